@@ -1,0 +1,53 @@
+# The one place that knows how peal is compiled: language, warnings, hardening, sanitizers, and
+# what a layer, a test, a fuzzer and a benchmark are.
+
+option(PEAL_TESTS "Build the tests" OFF)
+option(PEAL_FUZZ "Build the fuzzers (clang: libFuzzer; else corpus replay only)" OFF)
+option(PEAL_BENCH "Build the benchmarks" OFF)
+option(PEAL_WERROR "Treat warnings as errors" OFF)
+option(PEAL_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+add_compile_options(
+    -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+    -Wswitch-enum -Wimplicit-fallthrough -Wformat=2 -Wpointer-arith -Wundef
+    -fno-common -fno-omit-frame-pointer)
+add_compile_definitions(_GNU_SOURCE)
+if(PEAL_WERROR)
+    add_compile_options(-Werror)
+endif()
+
+# Asserts catch our own bugs and stay on in release builds.
+string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
+string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
+
+if(PEAL_SANITIZE)
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined)
+    add_link_options(-fsanitize=address,undefined)
+elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "Release")
+    set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+                        -fstack-clash-protection)
+    add_link_options(-pie -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()
+
+# peal_layer(NAME SOURCES file... [USES layer-or-library...])
+# A layer is a static library whose headers are seen only by those that name it in USES, so that
+# an include which points upward does not compile.
+function(peal_layer name)
+    cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+    add_library(peal_${name} STATIC ${arg_SOURCES})
+    target_include_directories(peal_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+    foreach(use IN LISTS arg_USES)
+        if(TARGET peal_${use})
+            target_link_libraries(peal_${name} PUBLIC peal_${use})
+        else()
+            target_link_libraries(peal_${name} PUBLIC ${use})
+        endif()
+    endforeach()
+endfunction()
