@@ -15,7 +15,7 @@ enum status {
     E_UNKNOWN = -6,   /* sent, outcome unknown: read back, never guess */
     E_UNREACHABLE = -7,
     E_TOO_LARGE = -8,
-    E_CORRUPT = -9, /* data on disk or on the wire breaks its own format */
+    E_CORRUPT = -9,  /* data on disk or on the wire breaks its own format */
     E_VERSION = -10, /* data of a version that this program does not know */
     E_BUSY = -11,    /* held by someone else */
 };
@@ -30,7 +30,8 @@ struct parse_error {
     char message[240];
 };
 
-/* Fills *err (which may be NULL) and returns E_INVALID, so that `return parse_fail(...)` reads well. */
+/* Fills *err (which may be NULL) and returns E_INVALID, so that `return parse_fail(...)` reads
+ * well. */
 enum status parse_fail(struct parse_error *err, int column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -13,7 +13,7 @@
 #include "status.h"
 #include "strbuf.h"
 
-#define NEVER INT64_MAX        /* no later match */
+#define NEVER        INT64_MAX /* no later match */
 #define NEVER_BEFORE INT64_MIN /* no earlier match */
 
 enum { YEAR_MIN = 1970, YEAR_MAX = 9999 };
@@ -47,7 +47,7 @@ struct cron_seed {
 
 /* Spellings that are accepted but deserve a word; see warnings.h. */
 enum cron_note {
-    CRON_NOTE_OPEN_STEP = 1 << 0, /* `a/n`: from a to the maximum */
+    CRON_NOTE_OPEN_STEP = 1 << 0,   /* `a/n`: from a to the maximum */
     CRON_NOTE_SEEDED_NAME = 1 << 1, /* has an `H`: depends on the job's name */
     CRON_NOTE_SEEDED_UID = 1 << 2,  /* has a `~` or `R`: depends on the job's uid */
 };
@@ -58,19 +58,21 @@ struct cron_years;
 struct cron_expr {
     uint64_t seconds, minutes; /* bit n: n */
     uint32_t hours;
-    uint32_t days;         /* bit d: day d of the month */
-    uint32_t days_to_last; /* bit n: the day n days before the month's last (`L`, `L-n`) */
-    uint32_t workdays;     /* bit d: the Monday-Friday nearest to day d (`dW`) */
-    uint16_t months;       /* bit m: month m, 1-12 */
-    uint8_t weekdays;      /* bit w: every weekday w, 0 = Sunday */
-    uint8_t nth[5];        /* bit w: the (i+1)th weekday w of the month (`w#n`) */
-    uint8_t nth_last[5];   /* bit w: the (i+1)th weekday w from the month's end (`wL`, `w#-n`) */
-    bool last_workday;     /* `LW` */
-    uint8_t stars;         /* bit enum cron_field: the field has a `*` or `?` */
-    bool both_days;        /* leading `+`: day of month AND day of week */
-    bool with_seconds;     /* written with a seconds field */
-    uint8_t notes;         /* enum cron_note */
-    bool never;            /* can't match in any year */
+    uint32_t days;            /* bit d: day d of the month */
+    uint32_t days_to_last;    /* bit n: the day n days before the month's last (`L`, `L-n`) */
+    uint32_t workdays;        /* bit d: the Monday-Friday nearest to day d (`dW`) */
+    uint16_t months;          /* bit m: month m, 1-12 */
+    uint8_t weekdays;         /* bit w: every weekday w, 0 = Sunday */
+    uint8_t nth[5];           /* bit w: the (i+1)th weekday w of the month (`w#n`) */
+    uint8_t nth_last[5];      /* bit w: the (i+1)th weekday w from the month's end (`wL`, `w#-n`) */
+    bool last_workday;        /* `LW` */
+    uint8_t stars;            /* bit enum cron_field: the field has a `*` or `?` */
+    bool either_day;          /* day of month OR day of week; else both must match */
+    uint8_t notes;            /* enum cron_note */
+    bool special_days;        /* any of days_to_last, workdays, last_workday */
+    bool nth_days;            /* any of nth, nth_last */
+    bool fixed;               /* seconds, minutes and hours have neither a star nor all values */
+    bool never;               /* can't match in any year */
     struct cron_years *years; /* NULL: every year */
 };
 

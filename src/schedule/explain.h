@@ -11,15 +11,15 @@ enum language { LANGUAGE_EN, LANGUAGE_ZH };
 void schedule_explain(const struct schedule *schedule, enum language language, struct strbuf *out);
 
 enum warning {
-    WARNING_NEVER,             /* no tick, ever (within its window and years) */
-    WARNING_EITHER_DAY,        /* day of month OR day of week */
-    WARNING_STEP_IS_STAR,      /* a day field's step over a star takes the AND instead of the OR */
-    WARNING_UNEVEN_STEP,       /* 60 is not a multiple of 7: 56 is followed by 0 */
-    WARNING_SINGLE_STEP,       /* a step as large as its field picks one value */
-    WARNING_OPEN_STEP,         /* 5/15 means 5-59/15 */
-    WARNING_EVERY_SECOND,      /* every second of a minute */
-    WARNING_GAP,               /* in this zone, this time is skipped on some day */
-    WARNING_FOLD,              /* in this zone, this time happens twice on some day */
+    WARNING_NEVER,        /* no tick, ever (within its window and years) */
+    WARNING_EITHER_DAY,   /* day of month OR day of week */
+    WARNING_STEP_IS_STAR, /* a day field's step over a star takes the AND instead of the OR */
+    WARNING_UNEVEN_STEP,  /* 60 is not a multiple of 7: 56 is followed by 0 */
+    WARNING_SINGLE_STEP,  /* a step as large as its field picks one value */
+    WARNING_OPEN_STEP,    /* 5/15 means 5-59/15 */
+    WARNING_EVERY_SECOND, /* every second of a minute */
+    WARNING_GAP,          /* in this zone, this time is skipped on some day */
+    WARNING_FOLD,         /* in this zone, this time happens twice on some day */
     WARNINGS,
 };
 

@@ -67,6 +67,7 @@ int64_t schedule_next_after(const struct schedule *schedule, int64_t ended_s);
 /* How much later than its tick a run starts: the same on every node and for every tick of the job,
  * so that runs keep their order and spacing. 0 <= result < jitter. */
 int64_t schedule_jitter_ms(const struct schedule *schedule);
+int64_t schedule_jitter_limit(const struct schedule *schedule); /* seconds, as given */
 
 enum schedule_kind schedule_kind(const struct schedule *schedule);
 const struct zone *schedule_zone(const struct schedule *schedule);
@@ -79,7 +80,8 @@ const struct cron_expr *schedule_cron(const struct schedule *schedule);
 int64_t schedule_interval(const struct schedule *schedule);
 int64_t schedule_at(const struct schedule *schedule);
 
-/* Appends the canonical text, zone prefix included unless it is UTC. Parses back to an equal one. */
+/* Appends the canonical text, zone prefix included unless it is UTC. Parses back to an equal one.
+ */
 void schedule_print(const struct schedule *schedule, struct strbuf *out);
 
 /* What the clock did at a tick that schedule_next gave. */
