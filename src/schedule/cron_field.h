@@ -34,6 +34,7 @@ MUST_CHECK enum status cron_field_parse(const struct cron_field_source *source,
  * numbering in struct cron_expr). */
 int cron_field_min(enum cron_field field);
 int cron_field_max(enum cron_field field);
+int cron_field_size(enum cron_field field); /* of different values: weekdays 0 and 7 are one */
 uint64_t cron_field_all(enum cron_field field);
 
 /* "minute", "day of month", ... */
