@@ -1,0 +1,25 @@
+/* The two clocks, as two types, so that they can't be mixed up. Wall time is what people mean and
+ * can jump; boot time (CLOCK_BOOTTIME) only grows, also while the machine sleeps. Logic never reads
+ * a clock: it is given a `struct now` that was sampled once for this turn. */
+#ifndef PEAL_CLOCK_H
+#define PEAL_CLOCK_H
+
+#include <stdint.h>
+
+struct wall_ms {
+    int64_t ms; /* since 1970-01-01T00:00:00Z */
+};
+
+struct boot_ms {
+    int64_t ms; /* since the machine started */
+};
+
+struct now {
+    struct wall_ms wall;
+    struct boot_ms boot;
+};
+
+/* The machine's clocks. For the outermost layers only. */
+struct now clock_now(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* The engine: what is due (planner), who owns it (claimer), start, watch and kill it (runner), put
+ * it on record (recorder). It does no I/O and reads no clock: the store, the executor, the history
+ * and randomness are passed in, and every turn is given the time, so that the same code runs in
+ * production and in a simulated cluster.
+ *
+ *     while (running) { wait until engine_wake_at(), or a wake; engine_step(engine, now); }
+ */
+#ifndef PEAL_ENGINE_H
+#define PEAL_ENGINE_H
+
+#include "catalog.h"
+#include "clock.h"
+#include "executor.h"
+#include "history.h"
+#include "store.h"
+
+struct engine;
+
+/* Random bytes for ids and nonces. */
+struct entropy {
+    void (*fill)(void *context, void *bytes, size_t length);
+    void *context;
+};
+
+/* Brings a run's output to the history and takes it away afterwards; NULL: runs have no output. */
+struct output_source {
+    /* Fills *ret (released by `release`) with the kept output of an ended run. */
+    enum status (*read)(void *context, const struct id *run_id, struct output_chunk **ret,
+                        size_t *ret_count);
+    void (*release)(void *context, struct output_chunk *chunks, size_t count);
+    void (*remove)(void *context, const struct id *run_id);
+    void *context;
+};
+
+struct engine_config {
+    char node[64];
+    char boot_id[40];        /* of this machine's start, for @reboot */
+    int64_t on_time_ms;      /* a tick later than this is an outage's, and catch_up decides; 30 s */
+    int64_t start_window_ms; /* from BEGIN's sending to the start; 5 s */
+    int64_t lead_ms;         /* how far ahead of a tick it is claimed */
+    int max_running;         /* 0: no limit */
+};
+
+struct engine_ports {
+    struct store *store;
+    struct executor *executor;
+    struct history *history;
+    struct zone_db *zones;
+    struct entropy entropy;
+    struct output_source output;
+    void (*log)(void *context, const char *event, const char *details); /* may be NULL */
+    void *log_context;
+};
+
+struct engine_config engine_config_default(void);
+MUST_CHECK enum status engine_new(const struct engine_config *config,
+                                  const struct engine_ports *ports, struct engine **ret);
+struct engine *engine_free(struct engine *engine);
+
+/* One turn: takes in what changed, and does everything that is due. */
+void engine_step(struct engine *engine, struct now now);
+
+/* When the next turn is needed, unless something wakes it before. */
+struct wall_ms engine_wake_at(const struct engine *engine);
+
+/* No new claims from now on; running jobs go on. */
+void engine_drain(struct engine *engine);
+bool engine_is_loaded(const struct engine *engine);
+size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
+
+/* What the API shows. */
+const struct catalog *engine_catalog(const struct engine *engine);
+
+/* Visits open runs (QUEUED to RUNNING, and ended ones that the history has not yet), newest last.
+ */
+void engine_each_open_run(const struct engine *engine,
+                          void (*visit)(void *context, const struct run *run), void *context);
+const struct run *engine_find_run(const struct engine *engine, const struct id *run_id);
+
+/* tzdata changed: plan everything again. */
+void engine_replan(struct engine *engine);
+
+#endif

@@ -1,0 +1,48 @@
+/* Jobs as text. One decoder reads a tree of values; JSON and YAML are two ways to that tree. */
+#ifndef PEAL_JOB_CODEC_H
+#define PEAL_JOB_CODEC_H
+
+#include <jansson.h>
+
+#include "job.h"
+
+struct job_list {
+    struct job **items;
+    size_t count;
+};
+void job_list_init(struct job_list *list);
+void job_list_release(struct job_list *list);
+
+/* A mistake in a job file: where, what, and what to do. */
+struct job_error {
+    int line, column;  /* from 1; 0: unknown */
+    char path[96];     /* JSON pointer of the field: /schedules/0 */
+    char message[240]; /* with a suggestion where there is one */
+};
+
+/* Reads a file's text: YAML (one or many documents, or a list of jobs) or JSON (which is YAML).
+ * Every job is checked whole: fields, ranges, schedules (with `zones`), at most one of command and
+ * shell. Unknown fields are errors with the nearest known one. E_INVALID: *reterr. E_TOO_LARGE:
+ * more than 10 MiB, or more than a million nodes. `default_tz` is for jobs without a time zone. */
+MUST_CHECK enum status jobs_decode_text(const char *text, size_t length, const char *default_tz,
+                                        struct zone_db *zones, struct job_list *ret,
+                                        struct job_error *reterr);
+
+/* Reads one job from a JSON value (API bodies, and what the store holds). `with_meta` accepts the
+ * fields that peal keeps (uid, created_ms, ...); without it they are unknown. */
+MUST_CHECK enum status job_decode_json(const json_t *value, bool with_meta, const char *default_tz,
+                                       struct zone_db *zones, struct job **ret,
+                                       struct job_error *reterr);
+
+/* The other way; only what differs from the defaults. NULL when out of memory. */
+json_t *job_encode_json(const struct job *job, bool with_meta);
+
+/* As compact JSON text for the store, with meta; NULL when out of memory. */
+char *job_encode_text(const struct job *job);
+MUST_CHECK enum status job_decode_stored(const char *text, struct zone_db *zones, struct job **ret,
+                                         struct job_error *reterr);
+
+/* As a YAML document that people would have written. */
+MUST_CHECK enum status job_encode_yaml(const struct job *job, struct strbuf *out);
+
+#endif

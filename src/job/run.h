@@ -1,0 +1,115 @@
+/* Values that travel through peal: a run, and what became of ticks that were not run. */
+#ifndef PEAL_RUN_H
+#define PEAL_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "id.h"
+#include "strbuf.h"
+
+/* Why there is a run. */
+enum run_cause {
+    CAUSE_TICK,     /* its schedule */
+    CAUSE_CATCH_UP, /* its schedule, made good after an outage */
+    CAUSE_MANUAL,   /* someone asked for it */
+    CAUSE_BACKFILL, /* someone asked for past ticks */
+    CAUSE_REBOOT,   /* the machine started */
+};
+
+/* QUEUED -> DUE -> CLAIMED -> BEGUN -> RUNNING -> one of the ends
+ * A run of a schedule starts as CLAIMED; QUEUED waits for its job's earlier run; DUE is nobody's
+ * yet. RUNNING is BEGUN with a process; the store does not tell the two apart. */
+enum run_state {
+    RUN_QUEUED,
+    RUN_DUE,
+    RUN_CLAIMED,
+    RUN_BEGUN,
+    RUN_RUNNING,
+    RUN_OK,
+    RUN_FAILED,
+    RUN_TIMED_OUT,
+    RUN_KILLED,
+    RUN_LOST,    /* its node or its spawner died with it; amended when more is known */
+    RUN_SKIPPED, /* never started, on purpose: reason says why */
+    RUN_MISSED,  /* never started, in spite of us: reason says why */
+    RUN_STATES,
+};
+
+/* Why a tick or a run ended as it did, where the state alone does not say. */
+enum run_reason {
+    REASON_NONE,
+    REASON_EXIT_CODE,    /* failed: exit code other than 0 */
+    REASON_SIGNAL,       /* failed: killed by a signal from elsewhere */
+    REASON_NO_START,     /* failed: could not be started; detail has the step and the error */
+    REASON_TIMEOUT,      /* timed out */
+    REASON_USER,         /* killed by a person */
+    REASON_REPLACED,     /* killed, skipped: a newer run took its place (overlap: replace) */
+    REASON_OVERLAP,      /* skipped: the previous run was still under way (overlap: skip) */
+    REASON_QUEUE_FULL,   /* skipped: too many runs wait already (overlap: queue) */
+    REASON_PAUSED,       /* skipped: the job was paused */
+    REASON_SKIP_NEXT,    /* skipped: a person asked to skip it */
+    REASON_DELETED,      /* skipped: the job was deleted before it started */
+    REASON_CATCH_UP,     /* missed: nobody was there; policy ran only the last one, or none */
+    REASON_TOO_OLD,      /* missed: older than the catch-up window */
+    REASON_TOO_MANY,     /* missed: more than the catch-up limit */
+    REASON_DEADLINE,     /* missed: could not start before its deadline */
+    REASON_START_WINDOW, /* missed: claimed and begun, but not started within 5 s: must not start */
+    REASON_NODE_DIED,    /* lost */
+    REASON_SPAWNER_DIED, /* lost: the exit status is gone */
+    REASON_SHUTDOWN,     /* killed: the machine or the agent was told to stop everything */
+    REASONS,
+};
+
+struct run {
+    struct id id;
+    struct id job_uid;
+    char job_name[128]; /* as it was when the run was made */
+    int64_t tick_ms;    /* the scheduled instant; for a manual run, when it was asked for */
+    int attempt;        /* from 1 */
+    enum run_cause cause;
+    enum run_state state;
+    enum run_reason reason;
+    char node[64];  /* owner; empty while QUEUED or DUE */
+    uint64_t nonce; /* made for each claim: tells whether a claim of unknown outcome is ours */
+    int64_t fence;  /* grows with every begin; 0 before */
+    int64_t job_revision;                        /* of the definition that it runs */
+    int64_t not_before_ms;                       /* DUE and QUEUED: earliest start */
+    int64_t claimed_ms, started_ms, finished_ms; /* wall; 0: not yet */
+    int exit_code;                               /* -1: none */
+    int term_signal;                             /* 0: none */
+    int64_t user_ms, system_ms, max_rss_kb;      /* resources used */
+    int64_t output_bytes;                        /* written by the job, kept or not */
+    bool output_truncated;
+    char by[64];      /* MANUAL, BACKFILL, killed: who asked */
+    char detail[160]; /* words for people: which step failed, which error */
+};
+
+/* Ticks from..to of a job (count of them) that were passed over; from == to for a single one. */
+struct ledger_entry {
+    struct id id; /* unique, so that recording it twice is harmless */
+    struct id job_uid;
+    char job_name[128];
+    int64_t from_ms, to_ms;
+    int64_t count;
+    enum run_state state; /* RUN_SKIPPED or RUN_MISSED */
+    enum run_reason reason;
+    char detail[160];
+    int64_t recorded_ms;
+};
+
+const char *run_state_name(enum run_state state);    /* "timed_out" */
+const char *run_reason_name(enum run_reason reason); /* "start_window"; "" for NONE */
+const char *run_cause_name(enum run_cause cause);
+
+/* A sentence for people: "the previous run was still under way (overlap: skip)". */
+const char *run_reason_text(enum run_reason reason);
+
+MUST_CHECK enum status run_state_by_name(const char *name, enum run_state *ret);
+MUST_CHECK enum status run_reason_by_name(const char *name, enum run_reason *ret);
+MUST_CHECK enum status run_cause_by_name(const char *name, enum run_cause *ret);
+
+bool run_state_is_end(enum run_state state); /* OK, FAILED, ... MISSED */
+
+#endif
