@@ -1,6 +1,6 @@
-/* All jobs, as the change feed told: by uid and by name, each with its next tick. Compact: a
- * million jobs fit in a few hundred megabytes. The definition is kept as the store's JSON and
- * decoded when it is needed. */
+/* All jobs, as the store's change feed told: by uid and by name. Compact: the definition is kept as
+ * the store's JSON and decoded when it is needed, so that a million jobs fit in a few hundred
+ * megabytes. The planner keeps its place in each job. */
 #ifndef PEAL_CATALOG_H
 #define PEAL_CATALOG_H
 
@@ -9,36 +9,62 @@
 
 #include "job.h"
 #include "run.h"
-
-struct catalog;
-
-/* Read-only for all but the planner. */
-struct catalog_job {
-    struct id uid;
-    int64_t revision;
-    int64_t cursor_ms;
-    int64_t ended_ms;          /* end of the last run; 0: none */
-    int64_t next_ms;           /* next tick; NEVER_MS: none */
-    char *json;                /* the stored definition */
-    const char *name;          /* inside `json`'s block */
-    struct schedule *schedule; /* the only one, or NULL: `set` has several */
-    struct schedule_set *set;
-    struct run_summary *last; /* last ended run; NULL: none since the agent started */
-    uint32_t open_runs;
-    uint32_t heap_index;          /* the planner's */
-    bool paused, deleted, broken; /* broken: the definition can't be read by this version */
-    uint8_t overlap, catch_up;
-};
+#include "store.h"
+#include "table.h"
 
 #define NEVER_MS INT64_MAX
 
-size_t catalog_count(const struct catalog *catalog);
-const struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name);
-const struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct id *uid);
+/* Read-only for all but the engine. */
+struct catalog_job {
+    struct id uid;
+    int64_t revision;
+    int64_t cursor_ms;    /* the last tick that was dealt with, or the job's creation */
+    int64_t next_ms;      /* next tick; NEVER_MS: none */
+    struct last_run last; /* last.run_id zero: none yet */
+    char *json;           /* the stored definition, then the name, in one block */
+    const char *name;     /* inside that block */
+    struct schedule **schedules;
+    struct schedule *only; /* where `schedules` points to if there is but one */
+    uint32_t schedule_count;
+    uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
+    uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
+    bool claiming;
+    bool paused, deleted;
+    bool broken; /* the definition can't be read by this version: never planned */
+};
 
-/* Visits jobs in the order of their names, from `after` (exclusive; NULL: from the start), until
- * visit returns false. */
-void catalog_each(const struct catalog *catalog, const char *after,
+struct catalog {
+    struct table by_uid, by_name; /* by_name: without the deleted ones */
+    struct catalog_job **sorted;  /* by name; rebuilt on demand */
+    size_t sorted_count;
+    bool is_sorted;
+};
+
+void catalog_init(struct catalog *catalog);
+void catalog_release(struct catalog *catalog);
+
+/* A job as the feed gives it: new or changed. *ret is the catalog's. A definition that can't be
+ * read is taken in as `broken`, with the reason in *reterr. */
+MUST_CHECK enum status catalog_put(struct catalog *catalog, const struct store_change *change,
+                                   struct zone_db *zones, struct catalog_job **ret,
+                                   struct parse_error *reterr);
+void catalog_remove(struct catalog *catalog, struct catalog_job *job);
+
+size_t catalog_count(const struct catalog *catalog); /* without the deleted ones */
+struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name);
+struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct id *uid);
+
+/* Visits jobs in the order of their names (deleted ones too, if wanted), those after `after`
+ * (NULL: all), until visit returns false. */
+void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
                   bool (*visit)(void *context, const struct catalog_job *job), void *context);
+
+/* The first tick of the job strictly after `after_ms`; NEVER_MS: none. For `@after` the delay
+ * counts from the last end, or from after_ms if that is later, and there is none while a run is
+ * open. `boot_tick_ms` is the tick of `@reboot`. */
+int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
+
+/* The delay of each of its starts. */
+int64_t catalog_job_jitter_ms(const struct catalog_job *job);
 
 #endif

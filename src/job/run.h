@@ -86,6 +86,13 @@ struct run {
     char detail[160]; /* words for people: which step failed, which error */
 };
 
+/* What a job's last ended run was. */
+struct last_run {
+    struct id run_id; /* zero: none yet */
+    int64_t started_ms, ended_ms;
+    enum run_state state;
+};
+
 /* Ticks from..to of a job (count of them) that were passed over; from == to for a single one. */
 struct ledger_entry {
     struct id id; /* unique, so that recording it twice is harmless */

@@ -175,7 +175,7 @@ struct store_request {
 enum store_change_kind {
     STORE_CHANGE_JOB,    /* put or restored: job_* are set */
     STORE_CHANGE_DELETE, /* deleted or purged: job_uid */
-    STORE_CHANGE_CURSOR, /* moved by somebody else, or ended_ms changed */
+    STORE_CHANGE_CURSOR, /* moved by somebody else, or the job's last run changed */
     STORE_CHANGE_RUN,    /* a run is new or has a new state: run is set */
     STORE_CHANGE_ENTRY,  /* a ledger entry waits to be recorded: entry is set */
     STORE_CHANGE_KILL,   /* run.id is to be killed, with run.reason and run.by */
@@ -189,7 +189,7 @@ struct store_change {
     struct id job_uid;
     int64_t job_revision;
     int64_t cursor_ms;
-    int64_t ended_ms; /* end of the job's last run; 0: none */
+    struct last_run last; /* of the job */
     const char *job_name;
     const char *job_json;
     bool job_deleted; /* LOADED and JOB: kept for undelete, not planned */

@@ -1,0 +1,290 @@
+#include "catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "heap.h"
+#include "job_codec.h"
+
+static uint64_t uid_hash(const struct id *uid)
+{
+    return hash_bytes(0, uid->bytes, sizeof(uid->bytes));
+}
+
+static uint64_t job_uid_hash(const void *item)
+{
+    return uid_hash(&((const struct catalog_job *)item)->uid);
+}
+
+static bool job_has_uid(const void *item, const void *key)
+{
+    return id_compare(&((const struct catalog_job *)item)->uid, key) == 0;
+}
+
+static uint64_t job_name_hash(const void *item)
+{
+    return hash_text(0, ((const struct catalog_job *)item)->name);
+}
+
+static bool job_has_name(const void *item, const void *key)
+{
+    return strcmp(((const struct catalog_job *)item)->name, key) == 0;
+}
+
+static const struct table_type uid_type = {job_uid_hash, job_has_uid};
+static const struct table_type name_type = {job_name_hash, job_has_name};
+
+void catalog_init(struct catalog *catalog)
+{
+    *catalog = (struct catalog){0};
+    table_init(&catalog->by_uid, &uid_type);
+    table_init(&catalog->by_name, &name_type);
+}
+
+static void free_schedules(struct catalog_job *job)
+{
+    for (uint32_t i = 0; i < job->schedule_count; i++)
+        schedule_free(job->schedules[i]);
+    if (job->schedules != &job->only)
+        free(job->schedules);
+    job->schedules = NULL;
+    job->schedule_count = 0;
+}
+
+static void free_job(struct catalog_job *job)
+{
+    free_schedules(job);
+    free(job->json);
+    free(job);
+}
+
+void catalog_release(struct catalog *catalog)
+{
+    size_t at = 0;
+    for (struct catalog_job *job; (job = table_next(&catalog->by_uid, &at));)
+        free_job(job);
+    table_release(&catalog->by_uid);
+    table_release(&catalog->by_name);
+    free(catalog->sorted);
+    catalog_init(catalog);
+}
+
+/* The job's schedules, parsed; a single one without a list around it. */
+static enum status read_schedules(struct catalog_job *job, const struct job *definition,
+                                  struct zone_db *zones, struct parse_error *reterr)
+{
+    struct schedule_set set;
+    schedule_set_init(&set);
+    enum status st = job_schedules(definition, zones, &set, reterr);
+    if (st != OK) {
+        schedule_set_release(&set);
+        return st;
+    }
+    free_schedules(job);
+    job->schedule_count = (uint32_t)set.count;
+    if (set.count == 1) {
+        job->only = set.items[0];
+        job->schedules = &job->only;
+        free(set.items);
+    } else {
+        job->schedules = set.items;
+    }
+    return OK;
+}
+
+/* Takes over the definition: text, name and what planning needs of it. */
+static enum status read_definition(struct catalog_job *job, const struct store_change *change,
+                                   struct zone_db *zones, struct parse_error *reterr)
+{
+    size_t json_size = strlen(change->job_json) + 1, name_size = strlen(change->job_name) + 1;
+    char *block = malloc(json_size + name_size);
+    if (!block)
+        return E_NOMEM;
+    memcpy(block, change->job_json, json_size);
+    memcpy(block + json_size, change->job_name, name_size);
+    free(job->json);
+    job->json = block;
+    job->name = block + json_size;
+    job->deleted = change->job_deleted;
+    struct job *definition = NULL;
+    struct job_error error = {0};
+    enum status st = job_decode_stored(job->json, zones, &definition, &error);
+    if (st == E_NOMEM)
+        return st;
+    if (st == OK)
+        st = read_schedules(job, definition, zones, reterr);
+    else
+        parse_fail(reterr, 0, "%s: %s", error.path, error.message);
+    job->broken = st != OK;
+    job->paused = definition && definition->paused;
+    job_free(definition);
+    return st == E_NOMEM ? st : OK;
+}
+
+static enum status index_name(struct catalog *catalog, struct catalog_job *job)
+{
+    catalog->is_sorted = false;
+    return job->deleted ? OK : table_insert(&catalog->by_name, job);
+}
+
+static void unindex_name(struct catalog *catalog, struct catalog_job *job)
+{
+    catalog->is_sorted = false;
+    if (table_find(&catalog->by_name, hash_text(0, job->name), job->name) == job)
+        table_remove(&catalog->by_name, job);
+}
+
+enum status catalog_put(struct catalog *catalog, const struct store_change *change,
+                        struct zone_db *zones, struct catalog_job **ret, struct parse_error *reterr)
+{
+    struct catalog_job *job = catalog_by_uid(catalog, &change->job_uid);
+    bool is_new = !job;
+    enum status st;
+    if (is_new) {
+        job = calloc(1, sizeof(*job));
+        if (!job)
+            return E_NOMEM;
+        job->uid = change->job_uid;
+        job->heap_place = HEAP_NONE;
+        job->next_ms = NEVER_MS;
+        job->cursor_ms = INT64_MIN;
+    } else {
+        unindex_name(catalog, job);
+    }
+    st = read_definition(job, change, zones, reterr);
+    if (st != OK)
+        goto out;
+    job->revision = change->job_revision;
+    if (change->cursor_ms > job->cursor_ms)
+        job->cursor_ms = change->cursor_ms;
+    job->last = change->last;
+    if (is_new && (st = table_insert(&catalog->by_uid, job)) != OK)
+        goto out;
+    is_new = false;
+    st = index_name(catalog, job);
+    if (st == OK)
+        *ret = job;
+out:
+    if (st != OK && is_new)
+        free_job(job);
+    return st;
+}
+
+void catalog_remove(struct catalog *catalog, struct catalog_job *job)
+{
+    unindex_name(catalog, job);
+    table_remove(&catalog->by_uid, job);
+    free_job(job);
+}
+
+size_t catalog_count(const struct catalog *catalog)
+{
+    return catalog->by_name.count;
+}
+
+struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name)
+{
+    return table_find(&catalog->by_name, hash_text(0, name), name);
+}
+
+struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct id *uid)
+{
+    return table_find(&catalog->by_uid, uid_hash(uid), uid);
+}
+
+static int by_name_then_uid(const void *a, const void *b)
+{
+    const struct catalog_job *one = *(struct catalog_job *const *)a;
+    const struct catalog_job *other = *(struct catalog_job *const *)b;
+    int order = strcmp(one->name, other->name);
+    return order ? order : id_compare(&one->uid, &other->uid);
+}
+
+static bool sort(struct catalog *catalog)
+{
+    if (catalog->is_sorted)
+        return true;
+    size_t count = catalog->by_uid.count;
+    struct catalog_job **sorted = realloc(catalog->sorted, (count + 1) * sizeof(*sorted));
+    if (!sorted)
+        return false;
+    catalog->sorted = sorted;
+    catalog->sorted_count = 0;
+    size_t at = 0;
+    for (struct catalog_job *job; (job = table_next(&catalog->by_uid, &at));)
+        sorted[catalog->sorted_count++] = job;
+    qsort(sorted, catalog->sorted_count, sizeof(*sorted), by_name_then_uid);
+    catalog->is_sorted = true;
+    return true;
+}
+
+void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
+                  bool (*visit)(void *context, const struct catalog_job *job), void *context)
+{
+    if (!sort(catalog))
+        return;
+    size_t low = 0, high = catalog->sorted_count;
+    while (after && low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(catalog->sorted[middle]->name, after) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < catalog->sorted_count; low++) {
+        const struct catalog_job *job = catalog->sorted[low];
+        if ((with_deleted || !job->deleted) && !visit(context, job))
+            return;
+    }
+}
+
+/* Whole seconds, towards the past and towards the future. */
+static int64_t floor_s(int64_t ms)
+{
+    return ms / 1000 - (ms % 1000 < 0);
+}
+
+static int64_t ceil_s(int64_t ms)
+{
+    return floor_s(ms + 999);
+}
+
+static int64_t next_of(const struct catalog_job *job, const struct schedule *schedule,
+                       int64_t after_ms, int64_t boot_tick_ms)
+{
+    int64_t tick_s = NEVER;
+    switch (schedule_kind(schedule)) {
+    case SCHEDULE_CRON:
+    case SCHEDULE_EVERY:
+    case SCHEDULE_AT:
+        tick_s = schedule_next(schedule, floor_s(after_ms));
+        break;
+    case SCHEDULE_AFTER:
+        if (!job->open_runs)
+            tick_s = schedule_next_after(
+                schedule, ceil_s(job->last.ended_ms > after_ms ? job->last.ended_ms : after_ms));
+        break;
+    case SCHEDULE_REBOOT:
+        return boot_tick_ms > after_ms ? boot_tick_ms : NEVER_MS;
+    case SCHEDULE_MANUAL:
+        break;
+    }
+    return tick_s == NEVER ? NEVER_MS : tick_s * 1000;
+}
+
+int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms)
+{
+    int64_t first = NEVER_MS;
+    for (uint32_t i = 0; i < job->schedule_count; i++) {
+        int64_t tick_ms = next_of(job, job->schedules[i], after_ms, boot_tick_ms);
+        if (tick_ms < first)
+            first = tick_ms;
+    }
+    return first;
+}
+
+int64_t catalog_job_jitter_ms(const struct catalog_job *job)
+{
+    return job->schedule_count ? schedule_jitter_ms(job->schedules[0]) : 0;
+}
