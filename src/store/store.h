@@ -91,8 +91,8 @@ struct store_begin {
 };
 
 /* The run's end: written whole, unless it has ended already with the same nonce (then it is a
- * repeat, and OK) or as LOST (then it is amended). Moves `ended_ms` of the job for `@after`, and
- * the oldest QUEUED run of the job to DUE if nothing else of it is open. */
+ * repeat, and OK) or as LOST (then it is amended). Becomes the job's last run, and moves the oldest
+ * QUEUED run of the job to DUE if nothing else of it is open. */
 struct store_finish {
     struct run run; /* ended: state is an end */
     bool accepted;  /* false: no such run, or it is somebody else's now */
