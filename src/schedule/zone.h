@@ -3,6 +3,7 @@
 #ifndef PEAL_ZONE_H
 #define PEAL_ZONE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,8 +12,8 @@
 struct zone;
 
 /* [start_s, end_s) in UTC has this offset (local = UTC + offset). Neighbouring spans always differ
- * in offset. The first span starts at INT64_MIN, and the last (of a zone without a yearly rule)
- * ends at INT64_MAX. */
+ * in offset. The first span starts at INT64_MIN, and the last ends at INT64_MAX, which counts as
+ * part of it. */
 struct zone_span {
     int64_t start_s, end_s;
     int32_t offset_s;
@@ -29,6 +30,10 @@ const char *zone_name(const struct zone *zone);
 MUST_CHECK enum status zone_from_tzif(const char *name, const void *bytes, size_t length,
                                       struct zone **ret, struct parse_error *reterr);
 struct zone *zone_free(struct zone *zone);
+
+/* Gives each the other's rules, but not its name. False, and nothing done, when their spans are the
+ * same, however differently their files spelled them. */
+bool zone_swap_rules(struct zone *zone, struct zone *other);
 
 /* UTC without any file; static, never freed. */
 const struct zone *zone_utc(void);

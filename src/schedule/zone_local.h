@@ -1,0 +1,12 @@
+/* The name of the machine's own time zone. */
+#ifndef PEAL_ZONE_LOCAL_H
+#define PEAL_ZONE_LOCAL_H
+
+#include "strbuf.h"
+
+/* Appends to *out the zone that `tz` (the value of $TZ, or NULL) names in the database at `dir`,
+ * else the one that localtime in `etc_dir` links to, else the one that timezone in `etc_dir` names,
+ * else "UTC". */
+void zone_local_name(const char *dir, const char *tz, const char *etc_dir, struct strbuf *out);
+
+#endif
