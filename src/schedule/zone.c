@@ -87,7 +87,12 @@ static struct zone_span span_in_table(const struct rules *rules, int64_t utc_s)
         low = rules->index[bucket];
         high = rules->index[bucket + 1];
     }
-    return span_of_entry(&rules->entries[search(rules, low, high, utc_s)]);
+    /* One change or none: a sum instead of a branch that no processor can foretell. */
+    if (high - low <= 1)
+        low += rules->entries[low + 1].start_s <= utc_s;
+    else
+        low = search(rules, low, high, utc_s);
+    return span_of_entry(&rules->entries[low]);
 }
 
 static int64_t saturate(__int128 seconds)
