@@ -75,7 +75,7 @@ static enum status skip_name(struct cursor *in)
 /* [+-]hh[:mm[:ss]] as seconds. */
 static enum status parse_time(struct cursor *in, int hours_max, const char *why, int32_t *ret)
 {
-    int hours, minutes = 0, seconds = 0;
+    int hours = 0, minutes = 0, seconds = 0;
     bool negative = accept(in, '-');
     if (!negative)
         accept(in, '+');

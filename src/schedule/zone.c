@@ -3,7 +3,7 @@
  *
  *   first span | listed changes | one cycle of the rule |  the cycle again, moved by CYCLE_S ...
  *              ^                ^                       ^
- *          changes[0]       cycle_s              cycle_s + CYCLE_S
+ *          entries[1]        cycle_s             cycle_s + CYCLE_S
  *
  * cycle_s is itself a change, so that nothing is cut or doubled where one cycle meets the next. A
  * zone that has nothing but a rule repeats into the past as well. */

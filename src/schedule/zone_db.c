@@ -53,16 +53,14 @@ struct zone_db *zone_db_free(struct zone_db *db)
 static size_t position(const struct zone_db *db, const char *name, bool *ret_found)
 {
     size_t low = 0, high = db->count;
-    *ret_found = false;
-    while (low < high && !*ret_found) {
+    while (low < high) {
         size_t middle = (low + high) / 2;
-        int order = strcmp(name, zone_name(db->zones[middle].zone));
-        if (order < 0)
-            high = middle;
+        if (strcmp(zone_name(db->zones[middle].zone), name) < 0)
+            low = middle + 1;
         else
-            low = order ? middle + 1 : middle;
-        *ret_found = order == 0;
+            high = middle;
     }
+    *ret_found = low < db->count && strcmp(zone_name(db->zones[low].zone), name) == 0;
     return low;
 }
 

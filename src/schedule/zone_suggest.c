@@ -79,10 +79,7 @@ static int score(const char *wanted, const char *name)
         return SCORE_SAME;
     if (strcasecmp(last_part(wanted), last_part(name)) == 0)
         return SCORE_SAME_LAST_PART;
-    int best = score_mistakes(wanted, name);
-    if (!strchr(wanted, '/'))
-        best = min(best, score_mistakes(wanted, last_part(name)));
-    return best;
+    return min(score_mistakes(wanted, name), score_mistakes(last_part(wanted), last_part(name)));
 }
 
 /* Nearer first, then by the alphabet, so that the answer does not depend on the directory's order.
@@ -143,7 +140,8 @@ static void walk(struct search *search, const char *prefix, int depth)
         if (S_ISREG(info.st_mode)) {
             keep_if_near(search, name);
         } else if (S_ISDIR(info.st_mode) && depth < DEPTH_MAX) {
-            strcat(name, "/");
+            name[length] = '/';
+            name[length + 1] = '\0';
             walk(search, name, depth + 1);
         }
     }

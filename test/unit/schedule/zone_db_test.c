@@ -158,6 +158,8 @@ static void says_what_is_unknown_and_what_is_near(void **state)
          "unknown time zone \"Etc/GMT+99\"; did you mean \"Etc/GMT+5\", \"Etc/GMT+6\", "
          "\"Etc/GMT+7\"?"},
         {__LINE__, "Dublinn", "unknown time zone \"Dublinn\"; did you mean \"Europe/Dublin\"?"},
+        {__LINE__, "US/NewYork",
+         "unknown time zone \"US/NewYork\"; did you mean \"America/New_York\"?"},
         {__LINE__, "PST", "unknown time zone \"PST\""},
         /* paths that lead elsewhere, or to what is no zone */
         {__LINE__, "../etc/passwd", "unknown time zone \"../etc/passwd\""},
