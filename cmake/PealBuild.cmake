@@ -1,5 +1,5 @@
 # The one place that knows how peal is compiled: language, warnings, hardening, sanitizers, and
-# what a layer, a test, a fuzzer and a benchmark are.
+# what a layer is.
 
 option(PEAL_TESTS "Build the tests" OFF)
 option(PEAL_FUZZ "Build the fuzzers (clang: libFuzzer; else corpus replay only)" OFF)
@@ -11,7 +11,9 @@ set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
+    set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endif()
 
 add_compile_options(
     -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
@@ -34,6 +36,13 @@ elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "
     add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
                         -fstack-clash-protection)
     add_link_options(-pie -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()
+
+# The fuzzers need code that reports its coverage, which clang alone can make.
+set(PEAL_LIBFUZZER OFF)
+if(PEAL_FUZZ AND PEAL_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "Clang")
+    set(PEAL_LIBFUZZER ON)
+    add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 # peal_layer(NAME SOURCES file... [USES layer-or-library...])

@@ -1,0 +1,52 @@
+# The front door. Every goal installs what it needs (Debian packages, only when one is missing),
+# so that a fresh machine with git and make is enough. `make help` lists the goals.
+
+MAKEFLAGS += --no-print-directory
+PREFIX    ?= /usr/local
+DESTDIR   ?=
+SECONDS   ?= 60# per fuzzer
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test bench fuzz format lint install uninstall clean
+
+help: ## list the goals
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+run: build ## build peal and show what it does
+	@tools/demo.sh build/bin/peal
+
+build: ## build the release binaries into build/bin
+	@tools/deps.sh build
+	@tools/build.sh release
+
+test: ## build with sanitizers and run every test
+	@tools/deps.sh build test
+	@tools/build.sh asan
+	@tools/test.sh build/asan
+
+bench: ## measure, beside the peers that are installed
+	@tools/deps.sh build bench
+	@tools/build.sh release --target bench
+
+fuzz: ## run every fuzzer for SECONDS=60
+	@tools/deps.sh build test fuzz
+	@FUZZ_SECONDS=$(SECONDS) tools/build.sh asan-clang --target fuzz
+
+format: ## format the C code in place
+	@tools/deps.sh lint
+	@tools/lint.sh fix
+
+lint: ## check format, common mistakes, scripts and leftovers
+	@tools/deps.sh build test lint
+	@tools/lint_selftest.sh
+	@tools/lint.sh
+
+install: ## install below PREFIX=/usr/local (DESTDIR is heeded)
+	@test -x build/bin/peal || $(MAKE) build
+	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
+
+uninstall: ## remove what the last `make install` from here put there
+	@tools/uninstall.sh build/release/install_manifest.txt '$(DESTDIR)'
+
+clean: ## remove all that was built
+	rm -rf build

@@ -1,0 +1,115 @@
+# What a test, a fuzzer and a benchmark are. Their programs go to test/, fuzz/ and bench/ of the
+# build directory, so that its bin/ holds the product alone.
+
+# Quick kinds of test first, so that a mistake is seen early. CTest runs the highest cost first.
+set(peal_cost_unit 70)
+set(peal_cost_gate 60)
+set(peal_cost_fuzz 50)
+set(peal_cost_contract 40)
+set(peal_cost_sim 30)
+set(peal_cost_integration 20)
+set(peal_cost_fault 10)
+set(peal_cost_browser 5)
+
+# Links layers and libraries by the names that USES gives them.
+function(peal_use target)
+    foreach(use IN LISTS ARGN)
+        if(TARGET peal_${use})
+            target_link_libraries(${target} PRIVATE peal_${use})
+        else()
+            target_link_libraries(${target} PRIVATE ${use})
+        endif()
+    endforeach()
+endfunction()
+
+# What all tests share: a label, an order, a limit in time, exit status 77 for "skipped", and an
+# environment that does not depend on who runs them.
+function(peal_test_properties test label timeout_s)
+    if(NOT DEFINED peal_cost_${label})
+        message(FATAL_ERROR "${test}: unknown LABEL ${label}")
+    endif()
+    set_tests_properties(${test} PROPERTIES
+        LABELS ${label}
+        COST ${peal_cost_${label}}
+        TIMEOUT ${timeout_s}
+        SKIP_RETURN_CODE 77
+        ENVIRONMENT "LC_ALL=C.UTF-8;TZ=UTC;CMOCKA_MESSAGE_OUTPUT=STDOUT;\
+UBSAN_OPTIONS=print_stacktrace=1;PEAL_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};\
+PEAL_SOURCE=${CMAKE_SOURCE_DIR}")
+endfunction()
+
+# peal_test(NAME SOURCES file... USES layer-or-library... [LABEL label] [TIMEOUT seconds])
+# A cmocka program; CTest knows it as <label>.<name>.
+function(peal_test name)
+    cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "SOURCES;USES" ${ARGN})
+    if(NOT arg_LABEL)
+        set(arg_LABEL unit)
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    add_executable(${name}_test ${arg_SOURCES})
+    peal_use(${name}_test ${arg_USES} cmocka)
+    set_target_properties(${name}_test PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+    add_test(NAME ${arg_LABEL}.${name} COMMAND ${name}_test)
+    peal_test_properties(${arg_LABEL}.${name} ${arg_LABEL} ${arg_TIMEOUT})
+endfunction()
+
+# peal_script_test(NAME COMMAND word... [LABEL label] [TIMEOUT seconds])
+# Any other program: status 0 is passed, 77 is skipped (its last line says why), else failed.
+# It finds the binaries in $PEAL_BIN and the source tree in $PEAL_SOURCE.
+function(peal_script_test name)
+    cmake_parse_arguments(arg "" "LABEL;TIMEOUT" "COMMAND" ${ARGN})
+    if(NOT arg_LABEL)
+        set(arg_LABEL integration)
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    add_test(NAME ${arg_LABEL}.${name} COMMAND ${arg_COMMAND})
+    peal_test_properties(${arg_LABEL}.${name} ${arg_LABEL} ${arg_TIMEOUT})
+endfunction()
+
+# peal_fuzzer(NAME SOURCES file... USES layer-or-library... CORPUS dir)
+# The sources define LLVMFuzzerTestOneInput. Any compiler builds a test that runs every file of
+# the corpus through it; clang also builds the fuzzer itself, which the target `fuzz` runs.
+function(peal_fuzzer name)
+    cmake_parse_arguments(arg "" "CORPUS" "SOURCES;USES" ${ARGN})
+    get_filename_component(corpus ${arg_CORPUS} ABSOLUTE)
+
+    add_executable(${name}_replay ${arg_SOURCES} ${CMAKE_SOURCE_DIR}/fuzz/replay.c)
+    peal_use(${name}_replay ${arg_USES})
+    set_target_properties(${name}_replay PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    add_test(NAME fuzz.${name} COMMAND ${name}_replay ${corpus})
+    peal_test_properties(fuzz.${name} fuzz 120)
+
+    if(PEAL_LIBFUZZER)
+        add_executable(${name}_fuzz ${arg_SOURCES})
+        peal_use(${name}_fuzz ${arg_USES})
+        target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+        set_target_properties(${name}_fuzz PROPERTIES
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+        add_custom_target(fuzz_${name}
+            COMMAND ${CMAKE_SOURCE_DIR}/tools/fuzz.sh $<TARGET_FILE:${name}_fuzz> ${corpus}
+            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+            USES_TERMINAL VERBATIM)
+        add_dependencies(fuzz fuzz_${name})
+    endif()
+endfunction()
+
+# peal_bench(NAME SOURCES file... USES layer-or-library...)
+# A program without arguments that prints its figures; the target `bench` runs them all, one by one.
+function(peal_bench name)
+    cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
+    add_executable(${name}_bench ${arg_SOURCES})
+    peal_use(${name}_bench ${arg_USES})
+    set_target_properties(${name}_bench PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    add_custom_target(bench_${name}
+        COMMAND ${name}_bench
+        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+        USES_TERMINAL VERBATIM)
+    add_dependencies(bench bench_${name})
+endfunction()

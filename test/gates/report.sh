@@ -1,0 +1,75 @@
+#!/bin/sh
+# report.sh PLANTED-PROGRAM SANITIZERS(ON|OFF)
+# Runs test.sh on build directories with planted tests and looks at its last line and status.
+set -eu
+
+planted=$1
+sanitizers=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# expect STATUS LAST-LINE PATTERN, the tests on stdin as CTest writes them down; PATTERN must be in
+# the output.
+expect()
+{
+    cat >"$dir/CTestTestfile.cmake"
+    status=0
+    "$PEAL_SOURCE/tools/test.sh" "$dir" >"$dir/log" || status=$?
+    last=$(tail -n 1 "$dir/log")
+    if [ "$status" -ne "$1" ] || [ "$last" != "$2" ] || ! grep -q -- "$3" "$dir/log"; then
+        echo "wanted status $1, \"$2\" and \"$3\"; got status $status and:"
+        cat "$dir/log"
+        exit 1
+    fi
+}
+
+expect 0 '5 passed, 0 failed, 0 skipped' 'passed .*two *2 cases' <<END
+add_test(two $planted)
+add_test(two_more $planted)
+add_test(script true)
+END
+
+expect 1 '1 passed, 1 failed, 0 skipped' '2 != 0x3' <<END
+add_test(one_fails $planted fail)
+END
+
+expect 1 '0 passed, 1 failed, 0 skipped' 'the reason' <<END
+add_test(script_fails sh -c "echo the reason; exit 3")
+END
+
+expect 0 '2 passed, 0 failed, 2 skipped' '^skipped: .*no such server here' <<END
+add_test(one_skips $planted skip)
+add_test(script_skips sh -c "echo no such server here; exit 77")
+set_tests_properties(script_skips PROPERTIES SKIP_RETURN_CODE 77)
+add_test(script true)
+END
+
+# A case that takes its program with it is a failure; so is a program that never ends, one that
+# is not there, one killed after its last case, and a directory without tests.
+expect 1 '1 passed, 1 failed, 0 skipped' '^failed: .*crashes: abort' <<END
+add_test(crashes $planted abort)
+END
+
+expect 1 '0 passed, 1 failed, 0 skipped' '^failed: .*hangs.*Timeout' <<END
+add_test(hangs sleep 30)
+set_tests_properties(hangs PROPERTIES TIMEOUT 1)
+END
+
+expect 1 '0 passed, 1 failed, 0 skipped' '^failed: .*absent' <<END
+add_test(absent $dir/no_such_program)
+END
+
+expect 1 '2 passed, 1 failed, 0 skipped' '^failed: .*late' <<END
+add_test(late sh -c "$planted; kill -9 \$\$")
+END
+
+expect 1 '0 passed, 1 failed, 0 skipped' 'no tests were found' </dev/null
+
+if [ "$sanitizers" = ON ]; then
+    expect 1 '1 passed, 1 failed, 0 skipped' 'heap-use-after-free' <<END
+add_test(broken $planted memory)
+END
+    expect 1 '2 passed, 1 failed, 0 skipped' 'LeakSanitizer' <<END
+add_test(broken $planted leak)
+END
+fi

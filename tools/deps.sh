@@ -1,0 +1,102 @@
+#!/bin/sh
+# tools/deps.sh GROUP...
+# Installs the Debian packages of the named groups. Quick and silent when none is missing.
+# PEAL_SKIP_DEPS=1 turns it off, for systems where the packages come another way.
+set -eu
+
+# One package per line: group, package, and optionally the command that it is wanted for; a
+# command that is on the PATH already, wherever it came from, is as good as the package.
+table='
+build gcc             gcc
+build libc6-dev
+build cmake           cmake
+build ninja-build     ninja
+build pkg-config      pkg-config
+build tzdata
+build libevent-dev
+build libjansson-dev
+build libsqlite3-dev
+build libssl-dev
+build libyaml-dev
+build zlib1g-dev
+test  libcmocka-dev
+test  faketime        faketime
+test  jq              jq
+test  sqlite3         sqlite3
+lint  clang
+lint  clang-format
+lint  clang-tidy
+lint  libclang-rt-14-dev
+lint  cppcheck        cppcheck
+lint  shellcheck      shellcheck
+fuzz  clang
+fuzz  libclang-rt-14-dev
+bench golang-go       go
+bench golang-github-gorhill-cronexpr-dev
+bench golang-github-robfig-cron-dev
+bench nodejs          node
+bench npm             npm
+'
+
+fail()
+{
+    echo "deps: $*" >&2
+    exit 1
+}
+
+installed()
+{
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# The packages of one group that are not there.
+missing_of()
+{
+    echo "$table" | while read -r group package command; do
+        [ "$group" = "$1" ] || continue
+        installed "$package" && continue
+        [ -n "$command" ] && command -v "$command" >/dev/null && continue
+        echo "$package"
+    done
+}
+
+[ -z "${PEAL_SKIP_DEPS:-}" ] || exit 0
+[ $# -gt 0 ] || fail "name one or more groups: build test lint fuzz bench"
+
+for group in "$@"; do
+    echo "$table" | grep -q "^$group " || fail "no group is named \"$group\""
+done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    fail "this is not a Debian-like system. Install the counterparts of these packages by hand," \
+        "then run again with PEAL_SKIP_DEPS=1:" \
+        "$(for group in "$@"; do echo "$table" | awk -v g="$group" '$1 == g { print $2 }'; done |
+            sort -u | tr '\n' ' ')"
+fi
+
+missing=$(for group in "$@"; do missing_of "$group"; done | sort -u | tr '\n' ' ')
+missing=${missing% }
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+        fail "no sudo here; as root, run: apt-get install --no-install-recommends $missing"
+    as_root='sudo'
+fi
+
+echo "deps: installing $missing"
+# shellcheck disable=SC2086 # both are lists of words
+apt()
+{
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086 # a list of packages
+if ! { apt update && apt install -y --no-install-recommends $missing; } >"$log" 2>&1 </dev/null
+then
+    cat "$log" >&2
+    fail "could not install: $missing"
+fi

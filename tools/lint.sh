@@ -1,0 +1,88 @@
+#!/bin/sh
+# tools/lint.sh [CHECK]...
+# Looks for what a compiler does not see; all checks unless some are named. Every check goes
+# through, each complaint says what to do, status 1 when there was any. `fix` formats instead.
+set -eu
+
+c_files()
+{
+    find src bin test fuzz bench include -name '*.[ch]' 2>/dev/null | sort
+}
+
+scripts()
+{
+    find tools test packaging .ci -type f -exec grep -lE '^#!.*/(ba|da)?sh' {} + 2>/dev/null | sort
+}
+
+check_format()
+{
+    c_files | xargs -r clang-format --dry-run -Werror ||
+        complain "the format differs; run: make format"
+}
+
+# Reads the flags of each file from the clang build, which needs to be configured only.
+check_tidy()
+{
+    database=build/asan-clang
+    if [ -f CMakePresets.json ]; then
+        cmake --preset asan-clang >/dev/null
+    fi
+    find src bin -name '*.c' | sort |
+        xargs -r -n 1 -P "$(nproc)" clang-tidy --quiet -p "$database" 2>/dev/null ||
+        complain "clang-tidy found the above; repair it, or turn a check off in .clang-tidy with" \
+            "the reason"
+}
+
+check_cppcheck()
+{
+    includes=
+    for dir in src/*/ include/; do
+        [ -d "$dir" ] && includes="$includes -I $dir"
+    done
+    # shellcheck disable=SC2086 # a list of options
+    cppcheck --quiet -j "$(nproc)" --std=c11 --error-exitcode=1 --inline-suppr \
+        --enable=warning,performance,portability --suppress=missingIncludeSystem \
+        -D_GNU_SOURCE $includes src bin ||
+        complain "cppcheck found the above; repair it, or write the reason beside a" \
+            "cppcheck-suppress comment"
+}
+
+check_shell()
+{
+    scripts | xargs -r shellcheck ||
+        complain "shellcheck found the above; repair it, or write the reason beside a" \
+            "shellcheck disable comment"
+}
+
+# Spelled so that this file does not find itself.
+check_leftovers()
+{
+    ! grep -rnwIE "TO""DO|FIX""ME|XX""X|HA""CK" --exclude-dir=build --exclude-dir=node_modules \
+        --exclude-dir=.git --exclude=LICENSE . ||
+        complain "unfinished work is marked above; finish it, or open an issue for it"
+}
+
+complain()
+{
+    echo "lint: $*" >&2
+    status=1
+}
+
+status=0
+[ $# -gt 0 ] || set -- leftovers format shell cppcheck tidy
+for check in "$@"; do
+    [ "$check" = fix ] || echo "lint: $check"
+    case $check in
+    fix) c_files | xargs -r clang-format -i ;;
+    leftovers) check_leftovers ;;
+    format) check_format ;;
+    shell) check_shell ;;
+    cppcheck) check_cppcheck ;;
+    tidy) check_tidy ;;
+    *)
+        echo "lint: no check is named \"$check\"" >&2
+        exit 2
+        ;;
+    esac
+done
+exit $status

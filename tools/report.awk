@@ -1,0 +1,116 @@
+# Turns the output of `ctest -V` into one line per test program, the output of those that failed,
+# the skipped cases with their reasons, and the totals. Status 1 when something failed.
+#
+# A cmocka program counts as many as it has cases; any other program counts as one. A program that
+# ends badly counts as at least one failure, even when every case that it came to has passed.
+
+# Output of test N: "N: text".
+/^[0-9]+: / {
+    n = substr($0, 1, index($0, ":") - 1)
+    text = substr($0, length(n) + 3)
+    if (text ~ /^(Test command|Working Directory|Test timeout computed to be|Environment variables):/)
+        next
+    if (in_environment[n] && text ~ /^ [A-Z_]+=/)
+        next
+    output[n] = output[n] "    " text "\n"
+    take_case(n, text)
+    if (text != "")
+        last_line[n] = text
+    next
+}
+
+# "1/5 Test #3: unit.hash ......   Passed    0.01 sec"; failures have a "***" before the reason.
+/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+    match($0, /#[0-9]+: /)
+    n = substr($0, RSTART + 1, RLENGTH - 3)
+    rest = substr($0, RSTART + RLENGTH)
+    name = rest
+    sub(/ .*/, "", name)
+    seconds = rest
+    sub(/ sec.*/, "", seconds)
+    sub(/.* /, "", seconds)
+    verdict = rest
+    sub(/^[^ ]+ \.*/, "", verdict)
+    sub(/ +[0-9.]+ sec.*/, "", verdict)
+    gsub(/^[ *]+|[ ]+$/, "", verdict)
+    end_test(n, name, verdict, seconds)
+    next
+}
+
+/^[0-9]+% tests passed/ { complete = 1 }
+/^No tests were found/ { print "no tests were found" }
+/^(CMake|CTest) (Error|Warning)|^Could not|^Unable to/ { print }
+
+END {
+    if (!complete) {
+        print "ctest did not come to its end"
+        failed++
+    }
+    for (i = 1; i <= skips; i++)
+        print "skipped: " skip[i]
+    for (i = 1; i <= failures; i++)
+        print "failed:  " failure[i]
+    printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+    exit failed > 0
+}
+
+# One line that cmocka may have printed. After "N test(s) run." it repeats the names of the failed.
+function take_case(n, text,    name)
+{
+    if (text ~ /^\[==========\] .*Running [0-9]+ test/) {
+        counting[n] = 1
+    } else if (text ~ /^\[==========\] .*test\(s\) run/) {
+        counting[n] = 0
+    } else if (counting[n] && text ~ /^\[ RUN      \] /) {
+        running[n] = substr(text, 14)
+        reason[n] = ""
+    } else if (counting[n] && text ~ /^\[       OK \] /) {
+        ok[n]++
+        running[n] = ""
+    } else if (counting[n] && text ~ /^\[  FAILED  \] /) {
+        bad[n]++
+        bad_names[n] = bad_names[n] " " substr(text, 14)
+        running[n] = ""
+    } else if (counting[n] && text ~ /^\[  SKIPPED \] /) {
+        idle[n]++
+        idle_names[n, idle[n]] = substr(text, 14)
+        idle_reasons[n, idle[n]] = reason[n]
+        running[n] = ""
+    } else if (running[n] != "" && text != "") {
+        reason[n] = text
+    }
+}
+
+function end_test(n, name, verdict, seconds,    i, good)
+{
+    good = verdict == "Passed" || verdict == "Skipped"
+    if (verdict == "Skipped" && ok[n] + bad[n] + idle[n] == 0) {
+        idle[n] = 1
+        idle_names[n, 1] = ""
+        idle_reasons[n, 1] = last_line[n]
+    }
+    if (!good && !bad[n]) {
+        bad[n] = 1
+        bad_names[n] = running[n] == "" ? "" : " " running[n]
+    } else if (!good && running[n] != "") {
+        bad[n]++
+        bad_names[n] = bad_names[n] " " running[n]
+    } else if (good && ok[n] + bad[n] + idle[n] == 0) {
+        ok[n] = 1
+    }
+
+    printf "%-8s %-32s %5d %s %8.2f s\n", good ? tolower(verdict) : "FAILED", name, \
+        ok[n] + bad[n] + idle[n], ok[n] + bad[n] + idle[n] == 1 ? "case " : "cases", seconds
+    if (!good)
+        printf "%s: %s\n%s", name, verdict, output[n]
+
+    passed += ok[n]
+    failed += bad[n]
+    skipped += idle[n]
+    if (bad[n])
+        failure[++failures] = name ":" (bad_names[n] == "" ? "" : bad_names[n]) " (" verdict ")"
+    for (i = 1; i <= idle[n]; i++)
+        skip[++skips] = name (idle_names[n, i] == "" ? "" : " " idle_names[n, i]) ": " \
+            (idle_reasons[n, i] == "" ? "no reason given" : idle_reasons[n, i])
+    output[n] = ""
+}

@@ -1,0 +1,22 @@
+#!/bin/sh
+# tools/test.sh BUILD-DIR [argument of ctest]...
+# Runs the tests of a build directory, quick ones first, and ends with one line of totals:
+#   N passed, N failed, N skipped
+# Status 1 when something failed. Test cases are counted, see report.awk.
+set -eu
+
+here=$(dirname "$0")
+build=$1
+shift
+
+# mawk waits for a full buffer unless it is told that someone is watching.
+interactive=
+case $(awk -W version </dev/null 2>&1 | head -n 1) in
+mawk*) interactive='-W interactive' ;;
+esac
+
+jobs=$(nproc)
+[ "$jobs" -ge 2 ] || jobs=2 # with one job CTest does not order by cost
+
+# shellcheck disable=SC2086 # two words or none
+ctest --test-dir "$build" -j "$jobs" -V "$@" 2>&1 </dev/null | awk $interactive -f "$here/report.awk"
