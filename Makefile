@@ -30,7 +30,7 @@ bench: ## measure, beside the peers that are installed
 
 fuzz: ## run every fuzzer for SECONDS=60
 	@tools/deps.sh build test fuzz
-	@FUZZ_SECONDS=$(SECONDS) tools/build.sh asan-clang --target fuzz
+	@FUZZ_SECONDS=$(SECONDS) tools/build.sh asan-clang --target fuzz -- -k 0
 
 format: ## format the C code in place
 	@tools/deps.sh lint

@@ -14,6 +14,8 @@ mkdir -p "$found" "$crashes"
 
 echo "fuzz: $name for $seconds s, from $(find "$corpus" -type f | wc -l) committed inputs"
 log=build/fuzz/$name/log
+began=build/fuzz/$name/began
+touch "$began"
 if "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$crashes/" "$found" "$corpus" >"$log" 2>&1 </dev/null
 then
@@ -22,8 +24,7 @@ then
 fi
 
 tail -n 60 "$log" >&2
-for crash in "$crashes"/*; do
-    [ -f "$crash" ] || continue
+find "$crashes" -type f -newer "$began" | while read -r crash; do
     echo "fuzz: $name fails on $crash:" >&2
     od -A d -c "$crash" | head -n 20 >&2
     echo "fuzz: to repeat it: $fuzzer $crash" >&2
