@@ -56,6 +56,18 @@ function(peal_test name)
     peal_test_properties(${arg_LABEL}.${name} ${arg_LABEL} ${arg_TIMEOUT})
 endfunction()
 
+# peal_unit_tests(LAYER [USES layer-or-library...])
+# Every NAME_test.c of this folder is a unit test of the layer; USES adds to what it links.
+function(peal_unit_tests layer)
+    cmake_parse_arguments(arg "" "" "USES" ${ARGN})
+    file(GLOB files CONFIGURE_DEPENDS *_test.c)
+    foreach(file IN LISTS files)
+        get_filename_component(name ${file} NAME_WE)
+        string(REGEX REPLACE "_test$" "" name ${name})
+        peal_test(${name} SOURCES ${file} USES ${layer} ${arg_USES})
+    endforeach()
+endfunction()
+
 # peal_script_test(NAME COMMAND word... [LABEL label] [TIMEOUT seconds])
 # Any other program: status 0 is passed, 77 is skipped (its last line says why), else failed.
 # It finds the binaries in $PEAL_BIN and the source tree in $PEAL_SOURCE.

@@ -20,12 +20,12 @@ check_format()
         complain "the format differs; run: make format"
 }
 
-# Reads the flags of each file from the clang build, which needs to be configured only.
+# Takes the flags and the generated headers from the clang build.
 check_tidy()
 {
     database=build/asan-clang
     if [ -f CMakePresets.json ]; then
-        cmake --preset asan-clang >/dev/null
+        tools/build.sh asan-clang
     fi
     if ! find src bin -name '*.c' | sort |
         xargs -r -n 1 -P "$(nproc)" clang-tidy --quiet -p "$database" 2>"$database/tidy.log"

@@ -34,15 +34,14 @@ const char *status_text(enum status st)
     return "unknown status";
 }
 
-enum status parse_fail(struct parse_error *err, int column, const char *format, ...)
+void parse_error_set(struct parse_error *err, int column, const char *format, ...)
 {
-    if (err) {
-        va_list args;
-        err->line = 0;
-        err->column = column;
-        va_start(args, format);
-        vsnprintf(err->message, sizeof(err->message), format, args);
-        va_end(args);
-    }
-    return E_INVALID;
+    if (!err)
+        return;
+    va_list args;
+    err->line = 0;
+    err->column = column;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof(err->message), format, args);
+    va_end(args);
 }

@@ -30,9 +30,12 @@ struct parse_error {
     char message[240];
 };
 
-/* Fills *err (which may be NULL) and returns E_INVALID, so that `return parse_fail(...)` reads
- * well. */
-enum status parse_fail(struct parse_error *err, int column, const char *format, ...)
+/* Fills *err, which may be NULL. */
+void parse_error_set(struct parse_error *err, int column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same, as an expression that is E_INVALID, so that `return parse_fail(...)` reads well. A
+ * macro, so that compilers and analysers see that it is never OK. */
+#define parse_fail(err, ...) (parse_error_set((err), __VA_ARGS__), E_INVALID)
 
 #endif
