@@ -209,7 +209,7 @@ enum status cron_expr_parse(struct cron_expr *ret, const char *text, enum cron_p
     const struct cron_dialect *dialect = cron_dialect(profile);
     struct cron_expr expr = {.seconds = 1};
     struct cron_years *listed = NULL;
-    struct word words[CRON_FIELDS + 1];
+    struct word words[CRON_FIELDS + 1] = {0};
     bool both_days = false;
     int questions = 0;
     int count = split(text, words, CRON_FIELDS + 1);
