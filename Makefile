@@ -26,7 +26,8 @@ test: ## build with sanitizers and run every test
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench
-	@tools/build.sh release --target bench
+	@tools/build.sh release
+	@bench/run.sh build/release
 
 fuzz: ## run every fuzzer for SECONDS=60
 	@tools/deps.sh build test fuzz

@@ -122,16 +122,12 @@ function(peal_fuzzer name)
 endfunction()
 
 # peal_bench(NAME SOURCES file... USES layer-or-library...)
-# A program without arguments that prints its figures; the target `bench` runs them all, one by one.
+# A program that prints figures, bench/<name>_bench in the build directory; a run.sh beside it makes
+# a table of them, and bench/run.sh calls them all.
 function(peal_bench name)
     cmake_parse_arguments(arg "" "" "SOURCES;USES" ${ARGN})
     add_executable(${name}_bench ${arg_SOURCES})
     peal_use(${name}_bench ${arg_USES})
     set_target_properties(${name}_bench PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
-    add_custom_target(bench_${name}
-        COMMAND ${name}_bench
-        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
-        USES_TERMINAL VERBATIM)
-    add_dependencies(bench bench_${name})
 endfunction()

@@ -34,8 +34,13 @@ struct parse_error {
 void parse_error_set(struct parse_error *err, int column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, as an expression that is E_INVALID, so that `return parse_fail(...)` reads well. A
- * macro, so that compilers and analysers see that it is never OK. */
-#define parse_fail(err, ...) (parse_error_set((err), __VA_ARGS__), E_INVALID)
+static inline enum status status_invalid(void)
+{
+    return E_INVALID;
+}
+
+/* Fills *err and answers E_INVALID, so that `return parse_fail(...)` reads well. A macro, so that
+ * compilers and analysers see that the answer is never OK. */
+#define parse_fail(err, ...) (parse_error_set((err), __VA_ARGS__), status_invalid())
 
 #endif
