@@ -1,0 +1,123 @@
+#include "open_run.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hash.h"
+#include "heap.h"
+
+#define TO(phase) (1u << (phase))
+
+static const struct {
+    const char *name;
+    unsigned may;
+} phases[] = {
+    [OPEN_WAITING] = {"waiting", TO(OPEN_TAKING) | TO(OPEN_ENDED) | TO(OPEN_FINISHED)},
+    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING)},
+    [OPEN_CLAIMED] = {"claimed", TO(OPEN_BEGINNING) | TO(OPEN_ENDED)},
+    [OPEN_BEGINNING] = {"beginning", TO(OPEN_BEGUN) | TO(OPEN_REFUSED) | TO(OPEN_CLAIMED)},
+    [OPEN_BEGUN] = {"begun", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
+    [OPEN_STARTED] = {"started", TO(OPEN_ENDED)},
+    [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
+    [OPEN_REFUSED] = {"refused", TO(OPEN_FINISHED)},
+    [OPEN_ENDED] = {"ended", TO(OPEN_FINISHING)},
+    [OPEN_FINISHING] = {"finishing", TO(OPEN_FINISHED) | TO(OPEN_ENDED)},
+    [OPEN_FINISHED] = {"finished", TO(OPEN_RECORDING)},
+    [OPEN_RECORDING] = {"recording", TO(OPEN_RECORDED) | TO(OPEN_FINISHED)},
+    [OPEN_RECORDED] = {"recorded", TO(OPEN_FORGETTING)},
+    [OPEN_FORGETTING] = {"forgetting", TO(OPEN_RECORDED)},
+};
+
+static uint64_t id_hash(const struct id *id)
+{
+    return hash_bytes(0, id->bytes, sizeof(id->bytes));
+}
+
+static uint64_t run_hash(const void *item)
+{
+    return id_hash(&((const struct open_run *)item)->run.id);
+}
+
+static bool run_has_id(const void *item, const void *key)
+{
+    return id_compare(&((const struct open_run *)item)->run.id, key) == 0;
+}
+
+static const struct table_type by_id_type = {run_hash, run_has_id};
+
+void open_runs_init(struct open_runs *runs)
+{
+    table_init(&runs->by_id, &by_id_type);
+    for (int i = 0; i < OPEN_PHASES; i++) {
+        TAILQ_INIT(&runs->phases[i]);
+        runs->counts[i] = 0;
+    }
+}
+
+void open_runs_release(struct open_runs *runs)
+{
+    for (int i = 0; i < OPEN_PHASES; i++) {
+        for (struct open_run *open; (open = TAILQ_FIRST(&runs->phases[i]));)
+            open_runs_remove(runs, open);
+    }
+    table_release(&runs->by_id);
+}
+
+struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, enum open_phase phase)
+{
+    struct open_run *open = calloc(1, sizeof(*open));
+    if (!open)
+        return NULL;
+    open->run = *run;
+    open->phase = phase;
+    open->start_at_ms = run->tick_ms;
+    open->heap_place = HEAP_NONE;
+    if (table_insert(&runs->by_id, open) != OK) {
+        free(open);
+        return NULL;
+    }
+    TAILQ_INSERT_TAIL(&runs->phases[phase], open, in_phase);
+    runs->counts[phase]++;
+    return open;
+}
+
+void open_runs_remove(struct open_runs *runs, struct open_run *open)
+{
+    TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
+    runs->counts[open->phase]--;
+    table_remove(&runs->by_id, open);
+    job_free(open->job);
+    free(open);
+}
+
+struct open_run *open_runs_find(const struct open_runs *runs, const struct id *id)
+{
+    return table_find(&runs->by_id, id_hash(id), id);
+}
+
+struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase phase)
+{
+    return TAILQ_FIRST(&runs->phases[phase]);
+}
+
+void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next)
+{
+    assert(phases[open->phase].may & TO(next));
+    TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
+    runs->counts[open->phase]--;
+    open->phase = next;
+    TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
+    runs->counts[next]++;
+}
+
+void open_runs_end(struct open_runs *runs, struct open_run *open, enum run_state state,
+                   enum run_reason reason, const char *detail, struct wall_ms now)
+{
+    open->run.state = state;
+    open->run.reason = reason;
+    open->run.exit_code = -1;
+    open->run.finished_ms = now.ms;
+    snprintf(open->run.detail, sizeof(open->run.detail), "%s", detail);
+    open_runs_move(runs, open, OPEN_ENDED);
+}

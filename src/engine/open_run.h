@@ -1,0 +1,76 @@
+/* Runs under way on this node, from the claim to the moment when the history has them; and, as the
+ * store tells, those that wait for somebody. */
+#ifndef PEAL_OPEN_RUN_H
+#define PEAL_OPEN_RUN_H
+
+#include <sys/queue.h>
+
+#include "catalog.h"
+#include "clock.h"
+#include "job.h"
+#include "run.h"
+#include "table.h"
+
+/* WAITING -> TAKING -+
+ *                    v
+ *        (claim) -> CLAIMED -> BEGINNING -> BEGUN -> STARTED -> ENDED -> FINISHING -> FINISHED
+ *                      |           \-> REFUSED                    ^         -> RECORDING ->
+ * FORGETTING
+ *                      +---- killed or too late before the start -+
+ * After a restart: CLAIMED goes on from there; ORPHAN is BEGUN until the executor has said whether
+ * it knows the run. */
+enum open_phase {
+    OPEN_WAITING, /* QUEUED or DUE in the store, nobody's */
+    OPEN_TAKING,
+    OPEN_CLAIMED,
+    OPEN_BEGINNING,
+    OPEN_BEGUN,   /* waits for its start time */
+    OPEN_STARTED, /* the executor has it */
+    OPEN_ORPHAN,
+    OPEN_REFUSED, /* the store ended it; its record is on the way */
+    OPEN_ENDED,   /* its end is to be written */
+    OPEN_FINISHING,
+    OPEN_FINISHED, /* its end is in the store, the history is next */
+    OPEN_RECORDING,
+    OPEN_RECORDED, /* the history has it */
+    OPEN_FORGETTING,
+    OPEN_PHASES,
+};
+
+struct open_run {
+    struct run run;
+    enum open_phase phase;
+    TAILQ_ENTRY(open_run) in_phase;
+    struct job *job;           /* what to start; NULL once it is started */
+    int64_t start_at_ms;       /* tick and jitter */
+    struct boot_ms begin_sent; /* the start window counts from here */
+    uint32_t heap_place;       /* in the runner's heap of start times */
+    enum run_reason kill;      /* NONE: nobody wants it killed */
+};
+
+TAILQ_HEAD(open_list, open_run);
+
+struct open_runs {
+    struct table by_id;
+    struct open_list phases[OPEN_PHASES];
+    size_t counts[OPEN_PHASES];
+};
+
+void open_runs_init(struct open_runs *runs);
+void open_runs_release(struct open_runs *runs);
+
+/* A copy of *run, in this phase; NULL: out of memory. */
+struct open_run *open_runs_add(struct open_runs *runs, const struct run *run,
+                               enum open_phase phase);
+void open_runs_remove(struct open_runs *runs, struct open_run *open);
+struct open_run *open_runs_find(const struct open_runs *runs, const struct id *id);
+struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase phase);
+
+/* The only writer of ->phase. */
+void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next);
+
+/* Sets the end of a run that never had a process, or whose process is gone, and moves it on. */
+void open_runs_end(struct open_runs *runs, struct open_run *open, enum run_state state,
+                   enum run_reason reason, const char *detail, struct wall_ms now);
+
+#endif

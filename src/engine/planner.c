@@ -1,0 +1,205 @@
+#include "planner.h"
+
+#include <stdlib.h>
+
+#include "job_codec.h"
+
+enum {
+    PASSES_PER_PLAN = 100000,      /* longer outages are dealt with in several claims */
+    PAUSED_FLUSH_MS = 3600 * 1000, /* how long the skipped ticks of a paused job are gathered */
+};
+
+static void job_moved(void *item, uint32_t place)
+{
+    ((struct catalog_job *)item)->heap_place = place;
+}
+
+void planner_init(struct planner *planner, struct zone_db *zones)
+{
+    *planner = (struct planner){.boot_tick_ms = INT64_MIN, .zones = zones};
+    heap_init(&planner->due, job_moved);
+}
+
+void planner_release(struct planner *planner)
+{
+    heap_release(&planner->due);
+}
+
+/* When to look at a job: a little ahead of its start; a paused job only now and then. */
+static int64_t look_at(const struct planner *planner, const struct catalog_job *job)
+{
+    if (job->paused)
+        return job->next_ms + PAUSED_FLUSH_MS;
+    return job->next_ms + catalog_job_jitter_ms(job) - planner->lead_ms;
+}
+
+enum status planner_put(struct planner *planner, struct catalog_job *job)
+{
+    job->next_ms = job->deleted || job->broken
+                       ? NEVER_MS
+                       : catalog_job_next(job, job->cursor_ms, planner->boot_tick_ms);
+    if (job->next_ms == NEVER_MS || job->claiming) {
+        planner_remove(planner, job);
+        return OK;
+    }
+    if (job->heap_place == HEAP_NONE)
+        return heap_push(&planner->due, look_at(planner, job), job);
+    heap_update(&planner->due, job->heap_place, look_at(planner, job));
+    return OK;
+}
+
+void planner_remove(struct planner *planner, struct catalog_job *job)
+{
+    if (job->heap_place != HEAP_NONE)
+        heap_remove(&planner->due, job->heap_place);
+}
+
+/* What becomes of a tick. */
+struct verdict {
+    bool run;
+    enum run_cause cause;
+    enum run_state state;
+    enum run_reason reason;
+};
+
+static struct verdict passed_over(enum run_state state, enum run_reason reason)
+{
+    return (struct verdict){.state = state, .reason = reason};
+}
+
+static struct verdict run_as(enum run_cause cause)
+{
+    return (struct verdict){.run = true, .cause = cause};
+}
+
+static bool was_paused(const struct job *job, int64_t tick_ms)
+{
+    if (!job->paused_ms || tick_ms < job->paused_ms)
+        return false;
+    return job->paused || tick_ms <= job->resumed_ms;
+}
+
+/* `late_ms` is how long ago the tick should have started; `last`: no later tick is due yet;
+ * `oldest_ms`: the oldest tick that catch_up: all may still run. */
+static struct verdict judge(const struct planner *planner, const struct job *job, int64_t tick_ms,
+                            int64_t late_ms, bool last, int64_t oldest_ms)
+{
+    if (was_paused(job, tick_ms))
+        return passed_over(RUN_SKIPPED, REASON_PAUSED);
+    if (tick_ms <= job->skip_until_ms)
+        return passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
+    if (job->deadline_s && late_ms > job->deadline_s * 1000)
+        return passed_over(RUN_MISSED, REASON_DEADLINE);
+    if (late_ms <= planner->on_time_ms)
+        return run_as(tick_ms == planner->boot_tick_ms ? CAUSE_REBOOT : CAUSE_TICK);
+    if (job->catch_up == CATCH_UP_SKIP || (job->catch_up == CATCH_UP_LAST && !last))
+        return passed_over(RUN_MISSED, REASON_CATCH_UP);
+    if (late_ms > job->catch_up_window_s * 1000)
+        return passed_over(RUN_MISSED, REASON_TOO_OLD);
+    if (job->catch_up == CATCH_UP_ALL && tick_ms < oldest_ms)
+        return passed_over(RUN_MISSED, REASON_TOO_MANY);
+    return run_as(CAUSE_CATCH_UP);
+}
+
+/* The oldest of the last `limit` ticks up to now. */
+static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int limit)
+{
+    struct schedule_set set = {job->schedules, job->schedule_count};
+    int64_t tick_s = now_ms / 1000 + 1;
+    for (int i = 0; i < limit; i++) {
+        int64_t earlier = schedule_set_prev(&set, tick_s, NULL);
+        if (earlier == NEVER_BEFORE)
+            break;
+        tick_s = earlier;
+    }
+    return tick_s * 1000;
+}
+
+/* Adds a passed tick to the last entry, or as a new one when state or reason differ. */
+static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdict)
+{
+    struct ledger_entry *last = plan->passed_count ? &plan->passed[plan->passed_count - 1] : NULL;
+    if (!last || last->state != verdict.state || last->reason != verdict.reason) {
+        struct ledger_entry *entries =
+            realloc(plan->passed, (plan->passed_count + 1) * sizeof(*entries));
+        if (!entries)
+            return E_NOMEM;
+        plan->passed = entries;
+        last = &entries[plan->passed_count++];
+        *last = (struct ledger_entry){
+            .from_ms = tick_ms, .state = verdict.state, .reason = verdict.reason};
+    }
+    last->to_ms = tick_ms;
+    last->count++;
+    return OK;
+}
+
+/* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run. */
+static enum status walk(const struct planner *planner, struct now now, const struct job *definition,
+                        struct plan *plan)
+{
+    const struct catalog_job *job = plan->job;
+    int64_t jitter_ms = catalog_job_jitter_ms(job);
+    int64_t horizon_ms = now.wall.ms + planner->lead_ms;
+    int64_t oldest_ms = INT64_MIN;
+    if (definition->catch_up == CATCH_UP_ALL)
+        oldest_ms = oldest_of_last(job, now.wall.ms, definition->catch_up_limit);
+    int64_t tick_ms = job->next_ms;
+    for (int i = 0; i < PASSES_PER_PLAN && tick_ms != NEVER_MS && tick_ms + jitter_ms <= horizon_ms;
+         i++) {
+        int64_t next_ms = catalog_job_next(job, tick_ms, planner->boot_tick_ms);
+        bool last = next_ms == NEVER_MS || next_ms + jitter_ms > now.wall.ms;
+        int64_t late_ms = now.wall.ms - tick_ms - jitter_ms;
+        struct verdict verdict = judge(planner, definition, tick_ms, late_ms, last, oldest_ms);
+        plan->tick_ms = tick_ms;
+        if (verdict.run) {
+            plan->with_run = true;
+            plan->cause = verdict.cause;
+            plan->start_at_ms = tick_ms + jitter_ms;
+            return OK;
+        }
+        enum status st = pass(plan, tick_ms, verdict);
+        if (st != OK)
+            return st;
+        tick_ms = next_ms;
+    }
+    return OK;
+}
+
+enum status planner_next_due(struct planner *planner, struct now now, struct plan *ret)
+{
+    if (!planner->due.count || planner->due.entries[0].key > now.wall.ms)
+        return E_NOT_FOUND;
+    struct plan plan = {.job = planner->due.entries[0].item};
+    struct job *definition = NULL;
+    struct job_error error;
+    enum status st = job_decode_stored(plan.job->json, planner->zones, &definition, &error);
+    if (st == OK)
+        st = walk(planner, now, definition, &plan);
+    if (st != OK)
+        goto out;
+    heap_remove(&planner->due, plan.job->heap_place);
+    plan.job->claiming = true;
+    if (plan.with_run) {
+        plan.definition = definition;
+        definition = NULL;
+    }
+    *ret = plan;
+    plan = (struct plan){0};
+out:
+    job_free(definition);
+    plan_release(&plan);
+    return st;
+}
+
+void plan_release(struct plan *plan)
+{
+    free(plan->passed);
+    job_free(plan->definition);
+    *plan = (struct plan){0};
+}
+
+int64_t planner_wake_at(const struct planner *planner)
+{
+    return planner->due.count ? planner->due.entries[0].key : NEVER_MS;
+}

@@ -1,0 +1,45 @@
+/* What is due. A heap of jobs by the time of their next tick; the cost of a turn grows with what is
+ * due, not with how many jobs there are. */
+#ifndef PEAL_PLANNER_H
+#define PEAL_PLANNER_H
+
+#include "catalog.h"
+#include "clock.h"
+#include "heap.h"
+
+struct planner {
+    struct heap due;       /* of catalog_job, by the time at which to look at it */
+    int64_t on_time_ms;    /* a tick that is later is an outage's: catch_up decides */
+    int64_t lead_ms;       /* jobs are looked at so far ahead of their tick */
+    int64_t boot_tick_ms;  /* the tick of @reboot; INT64_MIN: not known yet */
+    struct zone_db *zones; /* for decoding definitions */
+};
+
+/* One job's due tick, and the ticks that are passed over before it. */
+struct plan {
+    struct catalog_job *job;
+    struct job *definition; /* the caller's; NULL when there is no run */
+    int64_t tick_ms;        /* the new cursor */
+    bool with_run;          /* false: every tick up to tick_ms is passed over */
+    enum run_cause cause;
+    int64_t start_at_ms;         /* tick and jitter */
+    struct ledger_entry *passed; /* ids and names are not filled in; the caller's */
+    size_t passed_count;
+};
+
+void planner_init(struct planner *planner, struct zone_db *zones);
+void planner_release(struct planner *planner);
+
+/* The job is new, or something that its next tick depends on has changed. */
+MUST_CHECK enum status planner_put(struct planner *planner, struct catalog_job *job);
+void planner_remove(struct planner *planner, struct catalog_job *job);
+
+/* Takes the next job off that is due, with what to do about it. OK; E_NOT_FOUND: nothing is due;
+ * E_NOMEM. The job is planned again by planner_put, once the claim has been answered. */
+MUST_CHECK enum status planner_next_due(struct planner *planner, struct now now, struct plan *ret);
+void plan_release(struct plan *plan);
+
+/* Wall time at which planner_next_due has work; NEVER_MS: not by itself. */
+int64_t planner_wake_at(const struct planner *planner);
+
+#endif
