@@ -10,27 +10,11 @@
 
 #include "catalog.h"
 #include "clock.h"
-#include "executor.h"
-#include "history.h"
-#include "store.h"
+#include "ports.h"
 
 struct engine;
 
-/* Random bytes for ids and nonces. */
-struct entropy {
-    void (*fill)(void *context, void *bytes, size_t length);
-    void *context;
-};
 
-/* Brings a run's output to the history and takes it away afterwards; NULL: runs have no output. */
-struct output_source {
-    /* Fills *ret (released by `release`) with the kept output of an ended run. */
-    enum status (*read)(void *context, const struct id *run_id, struct output_chunk **ret,
-                        size_t *ret_count);
-    void (*release)(void *context, struct output_chunk *chunks, size_t count);
-    void (*remove)(void *context, const struct id *run_id);
-    void *context;
-};
 
 struct engine_config {
     char node[64];
@@ -41,16 +25,6 @@ struct engine_config {
     int max_running;         /* 0: no limit */
 };
 
-struct engine_ports {
-    struct store *store;
-    struct executor *executor;
-    struct history *history;
-    struct zone_db *zones;
-    struct entropy entropy;
-    struct output_source output;
-    void (*log)(void *context, const char *event, const char *details); /* may be NULL */
-    void *log_context;
-};
 
 struct engine_config engine_config_default(void);
 MUST_CHECK enum status engine_new(const struct engine_config *config,

@@ -74,9 +74,8 @@ static struct verdict run_as(enum run_cause cause)
 
 static bool was_paused(const struct job *job, int64_t tick_ms)
 {
-    if (!job->paused_ms || tick_ms < job->paused_ms)
-        return false;
-    return job->paused || tick_ms <= job->resumed_ms;
+    return job->paused ||
+           (job->resumed_ms && tick_ms >= job->paused_ms && tick_ms <= job->resumed_ms);
 }
 
 /* `late_ms` is how long ago the tick should have started; `last`: no later tick is due yet;
@@ -166,20 +165,19 @@ static enum status walk(const struct planner *planner, struct now now, const str
     return OK;
 }
 
-enum status planner_next_due(struct planner *planner, struct now now, struct plan *ret)
+/* The plan of a job that is to be looked at. It is empty (no run, nothing passed) when the job was
+ * looked at too early. */
+static enum status plan_job(const struct planner *planner, struct now now, struct catalog_job *job,
+                            struct plan *ret)
 {
-    if (!planner->due.count || planner->due.entries[0].key > now.wall.ms)
-        return E_NOT_FOUND;
-    struct plan plan = {.job = planner->due.entries[0].item};
+    struct plan plan = {.job = job};
     struct job *definition = NULL;
     struct job_error error;
-    enum status st = job_decode_stored(plan.job->json, planner->zones, &definition, &error);
+    enum status st = job_decode_stored(job->json, planner->zones, &definition, &error);
     if (st == OK)
         st = walk(planner, now, definition, &plan);
     if (st != OK)
         goto out;
-    heap_remove(&planner->due, plan.job->heap_place);
-    plan.job->claiming = true;
     if (plan.with_run) {
         plan.definition = definition;
         definition = NULL;
@@ -190,6 +188,23 @@ out:
     job_free(definition);
     plan_release(&plan);
     return st;
+}
+
+enum status planner_next_due(struct planner *planner, struct now now, struct plan *ret)
+{
+    while (planner->due.count && planner->due.entries[0].key <= now.wall.ms) {
+        struct catalog_job *job = planner->due.entries[0].item;
+        enum status st = plan_job(planner, now, job, ret);
+        if (st != OK)
+            return st;
+        if (ret->with_run || ret->passed_count) {
+            heap_remove(&planner->due, job->heap_place);
+            job->claiming = true;
+            return OK;
+        }
+        heap_update(&planner->due, job->heap_place, look_at(planner, job));
+    }
+    return E_NOT_FOUND;
 }
 
 void plan_release(struct plan *plan)

@@ -1,0 +1,259 @@
+#include "claimer.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BATCH = 256,           /* claims in a request */
+    MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
+    RETRY_AFTER_MS = 1000, /* after the store failed */
+};
+
+/* Claims that travel together, with the plans that they come from. */
+struct claim_batch {
+    struct store_request request;
+    struct claimer *claimer;
+    struct boot_ms sent;
+    struct store_claim claims[BATCH];
+    struct plan plans[BATCH];
+};
+
+/* Takes that travel together. */
+struct take_batch {
+    struct store_request request;
+    struct claimer *claimer;
+    struct store_take takes[BATCH];
+};
+
+void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
+                  struct catalog *catalog, struct planner *planner, struct open_runs *runs)
+{
+    *claimer = (struct claimer){.ports = ports,
+                                .node = node,
+                                .catalog = catalog,
+                                .planner = planner,
+                                .runs = runs,
+                                .latency_ms = 5};
+}
+
+static void free_batch(struct claim_batch *batch)
+{
+    for (size_t i = 0; i < batch->request.count; i++)
+        plan_release(&batch->plans[i]);
+    free(batch);
+}
+
+void claimer_release(struct claimer *claimer)
+{
+    if (claimer->filling)
+        free_batch(claimer->filling);
+    claimer->filling = NULL;
+}
+
+static void replan(struct claimer *claimer, const struct id *job_uid)
+{
+    struct catalog_job *job = catalog_by_uid(claimer->catalog, job_uid);
+    if (!job)
+        return;
+    job->claiming = false;
+    if (planner_put(claimer->planner, job) != OK)
+        ports_log(claimer->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
+}
+
+/* A claim that was won: the run goes on to its begin. */
+static void won(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
+{
+    struct open_run *open = open_runs_add(claimer->runs, &claim->run, OPEN_CLAIMED);
+    if (!open) {
+        ports_log(claimer->ports, "run_dropped", "job=%s error=\"out of memory\"",
+                  claim->run.job_name);
+        return;
+    }
+    open->job = plan->definition;
+    open->start_at_ms = plan->start_at_ms;
+    plan->definition = NULL;
+}
+
+static void settle(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
+{
+    struct catalog_job *job = catalog_by_uid(claimer->catalog, &claim->job_uid);
+    if (job && claim->result != CLAIM_STALE && claim->tick_ms > job->cursor_ms)
+        job->cursor_ms = claim->tick_ms;
+    if (claim->result == CLAIM_WON)
+        won(claimer, claim, plan);
+    if (job && (claim->result == CLAIM_WON || claim->result == CLAIM_QUEUED))
+        job->open_runs++;
+}
+
+static void claims_done(struct store_request *request, enum status st)
+{
+    struct claim_batch *batch = request->context;
+    struct claimer *claimer = batch->claimer;
+    claimer->in_flight--;
+    if (st != OK)
+        claimer->retry_at_ms = claimer->now.wall.ms + RETRY_AFTER_MS;
+    double took_ms = (double)(claimer->now.boot.ms - batch->sent.ms);
+    claimer->latency_ms += (took_ms - claimer->latency_ms) / 8;
+    for (size_t i = 0; i < request->count; i++) {
+        if (st == OK)
+            settle(claimer, &batch->claims[i], &batch->plans[i]);
+        replan(claimer, &batch->claims[i].job_uid);
+    }
+    free_batch(batch);
+}
+
+static void fill_entries(struct claimer *claimer, const struct catalog_job *job, struct plan *plan)
+{
+    for (size_t i = 0; i < plan->passed_count; i++) {
+        struct ledger_entry *entry = &plan->passed[i];
+        entry->id = ports_new_id(claimer->ports, claimer->now.wall);
+        entry->job_uid = job->uid;
+        entry->recorded_ms = claimer->now.wall.ms;
+        snprintf(entry->job_name, sizeof(entry->job_name), "%s", job->name);
+    }
+}
+
+static void fill_run(struct claimer *claimer, const struct plan *plan, struct run *run)
+{
+    run->id = ports_new_id(claimer->ports, claimer->now.wall);
+    run->job_uid = plan->job->uid;
+    run->tick_ms = plan->tick_ms;
+    run->attempt = 1;
+    run->cause = plan->cause;
+    run->nonce = ports_new_nonce(claimer->ports);
+    run->job_revision = plan->job->revision;
+    run->not_before_ms = plan->start_at_ms;
+    run->claimed_ms = claimer->now.wall.ms;
+    run->exit_code = -1;
+    snprintf(run->job_name, sizeof(run->job_name), "%s", plan->job->name);
+    snprintf(run->node, sizeof(run->node), "%s", claimer->node);
+}
+
+static void send(struct claimer *claimer)
+{
+    struct claim_batch *batch = claimer->filling;
+    claimer->filling = NULL;
+    claimer->in_flight++;
+    batch->sent = claimer->now.boot;
+    store_submit(claimer->ports->store, &batch->request);
+}
+
+void claimer_submit(struct claimer *claimer, struct plan *plan)
+{
+    if (!claimer->filling) {
+        struct claim_batch *batch = calloc(1, sizeof(*batch));
+        if (!batch) {
+            replan(claimer, &plan->job->uid);
+            plan_release(plan);
+            return;
+        }
+        batch->claimer = claimer;
+        batch->request = (struct store_request){.op = STORE_CLAIM,
+                                                .items.claims = batch->claims,
+                                                .done = claims_done,
+                                                .context = batch};
+        claimer->filling = batch;
+    }
+    struct claim_batch *batch = claimer->filling;
+    size_t i = batch->request.count++;
+    fill_entries(claimer, plan->job, plan);
+    struct store_claim *claim = &batch->claims[i];
+    *claim = (struct store_claim){
+        .job_uid = plan->job->uid,
+        .job_revision = plan->job->revision,
+        .cursor_ms = plan->job->cursor_ms,
+        .tick_ms = plan->tick_ms,
+        .without_run = !plan->with_run,
+        .passed = plan->passed,
+        .passed_count = plan->passed_count,
+    };
+    if (plan->with_run) {
+        claim->overlap = plan->definition->overlap;
+        claim->queue_limit = plan->definition->queue_limit;
+        claim->skip_entry_id = ports_new_id(claimer->ports, claimer->now.wall);
+        fill_run(claimer, plan, &claim->run);
+    }
+    batch->plans[i] = *plan;
+    *plan = (struct plan){0};
+    if (batch->request.count == BATCH)
+        send(claimer);
+}
+
+static void takes_done(struct store_request *request, enum status st)
+{
+    struct take_batch *batch = request->context;
+    struct claimer *claimer = batch->claimer;
+    claimer->in_flight--;
+    if (st != OK)
+        claimer->retry_at_ms = claimer->now.wall.ms + RETRY_AFTER_MS;
+    for (size_t i = 0; i < request->count; i++) {
+        struct open_run *open = open_runs_find(claimer->runs, &batch->takes[i].run_id);
+        if (!open || open->phase != OPEN_TAKING)
+            continue;
+        if (st == OK && batch->takes[i].taken) {
+            open->run = batch->takes[i].run;
+            open_runs_move(claimer->runs, open, OPEN_CLAIMED);
+        } else { /* the feed tells what became of it */
+            open_runs_move(claimer->runs, open, OPEN_WAITING);
+        }
+    }
+    free(batch);
+}
+
+static bool can_be_taken(const struct claimer *claimer, const struct open_run *open)
+{
+    return open->run.state == RUN_DUE && open->run.not_before_ms <= claimer->now.wall.ms;
+}
+
+static void take_due(struct claimer *claimer)
+{
+    struct take_batch *batch = NULL;
+    struct open_run *open = open_runs_first(claimer->runs, OPEN_WAITING);
+    for (struct open_run *next; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (!can_be_taken(claimer, open))
+            continue;
+        if (!batch && !(batch = calloc(1, sizeof(*batch))))
+            return;
+        struct store_take *take = &batch->takes[batch->request.count++];
+        take->run_id = open->run.id;
+        take->nonce = ports_new_nonce(claimer->ports);
+        take->now_ms = claimer->now.wall.ms;
+        snprintf(take->node, sizeof(take->node), "%s", claimer->node);
+        open_runs_move(claimer->runs, open, OPEN_TAKING);
+        if (batch->request.count == BATCH)
+            break; /* the rest with the next turn */
+    }
+    if (!batch)
+        return;
+    batch->claimer = claimer;
+    batch->request.op = STORE_TAKE;
+    batch->request.items.takes = batch->takes;
+    batch->request.done = takes_done;
+    batch->request.context = batch;
+    claimer->in_flight++;
+    store_submit(claimer->ports->store, &batch->request);
+}
+
+void claimer_flush(struct claimer *claimer, bool may_take)
+{
+    if (claimer->filling)
+        send(claimer);
+    if (may_take && claimer->in_flight < MAX_IN_FLIGHT &&
+        claimer->retry_at_ms <= claimer->now.wall.ms)
+        take_due(claimer);
+}
+
+int64_t claimer_wake_at(const struct claimer *claimer)
+{
+    int64_t first = NEVER_MS;
+    struct open_run *open;
+    TAILQ_FOREACH(open, &claimer->runs->phases[OPEN_WAITING], in_phase)
+    {
+        if (open->run.state == RUN_DUE && open->run.not_before_ms < first)
+            first = open->run.not_before_ms;
+    }
+    return first;
+}

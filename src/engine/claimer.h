@@ -1,0 +1,38 @@
+/* Who owns what is due: plans become claims in the store, in batches; runs that are DUE are taken.
+ */
+#ifndef PEAL_CLAIMER_H
+#define PEAL_CLAIMER_H
+
+#include "open_run.h"
+#include "planner.h"
+#include "ports.h"
+
+struct claim_batch;
+
+struct claimer {
+    const struct engine_ports *ports;
+    const char *node;
+    struct open_runs *runs;
+    struct catalog *catalog;
+    struct planner *planner;
+    struct claim_batch *filling; /* not sent yet */
+    size_t in_flight;            /* requests */
+    int64_t retry_at_ms;         /* the store failed: no claims before; 0: now */
+    double latency_ms;           /* of a claim, averaged: how far ahead to claim */
+    struct now now;              /* of this turn */
+};
+
+void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
+                  struct catalog *catalog, struct planner *planner, struct open_runs *runs);
+void claimer_release(struct claimer *claimer);
+
+/* Takes the plan over. */
+void claimer_submit(struct claimer *claimer, struct plan *plan);
+
+/* Sends what was submitted, and takes runs that are DUE. */
+void claimer_flush(struct claimer *claimer, bool may_take);
+
+/* Earliest not_before of a DUE run; NEVER_MS: none. */
+int64_t claimer_wake_at(const struct claimer *claimer);
+
+#endif

@@ -1,0 +1,30 @@
+#include "ports.h"
+
+#include <stdio.h>
+
+struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now)
+{
+    uint8_t random[10];
+    ports->entropy.fill(ports->entropy.context, random, sizeof(random));
+    return id_make(now, random);
+}
+
+uint64_t ports_new_nonce(const struct engine_ports *ports)
+{
+    uint64_t nonce = 0;
+    while (!nonce)
+        ports->entropy.fill(ports->entropy.context, &nonce, sizeof(nonce));
+    return nonce >> 1 ? nonce >> 1 : 1; /* fits a signed 64-bit column */
+}
+
+void ports_log(const struct engine_ports *ports, const char *event, const char *format, ...)
+{
+    if (!ports->log.write)
+        return;
+    char particulars[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(particulars, sizeof(particulars), format, args);
+    va_end(args);
+    ports->log.write(ports->log.context, event, particulars);
+}

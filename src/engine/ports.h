@@ -1,0 +1,47 @@
+/* What the engine is given from outside: everything that does I/O. */
+#ifndef PEAL_PORTS_H
+#define PEAL_PORTS_H
+
+#include "executor.h"
+#include "history.h"
+#include "store.h"
+#include "zone_db.h"
+
+/* Random bytes for ids and nonces. */
+struct entropy {
+    void (*fill)(void *context, void *bytes, size_t length);
+    void *context;
+};
+
+/* Brings the output of an ended run, and takes it away once the history has it. */
+struct output_source {
+    /* OK: *ret holds *ret_count chunks, released by `release`. E_NOT_FOUND: there is none. */
+    enum status (*read)(void *context, const struct id *run_id, struct output_chunk **ret,
+                        size_t *ret_count);
+    void (*release)(void *context, struct output_chunk *chunks, size_t count);
+    void (*remove)(void *context, const struct id *run_id);
+    void *context;
+};
+
+/* One line of the log: an event and its particulars as key=value. */
+struct event_log {
+    void (*write)(void *context, const char *event, const char *particulars);
+    void *context;
+};
+
+struct engine_ports {
+    struct store *store;
+    struct executor *executor;
+    struct history *history;
+    struct zone_db *zones;
+    struct entropy entropy;
+    struct output_source output; /* read NULL: runs have no output */
+    struct event_log log;        /* write NULL: no log */
+};
+
+struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);
+uint64_t ports_new_nonce(const struct engine_ports *ports); /* never 0 */
+void ports_log(const struct engine_ports *ports, const char *event, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

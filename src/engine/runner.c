@@ -1,0 +1,269 @@
+#include "runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_codec.h"
+
+enum {
+    BATCH = 256,
+    RETRY_AFTER_MS = 1000,
+};
+
+struct begin_batch {
+    struct store_request request;
+    struct runner *runner;
+    struct store_begin begins[BATCH];
+};
+
+static void start_moved(void *item, uint32_t place)
+{
+    ((struct open_run *)item)->heap_place = place;
+}
+
+void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,
+                 struct open_runs *runs)
+{
+    *runner = (struct runner){.ports = ports, .catalog = catalog, .runs = runs};
+    heap_init(&runner->starts, start_moved);
+}
+
+void runner_release(struct runner *runner)
+{
+    heap_release(&runner->starts);
+}
+
+static void end(struct runner *runner, struct open_run *open, enum run_state state,
+                enum run_reason reason, const char *detail)
+{
+    if (open->heap_place != HEAP_NONE)
+        heap_remove(&runner->starts, open->heap_place);
+    open_runs_end(runner->runs, open, state, reason, detail, runner->now.wall);
+}
+
+/* ---- begin ---- */
+
+/* The definition that the run is to be started from, as it is in the catalog now. */
+static struct job *definition_of(struct runner *runner, const struct run *run)
+{
+    struct job *definition = NULL;
+    struct job_error error;
+    const struct catalog_job *job = catalog_by_uid(runner->catalog, &run->job_uid);
+    if (!job || job_decode_stored(job->json, runner->ports->zones, &definition, &error) != OK)
+        return NULL;
+    return definition;
+}
+
+static void begun(struct runner *runner, struct open_run *open, const struct store_begin *begin)
+{
+    open->run.state = RUN_BEGUN;
+    open->run.fence = begin->fence;
+    if (open->run.job_revision != begin->job_revision || !open->job) {
+        open->run.job_revision = begin->job_revision;
+        job_free(open->job);
+        open->job = definition_of(runner, &open->run);
+    }
+    open_runs_move(runner->runs, open, OPEN_BEGUN);
+    if (!open->job)
+        end(runner, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
+    else if (open->kill != REASON_NONE)
+        end(runner, open, RUN_KILLED, open->kill, "killed before it started");
+    else if (heap_push(&runner->starts, open->start_at_ms, open) != OK)
+        end(runner, open, RUN_FAILED, REASON_NO_START, "out of memory");
+}
+
+static void begins_done(struct store_request *request, enum status st)
+{
+    struct begin_batch *batch = request->context;
+    struct runner *runner = batch->runner;
+    if (st != OK)
+        runner->retry_at_ms = runner->now.wall.ms + RETRY_AFTER_MS;
+    for (size_t i = 0; i < request->count; i++) {
+        const struct store_begin *begin = &batch->begins[i];
+        struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
+        if (!open || open->phase != OPEN_BEGINNING)
+            continue;
+        if (st != OK) {
+            open_runs_move(runner->runs, open, OPEN_CLAIMED);
+        } else if (begin->begun) {
+            begun(runner, open, begin);
+        } else {
+            open_runs_move(runner->runs, open, OPEN_REFUSED);
+            if (!run_state_is_end(begin->refused)) /* not ours any more */
+                open_runs_remove(runner->runs, open);
+        }
+    }
+    free(batch);
+}
+
+/* A claim that was not begun in time, because the store or the agent was away. */
+static bool is_too_late(const struct runner *runner, const struct open_run *open)
+{
+    return open->run.cause == CAUSE_TICK &&
+           runner->now.wall.ms - open->start_at_ms > runner->on_time_ms;
+}
+
+static void send_begins(struct runner *runner)
+{
+    while (open_runs_first(runner->runs, OPEN_CLAIMED)) {
+        struct begin_batch *batch = calloc(1, sizeof(*batch));
+        if (!batch)
+            return;
+        batch->runner = runner;
+        struct open_run *open;
+        while (batch->request.count < BATCH &&
+               (open = open_runs_first(runner->runs, OPEN_CLAIMED))) {
+            if (open->kill != REASON_NONE) {
+                end(runner, open, RUN_KILLED, open->kill, "killed before it started");
+                continue;
+            }
+            if (is_too_late(runner, open)) {
+                end(runner, open, RUN_MISSED, REASON_DEADLINE,
+                    "claimed, but not begun in time: the agent or the store was away");
+                continue;
+            }
+            struct store_begin *begin = &batch->begins[batch->request.count++];
+            begin->run_id = open->run.id;
+            begin->nonce = open->run.nonce;
+            open->begin_sent = runner->now.boot;
+            open_runs_move(runner->runs, open, OPEN_BEGINNING);
+        }
+        if (!batch->request.count) {
+            free(batch);
+            return;
+        }
+        batch->request.op = STORE_BEGIN;
+        batch->request.items.begins = batch->begins;
+        batch->request.done = begins_done;
+        batch->request.context = batch;
+        store_submit(runner->ports->store, &batch->request);
+    }
+}
+
+/* ---- start ---- */
+
+static void start(struct runner *runner, struct open_run *open)
+{
+    struct executor *executor = runner->ports->executor;
+    struct boot_ms deadline = {open->begin_sent.ms + runner->start_window_ms};
+    if (runner->now.boot.ms >= deadline.ms) {
+        end(runner, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
+        return;
+    }
+    enum status st = executor->ops->start(executor, &open->run, open->job, deadline);
+    if (st == E_BUSY)
+        return; /* asked again with the next turn, within the window */
+    heap_remove(&runner->starts, open->heap_place);
+    if (st != OK) {
+        end(runner, open, RUN_FAILED, REASON_NO_START, status_text(st));
+        return;
+    }
+    open_runs_move(runner->runs, open, OPEN_STARTED);
+    open->job = job_free(open->job);
+}
+
+void runner_start(struct runner *runner)
+{
+    if (runner->retry_at_ms <= runner->now.wall.ms)
+        send_begins(runner);
+    while (runner->starts.count && runner->starts.entries[0].key <= runner->now.wall.ms) {
+        struct open_run *open = runner->starts.entries[0].item;
+        start(runner, open);
+        if (open->phase == OPEN_BEGUN) {
+            /* The executor is not there: look again soon, at the latest when the window closes. */
+            heap_update(&runner->starts, open->heap_place, runner->now.wall.ms + 100);
+        }
+    }
+}
+
+/* ---- watch ---- */
+
+static void started(struct open_run *open, const struct run *known)
+{
+    open->run.state = RUN_RUNNING;
+    open->run.started_ms = known->started_ms;
+}
+
+static void ended(struct runner *runner, struct open_run *open, const struct run *known)
+{
+    struct run *run = &open->run;
+    run->state = known->state;
+    run->reason = known->reason;
+    if (known->started_ms)
+        run->started_ms = known->started_ms;
+    run->finished_ms = known->finished_ms;
+    run->exit_code = known->exit_code;
+    run->term_signal = known->term_signal;
+    run->user_ms = known->user_ms;
+    run->system_ms = known->system_ms;
+    run->max_rss_kb = known->max_rss_kb;
+    run->output_bytes = known->output_bytes;
+    run->output_truncated = known->output_truncated;
+    memcpy(run->detail, known->detail, sizeof(run->detail));
+    if (run->state == RUN_KILLED && open->kill != REASON_NONE)
+        run->reason = open->kill;
+    open_runs_move(runner->runs, open, OPEN_ENDED);
+}
+
+/* The executor has told all that it knows: what it does not know was never started, and must not
+ * be any more, because nobody knows how long ago its begin was. */
+static void end_orphans(struct runner *runner)
+{
+    for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));)
+        end(runner, open, RUN_MISSED, REASON_START_WINDOW,
+            "the agent stopped between the begin and the start");
+}
+
+static void take_event(struct runner *runner, const struct executor_event *event)
+{
+    if (event->kind == EXECUTOR_READY || event->kind == EXECUTOR_GONE) {
+        runner->executor_ready = event->kind == EXECUTOR_READY;
+        if (runner->executor_ready)
+            end_orphans(runner);
+        return;
+    }
+    struct open_run *open = open_runs_find(runner->runs, &event->run_id);
+    if (!open || (open->phase != OPEN_STARTED && open->phase != OPEN_ORPHAN)) {
+        /* Its end is in the store already: only the acknowledgement was lost. */
+        if (event->kind == EXECUTOR_ENDED && (!open || open->phase > OPEN_FINISHING))
+            runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
+        return;
+    }
+    if (open->phase == OPEN_ORPHAN)
+        open_runs_move(runner->runs, open, OPEN_STARTED);
+    if (event->kind == EXECUTOR_STARTED)
+        started(open, &event->end);
+    else if (event->kind == EXECUTOR_ENDED)
+        ended(runner, open, &event->end);
+    else
+        end(runner, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
+}
+
+void runner_watch(struct runner *runner)
+{
+    struct executor *executor = runner->ports->executor;
+    struct executor_event event;
+    while (executor->ops->next_event(executor, &event))
+        take_event(runner, &event);
+}
+
+void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,
+                 const char *by)
+{
+    open->kill = reason;
+    snprintf(open->run.by, sizeof(open->run.by), "%s", by);
+    if (open->phase == OPEN_STARTED)
+        runner->ports->executor->ops->kill(runner->ports->executor, &open->run.id, reason);
+    else if (open->phase == OPEN_WAITING || open->phase == OPEN_CLAIMED ||
+             open->phase == OPEN_BEGUN)
+        end(runner, open, RUN_KILLED, reason, "killed before it started");
+}
+
+int64_t runner_wake_at(const struct runner *runner)
+{
+    int64_t first = runner->starts.count ? runner->starts.entries[0].key : NEVER_MS;
+    if (open_runs_first(runner->runs, OPEN_CLAIMED) && runner->retry_at_ms < first)
+        first = runner->retry_at_ms;
+    return first;
+}

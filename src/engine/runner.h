@@ -1,0 +1,38 @@
+/* Start, watch and kill: claimed runs are begun in the store, wait for their time, go to the
+ * executor, and come back ended. */
+#ifndef PEAL_RUNNER_H
+#define PEAL_RUNNER_H
+
+#include "heap.h"
+#include "open_run.h"
+#include "ports.h"
+
+struct runner {
+    const struct engine_ports *ports;
+    struct open_runs *runs;
+    struct catalog *catalog;
+    struct heap starts; /* of open_run in OPEN_BEGUN, by start_at_ms */
+    int64_t start_window_ms;
+    int64_t on_time_ms;
+    int64_t retry_at_ms; /* the store failed: no begins before */
+    bool executor_ready;
+    struct now now; /* of this turn */
+};
+
+void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,
+                 struct open_runs *runs);
+void runner_release(struct runner *runner);
+
+/* Takes in what the executor tells. */
+void runner_watch(struct runner *runner);
+
+/* Begins what is claimed, and starts what is begun and due. */
+void runner_start(struct runner *runner);
+
+/* Kills the run, wherever it is on its way. */
+void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,
+                 const char *by);
+
+int64_t runner_wake_at(const struct runner *runner);
+
+#endif
