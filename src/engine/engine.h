@@ -14,17 +14,14 @@
 
 struct engine;
 
-
-
 struct engine_config {
     char node[64];
     char boot_id[40];        /* of this machine's start, for @reboot */
     int64_t on_time_ms;      /* a tick later than this is an outage's, and catch_up decides; 30 s */
     int64_t start_window_ms; /* from BEGIN's sending to the start; 5 s */
-    int64_t lead_ms;         /* how far ahead of a tick it is claimed */
+    int64_t lead_ms;         /* how far ahead of a tick it is claimed; 0: by the store's latency */
     int max_running;         /* 0: no limit */
 };
-
 
 struct engine_config engine_config_default(void);
 MUST_CHECK enum status engine_new(const struct engine_config *config,
@@ -41,12 +38,12 @@ struct wall_ms engine_wake_at(const struct engine *engine);
 void engine_drain(struct engine *engine);
 bool engine_is_loaded(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
+bool engine_is_idle(const struct engine *engine); /* nothing is on its way to store or history */
 
 /* What the API shows. */
-const struct catalog *engine_catalog(const struct engine *engine);
+struct catalog *engine_catalog(struct engine *engine);
 
-/* Visits open runs (QUEUED to RUNNING, and ended ones that the history has not yet), newest last.
- */
+/* Visits open runs: QUEUED to RUNNING, and ended ones that the history does not have yet. */
 void engine_each_open_run(const struct engine *engine,
                           void (*visit)(void *context, const struct run *run), void *context);
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id);

@@ -55,6 +55,12 @@ static struct job *definition_of(struct runner *runner, const struct run *run)
     return definition;
 }
 
+/* When to start, on the boot clock: a step of the wall clock no longer moves it. */
+static int64_t start_boot_ms(const struct runner *runner, const struct open_run *open)
+{
+    return runner->now.boot.ms + open->start_at_ms - runner->now.wall.ms;
+}
+
 static void begun(struct runner *runner, struct open_run *open, const struct store_begin *begin)
 {
     open->run.state = RUN_BEGUN;
@@ -69,7 +75,7 @@ static void begun(struct runner *runner, struct open_run *open, const struct sto
         end(runner, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
     else if (open->kill != REASON_NONE)
         end(runner, open, RUN_KILLED, open->kill, "killed before it started");
-    else if (heap_push(&runner->starts, open->start_at_ms, open) != OK)
+    else if (heap_push(&runner->starts, start_boot_ms(runner, open), open) != OK)
         end(runner, open, RUN_FAILED, REASON_NO_START, "out of memory");
 }
 
@@ -167,12 +173,12 @@ void runner_start(struct runner *runner)
 {
     if (runner->retry_at_ms <= runner->now.wall.ms)
         send_begins(runner);
-    while (runner->starts.count && runner->starts.entries[0].key <= runner->now.wall.ms) {
+    while (runner->starts.count && runner->starts.entries[0].key <= runner->now.boot.ms) {
         struct open_run *open = runner->starts.entries[0].item;
         start(runner, open);
         if (open->phase == OPEN_BEGUN) {
             /* The executor is not there: look again soon, at the latest when the window closes. */
-            heap_update(&runner->starts, open->heap_place, runner->now.wall.ms + 100);
+            heap_update(&runner->starts, open->heap_place, runner->now.boot.ms + 100);
         }
     }
 }
@@ -262,7 +268,9 @@ void runner_kill(struct runner *runner, struct open_run *open, enum run_reason r
 
 int64_t runner_wake_at(const struct runner *runner)
 {
-    int64_t first = runner->starts.count ? runner->starts.entries[0].key : NEVER_MS;
+    int64_t first = NEVER_MS;
+    if (runner->starts.count)
+        first = runner->now.wall.ms + runner->starts.entries[0].key - runner->now.boot.ms;
     if (open_runs_first(runner->runs, OPEN_CLAIMED) && runner->retry_at_ms < first)
         first = runner->retry_at_ms;
     return first;

@@ -11,7 +11,7 @@ struct runner {
     const struct engine_ports *ports;
     struct open_runs *runs;
     struct catalog *catalog;
-    struct heap starts; /* of open_run in OPEN_BEGUN, by start_at_ms */
+    struct heap starts; /* of open_run in OPEN_BEGUN, by boot time of the start */
     int64_t start_window_ms;
     int64_t on_time_ms;
     int64_t retry_at_ms; /* the store failed: no begins before */

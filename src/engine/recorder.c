@@ -1,0 +1,322 @@
+#include "recorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BATCH = 256,
+    RECORDS = 500,          /* in one append */
+    OUTPUT_BYTES = 8 << 20, /* of output in one append */
+    RETRY_AFTER_MS = 1000,
+};
+
+enum entry_phase { ENTRY_NEW, ENTRY_RECORDING, ENTRY_RECORDED, ENTRY_FORGETTING };
+
+struct pending_entry {
+    struct ledger_entry entry;
+    enum entry_phase phase;
+    TAILQ_ENTRY(pending_entry) link;
+};
+
+struct finish_batch {
+    struct store_request request;
+    struct recorder *recorder;
+    struct store_finish finishes[BATCH];
+};
+
+struct forget_batch {
+    struct store_request request;
+    struct recorder *recorder;
+    struct store_forget forgets[BATCH];
+    struct pending_entry *entries[BATCH]; /* NULL: a run */
+};
+
+struct record_batch {
+    struct history_append append;
+    struct recorder *recorder;
+    struct history_record records[RECORDS];
+    struct open_run *runs[RECORDS]; /* or */
+    struct pending_entry *entries[RECORDS];
+};
+
+void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
+                   struct catalog *catalog, struct planner *planner, struct open_runs *runs)
+{
+    *recorder =
+        (struct recorder){.ports = ports, .catalog = catalog, .planner = planner, .runs = runs};
+    TAILQ_INIT(&recorder->entries);
+}
+
+void recorder_release(struct recorder *recorder)
+{
+    for (struct pending_entry *entry; (entry = TAILQ_FIRST(&recorder->entries));) {
+        TAILQ_REMOVE(&recorder->entries, entry, link);
+        free(entry);
+    }
+}
+
+enum status recorder_add_entry(struct recorder *recorder, const struct ledger_entry *entry)
+{
+    struct pending_entry *pending = calloc(1, sizeof(*pending));
+    if (!pending)
+        return E_NOMEM;
+    pending->entry = *entry;
+    TAILQ_INSERT_TAIL(&recorder->entries, pending, link);
+    recorder->entry_count++;
+    return OK;
+}
+
+/* ---- the end, in the store ---- */
+
+static void job_ended(struct recorder *recorder, const struct run *run)
+{
+    struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
+    if (!job)
+        return;
+    if (job->open_runs)
+        job->open_runs--;
+    job->last = (struct last_run){run->id, run->started_ms, run->finished_ms, run->state};
+    if (planner_put(recorder->planner, job) != OK)
+        ports_log(recorder->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
+}
+
+static void finishes_done(struct store_request *request, enum status st)
+{
+    struct finish_batch *batch = request->context;
+    struct recorder *recorder = batch->recorder;
+    if (st != OK)
+        recorder->store_retry_at_ms = recorder->now.wall.ms + RETRY_AFTER_MS;
+    for (size_t i = 0; i < request->count; i++) {
+        struct open_run *open = open_runs_find(recorder->runs, &batch->finishes[i].run.id);
+        if (!open || open->phase != OPEN_FINISHING)
+            continue;
+        if (st != OK) {
+            open_runs_move(recorder->runs, open, OPEN_ENDED);
+            continue;
+        }
+        recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id);
+        job_ended(recorder, &open->run);
+        open_runs_move(recorder->runs, open, OPEN_FINISHED);
+    }
+    free(batch);
+}
+
+static void send_finishes(struct recorder *recorder)
+{
+    for (struct open_run *open; (open = open_runs_first(recorder->runs, OPEN_ENDED));) {
+        struct finish_batch *batch = calloc(1, sizeof(*batch));
+        if (!batch)
+            return;
+        batch->recorder = recorder;
+        for (; open && batch->request.count < BATCH;
+             open = open_runs_first(recorder->runs, OPEN_ENDED)) {
+            batch->finishes[batch->request.count++].run = open->run;
+            open_runs_move(recorder->runs, open, OPEN_FINISHING);
+        }
+        batch->request.op = STORE_FINISH;
+        batch->request.items.finishes = batch->finishes;
+        batch->request.done = finishes_done;
+        batch->request.context = batch;
+        store_submit(recorder->ports->store, &batch->request);
+    }
+}
+
+/* ---- the record, in the history ---- */
+
+static void release_output(struct record_batch *batch)
+{
+    const struct output_source *output = &batch->recorder->ports->output;
+    for (size_t i = 0; i < batch->append.count; i++) {
+        if (batch->records[i].chunks)
+            output->release(output->context, (struct output_chunk *)batch->records[i].chunks,
+                            batch->records[i].chunk_count);
+    }
+}
+
+static void records_done(struct history_append *append, enum status st)
+{
+    struct record_batch *batch = append->context;
+    struct recorder *recorder = batch->recorder;
+    const struct output_source *output = &recorder->ports->output;
+    recorder->appending = false;
+    if (st != OK)
+        recorder->history_retry_at_ms = recorder->now.wall.ms + RETRY_AFTER_MS;
+    release_output(batch);
+    for (size_t i = 0; i < append->count; i++) {
+        if (batch->entries[i]) {
+            batch->entries[i]->phase = st == OK ? ENTRY_RECORDED : ENTRY_NEW;
+            continue;
+        }
+        open_runs_move(recorder->runs, batch->runs[i], st == OK ? OPEN_RECORDED : OPEN_FINISHED);
+        if (st == OK && output->remove)
+            output->remove(output->context, &batch->runs[i]->run.id);
+    }
+    free(batch);
+}
+
+/* Adds the run's output to its record; returns its size. Output that can't be read is no reason to
+ * hold back the run. */
+static size_t add_output(struct recorder *recorder, struct history_record *record)
+{
+    const struct output_source *output = &recorder->ports->output;
+    struct output_chunk *chunks = NULL;
+    size_t count = 0, bytes = 0;
+    if (!output->read || output->read(output->context, &record->run->id, &chunks, &count) != OK)
+        return 0;
+    record->chunks = chunks;
+    record->chunk_count = count;
+    for (size_t i = 0; i < count; i++)
+        bytes += chunks[i].length;
+    return bytes;
+}
+
+static void gather_runs(struct recorder *recorder, struct record_batch *batch)
+{
+    size_t bytes = 0;
+    struct open_run *open;
+    while (batch->append.count < RECORDS && bytes < OUTPUT_BYTES &&
+           (open = open_runs_first(recorder->runs, OPEN_FINISHED))) {
+        size_t i = batch->append.count++;
+        batch->runs[i] = open;
+        batch->records[i].run = &open->run;
+        bytes += add_output(recorder, &batch->records[i]);
+        open_runs_move(recorder->runs, open, OPEN_RECORDING);
+    }
+}
+
+static void gather_entries(struct recorder *recorder, struct record_batch *batch)
+{
+    struct pending_entry *entry;
+    TAILQ_FOREACH(entry, &recorder->entries, link)
+    {
+        if (batch->append.count == RECORDS)
+            return;
+        if (entry->phase != ENTRY_NEW)
+            continue;
+        size_t i = batch->append.count++;
+        batch->entries[i] = entry;
+        batch->records[i].entry = &entry->entry;
+        entry->phase = ENTRY_RECORDING;
+    }
+}
+
+static void send_records(struct recorder *recorder)
+{
+    if (!open_runs_first(recorder->runs, OPEN_FINISHED) && !recorder->entry_count)
+        return;
+    struct record_batch *batch = calloc(1, sizeof(*batch));
+    if (!batch)
+        return;
+    batch->recorder = recorder;
+    gather_runs(recorder, batch);
+    gather_entries(recorder, batch);
+    if (!batch->append.count) {
+        free(batch);
+        return;
+    }
+    batch->append.records = batch->records;
+    batch->append.done = records_done;
+    batch->append.context = batch;
+    recorder->appending = true;
+    recorder->ports->history->ops->append(recorder->ports->history, &batch->append);
+}
+
+/* ---- and out of the store ---- */
+
+static void drop_entry(struct recorder *recorder, struct pending_entry *entry)
+{
+    TAILQ_REMOVE(&recorder->entries, entry, link);
+    recorder->entry_count--;
+    free(entry);
+}
+
+static void forgets_done(struct store_request *request, enum status st)
+{
+    struct forget_batch *batch = request->context;
+    struct recorder *recorder = batch->recorder;
+    if (st != OK)
+        recorder->store_retry_at_ms = recorder->now.wall.ms + RETRY_AFTER_MS;
+    for (size_t i = 0; i < request->count; i++) {
+        struct pending_entry *entry = batch->entries[i];
+        if (entry && st == OK) {
+            drop_entry(recorder, entry);
+        } else if (entry) {
+            entry->phase = ENTRY_RECORDED;
+        } else {
+            struct open_run *open = open_runs_find(recorder->runs, &batch->forgets[i].id);
+            if (st == OK)
+                open_runs_remove(recorder->runs, open);
+            else
+                open_runs_move(recorder->runs, open, OPEN_RECORDED);
+        }
+    }
+    free(batch);
+}
+
+static void gather_forgets(struct recorder *recorder, struct forget_batch *batch)
+{
+    struct open_run *open;
+    while (batch->request.count < BATCH &&
+           (open = open_runs_first(recorder->runs, OPEN_RECORDED))) {
+        batch->forgets[batch->request.count++].id = open->run.id;
+        open_runs_move(recorder->runs, open, OPEN_FORGETTING);
+    }
+    struct pending_entry *entry;
+    TAILQ_FOREACH(entry, &recorder->entries, link)
+    {
+        if (batch->request.count == BATCH)
+            return;
+        if (entry->phase != ENTRY_RECORDED)
+            continue;
+        size_t i = batch->request.count++;
+        batch->forgets[i] = (struct store_forget){entry->entry.id, true};
+        batch->entries[i] = entry;
+        entry->phase = ENTRY_FORGETTING;
+    }
+}
+
+static void send_forgets(struct recorder *recorder)
+{
+    for (;;) {
+        if (!open_runs_first(recorder->runs, OPEN_RECORDED) && !recorder->entry_count)
+            return;
+        struct forget_batch *batch = calloc(1, sizeof(*batch));
+        if (!batch)
+            return;
+        batch->recorder = recorder;
+        gather_forgets(recorder, batch);
+        if (!batch->request.count) {
+            free(batch);
+            return;
+        }
+        batch->request.op = STORE_FORGET;
+        batch->request.items.forgets = batch->forgets;
+        batch->request.done = forgets_done;
+        batch->request.context = batch;
+        store_submit(recorder->ports->store, &batch->request);
+    }
+}
+
+void recorder_flush(struct recorder *recorder)
+{
+    if (recorder->store_retry_at_ms <= recorder->now.wall.ms) {
+        send_finishes(recorder);
+        send_forgets(recorder);
+    }
+    if (!recorder->appending && recorder->history_retry_at_ms <= recorder->now.wall.ms)
+        send_records(recorder);
+}
+
+int64_t recorder_wake_at(const struct recorder *recorder)
+{
+    int64_t first = NEVER_MS;
+    bool for_store = open_runs_first(recorder->runs, OPEN_ENDED) ||
+                     open_runs_first(recorder->runs, OPEN_RECORDED);
+    bool for_history = !recorder->appending &&
+                       (open_runs_first(recorder->runs, OPEN_FINISHED) || recorder->entry_count);
+    if (for_store)
+        first = recorder->store_retry_at_ms;
+    if (for_history && recorder->history_retry_at_ms < first)
+        first = recorder->history_retry_at_ms;
+    return first;
+}

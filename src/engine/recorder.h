@@ -1,0 +1,40 @@
+/* Puts ends on record: first in the store, with the release of the overlap rule; then, with the
+ * output, in the history; and only when the history has acknowledged it, the store forgets. A slow
+ * or failing history holds back nothing but its own queue. */
+#ifndef PEAL_RECORDER_H
+#define PEAL_RECORDER_H
+
+#include "open_run.h"
+#include "planner.h"
+#include "ports.h"
+
+struct pending_entry;
+TAILQ_HEAD(entry_list, pending_entry);
+
+struct recorder {
+    const struct engine_ports *ports;
+    struct open_runs *runs;
+    struct catalog *catalog;
+    struct planner *planner;
+    struct entry_list entries; /* ledger entries that the history does not have yet */
+    size_t entry_count;
+    bool appending;            /* one append at a time; the rest gathers behind it */
+    int64_t store_retry_at_ms; /* not before, after a failure */
+    int64_t history_retry_at_ms;
+    struct now now; /* of this turn */
+};
+
+void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
+                   struct catalog *catalog, struct planner *planner, struct open_runs *runs);
+void recorder_release(struct recorder *recorder);
+
+/* An entry that the store holds for the history. */
+MUST_CHECK enum status recorder_add_entry(struct recorder *recorder,
+                                          const struct ledger_entry *entry);
+
+/* Sends ends to the store, records to the history, and forgets what is recorded. */
+void recorder_flush(struct recorder *recorder);
+
+int64_t recorder_wake_at(const struct recorder *recorder);
+
+#endif
