@@ -250,6 +250,8 @@ int64_t claimer_wake_at(const struct claimer *claimer)
 {
     int64_t first = NEVER_MS;
     struct open_run *open;
+    if (claimer->in_flight) /* the answer brings a turn */
+        return NEVER_MS;
     TAILQ_FOREACH(open, &claimer->runs->phases[OPEN_WAITING], in_phase)
     {
         if (open->run.state == RUN_DUE && open->run.not_before_ms < first)

@@ -63,6 +63,7 @@ enum status recorder_add_entry(struct recorder *recorder, const struct ledger_en
     pending->entry = *entry;
     TAILQ_INSERT_TAIL(&recorder->entries, pending, link);
     recorder->entry_count++;
+    recorder->new_entries++;
     return OK;
 }
 
@@ -145,6 +146,7 @@ static void records_done(struct history_append *append, enum status st)
     for (size_t i = 0; i < append->count; i++) {
         if (batch->entries[i]) {
             batch->entries[i]->phase = st == OK ? ENTRY_RECORDED : ENTRY_NEW;
+            recorder->new_entries += st != OK;
             continue;
         }
         open_runs_move(recorder->runs, batch->runs[i], st == OK ? OPEN_RECORDED : OPEN_FINISHED);
@@ -197,12 +199,13 @@ static void gather_entries(struct recorder *recorder, struct record_batch *batch
         batch->entries[i] = entry;
         batch->records[i].entry = &entry->entry;
         entry->phase = ENTRY_RECORDING;
+        recorder->new_entries--;
     }
 }
 
 static void send_records(struct recorder *recorder)
 {
-    if (!open_runs_first(recorder->runs, OPEN_FINISHED) && !recorder->entry_count)
+    if (!open_runs_first(recorder->runs, OPEN_FINISHED) && !recorder->new_entries)
         return;
     struct record_batch *batch = calloc(1, sizeof(*batch));
     if (!batch)
@@ -313,7 +316,7 @@ int64_t recorder_wake_at(const struct recorder *recorder)
     bool for_store = open_runs_first(recorder->runs, OPEN_ENDED) ||
                      open_runs_first(recorder->runs, OPEN_RECORDED);
     bool for_history = !recorder->appending &&
-                       (open_runs_first(recorder->runs, OPEN_FINISHED) || recorder->entry_count);
+                       (open_runs_first(recorder->runs, OPEN_FINISHED) || recorder->new_entries);
     if (for_store)
         first = recorder->store_retry_at_ms;
     if (for_history && recorder->history_retry_at_ms < first)

@@ -16,10 +16,10 @@ struct recorder {
     struct open_runs *runs;
     struct catalog *catalog;
     struct planner *planner;
-    struct entry_list entries; /* ledger entries that the history does not have yet */
-    size_t entry_count;
-    bool appending;            /* one append at a time; the rest gathers behind it */
-    int64_t store_retry_at_ms; /* not before, after a failure */
+    struct entry_list entries;       /* ledger entries that the history does not have yet */
+    size_t entry_count, new_entries; /* all of them; those not sent to the history yet */
+    bool appending;                  /* one append at a time; the rest gathers behind it */
+    int64_t store_retry_at_ms;       /* not before, after a failure */
     int64_t history_retry_at_ms;
     struct now now; /* of this turn */
 };
