@@ -116,6 +116,8 @@ static void refuses_what_is_damaged(void **state)
         {__LINE__, AT_COUNTS + 20, 4, 0, "it has no abbreviations"},
         {__LINE__, AT_COUNTS + 20, 4, UINT32_MAX, "the file ends within its 64-bit data"},
         {__LINE__, TZIF_BUILD_DATA, 1, 0, "its transitions are not in ascending order"},
+        {__LINE__, TZIF_BUILD_DATA + 12, 4, 1577316496, /* the same twice */
+         "its transitions are not in ascending order"},
         {__LINE__, TZIF_BUILD_DATA + 24, 1, 0x7f, "a transition is later than any calendar"},
         {__LINE__, AT_TYPE_INDICES + 2, 1, 4,
          "a transition names a local time type that is not there"},

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
@@ -269,6 +270,20 @@ static void refresh_takes_over_what_is_new(void **state)
     assert_int_equal(zone_span_at(est, 0).end_s, INT64_MAX);
 }
 
+/* Written over in place with as many bytes: only its time tells. */
+static void refresh_sees_a_file_of_the_same_size(void **state)
+{
+    struct fixture *fix = *state;
+    const struct timespec times[2] = {{.tv_sec = 2000000000}, {.tv_sec = 2000000000, .tv_nsec = 1}};
+    const struct zone *berlin = get(fix, "Europe/Berlin");
+    char path[PATH_MAX];
+    put_zone(fix, "Europe/Berlin", "EST5EDT,M3.2.0,M11.2.0");
+    snprintf(path, sizeof(path), "%s/Europe/Berlin", fix->zoneinfo);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    check_refresh(fix, __LINE__, 1, NULL);
+    assert_int_equal(zone_span_at(berlin, autumn_s).offset_s, -14400);
+}
+
 static void refresh_keeps_old_rules_when_in_doubt(void **state)
 {
     struct fixture *fix = *state;
@@ -351,6 +366,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_the_damaged_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_utc_needs_no_tzdata, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refresh_takes_over_what_is_new, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(refresh_sees_a_file_of_the_same_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refresh_keeps_old_rules_when_in_doubt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(finds_the_local_zone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(local_name_asks_the_environment, set_up, tear_down),
