@@ -148,13 +148,10 @@ static void add_entry(struct table *table, int64_t start_s, int32_t offset_s)
     table->entries[table->count++] = (struct entry){start_s, offset_s, previous_s};
 }
 
-/* What the file lists, up to where its rule takes over. */
-static void add_listed(struct table *table, const struct tzif *tzif)
+static void add_changes(struct table *table, const struct offset_change *changes, size_t count)
 {
-    add_entry(table, INT64_MIN, tzif->first_offset_s);
-    for (size_t i = 0; i < tzif->count; i++)
-        if (!tzif->has_rule || tzif->changes[i].start_s < tzif->rule_from_s)
-            add_entry(table, tzif->changes[i].start_s, tzif->changes[i].offset_s);
+    for (size_t i = 0; i < count; i++)
+        add_entry(table, changes[i].start_s, changes[i].offset_s);
 }
 
 /* A file with transitions: the rule goes on after the last of them. */
@@ -163,13 +160,18 @@ static void add_rule_after_listed(struct table *table, const struct tzif *tzif, 
     struct offset_change changes[POSIX_TZ_CHANGES_MAX];
     int32_t offset_s;
     size_t count = posix_tz_cycle(&tzif->rule, tzif->rule_from_s, &offset_s, changes);
-    add_entry(table, tzif->rule_from_s, offset_s);
-    for (size_t i = 0; i < count; i++)
-        add_entry(table, changes[i].start_s, changes[i].offset_s);
-    if (count) {
-        rules->repeats = true;
-        rules->cycle_s = changes[0].start_s;
+    if (!count)
+        return;
+    /* Some versions of zic end with a transition that the rule contradicts. What the file lists
+     * holds until the rule makes a change, and the cycle starts with the change after that. */
+    if (offset_s != table->entries[table->count - 1].offset_s) {
+        struct offset_change first = changes[0];
+        add_changes(table, &first, 1);
+        count = posix_tz_cycle(&tzif->rule, first.start_s, &offset_s, changes);
     }
+    add_changes(table, changes, count);
+    rules->repeats = true;
+    rules->cycle_s = changes[0].start_s;
 }
 
 /* A file that is all rule: some cycle of it, which repeats in both directions. */
@@ -182,8 +184,7 @@ static void add_rule_alone(struct table *table, const struct tzif *tzif, struct 
         add_entry(table, INT64_MIN, offset_s);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        add_entry(table, changes[i].start_s, changes[i].offset_s);
+    add_changes(table, changes, count);
     table->entries[0].previous_offset_s = offset_s;
     rules->repeats = true;
     rules->low_s = rules->cycle_s = changes[0].start_s;
@@ -206,7 +207,7 @@ static void fill_index(struct rules *rules)
 
 static enum status rules_init(struct rules *rules, const struct tzif *tzif)
 {
-    /* The first span, the change to the rule, and the sentinel come on top. */
+    /* The first span, the change after a contradiction, and the sentinel come on top. */
     size_t room = tzif->count + (tzif->has_rule ? POSIX_TZ_CHANGES_MAX : 0) + 3;
     assert(room <= UINT16_MAX);
     struct table table = {.entries = calloc(room, sizeof(*table.entries))};
@@ -216,7 +217,8 @@ static enum status rules_init(struct rules *rules, const struct tzif *tzif)
     if (tzif->has_rule && tzif->rule_from_s == INT64_MIN) {
         add_rule_alone(&table, tzif, rules);
     } else {
-        add_listed(&table, tzif);
+        add_entry(&table, INT64_MIN, tzif->first_offset_s);
+        add_changes(&table, tzif->changes, tzif->count);
         if (tzif->has_rule)
             add_rule_after_listed(&table, tzif, rules);
     }

@@ -258,8 +258,10 @@ static void spans_tile_the_axis(void **state)
         /* the ends of what is allowed */
         {__LINE__, NEW_YORK, 2, {1 - FAR_S, 2 - FAR_S}, {1, 2}},
         {__LINE__, NEW_YORK, 2, {0, FAR_S}, {1, 2}},
-        /* a rule that contradicts the last transition wins */
+        /* the rule contradicts the last transition */
         {__LINE__, NEW_YORK, 1, {1699164000}, {2}},
+        {__LINE__, NEW_YORK, 2, {1678604400, 1699164000}, {1, 0}},
+        {__LINE__, "EST5", 1, {1699164000}, {2}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct zone *zone = zone_of(&(struct tzif_build){
@@ -292,6 +294,26 @@ static void the_big_bang_is_no_transition(void **state)
     assert_int_equal(second.start_s, 0);
     assert_int_equal(second.end_s, INT64_MAX);
     assert_int_equal(second.previous_offset_s, 7200);
+    zone_free(zone);
+}
+
+/* Ojinaga in the slim format of glibc 2.36's zic: back to -6 on 2022-10-30, when by the rule it
+ * would be summer for another week. */
+static void the_last_transition_holds_until_the_rule_makes_a_change(void **state)
+{
+    (void)state;
+    struct zone *zone = zone_of(&(struct tzif_build){
+        .times = (int64_t[]){1649577600, 1667116800},
+        .type_indices = (unsigned char[]){1, 0},
+        .transitions = 2,
+        .offsets = (int32_t[]){-21600, -18000},
+        .types = 2,
+        .footer = "CST6CDT,M3.2.0,M11.1.0",
+    });
+    struct zone_span span = zone_span_at(zone, 1667116800);
+    assert_int_equal(span.start_s, 1667116800);
+    assert_int_equal(span.end_s, 1678608000); /* 2023-03-12T08:00Z */
+    assert_int_equal(span.offset_s, -21600);
     zone_free(zone);
 }
 
@@ -355,6 +377,7 @@ int main(void)
         cmocka_unit_test(constant_zones_are_one_span),
         cmocka_unit_test(spans_tile_the_axis),
         cmocka_unit_test(the_big_bang_is_no_transition),
+        cmocka_unit_test(the_last_transition_holds_until_the_rule_makes_a_change),
         cmocka_unit_test(swapping_sees_what_differs),
     };
     return cmocka_run_group_tests(tests, open_database, close_database);
