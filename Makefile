@@ -27,7 +27,7 @@ test: ## build with sanitizers and run every test
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench
 	@tools/build.sh release
-	@bench/run.sh build/release
+	@bench/run.sh
 
 fuzz: ## run every fuzzer for SECONDS=60
 	@tools/deps.sh build test fuzz
