@@ -20,7 +20,7 @@ check_format()
         complain "the format differs; run: make format"
 }
 
-# Takes the flags and the generated headers from the clang build.
+# Takes the files, their flags and the generated headers from the clang build.
 check_tidy()
 {
     database=build/asan-clang
@@ -28,7 +28,10 @@ check_tidy()
         complain "clang does not build it; repair that first"
         return
     fi
-    if ! find src bin -name '*.c' | sort |
+    if ! awk -F '"' -v root="$PWD" '
+            $2 == "file" && (index($4, root "/src/") == 1 || index($4, root "/bin/") == 1) {
+                print $4
+            }' "$database/compile_commands.json" | sort -u |
         xargs -r -n 1 -P "$(nproc)" clang-tidy --quiet -p "$database" 2>"$database/tidy.log"
     then
         grep -v 'warnings\{0,1\} generated' "$database/tidy.log" >&2 || true

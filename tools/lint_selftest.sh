@@ -26,8 +26,13 @@ int sum(int a, int b)
     return a + b;
 }
 END
-    printf '[{"directory": "%s", "file": "src/base/sum.c", "command": "clang -c src/base/sum.c"}]' \
-        "$tree" >build/asan-clang/compile_commands.json
+    cat >build/asan-clang/compile_commands.json <<END
+[{
+  "directory": "$tree",
+  "command": "clang -c $tree/src/base/sum.c",
+  "file": "$tree/src/base/sum.c"
+}]
+END
 }
 
 # What each check has to refuse.
