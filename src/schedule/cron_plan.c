@@ -130,7 +130,7 @@ void cron_plan_make(struct cron_plan *plan, const struct cron_expr *expr)
     plan->year = number_set_shape(&plan->years, false);
     plan->month = number_set_shape(&plan->months, plan->year.kind == SHAPE_ALL);
     bool every_month = plan->month.kind == SHAPE_ALL && plan->year.kind == SHAPE_ALL;
-    plan->day = number_set_shape(&plan->days, every_month);
+    plan->day = number_set_shape(&plan->days, false);
     bool every_day = every_month && plan->rule == DAYS_ALL;
     plan->hour = number_set_shape(&plan->hours, every_day);
     plan->minute = number_set_shape(&plan->minutes, plan->hour.kind == SHAPE_ALL);

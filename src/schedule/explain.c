@@ -41,12 +41,10 @@ static void every_words(const struct schedule *schedule, enum language language,
     timestamp_print_local(start_s == TIME_UNSET ? 0 : start_s,
                           start_s == TIME_UNSET ? zone_utc() : schedule_zone(schedule), &anchor);
     if (language == LANGUAGE_EN) {
-        strbuf_adds(out, "Every ");
-        duration_words_en(interval_s, out);
+        every_words_en(interval_s, out);
         strbuf_addf(out, ", counted from %s", anchor.text);
     } else {
-        strbuf_adds(out, "每");
-        duration_words_zh(interval_s, out);
+        every_words_zh(interval_s, out);
         strbuf_addf(out, "，自%s起计", anchor.text);
     }
     strbuf_release(&anchor);
@@ -93,7 +91,7 @@ static void window_words(const struct schedule *schedule, enum language language
 static void jitter_words(const struct schedule *schedule, enum language language,
                          struct strbuf *out)
 {
-    int64_t jitter_s = schedule_jitter(schedule);
+    int64_t jitter_s = schedule_jitter_limit(schedule);
     if (jitter_s <= 0)
         return;
     if (language == LANGUAGE_EN) {

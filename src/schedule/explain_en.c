@@ -14,6 +14,13 @@ static const char *const nth_names[] = {
     "last",  "second-to-last", "third-to-last", "fourth-to-last", "fifth-to-last",
 };
 
+enum { UNITS = 5 };
+static const struct {
+    int64_t length_s;
+    const char *name;
+} units[UNITS] = {
+    {7 * DAY_S, "week"}, {DAY_S, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+
 /* How a number is written in its field. */
 typedef void number_writer(int number, struct strbuf *out);
 
@@ -56,13 +63,8 @@ void ordinal_words_en(int number, struct strbuf *out)
 
 void duration_words_en(int64_t seconds, struct strbuf *out)
 {
-    static const struct {
-        int64_t length_s;
-        const char *name;
-    } units[] = {
-        {7 * DAY_S, "week"}, {DAY_S, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
     const char *space = "";
-    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+    for (size_t i = 0; i < UNITS; i++) {
         int64_t count = seconds / units[i].length_s;
         seconds %= units[i].length_s;
         if (!count)
@@ -98,13 +100,16 @@ static void write_ends(const struct shape *shape, number_writer *write, struct s
     write(shape->last, out);
 }
 
-/* "Every minute", "every 5 minutes", ... but never "every 1 minute". */
-static void write_step(int step_s, struct strbuf *out)
+void every_words_en(int64_t step_s, struct strbuf *out)
 {
-    if (step_s == 1 || step_s == 60 || step_s == 3600)
-        strbuf_adds(out, step_s == 1 ? "second" : step_s == 60 ? "minute" : "hour");
-    else
-        duration_words_en(step_s, out);
+    strbuf_adds(out, "Every ");
+    for (size_t i = 0; i < UNITS; i++) {
+        if (step_s == units[i].length_s) {
+            strbuf_adds(out, units[i].name);
+            return;
+        }
+    }
+    duration_words_en(step_s, out);
 }
 
 /* The smallest unit that is not zero, at the start of the sentence. */
@@ -197,12 +202,10 @@ static void times(const struct cron_plan *plan, struct strbuf *out)
         strbuf_adds(out, "Every hour, on the hour");
         break;
     case TIMES_EVERY:
-        strbuf_adds(out, "Every ");
-        write_step(plan->span.step_s, out);
+        every_words_en(plan->span.step_s, out);
         break;
     case TIMES_SPAN:
-        strbuf_adds(out, "Every ");
-        write_step(plan->span.step_s, out);
+        every_words_en(plan->span.step_s, out);
         strbuf_adds(out, " from ");
         clock_time_print(plan->span.first_s, plan->with_seconds, out);
         strbuf_adds(out, " through ");
@@ -434,23 +437,31 @@ static void days(const struct cron_plan *plan, struct strbuf *out)
 
 static void years(const struct cron_plan *plan, struct strbuf *out)
 {
-    if (plan->year.kind == SHAPE_ALL)
+    const struct shape *year = &plan->year;
+    if (year->kind == SHAPE_ALL)
         return;
+    if (year->kind == SHAPE_ONE && plan->rule == DAYS_OF_MONTH && plan->only_days &&
+        plan->month.kind == SHAPE_ONE && plan->day.kind == SHAPE_ONE) {
+        strbuf_addf(out, ", %d", year->first); /* January 1, 2027 */
+        return;
+    }
     bool simple = plan->month.kind == SHAPE_ALL && plan->rule != DAYS_EITHER &&
                   plan->rule != DAYS_BOTH && plan->weekday.kind != SHAPE_RANGE;
     strbuf_adds(out, simple ? "" : ",");
-    if (plan->year.kind == SHAPE_RANGE && plan->year.last == YEAR_MAX) {
-        strbuf_addf(out, " from %d on", plan->year.first);
-    } else if (plan->year.kind == SHAPE_RANGE) {
-        strbuf_addf(out, " from %d through %d", plan->year.first, plan->year.last);
-    } else if (plan->year.kind == SHAPE_STEPS) {
-        strbuf_adds(out, " in every ");
-        ordinal_words_en(plan->year.step, out);
-        strbuf_addf(out, " year from %d through %d", plan->year.first, plan->year.last);
-    } else {
+    if (year->kind != SHAPE_RANGE && year->kind != SHAPE_STEPS) {
         strbuf_adds(out, " in ");
         write_list(&plan->years, 3, " and ", write_number, out);
+        return;
     }
+    if (year->kind == SHAPE_STEPS) {
+        strbuf_adds(out, " in every ");
+        ordinal_words_en(year->step, out);
+        strbuf_adds(out, " year");
+    }
+    if (year->last + year->step > YEAR_MAX)
+        strbuf_addf(out, " from %d on", year->first);
+    else
+        strbuf_addf(out, " from %d through %d", year->first, year->last);
 }
 
 void cron_words_en(const struct cron_plan *plan, struct strbuf *out)

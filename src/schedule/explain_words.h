@@ -17,6 +17,10 @@ void two_days_words_zh(const struct cron_plan *plan, struct strbuf *out);
 void duration_words_en(int64_t seconds, struct strbuf *out);
 void duration_words_zh(int64_t seconds, struct strbuf *out);
 
+/* "Every hour", "Every 2 hours": never "every 1 hour". */
+void every_words_en(int64_t step_s, struct strbuf *out);
+void every_words_zh(int64_t step_s, struct strbuf *out);
+
 /* 1st, 2nd, 3rd, 4th */
 void ordinal_words_en(int number, struct strbuf *out);
 

@@ -11,6 +11,12 @@ static const char *const nth_names[] = {
     "最后一个", "倒数第二个", "倒数第三个", "倒数第四个", "倒数第五个",
 };
 
+enum { UNITS = 5 };
+static const struct {
+    int64_t length_s;
+    const char *name;
+} units[UNITS] = {{7 * DAY_S, "周"}, {DAY_S, "天"}, {3600, "小时"}, {60, "分钟"}, {1, "秒"}};
+
 typedef void number_writer(int number, struct strbuf *out);
 
 static void write_second(int number, struct strbuf *out)
@@ -76,11 +82,7 @@ static const struct unit hour_unit = {write_hour, "每小时", "小时", "第1�
 
 void duration_words_zh(int64_t seconds, struct strbuf *out)
 {
-    static const struct {
-        int64_t length_s;
-        const char *name;
-    } units[] = {{7 * DAY_S, "周"}, {DAY_S, "天"}, {3600, "小时"}, {60, "分钟"}, {1, "秒"}};
-    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+    for (size_t i = 0; i < UNITS; i++) {
         if (seconds / units[i].length_s)
             strbuf_addf(out, "%lld%s", (long long)(seconds / units[i].length_s), units[i].name);
         seconds %= units[i].length_s;
@@ -219,13 +221,16 @@ static void listed_times(const struct cron_plan *plan, struct strbuf *out)
     }
 }
 
-static void every_step(int step_s, struct strbuf *out)
+void every_words_zh(int64_t step_s, struct strbuf *out)
 {
     strbuf_adds(out, "每");
-    if (step_s == 1 || step_s == 60 || step_s == 3600)
-        strbuf_adds(out, step_s == 1 ? "秒" : step_s == 60 ? "分钟" : "小时");
-    else
-        duration_words_zh(step_s, out);
+    for (size_t i = 0; i < UNITS; i++) {
+        if (step_s == units[i].length_s) {
+            strbuf_adds(out, units[i].name);
+            return;
+        }
+    }
+    duration_words_zh(step_s, out);
 }
 
 static void times(const struct cron_plan *plan, struct strbuf *out)
@@ -238,13 +243,13 @@ static void times(const struct cron_plan *plan, struct strbuf *out)
         strbuf_adds(out, "每小时整点");
         break;
     case TIMES_EVERY:
-        every_step(plan->span.step_s, out);
+        every_words_zh(plan->span.step_s, out);
         break;
     case TIMES_SPAN:
         clock_time_print(plan->span.first_s, plan->with_seconds, out);
         strbuf_adds(out, plan->span.first_s > plan->span.last_s ? "至次日" : "至");
         clock_time_print(plan->span.last_s, plan->with_seconds, out);
-        every_step(plan->span.step_s, out);
+        every_words_zh(plan->span.step_s, out);
         break;
     case TIMES_FIELDS:
         fields(plan, out);
@@ -255,10 +260,10 @@ static void times(const struct cron_plan *plan, struct strbuf *out)
 static void plain_days(const struct cron_plan *plan, struct strbuf *out)
 {
     if (plan->day.kind == SHAPE_RANGE) {
-        write_range(&plan->day, "至", "次月", write_day, out);
+        write_range(&plan->day, "至", "", write_day, out);
     } else if (plan->day.kind == SHAPE_STEPS) {
         strbuf_adds(out, "从");
-        write_range(&plan->day, "到", "次月", write_day, out);
+        write_range(&plan->day, "到", "", write_day, out);
         strbuf_addf(out, "每%d天", plan->day.step);
     } else {
         write_list(&plan->days, 3, "和", write_day, out);
@@ -340,32 +345,39 @@ static void must_be(const struct cron_plan *plan, struct strbuf *out)
     strbuf_adds(out, "）");
 }
 
-void two_days_words_zh(const struct cron_plan *plan, struct strbuf *out)
+static void either_day(const struct cron_plan *plan, const char *month, struct strbuf *out)
 {
-    const char *month = plan->month.kind == SHAPE_ALL ? "每月" : "当月";
     strbuf_adds(out, month);
     days_of_month(plan, out);
-    if (plan->rule == DAYS_BOTH) {
-        must_be(plan, out);
+    strbuf_adds(out, "或");
+    days_of_week(plan, month, "或", out);
+}
+
+void two_days_words_zh(const struct cron_plan *plan, struct strbuf *out)
+{
+    if (plan->rule == DAYS_EITHER) {
+        either_day(plan, "每月", out);
     } else {
-        strbuf_adds(out, "或");
-        days_of_week(plan, month, "或", out);
+        strbuf_adds(out, "每月");
+        days_of_month(plan, out);
+        must_be(plan, out);
     }
 }
 
 static void years(const struct cron_plan *plan, struct strbuf *out)
 {
-    if (plan->year.kind == SHAPE_RANGE && plan->year.last == YEAR_MAX) {
-        strbuf_addf(out, "自%d年起", plan->year.first);
-    } else if (plan->year.kind == SHAPE_RANGE) {
-        write_range(&plan->year, "至", "", write_year, out);
-    } else if (plan->year.kind == SHAPE_STEPS) {
-        strbuf_adds(out, "从");
-        write_range(&plan->year, "到", "", write_year, out);
-        strbuf_addf(out, "每%d年", plan->year.step);
-    } else {
+    const struct shape *year = &plan->year;
+    bool stepped = year->kind == SHAPE_STEPS;
+    if (year->kind != SHAPE_RANGE && !stepped) {
         write_list(&plan->years, 3, "和", write_year, out);
+    } else if (year->last + year->step > YEAR_MAX) {
+        strbuf_addf(out, "自%d年起", year->first);
+    } else {
+        strbuf_adds(out, stepped ? "从" : "");
+        write_range(year, stepped ? "到" : "至", "", write_year, out);
     }
+    if (stepped)
+        strbuf_addf(out, "每%d年", year->step);
 }
 
 static void months(const struct cron_plan *plan, struct strbuf *out)
@@ -381,30 +393,35 @@ static void months(const struct cron_plan *plan, struct strbuf *out)
     }
 }
 
+/* Between years and months: 2027年1月, 从2027年到2035年每2年的1月, 2027年和2028年每年1月. */
+static const char *year_joiner(const struct cron_plan *plan)
+{
+    if (plan->year.kind == SHAPE_ONE)
+        return "";
+    return plan->year.kind == SHAPE_STEPS ? "的" : "每年";
+}
+
 /* Years and months, and the word that leads on to the days. */
 static void seasons(const struct cron_plan *plan, struct strbuf *out)
 {
     bool years_all = plan->year.kind == SHAPE_ALL, months_all = plan->month.kind == SHAPE_ALL;
     if (years_all && months_all)
         return;
-    if (years_all)
-        strbuf_adds(out, "每年");
-    else
+    if (!years_all)
         years(plan, out);
     if (!months_all) {
-        strbuf_adds(out, years_all ? "" : "的");
+        strbuf_adds(out, year_joiner(plan));
         months(plan, out);
     }
     bool flow = plan->rule == DAYS_ALL && plan->form != TIMES_LISTED && plan->form != TIMES_SPAN;
-    bool mixed =
-        plan->rule == DAYS_EITHER || plan->rule == DAYS_BOTH ||
-        (plan->rule == DAYS_OF_WEEK && plan->has_ordinals && plan->weekday.kind != SHAPE_NONE);
-    bool one_date = plan->rule == DAYS_OF_MONTH && plan->month.kind == SHAPE_ONE;
+    bool mixed = plan->rule == DAYS_EITHER || (plan->rule == DAYS_OF_WEEK && plan->has_ordinals &&
+                                               plan->weekday.kind != SHAPE_NONE);
+    bool dates = plan->rule == DAYS_OF_MONTH || plan->rule == DAYS_BOTH;
     if (mixed)
         strbuf_adds(out, "内，");
     else if (flow)
         strbuf_adds(out, "内");
-    else if (!one_date)
+    else if (!dates || plan->month.kind != SHAPE_ONE)
         strbuf_adds(out, "的");
 }
 
@@ -432,11 +449,13 @@ static void days(const struct cron_plan *plan, struct strbuf *out)
             days_of_week(plan, months_all ? "每月" : "当月", "以及", out);
         break;
     case DAYS_EITHER:
-        two_days_words_zh(plan, out);
+        either_day(plan, months_all ? "每月" : "当月", out);
         flow = plan->form == TIMES_LISTED ? "的" : flow;
         break;
     case DAYS_BOTH:
-        two_days_words_zh(plan, out);
+        strbuf_adds(out, months_all ? "每月" : "");
+        days_of_month(plan, out);
+        must_be(plan, out);
         break;
     }
     strbuf_adds(out, flow);
