@@ -45,11 +45,12 @@ struct cron_seed {
     const char *job_uid;  /* ~ and R */
 };
 
-/* Spellings that are accepted but deserve a word; see warnings.h. */
+/* Spellings that are accepted but deserve a word; see explain.h. */
 enum cron_note {
     CRON_NOTE_OPEN_STEP = 1 << 0,   /* `a/n`: from a to the maximum */
     CRON_NOTE_SEEDED_NAME = 1 << 1, /* has an `H`: depends on the job's name */
     CRON_NOTE_SEEDED_UID = 1 << 2,  /* has a `~` or `R`: depends on the job's uid */
+    CRON_NOTE_BOTH_DAYS = 1 << 3,   /* has the `+` that asks for both day fields */
 };
 
 /* Set of years, only where the expression restricts them. */

@@ -228,6 +228,7 @@ enum status cron_expr_parse(struct cron_expr *ret, const char *text, enum cron_p
         if (source.field == CRON_WEEKDAY && text[source.begin] == '+' &&
             dialect->features & CRON_HAS_AND) {
             both_days = true;
+            expr.notes |= CRON_NOTE_BOTH_DAYS;
             source.begin++;
         }
         if (source.field == CRON_YEAR) {

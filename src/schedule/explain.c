@@ -142,7 +142,6 @@ void schedule_explain(const struct schedule *schedule, enum language language, s
     struct strbuf unspaced;
     strbuf_init(&unspaced);
     schedule_words(schedule, language, &unspaced);
-    spaced_zh(unspaced.text, out);
-    out->failed |= unspaced.failed;
+    spaced_zh(&unspaced, out);
     strbuf_release(&unspaced);
 }

@@ -7,7 +7,7 @@
 
 enum language { LANGUAGE_EN, LANGUAGE_ZH };
 
-/* Appends one sentence without a line end: "At 02:30 every Sunday, America/New_York." */
+/* Appends one sentence without a line end: "At 02:30 every Sunday, America/New_York time." */
 void schedule_explain(const struct schedule *schedule, enum language language, struct strbuf *out);
 
 enum warning {
@@ -28,7 +28,7 @@ enum warning {
 unsigned schedule_warnings(const struct schedule *schedule, int64_t now_s);
 
 /* Appends one warning as a sentence with the particulars of this schedule (which step, which day
- * the clock jumps). */
+ * the clock jumps). Appends nothing when the warning does not apply. */
 void schedule_warning_explain(const struct schedule *schedule, enum warning warning, int64_t now_s,
                               enum language language, struct strbuf *out);
 

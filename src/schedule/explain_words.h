@@ -25,7 +25,7 @@ void every_words_zh(int64_t step_s, struct strbuf *out);
 void ordinal_words_en(int number, struct strbuf *out);
 
 /* Chinese is put together without spaces; this appends it with one wherever a Chinese character
- * and a Latin letter, digit or sign meet. */
-void spaced_zh(const char *text, struct strbuf *out);
+ * and a Latin letter, digit or sign meet. Out of memory in *text is handed on to *out. */
+void spaced_zh(const struct strbuf *text, struct strbuf *out);
 
 #endif

@@ -89,10 +89,10 @@ void duration_words_zh(int64_t seconds, struct strbuf *out)
     }
 }
 
-void spaced_zh(const char *text, struct strbuf *out)
+void spaced_zh(const struct strbuf *text, struct strbuf *out)
 {
     enum { OTHER, LATIN, HAN } before = OTHER;
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+    for (const unsigned char *at = (const unsigned char *)text->text; *at; at++) {
         bool lead_byte = (*at & 0xc0) != 0x80;
         if (lead_byte) {
             /* U+4000 to U+9FFF; the full-width signs lie elsewhere and bring their own space. */
@@ -103,6 +103,7 @@ void spaced_zh(const char *text, struct strbuf *out)
         }
         strbuf_addc(out, (char)*at);
     }
+    out->failed |= text->failed;
 }
 
 /* 5分、20分和35分; runs of `min_run` and more as 5分至9分. */
