@@ -140,20 +140,20 @@ static void lead(const struct number_set *set, const struct shape *shape, const 
     }
 }
 
-/* A larger unit: " of every hour from 09 through 17". */
-static void of(const struct number_set *set, const struct shape *shape, const char *unit,
-               number_writer *write, struct strbuf *out)
+/* A larger unit after " of" or " during": " every hour from 09 through 17". */
+static void larger(const struct number_set *set, const struct shape *shape, const char *unit,
+                   number_writer *write, struct strbuf *out)
 {
     switch (shape->kind) {
     case SHAPE_ALL:
-        strbuf_addf(out, " of every %s", unit);
+        strbuf_addf(out, " every %s", unit);
         break;
     case SHAPE_RANGE:
-        strbuf_addf(out, " of every %s from ", unit);
+        strbuf_addf(out, " every %s from ", unit);
         write_ends(shape, write, out);
         break;
     case SHAPE_STEPS:
-        strbuf_adds(out, " of every ");
+        strbuf_adds(out, " every ");
         ordinal_words_en(shape->step, out);
         strbuf_addf(out, " %s from ", unit);
         write_ends(shape, write, out);
@@ -161,7 +161,7 @@ static void of(const struct number_set *set, const struct shape *shape, const ch
     case SHAPE_NONE:
     case SHAPE_ONE:
     case SHAPE_LIST:
-        strbuf_addf(out, shape->kind == SHAPE_ONE ? " of %s " : " of %ss ", unit);
+        strbuf_addf(out, shape->kind == SHAPE_ONE ? " %s " : " %ss ", unit);
         write_list(set, 3, " and ", write, out);
         break;
     }
@@ -170,15 +170,22 @@ static void of(const struct number_set *set, const struct shape *shape, const ch
 static void fields(const struct cron_plan *plan, struct strbuf *out)
 {
     bool minutes_all = plan->minute.kind == SHAPE_ALL;
+    const struct shape *smallest = plan->with_seconds ? &plan->second : &plan->minute;
+    const char *preposition = smallest->fills ? " during" : " of";
     if (!plan->with_seconds) {
         lead(&plan->minutes, &plan->minute, "minute", out);
     } else {
         lead(&plan->seconds, &plan->second, "second", out);
-        if (!minutes_all || !plan->second.fills)
-            of(&plan->minutes, &plan->minute, "minute", write_number, out);
+        if (!minutes_all || !smallest->fills) {
+            strbuf_adds(out, preposition);
+            larger(&plan->minutes, &plan->minute, "minute", write_number, out);
+            preposition = " of";
+        }
     }
-    if (plan->hour.kind != SHAPE_ALL || !minutes_all)
-        of(&plan->hours, &plan->hour, "hour", write_hour, out);
+    if (plan->hour.kind != SHAPE_ALL || !minutes_all) {
+        strbuf_adds(out, preposition);
+        larger(&plan->hours, &plan->hour, "hour", write_hour, out);
+    }
 }
 
 static void listed_times(const struct cron_plan *plan, struct strbuf *out)
@@ -301,12 +308,13 @@ static void ordinals(const struct cron_plan *plan, const char *joiner, struct st
 
 static void of_months(const struct cron_plan *plan, struct strbuf *out)
 {
+    strbuf_adds(out, " of");
     if (plan->month.kind == SHAPE_ALL) {
-        strbuf_adds(out, " of the month");
+        strbuf_adds(out, " the month");
     } else if (plan->month.kind == SHAPE_RANGE || plan->month.kind == SHAPE_STEPS) {
-        of(&plan->months, &plan->month, "month", write_month, out);
+        larger(&plan->months, &plan->month, "month", write_month, out);
     } else {
-        strbuf_adds(out, " of ");
+        strbuf_addc(out, ' ');
         write_list(&plan->months, 3, " and ", write_month, out);
     }
 }

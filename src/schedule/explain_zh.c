@@ -199,8 +199,9 @@ static void fields(const struct cron_plan *plan, struct strbuf *out)
     bool minutes_all = plan->minute.kind == SHAPE_ALL;
     if (plan->hour.kind != SHAPE_ALL || !minutes_all) {
         enum follower follower = follower_of(&plan->minute);
-        if (plan->with_seconds && plan->minute.kind == SHAPE_STEPS)
-            follower = FOLLOWED_BY_PART; /* minutes that are picked, not a flow */
+        bool each = plan->hour.kind == SHAPE_ALL || plan->hour.kind == SHAPE_RANGE;
+        if (plan->with_seconds && (plan->minute.kind == SHAPE_STEPS || each))
+            follower = minutes_all ? FOLLOWED_BY_FLOW : FOLLOWED_BY_PART;
         larger(&plan->hours, &plan->hour, &hour_unit, follower, out);
     }
     if (!plan->with_seconds) {
@@ -280,7 +281,7 @@ static void days_of_month(const struct cron_plan *plan, struct strbuf *out)
         joiner = "以及";
     }
     if (number_set_count(&plan->workdays)) {
-        strbuf_addf(out, "%s离", joiner);
+        strbuf_addf(out, "%s%s离", joiner, number_set_count(&plan->workdays) > 1 ? "分别" : "");
         write_list(&plan->workdays, 3, "和", write_day, out);
         strbuf_adds(out, "最近的工作日（周一至周五）");
         joiner = "以及";
