@@ -68,7 +68,7 @@ static enum time_form choose_form(struct cron_plan *plan, bool every_day)
         return TIMES_LISTED;
     bool spans = find_span(plan, every_day, &plan->span);
     if (hours_all) {
-        bool in_step = spans && plan->span.first_s == 0 && HOUR_S % plan->span.step_s == 0 &&
+        bool in_step = spans && HOUR_S % plan->span.step_s == 0 &&
                        plan->span.last_s + plan->span.step_s == DAY_S;
         return in_step ? TIMES_EVERY : TIMES_FIELDS;
     }

@@ -1,5 +1,7 @@
 #include "number_set.h"
 
+#include <string.h>
+
 static void add(struct number_set *set, int number)
 {
     int bit = number - set->min;
@@ -25,10 +27,11 @@ struct number_set number_set_from_mask(uint64_t mask, int min, int max)
 struct number_set number_set_from_years(const struct cron_expr *expr)
 {
     struct number_set set = {.min = YEAR_MIN, .max = YEAR_MAX};
-    for (int year = YEAR_MIN; !expr->years && year <= YEAR_MAX; year++)
-        add(&set, year);
-    if (!expr->years)
+    if (!expr->years) {
+        memset(set.words, 0xff, sizeof(set.words));
+        set.words[NUMBER_SET_WORDS - 1] >>= 64 * NUMBER_SET_WORDS - (YEAR_MAX - YEAR_MIN + 1);
         return set;
+    }
     for (int64_t year = cron_expr_year_from(expr, YEAR_MIN); year <= YEAR_MAX;
          year = cron_expr_year_from(expr, year + 1))
         add(&set, (int)year);
