@@ -1,0 +1,233 @@
+/* peal validate: whether schedules are right, one of them or a file of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "explain.h"
+#include "input_file.h"
+#include "json_out.h"
+#include "schedule_args.h"
+
+enum { LINE_MAX_BYTES = 4096 };
+enum { OUTPUT_TEXT, OUTPUT_JSON };
+
+static const struct option options[] = {
+    SCHEDULE_READER_OPTIONS,
+    {"output", required_argument, NULL, 'o'},
+    {0},
+};
+
+/* One validation. */
+struct check {
+    const char *file; /* as in messages; NULL: the schedule was given itself */
+    struct specs specs;
+    int64_t now_s;
+    json_t *results; /* NULL: text is wanted */
+    bool invalid;    /* at least one schedule is */
+};
+
+static bool is_path(const char *text)
+{
+    return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
+}
+
+static bool is_spec(const char *text)
+{
+    return text[0] == '@' || (strpbrk(text, " \t\n") && !is_path(text));
+}
+
+static enum status parse(const struct spec *spec, const struct schedule_reader *reader,
+                         struct schedule **ret, struct parse_error *reterr)
+{
+    if (strlen(spec->text) > LINE_MAX_BYTES)
+        return parse_fail(reterr, 0, "the line is longer than %d bytes", LINE_MAX_BYTES);
+    return schedule_parse(spec->text, &reader->options, reader->zones, ret, reterr);
+}
+
+static void report_text(const struct check *check, const struct spec *spec,
+                        const struct schedule *schedule)
+{
+    unsigned warnings = schedule_warnings(schedule, check->now_s);
+    struct strbuf text, place;
+    strbuf_init(&text);
+    strbuf_init(&place);
+    if (check->file)
+        strbuf_addf(&place, "%s:%d: ", check->file, spec->line);
+    schedule_print(schedule, &text);
+    printf("%sok %s\n", place.text, text.text);
+    for (enum warning w = 0; w < WARNINGS; w++) {
+        if (!(warnings & 1U << w))
+            continue;
+        strbuf_reset(&text);
+        schedule_warning_explain(schedule, w, check->now_s, LANGUAGE_EN, &text);
+        fprintf(stderr, "%swarning: %s\n", place.text, text.text);
+    }
+    strbuf_release(&place);
+    strbuf_release(&text);
+}
+
+static void report_error_text(const struct check *check, const struct spec *spec,
+                              const struct parse_error *err)
+{
+    if (!check->file)
+        cli_parse_error("invalid schedule", spec->text, err);
+    else if (err->column > 0)
+        fprintf(stderr, "%s:%d:%d: %s\n", check->file, spec->line, err->column, err->message);
+    else
+        fprintf(stderr, "%s:%d: %s\n", check->file, spec->line, err->message);
+}
+
+static enum status report_json(const struct check *check, const struct spec *spec,
+                               const struct schedule *schedule, const struct parse_error *err)
+{
+    json_t *result = json_object();
+    int failed = 0;
+    if (spec->line)
+        failed |= json_object_set_new(result, "line", json_integer(spec->line));
+    failed |= json_object_set_new(result, "spec", json_text(spec->text));
+    failed |= json_object_set_new(result, "ok", json_boolean(schedule != NULL));
+    if (schedule) {
+        const char *tz = zone_name(schedule_zone(schedule));
+        struct strbuf canonical;
+        strbuf_init(&canonical);
+        schedule_print(schedule, &canonical);
+        failed |= json_object_set_new(result, "canonical", json_text(canonical.text));
+        failed |= json_object_set_new(result, "tz", json_text(tz));
+        failed |= json_object_set_new(result, "warnings",
+                                      json_warnings(schedule, LANGUAGE_EN, check->now_s));
+        strbuf_release(&canonical);
+    } else {
+        if (err->column > 0)
+            failed |= json_object_set_new(result, "column", json_integer(err->column));
+        failed |= json_object_set_new(result, "error", json_text(err->message));
+    }
+    failed |= json_array_append_new(check->results, result);
+    return failed ? E_NOMEM : OK;
+}
+
+static enum status check_one(struct check *check, const struct spec *spec,
+                             const struct schedule_reader *reader)
+{
+    struct parse_error err = {0};
+    struct schedule *schedule = NULL;
+    enum status st = parse(spec, reader, &schedule, &err);
+    if (st == E_NOMEM)
+        return st;
+    if (st != OK)
+        check->invalid = true;
+    st = OK;
+    if (check->results)
+        st = report_json(check, spec, schedule, &err);
+    else if (schedule)
+        report_text(check, spec, schedule);
+    else
+        report_error_text(check, spec, &err);
+    schedule_free(schedule);
+    return st;
+}
+
+/* Reads what is to be checked. A spec, or five and more words that are one without its quotes;
+ * else a file; else standard input. */
+static enum exit_code read_specs(const struct command *self, struct check *check, int argc,
+                                 char **argv)
+{
+    if (argc == 0)
+        return cli_usage(self, "validate what? A schedule in quotes, a file, or - for stdin");
+    if (argc >= 5 || (argc == 1 && is_spec(argv[0]))) {
+        enum status st = specs_add_args(&check->specs, argc, argv);
+        if (st == OK && check->specs.count > 0 && check->specs.items[0].line)
+            check->file = "SPEC";
+        return cli_fail(st);
+    }
+    if (argc > 1)
+        return cli_usage(self, "one schedule, in quotes, or one file");
+
+    struct strbuf text;
+    strbuf_init(&text);
+    check->file = strcmp(argv[0], "-") == 0 ? "stdin" : argv[0];
+    enum exit_code code = input_file_read(argv[0], &text);
+    if (code == EXIT_OK)
+        code = cli_fail(specs_add_text(&check->specs, text.text));
+    strbuf_release(&text);
+    return code;
+}
+
+static enum exit_code check_all(struct check *check, const struct schedule_reader *reader)
+{
+    enum status st = OK;
+    if (check->specs.count == 0)
+        cli_note("%s has no schedules", check->file ? check->file : "the text");
+    for (size_t i = 0; i < check->specs.count && st == OK; i++)
+        st = check_one(check, &check->specs.items[i], reader);
+    if (st == OK && check->results)
+        st = json_print(check->results);
+    if (st != OK)
+        return cli_fail(st);
+    if (check->specs.unquoted && check->invalid)
+        cli_note("put the schedule in quotes: peal validate '30 2 * * *'");
+    return check->invalid ? EXIT_INVALID : EXIT_OK;
+}
+
+static bool take_option(const struct command *self, int opt, int *output,
+                        struct schedule_reader *reader)
+{
+    static const char *const outputs[] = {"text", "json", NULL};
+    if (opt == 'o')
+        return cli_choice(self, "-o", optarg, outputs, output);
+    return schedule_reader_option(reader, self, opt, optarg);
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct schedule_reader reader;
+    struct check check = {.now_s = time(NULL)};
+    int output = OUTPUT_TEXT;
+    enum exit_code code = EXIT_USAGE;
+    int opt;
+
+    specs_init(&check.specs);
+    enum status st = schedule_reader_init(&reader);
+    if (st != OK) {
+        code = cli_fail(st);
+        goto out;
+    }
+    while ((opt = cli_option(self, argc, argv)) != -1) {
+        if (opt == '?' || !take_option(self, opt, &output, &reader))
+            goto out;
+    }
+    if (output == OUTPUT_JSON && !(check.results = json_array())) {
+        code = cli_fail(E_NOMEM);
+        goto out;
+    }
+    code = read_specs(self, &check, argc - optind, argv + optind);
+    if (code == EXIT_OK)
+        code = check_all(&check, &reader);
+out:
+    json_decref(check.results);
+    specs_release(&check.specs);
+    schedule_reader_release(&reader);
+    return code;
+}
+
+const struct command cmd_validate = {
+    .name = "validate",
+    .summary = "whether schedules are right",
+    .help = "Examples:\n"
+            "  peal validate '0 0 L * *'\n"
+            "  peal validate schedules.txt\n"
+            "  grep -h ^schedule *.conf | cut -d= -f2 | peal validate -\n"
+            "\n"
+            "Usage: peal validate SPEC|FILE|- [options]\n"
+            "\n"
+            "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one\n"
+            "schedule per line; blank lines and lines that start with # are left out. Every line\n"
+            "is read: right ones are printed as peal understands them, wrong ones as\n"
+            "FILE:LINE:COLUMN: and why. The exit status is 6 if any is wrong.\n"
+            "\n"
+            "Options:\n" SCHEDULE_READER_HELP "  -o, --output F  text (default) or json\n",
+    .options = options,
+    .run = run,
+};

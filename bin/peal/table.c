@@ -1,0 +1,120 @@
+#include "table.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "strbuf.h"
+#include "terminal.h"
+#include "text_width.h"
+
+enum { GAP = 2 }; /* between two columns */
+
+void table_init(struct table *table, const char *const *headers)
+{
+    *table = (struct table){0};
+    while (headers[table->columns])
+        table->columns++;
+    assert(table->columns > 0);
+    for (size_t i = 0; i < table->columns; i++)
+        table_cell(table, headers[i]);
+}
+
+void table_release(struct table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    *table = (struct table){0};
+}
+
+void table_cell(struct table *table, const char *text)
+{
+    struct strbuf safe;
+    if (table->status != OK)
+        return;
+    if (table->count == table->capacity) {
+        size_t capacity = table->capacity ? table->capacity * 2 : 64;
+        char **cells = reallocarray(table->cells, capacity, sizeof(*cells));
+        if (!cells) {
+            table->status = E_NOMEM;
+            return;
+        }
+        table->cells = cells;
+        table->capacity = capacity;
+    }
+    strbuf_init(&safe);
+    text_print_safe(text, strlen(text), &safe);
+    char *cell = strbuf_detach(&safe);
+    if (cell)
+        table->cells[table->count++] = cell;
+    else
+        table->status = E_NOMEM;
+}
+
+/* The width of each column, 0 for one that is left out. */
+static void measure(const struct table *table, int *widths)
+{
+    for (size_t column = 0; column < table->columns; column++) {
+        bool used = column == 0;
+        widths[column] = 0;
+        for (size_t i = column; i < table->count; i += table->columns) {
+            int width = text_width(table->cells[i]);
+            used = used || (i >= table->columns && width > 0);
+            if (width > widths[column])
+                widths[column] = width;
+        }
+        if (!used)
+            widths[column] = 0;
+    }
+}
+
+/* Without blanks at the end of the line: these are made up for when the next cell comes. */
+static void format_row(const struct table *table, size_t row, const int *widths,
+                       struct strbuf *line)
+{
+    int blanks = 0;
+    for (size_t column = 0; column < table->columns; column++) {
+        const char *cell = table->cells[row * table->columns + column];
+        if (widths[column] == 0)
+            continue;
+        if (*cell) {
+            strbuf_addf(line, "%*s%s", blanks, "", cell);
+            blanks = 0;
+        }
+        blanks += widths[column] - text_width(cell) + GAP;
+    }
+}
+
+static void print_row(const struct strbuf *line, bool header, struct terminal terminal, FILE *out)
+{
+    bool bold = header && terminal.colour;
+    bool cut = terminal.columns > 0 && text_width(line->text) > terminal.columns;
+    size_t length = cut ? text_fit(line->text, terminal.columns - 1) : line->length;
+    fprintf(out, "%s%.*s%s%s\n", bold ? "\033[1m" : "", (int)length, line->text, cut ? "…" : "",
+            bold ? "\033[0m" : "");
+}
+
+enum status table_print(const struct table *table, FILE *out)
+{
+    struct terminal terminal = terminal_of(out);
+    struct strbuf line;
+    if (table->status != OK)
+        return table->status;
+    assert(table->count % table->columns == 0);
+    int *widths = calloc(table->columns, sizeof(*widths));
+    if (!widths)
+        return E_NOMEM;
+    measure(table, widths);
+    strbuf_init(&line);
+    for (size_t row = 0; row < table->count / table->columns; row++) {
+        strbuf_reset(&line);
+        format_row(table, row, widths, &line);
+        print_row(&line, row == 0, terminal, out);
+    }
+    enum status st = strbuf_status(&line);
+    strbuf_release(&line);
+    free(widths);
+    return st;
+}

@@ -1,0 +1,20 @@
+/* UTF-8 on a terminal: how many columns a text takes, and a form of it that can't harm one.
+ * Independent of the locale, so that tables line up everywhere. */
+#ifndef PEAL_TEXT_WIDTH_H
+#define PEAL_TEXT_WIDTH_H
+
+#include <stddef.h>
+
+#include "strbuf.h"
+
+/* Columns: 2 for wide East Asian characters and emoji, 0 for combining ones. */
+int text_width(const char *text);
+
+/* Bytes of the longest start of `text` that fits into `columns`. */
+size_t text_fit(const char *text, int columns);
+
+/* Appends the text with control characters as a space (tab, line end) or '?', and bytes that are
+ * not UTF-8 as U+FFFD. */
+void text_print_safe(const char *text, size_t length, struct strbuf *out);
+
+#endif
