@@ -38,7 +38,7 @@ run_croner() {
         not_available croner "npm is not installed"
     elif ! (cd "$work" && timeout 120 npm ci --no-audit --no-fund >croner.log 2>&1); then
         not_available croner "npm ci: $(grep -m 1 -i error "$work/croner.log" || echo failed)"
-    elif ! node "$work/croner.mjs" "$cases" >"$work/croner.out"; then
+    elif ! TZ=UTC node "$work/croner.mjs" "$cases" >"$work/croner.out"; then
         not_available croner "failed"
     fi
 }

@@ -167,7 +167,7 @@ static enum exit_code check_all(struct check *check, const struct schedule_reade
     if (st != OK)
         return cli_fail(st);
     if (check->specs.unquoted && check->invalid)
-        cli_note("put the schedule in quotes: peal validate '30 2 * * *'");
+        cli_note("put the schedule in quotes, or the shell takes it apart");
     return check->invalid ? EXIT_INVALID : EXIT_OK;
 }
 

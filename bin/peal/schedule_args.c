@@ -158,6 +158,6 @@ enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
         snprintf(what, sizeof(what), "invalid schedule in line %d", spec->line);
     cli_parse_error(what, spec->text, &err);
     if (specs->unquoted)
-        cli_note("put the schedule in quotes: peal next '30 2 * * *'");
+        cli_note("put the schedule in quotes, or the shell takes it apart");
     return st == E_INVALID ? EXIT_INVALID : EXIT_ERROR;
 }

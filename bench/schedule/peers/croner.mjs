@@ -1,5 +1,6 @@
 // Nanoseconds per parse and per next of croner, for the same cases and in the same way as
-// schedule_bench.c.
+// schedule_bench.c. Runs with TZ=UTC: croner is faster in the process's own zone than in one that is
+// named, even where they are the same.
 import { readFileSync } from "node:fs";
 import { Cron } from "croner";
 
@@ -42,7 +43,8 @@ function runCase(line) {
   const from = new Date(Date.UTC(fromYear, 0, 1));
   const to = new Date(Date.UTC(toYear, 0, 1));
   const list = drawInstants(from, to);
-  const parse = () => new Cron(text, { timezone: zone, paused: true });
+  const options = zone === "UTC" ? { paused: true } : { paused: true, timezone: zone };
+  const parse = () => new Cron(text, options);
   const cron = parse();
   const parsing = measure((calls) => {
     for (let i = 0; i < calls; i++) sink = parse();
