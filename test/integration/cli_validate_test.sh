@@ -1,0 +1,80 @@
+#!/bin/bash
+# peal validate: everything is read, everything is reported, nothing odd gets through.
+. "$(dirname "$0")/lib.sh"
+
+cd "$scratch" || exit 1
+
+run peal validate '0 0 * * sun'
+expect_status 0
+expect_stdout 'ok 0 0 * * 0'
+run peal validate @daily
+expect_status 0
+expect_stdout_has 'ok '
+run peal validate 0 0 1 1 7
+expect_status 0
+run peal validate '30 2 * * *' --tz Europe/Berlin -o json
+expect_json '.[0] | [.ok, .tz, .spec]' '[true,"Europe/Berlin","30 2 * * *"]'
+
+# A file: good lines on stdout, bad ones on stderr with their places.
+printf '# backups\n\n0 3 * * *\n  75 * * * *\r\n@hourly\r\n0 0 31 2 *\n0 0 * * MONX' >list
+run peal validate list
+expect_status 6
+expect_stdout "list:3: ok 0 3 * * *
+list:5: ok 0 * * * *
+list:6: ok 0 0 31 2 *"
+expect_stderr_has 'list:4:3: minute 75 is out of range 0-59'
+expect_stderr_has 'list:6: warning: '
+expect_stderr_has 'list:7:9: unknown weekday "MONX"; did you mean MON?'
+run peal validate list -o json
+expect_status 6
+expect_json '[.[] | [.line, .ok]]' '[[3,true],[4,false],[5,true],[6,true],[7,false]]'
+expect_json '.[1] | [.column, .error]' '[3,"minute 75 is out of range 0-59"]'
+run_with_stdin list peal validate -
+expect_status 6
+expect_stderr_has 'stdin:4:3: minute 75'
+printf '\357\273\2770 3 * * *\n' >with-mark
+run peal validate with-mark
+expect_status 0
+run peal validate ./list
+expect_status 6
+cp list 'a list'
+run peal validate './a list'
+expect_status 6
+expect_stderr_has './a list:4:3:'
+
+# Nothing to validate is fine, and said.
+: >empty
+run peal validate empty
+expect_status 0
+expect_stderr_has 'empty has no schedules'
+run peal validate empty -o json
+expect_stdout '[]'
+
+# What is not a list of schedules.
+run peal validate missing
+expect_status 3
+expect_stderr_has "can't read missing: No such file or directory"
+run peal validate .
+expect_status 3
+expect_stderr_has 'is a directory'
+printf '0 0 * * *\n0 0 \0 * *\n' >binary
+run peal validate binary
+expect_status 6
+expect_stderr_has 'binary is not a text file: line 2 has a NUL byte'
+head -c 5000 /dev/zero | tr '\0' 0 >long
+printf '\n0 3 * * *\n' >>long
+run peal validate long
+expect_status 6
+expect_stderr_has 'long:1: the line is longer than 4096 bytes'
+expect_stdout 'long:2: ok 0 3 * * *'
+yes '0 3 * * *' | head -c 10485761 >large
+run peal validate large
+expect_status 6
+expect_stderr_has 'large is larger than 10 MB'
+run_with_stdin /dev/zero peal validate -
+expect_status 6
+run bash -c 'peal validate - <&-'
+expect_status 1
+expect_stderr_has "can't read"
+
+finish

@@ -1,0 +1,95 @@
+# Sourced by the tests of the real binaries. A test runs a command and then says what it expects:
+#
+#   run peal next '75 * * * *'
+#   expect_status 6
+#   expect_stderr_has 'minute 75 is out of range'
+#
+# Every mismatch names the line of the test and shows what was there; `finish` ends the test.
+# shellcheck shell=bash
+
+set -u
+
+source_dir=${PEAL_SOURCE:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+PATH=${PEAL_BIN:-$source_dir/build/asan/bin}:$PATH
+export TZ=UTC LC_ALL=C.UTF-8
+unset TZDIR NO_COLOR
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+checks=0
+failures=0
+status=0
+ran=
+
+# Reports a mismatch at the line of the test script, whichever helper found it.
+mismatch() { # WHAT
+    local i=0
+    while [ "${BASH_SOURCE[$i]}" = "${BASH_SOURCE[0]}" ]; do
+        i=$((i + 1))
+    done
+    failures=$((failures + 1))
+    echo "${BASH_SOURCE[$i]##*/}:${BASH_LINENO[$((i - 1))]}: $ran"
+    echo "  $1"
+    echo "  status $status"
+    sed 's/^/  stdout: /' "$scratch/out"
+    sed 's/^/  stderr: /' "$scratch/err"
+}
+
+# Runs a command; its status, stdout and stderr are what the next lines are about. A sanitizer's
+# report is a failure, whatever is expected.
+run() { # COMMAND...
+    ran="$*"
+    status=0
+    "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    if grep -q -e 'Sanitizer' -e 'runtime error:' "$scratch/err"; then
+        mismatch 'a sanitizer complained'
+    fi
+}
+
+run_with_stdin() { # FILE COMMAND...
+    local input=$1
+    shift
+    ran="$* < $input"
+    status=0
+    "$@" <"$input" >"$scratch/out" 2>"$scratch/err" || status=$?
+}
+
+expect_status() { # NUMBER
+    checks=$((checks + 1))
+    [ "$status" -eq "$1" ] || mismatch "expected status $1"
+}
+
+expect_same() { # STREAM TEXT
+    checks=$((checks + 1))
+    [ "$(cat "$scratch/$1")" = "$2" ] || mismatch "expected std$1 to be: $2"
+}
+
+expect_has() { # STREAM TEXT
+    checks=$((checks + 1))
+    grep -qF -e "$2" "$scratch/$1" || mismatch "expected in std$1: $2"
+}
+
+expect_lacks() { # STREAM TEXT
+    checks=$((checks + 1))
+    ! grep -qF -e "$2" "$scratch/$1" || mismatch "did not expect in std$1: $2"
+}
+
+expect_stdout() { expect_same out "$1"; }
+expect_stderr() { expect_same err "$1"; }
+expect_stdout_has() { expect_has out "$1"; }
+expect_stderr_has() { expect_has err "$1"; }
+expect_stdout_lacks() { expect_lacks out "$1"; }
+expect_stderr_lacks() { expect_lacks err "$1"; }
+
+# What a jq filter makes of stdout, in compact form.
+expect_json() { # FILTER JSON
+    checks=$((checks + 1))
+    [ "$(jq -c "$1" "$scratch/out" 2>&1)" = "$2" ] || mismatch "expected $1 to be: $2"
+}
+
+finish() {
+    echo "$checks checks, $failures failed"
+    [ "$checks" -gt 0 ] && [ "$failures" -eq 0 ]
+    exit
+}
