@@ -135,20 +135,38 @@ bool cli_choice(const struct command *command, const char *option, const char *t
     return false;
 }
 
+/* Moves back to where a UTF-8 character starts. */
+static size_t character_start(const char *text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+/* A long text is cut to what is around the column. */
 void cli_parse_error(const char *what, const char *text, const struct parse_error *err)
 {
-    struct strbuf shown;
-    strbuf_init(&shown);
+    enum { BEFORE = 60, SHOWN = 100 };
+    size_t length = strlen(text);
+    size_t column = err->column > 0 ? (size_t)err->column - 1 : 0;
+    if (column > length)
+        column = length;
+    size_t start = length > SHOWN && column > BEFORE ? character_start(text, column - BEFORE) : 0;
+    size_t end = length - start > SHOWN ? character_start(text, start + SHOWN) : length;
+
     cli_error("%s: %s", what, err->message);
-    text_print_safe(text, strlen(text), &shown);
-    if (shown.length)
-        fprintf(stderr, "  %s\n", shown.text);
-    if (shown.length && err->column > 0 && (size_t)err->column <= strlen(text) + 1) {
-        strbuf_reset(&shown);
-        text_print_safe(text, (size_t)err->column - 1, &shown);
-        fprintf(stderr, "  %*s^\n", text_width(shown.text), "");
-    }
-    strbuf_release(&shown);
+    if (length == 0)
+        return;
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_adds(&line, start > 0 ? "…" : "");
+    text_print_safe(text + start, column - start, &line);
+    int caret = text_width(line.text);
+    text_print_safe(text + column, end - column, &line);
+    fprintf(stderr, "  %s%s\n", line.text, end < length ? "…" : "");
+    if (err->column > 0)
+        fprintf(stderr, "  %*s^\n", caret, "");
+    strbuf_release(&line);
 }
 
 enum exit_code cli_fail(enum status st)

@@ -67,7 +67,7 @@ static enum exit_code unknown_command(const char *name)
 
 static enum exit_code run_help(int argc, char **argv)
 {
-    if (argc < 2) {
+    if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') {
         print_overview(stdout);
         return EXIT_OK;
     }

@@ -151,7 +151,11 @@ enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
     enum status st = schedule_parse(spec->text, &reader->options, reader->zones, ret, &err);
     if (st == OK)
         return EXIT_OK;
-    if (st == E_NOMEM)
+    if (st != E_INVALID && *err.message) { /* the zone's file can't be read */
+        cli_error("%s", err.message);
+        return EXIT_ERROR;
+    }
+    if (st != E_INVALID)
         return cli_fail(st);
     char what[64] = "invalid schedule";
     if (spec->line)
@@ -159,5 +163,5 @@ enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
     cli_parse_error(what, spec->text, &err);
     if (specs->unquoted)
         cli_note("put the schedule in quotes, or the shell takes it apart");
-    return st == E_INVALID ? EXIT_INVALID : EXIT_ERROR;
+    return EXIT_INVALID;
 }
