@@ -11,7 +11,7 @@ c_files()
 
 scripts()
 {
-    find tools test packaging .ci -type f -exec grep -lE '^#!.*/(ba|da)?sh' {} + 2>/dev/null | sort
+    find tools test bench packaging .ci -type f -exec grep -lE '^#!.*/(ba|da)?sh' {} + 2>/dev/null | sort
 }
 
 check_format()
