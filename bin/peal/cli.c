@@ -12,7 +12,8 @@
 #include "suggest.h"
 #include "text_width.h"
 
-static void talk(const char *prefix, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void talk(const char *prefix, const char *format,
+                                                       va_list args)
 {
     fputs(prefix, stderr);
     vfprintf(stderr, format, args);

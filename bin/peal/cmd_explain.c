@@ -109,7 +109,7 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     struct schedule_reader reader;
     struct specs specs;
     enum exit_code code = EXIT_USAGE;
-    int language = locale_language();
+    int language = (int)locale_language();
     int output = OUTPUT_TEXT;
     int opt;
 

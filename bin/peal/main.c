@@ -117,5 +117,5 @@ static void hold_standard_streams(void)
 int main(int argc, char **argv)
 {
     hold_standard_streams();
-    return cli_finish(dispatch(argc, argv));
+    return (int)cli_finish(dispatch(argc, argv));
 }
