@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "json_out.h"
-#include "table.h"
+#include "text_table.h"
 #include "timestamp.h"
 
 void next_list_init(struct next_list *list)
@@ -55,32 +55,32 @@ static const struct zone *common_zone(const struct next_list *list)
 }
 
 /* Cells that a list does not need stay empty, and the table leaves their columns out. */
-static void add_row(struct table *table, const struct next_list *list, const struct fire *fire,
+static void add_row(struct text_table *table, const struct next_list *list, const struct fire *fire,
                     const struct zone *common)
 {
     struct strbuf cell;
     strbuf_init(&cell);
     timestamp_print_utc(fire->at_s, &cell);
-    table_cell(table, cell.text);
+    text_table_cell(table, cell.text);
 
     strbuf_reset(&cell);
     fire_local(fire, &cell);
-    table_cell(table, cell.text);
-    table_cell(table, common ? "" : zone_name(schedule_zone(fire->schedule)));
+    text_table_cell(table, cell.text);
+    text_table_cell(table, common ? "" : zone_name(schedule_zone(fire->schedule)));
 
     strbuf_reset(&cell);
     span_print(fire->at_s - list->from_s, &cell);
-    table_cell(table, cell.text);
+    text_table_cell(table, cell.text);
 
     strbuf_reset(&cell);
     if (list->jitter)
         fire_start(fire, &cell);
-    table_cell(table, cell.text);
-    table_cell(table, list->set.count > 1 ? list->specs.items[fire->index].text : "");
+    text_table_cell(table, cell.text);
+    text_table_cell(table, list->set.count > 1 ? list->specs.items[fire->index].text : "");
 
     strbuf_reset(&cell);
     fire_note(fire, &cell);
-    table_cell(table, cell.text);
+    text_table_cell(table, cell.text);
     if (strbuf_status(&cell) != OK)
         table->status = E_NOMEM;
     strbuf_release(&cell);
@@ -90,7 +90,7 @@ static enum status print_table(const struct next_list *list)
 {
     const struct zone *common = common_zone(list);
     struct strbuf local;
-    struct table table;
+    struct text_table table;
     if (list->count == 0)
         return OK;
 
@@ -100,13 +100,13 @@ static enum status print_table(const struct next_list *list)
         strbuf_addf(&local, " (%s)", zone_name(common));
     const char *const headers[] = {"AT (UTC)",     local.text, "ZONE", "IN",
                                    "STARTS (UTC)", "SCHEDULE", "NOTE", NULL};
-    table_init(&table, headers);
+    text_table_init(&table, headers);
     for (size_t i = 0; i < list->count; i++)
         add_row(&table, list, &list->fires[i], common);
     enum status st = strbuf_status(&local);
     if (st == OK)
-        st = table_print(&table, stdout);
-    table_release(&table);
+        st = text_table_print(&table, stdout);
+    text_table_release(&table);
     strbuf_release(&local);
     return st;
 }

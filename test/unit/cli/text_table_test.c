@@ -9,16 +9,16 @@
 
 #include <cmocka.h>
 
-#include "table.h"
+#include "text_table.h"
 
 static const char *const headers[] = {"JOB", "WHERE", "NOTE", NULL};
 
 /* `cells` ends with NULL. */
-static void fill(struct table *table, const char *const *cells)
+static void fill(struct text_table *table, const char *const *cells)
 {
-    table_init(table, headers);
+    text_table_init(table, headers);
     for (; *cells; cells++)
-        table_cell(table, *cells);
+        text_table_cell(table, *cells);
 }
 
 static void lines_up_columns(void **state)
@@ -57,18 +57,18 @@ static void lines_up_columns(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct table table;
+        struct text_table table;
         char *text;
         size_t length;
         FILE *out = open_memstream(&text, &length);
         assert_non_null(out);
         fill(&table, cases[i].cells);
-        assert_int_equal(table_print(&table, out), OK);
+        assert_int_equal(text_table_print(&table, out), OK);
         fclose(out);
         if (strcmp(text, cases[i].want) != 0)
             fail_msg("line %d: got\n%swant\n%s", cases[i].line, text, cases[i].want);
         free(text);
-        table_release(&table);
+        text_table_release(&table);
     }
 }
 
@@ -77,18 +77,18 @@ static void print_on_terminal(char *text, size_t size)
 {
     static const char *const cells[] = {"备份", "node-1", "very late again", NULL};
     struct winsize window = {.ws_row = 25, .ws_col = 20};
-    struct table table;
+    struct text_table table;
     int ours, theirs;
     assert_int_equal(openpty(&ours, &theirs, NULL, NULL, &window), 0);
     FILE *out = fdopen(theirs, "w");
     assert_non_null(out);
     fill(&table, cells);
-    assert_int_equal(table_print(&table, out), OK);
+    assert_int_equal(text_table_print(&table, out), OK);
     assert_int_equal(fflush(out), 0);
     ssize_t length = read(ours, text, size - 1);
     assert_true(length > 0);
     text[length] = '\0';
-    table_release(&table);
+    text_table_release(&table);
     fclose(out);
     close(ours);
 }
@@ -115,5 +115,5 @@ int main(void)
         cmocka_unit_test(lines_up_columns),
         cmocka_unit_test(keeps_to_the_terminal),
     };
-    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("text_table", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "table.h"
+#include "text_table.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -11,25 +11,25 @@
 
 enum { GAP = 2 }; /* between two columns */
 
-void table_init(struct table *table, const char *const *headers)
+void text_table_init(struct text_table *table, const char *const *headers)
 {
-    *table = (struct table){0};
+    *table = (struct text_table){0};
     while (headers[table->columns])
         table->columns++;
     assert(table->columns > 0);
     for (size_t i = 0; i < table->columns; i++)
-        table_cell(table, headers[i]);
+        text_table_cell(table, headers[i]);
 }
 
-void table_release(struct table *table)
+void text_table_release(struct text_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         free(table->cells[i]);
     free(table->cells);
-    *table = (struct table){0};
+    *table = (struct text_table){0};
 }
 
-void table_cell(struct table *table, const char *text)
+void text_table_cell(struct text_table *table, const char *text)
 {
     struct strbuf safe;
     if (table->status != OK)
@@ -54,7 +54,7 @@ void table_cell(struct table *table, const char *text)
 }
 
 /* The width of each column, 0 for one that is left out. */
-static void measure(const struct table *table, int *widths)
+static void measure(const struct text_table *table, int *widths)
 {
     for (size_t column = 0; column < table->columns; column++) {
         bool used = column == 0;
@@ -71,7 +71,7 @@ static void measure(const struct table *table, int *widths)
 }
 
 /* Without blanks at the end of the line: these are made up for when the next cell comes. */
-static void format_row(const struct table *table, size_t row, const int *widths,
+static void format_row(const struct text_table *table, size_t row, const int *widths,
                        struct strbuf *line)
 {
     int blanks = 0;
@@ -96,7 +96,7 @@ static void print_row(const struct strbuf *line, bool header, struct terminal te
             bold ? "\033[0m" : "");
 }
 
-enum status table_print(const struct table *table, FILE *out)
+enum status text_table_print(const struct text_table *table, FILE *out)
 {
     struct terminal terminal = terminal_of(out);
     struct strbuf line;
