@@ -49,21 +49,14 @@ static bool take_option(const struct command *self, int opt, int *language, int 
 static enum status print_text(const struct schedule *schedule, enum language language,
                               int64_t now_s)
 {
-    unsigned warnings = schedule_warnings(schedule, now_s);
     struct strbuf text;
     strbuf_init(&text);
     schedule_explain(schedule, language, &text);
-    printf("%s\n", text.text);
-    for (enum warning w = 0; w < WARNINGS; w++) {
-        if (!(warnings & 1U << w))
-            continue;
-        strbuf_truncate(&text, 0);
-        schedule_warning_explain(schedule, w, now_s, language, &text);
-        fprintf(stderr, "%s%s\n", language == LANGUAGE_ZH ? "警告：" : "warning: ", text.text);
-    }
     enum status st = strbuf_status(&text);
+    if (st == OK)
+        printf("%s\n", text.text);
     strbuf_release(&text);
-    return st;
+    return st == OK ? schedule_print_warnings(schedule, now_s, language, "") : st;
 }
 
 static enum status print_json(const char *spec, const struct schedule *schedule,

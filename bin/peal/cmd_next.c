@@ -168,80 +168,71 @@ static enum exit_code read_schedules(const struct command *self, const struct re
     return code == EXIT_OK ? parse_all(&list->specs, reader, &list->set) : code;
 }
 
-/* Remarks name their schedule where there are several. */
-static void remark(const struct next_list *list, size_t i, const char *kind, const char *text)
+static void note(const char *place, const char *text)
 {
-    if (list->set.count > 1)
-        fprintf(stderr, "%s: '%s': %s\n", kind, list->specs.items[i].text, text);
-    else
-        fprintf(stderr, "%s: %s\n", kind, text);
-}
-
-static bool print_warnings(const struct next_list *list, size_t i)
-{
-    const struct schedule *schedule = list->set.items[i];
-    unsigned warnings = schedule_warnings(schedule, list->from_s);
-    struct strbuf text;
-    strbuf_init(&text);
-    for (enum warning w = 0; w < WARNINGS; w++) {
-        if (!(warnings & 1U << w))
-            continue;
-        strbuf_reset(&text);
-        schedule_warning_explain(schedule, w, list->from_s, LANGUAGE_EN, &text);
-        remark(list, i, "warning", text.text);
-    }
-    strbuf_release(&text);
-    return warnings & 1U << WARNING_NEVER;
+    fprintf(stderr, "%snote: %s\n", place, text);
 }
 
 /* What the list can't show: values that belong to a job, and schedules without ticks. */
-static void print_notes(const struct next_list *list, size_t i,
-                        const struct schedule_reader *reader)
+static void print_notes(const struct schedule *schedule, const char *place, bool job_named)
 {
-    const struct schedule *schedule = list->set.items[i];
     const struct cron_expr *cron = NULL;
     switch (schedule_kind(schedule)) {
     case SCHEDULE_CRON:
         cron = schedule_cron(schedule);
         break;
     case SCHEDULE_AFTER:
-        remark(list, i, "note", "the first run; the next ones count from the end of each run");
+        note(place, "the first run; the next ones count from the end of each run");
         break;
     case SCHEDULE_REBOOT:
-        remark(list, i, "note", "due when the node starts, at no time that could be listed");
+        note(place, "due when the node starts, at no time that could be listed");
         break;
     case SCHEDULE_MANUAL:
-        remark(list, i, "note", "never due by itself, only when it is triggered");
+        note(place, "never due by itself, only when it is triggered");
         break;
     case SCHEDULE_EVERY:
     case SCHEDULE_AT:
         break;
     }
-    if (cron && cron->notes & CRON_NOTE_SEEDED_NAME && !reader->options.job_name)
-        remark(list, i, "note", "`H` depends on the job's name; give it with --job NAME");
+    if (cron && cron->notes & CRON_NOTE_SEEDED_NAME && !job_named)
+        note(place, "`H` depends on the job's name; give it with --job NAME");
     if (cron && cron->notes & CRON_NOTE_SEEDED_UID)
-        remark(list, i, "note", "`~` and `R` are drawn when the job is made; this is an example");
+        note(place, "`~` and `R` are drawn when the job is made; this is an example");
 }
 
-static bool has_ticks(const struct schedule *schedule)
+/* Whether what was said of a schedule tells why nothing is listed. */
+static bool explains_nothing(const struct schedule *schedule, int64_t now_s)
 {
     enum schedule_kind kind = schedule_kind(schedule);
-    return kind != SCHEDULE_REBOOT && kind != SCHEDULE_MANUAL;
+    return kind == SCHEDULE_REBOOT || kind == SCHEDULE_MANUAL ||
+           schedule_warnings(schedule, now_s) & 1U << WARNING_NEVER;
 }
 
-/* On stderr: everything that is not a fire. An empty list never goes without a word. */
-static void print_talk(const struct next_list *list, const struct schedule_reader *reader)
+/* On stderr: everything that is not a fire, with its schedule where there are several. An empty
+ * list never goes without a word. */
+static enum status print_talk(const struct next_list *list, const struct schedule_reader *reader)
 {
     bool explained = false;
-    for (size_t i = 0; i < list->set.count; i++) {
-        bool never = print_warnings(list, i);
-        print_notes(list, i, reader);
-        explained = explained || never || !has_ticks(list->set.items[i]);
+    struct strbuf place;
+    enum status st = OK;
+    strbuf_init(&place);
+    for (size_t i = 0; i < list->set.count && st == OK; i++) {
+        const struct schedule *schedule = list->set.items[i];
+        strbuf_truncate(&place, 0);
+        if (list->set.count > 1)
+            strbuf_addf(&place, "'%s': ", list->specs.items[i].text);
+        st = schedule_print_warnings(schedule, list->from_s, LANGUAGE_EN, place.text);
+        print_notes(schedule, place.text, reader->options.job_name != NULL);
+        explained = explained || explains_nothing(schedule, list->from_s);
     }
     if (reader->options.jitter_s)
         cli_note("jitter is drawn when the job is made; these starts are an example");
     if (list->count == 0 && !explained)
         cli_note("nothing is due in this time");
+    if (st == OK)
+        st = strbuf_status(&place);
+    strbuf_release(&place);
+    return st;
 }
 
 static size_t limit_of(const struct request *request)
@@ -281,7 +272,9 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     st = next_list_collect(&list, limit_of(&request));
     if (st != OK)
         goto failed;
-    print_talk(&list, &reader);
+    st = print_talk(&list, &reader);
+    if (st != OK)
+        goto failed;
     if (list.more && request.until && !request.count)
         cli_note("only the first %zu are shown", list.count);
     st = next_list_print(&list, (enum next_output)request.output);

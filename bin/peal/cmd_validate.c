@@ -1,7 +1,5 @@
 /* peal validate: whether schedules are right, one of them or a file of them. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -47,26 +45,23 @@ static enum status parse(const struct spec *spec, const struct schedule_reader *
     return schedule_parse(spec->text, &reader->options, reader->zones, ret, reterr);
 }
 
-static void report_text(const struct check *check, const struct spec *spec,
-                        const struct schedule *schedule)
+static enum status report_text(const struct check *check, const struct spec *spec,
+                               const struct schedule *schedule)
 {
-    unsigned warnings = schedule_warnings(schedule, check->now_s);
-    struct strbuf text, place;
-    strbuf_init(&text);
+    struct strbuf canonical, place;
+    strbuf_init(&canonical);
     strbuf_init(&place);
     if (check->file)
         strbuf_addf(&place, "%s:%d: ", check->file, spec->line);
-    schedule_print(schedule, &text);
-    printf("%sok %s\n", place.text, text.text);
-    for (enum warning w = 0; w < WARNINGS; w++) {
-        if (!(warnings & 1U << w))
-            continue;
-        strbuf_reset(&text);
-        schedule_warning_explain(schedule, w, check->now_s, LANGUAGE_EN, &text);
-        fprintf(stderr, "%swarning: %s\n", place.text, text.text);
+    schedule_print(schedule, &canonical);
+    enum status st = canonical.failed ? E_NOMEM : strbuf_status(&place);
+    if (st == OK) {
+        printf("%sok %s\n", place.text, canonical.text);
+        st = schedule_print_warnings(schedule, check->now_s, LANGUAGE_EN, place.text);
     }
     strbuf_release(&place);
-    strbuf_release(&text);
+    strbuf_release(&canonical);
+    return st;
 }
 
 static void report_error_text(const struct check *check, const struct spec *spec,
@@ -94,6 +89,7 @@ static enum status report_json(const struct check *check, const struct spec *spe
         struct strbuf canonical;
         strbuf_init(&canonical);
         schedule_print(schedule, &canonical);
+        failed |= strbuf_status(&canonical) != OK;
         failed |= json_object_set_new(result, "canonical", json_text(canonical.text));
         failed |= json_object_set_new(result, "tz", json_text(tz));
         failed |= json_object_set_new(result, "warnings",
@@ -122,7 +118,7 @@ static enum status check_one(struct check *check, const struct spec *spec,
     if (check->results)
         st = report_json(check, spec, schedule, &err);
     else if (schedule)
-        report_text(check, spec, schedule);
+        st = report_text(check, spec, schedule);
     else
         report_error_text(check, spec, &err);
     schedule_free(schedule);

@@ -1,7 +1,6 @@
 #include "json_out.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "text_width.h"
@@ -48,10 +47,9 @@ json_t *json_warnings(const struct schedule *schedule, enum language language, i
 
 enum status json_print(const json_t *root)
 {
-    char *text = json_dumps(root, JSON_INDENT(2));
-    if (!text)
+    /* Straight to the stream: json_dumps drops characters when it runs out of memory. */
+    if (json_dumpf(root, stdout, JSON_INDENT(2)) != 0 && !ferror(stdout))
         return E_NOMEM;
-    puts(text);
-    free(text);
+    putchar('\n');
     return OK;
 }

@@ -63,22 +63,22 @@ static void add_row(struct text_table *table, const struct next_list *list, cons
     timestamp_print_utc(fire->at_s, &cell);
     text_table_cell(table, cell.text);
 
-    strbuf_reset(&cell);
+    strbuf_truncate(&cell, 0);
     fire_local(fire, &cell);
     text_table_cell(table, cell.text);
     text_table_cell(table, common ? "" : zone_name(schedule_zone(fire->schedule)));
 
-    strbuf_reset(&cell);
+    strbuf_truncate(&cell, 0);
     span_print(fire->at_s - list->from_s, &cell);
     text_table_cell(table, cell.text);
 
-    strbuf_reset(&cell);
+    strbuf_truncate(&cell, 0);
     if (list->jitter)
         fire_start(fire, &cell);
     text_table_cell(table, cell.text);
     text_table_cell(table, list->set.count > 1 ? list->specs.items[fire->index].text : "");
 
-    strbuf_reset(&cell);
+    strbuf_truncate(&cell, 0);
     fire_note(fire, &cell);
     text_table_cell(table, cell.text);
     if (strbuf_status(&cell) != OK)
@@ -116,7 +116,7 @@ static int set_text(json_t *object, const char *key, struct strbuf *buf)
 {
     int failed = strbuf_status(buf) != OK;
     failed |= json_object_set_new(object, key, json_text(buf->text));
-    strbuf_reset(buf);
+    strbuf_truncate(buf, 0);
     return failed;
 }
 

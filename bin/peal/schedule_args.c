@@ -165,3 +165,23 @@ enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
         cli_note("put the schedule in quotes, or the shell takes it apart");
     return EXIT_INVALID;
 }
+
+enum status schedule_print_warnings(const struct schedule *schedule, int64_t now_s,
+                                    enum language language, const char *place)
+{
+    const char *word = language == LANGUAGE_ZH ? "警告：" : "warning: ";
+    unsigned warnings = schedule_warnings(schedule, now_s);
+    struct strbuf text;
+    strbuf_init(&text);
+    for (enum warning w = 0; w < WARNINGS; w++) {
+        if (!(warnings & 1U << w))
+            continue;
+        strbuf_truncate(&text, 0);
+        schedule_warning_explain(schedule, w, now_s, language, &text);
+        if (!text.failed)
+            fprintf(stderr, "%s%s%s\n", place, word, text.text);
+    }
+    enum status st = strbuf_status(&text);
+    strbuf_release(&text);
+    return st;
+}

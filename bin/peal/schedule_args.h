@@ -4,7 +4,7 @@
 #define PEAL_SCHEDULE_ARGS_H
 
 #include "cli.h"
-#include "schedule.h"
+#include "explain.h"
 
 /* How schedules are read. */
 struct schedule_reader {
@@ -63,5 +63,9 @@ MUST_CHECK enum status specs_add_args(struct specs *specs, int argc, char **argv
  * may be missing. */
 MUST_CHECK enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
                                      const struct schedule_reader *reader, struct schedule **ret);
+
+/* The traps that a schedule holds, a line each on stderr: `place`, "warning: ", a sentence. */
+MUST_CHECK enum status schedule_print_warnings(const struct schedule *schedule, int64_t now_s,
+                                               enum language language, const char *place);
 
 #endif

@@ -109,7 +109,7 @@ enum status text_table_print(const struct text_table *table, FILE *out)
     measure(table, widths);
     strbuf_init(&line);
     for (size_t row = 0; row < table->count / table->columns; row++) {
-        strbuf_reset(&line);
+        strbuf_truncate(&line, 0);
         format_row(table, row, widths, &line);
         print_row(&line, row == 0, terminal, out);
     }

@@ -38,21 +38,19 @@ mismatch() { # WHAT
 
 # Runs a command; its status, stdout and stderr are what the next lines are about. A sanitizer's
 # report is a failure, whatever is expected.
-run() { # COMMAND...
+run_with_stdin() { # FILE COMMAND...
+    local input=$1
+    shift
     ran="$*"
     status=0
-    "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
+    "$@" <"$input" >"$scratch/out" 2>"$scratch/err" || status=$?
     if grep -q -e 'Sanitizer' -e 'runtime error:' "$scratch/err"; then
         mismatch 'a sanitizer complained'
     fi
 }
 
-run_with_stdin() { # FILE COMMAND...
-    local input=$1
-    shift
-    ran="$* < $input"
-    status=0
-    "$@" <"$input" >"$scratch/out" 2>"$scratch/err" || status=$?
+run() { # COMMAND...
+    run_with_stdin /dev/null "$@"
 }
 
 expect_status() { # NUMBER
