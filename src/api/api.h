@@ -1,0 +1,55 @@
+/* The HTTP API (docs/API.md), on a UNIX socket. Stateless: it reads the engine's catalog and open
+ * runs, asks the history, and changes things by requests to the store; the store's feed brings them
+ * to the engine. Runs on the agent's loop and never blocks it. */
+#ifndef PEAL_API_H
+#define PEAL_API_H
+
+#include "engine.h"
+#include "loop.h"
+
+struct api;
+
+/* Output of a run that the history does not have yet, from byte `offset` of the whole output on. */
+struct live_output {
+    /* At most `limit` bytes of chunks, released with `release`. */
+    enum status (*read)(void *context, const struct id *run_id, int64_t offset, size_t limit,
+                        struct output_chunk **ret, size_t *ret_count);
+    void (*release)(void *context, struct output_chunk *chunks, size_t count);
+    void *context;
+};
+
+struct api_config {
+    const char *socket_path; /* created with mode 0600; a stale one is replaced */
+    const char *version;
+    const char *node;
+    const char *data_dir;
+    const char *default_tz; /* of jobs that name none */
+    int64_t started_ms;
+    int64_t undelete_s; /* how long a deleted job can be brought back: 7 days */
+};
+
+struct api_ports {
+    struct loop *loop;
+    struct engine *engine;
+    struct store *store;
+    struct history *history;
+    struct zone_db *zones;
+    struct entropy entropy;
+    struct live_output output;
+    void (*step)(void *context); /* ask for a turn of the engine soon */
+    void (*drain)(void *context);
+    void *context;
+};
+
+/* Texts are copied. E_IO, E_INVALID: *why says what is wrong with the socket and what to do. */
+MUST_CHECK enum status api_new(const struct api_config *config, const struct api_ports *ports,
+                               struct api **ret, struct strbuf *why);
+
+/* Answers that are still open are given up; requests to store and history must have been answered.
+ */
+struct api *api_free(struct api *api);
+
+/* Calls under way, for a graceful end. */
+size_t api_open_requests(const struct api *api);
+
+#endif
