@@ -1,0 +1,403 @@
+#include "agent.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "agent_chores.h"
+#include "agent_log.h"
+#include "api.h"
+#include "data_folder.h"
+#include "executor_spawn.h"
+#include "version.h"
+
+enum {
+    STOP_WITHIN_MS = 10000, /* how long the end waits for what is on its way to the disk */
+    ZONES_EVERY_MS = 600000,
+};
+
+struct agent {
+    const struct agent_config *config;
+    char node[64];
+    struct agent_log *log;
+    struct loop *loop;
+    struct zone_db *zones;
+    struct store *store;
+    struct history *history;
+    struct executor_spawn *executor;
+    struct engine *engine;
+    struct api *api;
+    struct agent_chores *chores;
+    int wake_fd, timer_fd, signal_fd;
+    struct loop_fd *wake_watch, *timer_watch, *signal_watch;
+    struct loop_timer *stop_timer, *zones_timer;
+    int64_t armed_ms; /* what timer_fd is set to */
+    bool stopping, told_ready;
+    void (*ready)(void *context);
+    void *ready_context;
+};
+
+/* From any thread: a turn, please. */
+static void wake(void *context)
+{
+    const struct agent *agent = context;
+    uint64_t one = 1;
+    if (write(agent->wake_fd, &one, sizeof(one)) < 0)
+        return; /* full: a turn is due already */
+}
+
+static void random_bytes(void *context, void *bytes, size_t length)
+{
+    (void)context;
+    for (size_t done = 0; done < length;) {
+        ssize_t got = getrandom((char *)bytes + done, length - done, 0);
+        if (got > 0)
+            done += (size_t)got;
+    }
+}
+
+/* ---- turns ---- */
+
+/* On the wall clock, and cancelled when that is set: a step of the clock brings a turn at once. */
+static void arm(struct agent *agent, struct wall_ms at)
+{
+    if (at.ms == agent->armed_ms)
+        return;
+    agent->armed_ms = at.ms;
+    struct itimerspec when = {0};
+    if (at.ms != NEVER_MS) {
+        int64_t ms = at.ms > 1 ? at.ms : 1;
+        when.it_value.tv_sec = ms / 1000;
+        when.it_value.tv_nsec = ms % 1000 * 1000000;
+    } else { /* far away, so that a set clock is still noticed */
+        when.it_value.tv_sec = INT32_MAX;
+    }
+    timerfd_settime(agent->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL);
+}
+
+static void turn(struct agent *agent)
+{
+    engine_step(agent->engine, clock_now());
+    if (!agent->told_ready && engine_is_loaded(agent->engine)) {
+        agent->told_ready = true;
+        agent_log_event(agent->log, "ready", "node=%s data=%s pid=%d", agent->node,
+                        agent->config->data, (int)getpid());
+        if (agent->ready)
+            agent->ready(agent->ready_context);
+    }
+    if (agent->stopping && engine_is_idle(agent->engine) && !api_open_requests(agent->api)) {
+        loop_stop(agent->loop);
+        return;
+    }
+    arm(agent, engine_wake_at(agent->engine));
+}
+
+static void on_wake(void *context, unsigned events)
+{
+    struct agent *agent = context;
+    uint64_t count;
+    (void)events;
+    if (read(agent->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+        agent_log_event(agent->log, "wake_failed", "error=\"%s\"", strerror(errno));
+    turn(agent);
+}
+
+static void on_timer(void *context, unsigned events)
+{
+    struct agent *agent = context;
+    uint64_t count;
+    (void)events;
+    agent->armed_ms = 0; /* it has fired, or was cancelled: set it again in any case */
+    if (read(agent->timer_fd, &count, sizeof(count)) < 0 && errno == ECANCELED)
+        agent_log_event(agent->log, "clock_set", "action=\"planned again\"");
+    turn(agent);
+}
+
+static void on_zones_timer(void *context)
+{
+    struct agent *agent = context;
+    int changed = 0;
+    struct strbuf problems;
+    strbuf_init(&problems);
+    if (zone_db_refresh(agent->zones, &changed, &problems) != OK || problems.length)
+        agent_log_event(agent->log, "zones_not_read", "problems=\"%s\"", problems.text);
+    if (changed) {
+        agent_log_event(agent->log, "zones_changed", "count=%d", changed);
+        engine_replan(agent->engine);
+        turn(agent);
+    }
+    strbuf_release(&problems);
+    loop_timer_set(agent->zones_timer, ZONES_EVERY_MS);
+}
+
+/* ---- the end ---- */
+
+static void on_stop_timer(void *context)
+{
+    struct agent *agent = context;
+    agent_log_event(
+        agent->log, "stopped_early",
+        "detail=\"something was still on its way; it is on record after the next start\"");
+    loop_stop(agent->loop);
+}
+
+static void drain(void *context)
+{
+    struct agent *agent = context;
+    engine_drain(agent->engine);
+    wake(agent);
+}
+
+static void stop(struct agent *agent)
+{
+    if (agent->stopping)
+        return;
+    agent->stopping = true;
+    agent_log_event(agent->log, "stopping", "running=%zu", engine_open_runs(agent->engine));
+    loop_timer_set(agent->stop_timer, STOP_WITHIN_MS);
+    drain(agent);
+}
+
+static void on_signal(void *context, unsigned events)
+{
+    struct agent *agent = context;
+    struct signalfd_siginfo signal;
+    (void)events;
+    while (read(agent->signal_fd, &signal, sizeof(signal)) == sizeof(signal)) {
+        if (signal.ssi_signo == SIGHUP) {
+            agent_log_reopen(agent->log);
+            agent_log_event(agent->log, "reloaded", "signal=HUP");
+            on_zones_timer(agent);
+        } else {
+            stop(agent);
+        }
+    }
+}
+
+/* ---- setting up ---- */
+
+static enum status open_descriptors(struct agent *agent, struct strbuf *why)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    agent->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    agent->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    agent->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (agent->wake_fd >= 0 && agent->timer_fd >= 0 && agent->signal_fd >= 0)
+        return OK;
+    strbuf_addf(why, "can't open descriptors: %s", strerror(errno));
+    return E_IO;
+}
+
+static enum status watch(struct agent *agent, int fd, loop_fd_ready *handler, struct loop_fd **ret)
+{
+    enum status st = loop_fd_new(agent->loop, fd, handler, agent, ret);
+    if (st == OK)
+        loop_fd_want(*ret, LOOP_READ);
+    return st;
+}
+
+static enum status set_up_loop(struct agent *agent, struct strbuf *why)
+{
+    enum status st = open_descriptors(agent, why);
+    if (st == OK)
+        st = loop_new(&agent->loop);
+    if (st == OK)
+        st = watch(agent, agent->wake_fd, on_wake, &agent->wake_watch);
+    if (st == OK)
+        st = watch(agent, agent->timer_fd, on_timer, &agent->timer_watch);
+    if (st == OK)
+        st = watch(agent, agent->signal_fd, on_signal, &agent->signal_watch);
+    if (st == OK)
+        st = loop_timer_new(agent->loop, on_stop_timer, agent, &agent->stop_timer);
+    if (st == OK)
+        st = loop_timer_new(agent->loop, on_zones_timer, agent, &agent->zones_timer);
+    if (st == OK)
+        loop_timer_set(agent->zones_timer, ZONES_EVERY_MS);
+    else if (!why->length)
+        strbuf_addf(why, "can't set up the event loop: %s", status_text(st));
+    return st;
+}
+
+static enum status open_data(struct agent *agent, struct strbuf *why)
+{
+    const char *data = agent->config->data;
+    enum status st = data_folder_make(data);
+    if (st != OK) {
+        strbuf_addf(why, "can't make the data folder %s: %s; choose another with --data", data,
+                    strerror(errno));
+        return st;
+    }
+    struct store_wake store_wake = {wake, agent};
+    struct history_wake history_wake = {wake, agent};
+    st = store_sqlite_open(data, store_wake, &agent->store, why);
+    if (st == OK)
+        st = history_sqlite_open(data, history_wake, &agent->history, why);
+    if (st != OK)
+        return st;
+    st = data_folder_node(data, agent->node);
+    if (st == OK)
+        st = data_folder_write_pid(data);
+    if (st != OK)
+        strbuf_addf(why, "can't write to the data folder %s: %s", data, strerror(errno));
+    return st;
+}
+
+static void read_boot_id(char boot_id[40])
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file || !fgets(boot_id, 40, file))
+        snprintf(boot_id, 40, "unknown");
+    boot_id[strcspn(boot_id, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+static enum status set_up_engine(struct agent *agent, struct strbuf *why)
+{
+    char *spawn_folder = data_folder_file(agent->config->data, "spawn");
+    if (!spawn_folder)
+        return E_NOMEM;
+    enum status st =
+        executor_spawn_new(agent->loop, spawn_folder, agent->node, wake, agent, &agent->executor);
+    if (st != OK)
+        strbuf_addf(why, "can't use the spawner's folder %s: %s", spawn_folder, status_text(st));
+    free(spawn_folder);
+    if (st != OK)
+        return st;
+    struct engine_config config = engine_config_default();
+    memcpy(config.node, agent->node, sizeof(config.node));
+    read_boot_id(config.boot_id);
+    config.max_running = agent->config->max_running;
+    struct engine_ports ports = {
+        .store = agent->store,
+        .executor = executor_spawn_port(agent->executor),
+        .history = agent->history,
+        .zones = agent->zones,
+        .entropy = {random_bytes, NULL},
+        .output = executor_spawn_output(agent->executor),
+        .log = {agent_log_write, agent->log},
+    };
+    return engine_new(&config, &ports, &agent->engine);
+}
+
+static enum status set_up_api(struct agent *agent, struct strbuf *why)
+{
+    struct strbuf timezone;
+    strbuf_init(&timezone);
+    if (agent->config->timezone)
+        strbuf_adds(&timezone, agent->config->timezone);
+    else
+        zone_db_local_name(agent->zones, &timezone);
+    char *socket_path = data_folder_file(agent->config->data, "api.sock");
+    struct api_config config = {
+        .socket_path = socket_path,
+        .version = PEAL_VERSION,
+        .node = agent->node,
+        .data_dir = agent->config->data,
+        .default_tz = timezone.text,
+        .started_ms = clock_now().wall.ms,
+        .undelete_s = 7 * 86400,
+    };
+    struct api_ports ports = {
+        .loop = agent->loop,
+        .engine = agent->engine,
+        .store = agent->store,
+        .history = agent->history,
+        .zones = agent->zones,
+        .entropy = {random_bytes, NULL},
+        .output = executor_spawn_live_output(agent->executor),
+        .step = wake,
+        .drain = drain,
+        .context = agent,
+    };
+    enum status st = socket_path ? api_new(&config, &ports, &agent->api, why) : E_NOMEM;
+    free(socket_path);
+    strbuf_release(&timezone);
+    return st;
+}
+
+static enum status set_up(struct agent *agent, struct strbuf *why)
+{
+    enum status st = agent_log_open(agent->config->log_file, &agent->log);
+    if (st != OK) {
+        strbuf_addf(why, "can't open the log %s: %s", agent->config->log_file, strerror(errno));
+        return st;
+    }
+    st = zone_db_new(getenv("TZDIR"), &agent->zones);
+    if (st == OK)
+        st = set_up_loop(agent, why);
+    if (st == OK)
+        st = open_data(agent, why);
+    if (st == OK)
+        st = set_up_engine(agent, why);
+    if (st == OK)
+        st = set_up_api(agent, why);
+    if (st == OK)
+        st = agent_chores_new(agent->loop, agent->config, agent->engine, agent->store,
+                              agent->history, agent->log, &agent->chores);
+    return st;
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static void tear_down(struct agent *agent)
+{
+    /* Store and history answer what was asked before they go; the askers must still be there. */
+    store_free(agent->store);
+    if (agent->history)
+        agent->history->ops->free(agent->history);
+    agent_chores_free(agent->chores);
+    api_free(agent->api);
+    engine_free(agent->engine);
+    executor_spawn_free(agent->executor);
+    loop_timer_free(agent->zones_timer);
+    loop_timer_free(agent->stop_timer);
+    loop_fd_free(agent->signal_watch);
+    loop_fd_free(agent->timer_watch);
+    loop_fd_free(agent->wake_watch);
+    loop_free(agent->loop);
+    close_fd(agent->signal_fd);
+    close_fd(agent->timer_fd);
+    close_fd(agent->wake_fd);
+    zone_db_free(agent->zones);
+    agent_log_close(agent->log);
+}
+
+enum status agent_run(const struct agent_config *config, void (*ready)(void *context),
+                      void *context, struct strbuf *why)
+{
+    struct agent agent = {.config = config,
+                          .wake_fd = -1,
+                          .timer_fd = -1,
+                          .signal_fd = -1,
+                          .ready = ready,
+                          .ready_context = context};
+    enum status st = set_up(&agent, why);
+    if (st == OK) {
+        wake(&agent);
+        loop_run(agent.loop);
+        agent_log_event(agent.log, "stopped", "node=%s", agent.node);
+        data_folder_remove_pid(config->data);
+    } else if (!why->length) {
+        strbuf_adds(why, status_text(st));
+    }
+    tear_down(&agent);
+    return st;
+}

@@ -1,0 +1,22 @@
+/* The agent's log: a line an event, `2026-03-08T07:00:00.123Z event key=value ...`, on stderr, or
+ * in a file that is opened again after it was moved away. */
+#ifndef PEAL_AGENT_LOG_H
+#define PEAL_AGENT_LOG_H
+
+#include "status.h"
+
+struct agent_log;
+
+/* `path` NULL: stderr. */
+MUST_CHECK enum status agent_log_open(const char *path, struct agent_log **ret);
+struct agent_log *agent_log_close(struct agent_log *log);
+
+/* Opens the file anew, so that a rotated one can be taken away. */
+void agent_log_reopen(struct agent_log *log);
+
+/* `context` is the log; the shape of the engine's port. */
+void agent_log_write(void *context, const char *event, const char *particulars);
+void agent_log_event(struct agent_log *log, const char *event, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,29 @@
+/* The data folder: everything that an agent keeps, and how commands find the agent. */
+#ifndef PEAL_DATA_FOLDER_H
+#define PEAL_DATA_FOLDER_H
+
+#include <sys/types.h>
+
+#include "status.h"
+#include "strbuf.h"
+
+/* Appends the folder that is meant: `option` (--data) if it is not NULL, else $PEAL_DATA, else
+ * /var/lib/peal for root, else peal below $XDG_STATE_HOME or ~/.local/state. Always absolute. */
+MUST_CHECK enum status data_folder_find(const char *option, struct strbuf *out);
+
+/* Makes it, 0700, with its parents. E_IO: errno. */
+MUST_CHECK enum status data_folder_make(const char *folder);
+
+/* FOLDER/NAME as a new string; NULL: out of memory. */
+char *data_folder_file(const char *folder, const char *name);
+
+/* The node's id: read from FOLDER/node, made on the first start (host name and a few random
+ * letters), the same for ever. */
+MUST_CHECK enum status data_folder_node(const char *folder, char node[64]);
+
+/* The pid file of the agent that uses the folder; 0: none is running. */
+MUST_CHECK enum status data_folder_write_pid(const char *folder);
+pid_t data_folder_pid(const char *folder);
+void data_folder_remove_pid(const char *folder);
+
+#endif

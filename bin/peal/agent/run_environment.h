@@ -1,0 +1,24 @@
+/* What a run's process is given: arguments, environment, working directory. */
+#ifndef PEAL_RUN_ENVIRONMENT_H
+#define PEAL_RUN_ENVIRONMENT_H
+
+#include "job.h"
+#include "run.h"
+
+struct run_environment {
+    char **argv;      /* NULL-terminated */
+    char **variables; /* NULL-terminated NAME=value */
+    char *cwd;
+    size_t variable_count;
+    char *shell_argv[4];
+};
+
+/* A small environment, as cron gives: PATH of the agent, HOME, LOGNAME, USER and SHELL of the job's
+ * user, LANG; then the job's own variables, then PEAL_JOB, PEAL_RUN_ID, PEAL_TICK, PEAL_ATTEMPT,
+ * PEAL_FENCE and PEAL_NODE. `job` and `run` must outlive it. */
+MUST_CHECK enum status run_environment_init(struct run_environment *environment,
+                                            const struct run *run, const struct job *job,
+                                            const char *node);
+void run_environment_release(struct run_environment *environment);
+
+#endif
