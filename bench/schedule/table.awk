@@ -22,7 +22,7 @@ END {
     for (m = 1; m <= measures; m++)
         table(m)
     verdict()
-    exit !kept
+    exit broken
 }
 
 function read(name,    line, fields, row, n, i) {
@@ -83,9 +83,12 @@ function verdict(    i) {
     print ""
     for (i = 1; i <= behinds; i++)
         print "behind: " behind[i]
-    kept = behinds == 0 && worst <= budget_ns
-    printf "budget %s: ahead in %d of %d comparisons (least %.1fx)", \
-        kept ? "kept" : "BROKEN", ahead, compared, least
+    broken = behinds > 0 || worst > budget_ns
+    printf "budget %s: ", broken ? "BROKEN" : compared ? "kept" : "half shown"
+    if (compared)
+        printf "ahead in %d of %d comparisons (least %.1fx)", ahead, compared, least
+    else
+        printf "no peer to compare with"
     printf "; worst next() %.0f ns of %d, for %s", worst, budget_ns, worst_label
     printf "; %d of %d peers not available\n", missing, peers
 }
