@@ -31,7 +31,7 @@ struct command {
     enum exit_code (*run)(const struct command *self, int argc, char **argv); /* argv[0] = name */
 };
 
-/* Options for the tables of commands that have no letter. */
+/* Where the values of options without a letter start. */
 enum { OPTION_LONG_ONLY = 256 };
 
 /* The `val` of the next option, its value in `optarg`; -1 after the last, with `optind` at the
