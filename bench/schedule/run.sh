@@ -6,7 +6,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-build=${1:-$here/../../build/release}
+build=$(cd "${1:-$here/../../build/release}" && pwd)
 bench=$build/bench/schedule_bench
 work=$build/bench/schedule
 cases=$here/cases.tsv
