@@ -118,6 +118,9 @@ void cron_plan_make(struct cron_plan *plan, const struct cron_expr *expr)
         .days_to_last = number_set_from_mask(expr->days_to_last, 0, 30),
         .workdays = number_set_from_mask(expr->workdays, 1, 31),
         .only_days = !expr->days_to_last && !expr->workdays && !expr->last_workday,
+        .several_of_month = (expr->days != 0) + (expr->days_to_last != 0) + (expr->workdays != 0) +
+                                expr->last_workday >
+                            1,
         .last_workday = expr->last_workday,
         .months = number_set_from_mask(expr->months, 1, 12),
         .years = number_set_from_years(expr),

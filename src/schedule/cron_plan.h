@@ -37,7 +37,8 @@ struct cron_plan {
     enum day_rule rule;
     struct number_set days, days_to_last, workdays;
     struct shape day;
-    bool only_days; /* of the day of month's forms, only plain days are used */
+    bool only_days;        /* of the day of month's forms, only plain days are used */
+    bool several_of_month; /* more than one of its forms is used */
     bool last_workday;
     struct number_set weekdays; /* 1 = Monday ... 7 = Sunday */
     struct shape weekday;

@@ -397,7 +397,8 @@ void two_days_words_en(const struct cron_plan *plan, struct strbuf *out)
         strbuf_adds(out, " of the month or on ");
         one_of_week(plan, "any day from ", out);
     } else {
-        strbuf_adds(out, " of the month if it is ");
+        strbuf_adds(out, " of the month");
+        strbuf_adds(out, plan->several_of_month ? ", each only if it is " : " if it is ");
         one_of_week(plan, "a day from ", out);
     }
 }

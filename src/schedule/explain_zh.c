@@ -337,7 +337,7 @@ static void days_of_week(const struct cron_plan *plan, const char *month, const 
 /* （须为周五） */
 static void must_be(const struct cron_plan *plan, struct strbuf *out)
 {
-    strbuf_adds(out, "（须为");
+    strbuf_adds(out, plan->several_of_month ? "（均须为" : "（须为");
     if (plan->weekday.kind != SHAPE_NONE)
         weekdays(plan, "或", out);
     if (plan->has_ordinals) {
@@ -384,15 +384,10 @@ static void years(const struct cron_plan *plan, struct strbuf *out)
 
 static void months(const struct cron_plan *plan, struct strbuf *out)
 {
-    if (plan->month.kind == SHAPE_RANGE) {
+    if (plan->month.kind == SHAPE_RANGE)
         write_range(&plan->month, "至", "次年", write_month, out);
-    } else if (plan->month.kind == SHAPE_STEPS) {
-        strbuf_adds(out, "从");
-        write_range(&plan->month, "到", "次年", write_month, out);
-        strbuf_addf(out, "每%d个月", plan->month.step);
-    } else {
+    else
         write_list(&plan->months, 3, "和", write_month, out);
-    }
 }
 
 /* Between years and months: 2027年1月, 从2027年到2035年每2年的1月, 2027年和2028年每年1月. */
@@ -414,6 +409,8 @@ static void seasons(const struct cron_plan *plan, struct strbuf *out)
     if (!months_all) {
         strbuf_adds(out, year_joiner(plan));
         months(plan, out);
+    } else if (plan->year.kind == SHAPE_STEPS) {
+        strbuf_adds(out, "的第1年");
     }
     bool flow = plan->rule == DAYS_ALL && plan->form != TIMES_LISTED && plan->form != TIMES_SPAN;
     bool mixed = plan->rule == DAYS_EITHER || (plan->rule == DAYS_OF_WEEK && plan->has_ordinals &&

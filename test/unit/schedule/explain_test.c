@@ -249,7 +249,7 @@ static void days_months_and_years(void **state)
         {__LINE__, "0 0 1 1,7 *", "At 00:00 on January 1 and July 1, UTC.",
          "每年 1 月和 7 月的 1 日 00:00（UTC）。"},
         {__LINE__, "0 0 1 */3 *", "At 00:00 on January 1, April 1, July 1 and October 1, UTC.",
-         "每年从 1 月到 10 月每 3 个月的 1 日 00:00（UTC）。"},
+         "每年 1 月、4 月、7 月和 10 月的 1 日 00:00（UTC）。"},
         {__LINE__, "0 0 1 1-3 *", "At 00:00 on January 1, February 1 and March 1, UTC.",
          "每年 1 月至 3 月的 1 日 00:00（UTC）。"},
         {__LINE__, "0 0 1 11-2 *",
@@ -311,7 +311,7 @@ static void days_months_and_years(void **state)
          "At 00:00 every day in January, from 2027 through 2030, UTC.",
          "2027 年至 2030 年每年 1 月的每天 00:00（UTC）。"},
         {__LINE__, "0 0 0 * * * 2027/2", "At 00:00 every day in every 2nd year from 2027 on, UTC.",
-         "自 2027 年起每 2 年的每天 00:00（UTC）。"},
+         "自 2027 年起每 2 年的第 1 年的每天 00:00（UTC）。"},
         {__LINE__, "0 0 0 * * * 2027-9999", "At 00:00 every day from 2027 on, UTC.",
          "自 2027 年起的每天 00:00（UTC）。"},
         {__LINE__, "0 0 8 1 * ? 2027", "At 08:00 on the 1st of the month in 2027, UTC.",
@@ -331,7 +331,7 @@ static void days_months_and_years(void **state)
         {__LINE__, "0 0 LW */3 *",
          "At 00:00 on the last working day (Monday to Friday) of every 3rd month from January "
          "through October, UTC.",
-         "每年从 1 月到 10 月每 3 个月的最后一个工作日（周一至周五）00:00（UTC）。"},
+         "每年 1 月、4 月、7 月和 10 月的最后一个工作日（周一至周五）00:00（UTC）。"},
         {__LINE__, "0 0 L-1 * *", "At 00:00 on the day before the last day of the month, UTC.",
          "每月倒数第 2 天 00:00（UTC）。"},
         {__LINE__, "0 0 15W,LW * *",
@@ -345,7 +345,7 @@ static void days_months_and_years(void **state)
          "每年 1 月和 3 月的每周一至周五 09:00（UTC）。"},
         {__LINE__, "0 9 * */2 1",
          "At 09:00 every Monday in every 2nd month from January through November, UTC.",
-         "每年从 1 月到 11 月每 2 个月的每周一 09:00（UTC）。"},
+         "每年 1 月、3 月、5 月、7 月、9 月和 11 月的每周一 09:00（UTC）。"},
         {__LINE__, "0 0 1-31 * 5", "At 00:00 every day, UTC.", "每天 00:00（UTC）。"},
         {__LINE__, "0 0 * * 0-7", "At 00:00 every day, UTC.", "每天 00:00（UTC）。"},
         {__LINE__, "0 0 13 * 5#3",
@@ -398,6 +398,20 @@ static void days_months_and_years(void **state)
         {__LINE__, "0 9 * * 1-3,5L",
          "At 09:00 on Monday through Wednesday and on the last Friday of the month, UTC.",
          "每周一至周三以及每月最后一个周五 09:00（UTC）。"},
+        {__LINE__, "0 0 15,LW * +5",
+         "At 00:00 on the 15th and on the last working day (Monday to Friday) of the month, each "
+         "only if it is a Friday, UTC.",
+         "每月 15 日以及最后一个工作日（周一至周五）（均须为周五）00:00（UTC）。"},
+        {__LINE__, "0 */5 * * * * 2027-2035/2",
+         "Every 5 minutes in every 2nd year from 2027 through 2035, UTC.",
+         "从 2027 年到 2035 年每 2 年的第 1 年内每 5 分钟（UTC）。"},
+        {__LINE__, "15 * * */3 *",
+         "At minute 15 of every hour in every 3rd month from January through October, UTC.",
+         "每年 1 月、4 月、7 月和 10 月内每小时的 15 分（UTC）。"},
+        {__LINE__, "0 0 1,15W * +1-5",
+         "At 00:00 on the 1st and on the working day (Monday to Friday) nearest the 15th of the "
+         "month, each only if it is a day from Monday through Friday, UTC.",
+         "每月 1 日以及离 15 日最近的工作日（周一至周五）（均须为周一至周五）00:00（UTC）。"},
     };
     check(*state, rows, ROWS(rows));
 }
