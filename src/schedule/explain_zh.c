@@ -89,14 +89,23 @@ void duration_words_zh(int64_t seconds, struct strbuf *out)
     }
 }
 
+enum script { OTHER, LATIN, HAN };
+
+/* By the first byte of a character. Chinese is U+4000 to U+9FFF here; the full-width signs lie
+ * elsewhere and bring their own space. */
+static enum script script_of(unsigned char lead)
+{
+    if (lead > ' ' && lead < 0x7f)
+        return LATIN;
+    return lead >= 0xe4 && lead <= 0xe9 ? HAN : OTHER;
+}
+
 void spaced_zh(const struct strbuf *text, struct strbuf *out)
 {
-    enum { OTHER, LATIN, HAN } before = OTHER;
+    enum script before = OTHER;
     for (const unsigned char *at = (const unsigned char *)text->text; *at; at++) {
-        bool lead_byte = (*at & 0xc0) != 0x80;
-        if (lead_byte) {
-            /* U+4000 to U+9FFF; the full-width signs lie elsewhere and bring their own space. */
-            int now = *at > ' ' && *at < 0x7f ? LATIN : *at >= 0xe4 && *at <= 0xe9 ? HAN : OTHER;
+        if ((*at & 0xc0) != 0x80) {
+            enum script now = script_of(*at);
             if ((before == LATIN && now == HAN) || (before == HAN && now == LATIN))
                 strbuf_addc(out, ' ');
             before = now;

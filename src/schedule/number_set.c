@@ -48,9 +48,13 @@ int number_set_count(const struct number_set *set)
 
 int number_set_from(const struct number_set *set, int from)
 {
-    while (from <= set->max && !has(set, from))
-        from++;
-    return from;
+    for (int bit = from - set->min; from <= set->max; from = set->min + bit) {
+        uint64_t rest = set->words[bit / 64] >> (bit % 64);
+        if (rest)
+            return from + __builtin_ctzll(rest);
+        bit += 64 - bit % 64;
+    }
+    return set->max + 1;
 }
 
 static int last_of(const struct number_set *set)
