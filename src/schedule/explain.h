@@ -23,8 +23,8 @@ enum warning {
     WARNINGS,
 };
 
-/* The warnings that apply, as bits 1 << enum warning; `now_s` is where the search for gaps, folds
- * and the last tick starts. */
+/* The warnings that apply, as bits 1 << enum warning; `now_s`, an instant of the years 0 to 9999,
+ * is where the search for gaps and folds (within five years) and for the last tick starts. */
 unsigned schedule_warnings(const struct schedule *schedule, int64_t now_s);
 
 /* Appends one warning as a sentence with the particulars of this schedule (which step, which day
