@@ -1,0 +1,298 @@
+/* What happens to a run between its start and its ACK. run.h draws the states. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "spawner.h"
+
+#define READS_PER_TURN 16   /* of a pipe, so that a loud run does not starve the others */
+#define POLL_MS        50   /* between two looks at a tree that has to go */
+#define GIVE_UP_MS     5000 /* after which a tree that SIGKILL does not end is reported as left */
+
+static void set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
+{
+    if (!timers_set(&s->timers, run, due_boot_ms))
+        spawner_log("event=timer_lost run=%s reason=\"out of memory\"", run->info.id);
+}
+
+static void close_stream(struct spawner *s, struct run_stream *stream)
+{
+    if (stream->watch.fd < 0)
+        return;
+    spawner_unwatch(s, &stream->watch);
+    s->runs.open_streams--;
+}
+
+static void note(struct spawner *s, const struct run *run, enum journal_type type)
+{
+    struct journal_record record = run_record(run);
+    if (journal_append(&s->journal, type, &record) != OK)
+        spawner_log("event=journal_failed run=%s error=\"%s\"", run->info.id, strerror(errno));
+}
+
+/* The last step of every run. Its pipes may stay open: see run.h. */
+static void end(struct spawner *s, struct run *run)
+{
+    set_due(s, run, 0);
+    output_close(&run->output);
+    if (run->has_cgroup)
+        cgroup_remove(&s->cgroups, run->info.id);
+    run_move(&s->runs, run, RUN_ENDED);
+    note(s, run, JOURNAL_ENDED);
+    agent_report(s, run, REPORT_ENDED);
+}
+
+void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enum spawn_step step,
+               int error)
+{
+    run->info.reason = reason;
+    run->info.step = step;
+    run->info.error = error;
+    run->info.ended_boot_ms = boot_ms();
+    run->info.ended_wall_ms = wall_ms();
+    if (run->slot != SLOT_NONE)
+        slots_give(&s->slots, run->slot);
+    run->slot = SLOT_NONE;
+    for (int i = 0; i < 2; i++)
+        close_stream(s, &run->streams[i]);
+    run->report &= ~(unsigned)REPORT_STARTED; /* if it has not been said yet, it was not so */
+    end(s, run);
+}
+
+void life_began(struct spawner *s, struct run *run)
+{
+    for (int i = 0; i < 2; i++) {
+        struct run_stream *stream = &run->streams[i];
+        if (stream->watch.fd < 0)
+            continue;
+        stream->watch.ready = life_stream_ready;
+        s->runs.open_streams++;
+        if (spawner_watch(s, &stream->watch, EPOLLIN) != OK)
+            close_stream(s, stream);
+    }
+    set_due(s, run, run->state == RUN_RUNNING ? run->timeout_at_boot_ms : s->now_boot_ms);
+}
+
+static void grew(struct spawner *s, struct run *run)
+{
+    run->info.output_bytes = run->output.position;
+    run->info.dropped_bytes = run->output.dropped;
+    run->info.disk_full = run->output.disk_full;
+    if (run->is_growing)
+        return;
+    run->is_growing = true;
+    TAILQ_INSERT_TAIL(&s->growing, run, growing);
+    if (!s->grew_at_boot_ms)
+        s->grew_at_boot_ms = s->now_boot_ms + SPAWN_GREW_MS;
+}
+
+/* Reads what is there, up to a share. False: there may be more. */
+static bool read_stream(struct spawner *s, struct run_stream *stream)
+{
+    struct run *run = stream->run;
+    for (int i = 0; i < READS_PER_TURN && stream->watch.fd >= 0; i++) {
+        ssize_t length = read(stream->watch.fd, s->chunk, sizeof(s->chunk));
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 0 && errno == EAGAIN)
+            return true;
+        if (length <= 0) {
+            close_stream(s, stream);
+            return true;
+        }
+        if (run->state == RUN_ENDED)
+            continue; /* of a process that was left behind */
+        output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk,
+                      (size_t)length, wall_ms());
+        grew(s, run);
+    }
+    return stream->watch.fd < 0;
+}
+
+static bool streams_closed(const struct run *run)
+{
+    return run->streams[0].watch.fd < 0 && run->streams[1].watch.fd < 0;
+}
+
+/* The main process is gone, and so is the tree if it had to go. */
+static void drain(struct spawner *s, struct run *run)
+{
+    run_move(&s->runs, run, RUN_DRAINING);
+    for (int i = 0; i < 2; i++)
+        if (run->streams[i].watch.fd >= 0)
+            read_stream(s, &run->streams[i]);
+    if (streams_closed(run))
+        end(s, run);
+    else
+        set_due(s, run, boot_ms() + DRAIN_MS);
+}
+
+void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events)
+{
+    (void)events;
+    struct run_stream *stream = watch_owner(watch, struct run_stream, watch);
+    struct run *run = stream->run;
+    read_stream(s, stream);
+    if (run->state == RUN_DRAINING && streams_closed(run))
+        end(s, run);
+    else if (run->is_forgotten && streams_closed(run))
+        run_bury(&s->runs, run);
+}
+
+static int64_t milliseconds(struct timeval time)
+{
+    return (int64_t)time.tv_sec * 1000 + time.tv_usec / 1000;
+}
+
+static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
+{
+    run->info.ended_boot_ms = boot_ms();
+    run->info.ended_wall_ms = wall_ms();
+    run->info.reason = run->stop_reason != SPAWN_NOT_ENDED ? run->stop_reason : reason;
+    run->has_exited = true;
+    run_drop_pid(&s->runs, run);
+    if (run->state == RUN_RUNNING)
+        drain(s, run);
+    else
+        set_due(s, run, s->now_boot_ms); /* the rest of the tree has to go first */
+}
+
+static void reaped(struct spawner *s, struct run *run, int status, const struct rusage *usage)
+{
+    struct slot slot = {0};
+    if (run->slot != SLOT_NONE)
+        slot = s->slots.memory[run->slot];
+    if (slot.step != SPAWN_STEP_NONE && slot.step < SPAWN_STEP_COUNT) {
+        run_drop_pid(&s->runs, run);
+        life_fail(s, run, slot.step == SPAWN_STEP_DEADLINE ? SPAWN_EXPIRED : SPAWN_START_FAILED,
+                  (enum spawn_step)slot.step, slot.error);
+        return;
+    }
+    if (run->slot != SLOT_NONE)
+        slots_give(&s->slots, run->slot);
+    run->slot = SLOT_NONE;
+    run->info.wait_status = status;
+    run->info.user_ms = milliseconds(usage->ru_utime);
+    run->info.system_ms = milliseconds(usage->ru_stime);
+    run->info.max_rss_kib = usage->ru_maxrss;
+    exited(s, run, WIFSIGNALED(status) ? SPAWN_SIGNALED : SPAWN_EXITED);
+}
+
+void life_reap(struct spawner *s)
+{
+    int status;
+    struct rusage usage;
+    s->tree_is_fresh = false;
+    for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
+        struct run *run = run_by_pid(&s->runs, pid);
+        if (run) /* else one that a run left behind */
+            reaped(s, run, status, &usage);
+    }
+}
+
+void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events)
+{
+    (void)events;
+    struct run *run = watch_owner(watch, struct run, pidfd);
+    spawner_unwatch(s, watch);
+    exited(s, run, SPAWN_UNKNOWN);
+}
+
+/* One picture of /proc serves every run that is looked at in the same turn. */
+static int signal_tree(struct spawner *s, struct run *run, int signal)
+{
+    if (!s->tree_is_fresh)
+        tree_scan(&s->tree);
+    s->tree_is_fresh = true;
+    int in_cgroup = run->has_cgroup ? cgroup_signal(&s->cgroups, run->info.id, signal) : 0;
+    int in_tree = tree_signal(&s->tree, run->info.pid, run->info.id, signal);
+    return in_tree > in_cgroup ? in_tree : in_cgroup;
+}
+
+void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,
+               int64_t grace_ms)
+{
+    if (run->state != RUN_RUNNING && run->state != RUN_STOPPING)
+        return;
+    int64_t kill_at = s->now_boot_ms + grace_ms;
+    if (run->state == RUN_RUNNING) {
+        run->stop_reason = why;
+        run->kill_at_boot_ms = kill_at;
+        run_move(&s->runs, run, RUN_STOPPING);
+    } else if (kill_at < run->kill_at_boot_ms) {
+        run->kill_at_boot_ms = kill_at;
+    }
+    if (grace_ms > 0 && signal_tree(s, run, signal) > 0)
+        signal_tree(s, run, SIGCONT); /* a stopped process can't end otherwise */
+    set_due(s, run, run->kill_at_boot_ms);
+}
+
+static void look_at_stopping(struct spawner *s, struct run *run)
+{
+    if (s->now_boot_ms >= run->kill_at_boot_ms) {
+        run_move(&s->runs, run, RUN_KILLING);
+        life_due(s, run);
+    } else if (!run->has_exited) {
+        set_due(s, run, run->kill_at_boot_ms);
+    } else if (signal_tree(s, run, 0) == 0) {
+        drain(s, run);
+    } else {
+        int64_t next = s->now_boot_ms + POLL_MS;
+        set_due(s, run, next < run->kill_at_boot_ms ? next : run->kill_at_boot_ms);
+    }
+}
+
+static void look_at_killing(struct spawner *s, struct run *run)
+{
+    int left = signal_tree(s, run, SIGKILL);
+    bool given_up = s->now_boot_ms > run->kill_at_boot_ms + GIVE_UP_MS;
+    if (run->has_exited && (left == 0 || given_up)) {
+        run->info.left_over = left > 0;
+        drain(s, run);
+        return;
+    }
+    set_due(s, run, s->now_boot_ms + (given_up ? 20 * POLL_MS : POLL_MS));
+}
+
+void life_due(struct spawner *s, struct run *run)
+{
+    switch (run->state) {
+    case RUN_RUNNING:
+        life_stop(s, run, SPAWN_TIMED_OUT, SIGTERM, run->grace_ms);
+        break;
+    case RUN_STOPPING:
+        look_at_stopping(s, run);
+        break;
+    case RUN_KILLING:
+        look_at_killing(s, run);
+        break;
+    case RUN_DRAINING:
+        end(s, run);
+        break;
+    case RUN_ENDED:
+        set_due(s, run, 0);
+        break;
+    }
+}
+
+void life_forget(struct spawner *s, struct run *run)
+{
+    if (run->state != RUN_ENDED)
+        return;
+    output_remove(&run->output, s->output_fd, run->info.id);
+    note(s, run, JOURNAL_FORGOTTEN);
+    if (run->is_queued)
+        TAILQ_REMOVE(&s->reports, run, queue);
+    if (run->is_growing)
+        TAILQ_REMOVE(&s->growing, run, growing);
+    run->is_queued = run->is_growing = false;
+    run_drop_id(&s->runs, run);
+    run->is_forgotten = true;
+    if (streams_closed(run))
+        run_bury(&s->runs, run);
+}

@@ -1,0 +1,316 @@
+/* peal-spawn --dir DIR: starts, watches and kills the processes of an agent, and outlives it.
+ *
+ *   SIGHUP   executes its own file again, keeping its children (as the UPGRADE message does)
+ *   SIGTERM  the machine goes down: starts nothing any more, ends every run with SIGTERM, grace,
+ *            SIGKILL, and exits; the ends are in the journal for the next agent to read
+ *   SIGINT   as SIGTERM
+ * Ends by itself when it has had neither runs nor an agent for --idle-ms. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "hash.h"
+#include "spawn_record.h"
+#include "spawner.h"
+
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_TROUBLE = 1,
+    EXIT_USAGE = 2,
+    EXIT_BUSY = 3, /* another spawner has this folder */
+};
+
+static void signal_ready(struct spawner *s, struct watch *watch, uint32_t events)
+{
+    (void)events;
+    struct signalfd_siginfo info;
+    while (read(watch->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGHUP)
+            s->wants_upgrade = true;
+        if (info.ssi_signo != SIGTERM && info.ssi_signo != SIGINT)
+            continue;
+        struct run *run;
+        s->is_stopping = true;
+        TAILQ_FOREACH(run, &s->runs.all, all)
+        {
+            life_stop(s, run, SPAWN_KILLED, SIGTERM, run->grace_ms);
+        }
+    }
+    life_reap(s);
+}
+
+static void timer_ready(struct spawner *s, struct watch *watch, uint32_t events)
+{
+    (void)events;
+    uint64_t count;
+    if (read(watch->fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
+        s->armed_boot_ms = 0; /* what is due is looked at in every turn anyway */
+}
+
+/* Children inherit the dispositions, so they are reset here once; the mask is reset in each. */
+static enum status open_signals(struct spawner *s)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
+        return E_IO;
+    for (int number = 1; number <= SIGRTMAX; number++)
+        signal(number, SIG_DFL);
+    s->signals = (struct watch){
+        .fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK),
+        .ready = signal_ready,
+    };
+    return s->signals.fd >= 0 ? spawner_watch(s, &s->signals, EPOLLIN) : E_IO;
+}
+
+static enum status open_timer(struct spawner *s)
+{
+    s->timer = (struct watch){
+        .fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK),
+        .ready = timer_ready,
+    };
+    return s->timer.fd >= 0 ? spawner_watch(s, &s->timer, EPOLLIN) : E_IO;
+}
+
+/* The folder is the spawner's alone: what lies in it is trusted. */
+static enum status open_folder(struct spawner *s)
+{
+    struct stat st;
+    if (mkdir(s->options.folder, 0700) < 0 && errno != EEXIST)
+        return E_IO;
+    s->folder_fd = open(s->options.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->folder_fd < 0 || fstat(s->folder_fd, &st) < 0)
+        return E_IO;
+    if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH))) {
+        errno = EPERM;
+        return E_IO;
+    }
+    if (mkdirat(s->folder_fd, SPAWN_OUTPUT_FOLDER, 0700) < 0 && errno != EEXIST)
+        return E_IO;
+    s->output_fd = openat(s->folder_fd, SPAWN_OUTPUT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return s->output_fd >= 0 && s->null_fd >= 0 ? OK : E_IO;
+}
+
+static enum status lock_folder(struct spawner *s)
+{
+    s->lock_fd = openat(s->folder_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (s->lock_fd < 0)
+        return E_IO;
+    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? E_BUSY : E_IO;
+    return OK;
+}
+
+/* Through /proc, since a folder's path may be longer than an address can hold. */
+static enum status listen_in_folder(struct spawner *s)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" SPAWN_SOCKET,
+             s->folder_fd);
+    unlinkat(s->folder_fd, SPAWN_SOCKET, 0); /* of a dead spawner: the lock is ours */
+    s->listener.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s->listener.fd < 0 ||
+        bind(s->listener.fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        listen(s->listener.fd, 8) < 0)
+        return E_IO;
+    return OK;
+}
+
+static void raise_nofile(struct spawner *s)
+{
+    if (getrlimit(RLIMIT_NOFILE, &s->nofile) < 0)
+        s->nofile = (struct rlimit){1024, 4096};
+    struct rlimit most = {s->nofile.rlim_max, s->nofile.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
+}
+
+static void look_at_oom_score(struct spawner *s)
+{
+    char text[16] = "";
+    int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    s->reset_oom = read(fd, text, sizeof(text) - 1) > 0 && atoi(text) != 0;
+    close(fd);
+}
+
+static enum status open_all(struct spawner *s)
+{
+    umask(077);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ssize_t length = readlink("/proc/self/exe", s->self_path, sizeof(s->self_path) - 1);
+    s->self_path[length > 0 ? length : 0] = '\0';
+    look_at_oom_score(s);
+    s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    s->listener.ready = agent_accept;
+    enum status st = s->epoll_fd >= 0 ? open_folder(s) : E_IO;
+    bool resumes = s->options.resume_fd >= 0;
+    if (st == OK && !resumes)
+        st = lock_folder(s);
+    if (st == OK)
+        st = open_signals(s);
+    if (st == OK)
+        st = open_timer(s);
+    char path[PATH_MAX];
+    if (st == OK)
+        cgroups_init(&s->cgroups,
+                     hash_text(0, realpath(s->options.folder, path) ? path : s->options.folder));
+    if (st == OK && resumes) {
+        st = upgrade_resume(s, s->options.resume_fd);
+    } else if (st == OK) {
+        raise_nofile(s);
+        st = slots_init(&s->slots, -1);
+        if (st == OK)
+            st = recover(s);
+        if (st == OK)
+            st = listen_in_folder(s);
+    }
+    if (st == OK)
+        st = spawner_watch(s, &s->listener, EPOLLIN);
+    return st;
+}
+
+static void close_all(struct spawner *s)
+{
+    unlinkat(s->folder_fd, SPAWN_SOCKET, 0);
+    journal_close(&s->journal);
+    cgroups_release(&s->cgroups);
+    slots_release(&s->slots);
+    timers_release(&s->timers);
+    tree_release(&s->tree);
+}
+
+/* The parent waits for the word of its child and leaves with it as exit code, so that whoever
+ * started a daemon knows that it can be connected to. Returns the descriptor to say it through. */
+static int become_daemon(const char *folder)
+{
+    int ends[2];
+    char code = EXIT_TROUBLE;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        exit(EXIT_TROUBLE);
+    pid_t pid = fork();
+    if (pid < 0)
+        exit(EXIT_TROUBLE);
+    if (pid > 0) {
+        close(ends[1]);
+        if (read(ends[0], &code, 1) != 1)
+            code = EXIT_TROUBLE;
+        _exit(code);
+    }
+    close(ends[0]);
+    setsid();
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/peal-spawn.log", folder);
+    int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    dup2(null_fd, 0);
+    dup2(null_fd, 1);
+    dup2(log_fd >= 0 ? log_fd : null_fd, 2);
+    return ends[1];
+}
+
+static _Noreturn void usage(enum exit_code code)
+{
+    fprintf(code == EXIT_OK ? stdout : stderr,
+            "usage: peal-spawn --dir DIR [--allow FILE] [--idle-ms MS] [--daemon]\n"
+            "Starts, watches and kills the processes of a peal agent.\n\n"
+            "  --dir DIR      folder for its socket, journal and output files\n"
+            "  --allow FILE   users that it may run as, if it is root "
+            "(default /etc/peal/users.allow)\n"
+            "  --idle-ms MS   ends after this time without runs and agent (default 60000)\n"
+            "  --daemon       returns when it can be connected to\n");
+    exit((int)code);
+}
+
+static void parse(int argc, char **argv, struct options *options)
+{
+    static const struct option known[] = {
+        {"dir", required_argument, NULL, 'd'},     {"allow", required_argument, NULL, 'a'},
+        {"idle-ms", required_argument, NULL, 'i'}, {"daemon", no_argument, NULL, 'D'},
+        {"resume", required_argument, NULL, 'r'},  {"can-resume", required_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+    };
+    *options = (struct options){
+        .allow_file = "/etc/peal/users.allow",
+        .idle_ms = 60000,
+        .resume_fd = -1,
+    };
+    for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (c == 'd')
+            options->folder = optarg;
+        else if (c == 'a')
+            options->allow_file = optarg;
+        else if (c == 'i')
+            options->idle_ms = atoll(optarg);
+        else if (c == 'D')
+            options->is_daemon = true;
+        else if (c == 'r')
+            options->resume_fd = atoi(optarg);
+        else if (c == 'c')
+            exit(atoi(optarg) == UPGRADE_VERSION ? EXIT_OK : EXIT_TROUBLE);
+        else
+            usage(c == 'h' ? EXIT_OK : EXIT_USAGE);
+    }
+    if (!options->folder || optind != argc || options->idle_ms <= 0)
+        usage(EXIT_USAGE);
+}
+
+static void keep_standard_fds(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd < 3)
+        ;
+    if (fd >= 3)
+        close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    keep_standard_fds();
+    struct spawner *s = calloc(1, sizeof(*s));
+    if (!s)
+        return EXIT_TROUBLE;
+    parse(argc, argv, &s->options);
+    int word_fd = -1;
+    if (s->options.is_daemon)
+        word_fd = become_daemon(s->options.folder);
+    s->agent.fd = s->listener.fd = s->lock_fd = -1;
+    s->cgroups.base_fd = -1;
+    run_table_init(&s->runs);
+    TAILQ_INIT(&s->reports);
+    TAILQ_INIT(&s->growing);
+
+    enum status st = open_all(s);
+    char code = st == OK ? EXIT_OK : st == E_BUSY ? EXIT_BUSY : EXIT_TROUBLE;
+    if (st != OK)
+        spawner_log("event=start_failed folder=\"%s\" status=\"%s\" error=\"%s\"",
+                    s->options.folder, status_text(st), strerror(errno));
+    if (word_fd >= 0 && write(word_fd, &code, 1) == 1)
+        close(word_fd);
+    if (st == OK) {
+        life_reap(s); /* what ended while an earlier image was replaced by this one */
+        spawner_loop(s);
+        close_all(s);
+    }
+    free(s);
+    return code;
+}

@@ -1,0 +1,45 @@
+/* Keeps what one run prints, in the files that spawn_record.h describes. Never fails and never
+ * waits: what can't be written is dropped and counted. */
+#ifndef PEAL_SPAWNER_OUTPUT_H
+#define PEAL_SPAWNER_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spawn_record.h"
+
+/* Plain numbers but for the descriptors, so that it can be handed to the next image as it is. */
+struct output {
+    int head_fd; /* -1: not open; opened with the first bytes */
+    int tail_fd;
+    uint64_t head_limit; /* bytes of a file, headers included */
+    uint64_t tail_limit;
+    uint64_t head_used;
+    uint64_t tail_used[2];  /* bytes of each tail file */
+    uint64_t tail_bytes[2]; /* of these: output */
+    uint64_t position;      /* bytes that came */
+    uint64_t dropped;       /* of these: not in any file */
+    uint32_t tail_turn;     /* which tail file is written, 0 or 1 */
+    uint8_t head_closed;
+    uint8_t has_head; /* the file exists */
+    uint8_t has_tail[2];
+    uint8_t disk_full;
+    uint8_t zero[3];
+};
+
+void output_init(struct output *output, uint64_t head_limit, uint64_t tail_limit);
+
+/* Up to SPAWN_RECORD_MAX bytes of one stream. */
+void output_append(struct output *output, int folder_fd, const char *id, enum spawn_stream stream,
+                   const char *bytes, size_t length, int64_t wall_ms);
+
+/* Closes the files; a later append opens them again. */
+void output_close(struct output *output);
+
+/* Finds out what the files of a run hold, after the spawner that wrote them has died. */
+void output_recover(struct output *output, int folder_fd, const char *id);
+
+void output_remove(struct output *output, int folder_fd, const char *id);
+
+#endif

@@ -1,0 +1,156 @@
+/* What a new spawner makes of the journal of one that was killed.
+ *
+ * Runs that have ended are reported again. A run whose process still lives (same pid, same start
+ * time, same boot) is adopted: its timeout and KILL work on, its output is read on if its main
+ * process still holds the pipes, but its exit status will be unknown, since only a parent may ask
+ * for it. Every other run is reported as ended unseen. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "spawner.h"
+
+/* A process appears a little after the clock was read for it, and ticks round down. */
+#define START_BEFORE_MS 20
+#define START_AFTER_MS  1000
+
+/* What is remembered of a run while the journal is read is the run itself, in the state RUNNING;
+ * with a reason it has ended, without a pid it was about to start. */
+static void seen(void *user, const struct journal_record *record, bool same_boot)
+{
+    struct spawner *s = user;
+    struct run *run = spawn_id_valid(record->info.id) ? run_by_id(&s->runs, record->info.id) : NULL;
+    if (record->type == JOURNAL_FORGOTTEN) {
+        if (run) {
+            run_move(&s->runs, run, RUN_ENDED);
+            run_bury(&s->runs, run);
+        }
+        return;
+    }
+    if (!run)
+        run = spawn_id_valid(record->info.id) ? run_new(&s->runs, record->info.id) : NULL;
+    if (!run)
+        return;
+    run->info = record->info;
+    run->timeout_at_boot_ms = record->timeout_at_boot_ms;
+    run->grace_ms = record->grace_ms;
+    run->pipes[0] = record->pipes[0];
+    run->pipes[1] = record->pipes[1];
+    output_init(&run->output, record->head_bytes, record->tail_bytes);
+    run->is_adopted = same_boot && run->info.pid > 0 && run->info.reason == SPAWN_NOT_ENDED;
+}
+
+/* The pidfd of the run's process if it is still the same one, or -1. */
+static int find_process(const struct run *run)
+{
+    int fd = (int)syscall(SYS_pidfd_open, run->info.pid, 0);
+    if (fd < 0)
+        return -1;
+    int64_t started = tree_start_boot_ms(run->info.pid);
+    if (started >= run->info.started_boot_ms - START_BEFORE_MS &&
+        started <= run->info.started_boot_ms + START_AFTER_MS)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static void find_pipe(struct run *run, int index)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", run->info.pid, index + 1);
+    if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode) || st.st_ino != run->pipes[index])
+        return;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    run->streams[index].watch.fd = fd;
+}
+
+static bool adopt(struct spawner *s, struct run *run)
+{
+    run->pidfd = (struct watch){.fd = find_process(run), .ready = life_pidfd_ready};
+    if (run->pidfd.fd < 0)
+        return false;
+    if (spawner_watch(s, &run->pidfd, EPOLLIN) != OK) {
+        close(run->pidfd.fd);
+        run->pidfd.fd = -1;
+        return false;
+    }
+    run->has_cgroup =
+        s->cgroups.base_fd >= 0 && faccessat(s->cgroups.base_fd, run->info.id, F_OK, 0) == 0;
+    find_pipe(run, 0);
+    find_pipe(run, 1);
+    run_add_pid(&s->runs, run);
+    life_began(s, run);
+    return true;
+}
+
+static void restore(struct spawner *s, struct run *run)
+{
+    output_recover(&run->output, s->output_fd, run->info.id);
+    if (run->is_adopted && adopt(s, run))
+        return;
+    if (run->info.reason == SPAWN_NOT_ENDED) {
+        run->info.reason = SPAWN_UNKNOWN;
+        run->info.ended_boot_ms = boot_ms();
+        run->info.ended_wall_ms = wall_ms();
+        run->info.output_bytes = run->output.position;
+        run->info.dropped_bytes = run->output.dropped;
+    }
+    run_move(&s->runs, run, RUN_ENDED);
+}
+
+/* Files of runs that nobody knows any more. */
+static void sweep_output(struct spawner *s)
+{
+    DIR *dir = fdopendir(openat(s->output_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!dir)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char id[256];
+        snprintf(id, sizeof(id), "%s", entry->d_name);
+        id[strcspn(id, ".")] = '\0';
+        if (id[0] && !run_by_id(&s->runs, id))
+            unlinkat(s->output_fd, entry->d_name, 0);
+    }
+    closedir(dir);
+}
+
+void recover_compact(struct spawner *s)
+{
+    struct journal_record *records = calloc((size_t)s->runs.known + 1, sizeof(*records));
+    if (!records)
+        return;
+    size_t count = 0;
+    struct run *run;
+    TAILQ_FOREACH(run, &s->runs.all, all)
+    {
+        if (!run->is_forgotten)
+            records[count++] = run_record(run);
+    }
+    journal_rewrite(&s->journal, records, count);
+    free(records);
+}
+
+enum status recover(struct spawner *s)
+{
+    enum status st = journal_open(&s->journal, s->folder_fd, seen, s);
+    if (st != OK)
+        return st;
+    struct run *run;
+    TAILQ_FOREACH(run, &s->runs.all, all)
+    {
+        restore(s, run);
+    }
+    run_sweep(&s->runs);
+    sweep_output(s);
+    recover_compact(s); /* also gives the file this boot's id */
+    return OK;
+}

@@ -1,0 +1,118 @@
+/* One run, and the table of all that the spawner knows.
+ *
+ *   RUNNING -> STOPPING -> KILLING -> DRAINING -> ENDED
+ *      \----------\____________________^            ^
+ *       \-------- a start that failed --------------/
+ *
+ *   RUNNING   its main process lives
+ *   STOPPING  it was told to end (timeout, KILL, shutdown) and has its time of grace
+ *   KILLING   SIGKILL to whatever is left of its tree, again and again
+ *   DRAINING  its main process has ended; its pipes are read to their end, for DRAIN_MS at most
+ *   ENDED     reported; waits for the agent's ACK
+ *
+ * Processes that a run leaves behind when its main process ends by itself are left alone, as cron
+ * does. What they still print is read and thrown away, so that they neither block nor die of it. */
+#ifndef PEAL_SPAWNER_RUN_H
+#define PEAL_SPAWNER_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include "journal.h"
+#include "output.h"
+#include "spawn_message.h"
+#include "watch.h"
+
+#define DRAIN_MS 200
+
+enum run_state {
+    RUN_RUNNING,
+    RUN_STOPPING,
+    RUN_KILLING,
+    RUN_DRAINING,
+    RUN_ENDED,
+};
+
+/* What the agent has still to be told; in this order. */
+enum run_report {
+    REPORT_KNOWN = 1 << 0,
+    REPORT_STARTED = 1 << 1,
+    REPORT_GREW = 1 << 2,
+    REPORT_ENDED = 1 << 3,
+};
+
+/* A pipe from the run. */
+struct run_stream {
+    struct watch watch; /* fd -1: at its end */
+    struct run *run;
+    enum spawn_stream stream;
+};
+
+struct run {
+    struct spawn_run info; /* with its id, as it is reported */
+    enum run_state state;
+    enum spawn_reason stop_reason; /* why it was told to end; SPAWN_NOT_ENDED: it was not */
+    bool has_exited;               /* the main process, while the state may still be STOPPING */
+    bool is_forgotten;             /* acknowledged; here only because of its open pipes */
+    bool is_adopted;               /* a child of a spawner that has died; watched by pidfd */
+    bool has_cgroup;
+    uint32_t slot;
+    int32_t grace_ms;
+    int64_t timeout_at_boot_ms; /* 0: none */
+    int64_t kill_at_boot_ms;    /* end of the time of grace */
+    int64_t due_boot_ms;        /* when it wants to be looked at; 0: never */
+    size_t heap_index;
+    uint64_t pipes[2]; /* inodes */
+    struct output output;
+    struct run_stream streams[2];
+    struct watch pidfd;
+
+    unsigned report; /* enum run_report */
+    bool is_queued;  /* in the queue of those with something to report */
+    bool is_growing; /* in the queue of those whose output grew */
+    TAILQ_ENTRY(run) queue;
+    TAILQ_ENTRY(run) growing;
+    TAILQ_ENTRY(run) all;
+    struct run *next_by_id;
+    struct run *next_by_pid;
+};
+
+TAILQ_HEAD(run_queue, run);
+
+#define RUN_BUCKETS 8192
+
+struct run_table {
+    struct run_queue all;
+    struct run_queue buried;
+    struct run *by_id[RUN_BUCKETS];
+    struct run *by_pid[RUN_BUCKETS];
+    uint32_t known;  /* by id */
+    uint32_t active; /* neither ENDED nor forgotten */
+    uint32_t open_streams;
+};
+
+void run_table_init(struct run_table *table);
+
+/* NULL: out of memory. It is in the table by its id. */
+struct run *run_new(struct run_table *table, const char *id);
+
+/* Takes it out of the table; its pipes must be closed. The memory is freed by run_sweep, once no
+ * event of the same turn can point to it any more. */
+void run_bury(struct run_table *table, struct run *run);
+void run_sweep(struct run_table *table);
+
+struct run *run_by_id(const struct run_table *table, const char *id);
+struct run *run_by_pid(const struct run_table *table, pid_t pid);
+void run_add_pid(struct run_table *table, struct run *run);
+void run_drop_pid(struct run_table *table, struct run *run);
+void run_drop_id(struct run_table *table, struct run *run);
+
+/* The only writer of ->state; asserts that the way exists. */
+void run_move(struct run_table *table, struct run *run, enum run_state next);
+
+/* What the journal should say of it. */
+struct journal_record run_record(const struct run *run);
+
+#endif

@@ -1,0 +1,101 @@
+/* The spawner: one thread, one epoll loop, everything hangs off this struct.
+ *
+ *   main.c      options, lock, socket, signals    agent.c    the connection to the agent
+ *   spawner.c   the loop                          start.c    a start request becomes a run
+ *   life.c      what happens to a run then        upgrade.c  exec of the spawner's own file
+ */
+#ifndef PEAL_SPAWNER_SPAWNER_H
+#define PEAL_SPAWNER_SPAWNER_H
+
+#include <stdbool.h>
+#include <sys/resource.h>
+
+#include "cgroup.h"
+#include "run.h"
+#include "slots.h"
+#include "timers.h"
+#include "tree.h"
+
+struct options {
+    const char *folder;
+    const char *allow_file;
+    int64_t idle_ms;
+    bool is_daemon;
+    int resume_fd; /* -1, or the state of an earlier image of this process */
+};
+
+struct spawner {
+    struct options options;
+    char self_path[4096]; /* what an upgrade executes */
+    int folder_fd;
+    int output_fd; /* the folder of the output files */
+    int null_fd;
+    int lock_fd;
+    int epoll_fd;
+    struct watch listener;
+    struct watch signals;
+    struct watch timer;
+    struct watch agent; /* fd -1: none is attached */
+    bool agent_said_hello;
+    bool agent_wants_ready; /* READY follows when the queue is empty */
+    bool agent_is_full;     /* waits until the socket can take more */
+
+    struct run_table runs;
+    struct run_queue reports; /* runs with something to tell the agent */
+    struct run_queue growing; /* runs whose output grew since the agent was told */
+    int64_t grew_at_boot_ms;  /* when it is told; 0: nothing grew */
+    struct timers timers;
+    struct journal journal;
+    struct cgroups cgroups;
+    struct slots slots;
+    struct tree tree;
+    bool tree_is_fresh;   /* the picture was taken in this turn and nothing ended since */
+    struct rlimit nofile; /* as it was inherited */
+    bool reset_oom;
+    bool is_stopping; /* SIGTERM: starts nothing, ends when the last run has */
+    bool wants_upgrade;
+    bool is_done;
+    int64_t now_boot_ms;        /* sampled once per turn */
+    int64_t idle_since_boot_ms; /* 0: not idle */
+    int64_t armed_boot_ms;      /* what the timer is set to */
+    char packet[SPAWN_MESSAGE_MAX] __attribute__((aligned(16)));
+    char chunk[SPAWN_RECORD_MAX];
+};
+
+/* spawner.c */
+MUST_CHECK enum status spawner_watch(struct spawner *s, struct watch *watch, uint32_t events);
+void spawner_unwatch(struct spawner *s, struct watch *watch); /* and closes; fd becomes -1 */
+void spawner_loop(struct spawner *s);
+void spawner_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* agent.c */
+void agent_accept(struct spawner *s, struct watch *watch, uint32_t events);
+void agent_ready(struct spawner *s, struct watch *watch, uint32_t events);
+void agent_report(struct spawner *s, struct run *run, enum run_report what);
+void agent_flush(struct spawner *s);
+
+/* start.c: takes the descriptor for stdin, -1: none. */
+void start_run(struct spawner *s, const struct spawn_request *request, int stdin_fd);
+
+/* life.c */
+void life_began(struct spawner *s, struct run *run); /* watches its pipes and its timeout */
+void life_reap(struct spawner *s);
+void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,
+               int64_t grace_ms);
+void life_due(struct spawner *s, struct run *run);
+void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enum spawn_step step,
+               int error);
+void life_forget(struct spawner *s, struct run *run);
+void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events);
+void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events);
+
+/* recover.c: what the journal of a killed spawner says. */
+MUST_CHECK enum status recover(struct spawner *s);
+void recover_compact(struct spawner *s); /* rewrites the journal with the known runs only */
+
+/* upgrade.c */
+void upgrade(struct spawner *s); /* returns only if it failed */
+MUST_CHECK enum status upgrade_resume(struct spawner *s, int state_fd);
+#define UPGRADE_VERSION 1
+
+#endif

@@ -1,0 +1,193 @@
+/* A start request becomes a run: always, so that its end (also "could not start") is kept and
+ * reported like every other. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "clock.h"
+#include "spawner.h"
+
+/* A pipe whose writing end can be read as well. The run holds that end, so it is never without a
+ * reader: if the spawner is killed the run does not die of SIGPIPE, it waits at worst, and the
+ * next spawner reads on through /proc/PID/fd. */
+static bool make_pipe(int *ret_read, int *ret_write, uint64_t *ret_inode)
+{
+    int ends[2];
+    struct stat st;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return false;
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
+    int both = open(path, O_RDWR | O_CLOEXEC);
+    if (both < 0 || fstat(both, &st) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
+        int error = errno;
+        if (both >= 0)
+            close(both);
+        close(ends[0]);
+        close(ends[1]);
+        errno = error;
+        return false;
+    }
+    close(ends[1]);
+    *ret_read = ends[0];
+    *ret_write = both;
+    *ret_inode = st.st_ino;
+    return true;
+}
+
+/* The request's variables, and the mark that a kill looks for. */
+static char **make_env(const struct spawn_request *request, char mark[64])
+{
+    size_t count = 0;
+    while (request->env[count])
+        count++;
+    char **env = calloc(count + 2, sizeof(*env));
+    if (!env)
+        return NULL;
+    snprintf(mark, 64, SPAWN_MARK "=%s", request->id);
+    env[0] = mark;
+    size_t to = 1;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(request->env[i], SPAWN_MARK "=", sizeof(SPAWN_MARK)) != 0)
+            env[to++] = request->env[i];
+    return env;
+}
+
+static pid_t fork_in_cgroup(struct spawner *s, struct run *run, struct child_setup *setup)
+{
+    setup->cgroup_fd = cgroup_make(&s->cgroups, run->info.id);
+    run->has_cgroup = setup->cgroup_fd >= 0;
+    pid_t pid = child_fork(setup);
+    if (!run->has_cgroup)
+        return pid;
+    int error = errno;
+    close(setup->cgroup_fd);
+    if (pid < 0 && error != EAGAIN && error != ENOMEM) { /* it may be made, but not entered */
+        cgroups_release(&s->cgroups);
+        run->has_cgroup = false;
+        setup->cgroup_fd = -1;
+        return child_fork(setup);
+    }
+    errno = error;
+    return pid;
+}
+
+/* SPAWN_STEP_NONE: the process exists. Else what failed, with its errno. */
+static enum spawn_step make_process(struct spawner *s, struct run *run, struct child_setup *setup,
+                                    int *ret_error)
+{
+    run->slot = slots_take(&s->slots);
+    if (run->slot == SLOT_NONE) {
+        *ret_error = EAGAIN;
+        return SPAWN_STEP_FORK;
+    }
+    setup->slot = &s->slots.memory[run->slot];
+    struct journal_record record = run_record(run);
+    if (journal_append(&s->journal, JOURNAL_STARTING, &record) != OK) {
+        *ret_error = errno;
+        return SPAWN_STEP_JOURNAL;
+    }
+    run->info.started_boot_ms = boot_ms();
+    run->info.started_wall_ms = wall_ms();
+    pid_t pid = fork_in_cgroup(s, run, setup);
+    if (pid < 0) {
+        *ret_error = errno;
+        return SPAWN_STEP_FORK;
+    }
+    run->info.pid = pid;
+    record = run_record(run);
+    journal_append(&s->journal, JOURNAL_STARTED, &record); /* best effort: it runs by now */
+    return SPAWN_STEP_NONE;
+}
+
+/* Everything up to the process; on failure nothing is left but the run itself. */
+static enum spawn_step begin(struct spawner *s, struct run *run,
+                             const struct spawn_request *request, int stdin_fd, int *ret_error)
+{
+    char mark[64];
+    struct user_ids user = {0};
+    struct child_setup setup = {
+        .request = request,
+        .user = &user,
+        .fds = {stdin_fd >= 0 ? stdin_fd : s->null_fd, -1, -1},
+        .nofile = s->nofile,
+        .reset_oom = s->reset_oom,
+    };
+    char **env = NULL;
+    enum spawn_step step = user_find(request->user, s->options.allow_file, &user, ret_error);
+    if (step != SPAWN_STEP_NONE)
+        return step;
+    setup.env = env = make_env(request, mark);
+    for (int i = 0; env && i < 2; i++) {
+        int *read_fd = &run->streams[i].watch.fd;
+        if (!make_pipe(read_fd, &setup.fds[i + 1], &run->pipes[i]))
+            break;
+        /* so that a job which opens /dev/stderr may */
+        if (user.must_switch && fchown(*read_fd, user.uid, user.gid) < 0)
+            break;
+    }
+    if (!env || setup.fds[1] < 0 || setup.fds[2] < 0) {
+        *ret_error = env ? errno : ENOMEM;
+        step = SPAWN_STEP_PIPE;
+    } else {
+        step = make_process(s, run, &setup, ret_error);
+    }
+    for (int i = 1; i < 3; i++)
+        if (setup.fds[i] >= 0)
+            close(setup.fds[i]);
+    free(env);
+    user_release(&user);
+    return step;
+}
+
+static void close_pipes(struct run *run)
+{
+    for (int i = 0; i < 2; i++) {
+        if (run->streams[i].watch.fd >= 0)
+            close(run->streams[i].watch.fd);
+        run->streams[i].watch.fd = -1;
+    }
+}
+
+void start_run(struct spawner *s, const struct spawn_request *request, int stdin_fd)
+{
+    struct run *run = run_by_id(&s->runs, request->id);
+    if (run) {
+        agent_report(s, run, REPORT_KNOWN);
+        return;
+    }
+    run = run_new(&s->runs, request->id);
+    if (!run) {
+        spawner_log("event=start_refused run=%s reason=\"out of memory\"", request->id);
+        spawner_unwatch(s, &s->agent); /* it comes again, and sees that the run is not known */
+        return;
+    }
+    int64_t now = boot_ms(); /* not the turn's: many starts may have come before this one */
+    run->grace_ms = request->grace_ms;
+    run->timeout_at_boot_ms = request->timeout_ms ? now + request->timeout_ms : 0;
+    output_init(&run->output, request->head_bytes, request->tail_bytes);
+    if (s->is_stopping) {
+        life_fail(s, run, SPAWN_START_FAILED, SPAWN_STEP_SPAWNER, 0);
+        return;
+    }
+    if (request->deadline_boot_ms && now >= request->deadline_boot_ms) {
+        life_fail(s, run, SPAWN_EXPIRED, SPAWN_STEP_DEADLINE, 0);
+        return;
+    }
+    int error = 0;
+    enum spawn_step step = begin(s, run, request, stdin_fd, &error);
+    if (step != SPAWN_STEP_NONE) {
+        close_pipes(run);
+        life_fail(s, run, SPAWN_START_FAILED, step, error);
+        return;
+    }
+    run_add_pid(&s->runs, run);
+    agent_report(s, run, REPORT_STARTED);
+    life_began(s, run);
+}

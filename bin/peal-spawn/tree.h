@@ -1,0 +1,41 @@
+/* Finds the processes of a run by looking through /proc. A process belongs to a run if it is the
+ * run's main process, is in its session, descends from one that belongs, or carries the run's
+ * mark in its environment. The last is for those that called setsid and whose parent has ended:
+ * they are the spawner's own children by then, since it is a subreaper. */
+#ifndef PEAL_SPAWNER_TREE_H
+#define PEAL_SPAWNER_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "spawn_message.h"
+
+struct tree_process {
+    pid_t pid;
+    pid_t parent;
+    pid_t session;
+    bool is_zombie;
+    bool belongs; /* to the run that is being looked at */
+    char mark[SPAWN_ID_MAX + 1];
+};
+
+struct tree {
+    struct tree_process *processes; /* by pid */
+    size_t count;
+    size_t capacity;
+};
+
+/* Takes a new picture; what can't be read is left out. */
+void tree_scan(struct tree *tree);
+void tree_release(struct tree *tree);
+
+/* Sends the signal (0: none) to every live process of the run; returns how many there are. */
+int tree_signal(struct tree *tree, pid_t main_pid, const char *id, int signal);
+
+/* When the process was started, in ms of boot time, rounded down to a clock tick; -1: there is
+ * no such process, or it is a zombie. */
+int64_t tree_start_boot_ms(pid_t pid);
+
+#endif

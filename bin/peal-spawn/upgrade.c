@@ -1,0 +1,261 @@
+/* The spawner replaces itself by executing its own file again. The pid stays, so its children stay
+ * its children; descriptors and what is known of the runs go over through a memfd.
+ *
+ * A newer image must be able to read the state of every version it claims to know: the old image
+ * asks it first (--can-resume VERSION) and stays as it is if the answer is no. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spawner.h"
+
+#define STATE_MAGIC 0x70756c70u
+#define ASK_MS      2000
+
+struct saved {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t run_count;
+    uint32_t run_size;
+    int32_t lock_fd, listener_fd, agent_fd, slots_fd, journal_fd;
+    uint32_t said_hello, wants_ready, is_stopping;
+    uint64_t journal_records;
+    uint64_t nofile_soft, nofile_hard;
+};
+
+struct saved_run {
+    struct spawn_run info;
+    uint32_t state, stop_reason, has_exited, is_forgotten, is_adopted, has_cgroup, slot, report;
+    int64_t timeout_at_boot_ms, kill_at_boot_ms, due_boot_ms;
+    uint64_t pipes[2];
+    int32_t stream_fds[2];
+    int32_t pidfd;
+    int32_t grace_ms;
+    struct output output;
+};
+
+static bool write_all(int fd, const void *bytes, size_t length)
+{
+    return write(fd, bytes, length) == (ssize_t)length;
+}
+
+static bool save_run(int fd, const struct run *run)
+{
+    struct saved_run saved = {
+        .info = run->info,
+        .state = run->state,
+        .stop_reason = run->stop_reason,
+        .has_exited = run->has_exited,
+        .is_forgotten = run->is_forgotten,
+        .is_adopted = run->is_adopted,
+        .has_cgroup = run->has_cgroup,
+        .slot = run->slot,
+        .report = run->report | (run->is_growing ? REPORT_GREW : 0u),
+        .timeout_at_boot_ms = run->timeout_at_boot_ms,
+        .kill_at_boot_ms = run->kill_at_boot_ms,
+        .due_boot_ms = run->due_boot_ms,
+        .pipes = {run->pipes[0], run->pipes[1]},
+        .stream_fds = {run->streams[0].watch.fd, run->streams[1].watch.fd},
+        .pidfd = run->pidfd.fd,
+        .grace_ms = run->grace_ms,
+        .output = run->output,
+    };
+    saved.output.head_fd = saved.output.tail_fd = -1; /* opened again when needed */
+    return write_all(fd, &saved, sizeof(saved));
+}
+
+/* A memfd that holds everything, or -1. */
+static int save(struct spawner *s)
+{
+    struct run *run;
+    struct saved saved = {
+        .magic = STATE_MAGIC,
+        .version = UPGRADE_VERSION,
+        .run_size = sizeof(struct saved_run),
+        .lock_fd = s->lock_fd,
+        .listener_fd = s->listener.fd,
+        .agent_fd = s->agent.fd,
+        .slots_fd = s->slots.fd,
+        .journal_fd = s->journal.fd,
+        .said_hello = s->agent_said_hello,
+        .wants_ready = s->agent_wants_ready,
+        .is_stopping = s->is_stopping,
+        .journal_records = s->journal.records,
+        .nofile_soft = s->nofile.rlim_cur,
+        .nofile_hard = s->nofile.rlim_max,
+    };
+    TAILQ_FOREACH(run, &s->runs.all, all)
+    {
+        saved.run_count++;
+    }
+    int fd = memfd_create("peal-spawn-state", MFD_CLOEXEC);
+    bool done = fd >= 0 && write_all(fd, &saved, sizeof(saved));
+    TAILQ_FOREACH(run, &s->runs.all, all)
+    {
+        done = done && save_run(fd, run);
+    }
+    if (done && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Lets every descriptor that goes over survive an exec, or takes that back. */
+static void keep_fds(struct spawner *s, int state_fd, bool keep)
+{
+    const int fds[] = {state_fd,    s->lock_fd,  s->listener.fd,
+                       s->agent.fd, s->slots.fd, s->journal.fd};
+    int flags = keep ? 0 : FD_CLOEXEC;
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+        if (fds[i] >= 0)
+            fcntl(fds[i], F_SETFD, flags);
+    struct run *run;
+    TAILQ_FOREACH(run, &s->runs.all, all)
+    {
+        const int run_fds[] = {run->streams[0].watch.fd, run->streams[1].watch.fd, run->pidfd.fd};
+        for (int i = 0; i < 3; i++)
+            if (run_fds[i] >= 0)
+                fcntl(run_fds[i], F_SETFD, flags);
+    }
+}
+
+/* Whether the file that would be executed is a spawner that reads this image's state. */
+static bool ask(const struct spawner *s)
+{
+    char version[16];
+    snprintf(version, sizeof(version), "%d", UPGRADE_VERSION);
+    char *const argv[] = {(char *)s->self_path, (char *)"--can-resume", version, NULL};
+    pid_t pid;
+    if (posix_spawn(&pid, s->self_path, NULL, NULL, argv, environ) != 0)
+        return false;
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    if (end.fd < 0 || poll(&end, 1, ASK_MS) <= 0)
+        kill(pid, SIGKILL);
+    if (end.fd >= 0)
+        close(end.fd);
+    int status;
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void upgrade(struct spawner *s)
+{
+    if (!ask(s)) {
+        spawner_log("event=upgrade_refused file=\"%s\"", s->self_path);
+        return;
+    }
+    int state_fd = save(s);
+    if (state_fd < 0) {
+        spawner_log("event=upgrade_failed error=\"%s\"", strerror(errno));
+        return;
+    }
+    char idle[32], resume[16];
+    snprintf(idle, sizeof(idle), "%lld", (long long)s->options.idle_ms);
+    snprintf(resume, sizeof(resume), "%d", state_fd);
+    const char *const argv[] = {
+        s->self_path, "--dir", s->options.folder, "--allow", s->options.allow_file,
+        "--idle-ms",  idle,    "--resume",        resume,    NULL};
+    journal_sync(&s->journal, INT64_MAX);
+    keep_fds(s, state_fd, true);
+    execv(s->self_path, (char *const *)argv);
+    spawner_log("event=upgrade_failed error=\"%s\"", strerror(errno));
+    keep_fds(s, state_fd, false);
+    close(state_fd);
+}
+
+static bool read_all(int fd, void *bytes, size_t length)
+{
+    return read(fd, bytes, length) == (ssize_t)length;
+}
+
+static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t *used_slots)
+{
+    struct run *run = run_new(&s->runs, saved->info.id);
+    if (!run)
+        abort(); /* without memory there is nothing better: the journal knows the rest */
+    run->info = saved->info;
+    run->stop_reason = (enum spawn_reason)saved->stop_reason;
+    run->has_exited = saved->has_exited;
+    run->is_adopted = saved->is_adopted;
+    run->has_cgroup = saved->has_cgroup;
+    run->slot = saved->slot;
+    run->timeout_at_boot_ms = saved->timeout_at_boot_ms;
+    run->kill_at_boot_ms = saved->kill_at_boot_ms;
+    run->grace_ms = saved->grace_ms;
+    run->pipes[0] = saved->pipes[0];
+    run->pipes[1] = saved->pipes[1];
+    run->output = saved->output;
+    run->state = (enum run_state)saved->state; /* restored as it was, not moved */
+    if (run->state == RUN_ENDED)
+        s->runs.active--;
+    if (run->slot != SLOT_NONE)
+        used_slots[run->slot] = true;
+    if (run->info.pid > 0 && !run->has_exited && run->state != RUN_ENDED)
+        run_add_pid(&s->runs, run);
+    for (int i = 0; i < 2; i++)
+        run->streams[i].watch.fd = saved->stream_fds[i];
+    life_began(s, run);
+    if (!timers_set(&s->timers, run, saved->due_boot_ms))
+        abort();
+    run->pidfd = (struct watch){.fd = saved->pidfd, .ready = life_pidfd_ready};
+    if (run->pidfd.fd >= 0 && spawner_watch(s, &run->pidfd, EPOLLIN) != OK)
+        abort();
+    if (saved->is_forgotten) {
+        run_drop_id(&s->runs, run);
+        run->is_forgotten = true;
+    } else if (saved->report) {
+        agent_report(s, run, (enum run_report)saved->report);
+    }
+}
+
+enum status upgrade_resume(struct spawner *s, int state_fd)
+{
+    struct saved saved;
+    struct saved_run run;
+    if (!read_all(state_fd, &saved, sizeof(saved)) || saved.magic != STATE_MAGIC)
+        return E_CORRUPT;
+    if (saved.version != UPGRADE_VERSION || saved.run_size != sizeof(run))
+        return E_VERSION;
+    s->lock_fd = saved.lock_fd;
+    s->listener.fd = saved.listener_fd;
+    s->agent = (struct watch){.fd = saved.agent_fd, .ready = agent_ready};
+    s->agent_said_hello = saved.said_hello;
+    s->agent_wants_ready = saved.wants_ready;
+    s->is_stopping = saved.is_stopping;
+    s->nofile = (struct rlimit){saved.nofile_soft, saved.nofile_hard};
+    s->journal = (struct journal){
+        .folder_fd = s->folder_fd,
+        .fd = saved.journal_fd,
+        .records = saved.journal_records,
+        .is_dirty = true,
+    };
+    enum status st = slots_init(&s->slots, saved.slots_fd);
+    if (st != OK)
+        return st;
+    uint8_t *used_slots = calloc(SLOT_COUNT, 1);
+    if (!used_slots)
+        return E_NOMEM;
+    for (uint32_t i = 0; i < saved.run_count && st == OK; i++) {
+        if (read_all(state_fd, &run, sizeof(run)))
+            resume_run(s, &run, used_slots);
+        else
+            st = E_CORRUPT;
+    }
+    slots_rebuild(&s->slots, used_slots);
+    free(used_slots);
+    close(state_fd);
+    keep_fds(s, -1, false);
+    if (s->agent.fd >= 0 && spawner_watch(s, &s->agent, EPOLLIN) != OK)
+        return E_IO;
+    return st;
+}

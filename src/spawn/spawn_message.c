@@ -1,0 +1,359 @@
+#include "spawn_message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The part of START that has a fixed size. After it: cwd, user, arguments, variables, each ended
+ * by a zero byte. */
+struct start_body {
+    char id[SPAWN_ID_MAX + 8];
+    int64_t deadline_boot_ms;
+    int64_t timeout_ms;
+    int32_t grace_ms;
+    uint32_t umask;
+    int32_t nice;
+    uint32_t limits_set;
+    uint64_t limits[SPAWN_LIMIT_COUNT];
+    uint64_t head_bytes;
+    uint64_t tail_bytes;
+    uint64_t stdin_length;
+    uint32_t has_stdin;
+    uint32_t arguments;
+    uint32_t variables;
+    uint32_t zero;
+};
+
+_Static_assert(sizeof(struct spawn_header) == 16, "no padding on the wire");
+_Static_assert(sizeof(struct spawn_run) == 144, "no padding on the wire");
+_Static_assert(sizeof(struct start_body) == 176, "no padding on the wire");
+
+static const struct {
+    size_t body_size;
+    bool has_text;
+} types[] = {
+    [SPAWN_HELLO] = {sizeof(struct spawn_hello), false},
+    [SPAWN_START] = {sizeof(struct start_body), true},
+    [SPAWN_KILL] = {sizeof(struct spawn_kill), false},
+    [SPAWN_ACK] = {sizeof(struct spawn_ack), false},
+    [SPAWN_UPGRADE] = {0, false},
+    [SPAWN_READY] = {0, false},
+    [SPAWN_RUN] = {sizeof(struct spawn_run), false},
+    [SPAWN_REPLACED] = {0, false},
+};
+#define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
+
+void spawn_request_init(struct spawn_request *request)
+{
+    *request = (struct spawn_request){
+        .id = "",
+        .user = "",
+        .cwd = "",
+        .grace_ms = 10000,
+        .umask = 022,
+        .head_bytes = 1 << 20,
+        .tail_bytes = 1 << 20,
+    };
+}
+
+bool spawn_id_valid(const char *id)
+{
+    size_t length = strnlen(id, SPAWN_ID_MAX + 1);
+    if (length == 0 || length > SPAWN_ID_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        char c = id[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_')
+            return false;
+    }
+    return true;
+}
+
+/* An id in a message: valid, and zero bytes to the end of its field. */
+static bool id_field_valid(const char *field)
+{
+    if (!memchr(field, '\0', SPAWN_ID_MAX + 1) || !spawn_id_valid(field))
+        return false;
+    for (size_t i = strlen(field); i < SPAWN_ID_MAX + 8; i++)
+        if (field[i])
+            return false;
+    return true;
+}
+
+static void put_header(enum spawn_type type, size_t length, void *buf)
+{
+    struct spawn_header header = {
+        .magic = SPAWN_MAGIC,
+        .version = SPAWN_VERSION,
+        .type = (uint16_t)type,
+        .length = (uint32_t)length,
+    };
+    memcpy(buf, &header, sizeof(header));
+}
+
+size_t spawn_encode(enum spawn_type type, const void *body, void *buf)
+{
+    size_t length = sizeof(struct spawn_header) + types[type].body_size;
+    put_header(type, length, buf);
+    if (types[type].body_size)
+        memcpy((char *)buf + sizeof(struct spawn_header), body, types[type].body_size);
+    return length;
+}
+
+static bool request_valid(const struct spawn_request *request)
+{
+    return spawn_id_valid(request->id) && request->argv && request->argv[0] &&
+           request->deadline_boot_ms >= 0 && request->timeout_ms >= 0 &&
+           request->timeout_ms <= INT64_MAX / 4 && request->grace_ms >= 0 &&
+           request->umask <= 0777 && request->nice >= -20 && request->nice <= 19 &&
+           request->limits_set < (1u << SPAWN_LIMIT_COUNT);
+}
+
+/* Counts strings and their bytes; SIZE_MAX bytes when there are more than a message can hold. */
+static uint32_t measure(char *const *strings, size_t *bytes)
+{
+    uint32_t count = 0;
+    for (; strings && strings[count]; count++) {
+        *bytes += strlen(strings[count]) + 1;
+        if (count >= SPAWN_STRINGS_MAX || *bytes > SPAWN_MESSAGE_MAX) {
+            *bytes = SIZE_MAX / 2;
+            return 0;
+        }
+    }
+    return count;
+}
+
+static char *put_text(char *at, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    memcpy(at, text, size);
+    return at + size;
+}
+
+enum status spawn_encode_start(const struct spawn_request *request, void **ret, size_t *ret_length)
+{
+    if (!request_valid(request))
+        return E_INVALID;
+    struct start_body body = {
+        .deadline_boot_ms = request->deadline_boot_ms,
+        .timeout_ms = request->timeout_ms,
+        .grace_ms = request->grace_ms,
+        .umask = request->umask,
+        .nice = request->nice,
+        .limits_set = request->limits_set,
+        .head_bytes = request->head_bytes,
+        .tail_bytes = request->tail_bytes,
+        .has_stdin = request->stdin_bytes != NULL,
+        .stdin_length = request->stdin_bytes ? request->stdin_length : 0,
+    };
+    memcpy(body.id, request->id, strlen(request->id));
+    memcpy(body.limits, request->limits, sizeof(body.limits));
+
+    size_t bytes = strlen(request->cwd) + 1 + strlen(request->user) + 1;
+    body.arguments = measure(request->argv, &bytes);
+    body.variables = measure(request->env, &bytes);
+    size_t length = sizeof(struct spawn_header) + sizeof(body) + bytes;
+    if (length > SPAWN_MESSAGE_MAX || body.arguments + body.variables > SPAWN_STRINGS_MAX)
+        return E_TOO_LARGE;
+
+    char *packet = malloc(length);
+    if (!packet)
+        return E_NOMEM;
+    put_header(SPAWN_START, length, packet);
+    memcpy(packet + sizeof(struct spawn_header), &body, sizeof(body));
+    char *at = packet + sizeof(struct spawn_header) + sizeof(body);
+    at = put_text(at, request->cwd);
+    at = put_text(at, request->user);
+    for (uint32_t i = 0; i < body.arguments; i++)
+        at = put_text(at, request->argv[i]);
+    for (uint32_t i = 0; i < body.variables; i++)
+        at = put_text(at, request->env[i]);
+    *ret = packet;
+    *ret_length = length;
+    return OK;
+}
+
+enum status spawn_decode(const void *packet, size_t length, struct spawn_message *ret)
+{
+    struct spawn_header header;
+    if (length < sizeof(header) || length > SPAWN_MESSAGE_MAX)
+        return E_CORRUPT;
+    memcpy(&header, packet, sizeof(header));
+    if (header.magic != SPAWN_MAGIC)
+        return E_CORRUPT;
+    if (header.version != SPAWN_VERSION)
+        return E_VERSION;
+    if (header.length != length || header.zero || header.type < SPAWN_HELLO ||
+        header.type >= TYPE_COUNT)
+        return E_CORRUPT;
+    size_t body_length = length - sizeof(header);
+    bool fits = types[header.type].has_text ? body_length > types[header.type].body_size
+                                            : body_length == types[header.type].body_size;
+    if (!fits)
+        return E_CORRUPT;
+    *ret = (struct spawn_message){
+        .type = (enum spawn_type)header.type,
+        .body = (const char *)packet + sizeof(header),
+        .body_length = body_length,
+    };
+    return OK;
+}
+
+/* The text at *at, and *at moved behind it; NULL when no zero byte ends it before `end`. */
+static char *take_text(char **at, const char *end)
+{
+    char *text = *at;
+    char *zero = memchr(text, '\0', (size_t)(end - text));
+    if (!zero)
+        return NULL;
+    *at = zero + 1;
+    return text;
+}
+
+static bool take_strings(char **at, const char *end, char **strings, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        strings[i] = take_text(at, end);
+        if (!strings[i])
+            return false;
+    }
+    return true; /* the block was zeroed: the NULL behind the last is there */
+}
+
+enum status spawn_decode_start(const struct spawn_message *message, struct spawn_request *ret,
+                               void **ret_block)
+{
+    struct start_body body;
+    if (message->type != SPAWN_START || message->body_length <= sizeof(body))
+        return E_CORRUPT;
+    memcpy(&body, message->body, sizeof(body));
+    if (!id_field_valid(body.id) || body.zero || body.has_stdin > 1 || body.arguments == 0 ||
+        body.arguments > SPAWN_STRINGS_MAX || body.variables > SPAWN_STRINGS_MAX)
+        return E_CORRUPT;
+
+    char **block = calloc((size_t)body.arguments + body.variables + 2, sizeof(*block));
+    if (!block)
+        return E_NOMEM;
+    char **env = block + body.arguments + 1;
+    char *at = (char *)message->body + sizeof(body);
+    const char *end = (const char *)message->body + message->body_length;
+    struct spawn_request request = {
+        .id = message->body, /* the id is the first field and ends with zeroes */
+        .cwd = take_text(&at, end),
+        .argv = block,
+        .env = env,
+        .stdin_bytes = body.has_stdin ? "" : NULL,
+        .stdin_length = body.stdin_length,
+        .deadline_boot_ms = body.deadline_boot_ms,
+        .timeout_ms = body.timeout_ms,
+        .grace_ms = body.grace_ms,
+        .umask = body.umask,
+        .nice = body.nice,
+        .limits_set = body.limits_set,
+        .head_bytes = body.head_bytes,
+        .tail_bytes = body.tail_bytes,
+    };
+    memcpy(request.limits, body.limits, sizeof(request.limits));
+    request.user = request.cwd ? take_text(&at, end) : NULL;
+    bool whole = request.user && take_strings(&at, end, block, body.arguments) &&
+                 take_strings(&at, end, env, body.variables) && at == end;
+    if (!whole || !request_valid(&request)) {
+        free(block);
+        return E_CORRUPT;
+    }
+    *ret = request;
+    *ret_block = block;
+    return OK;
+}
+
+/* Copies the body if it is of the type and size that the caller wants. */
+static bool copy_body(const struct spawn_message *message, enum spawn_type type, void *to,
+                      size_t size)
+{
+    if (message->type != type || message->body_length != size)
+        return false;
+    memcpy(to, message->body, size);
+    return true;
+}
+
+enum status spawn_decode_hello(const struct spawn_message *message, struct spawn_hello *ret)
+{
+    struct spawn_hello hello;
+    if (!copy_body(message, SPAWN_HELLO, &hello, sizeof(hello)) || hello.zero)
+        return E_CORRUPT;
+    *ret = hello;
+    return OK;
+}
+
+enum status spawn_decode_kill(const struct spawn_message *message, struct spawn_kill *ret)
+{
+    struct spawn_kill body;
+    if (!copy_body(message, SPAWN_KILL, &body, sizeof(body)) || !id_field_valid(body.id) ||
+        body.signal > 64)
+        return E_CORRUPT;
+    *ret = body;
+    return OK;
+}
+
+enum status spawn_decode_ack(const struct spawn_message *message, struct spawn_ack *ret)
+{
+    struct spawn_ack ack;
+    if (!copy_body(message, SPAWN_ACK, &ack, sizeof(ack)) || !id_field_valid(ack.id))
+        return E_CORRUPT;
+    *ret = ack;
+    return OK;
+}
+
+enum status spawn_decode_run(const struct spawn_message *message, struct spawn_run *ret)
+{
+    struct spawn_run run;
+    if (!copy_body(message, SPAWN_RUN, &run, sizeof(run)) || !id_field_valid(run.id) ||
+        run.change >= SPAWN_CHANGE_COUNT || run.reason >= SPAWN_REASON_COUNT ||
+        run.step >= SPAWN_STEP_COUNT || run.disk_full > 1 || run.left_over > 1)
+        return E_CORRUPT;
+    *ret = run;
+    return OK;
+}
+
+const char *spawn_reason_text(enum spawn_reason reason)
+{
+    static const char *const texts[] = {
+        [SPAWN_NOT_ENDED] = "running",
+        [SPAWN_EXITED] = "exited",
+        [SPAWN_SIGNALED] = "ended by a signal",
+        [SPAWN_TIMED_OUT] = "timed out",
+        [SPAWN_KILLED] = "killed",
+        [SPAWN_START_FAILED] = "could not start",
+        [SPAWN_EXPIRED] = "too late to start",
+        [SPAWN_UNKNOWN] = "ended unseen, exit status unknown",
+    };
+    return reason < SPAWN_REASON_COUNT ? texts[reason] : "?";
+}
+
+const char *spawn_failure_text(const struct spawn_run *run, char *buf, size_t size)
+{
+    static const char *const texts[] = {
+        [SPAWN_STEP_NONE] = "",
+        [SPAWN_STEP_SPAWNER] = "the spawner is stopping",
+        [SPAWN_STEP_JOURNAL] = "writing the spawner's journal",
+        [SPAWN_STEP_USER] = "no such user",
+        [SPAWN_STEP_ALLOW] = "not allowed to run as this user",
+        [SPAWN_STEP_PIPE] = "making pipes",
+        [SPAWN_STEP_FORK] = "making a process",
+        [SPAWN_STEP_SESSION] = "making a session",
+        [SPAWN_STEP_LIMITS] = "setting resource limits",
+        [SPAWN_STEP_NICE] = "setting the nice value",
+        [SPAWN_STEP_SWITCH] = "switching to the user",
+        [SPAWN_STEP_CWD] = "working directory",
+        [SPAWN_STEP_FDS] = "arranging file descriptors",
+        [SPAWN_STEP_DEADLINE] = "start deadline",
+        [SPAWN_STEP_EXEC] = "executing the command",
+    };
+    const char *step = run->step < SPAWN_STEP_COUNT ? texts[run->step] : "?";
+    if (run->error)
+        snprintf(buf, size, "%s: %s", step, strerror(run->error));
+    else
+        snprintf(buf, size, "%s", step);
+    return buf;
+}

@@ -1,0 +1,234 @@
+/* What an agent and its spawner say to each other.
+ *
+ * Transport: one UNIX SOCK_SEQPACKET connection, `peal-spawn.sock` in the spawner's folder. A
+ * packet is a message: it is sent and received whole or not at all, so there is no half message
+ * to keep when a peer dies or when the spawner replaces itself, and a wrong length can't make the
+ * rest of the conversation unreadable. Both ends are one machine: numbers are in host order.
+ *
+ * A message is a spawn_header, then a body of the size that its type fixes; only START carries
+ * text after its body. Whatever breaks a rule makes the receiver close the connection.
+ *
+ *   agent                            spawner
+ *   HELLO                     ->
+ *                             <-     HELLO, RUN(known) for every run it knows, READY
+ *   START (stdin as an fd)    ->
+ *                             <-     RUN(started), or RUN(known) if the id is known already
+ *                             <-     RUN(grew), at most every SPAWN_GREW_MS for a run
+ *   KILL                      ->
+ *                             <-     RUN(ended), also for what could not start; repeated after
+ *                                    every new HELLO until it is acknowledged
+ *   ACK                       ->     forgets the run and removes its output
+ *   UPGRADE                   ->     executes its own file again; the connection stays open
+ *                             <-     REPLACED: a newer agent has come; the connection ends
+ *
+ * KILL and ACK of a run that the spawner does not know are ignored: the agent has the list, and
+ * the end of a run may cross them on the way. */
+#ifndef PEAL_SPAWN_MESSAGE_H
+#define PEAL_SPAWN_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+#define SPAWN_MAGIC       0x6c616570u /* "peal" */
+#define SPAWN_VERSION     1
+#define SPAWN_MESSAGE_MAX 196608 /* fits into the default send buffer of a UNIX socket */
+#define SPAWN_ID_MAX      32
+#define SPAWN_STRINGS_MAX 8192 /* arguments and variables of one start, together */
+#define SPAWN_GREW_MS     50
+#define SPAWN_SOCKET      "peal-spawn.sock"
+
+enum spawn_type {
+    SPAWN_HELLO = 1,
+    SPAWN_START,
+    SPAWN_KILL,
+    SPAWN_ACK,
+    SPAWN_UPGRADE,
+    SPAWN_READY,
+    SPAWN_RUN,
+    SPAWN_REPLACED,
+};
+
+enum spawn_feature {
+    SPAWN_HAS_CGROUP = 1 << 0,  /* each run has a cgroup of its own */
+    SPAWN_CAN_SWITCH = 1 << 1,  /* runs as root: may switch to users of the allow-list */
+    SPAWN_IS_STOPPING = 1 << 2, /* got SIGTERM: starts nothing any more */
+};
+
+/* Limits of resources, by index into spawn_request.limits. */
+enum spawn_limit {
+    SPAWN_LIMIT_NOFILE,
+    SPAWN_LIMIT_CORE,
+    SPAWN_LIMIT_AS,
+    SPAWN_LIMIT_CPU,
+    SPAWN_LIMIT_FSIZE,
+    SPAWN_LIMIT_NPROC,
+    SPAWN_LIMIT_DATA,
+    SPAWN_LIMIT_STACK,
+    SPAWN_LIMIT_COUNT,
+};
+
+/* How a run ended. */
+enum spawn_reason {
+    SPAWN_NOT_ENDED,
+    SPAWN_EXITED,       /* by itself; wait_status has the code */
+    SPAWN_SIGNALED,     /* by a signal that the spawner did not send */
+    SPAWN_TIMED_OUT,    /* the spawner ended it because its time was over */
+    SPAWN_KILLED,       /* the spawner ended it because it was told to */
+    SPAWN_START_FAILED, /* it never ran; step and error say why */
+    SPAWN_EXPIRED,      /* it never ran: the deadline for its start had passed */
+    SPAWN_UNKNOWN,      /* it ended while no spawner was there to see how */
+    SPAWN_REASON_COUNT,
+};
+
+/* The step of a start that failed. */
+enum spawn_step {
+    SPAWN_STEP_NONE,
+    SPAWN_STEP_SPAWNER, /* the spawner is stopping */
+    SPAWN_STEP_JOURNAL, /* noting it on disk */
+    SPAWN_STEP_USER,    /* no such user */
+    SPAWN_STEP_ALLOW,   /* the spawner may not, or must not, run as this user */
+    SPAWN_STEP_PIPE,    /* making the pipes for its output */
+    SPAWN_STEP_FORK,    /* making the process */
+    SPAWN_STEP_SESSION, /* from here on: in the new process */
+    SPAWN_STEP_LIMITS,
+    SPAWN_STEP_NICE,
+    SPAWN_STEP_SWITCH, /* switching to the user */
+    SPAWN_STEP_CWD,
+    SPAWN_STEP_FDS,
+    SPAWN_STEP_DEADLINE, /* not a failure: the last look at the clock */
+    SPAWN_STEP_EXEC,
+    SPAWN_STEP_COUNT,
+};
+
+/* Why the spawner speaks of a run. */
+enum spawn_change {
+    SPAWN_CHANGE_KNOWN, /* it is on the list after HELLO, or its id was started a second time */
+    SPAWN_CHANGE_STARTED,
+    SPAWN_CHANGE_GREW,
+    SPAWN_CHANGE_ENDED,
+    SPAWN_CHANGE_COUNT,
+};
+
+struct spawn_header {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t type;
+    uint32_t length; /* of the whole message */
+    uint32_t zero;
+};
+
+/* Both directions; the agent sends zeroes. */
+struct spawn_hello {
+    uint32_t pid;
+    uint32_t features; /* enum spawn_feature */
+    uint32_t runs;     /* known ones: as many RUN messages follow before READY */
+    uint32_t zero;
+};
+
+/* Ids are 1 to SPAWN_ID_MAX letters, digits, `-` and `_`: they name files and cgroups. */
+struct spawn_kill {
+    char id[SPAWN_ID_MAX + 8];
+    uint32_t signal;  /* the first one, to every process of the tree; 0: SIGTERM */
+    int32_t grace_ms; /* until SIGKILL; negative: as the start request said */
+};
+
+struct spawn_ack {
+    char id[SPAWN_ID_MAX + 8];
+};
+
+/* All that the spawner knows of a run; every RUN message has all of it. */
+struct spawn_run {
+    char id[SPAWN_ID_MAX + 8];
+    uint32_t change; /* enum spawn_change */
+    uint32_t reason; /* enum spawn_reason; SPAWN_NOT_ENDED while it runs */
+    int32_t pid;
+    int32_t wait_status; /* as wait(2) has it; 0 if nothing is known */
+    uint32_t step;       /* enum spawn_step of a failed start */
+    int32_t error;       /* errno of a failed start */
+    int64_t started_wall_ms;
+    int64_t started_boot_ms;
+    int64_t ended_wall_ms;
+    int64_t ended_boot_ms;
+    int64_t user_ms;
+    int64_t system_ms;
+    int64_t max_rss_kib;
+    uint64_t output_bytes;  /* read from it so far, both streams together */
+    uint64_t dropped_bytes; /* of these: not kept, because of the limits or a full disk */
+    uint32_t disk_full;     /* 1: some were dropped because they could not be written */
+    uint32_t left_over;     /* 1: it was killed, but a part of its tree would not die in time */
+};
+
+/* A start. Everything it points to is the caller's, or lies in the decoded message. */
+struct spawn_request {
+    const char *id;
+    const char *user;  /* "": the spawner's own */
+    const char *cwd;   /* "": "/" */
+    char *const *argv; /* NULL-terminated, at least one; without a slash it is looked for in PATH */
+    char *const *env;  /* NULL-terminated; the whole environment but PEAL_SPAWN_RUN, see below */
+    const void *stdin_bytes; /* NULL: /dev/null. Travels beside the message, as a memfd */
+    size_t stdin_length;
+    int64_t deadline_boot_ms; /* never started at or after this; 0: no deadline */
+    int64_t timeout_ms;       /* 0: none */
+    int32_t grace_ms;         /* between SIGTERM and SIGKILL */
+    uint32_t umask;
+    int32_t nice;
+    uint32_t limits_set; /* bit i: limits[i] counts */
+    uint64_t limits[SPAWN_LIMIT_COUNT];
+    uint64_t head_bytes; /* of output to keep from the beginning */
+    uint64_t tail_bytes; /* and from the end, at least */
+};
+
+/* The defaults of every number: no deadline or timeout, 10 s of grace, umask 022, 1 MiB + 1 MiB. */
+void spawn_request_init(struct spawn_request *request);
+
+/* An environment variable that the spawner adds with the run's id as value. It marks processes
+ * which left the run's session and lost their parent, so that a kill finds them too. */
+#define SPAWN_MARK "PEAL_SPAWN_RUN"
+
+bool spawn_id_valid(const char *id);
+
+/* Writes a message without text into `buf`, which has room for SPAWN_FIXED_MAX; returns its
+ * length. `body` is the type's struct, NULL for a type that has none. */
+#define SPAWN_FIXED_MAX (sizeof(struct spawn_header) + sizeof(struct spawn_run))
+size_t spawn_encode(enum spawn_type type, const void *body, void *buf);
+
+/* OK: *ret is a whole START message on the heap, the caller's. E_INVALID: a bad id, no argv or a
+ * number out of its range. E_TOO_LARGE: more than a message may hold. */
+MUST_CHECK enum status spawn_encode_start(const struct spawn_request *request, void **ret,
+                                          size_t *ret_length);
+
+/* A message as it was received. `body` points into the packet; text must be looked into with
+ * spawn_decode_start. */
+struct spawn_message {
+    enum spawn_type type;
+    const void *body;
+    size_t body_length;
+};
+
+/* OK: the header is right, the type is known and its body has the right size. E_VERSION: a
+ * header of another version. E_CORRUPT: anything else. The packet must be aligned for int64_t. */
+MUST_CHECK enum status spawn_decode(const void *packet, size_t length, struct spawn_message *ret);
+
+/* Takes a START message apart. ret->argv and ret->env are one heap block, to be freed through
+ * `*ret_block`; all texts lie in the packet. ret->stdin_length is what was announced; the bytes
+ * are in the descriptor that came along. */
+MUST_CHECK enum status spawn_decode_start(const struct spawn_message *message,
+                                          struct spawn_request *ret, void **ret_block);
+
+/* Bodies of fixed size, copied and checked: ids are valid, enums and flags in range. */
+MUST_CHECK enum status spawn_decode_hello(const struct spawn_message *message,
+                                          struct spawn_hello *ret);
+MUST_CHECK enum status spawn_decode_kill(const struct spawn_message *message,
+                                         struct spawn_kill *ret);
+MUST_CHECK enum status spawn_decode_ack(const struct spawn_message *message, struct spawn_ack *ret);
+MUST_CHECK enum status spawn_decode_run(const struct spawn_message *message, struct spawn_run *ret);
+
+const char *spawn_reason_text(enum spawn_reason reason);
+
+/* Why a start failed, "working directory: No such file or directory", into `buf`; returns it. */
+const char *spawn_failure_text(const struct spawn_run *run, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,50 @@
+/* The files that hold a run's output, as the spawner writes and the agent reads them.
+ *
+ * In the folder `out` of the spawner's folder, for a run ID:
+ *   ID      the beginning of the output, at most head_bytes of it
+ *   ID.0    after that, the end of the output in two files of at most tail_bytes each that take
+ *   ID.1    turns: when one is full, the other is replaced by a new file and written instead
+ * So the last tail_bytes are always there, and 1 GB of output leaves three small files. A file
+ * that does not exist is empty.
+ *
+ * A file is a sequence of records, each a spawn_record and then `length` bytes as they came from
+ * the child. `position` counts the bytes of both streams from the run's start; where a record
+ * does not begin at the end of the one before it, the bytes between were dropped. A record that
+ * is not complete at the end of a file is being written. */
+#ifndef PEAL_SPAWN_RECORD_H
+#define PEAL_SPAWN_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SPAWN_OUTPUT_FOLDER "out"
+#define SPAWN_RECORD_MAGIC  0x7265u
+#define SPAWN_RECORD_MAX    65536 /* bytes in one record */
+
+enum spawn_stream {
+    SPAWN_STDOUT = 1,
+    SPAWN_STDERR = 2,
+};
+
+struct spawn_record {
+    uint16_t magic;
+    uint16_t stream; /* enum spawn_stream */
+    uint32_t length;
+    uint64_t position;
+    int64_t wall_ms;
+};
+
+_Static_assert(sizeof(struct spawn_record) == 24, "no padding on disk");
+
+/* Whether this can be the header of a record that follows one which ended at `position`. */
+static inline bool spawn_record_valid(const struct spawn_record *record, uint64_t position)
+{
+    return record->magic == SPAWN_RECORD_MAGIC &&
+           (record->stream == SPAWN_STDOUT || record->stream == SPAWN_STDERR) &&
+           record->length > 0 && record->length <= SPAWN_RECORD_MAX && record->position >= position;
+}
+
+/* The longest name of such a file, its end included. */
+#define SPAWN_OUTPUT_NAME_MAX (32 + 3)
+
+#endif
