@@ -131,7 +131,7 @@ static _Noreturn void child_main(const struct child_setup *setup)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL); /* dispositions are default in the spawner itself */
-    if (request->deadline_boot_ms && boot_ms() >= request->deadline_boot_ms)
+    if (request->deadline_boot_ms && clock_now().boot.ms >= request->deadline_boot_ms)
         fail(setup, SPAWN_STEP_DEADLINE, 0);
     fail(setup, SPAWN_STEP_EXEC, execute(request->argv, setup->env));
 }

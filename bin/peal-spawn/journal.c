@@ -143,7 +143,7 @@ void journal_sync(struct journal *journal, int64_t now_boot_ms)
         return;
     fdatasync(journal->fd);
     journal->is_dirty = false;
-    int64_t after = boot_ms();
+    int64_t after = clock_now().boot.ms;
     int64_t pause = (after - now_boot_ms) * SYNC_SHARE;
     journal->sync_at_boot_ms = after + (pause > SYNC_MIN_MS ? pause : SYNC_MIN_MS);
 }

@@ -14,9 +14,14 @@
 #define POLL_MS        50   /* between two looks at a tree that has to go */
 #define GIVE_UP_MS     5000 /* after which a tree that SIGKILL does not end is reported as left */
 
-static void set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
+void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms)
 {
-    if (!timers_set(&s->timers, run, due_boot_ms))
+    run->due_boot_ms = due_boot_ms;
+    if (!due_boot_ms && run->timer_place != HEAP_NONE)
+        heap_remove(&s->timers, run->timer_place);
+    else if (due_boot_ms && run->timer_place != HEAP_NONE)
+        heap_update(&s->timers, run->timer_place, due_boot_ms);
+    else if (due_boot_ms && heap_push(&s->timers, due_boot_ms, run) != OK)
         spawner_log("event=timer_lost run=%s reason=\"out of memory\"", run->info.id);
 }
 
@@ -38,7 +43,7 @@ static void note(struct spawner *s, const struct run *run, enum journal_type typ
 /* The last step of every run. Its pipes may stay open: see run.h. */
 static void end(struct spawner *s, struct run *run)
 {
-    set_due(s, run, 0);
+    life_set_due(s, run, 0);
     output_close(&run->output);
     if (run->has_cgroup)
         cgroup_remove(&s->cgroups, run->info.id);
@@ -53,8 +58,8 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
     run->info.reason = reason;
     run->info.step = step;
     run->info.error = error;
-    run->info.ended_boot_ms = boot_ms();
-    run->info.ended_wall_ms = wall_ms();
+    run->info.ended_boot_ms = clock_now().boot.ms;
+    run->info.ended_wall_ms = clock_now().wall.ms;
     if (run->slot != SLOT_NONE)
         slots_give(&s->slots, run->slot);
     run->slot = SLOT_NONE;
@@ -75,7 +80,7 @@ void life_began(struct spawner *s, struct run *run)
         if (spawner_watch(s, &stream->watch, EPOLLIN) != OK)
             close_stream(s, stream);
     }
-    set_due(s, run, run->state == RUN_RUNNING ? run->timeout_at_boot_ms : s->now_boot_ms);
+    life_set_due(s, run, run->state == RUN_RUNNING ? run->timeout_at_boot_ms : s->now_boot_ms);
 }
 
 static void grew(struct spawner *s, struct run *run)
@@ -108,7 +113,7 @@ static bool read_stream(struct spawner *s, struct run_stream *stream)
         if (run->state == RUN_ENDED)
             continue; /* of a process that was left behind */
         output_append(&run->output, s->output_fd, run->info.id, stream->stream, s->chunk,
-                      (size_t)length, wall_ms());
+                      (size_t)length, clock_now().wall.ms);
         grew(s, run);
     }
     return stream->watch.fd < 0;
@@ -129,7 +134,7 @@ static void drain(struct spawner *s, struct run *run)
     if (streams_closed(run))
         end(s, run);
     else
-        set_due(s, run, boot_ms() + DRAIN_MS);
+        life_set_due(s, run, clock_now().boot.ms + DRAIN_MS);
 }
 
 void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events)
@@ -151,15 +156,15 @@ static int64_t milliseconds(struct timeval time)
 
 static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
 {
-    run->info.ended_boot_ms = boot_ms();
-    run->info.ended_wall_ms = wall_ms();
+    run->info.ended_boot_ms = clock_now().boot.ms;
+    run->info.ended_wall_ms = clock_now().wall.ms;
     run->info.reason = run->stop_reason != SPAWN_NOT_ENDED ? run->stop_reason : reason;
     run->has_exited = true;
     run_drop_pid(&s->runs, run);
     if (run->state == RUN_RUNNING)
         drain(s, run);
     else
-        set_due(s, run, s->now_boot_ms); /* the rest of the tree has to go first */
+        life_set_due(s, run, s->now_boot_ms); /* the rest of the tree has to go first */
 }
 
 static void reaped(struct spawner *s, struct run *run, int status, const struct rusage *usage)
@@ -229,7 +234,7 @@ void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int si
     }
     if (grace_ms > 0 && signal_tree(s, run, signal) > 0)
         signal_tree(s, run, SIGCONT); /* a stopped process can't end otherwise */
-    set_due(s, run, run->kill_at_boot_ms);
+    life_set_due(s, run, run->kill_at_boot_ms);
 }
 
 static void look_at_stopping(struct spawner *s, struct run *run)
@@ -238,12 +243,12 @@ static void look_at_stopping(struct spawner *s, struct run *run)
         run_move(&s->runs, run, RUN_KILLING);
         life_due(s, run);
     } else if (!run->has_exited) {
-        set_due(s, run, run->kill_at_boot_ms);
+        life_set_due(s, run, run->kill_at_boot_ms);
     } else if (signal_tree(s, run, 0) == 0) {
         drain(s, run);
     } else {
         int64_t next = s->now_boot_ms + POLL_MS;
-        set_due(s, run, next < run->kill_at_boot_ms ? next : run->kill_at_boot_ms);
+        life_set_due(s, run, next < run->kill_at_boot_ms ? next : run->kill_at_boot_ms);
     }
 }
 
@@ -256,7 +261,7 @@ static void look_at_killing(struct spawner *s, struct run *run)
         drain(s, run);
         return;
     }
-    set_due(s, run, s->now_boot_ms + (given_up ? 20 * POLL_MS : POLL_MS));
+    life_set_due(s, run, s->now_boot_ms + (given_up ? 20 * POLL_MS : POLL_MS));
 }
 
 void life_due(struct spawner *s, struct run *run)
@@ -275,7 +280,7 @@ void life_due(struct spawner *s, struct run *run)
         end(s, run);
         break;
     case RUN_ENDED:
-        set_due(s, run, 0);
+        life_set_due(s, run, 0);
         break;
     }
 }
@@ -284,7 +289,6 @@ void life_forget(struct spawner *s, struct run *run)
 {
     if (run->state != RUN_ENDED)
         return;
-    output_remove(&run->output, s->output_fd, run->info.id);
     note(s, run, JOURNAL_FORGOTTEN);
     if (run->is_queued)
         TAILQ_REMOVE(&s->reports, run, queue);

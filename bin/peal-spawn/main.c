@@ -53,6 +53,12 @@ static void signal_ready(struct spawner *s, struct watch *watch, uint32_t events
     life_reap(s);
 }
 
+static void timer_moved(void *item, uint32_t place)
+{
+    struct run *run = item;
+    run->timer_place = place;
+}
+
 static void timer_ready(struct spawner *s, struct watch *watch, uint32_t events)
 {
     (void)events;
@@ -195,7 +201,7 @@ static void close_all(struct spawner *s)
     journal_close(&s->journal);
     cgroups_release(&s->cgroups);
     slots_release(&s->slots);
-    timers_release(&s->timers);
+    heap_release(&s->timers);
     tree_release(&s->tree);
 }
 
@@ -296,6 +302,7 @@ int main(int argc, char **argv)
     s->agent.fd = s->listener.fd = s->lock_fd = -1;
     s->cgroups.base_fd = -1;
     run_table_init(&s->runs);
+    heap_init(&s->timers, timer_moved);
     TAILQ_INIT(&s->reports);
     TAILQ_INIT(&s->growing);
 

@@ -63,7 +63,6 @@ static size_t append_head(struct output *output, int folder_fd, const char *id,
     }
     if (output->head_fd < 0)
         output->head_fd = open_file(folder_fd, id);
-    output->has_head |= output->head_fd >= 0;
     if (output->head_fd >= 0 && write_record(output->head_fd, output->head_used, &record, bytes)) {
         output->head_used += HEADER + record.length;
     } else {
@@ -88,7 +87,6 @@ static void turn_tail(struct output *output, int folder_fd, const char *id)
     output->dropped += output->tail_bytes[turn];
     output->tail_bytes[turn] = 0;
     output->tail_used[turn] = 0;
-    output->has_tail[turn] = false;
 }
 
 static void append_tail(struct output *output, int folder_fd, const char *id,
@@ -112,7 +110,6 @@ static void append_tail(struct output *output, int folder_fd, const char *id,
         char name[SPAWN_OUTPUT_NAME_MAX];
         tail_name(id, turn, name);
         output->tail_fd = open_file(folder_fd, name);
-        output->has_tail[turn] |= output->tail_fd >= 0;
     }
     if (output->tail_fd >= 0 &&
         write_record(output->tail_fd, output->tail_used[turn], &record, bytes)) {
@@ -186,16 +183,16 @@ void output_recover(struct output *output, int folder_fd, const char *id)
 {
     char name[SPAWN_OUTPUT_NAME_MAX];
     struct file_sum head = {0}, tails[2] = {{0}, {0}};
-    output->has_head = sum_file(folder_fd, id, &head);
+    sum_file(folder_fd, id, &head);
     output->head_used = head.used;
     uint64_t kept = head.bytes;
     output->position = head.end;
     for (uint32_t turn = 0; turn < 2; turn++) {
         tail_name(id, turn, name);
-        output->has_tail[turn] = sum_file(folder_fd, name, &tails[turn]);
+        bool exists = sum_file(folder_fd, name, &tails[turn]);
         output->tail_used[turn] = tails[turn].used;
         output->tail_bytes[turn] = tails[turn].bytes;
-        output->head_closed |= output->has_tail[turn];
+        output->head_closed |= exists;
         kept += tails[turn].bytes;
         if (tails[turn].end > output->position) {
             output->position = tails[turn].end;
@@ -203,17 +200,4 @@ void output_recover(struct output *output, int folder_fd, const char *id)
         }
     }
     output->dropped = output->position - kept;
-}
-
-void output_remove(struct output *output, int folder_fd, const char *id)
-{
-    char name[SPAWN_OUTPUT_NAME_MAX];
-    output_close(output);
-    if (output->has_head)
-        unlinkat(folder_fd, id, 0);
-    for (uint32_t turn = 0; turn < 2; turn++) {
-        tail_name(id, turn, name);
-        if (output->has_tail[turn])
-            unlinkat(folder_fd, name, 0);
-    }
 }

@@ -22,10 +22,8 @@ struct output {
     uint64_t dropped;       /* of these: not in any file */
     uint32_t tail_turn;     /* which tail file is written, 0 or 1 */
     uint8_t head_closed;
-    uint8_t has_head; /* the file exists */
-    uint8_t has_tail[2];
     uint8_t disk_full;
-    uint8_t zero[3];
+    uint8_t zero[2];
 };
 
 void output_init(struct output *output, uint64_t head_limit, uint64_t tail_limit);
@@ -39,7 +37,5 @@ void output_close(struct output *output);
 
 /* Finds out what the files of a run hold, after the spawner that wrote them has died. */
 void output_recover(struct output *output, int folder_fd, const char *id);
-
-void output_remove(struct output *output, int folder_fd, const char *id);
 
 #endif

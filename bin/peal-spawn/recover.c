@@ -4,7 +4,6 @@
  * time, same boot) is adopted: its timeout and KILL work on, its output is read on if its main
  * process still holds the pipes, but its exit status will be unknown, since only a parent may ask
  * for it. Every other run is reported as ended unseen. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -99,28 +98,12 @@ static void restore(struct spawner *s, struct run *run)
         return;
     if (run->info.reason == SPAWN_NOT_ENDED) {
         run->info.reason = SPAWN_UNKNOWN;
-        run->info.ended_boot_ms = boot_ms();
-        run->info.ended_wall_ms = wall_ms();
+        run->info.ended_boot_ms = clock_now().boot.ms;
+        run->info.ended_wall_ms = clock_now().wall.ms;
         run->info.output_bytes = run->output.position;
         run->info.dropped_bytes = run->output.dropped;
     }
     run_move(&s->runs, run, RUN_ENDED);
-}
-
-/* Files of runs that nobody knows any more. */
-static void sweep_output(struct spawner *s)
-{
-    DIR *dir = fdopendir(openat(s->output_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!dir)
-        return;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        char id[256];
-        snprintf(id, sizeof(id), "%s", entry->d_name);
-        id[strcspn(id, ".")] = '\0';
-        if (id[0] && !run_by_id(&s->runs, id))
-            unlinkat(s->output_fd, entry->d_name, 0);
-    }
-    closedir(dir);
 }
 
 void recover_compact(struct spawner *s)
@@ -150,7 +133,6 @@ enum status recover(struct spawner *s)
         restore(s, run);
     }
     run_sweep(&s->runs);
-    sweep_output(s);
     recover_compact(s); /* also gives the file this boot's id */
     return OK;
 }

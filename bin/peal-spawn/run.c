@@ -41,6 +41,7 @@ struct run *run_new(struct run_table *table, const char *id)
         return NULL;
     memcpy(run->info.id, id, strlen(id));
     run->slot = SLOT_NONE;
+    run->timer_place = HEAP_NONE;
     run->pidfd.fd = -1;
     output_init(&run->output, 0, 0);
     for (int i = 0; i < 2; i++) {

@@ -20,6 +20,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "heap.h"
 #include "journal.h"
 #include "output.h"
 #include "spawn_message.h"
@@ -63,7 +64,7 @@ struct run {
     int64_t timeout_at_boot_ms; /* 0: none */
     int64_t kill_at_boot_ms;    /* end of the time of grace */
     int64_t due_boot_ms;        /* when it wants to be looked at; 0: never */
-    size_t heap_index;
+    uint32_t timer_place;
     uint64_t pipes[2]; /* inodes */
     struct output output;
     struct run_stream streams[2];

@@ -55,8 +55,7 @@ static int64_t earlier(int64_t a, int64_t b)
 /* Boot time, so that a timeout counts while the machine sleeps. */
 static void arm_timer(struct spawner *s)
 {
-    struct run *first = timers_first(&s->timers);
-    int64_t due = first ? first->due_boot_ms : 0;
+    int64_t due = s->timers.count ? s->timers.entries[0].key : 0;
     due = earlier(due, s->grew_at_boot_ms);
     if (s->journal.is_dirty)
         due = earlier(due, s->journal.sync_at_boot_ms > 0 ? s->journal.sync_at_boot_ms : 1);
@@ -74,8 +73,8 @@ static void arm_timer(struct spawner *s)
 static void look_at_due(struct spawner *s)
 {
     struct run *run;
-    while ((run = timers_first(&s->timers)) && run->due_boot_ms <= s->now_boot_ms)
-        life_due(s, run);
+    while (s->timers.count && s->timers.entries[0].key <= s->now_boot_ms)
+        life_due(s, s->timers.entries[0].item);
     if (!s->grew_at_boot_ms || s->grew_at_boot_ms > s->now_boot_ms)
         return;
     s->grew_at_boot_ms = 0;
@@ -103,7 +102,7 @@ static void look_for_idleness(struct spawner *s)
 
 static void turn(struct spawner *s, const struct epoll_event *events, int count)
 {
-    s->now_boot_ms = boot_ms();
+    s->now_boot_ms = clock_now().boot.ms;
     s->tree_is_fresh = false;
     for (int i = 0; i < count; i++) {
         struct watch *watch = events[i].data.ptr;

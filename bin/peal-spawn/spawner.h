@@ -13,7 +13,6 @@
 #include "cgroup.h"
 #include "run.h"
 #include "slots.h"
-#include "timers.h"
 #include "tree.h"
 
 struct options {
@@ -44,7 +43,7 @@ struct spawner {
     struct run_queue reports; /* runs with something to tell the agent */
     struct run_queue growing; /* runs whose output grew since the agent was told */
     int64_t grew_at_boot_ms;  /* when it is told; 0: nothing grew */
-    struct timers timers;
+    struct heap timers;       /* runs by due_boot_ms */
     struct journal journal;
     struct cgroups cgroups;
     struct slots slots;
@@ -78,6 +77,7 @@ void agent_flush(struct spawner *s);
 void start_run(struct spawner *s, const struct spawn_request *request, int stdin_fd);
 
 /* life.c */
+void life_set_due(struct spawner *s, struct run *run, int64_t due_boot_ms); /* 0: never */
 void life_began(struct spawner *s, struct run *run); /* watches its pipes and its timeout */
 void life_reap(struct spawner *s);
 void life_stop(struct spawner *s, struct run *run, enum spawn_reason why, int signal,

@@ -93,8 +93,8 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
         *ret_error = errno;
         return SPAWN_STEP_JOURNAL;
     }
-    run->info.started_boot_ms = boot_ms();
-    run->info.started_wall_ms = wall_ms();
+    run->info.started_boot_ms = clock_now().boot.ms;
+    run->info.started_wall_ms = clock_now().wall.ms;
     pid_t pid = fork_in_cgroup(s, run, setup);
     if (pid < 0) {
         *ret_error = errno;
@@ -168,7 +168,8 @@ void start_run(struct spawner *s, const struct spawn_request *request, int stdin
         spawner_unwatch(s, &s->agent); /* it comes again, and sees that the run is not known */
         return;
     }
-    int64_t now = boot_ms(); /* not the turn's: many starts may have come before this one */
+    int64_t now =
+        clock_now().boot.ms; /* not the turn's: many starts may have come before this one */
     run->grace_ms = request->grace_ms;
     run->timeout_at_boot_ms = request->timeout_ms ? now + request->timeout_ms : 0;
     output_init(&run->output, request->head_bytes, request->tail_bytes);

@@ -205,8 +205,7 @@ static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t
     for (int i = 0; i < 2; i++)
         run->streams[i].watch.fd = saved->stream_fds[i];
     life_began(s, run);
-    if (!timers_set(&s->timers, run, saved->due_boot_ms))
-        abort();
+    life_set_due(s, run, saved->due_boot_ms);
     run->pidfd = (struct watch){.fd = saved->pidfd, .ready = life_pidfd_ready};
     if (run->pidfd.fd >= 0 && spawner_watch(s, &run->pidfd, EPOLLIN) != OK)
         abort();

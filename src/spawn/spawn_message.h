@@ -17,7 +17,7 @@
  *   KILL                      ->
  *                             <-     RUN(ended), also for what could not start; repeated after
  *                                    every new HELLO until it is acknowledged
- *   ACK                       ->     forgets the run and removes its output
+ *   ACK                       ->     forgets the run; its output files are the agent's from now on
  *   UPGRADE                   ->     executes its own file again; the connection stays open
  *                             <-     REPLACED: a newer agent has come; the connection ends
  *

@@ -1,0 +1,498 @@
+/* DOWN -> LAUNCHING -> DOWN ... -> GREETING -> READY
+ *   ^---------- connection lost ------/---------/    (REPLACED: for good)
+ *
+ * `waiting` holds what has not been sent, `unanswered` the starts that have been but of which the
+ * spawner has not spoken yet. */
+#include "spawn_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "hash.h"
+#include "spawn_launch.h"
+#include "table.h"
+
+#define EVENTS_MAX      4096 /* kept before the socket is left alone until they are taken */
+#define RETRY_MIN_MS    20
+#define RETRY_MAX_MS    5000
+#define PACKETS_AT_ONCE 256 /* per turn and direction */
+
+enum client_state {
+    CLIENT_DOWN,
+    CLIENT_LAUNCHING,
+    CLIENT_GREETING, /* connected; the list of runs is coming */
+    CLIENT_READY,
+    CLIENT_REPLACED,
+};
+
+/* A message to send. */
+struct outgoing {
+    char id[SPAWN_ID_MAX + 1]; /* of a start; "" otherwise */
+    void *packet;
+    size_t length;
+    char *stdin_bytes; /* NULL: none */
+    size_t stdin_length;
+    TAILQ_ENTRY(outgoing) queue;
+};
+
+TAILQ_HEAD(outgoing_queue, outgoing);
+
+struct spawn_client {
+    struct loop *loop;
+    struct spawn_client_config config;
+    void (*wake)(void *context);
+    void *context;
+    enum client_state state;
+    int fd;
+    struct loop_fd *socket;
+    struct loop_timer *retry;  /* connects again */
+    struct loop_timer *waking; /* calls wake */
+    int64_t retry_ms;
+    pid_t launcher;
+    int launcher_fd;
+    struct loop_fd *launching;
+    struct spawn_hello hello;
+    struct outgoing_queue waiting;
+    struct outgoing_queue unanswered;
+    struct table unanswered_ids;
+    struct spawn_event *events; /* a ring */
+    size_t event_first, event_count, event_capacity;
+    char packet[SPAWN_FIXED_MAX + 1] __attribute__((aligned(16)));
+};
+
+static void connect_now(void *context);
+
+static uint64_t hash_outgoing(const void *item)
+{
+    const struct outgoing *out = item;
+    return hash_text(0, out->id);
+}
+
+static bool outgoing_has_id(const void *item, const void *key)
+{
+    const struct outgoing *out = item;
+    return strcmp(out->id, key) == 0;
+}
+
+static const struct table_type outgoing_by_id = {hash_outgoing, outgoing_has_id};
+
+static void outgoing_free(struct outgoing *out)
+{
+    free(out->packet);
+    free(out->stdin_bytes);
+    free(out);
+}
+
+static bool grow_events(struct spawn_client *client)
+{
+    size_t capacity = client->event_capacity ? client->event_capacity * 2 : 64;
+    struct spawn_event *events = malloc(capacity * sizeof(*events));
+    if (!events)
+        return false;
+    for (size_t i = 0; i < client->event_count; i++)
+        events[i] = client->events[(client->event_first + i) % client->event_capacity];
+    free(client->events);
+    client->events = events;
+    client->event_first = 0;
+    client->event_capacity = capacity;
+    return true;
+}
+
+/* False: out of memory. The connection is given up then, and all is told again after the next. */
+static bool add_event(struct spawn_client *client, const struct spawn_event *event)
+{
+    if (client->event_count == client->event_capacity && !grow_events(client))
+        return false;
+    size_t at = (client->event_first + client->event_count++) % client->event_capacity;
+    client->events[at] = *event;
+    if (client->event_count == 1)
+        loop_timer_set(client->waking, 0);
+    return true;
+}
+
+static void want(struct spawn_client *client)
+{
+    if (!client->socket)
+        return;
+    unsigned events = client->event_count < EVENTS_MAX ? LOOP_READ : 0u;
+    bool may_write = client->state == CLIENT_READY && !TAILQ_EMPTY(&client->waiting);
+    loop_fd_want(client->socket, events | (may_write ? LOOP_WRITE : 0u));
+}
+
+static void retry_later(struct spawn_client *client)
+{
+    loop_timer_set(client->retry, client->retry_ms);
+    client->retry_ms = client->retry_ms * 2 < RETRY_MAX_MS ? client->retry_ms * 2 : RETRY_MAX_MS;
+}
+
+/* What was sent but not answered goes to the front again, in its order. */
+static void take_back(struct spawn_client *client)
+{
+    struct outgoing *out;
+    while ((out = TAILQ_LAST(&client->unanswered, outgoing_queue))) {
+        TAILQ_REMOVE(&client->unanswered, out, queue);
+        table_remove(&client->unanswered_ids, out);
+        TAILQ_INSERT_HEAD(&client->waiting, out, queue);
+    }
+}
+
+static void disconnect(struct spawn_client *client, enum spawn_event_kind kind)
+{
+    client->socket = loop_fd_free(client->socket);
+    close(client->fd);
+    client->fd = -1;
+    client->state = kind == SPAWN_EVENT_REPLACED ? CLIENT_REPLACED : CLIENT_DOWN;
+    take_back(client);
+    struct spawn_event event = {.kind = kind};
+    if (!add_event(client, &event))
+        loop_timer_set(client->waking, 0);
+    if (client->state == CLIENT_DOWN)
+        retry_later(client);
+}
+
+static void answered(struct spawn_client *client, const char *id)
+{
+    struct outgoing *out = table_find(&client->unanswered_ids, hash_text(0, id), id);
+    if (!out)
+        return;
+    table_remove(&client->unanswered_ids, out);
+    TAILQ_REMOVE(&client->unanswered, out, queue);
+    outgoing_free(out);
+}
+
+/* OK: done. Anything else ends the connection. */
+static enum status handle(struct spawn_client *client, const struct spawn_message *message)
+{
+    struct spawn_event event = {.kind = SPAWN_EVENT_RUN};
+    if (message->type == SPAWN_HELLO)
+        return spawn_decode_hello(message, &client->hello);
+    if (message->type == SPAWN_RUN) {
+        enum status st = spawn_decode_run(message, &event.run);
+        if (st != OK)
+            return st;
+        answered(client, event.run.id);
+        return add_event(client, &event) ? OK : E_NOMEM;
+    }
+    if (message->type == SPAWN_READY) {
+        client->state = CLIENT_READY;
+        client->retry_ms = RETRY_MIN_MS;
+        event.kind = SPAWN_EVENT_READY;
+        event.hello = client->hello;
+        return add_event(client, &event) ? OK : E_NOMEM;
+    }
+    return message->type == SPAWN_REPLACED ? E_CONFLICT : E_CORRUPT;
+}
+
+static void read_messages(struct spawn_client *client)
+{
+    for (int i = 0; i < PACKETS_AT_ONCE && client->event_count < EVENTS_MAX; i++) {
+        ssize_t length = recv(client->fd, client->packet, sizeof(client->packet), MSG_DONTWAIT);
+        if (length < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        struct spawn_message message;
+        enum status st =
+            length > 0 ? spawn_decode(client->packet, (size_t)length, &message) : E_UNREACHABLE;
+        if (st == OK)
+            st = handle(client, &message);
+        if (st != OK) {
+            disconnect(client, st == E_CONFLICT ? SPAWN_EVENT_REPLACED : SPAWN_EVENT_GONE);
+            return;
+        }
+    }
+}
+
+/* A descriptor to read the bytes from; made only now, since thousands of starts may wait. */
+static int make_stdin(const struct outgoing *out)
+{
+    int fd = memfd_create("peal-stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    size_t done = 0;
+    while (done < out->stdin_length) {
+        ssize_t wrote = write(fd, out->stdin_bytes + done, out->stdin_length - done);
+        if (wrote <= 0)
+            break;
+        done += (size_t)wrote;
+    }
+    fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    if (done == out->stdin_length && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* False, and errno, as sendmsg. */
+static bool send_packet(struct spawn_client *client, const struct outgoing *out)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {out->packet, out->length};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+    int fd = -1;
+    if (out->stdin_bytes) {
+        fd = make_stdin(out);
+        if (fd < 0) {
+            errno = EAGAIN;
+            return false;
+        }
+        header.msg_control = &control;
+        header.msg_controllen = sizeof(control);
+        struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+    }
+    ssize_t sent = sendmsg(client->fd, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return sent == (ssize_t)out->length;
+}
+
+static void write_messages(struct spawn_client *client)
+{
+    struct outgoing *out;
+    for (int i = 0; i < PACKETS_AT_ONCE && (out = TAILQ_FIRST(&client->waiting)); i++) {
+        if (out->id[0] && table_insert(&client->unanswered_ids, out) != OK)
+            return; /* out of memory: tried again when the socket is next found writable */
+        if (!send_packet(client, out)) {
+            int error = errno;
+            if (out->id[0])
+                table_remove(&client->unanswered_ids, out);
+            if (error != EAGAIN && error != ENOBUFS && error != ETOOMANYREFS && error != EINTR)
+                disconnect(client, SPAWN_EVENT_GONE);
+            return;
+        }
+        TAILQ_REMOVE(&client->waiting, out, queue);
+        if (out->id[0])
+            TAILQ_INSERT_TAIL(&client->unanswered, out, queue);
+        else
+            outgoing_free(out);
+    }
+}
+
+static void socket_ready(void *context, unsigned events)
+{
+    struct spawn_client *client = context;
+    if (events & LOOP_READ)
+        read_messages(client);
+    if (client->state == CLIENT_READY)
+        write_messages(client);
+    want(client);
+}
+
+static void launcher_ended(void *context, unsigned events)
+{
+    (void)events;
+    struct spawn_client *client = context;
+    client->launching = loop_fd_free(client->launching);
+    spawn_launched(client->launcher, client->launcher_fd);
+    client->launcher_fd = -1;
+    client->state = CLIENT_DOWN;
+    int fd;
+    if (spawn_connect(client->config.folder, &fd) != OK) {
+        retry_later(client); /* its reason is in the spawner's log */
+        return;
+    }
+    close(fd);
+    connect_now(client);
+}
+
+static void launch(struct spawn_client *client)
+{
+    if (client->config.never_launch ||
+        spawn_launch(&client->config, &client->launcher, &client->launcher_fd) != OK) {
+        retry_later(client);
+        return;
+    }
+    client->state = CLIENT_LAUNCHING;
+    if (loop_fd_new(client->loop, client->launcher_fd, launcher_ended, client,
+                    &client->launching) != OK) {
+        launcher_ended(client, 0);
+        return;
+    }
+    loop_fd_want(client->launching, LOOP_READ);
+}
+
+static void connect_now(void *context)
+{
+    struct spawn_client *client = context;
+    char hello[SPAWN_FIXED_MAX];
+    struct spawn_hello body = {.pid = (uint32_t)getpid()};
+    if (spawn_connect(client->config.folder, &client->fd) != OK) {
+        launch(client);
+        return;
+    }
+    client->state = CLIENT_GREETING;
+    size_t length = spawn_encode(SPAWN_HELLO, &body, hello);
+    if (loop_fd_new(client->loop, client->fd, socket_ready, client, &client->socket) != OK ||
+        send(client->fd, hello, length, MSG_NOSIGNAL) != (ssize_t)length) {
+        disconnect(client, SPAWN_EVENT_GONE);
+        return;
+    }
+    want(client);
+}
+
+static void wake_now(void *context)
+{
+    struct spawn_client *client = context;
+    client->wake(client->context);
+}
+
+static char *copy_text(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+enum status spawn_client_new(struct loop *loop, const struct spawn_client_config *config,
+                             void (*wake)(void *context), void *context, struct spawn_client **ret)
+{
+    struct spawn_client *client = calloc(1, sizeof(*client));
+    if (!client)
+        return E_NOMEM;
+    client->loop = loop;
+    client->wake = wake;
+    client->context = context;
+    client->fd = client->launcher_fd = -1;
+    client->retry_ms = RETRY_MIN_MS;
+    TAILQ_INIT(&client->waiting);
+    TAILQ_INIT(&client->unanswered);
+    table_init(&client->unanswered_ids, &outgoing_by_id);
+    client->config = *config;
+    client->config.folder = copy_text(config->folder);
+    client->config.program = copy_text(config->program);
+    client->config.allow_file = copy_text(config->allow_file);
+    enum status st = client->config.folder ? OK : E_NOMEM;
+    if (st == OK)
+        st = loop_timer_new(loop, connect_now, client, &client->retry);
+    if (st == OK)
+        st = loop_timer_new(loop, wake_now, client, &client->waking);
+    if (st != OK) {
+        spawn_client_free(client);
+        return st;
+    }
+    loop_timer_set(client->retry, 0);
+    *ret = client;
+    return OK;
+}
+
+static void free_all(struct outgoing_queue *queue)
+{
+    struct outgoing *out;
+    while ((out = TAILQ_FIRST(queue))) {
+        TAILQ_REMOVE(queue, out, queue);
+        outgoing_free(out);
+    }
+}
+
+struct spawn_client *spawn_client_free(struct spawn_client *client)
+{
+    if (!client)
+        return NULL;
+    loop_fd_free(client->socket);
+    if (client->fd >= 0)
+        close(client->fd);
+    loop_fd_free(client->launching);
+    if (client->launcher_fd >= 0)
+        spawn_launched(client->launcher, client->launcher_fd);
+    loop_timer_free(client->retry);
+    loop_timer_free(client->waking);
+    free_all(&client->waiting);
+    free_all(&client->unanswered);
+    table_release(&client->unanswered_ids);
+    free(client->events);
+    free((char *)client->config.folder);
+    free((char *)client->config.program);
+    free((char *)client->config.allow_file);
+    free(client);
+    return NULL;
+}
+
+static void enqueue(struct spawn_client *client, struct outgoing *out)
+{
+    TAILQ_INSERT_TAIL(&client->waiting, out, queue);
+    want(client);
+}
+
+enum status spawn_client_start(struct spawn_client *client, const struct spawn_request *request)
+{
+    struct outgoing *out = calloc(1, sizeof(*out));
+    if (!out)
+        return E_NOMEM;
+    enum status st = spawn_encode_start(request, &out->packet, &out->length);
+    if (st == OK && request->stdin_bytes) {
+        out->stdin_length = request->stdin_length;
+        out->stdin_bytes = malloc(request->stdin_length + 1);
+        if (out->stdin_bytes)
+            memcpy(out->stdin_bytes, request->stdin_bytes, request->stdin_length);
+        else
+            st = E_NOMEM;
+    }
+    if (st != OK) {
+        outgoing_free(out);
+        return st;
+    }
+    memcpy(out->id, request->id, strlen(request->id));
+    enqueue(client, out);
+    return OK;
+}
+
+static enum status enqueue_fixed(struct spawn_client *client, enum spawn_type type,
+                                 const void *body)
+{
+    struct outgoing *out = calloc(1, sizeof(*out));
+    if (out)
+        out->packet = malloc(SPAWN_FIXED_MAX);
+    if (!out || !out->packet) {
+        free(out);
+        return E_NOMEM;
+    }
+    out->length = spawn_encode(type, body, out->packet);
+    enqueue(client, out);
+    return OK;
+}
+
+enum status spawn_client_kill(struct spawn_client *client, const char *id, int signal,
+                              int32_t grace_ms)
+{
+    struct spawn_kill body = {.signal = (uint32_t)signal, .grace_ms = grace_ms};
+    if (!spawn_id_valid(id) || signal < 0 || signal > 64)
+        return E_INVALID;
+    memcpy(body.id, id, strlen(id));
+    return enqueue_fixed(client, SPAWN_KILL, &body);
+}
+
+enum status spawn_client_ack(struct spawn_client *client, const char *id)
+{
+    struct spawn_ack body = {0};
+    if (!spawn_id_valid(id))
+        return E_INVALID;
+    memcpy(body.id, id, strlen(id));
+    return enqueue_fixed(client, SPAWN_ACK, &body);
+}
+
+enum status spawn_client_upgrade(struct spawn_client *client)
+{
+    return enqueue_fixed(client, SPAWN_UPGRADE, NULL);
+}
+
+bool spawn_client_next_event(struct spawn_client *client, struct spawn_event *ret)
+{
+    if (client->event_count == 0)
+        return false;
+    *ret = client->events[client->event_first];
+    client->event_first = (client->event_first + 1) % client->event_capacity;
+    client->event_count--;
+    want(client);
+    return true;
+}

@@ -1,0 +1,70 @@
+/* The agent's side of the spawner: connects to it, or starts it first, and keeps the connection.
+ * Nothing blocks. What happens is kept as events until it is asked for; `wake` says that there are
+ * some:
+ *
+ *     while (spawn_client_next_event(client, &event))
+ *         switch (event.kind) ...
+ *
+ * Requests may be made at any time, also while no spawner can be reached: they wait. A start whose
+ * answer was lost with the connection is sent again; the spawner never starts an id twice, and its
+ * deadline still holds. A kill whose connection broke may be lost: look at what is still running
+ * once READY comes, and ask again. */
+#ifndef PEAL_SPAWN_CLIENT_H
+#define PEAL_SPAWN_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "loop.h"
+#include "spawn_message.h"
+
+struct spawn_client;
+
+struct spawn_client_config {
+    const char *folder;     /* the spawner's */
+    const char *program;    /* peal-spawn; NULL: the file of that name beside this executable */
+    const char *allow_file; /* NULL: the spawner's default */
+    int64_t idle_ms;        /* 0: the spawner's default */
+    bool never_launch;      /* only connects to a spawner that is there */
+};
+
+enum spawn_event_kind {
+    SPAWN_EVENT_RUN,      /* `run` was started, grew, ended, or is known: see run.change */
+    SPAWN_EVENT_READY,    /* attached: every run that the spawner knows has been told */
+    SPAWN_EVENT_GONE,     /* the connection is lost; it comes back by itself */
+    SPAWN_EVENT_REPLACED, /* a newer agent has the spawner now; this client stays away */
+};
+
+struct spawn_event {
+    enum spawn_event_kind kind;
+    struct spawn_run run;     /* RUN */
+    struct spawn_hello hello; /* READY */
+};
+
+/* `wake` is called from the loop, never from within a call to the client. */
+MUST_CHECK enum status spawn_client_new(struct loop *loop, const struct spawn_client_config *config,
+                                        void (*wake)(void *context), void *context,
+                                        struct spawn_client **ret);
+
+/* Detaches; the spawner and its runs go on. Accepts NULL; returns NULL. */
+struct spawn_client *spawn_client_free(struct spawn_client *client);
+
+/* E_INVALID, E_TOO_LARGE: the request can never be sent; nothing was kept. */
+MUST_CHECK enum status spawn_client_start(struct spawn_client *client,
+                                          const struct spawn_request *request);
+
+/* Ends the whole tree of a run: the signal (0: SIGTERM), grace, SIGKILL. A negative grace is the
+ * one of the start request. */
+MUST_CHECK enum status spawn_client_kill(struct spawn_client *client, const char *id, int signal,
+                                         int32_t grace_ms);
+
+/* The end of the run has been recorded: the spawner forgets it. The output stays, see
+ * spawn_output_remove. */
+MUST_CHECK enum status spawn_client_ack(struct spawn_client *client, const char *id);
+
+/* Lets the spawner execute its own file again, after it was replaced by a newer one. */
+MUST_CHECK enum status spawn_client_upgrade(struct spawn_client *client);
+
+bool spawn_client_next_event(struct spawn_client *client, struct spawn_event *ret);
+
+#endif
