@@ -21,6 +21,7 @@
 #define EVENTS_MAX      4096 /* kept before the socket is left alone until they are taken */
 #define RETRY_MIN_MS    20
 #define RETRY_MAX_MS    5000
+#define PAUSE_MS        20
 #define PACKETS_AT_ONCE 256 /* per turn and direction */
 
 enum client_state {
@@ -57,6 +58,8 @@ struct spawn_client {
     pid_t launcher;
     int launcher_fd;
     struct loop_fd *launching;
+    bool is_paused; /* out of descriptors: sends nothing until `resume` */
+    struct loop_timer *resume;
     struct spawn_hello hello;
     struct outgoing_queue waiting;
     struct outgoing_queue unanswered;
@@ -65,8 +68,6 @@ struct spawn_client {
     size_t event_first, event_count, event_capacity;
     char packet[SPAWN_FIXED_MAX + 1] __attribute__((aligned(16)));
 };
-
-static void connect_now(void *context);
 
 static uint64_t hash_outgoing(const void *item)
 {
@@ -121,7 +122,8 @@ static void want(struct spawn_client *client)
     if (!client->socket)
         return;
     unsigned events = client->event_count < EVENTS_MAX ? LOOP_READ : 0u;
-    bool may_write = client->state == CLIENT_READY && !TAILQ_EMPTY(&client->waiting);
+    bool may_write = client->state == CLIENT_READY && !client->is_paused &&
+                     !TAILQ_EMPTY(&client->waiting);
     loop_fd_want(client->socket, events | (may_write ? LOOP_WRITE : 0u));
 }
 
@@ -239,10 +241,8 @@ static bool send_packet(struct spawn_client *client, const struct outgoing *out)
     int fd = -1;
     if (out->stdin_bytes) {
         fd = make_stdin(out);
-        if (fd < 0) {
-            errno = EAGAIN;
+        if (fd < 0)
             return false;
-        }
         header.msg_control = &control;
         header.msg_controllen = sizeof(control);
         struct cmsghdr *rights = CMSG_FIRSTHDR(&header);
@@ -259,18 +259,32 @@ static bool send_packet(struct spawn_client *client, const struct outgoing *out)
     return sent == (ssize_t)out->length;
 }
 
+/* What to do about a message that could not be sent. */
+static void send_failed(struct spawn_client *client, int error)
+{
+    if (error == EAGAIN || error == EINTR)
+        return; /* when the socket is writable again */
+    if (error == EPIPE || error == ECONNRESET || error == ENOTCONN) {
+        disconnect(client, SPAWN_EVENT_GONE);
+        return;
+    }
+    client->is_paused = true; /* out of memory or descriptors, here or on their way */
+    loop_timer_set(client->resume, PAUSE_MS);
+}
+
 static void write_messages(struct spawn_client *client)
 {
     struct outgoing *out;
     for (int i = 0; i < PACKETS_AT_ONCE && (out = TAILQ_FIRST(&client->waiting)); i++) {
-        if (out->id[0] && table_insert(&client->unanswered_ids, out) != OK)
-            return; /* out of memory: tried again when the socket is next found writable */
+        if (out->id[0] && table_insert(&client->unanswered_ids, out) != OK) {
+            send_failed(client, ENOMEM);
+            return;
+        }
         if (!send_packet(client, out)) {
             int error = errno;
             if (out->id[0])
                 table_remove(&client->unanswered_ids, out);
-            if (error != EAGAIN && error != ENOBUFS && error != ETOOMANYREFS && error != EINTR)
-                disconnect(client, SPAWN_EVENT_GONE);
+            send_failed(client, error);
             return;
         }
         TAILQ_REMOVE(&client->waiting, out, queue);
@@ -281,14 +295,37 @@ static void write_messages(struct spawn_client *client)
     }
 }
 
+static void resume_now(void *context)
+{
+    struct spawn_client *client = context;
+    client->is_paused = false;
+    want(client);
+}
+
 static void socket_ready(void *context, unsigned events)
 {
     struct spawn_client *client = context;
     if (events & LOOP_READ)
         read_messages(client);
-    if (client->state == CLIENT_READY)
+    if (client->state == CLIENT_READY && !client->is_paused)
         write_messages(client);
     want(client);
+}
+
+/* False: nobody listens. */
+static bool attach(struct spawn_client *client)
+{
+    char hello[SPAWN_FIXED_MAX];
+    struct spawn_hello body = {.pid = (uint32_t)getpid()};
+    if (spawn_connect(client->config.folder, &client->fd) != OK)
+        return false;
+    client->state = CLIENT_GREETING;
+    size_t length = spawn_encode(SPAWN_HELLO, &body, hello);
+    if (loop_fd_new(client->loop, client->fd, socket_ready, client, &client->socket) != OK ||
+        send(client->fd, hello, length, MSG_NOSIGNAL) != (ssize_t)length)
+        disconnect(client, SPAWN_EVENT_GONE);
+    want(client);
+    return true;
 }
 
 static void launcher_ended(void *context, unsigned events)
@@ -299,13 +336,8 @@ static void launcher_ended(void *context, unsigned events)
     spawn_launched(client->launcher, client->launcher_fd);
     client->launcher_fd = -1;
     client->state = CLIENT_DOWN;
-    int fd;
-    if (spawn_connect(client->config.folder, &fd) != OK) {
+    if (!attach(client))
         retry_later(client); /* its reason is in the spawner's log */
-        return;
-    }
-    close(fd);
-    connect_now(client);
 }
 
 static void launch(struct spawn_client *client)
@@ -324,23 +356,11 @@ static void launch(struct spawn_client *client)
     loop_fd_want(client->launching, LOOP_READ);
 }
 
-static void connect_now(void *context)
+static void attach_or_launch(void *context)
 {
     struct spawn_client *client = context;
-    char hello[SPAWN_FIXED_MAX];
-    struct spawn_hello body = {.pid = (uint32_t)getpid()};
-    if (spawn_connect(client->config.folder, &client->fd) != OK) {
+    if (!attach(client))
         launch(client);
-        return;
-    }
-    client->state = CLIENT_GREETING;
-    size_t length = spawn_encode(SPAWN_HELLO, &body, hello);
-    if (loop_fd_new(client->loop, client->fd, socket_ready, client, &client->socket) != OK ||
-        send(client->fd, hello, length, MSG_NOSIGNAL) != (ssize_t)length) {
-        disconnect(client, SPAWN_EVENT_GONE);
-        return;
-    }
-    want(client);
 }
 
 static void wake_now(void *context)
@@ -374,7 +394,9 @@ enum status spawn_client_new(struct loop *loop, const struct spawn_client_config
     client->config.allow_file = copy_text(config->allow_file);
     enum status st = client->config.folder ? OK : E_NOMEM;
     if (st == OK)
-        st = loop_timer_new(loop, connect_now, client, &client->retry);
+        st = loop_timer_new(loop, attach_or_launch, client, &client->retry);
+    if (st == OK)
+        st = loop_timer_new(loop, resume_now, client, &client->resume);
     if (st == OK)
         st = loop_timer_new(loop, wake_now, client, &client->waking);
     if (st != OK) {
@@ -406,6 +428,7 @@ struct spawn_client *spawn_client_free(struct spawn_client *client)
     if (client->launcher_fd >= 0)
         spawn_launched(client->launcher, client->launcher_fd);
     loop_timer_free(client->retry);
+    loop_timer_free(client->resume);
     loop_timer_free(client->waking);
     free_all(&client->waiting);
     free_all(&client->unanswered);
