@@ -136,7 +136,7 @@ static enum status listen_in_folder(struct spawner *s)
     s->listener.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->listener.fd < 0 ||
         bind(s->listener.fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-        listen(s->listener.fd, 8) < 0)
+        fchmodat(s->folder_fd, SPAWN_SOCKET, 0600, 0) < 0 || listen(s->listener.fd, 8) < 0)
         return E_IO;
     return OK;
 }
@@ -201,6 +201,7 @@ static void close_all(struct spawner *s)
     journal_close(&s->journal);
     cgroups_release(&s->cgroups);
     slots_release(&s->slots);
+    run_table_release(&s->runs);
     heap_release(&s->timers);
     tree_release(&s->tree);
 }

@@ -34,6 +34,17 @@ void run_table_init(struct run_table *table)
     TAILQ_INIT(&table->buried);
 }
 
+void run_table_release(struct run_table *table)
+{
+    struct run *run;
+    while ((run = TAILQ_FIRST(&table->all))) {
+        TAILQ_REMOVE(&table->all, run, all);
+        output_close(&run->output);
+        free(run);
+    }
+    run_sweep(table);
+}
+
 struct run *run_new(struct run_table *table, const char *id)
 {
     struct run *run = calloc(1, sizeof(*run));

@@ -95,6 +95,7 @@ struct run_table {
 };
 
 void run_table_init(struct run_table *table);
+void run_table_release(struct run_table *table); /* frees every run, whatever its state */
 
 /* NULL: out of memory. It is in the table by its id. */
 struct run *run_new(struct run_table *table, const char *id);

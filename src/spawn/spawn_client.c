@@ -122,8 +122,8 @@ static void want(struct spawn_client *client)
     if (!client->socket)
         return;
     unsigned events = client->event_count < EVENTS_MAX ? LOOP_READ : 0u;
-    bool may_write = client->state == CLIENT_READY && !client->is_paused &&
-                     !TAILQ_EMPTY(&client->waiting);
+    bool may_write =
+        client->state == CLIENT_READY && !client->is_paused && !TAILQ_EMPTY(&client->waiting);
     loop_fd_want(client->socket, events | (may_write ? LOOP_WRITE : 0u));
 }
 

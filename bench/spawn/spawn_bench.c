@@ -1,0 +1,171 @@
+/* How fast processes start through the spawner, beside what the machine itself can do: the rate of
+ * posix_spawn with two pipes and a wait for each, measured in the same run, alternately. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawn_client.h"
+
+enum {
+    AT_ONCE = 5000,
+    ROUNDS = 3,
+    SUSTAINED = 5000,
+    IN_FLIGHT = 32, /* sustained: a new start for each end */
+};
+
+static char *const command[] = {(char *)"/bin/true", NULL};
+static char *const no_variables[] = {NULL};
+
+struct bench {
+    struct loop *loop;
+    struct spawn_client *client;
+    bool is_ready;
+    int round, started, ended, want, failed;
+    bool refill; /* a start for each end */
+};
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "spawn_bench: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+/* Starts one and closes its ends of the pipes, as whoever keeps output would after it. */
+static void bare_start(void)
+{
+    int out[2], err[2];
+    pid_t pid;
+    posix_spawn_file_actions_t files;
+    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+        die("pipe2");
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, out[1], 1);
+    posix_spawn_file_actions_adddup2(&files, err[1], 2);
+    if (posix_spawn(&pid, command[0], &files, NULL, command, no_variables) != 0)
+        die("posix_spawn");
+    posix_spawn_file_actions_destroy(&files);
+    close(out[0]);
+    close(out[1]);
+    close(err[0]);
+    close(err[1]);
+}
+
+static double bare(int count)
+{
+    double start = now_s();
+    int ended = 0;
+    for (int i = 0; i < count; i++) {
+        bare_start();
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ended++;
+    }
+    while (ended < count && wait(NULL) > 0)
+        ended++;
+    return now_s() - start;
+}
+
+static void start_one(struct bench *b)
+{
+    char id[SPAWN_ID_MAX + 1];
+    struct spawn_request request;
+    spawn_request_init(&request);
+    snprintf(id, sizeof(id), "bench-%d-%d", b->round, b->started++);
+    request.id = id;
+    request.argv = command;
+    request.env = no_variables;
+    if (spawn_client_start(b->client, &request) != OK)
+        die("start");
+}
+
+static void on_wake(void *context)
+{
+    struct bench *b = context;
+    struct spawn_event event;
+    while (spawn_client_next_event(b->client, &event)) {
+        b->is_ready |= event.kind == SPAWN_EVENT_READY;
+        if (event.kind != SPAWN_EVENT_RUN || event.run.change != SPAWN_CHANGE_ENDED)
+            continue;
+        b->failed += event.run.reason != SPAWN_EXITED || event.run.wait_status != 0;
+        b->ended++;
+        if (spawn_client_ack(b->client, event.run.id) != OK)
+            die("ack");
+        if (b->refill && b->started < b->want)
+            start_one(b);
+    }
+}
+
+static double through_spawner(struct bench *b, int count, int first, bool refill)
+{
+    double start = now_s();
+    b->round++;
+    b->started = b->ended = 0;
+    b->want = count;
+    b->refill = refill;
+    while (b->started < first)
+        start_one(b);
+    while (b->ended < count)
+        loop_run_once(b->loop);
+    return now_s() - start;
+}
+
+static void compare(struct bench *b, const char *name, int count, int first, bool refill,
+                    double *ret_bare, double *ret_spawner)
+{
+    *ret_bare = *ret_spawner = 1e9;
+    for (int i = 0; i < ROUNDS; i++) { /* the best of each, since others use the machine too */
+        double machine = bare(count);
+        double spawner = through_spawner(b, count, first, refill);
+        *ret_bare = machine < *ret_bare ? machine : *ret_bare;
+        *ret_spawner = spawner < *ret_spawner ? spawner : *ret_spawner;
+        fprintf(stderr, "%s: round %d: bare %.3f s, peal-spawn %.3f s\n", name, i + 1, machine,
+                spawner);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    char folder[] = "/tmp/peal-spawn-bench-XXXXXX";
+    struct bench b = {0};
+    double machine, spawner;
+    if (argc != 2) {
+        fprintf(stderr, "usage: spawn_bench PATH-OF-peal-spawn\n");
+        return 2;
+    }
+    if (!mkdtemp(folder) || loop_new(&b.loop) != OK)
+        die("set-up");
+    struct spawn_client_config config = {.folder = folder, .program = argv[1], .idle_ms = 500};
+    if (spawn_client_new(b.loop, &config, on_wake, &b, &b.client) != OK)
+        die("client");
+    while (!b.is_ready)
+        loop_run_once(b.loop);
+
+    compare(&b, "at once", AT_ONCE, AT_ONCE, false, &machine, &spawner);
+    printf("%d at once: posix_spawn %.3f s, peal-spawn %.3f s, ratio %.2f (budget 1.25) %s\n",
+           AT_ONCE, machine, spawner, spawner / machine,
+           spawner <= machine * 1.25 ? "ok" : "MISSED");
+    compare(&b, "sustained", SUSTAINED, IN_FLIGHT, true, &machine, &spawner);
+    printf("sustained: posix_spawn %.0f/s, peal-spawn %.0f/s, %.0f %% (budget 80 %%) %s\n",
+           SUSTAINED / machine, SUSTAINED / spawner, 100 * machine / spawner,
+           machine / spawner >= 0.8 ? "ok" : "MISSED");
+    if (b.failed)
+        printf("%d runs failed\n", b.failed);
+    spawn_client_free(b.client);
+    loop_free(b.loop);
+    char remove[64];
+    snprintf(remove, sizeof(remove), "rm -rf %s", folder);
+    return b.failed || system(remove) != 0;
+}

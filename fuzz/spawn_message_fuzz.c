@@ -1,0 +1,52 @@
+/* Any packet is either refused or decoded; a start that was decoded can be encoded again. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spawn_message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+static void require(int holds)
+{
+    if (!holds)
+        abort();
+}
+
+static void check_start(const struct spawn_message *message, const void *packet, size_t length)
+{
+    struct spawn_request request;
+    void *block, *again;
+    size_t again_length;
+    if (spawn_decode_start(message, &request, &block) != OK)
+        return;
+    require(spawn_id_valid(request.id) && request.argv[0]);
+    request.stdin_bytes = NULL; /* its length is announced, but travels beside the message */
+    if (spawn_encode_start(&request, &again, &again_length) == OK) {
+        require(again_length == length);
+        require(memcmp((const char *)again + 16, (const char *)packet + 16, 40) == 0);
+        free(again);
+    }
+    free(block);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    struct spawn_message message;
+    struct spawn_hello hello;
+    struct spawn_kill order;
+    struct spawn_ack ack;
+    struct spawn_run run;
+    char *packet = malloc(length ? length : 1); /* aligned, and of the exact size */
+    require(packet != NULL);
+    memcpy(packet, bytes, length);
+    if (spawn_decode(packet, length, &message) == OK) {
+        check_start(&message, packet, length);
+        require(spawn_decode_hello(&message, &hello) != OK || message.type == SPAWN_HELLO);
+        require(spawn_decode_kill(&message, &order) != OK || spawn_id_valid(order.id));
+        require(spawn_decode_ack(&message, &ack) != OK || spawn_id_valid(ack.id));
+        require(spawn_decode_run(&message, &run) != OK || run.reason < SPAWN_REASON_COUNT);
+    }
+    free(packet);
+    return 0;
+}

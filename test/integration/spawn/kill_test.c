@@ -1,0 +1,183 @@
+/* Killing: the whole tree, with grace, whatever its processes did to get away. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+
+/* Every script writes the pids of its processes to $PIDS and then waits in them. */
+static const struct {
+    int line;
+    const char *script;
+    int processes;
+} trees[] = {
+    {__LINE__, "echo $$ >> $PIDS; exec sleep 100", 1},
+    {__LINE__, "echo $$ >> $PIDS; sh -c 'echo $$ >> $PIDS; sleep 100'; exit 0", 2},
+    {__LINE__, "sh -c 'echo $$ >> $PIDS; exec sleep 100' & echo $$ >> $PIDS; wait", 2},
+    /* a session of its own */
+    {__LINE__, "setsid sh -c 'echo $$ >> $PIDS; exec sleep 100' & echo $$ >> $PIDS; wait", 2},
+    /* a session of its own, and its parent has ended: a daemon */
+    {__LINE__,
+     "(setsid sh -c 'echo $$ >> $PIDS; (exec sleep 100) & echo $! >> $PIDS; exec sleep 100' &);"
+     "echo $$ >> $PIDS; exec sleep 100",
+     3},
+    /* it won't listen */
+    {__LINE__, "trap '' TERM; echo $$ >> $PIDS; sleep 100; sleep 100; sleep 100", 1},
+    {__LINE__,
+     "setsid sh -c \"trap '' TERM; echo \\$\\$ >> $PIDS; while :; do sleep 1; done\" &"
+     "echo $$ >> $PIDS; exec sleep 100",
+     2},
+    /* stopped */
+    {__LINE__, "echo $$ >> $PIDS; kill -STOP $$; sleep 100", 1},
+};
+
+/* Reads the pids once all are there; returns how many. */
+static int read_pids(const char *path, int pids[8])
+{
+    int count = 0;
+    FILE *file = fopen(path, "re");
+    while (file && count < 8 && fscanf(file, "%d", &pids[count]) == 1)
+        count++;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+static void start_tree(struct harness *h, size_t row, const char *id, int64_t timeout_ms,
+                       char variable[300], int pids[8])
+{
+    struct shell shell;
+    shell_init(&shell, id, trees[row].script);
+    snprintf(variable, 300, "PIDS=%s/pids-%s", h->folder, id);
+    shell.env[1] = variable;
+    shell.request.timeout_ms = timeout_ms;
+    harness_start(h, &shell.request);
+    if (!timeout_ms)
+        harness_wait(h, read_pids(variable + 5, pids) == trees[row].processes);
+}
+
+static void check_tree(struct harness *h, size_t row, const char *id, const char *path,
+                       enum spawn_reason want)
+{
+    int pids[8];
+    const struct spawn_run *run = harness_ended(h, id);
+    int count = read_pids(path, pids);
+    if (run->reason != want || run->left_over || count != trees[row].processes)
+        fail_msg("line %d: %s, %d pids", trees[row].line,
+                 spawn_reason_text((enum spawn_reason)run->reason), count);
+    for (int i = 0; i < count; i++)
+        if (process_lives(pids[i])) /* the end was told: none may be left */
+            fail_msg("line %d: process %d of %d lives", trees[row].line, i + 1, count);
+}
+
+static void the_whole_tree_is_killed(void **state)
+{
+    struct harness *h = *state;
+    for (size_t i = 0; i < ROWS(trees); i++) {
+        char id[16], variable[300];
+        int pids[8];
+        snprintf(id, sizeof(id), "tree-%zu", i);
+        start_tree(h, i, id, 0, variable, pids);
+        assert_int_equal(spawn_client_kill(h->client, id, 0, -1), OK);
+        check_tree(h, i, id, variable + 5, SPAWN_KILLED);
+    }
+}
+
+static void a_timeout_kills_the_whole_tree(void **state)
+{
+    struct harness *h = *state;
+    char ids[ROWS(trees)][16], variables[ROWS(trees)][300];
+    int pids[8];
+    for (size_t i = 0; i < ROWS(trees); i++) {
+        snprintf(ids[i], sizeof(ids[i]), "late-%zu", i);
+        start_tree(h, i, ids[i], 1000, variables[i], pids);
+    }
+    harness_wait(h, harness_seen(h, ids[ROWS(trees) - 1])->started == 1);
+    harness_detach(h); /* nobody is there to tell the spawner */
+    harness_attach(h);
+    for (size_t i = 0; i < ROWS(trees); i++)
+        check_tree(h, i, ids[i], variables[i] + 5, SPAWN_TIMED_OUT);
+}
+
+static void grace_lets_it_clean_up(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    shell_init(&shell, "tidy",
+               "trap 'echo bye; exit 9' TERM; echo up; while :; do sleep 0.02; done");
+    shell.request.grace_ms = 15000;
+    harness_start(h, &shell.request);
+    harness_wait(h, harness_seen(h, "tidy")->run.output_bytes > 0);
+    assert_int_equal(spawn_client_kill(h->client, "tidy", 0, -1), OK);
+    const struct spawn_run *run = harness_ended(h, "tidy");
+    assert_int_equal(run->reason, SPAWN_KILLED);
+    assert_int_equal(WEXITSTATUS(run->wait_status), 9);
+    assert_in_range(run->ended_boot_ms - run->started_boot_ms, 0, 10000);
+    char *text = harness_output(h, "tidy", SPAWN_STDOUT, NULL, NULL);
+    assert_string_equal(text, "up\nbye\n");
+    free(text);
+}
+
+static void the_first_signal_can_be_chosen(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "chosen", "trap 'exit 8' USR1; echo up; while :; do sleep 0.02; done");
+    harness_wait(h, harness_seen(h, "chosen")->run.output_bytes > 0);
+    assert_int_equal(spawn_client_kill(h->client, "chosen", SIGUSR1, 10000), OK);
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "chosen")->wait_status), 8);
+}
+
+static void no_grace_is_sigkill_at_once(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "now", "trap '' TERM; echo up; sleep 100");
+    harness_wait(h, harness_seen(h, "now")->run.output_bytes > 0);
+    assert_int_equal(spawn_client_kill(h->client, "now", 0, 0), OK);
+    const struct spawn_run *run = harness_ended(h, "now");
+    assert_int_equal(WTERMSIG(run->wait_status), SIGKILL);
+    assert_int_equal(run->reason, SPAWN_KILLED);
+}
+
+static void others_are_not_touched(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "other", "echo up; sleep 1; exit 3");
+    harness_sh(h, "victim", "echo up; sleep 100");
+    harness_wait(h, harness_seen(h, "other")->run.output_bytes > 0 &&
+                        harness_seen(h, "victim")->run.output_bytes > 0);
+    assert_int_equal(spawn_client_kill(h->client, "victim", 0, -1), OK);
+    assert_int_equal(spawn_client_kill(h->client, "nobody-knows", 0, -1), OK);
+    assert_int_equal(harness_ended(h, "victim")->reason, SPAWN_KILLED);
+    const struct spawn_run *run = harness_ended(h, "other");
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    assert_int_equal(WEXITSTATUS(run->wait_status), 3);
+}
+
+static void an_end_in_time_is_no_timeout(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    shell_init(&shell, "quick", "exit 0");
+    shell.request.timeout_ms = 5000;
+    harness_start(h, &shell.request);
+    assert_int_equal(harness_ended(h, "quick")->reason, SPAWN_EXITED);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_whole_tree_is_killed),     TEST(a_timeout_kills_the_whole_tree),
+        TEST(grace_lets_it_clean_up),       TEST(the_first_signal_can_be_chosen),
+        TEST(no_grace_is_sigkill_at_once),  TEST(others_are_not_touched),
+        TEST(an_end_in_time_is_no_timeout),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+/* Output: complete, in its order, marked by stream, bounded on disk and in memory. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "clock.h"
+#include "harness.h"
+
+static long rss_kib(uint32_t pid)
+{
+    char path[64], line[128];
+    long kib = -1;
+    snprintf(path, sizeof(path), "/proc/%u/status", pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file))
+        sscanf(line, "VmRSS: %ld", &kib);
+    fclose(file);
+    return kib;
+}
+
+static int64_t disk_bytes(const struct harness *h, const char *id)
+{
+    static const char *const suffixes[] = {"", ".0", ".1"};
+    int64_t sum = 0;
+    for (size_t i = 0; i < ROWS(suffixes); i++) {
+        char path[256];
+        struct stat st;
+        snprintf(path, sizeof(path), "%s/out/%s%s", h->folder, id, suffixes[i]);
+        if (stat(path, &st) == 0)
+            sum += st.st_size;
+    }
+    return sum;
+}
+
+static void streams_are_kept_apart(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "two",
+               "for i in 1 2 3; do echo out$i; sleep 0.02; echo err$i >&2; sleep 0.02; "
+               "done; printf last");
+    const struct spawn_run *run = harness_ended(h, "two");
+    assert_int_equal(run->output_bytes, 3 * 5 + 3 * 5 + 4);
+    assert_int_equal(run->dropped_bytes, 0);
+    char *out = harness_output(h, "two", SPAWN_STDOUT, NULL, NULL);
+    char *err = harness_output(h, "two", SPAWN_STDERR, NULL, NULL);
+    char *both = harness_output(h, "two", 0, NULL, NULL);
+    assert_string_equal(out, "out1\nout2\nout3\nlast");
+    assert_string_equal(err, "err1\nerr2\nerr3\n");
+    assert_string_equal(both, "out1\nerr1\nout2\nerr2\nout3\nerr3\nlast");
+    free(out);
+    free(err);
+    free(both);
+}
+
+static void chunks_have_times_and_positions(void **state)
+{
+    struct harness *h = *state;
+    int64_t before = clock_now().wall.ms;
+    harness_sh(h, "times", "echo a; sleep 0.1; echo b; sleep 0.1; echo c");
+    harness_ended(h, "times");
+    struct spawn_output *output;
+    struct spawn_chunk chunk;
+    int64_t last = before;
+    assert_int_equal(spawn_output_open(h->folder, "times", 2, &output), OK); /* from "b" on */
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(spawn_output_next(output, &chunk), OK);
+        assert_int_equal(chunk.position, i * 2);
+        assert_int_equal(chunk.gap_bytes, 0);
+        assert_int_equal(chunk.bytes[0], 'a' + i);
+        assert_in_range(chunk.wall_ms, last + 50, before + 20000);
+        last = chunk.wall_ms;
+    }
+    assert_int_equal(spawn_output_next(output, &chunk), E_NOT_FOUND);
+    spawn_output_free(output);
+    assert_in_range(harness_seen(h, "times")->grew, 1, 4); /* told while it ran, but not often */
+    spawn_output_remove(h->folder, "times");
+    assert_int_equal(disk_bytes(h, "times"), 0);
+}
+
+static void bytes_are_bytes(void **state)
+{
+    struct harness *h = *state;
+    size_t length;
+    harness_sh(h, "binary",
+               "i=0; while [ $i -lt 256 ]; do printf \"\\\\$(printf %o $i)\"; "
+               "i=$((i+1)); done");
+    harness_ended(h, "binary");
+    char *bytes = harness_output(h, "binary", SPAWN_STDOUT, &length, NULL);
+    assert_int_equal(length, 256);
+    for (int i = 0; i < 256; i++)
+        assert_int_equal((unsigned char)bytes[i], i);
+    free(bytes);
+}
+
+static void head_and_tail_are_kept(void **state)
+{
+    static const struct {
+        int line;
+        uint64_t head, tail;
+        unsigned lines; /* of 10 bytes */
+        bool whole;     /* nothing is dropped */
+        const char *first, *last;
+    } cases[] = {
+        {__LINE__, 1 << 20, 1 << 20, 10000, true, "000000001\n", "000010000\n"},
+        {__LINE__, 4096, 4096, 100000, false, "000000001\n", "000100000\n"},
+        {__LINE__, 0, 4096, 100000, false, NULL, "000100000\n"},
+        {__LINE__, 4096, 0, 100000, false, "000000001\n", NULL},
+        {__LINE__, 0, 0, 1000, false, NULL, NULL},
+        {__LINE__, 100, 100, 1000, false, "000000001\n", "000001000\n"}, /* less than a chunk */
+    };
+    struct harness *h = *state;
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        char id[16], script[64];
+        struct shell shell;
+        snprintf(id, sizeof(id), "ends-%zu", i);
+        snprintf(script, sizeof(script), "seq -f %%09.0f %u", cases[i].lines);
+        shell_init(&shell, id, script);
+        shell.request.head_bytes = cases[i].head;
+        shell.request.tail_bytes = cases[i].tail;
+        harness_start(h, &shell.request);
+        const struct spawn_run run = *harness_ended(h, id);
+        size_t length;
+        uint64_t gap;
+        char *text = harness_output(h, id, 0, &length, &gap);
+        bool fits = run.output_bytes == cases[i].lines * 10u &&
+                    run.output_bytes - run.dropped_bytes == length &&
+                    (run.dropped_bytes == 0) == cases[i].whole &&
+                    disk_bytes(h, id) <= (int64_t)(cases[i].head + 2 * cases[i].tail) &&
+                    (!cases[i].last || gap == run.dropped_bytes);
+        if (cases[i].first)
+            fits = fits && strncmp(text, cases[i].first, 10) == 0;
+        if (cases[i].last)
+            fits = fits && length >= 10 && strcmp(text + length - 10, cases[i].last) == 0;
+        if (!fits)
+            fail_msg("line %d: %llu came, %llu dropped, %zu kept, gap %llu", cases[i].line,
+                     (unsigned long long)run.output_bytes, (unsigned long long)run.dropped_bytes,
+                     length, (unsigned long long)gap);
+        free(text);
+    }
+}
+
+static void a_gigabyte_leaves_memory_and_disk_flat(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "warm", "head -c 4M /dev/zero");
+    harness_ended(h, "warm");
+    long before = rss_kib(h->hello.pid);
+    harness_sh(h, "gigabyte", "head -c 1G /dev/zero; echo end");
+    harness_wait(h, harness_seen(h, "gigabyte")->grew > 3);
+    const struct spawn_run *run = harness_ended(h, "gigabyte");
+    assert_int_equal(run->output_bytes, (1 << 30) + 4);
+    assert_in_range(run->dropped_bytes, (1 << 30) - (3 << 20), 1 << 30);
+    assert_in_range(disk_bytes(h, "gigabyte"), 2 << 20, 3 << 20);
+    assert_true(rss_kib(h->hello.pid) - before < 2048);
+    size_t length;
+    char *text = harness_output(h, "gigabyte", 0, &length, NULL);
+    assert_string_equal(text + length - 4, "end\n");
+    free(text);
+}
+
+static void a_full_disk_drops_output_and_says_so(void **state)
+{
+    struct harness *h = *state;
+    char folder[128];
+    if (geteuid() != 0)
+        skip();
+    snprintf(folder, sizeof(folder), "%s/out", h->folder);
+    /* The spawner has its folder open already: it must be in place before it starts. */
+    harness_detach(h);
+    kill((pid_t)h->hello.pid, SIGTERM);
+    harness_wait(h, !process_lives((int)h->hello.pid));
+    if (mount("tmpfs", folder, "tmpfs", 0, "size=256k,mode=700") < 0)
+        skip();
+    harness_attach(h);
+    harness_sh(h, "full", "seq 100000; echo done >&2; exit 5");
+    const struct spawn_run run = *harness_ended(h, "full");
+    harness_detach(h);
+    kill((pid_t)h->hello.pid, SIGTERM);
+    harness_wait(h, !process_lives((int)h->hello.pid));
+    uint64_t gap;
+    char *text = harness_output(h, "full", 0, NULL, &gap);
+    assert_int_equal(umount2(folder, MNT_DETACH), 0);
+    assert_int_equal(run.reason, SPAWN_EXITED);
+    assert_int_equal(run.wait_status >> 8, 5);
+    assert_int_equal(run.output_bytes, 588895 + 5);
+    assert_int_equal(run.disk_full, 1);
+    assert_true(run.dropped_bytes > 100000);
+    assert_memory_equal(text, "1\n2\n3\n", 6);
+    free(text);
+}
+
+static void a_background_process_does_not_hold_the_run(void **state)
+{
+    struct harness *h = *state;
+    char text[32];
+    /* It goes on printing far more than a pipe holds, and must neither die nor block. */
+    char script[512], path[256];
+    harness_path(h, "survivor", path, sizeof(path));
+    snprintf(script, sizeof(script),
+             "echo before; (sleep 0.5; head -c 300000 /dev/zero; echo $? > %s) & exit 4", path);
+    harness_sh(h, "parent", script);
+    const struct spawn_run *run = harness_ended(h, "parent");
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    assert_int_equal(run->wait_status >> 8, 4);
+    assert_in_range(run->ended_boot_ms - run->started_boot_ms, 0, 400);
+    assert_int_equal(run->output_bytes, 7);
+    harness_ack(h, "parent");
+    harness_file(h, "survivor", text, sizeof(text));
+    assert_string_equal(text, "0\n");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(streams_are_kept_apart),
+        TEST(chunks_have_times_and_positions),
+        TEST(bytes_are_bytes),
+        TEST(head_and_tail_are_kept),
+        TEST(a_gigabyte_leaves_memory_and_disk_flat),
+        TEST(a_full_disk_drops_output_and_says_so),
+        TEST(a_background_process_does_not_hold_the_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

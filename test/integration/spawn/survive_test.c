@@ -1,0 +1,341 @@
+/* What outlives whom: runs outlive the agent, the spawner's death and its upgrade. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+#include "spawn_launch.h"
+
+static void a_new_agent_gets_what_it_missed(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "short", "echo missed; exit 6");
+    harness_sh(h, "long", "while [ ! -e go ]; do sleep 0.02; done; echo went; exit 5");
+    harness_wait(h, harness_seen(h, "long")->started == 1);
+    harness_detach(h);
+    h->seen_count = 0;
+    harness_attach(h);
+    assert_int_equal(harness_seen(h, "long")->known, 1);
+    assert_int_equal(harness_seen(h, "long")->run.reason, SPAWN_NOT_ENDED);
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "short")->wait_status), 6);
+    char *text = harness_output(h, "short", 0, NULL, NULL);
+    assert_string_equal(text, "missed\n");
+    free(text);
+    for (int i = 0; i < 3; i++) { /* told again and again until it is acknowledged */
+        harness_detach(h);
+        h->seen_count = 0;
+        harness_attach(h);
+        assert_int_equal(harness_ended(h, "short")->reason, SPAWN_EXITED);
+    }
+    harness_ack(h, "short");
+    assert_int_equal(spawn_client_kill(h->client, "long", 0, -1), OK);
+    harness_ended(h, "long");
+    harness_ack(h, "long");
+    harness_sh(h, "barrier", "exit 0");
+    harness_ended(h, "barrier");
+    harness_detach(h);
+    h->seen_count = 0;
+    harness_attach(h);
+    assert_int_equal(h->hello.runs, 1);
+    assert_int_equal(harness_seen(h, "short")->known, 0);
+}
+
+static void the_newer_agent_wins(void **state)
+{
+    struct harness *h = *state;
+    struct harness newer = *h;
+    newer.client = NULL;
+    newer.seen = NULL;
+    newer.seen_count = 0;
+    harness_attach(&newer);
+    harness_wait(h, h->was_replaced);
+    harness_sh(&newer, "mine", "exit 0");
+    assert_int_equal(harness_ended(&newer, "mine")->reason, SPAWN_EXITED);
+    assert_int_equal(harness_seen(h, "mine")->started, 0);
+    harness_detach(&newer);
+    free(newer.seen);
+}
+
+static void a_killed_spawner_is_answered_for(void **state)
+{
+    struct harness *h = *state;
+    char path[256], script[512];
+    harness_path(h, "go", path, sizeof(path));
+    snprintf(script, sizeof(script),
+             "echo one; while [ ! -e %s ]; do echo more; sleep 0.05; done; echo two; exit 5", path);
+    harness_sh(h, "ended", "echo out; exit 7");
+    harness_ended(h, "ended");
+    harness_sh(h, "lives", script);
+    harness_sh(h, "dies", "sleep 100");
+    harness_wait(h, harness_seen(h, "lives")->run.output_bytes > 0);
+    harness_wait(h, harness_seen(h, "dies")->started == 1);
+    uint32_t old_pid = h->hello.pid;
+    int victim = harness_seen(h, "dies")->run.pid;
+    kill((pid_t)old_pid, SIGSTOP); /* so that it can't see the end of that run */
+    kill(victim, SIGKILL);
+    kill((pid_t)old_pid, SIGKILL);
+    h->seen_count = 0;
+    harness_wait(h, h->gone == 1);
+    harness_wait(h, h->is_ready); /* the client has started another by itself */
+    assert_true(h->hello.pid != old_pid);
+    const struct spawn_run *run = harness_ended(h, "ended");
+    assert_int_equal(WEXITSTATUS(run->wait_status), 7);
+    run = harness_ended(h, "dies");
+    assert_int_equal(run->reason, SPAWN_UNKNOWN);
+    assert_int_equal(harness_seen(h, "lives")->run.reason, SPAWN_NOT_ENDED);
+    harness_sh(h, "lives", "exit 1"); /* its id is still taken */
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    run = harness_ended(h, "lives");
+    assert_int_equal(run->reason, SPAWN_UNKNOWN);
+    char *text = harness_output(h, "lives", 0, NULL, NULL);
+    assert_memory_equal(text, "one\nmore\n", 9);
+    assert_non_null(strstr(text, "more\ntwo\n")); /* not killed by SIGPIPE, and read to its end */
+    free(text);
+}
+
+static void an_adopted_run_can_be_killed(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    shell_init(&shell, "timed", "sleep 100 & echo $!; wait");
+    shell.request.timeout_ms = 1500;
+    harness_start(h, &shell.request);
+    harness_sh(h, "killed", "sleep 100 & echo $!; wait");
+    harness_wait(h, harness_seen(h, "timed")->run.output_bytes > 0 &&
+                        harness_seen(h, "killed")->run.output_bytes > 0);
+    kill((pid_t)h->hello.pid, SIGKILL);
+    harness_wait(h, h->gone == 1);
+    harness_wait(h, h->is_ready);
+    assert_int_equal(spawn_client_kill(h->client, "killed", 0, -1), OK);
+    assert_int_equal(harness_ended(h, "killed")->reason, SPAWN_KILLED);
+    assert_int_equal(harness_ended(h, "timed")->reason, SPAWN_TIMED_OUT);
+    static const char *const ids[] = {"killed", "timed"};
+    for (size_t i = 0; i < ROWS(ids); i++) {
+        char *text = harness_output(h, ids[i], 0, NULL, NULL);
+        assert_false(process_lives(atoi(text)));
+        free(text);
+    }
+}
+
+static void an_upgrade_keeps_everything(void **state)
+{
+    struct harness *h = *state;
+    char path[256], script[512];
+    harness_path(h, "go", path, sizeof(path));
+    snprintf(script, sizeof(script),
+             "i=0; while [ ! -e %s ]; do i=$((i+1)); echo $i; echo e$i >&2; sleep 0.01; done; "
+             "echo end; exit 5",
+             path);
+    uint32_t pid = h->hello.pid;
+    struct shell shell;
+    harness_sh(h, "before", "exit 7");
+    harness_ended(h, "before");
+    harness_sh(h, "through", script);
+    shell_init(&shell, "timed", "sleep 100");
+    shell.request.timeout_ms = 1500;
+    harness_start(h, &shell.request);
+    for (int i = 0; i < 20; i++) {
+        uint64_t bytes = harness_seen(h, "through")->run.output_bytes;
+        if (i % 2)
+            assert_int_equal(spawn_client_upgrade(h->client), OK);
+        else
+            kill((pid_t)pid, SIGHUP);
+        harness_wait(h, harness_seen(h, "through")->run.output_bytes > bytes);
+    }
+    assert_int_equal(h->gone, 0); /* not even the connection */
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+    const struct spawn_run *run = harness_ended(h, "through");
+    assert_int_equal(run->reason, SPAWN_EXITED);
+    assert_int_equal(WEXITSTATUS(run->wait_status), 5);
+    char *text = harness_output(h, "through", SPAWN_STDOUT, NULL, NULL);
+    int want = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        if (strcmp(line, "end") != 0)
+            assert_int_equal(atoi(line), ++want); /* none lost, none twice */
+    assert_true(want > 20);
+    free(text);
+    assert_int_equal(harness_ended(h, "timed")->reason, SPAWN_TIMED_OUT);
+    harness_sh(h, "after", "ls /proc/self/fd | wc -l; exit 3");
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "after")->wait_status), 3);
+    text = harness_output(h, "after", 0, NULL, NULL);
+    assert_int_equal(atoi(text), 4);
+    free(text);
+    harness_detach(h);
+    harness_attach(h);
+    assert_int_equal(h->hello.pid, pid);
+}
+
+static void a_broken_upgrade_is_refused(void **state)
+{
+    struct harness *h = *state;
+    char copy[256], command[5000];
+    harness_detach(h);
+    kill((pid_t)h->hello.pid, SIGTERM);
+    harness_wait(h, !process_lives((int)h->hello.pid));
+    harness_path(h, "peal-spawn", copy, sizeof(copy));
+    snprintf(command, sizeof(command), "cp %s %s", h->program, copy);
+    assert_int_equal(system(command), 0);
+    snprintf(h->program, sizeof(h->program), "%s", copy);
+    harness_attach(h);
+    harness_sh(h, "run", "sleep 0.5; exit 5");
+    harness_wait(h, harness_seen(h, "run")->started == 1);
+    assert_int_equal(unlink(copy), 0);
+    int fd = open(copy, O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+    assert_true(fd >= 0 && write(fd, "#!/bin/false\n", 13) == 13);
+    close(fd);
+    assert_int_equal(spawn_client_upgrade(h->client), OK);
+    assert_int_equal(WEXITSTATUS(harness_ended(h, "run")->wait_status), 5);
+    assert_int_equal(h->gone, 0);
+}
+
+static void sigterm_ends_all_runs(void **state)
+{
+    struct harness *h = *state;
+    harness_sh(h, "one", "echo $$; sleep 100");
+    harness_wait(h, harness_seen(h, "one")->run.output_bytes > 0);
+    int pid = harness_seen(h, "one")->run.pid;
+    uint32_t spawner = h->hello.pid;
+    kill((pid_t)spawner, SIGTERM);
+    assert_int_equal(harness_ended(h, "one")->reason, SPAWN_KILLED);
+    assert_false(process_lives(pid));
+    h->seen_count = 0;
+    harness_wait(h, h->is_ready && h->hello.pid != spawner);
+    assert_int_equal(harness_ended(h, "one")->reason, SPAWN_KILLED); /* from the journal */
+}
+
+static void it_ends_when_it_is_idle(void **state)
+{
+    struct harness *h = *state;
+    harness_detach(h);
+    kill((pid_t)h->hello.pid, SIGTERM);
+    harness_wait(h, !process_lives((int)h->hello.pid));
+    h->idle_ms = 200;
+    harness_attach(h);
+    harness_sh(h, "busy", "sleep 1; exit 0");
+    harness_wait(h, harness_seen(h, "busy")->started == 1);
+    int job = harness_seen(h, "busy")->run.pid;
+    int spawner = (int)h->hello.pid;
+    harness_detach(h);
+    harness_wait(h, !process_lives(job));
+    /* it was busy for five times its idle time */
+    harness_wait(h, !process_lives(spawner));
+    h->seen_count = 0;
+    harness_attach(h);
+    assert_int_equal(harness_ended(h, "busy")->reason, SPAWN_EXITED);
+}
+
+static int run_spawner(const struct harness *h)
+{
+    char command[5000];
+    snprintf(command, sizeof(command), "%s --dir %s 2>/dev/null", h->program, h->folder);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_second_spawner_is_refused(void **state)
+{
+    struct harness *h = *state;
+    assert_int_equal(run_spawner(h), 3);
+    harness_sh(h, "still", "exit 0");
+    assert_int_equal(harness_ended(h, "still")->reason, SPAWN_EXITED);
+}
+
+static void strangers_are_refused(void **state)
+{
+    struct harness *h = *state;
+    const struct passwd *nobody = getpwnam("nobody");
+    if (geteuid() != 0 || !nobody)
+        skip();
+    char socket_path[256];
+    struct stat st;
+    harness_path(h, SPAWN_SOCKET, socket_path, sizeof(socket_path));
+    assert_int_equal(stat(socket_path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    /* Even if the files were open to all. */
+    assert_int_equal(chmod(h->folder, 0711), 0);
+    assert_int_equal(chmod(socket_path, 0666), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int fd;
+        char answer[16];
+        if (setgid(nobody->pw_gid) < 0 || setuid(nobody->pw_uid) < 0 ||
+            spawn_connect(h->folder, &fd) != OK)
+            _exit(1);
+        struct pollfd end = {.fd = fd, .events = POLLIN};
+        bool closed = poll(&end, 1, 10000) == 1 && recv(fd, answer, sizeof(answer), 0) <= 0;
+        _exit(closed ? 0 : 2);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 0);
+    harness_sh(h, "still", "exit 0"); /* the agent was not disturbed */
+    assert_int_equal(harness_ended(h, "still")->reason, SPAWN_EXITED);
+    assert_int_equal(h->gone, 0);
+}
+
+static void garbage_ends_the_connection_only(void **state)
+{
+    struct harness *h = *state;
+    static const struct {
+        int line;
+        const char *bytes;
+        size_t length;
+    } cases[] = {
+        {__LINE__, "x", 1},
+        {__LINE__, "GET / HTTP/1.1\r\n\r\n", 18},
+        {__LINE__, "peal\1\0\2\0\x10\0\0\0\0\0\0\0", 16}, /* a start before hello, and empty */
+        {__LINE__, "peal\2\0\1\0\x20\0\0\0\0\0\0\0________________", 32}, /* another version */
+    };
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        int fd;
+        char answer[16];
+        assert_int_equal(spawn_connect(h->folder, &fd), OK);
+        assert_int_equal(send(fd, cases[i].bytes, cases[i].length, 0), cases[i].length);
+        struct pollfd end = {.fd = fd, .events = POLLIN};
+        if (poll(&end, 1, 10000) != 1 || recv(fd, answer, sizeof(answer), 0) > 0)
+            fail_msg("line %d: not closed", cases[i].line);
+        close(fd);
+    }
+    harness_detach(h);
+    harness_attach(h);
+    harness_sh(h, "still", "exit 0");
+    assert_int_equal(harness_ended(h, "still")->reason, SPAWN_EXITED);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_new_agent_gets_what_it_missed),
+        TEST(the_newer_agent_wins),
+        TEST(a_killed_spawner_is_answered_for),
+        TEST(an_adopted_run_can_be_killed),
+        TEST(an_upgrade_keeps_everything),
+        TEST(a_broken_upgrade_is_refused),
+        TEST(sigterm_ends_all_runs),
+        TEST(it_ends_when_it_is_idle),
+        TEST(a_second_spawner_is_refused),
+        TEST(strangers_are_refused),
+        TEST(garbage_ends_the_connection_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

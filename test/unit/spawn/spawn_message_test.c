@@ -1,0 +1,231 @@
+/* The codec: what is encoded is decoded, and nothing else is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "spawn_message.h"
+
+#define ROWS(table) (sizeof(table) / sizeof((table)[0]))
+
+static char *const arguments[] = {(char *)"/bin/echo", (char *)"", (char *)"two words", NULL};
+static char *const variables[] = {(char *)"A=1", (char *)"B=", NULL};
+
+static void make_request(struct spawn_request *request)
+{
+    spawn_request_init(request);
+    request->id = "run-1";
+    request->user = "nobody";
+    request->cwd = "/tmp";
+    request->argv = arguments;
+    request->env = variables;
+    request->deadline_boot_ms = 12345;
+    request->limits_set = 1u << SPAWN_LIMIT_CPU;
+    request->limits[SPAWN_LIMIT_CPU] = 99;
+}
+
+static char *make_start(size_t *ret_length)
+{
+    struct spawn_request request;
+    void *packet;
+    make_request(&request);
+    assert_int_equal(spawn_encode_start(&request, &packet, ret_length), OK);
+    return packet;
+}
+
+static enum status decode_start(const void *packet, size_t length, struct spawn_request *request,
+                                void **block)
+{
+    struct spawn_message message;
+    enum status st = spawn_decode(packet, length, &message);
+    return st == OK ? spawn_decode_start(&message, request, block) : st;
+}
+
+static void a_start_comes_back(void **state)
+{
+    (void)state;
+    size_t length;
+    char *packet = make_start(&length);
+    struct spawn_request got;
+    void *block;
+    assert_int_equal(decode_start(packet, length, &got, &block), OK);
+    assert_string_equal(got.id, "run-1");
+    assert_string_equal(got.user, "nobody");
+    assert_string_equal(got.cwd, "/tmp");
+    for (size_t i = 0; arguments[i]; i++)
+        assert_string_equal(got.argv[i], arguments[i]);
+    assert_null(got.argv[3]);
+    assert_string_equal(got.env[1], "B=");
+    assert_null(got.env[2]);
+    assert_null(got.stdin_bytes);
+    assert_int_equal(got.deadline_boot_ms, 12345);
+    assert_int_equal(got.grace_ms, 10000);
+    assert_int_equal(got.limits[SPAWN_LIMIT_CPU], 99);
+    free(block);
+    free(packet);
+}
+
+/* Copied to a block of its own size, so that the sanitizer sees a byte too many that is read. */
+static enum status decode_copy(const char *bytes, size_t length)
+{
+    char *exact = malloc(length ? length : 1);
+    assert_non_null(exact);
+    memcpy(exact, bytes, length);
+    struct spawn_request request;
+    void *block = NULL;
+    enum status st = decode_start(exact, length, &request, &block);
+    if (st == OK)
+        free(block);
+    free(exact);
+    return st;
+}
+
+static void every_shortened_start_is_refused(void **state)
+{
+    (void)state;
+    size_t length;
+    char *packet = make_start(&length);
+    for (size_t cut = 0; cut < length; cut++) {
+        if (decode_copy(packet, cut) == OK)
+            fail_msg("cut to %zu of %zu", cut, length);
+        /* a header that agrees with the wrong length does not help */
+        char *copy = malloc(length);
+        assert_non_null(copy);
+        memcpy(copy, packet, length);
+        uint32_t wrong = (uint32_t)cut;
+        memcpy(copy + offsetof(struct spawn_header, length), &wrong, sizeof(wrong));
+        if (decode_copy(copy, cut) == OK)
+            fail_msg("cut to %zu of %zu, header too", cut, length);
+        free(copy);
+    }
+    free(packet);
+}
+
+static void damaged_headers_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        size_t offset;
+        uint8_t value;
+        enum status want;
+    } cases[] = {
+        {__LINE__, offsetof(struct spawn_header, magic), 0, E_CORRUPT},
+        {__LINE__, offsetof(struct spawn_header, version), SPAWN_VERSION + 1, E_VERSION},
+        {__LINE__, offsetof(struct spawn_header, type), 0, E_CORRUPT},
+        {__LINE__, offsetof(struct spawn_header, type), SPAWN_KILL, E_CORRUPT},
+        {__LINE__, offsetof(struct spawn_header, type), SPAWN_REPLACED + 1, E_CORRUPT},
+        {__LINE__, offsetof(struct spawn_header, type) + 1, 0xff, E_CORRUPT},
+        {__LINE__, offsetof(struct spawn_header, length), 0, E_CORRUPT},
+        {__LINE__, offsetof(struct spawn_header, zero), 1, E_CORRUPT},
+        {__LINE__, sizeof(struct spawn_header), '/', E_CORRUPT},      /* in the id */
+        {__LINE__, sizeof(struct spawn_header), '\0', E_CORRUPT},     /* an empty one */
+        {__LINE__, sizeof(struct spawn_header) + 39, 'x', E_CORRUPT}, /* behind its end */
+    };
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        size_t length;
+        char *packet = make_start(&length);
+        packet[cases[i].offset] = (char)cases[i].value;
+        enum status got = decode_copy(packet, length);
+        if (got != cases[i].want)
+            fail_msg("line %d: %s", cases[i].line, status_text(got));
+        free(packet);
+    }
+}
+
+static void oversized_packets_are_refused(void **state)
+{
+    (void)state;
+    char *big = calloc(1, SPAWN_MESSAGE_MAX + 1);
+    assert_non_null(big);
+    size_t length;
+    char *packet = make_start(&length);
+    memcpy(big, packet, length);
+    uint32_t wrong = SPAWN_MESSAGE_MAX + 1;
+    memcpy(big + offsetof(struct spawn_header, length), &wrong, sizeof(wrong));
+    struct spawn_message message;
+    assert_int_equal(spawn_decode(big, SPAWN_MESSAGE_MAX + 1, &message), E_CORRUPT);
+    free(packet);
+    free(big);
+}
+
+static void requests_out_of_range_are_not_encoded(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        const char *id;
+        int64_t timeout_ms;
+        int32_t grace_ms, nice;
+        uint32_t umask;
+    } cases[] = {
+        {__LINE__, "", 0, 0, 0, 0},     {__LINE__, "a b", 0, 0, 0, 0},
+        {__LINE__, ".", 0, 0, 0, 0},    {__LINE__, "123456789012345678901234567890123", 0, 0, 0, 0},
+        {__LINE__, "ok", -1, 0, 0, 0},  {__LINE__, "ok", INT64_MAX, 0, 0, 0},
+        {__LINE__, "ok", 0, -1, 0, 0},  {__LINE__, "ok", 0, 0, 20, 0},
+        {__LINE__, "ok", 0, 0, -21, 0}, {__LINE__, "ok", 0, 0, 0, 01000},
+    };
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        struct spawn_request request;
+        void *packet;
+        size_t length;
+        make_request(&request);
+        request.id = cases[i].id;
+        request.timeout_ms = cases[i].timeout_ms;
+        request.grace_ms = cases[i].grace_ms;
+        request.nice = cases[i].nice;
+        request.umask = cases[i].umask;
+        if (spawn_encode_start(&request, &packet, &length) != E_INVALID)
+            fail_msg("line %d: encoded", cases[i].line);
+    }
+}
+
+static void a_run_comes_back_if_it_makes_sense(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        uint32_t change, reason, step, disk_full;
+        enum status want;
+    } cases[] = {
+        {__LINE__, SPAWN_CHANGE_ENDED, SPAWN_KILLED, SPAWN_STEP_NONE, 1, OK},
+        {__LINE__, SPAWN_CHANGE_COUNT, SPAWN_KILLED, SPAWN_STEP_NONE, 0, E_CORRUPT},
+        {__LINE__, SPAWN_CHANGE_ENDED, SPAWN_REASON_COUNT, SPAWN_STEP_NONE, 0, E_CORRUPT},
+        {__LINE__, SPAWN_CHANGE_ENDED, SPAWN_KILLED, SPAWN_STEP_COUNT, 0, E_CORRUPT},
+        {__LINE__, SPAWN_CHANGE_ENDED, SPAWN_KILLED, SPAWN_STEP_NONE, 2, E_CORRUPT},
+    };
+    for (size_t i = 0; i < ROWS(cases); i++) {
+        struct spawn_run run = {
+            .id = "r",
+            .change = cases[i].change,
+            .reason = cases[i].reason,
+            .step = cases[i].step,
+            .disk_full = cases[i].disk_full,
+        };
+        char buf[SPAWN_FIXED_MAX];
+        struct spawn_message message;
+        struct spawn_run got;
+        size_t length = spawn_encode(SPAWN_RUN, &run, buf);
+        assert_int_equal(spawn_decode(buf, length, &message), OK);
+        enum status st = spawn_decode_run(&message, &got);
+        if (st != cases[i].want || (st == OK && memcmp(&got, &run, sizeof(run)) != 0))
+            fail_msg("line %d: %s", cases[i].line, status_text(st));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_start_comes_back),
+        cmocka_unit_test(every_shortened_start_is_refused),
+        cmocka_unit_test(damaged_headers_are_refused),
+        cmocka_unit_test(oversized_packets_are_refused),
+        cmocka_unit_test(requests_out_of_range_are_not_encoded),
+        cmocka_unit_test(a_run_comes_back_if_it_makes_sense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
