@@ -252,8 +252,7 @@ int64_t claimer_wake_at(const struct claimer *claimer)
     struct open_run *open;
     if (claimer->in_flight) /* the answer brings a turn */
         return NEVER_MS;
-    TAILQ_FOREACH(open, &claimer->runs->phases[OPEN_WAITING], in_phase)
-    {
+    TAILQ_FOREACH (open, &claimer->runs->phases[OPEN_WAITING], in_phase) {
         if (open->run.state == RUN_DUE && open->run.not_before_ms < first)
             first = open->run.not_before_ms;
     }

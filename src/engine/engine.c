@@ -382,8 +382,7 @@ void engine_each_open_run(const struct engine *engine,
 {
     struct open_run *open;
     for (int phase = 0; phase < OPEN_PHASES; phase++) {
-        TAILQ_FOREACH(open, &engine->runs.phases[phase], in_phase)
-        {
+        TAILQ_FOREACH (open, &engine->runs.phases[phase], in_phase) {
             visit(context, &open->run);
         }
     }

@@ -189,8 +189,7 @@ static void gather_runs(struct recorder *recorder, struct record_batch *batch)
 static void gather_entries(struct recorder *recorder, struct record_batch *batch)
 {
     struct pending_entry *entry;
-    TAILQ_FOREACH(entry, &recorder->entries, link)
-    {
+    TAILQ_FOREACH (entry, &recorder->entries, link) {
         if (batch->append.count == RECORDS)
             return;
         if (entry->phase != ENTRY_NEW)
@@ -265,8 +264,7 @@ static void gather_forgets(struct recorder *recorder, struct forget_batch *batch
         open_runs_move(recorder->runs, open, OPEN_FORGETTING);
     }
     struct pending_entry *entry;
-    TAILQ_FOREACH(entry, &recorder->entries, link)
-    {
+    TAILQ_FOREACH (entry, &recorder->entries, link) {
         if (batch->request.count == BATCH)
             return;
         if (entry->phase != ENTRY_RECORDED)
