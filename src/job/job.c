@@ -1,0 +1,170 @@
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_internal.h"
+
+struct job job_defaults(void)
+{
+    return (struct job){
+        .start_s = TIME_UNSET,
+        .end_s = TIME_UNSET,
+        .umask_bits = -1,
+        .limits = {-1, -1, -1, -1, -1, -1},
+        .overlap = OVERLAP_SKIP,
+        .queue_limit = 10,
+        .catch_up = CATCH_UP_LAST,
+        .catch_up_window_s = 86400,
+        .catch_up_limit = 100,
+        .grace_s = 10,
+        .output_limit = 1024 * 1024,
+    };
+}
+
+struct job *job_new(void)
+{
+    struct job *job = malloc(sizeof(*job));
+    if (job)
+        *job = job_defaults();
+    return job;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static void pairs_release(struct job_pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->count; i++) {
+        free(pairs->items[i].name);
+        free(pairs->items[i].value);
+    }
+    free(pairs->items);
+}
+
+struct job *job_free(struct job *job)
+{
+    if (!job)
+        return NULL;
+    free_texts(job->schedules, job->schedule_count);
+    size_t arguments = 0;
+    while (job->command && job->command[arguments])
+        arguments++;
+    free_texts(job->command, arguments);
+    pairs_release(&job->env);
+    pairs_release(&job->labels);
+    free(job->name);
+    free(job->timezone);
+    free(job->script);
+    free(job->cwd);
+    free(job->user);
+    free(job->stdin_text);
+    free(job->owner);
+    free(job->notes);
+    free(job);
+    return NULL;
+}
+
+enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value)
+{
+    struct job_pair *items = reallocarray(pairs->items, pairs->count + 1, sizeof(*pairs->items));
+    if (!items)
+        return E_NOMEM;
+    pairs->items = items;
+    struct job_pair pair = {strdup(name), strdup(value)};
+    if (!pair.name || !pair.value) {
+        free(pair.name);
+        free(pair.value);
+        return E_NOMEM;
+    }
+    pairs->items[pairs->count++] = pair;
+    return OK;
+}
+
+enum status job_schedules_add(struct job *job, const char *text)
+{
+    char **schedules =
+        reallocarray(job->schedules, job->schedule_count + 1, sizeof(*job->schedules));
+    if (!schedules)
+        return E_NOMEM;
+    job->schedules = schedules;
+    schedules[job->schedule_count] = strdup(text);
+    return schedules[job->schedule_count] ? (job->schedule_count++, OK) : E_NOMEM;
+}
+
+enum status job_schedule_parse(const struct job *job, size_t index, bool zone_is_given,
+                               struct zone_db *zones, struct schedule **ret,
+                               struct parse_error *reterr)
+{
+    char uid[ID_TEXT + 1];
+    id_format(&job->uid, uid);
+    struct schedule_options options = schedule_options_default();
+    options.tz = zone_is_given ? job->timezone : NULL;
+    options.default_tz = job->timezone;
+    options.start_s = job->start_s;
+    options.end_s = job->end_s;
+    options.jitter_s = job->jitter_s;
+    options.dst = job->dst;
+    options.job_name = job->name;
+    options.job_uid = id_is_zero(&job->uid) ? NULL : uid;
+    return schedule_parse(job->schedules[index], &options, zones, ret, reterr);
+}
+
+/* Which of several schedules was refused: its message with the number in front. */
+static void name_schedule(struct parse_error *err, size_t index)
+{
+    struct parse_error old = *err;
+    parse_error_set(err, old.column, "schedule %zu: %.200s", index + 1, old.message);
+}
+
+enum status job_schedules(const struct job *job, struct zone_db *zones, struct schedule_set *set,
+                          struct parse_error *reterr)
+{
+    struct schedule_set parsed;
+    schedule_set_init(&parsed);
+    enum status st = OK;
+    for (size_t i = 0; i < job->schedule_count && st == OK; i++) {
+        struct schedule *schedule = NULL;
+        st = job_schedule_parse(job, i, false, zones, &schedule, reterr);
+        if (st == OK)
+            st = schedule_set_add(&parsed, schedule);
+        else if (st != E_NOMEM && reterr && job->schedule_count > 1)
+            name_schedule(reterr, i);
+    }
+    if (st != OK) {
+        schedule_set_release(&parsed);
+        return st;
+    }
+    schedule_set_release(set);
+    *set = parsed;
+    return OK;
+}
+
+const char *const overlap_names[] = {
+    [OVERLAP_SKIP] = "skip",
+    [OVERLAP_ALLOW] = "allow",
+    [OVERLAP_QUEUE] = "queue",
+    [OVERLAP_REPLACE] = "replace",
+    NULL,
+};
+
+const char *const catch_up_names[] = {
+    [CATCH_UP_LAST] = "last",
+    [CATCH_UP_SKIP] = "skip",
+    [CATCH_UP_ALL] = "all",
+    NULL,
+};
+
+const char *overlap_policy_name(enum overlap_policy policy)
+{
+    return overlap_names[policy];
+}
+
+const char *catch_up_policy_name(enum catch_up_policy policy)
+{
+    return catch_up_names[policy];
+}

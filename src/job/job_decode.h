@@ -1,0 +1,33 @@
+/* From a tree of values to a job: the one decoder behind job_codec.h. */
+#ifndef PEAL_JOB_DECODE_H
+#define PEAL_JOB_DECODE_H
+
+#include "job_fields.h"
+#include "spot.h"
+
+struct decoder {
+    struct job *job;
+    const char *default_tz;
+    struct zone_db *zones;
+    bool with_meta;
+    bool zone_is_given; /* by the field `timezone` */
+    struct job_error *err;
+};
+
+/* Reads a whole job, and checks it as a whole. */
+MUST_CHECK enum status job_decode_node(const struct node *node, bool with_meta,
+                                       const char *default_tz, struct zone_db *zones,
+                                       struct job **ret, struct job_error *reterr);
+
+/* One value into the job's member that the field names (job_decode_value.c). */
+MUST_CHECK enum status field_decode(struct decoder *d, const struct field *field,
+                                    const struct spot *spot);
+
+/* All fields of a map; unknown ones are errors. */
+MUST_CHECK enum status fields_decode(struct decoder *d, const struct field *fields,
+                                     const struct spot *spot);
+
+/* Gives the job a time zone if it has none: that of its first schedule, else the default. */
+MUST_CHECK enum status settle_zone(struct decoder *d);
+
+#endif

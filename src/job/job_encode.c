@@ -1,0 +1,227 @@
+/* A job as JSON: what differs from the defaults, in the order of the table of fields. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "duration.h"
+#include "job_codec.h"
+#include "job_fields.h"
+#include "job_internal.h"
+#include "timestamp.h"
+
+/* The text of a buffer as JSON; the buffer is released. */
+static json_t *take_text(struct strbuf *text)
+{
+    json_t *value = strbuf_status(text) == OK ? json_string(text->text) : NULL;
+    strbuf_release(text);
+    return value;
+}
+
+static json_t *encode_duration(int64_t seconds)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    duration_print(seconds, &text);
+    return take_text(&text);
+}
+
+static json_t *encode_time(int64_t at_s)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    timestamp_print_utc(at_s, &text);
+    return take_text(&text);
+}
+
+/* 1048576 -> "1MiB", 1000 -> 1000: the largest binary unit that leaves a whole number. */
+static json_t *encode_size(int64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB"};
+    int unit = 0;
+    while (unit < 3 && bytes && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    return unit ? json_sprintf("%lld%s", (long long)bytes, units[unit - 1]) : json_integer(bytes);
+}
+
+static json_t *encode_texts(char *const *texts, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++) {
+        if (json_array_append_new(list, json_string(texts[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *encode_argv(char *const *argv)
+{
+    size_t count = 0;
+    while (argv[count])
+        count++;
+    return encode_texts(argv, count);
+}
+
+static json_t *encode_pairs(const struct job_pairs *pairs)
+{
+    json_t *map = json_object();
+    for (size_t i = 0; map && i < pairs->count; i++) {
+        if (json_object_set_new(map, pairs->items[i].name, json_string(pairs->items[i].value))) {
+            json_decref(map);
+            return NULL;
+        }
+    }
+    return map;
+}
+
+static json_t *encode_id(const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    return json_string(text);
+}
+
+/* Schedules that name their own zone can't stand beside another one. */
+static bool zone_is_in_schedules(const struct job *job)
+{
+    const char *first = job->schedule_count ? job->schedules[0] : "";
+    first += strspn(first, " \t\r\n");
+    return strncmp(first, "CRON_TZ=", 8) == 0 || strncmp(first, "TZ=", 3) == 0;
+}
+
+static int64_t int64_at(const struct job *job, const struct field *field)
+{
+    return *(const int64_t *)(const void *)((const char *)job + field->offset);
+}
+
+static int int_at(const struct job *job, const struct field *field)
+{
+    return *(const int *)(const void *)((const char *)job + field->offset);
+}
+
+static const char *text_at(const struct job *job, const struct field *field)
+{
+    return *(char *const *)(const void *)((const char *)job + field->offset);
+}
+
+static bool is_default(const struct job *job, const struct job *defaults, const struct field *field)
+{
+    const char *at = (const char *)job + field->offset;
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_SCRIPT:
+    case FIELD_ARGV:
+        return !text_at(job, field);
+    case FIELD_ZONE:
+        return zone_is_in_schedules(job) || !job->timezone;
+    case FIELD_SCHEDULE:
+        return job->schedule_count != 1;
+    case FIELD_SCHEDULES:
+        return job->schedule_count == 1;
+    case FIELD_TIME:
+    case FIELD_DURATION:
+    case FIELD_SIZE:
+    case FIELD_INT64:
+        return int64_at(job, field) == int64_at(defaults, field);
+    case FIELD_INT:
+    case FIELD_CHOICE:
+    case FIELD_UMASK:
+        return int_at(job, field) == int_at(defaults, field);
+    case FIELD_BOOL:
+        return *(const bool *)at == *(const bool *)((const char *)defaults + field->offset);
+    case FIELD_PAIRS:
+        return ((const struct job_pairs *)(const void *)at)->count == 0;
+    case FIELD_ID:
+        return id_is_zero((const struct id *)(const void *)at);
+    case FIELD_GROUP:
+        for (const struct field *inner = field->fields; inner->name; inner++) {
+            if (!is_default(job, defaults, inner))
+                return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+static json_t *encode_fields(const struct job *job, const struct job *defaults,
+                             const struct field *fields, bool with_meta);
+
+static json_t *encode_field(const struct job *job, const struct job *defaults,
+                            const struct field *field)
+{
+    const char *at = (const char *)job + field->offset;
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_SCRIPT:
+    case FIELD_ZONE:
+        return json_string(text_at(job, field));
+    case FIELD_ARGV:
+        return encode_argv(job->command);
+    case FIELD_SCHEDULE:
+        return json_string(job->schedules[0]);
+    case FIELD_SCHEDULES:
+        return encode_texts(job->schedules, job->schedule_count);
+    case FIELD_TIME:
+        return encode_time(int64_at(job, field));
+    case FIELD_DURATION:
+        return encode_duration(int64_at(job, field));
+    case FIELD_SIZE:
+        return encode_size(int64_at(job, field));
+    case FIELD_INT64:
+        return json_integer(int64_at(job, field));
+    case FIELD_INT:
+        return json_integer(int_at(job, field));
+    case FIELD_BOOL:
+        return json_boolean(*(const bool *)at);
+    case FIELD_CHOICE:
+        return json_string(field->words[int_at(job, field)]);
+    case FIELD_UMASK:
+        return json_sprintf("%03o", (unsigned)int_at(job, field));
+    case FIELD_PAIRS:
+        return encode_pairs((const struct job_pairs *)(const void *)at);
+    case FIELD_ID:
+        return encode_id((const struct id *)(const void *)at);
+    case FIELD_GROUP:
+        break;
+    }
+    json_t *map = encode_fields(job, defaults, field->fields, false);
+    json_t *policy = map && json_object_size(map) == 1 ? json_object_get(map, "policy") : NULL;
+    if (policy) { /* alone, it stands for the whole */
+        json_incref(policy);
+        json_decref(map);
+        return policy;
+    }
+    return map;
+}
+
+static json_t *encode_fields(const struct job *job, const struct job *defaults,
+                             const struct field *fields, bool with_meta)
+{
+    json_t *map = json_object();
+    for (const struct field *field = fields; map && field->name; field++) {
+        if ((field->meta && !with_meta) || is_default(job, defaults, field))
+            continue;
+        /* No value (out of memory) is refused by the setter. */
+        if (json_object_set_new(map, field->name, encode_field(job, defaults, field)) != 0) {
+            json_decref(map);
+            return NULL;
+        }
+    }
+    return map;
+}
+
+json_t *job_encode_json(const struct job *job, bool with_meta)
+{
+    struct job defaults = job_defaults();
+    return encode_fields(job, &defaults, job_fields, with_meta);
+}
+
+char *job_encode_text(const struct job *job)
+{
+    json_t *value = job_encode_json(job, true);
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    json_decref(value);
+    return text;
+}

@@ -1,0 +1,29 @@
+/* What the readers and writers of jobs share, inside this layer. */
+#ifndef PEAL_JOB_INTERNAL_H
+#define PEAL_JOB_INTERNAL_H
+
+#include "job.h"
+
+enum {
+    JOB_NAME_MAX = 127,
+    JOB_SCHEDULES_MAX = 100,
+};
+
+/* No memory behind it. */
+struct job job_defaults(void);
+
+/* By value of the policy, NULL at the end. */
+extern const char *const overlap_names[];
+extern const char *const catch_up_names[];
+
+/* Append copies. */
+MUST_CHECK enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value);
+MUST_CHECK enum status job_schedules_add(struct job *job, const char *text);
+
+/* One of its schedules. `zone_is_given`: the time zone was written down in the job itself, so that
+ * a second one in the schedule is an error. */
+MUST_CHECK enum status job_schedule_parse(const struct job *job, size_t index, bool zone_is_given,
+                                          struct zone_db *zones, struct schedule **ret,
+                                          struct parse_error *reterr);
+
+#endif
