@@ -37,7 +37,7 @@ static void free_texts(char **texts, size_t count)
     free(texts);
 }
 
-static void pairs_release(struct job_pairs *pairs)
+void job_pairs_release(struct job_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->count; i++) {
         free(pairs->items[i].name);
@@ -55,8 +55,8 @@ struct job *job_free(struct job *job)
     while (job->command && job->command[arguments])
         arguments++;
     free_texts(job->command, arguments);
-    pairs_release(&job->env);
-    pairs_release(&job->labels);
+    job_pairs_release(&job->env);
+    job_pairs_release(&job->labels);
     free(job->name);
     free(job->timezone);
     free(job->script);

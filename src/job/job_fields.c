@@ -183,10 +183,12 @@ static const struct {
     {"description", "notes"},     {"misfire", "catch_up"},
 };
 
-/* Keeps the better of two candidates. */
+/* Keeps the better of two candidates. A word that was cut short is one letter away. */
 static void consider(const char *typed, const char *name, const char **best, size_t *best_distance)
 {
-    size_t d = distance(typed, name);
+    size_t length = strlen(typed);
+    bool is_start = length >= 3 && strncmp(name, typed, length) == 0;
+    size_t d = is_start ? 1 : distance(typed, name);
     if (d < *best_distance) {
         *best_distance = d;
         *best = name;

@@ -77,6 +77,7 @@ static const struct {
      "expected '-' or the end of this list; check the indentation"},
     {NULL, "did not find expected ',' or ']'", "expected ',' or ']' in this list"},
     {NULL, "did not find expected ',' or '}'", "expected ',' or '}' in this map"},
+    {NULL, "found a tab character that violates", "a tab can't indent in YAML; use spaces"},
     {NULL, "found invalid Unicode character escape code",
      "this \\u escape is half a character; write the character itself"},
     {NULL, "found unknown escape character",

@@ -48,6 +48,9 @@ static void copy_text(char *to, size_t size, const char *from)
 }
 
 static void set(struct job_error *err, const struct spot *spot, int line, int column,
+                const char *format, va_list args) __attribute__((format(printf, 5, 0)));
+
+static void set(struct job_error *err, const struct spot *spot, int line, int column,
                 const char *format, va_list args)
 {
     struct strbuf text;
