@@ -6,9 +6,11 @@
  * store_dispatch(), in the order of submission, through its `done`. `done` only stores the result
  * and asks for a step; it may submit further requests.
  *
- * Each item of a batch succeeds or fails by itself; what one item does is atomic and durable when
- * `done` is called with OK. A status other than OK for the whole request: E_UNREACHABLE or E_IO,
- * surely nothing was done; E_UNKNOWN, it may have been: read back with STORE_READ_RUNS by nonce. */
+ * Each item of a batch succeeds or fails by itself, in order; what one item does is atomic and
+ * durable when `done` is called with OK. Any other status is for the whole request, whose results
+ * then mean nothing. E_UNKNOWN: it may have been done; submit it again, which is harmless: a claim
+ * that was done is STALE and the feed has its run, a begin is refused as BEGUN, the others answer
+ * as before. All others (E_UNREACHABLE, E_IO ...): surely nothing was done. */
 #ifndef PEAL_STORE_H
 #define PEAL_STORE_H
 
@@ -42,21 +44,31 @@ enum claim_result {
     CLAIM_PASSED,  /* had no run: the cursor moved, the entries are written */
 };
 
-/* If the job's revision and cursor are `job_revision` and `cursor_ms`: the cursor becomes
- * `tick_ms`, the `passed` entries are written, and unless `without_run` the run is made, by the
- * overlap rule: allow    always CLAIMED skip     CLAIMED if no run of the job is open, else a
- * ledger entry (SKIPPED, OVERLAP) with the id `skip_entry_id` queue    CLAIMED if none is open,
- * else QUEUED, or (SKIPPED, QUEUE_FULL) when queue_limit wait replace  CLAIMED if none is open;
- * else all runs of the job that are QUEUED or DUE end as SKIPPED (REPLACED), this one is QUEUED,
- * and a STORE_CHANGE_KILL (REPLACED) is fed for each of the others "Open" is any run of the job
- * that is QUEUED, DUE, CLAIMED or BEGUN. At most one claim per job in a batch. */
+/* If the job's revision and cursor are `job_revision` and `cursor_ms` (and it is not deleted): the
+ * cursor becomes `tick_ms`, the `passed` entries are written, and unless `without_run` the run is
+ * made, by the overlap rule:
+ *     allow    always CLAIMED
+ *     skip     CLAIMED if no run of the job is open, else a ledger entry (SKIPPED, OVERLAP)
+ *     queue    CLAIMED if none is open, else QUEUED; an entry (SKIPPED, QUEUE_FULL) when
+ *              queue_limit of them are QUEUED already
+ *     replace  CLAIMED if none is open; else all that are QUEUED or DUE end as SKIPPED (REPLACED)
+ *              and a STORE_CHANGE_KILL (REPLACED) is fed for each of the others; this one is QUEUED
+ *              behind those, CLAIMED if there are none
+ * "Open" is any run of the job that is QUEUED, DUE, CLAIMED or BEGUN. A run of this job, tick and
+ * attempt that is there already (a backfill came first) is not made again: CLAIM_PASSED. The entry
+ * of a skipped tick has the id `skip_entry_id` and was recorded at run.claimed_ms. At most one
+ * claim per job in a batch.
+ *
+ * A run that the store ends by itself (SKIPPED, here and below) never started: it has no
+ * finished_ms, is not the job's last run, and stays until it is forgotten, like any ended run. */
 struct store_claim {
     struct id job_uid;
     int64_t job_revision;
     int64_t cursor_ms;
     int64_t tick_ms; /* > cursor_ms */
     bool without_run;
-    struct run run; /* the caller fills all but state; comes back as it was written */
+    struct run run; /* the caller fills all but state, which comes back as it was written. While
+                       QUEUED it is nobody's: without node, nonce and claimed_ms */
     enum overlap_policy overlap;
     int queue_limit;
     struct id skip_entry_id;
@@ -65,7 +77,8 @@ struct store_claim {
     enum claim_result result;
 };
 
-/* If the run is DUE and not_before_ms has come: it is CLAIMED by this node. */
+/* If the run is DUE and not_before_ms has come: it is CLAIMED by this node, for the definition that
+ * its job has now. */
 struct store_take {
     struct id run_id;
     char node[64];
@@ -75,12 +88,12 @@ struct store_take {
     struct run run; /* as it was written */
 };
 
-/* If the run is CLAIMED with this nonce, and its job still has the revision that it was claimed
- * with (manual runs: still exists): BEGUN, with a new fence that is larger than every fence before.
- * Else `begun` is false and `refused` is the state that it is in instead; when it was ours and the
- * job was changed, paused or deleted meanwhile, the store ends it as SKIPPED (PAUSED or DELETED)
- * or, for a changed job, lets the caller run the new definition by setting job_revision to the new
- * one and begun to true. */
+/* If the run is CLAIMED with this nonce: BEGUN, with a new fence that is larger than every fence
+ * before, and with `job_revision` of the definition that its job has now, which is the one to
+ * start. But if the job is deleted or gone, or paused (manual and backfill runs: may be paused), or
+ * somebody has ordered the run to be killed, the store ends it as SKIPPED (DELETED, PAUSED, or the
+ * order's reason). Not begun: `refused` is the state that it is in; RUN_STATES: there is no such
+ * run. */
 struct store_begin {
     struct id run_id;
     uint64_t nonce;
@@ -90,15 +103,18 @@ struct store_begin {
     int64_t job_revision;
 };
 
-/* The run's end: written whole, unless it has ended already with the same nonce (then it is a
- * repeat, and OK) or as LOST (then it is amended). Becomes the job's last run, and moves the oldest
- * QUEUED run of the job to DUE if nothing else of it is open. */
+/* The end of a run that has this nonce (0 while it is QUEUED or DUE): written whole, but for what
+ * the run is (job, tick, attempt, cause, fence). One that has ended already stays as it is (a
+ * repeat), unless it was LOST: then it is amended. Becomes the job's last run, unless that finished
+ * later. Whenever a run ends, here or elsewhere, the oldest QUEUED run of the job becomes DUE if
+ * nothing else of it is open. */
 struct store_finish {
     struct run run; /* ended: state is an end */
     bool accepted;  /* false: no such run, or it is somebody else's now */
 };
 
-/* Ended runs and ledger entries, by id, that the history has acknowledged: removed. */
+/* Ended runs and ledger entries, by id, that the history has acknowledged: removed. Open runs stay,
+ * and what is gone already is no error. */
 struct store_forget {
     struct id id;
     bool is_entry; /* a ledger entry, else a run */
@@ -107,15 +123,15 @@ struct store_forget {
 enum put_result {
     PUT_OK,
     PUT_CONFLICT, /* the revision is not the expected one */
-    PUT_EXISTS,   /* create: the name is taken */
-    PUT_MISSING,  /* change: no such job */
+    PUT_EXISTS,   /* the name is taken (create, rename, bring back) */
+    PUT_MISSING,  /* change, purge: no such job */
 };
 
 /* Creates (expected_revision 0: the uid is new and the name must be free) or replaces a definition.
- * expected_revision -1: whatever it is now. A definition with deleted_ms set frees its name and is
- * no longer planned, and its QUEUED and DUE runs end as SKIPPED (DELETED); it is kept so that it
- * can be brought back (put again with deleted_ms 0), or removed for good with `purge`. `cursor_ms`
- * is the new cursor, or -1 to keep it; a cursor never moves back. */
+ * expected_revision -1: whatever it is now. `deleted` frees its name, it is no longer planned, and
+ * its QUEUED and DUE runs end as SKIPPED (DELETED); it is kept so that it can be brought back (put
+ * again without `deleted`), or removed for good with `purge`, which needs neither name nor json.
+ * `cursor_ms` is the new cursor, or -1 to keep it; a cursor never moves back. */
 struct store_put_job {
     struct id uid;
     const char *name;
@@ -129,16 +145,19 @@ struct store_put_job {
     int64_t revision; /* PUT_OK: the new one; PUT_CONFLICT: the one it is */
 };
 
-/* Adds a run that no tick made. It is DUE, or by the overlap rule QUEUED, or not made (added false,
- * `open_run` is in the way). A (job, tick, attempt) that exists already is not made again. */
+/* Adds a run that no tick made. It is DUE where a claim would be CLAIMED, or by the overlap rule
+ * QUEUED, or not made: added is false, `open_run` is in the way; zero: the job is deleted or gone.
+ * A (job, tick, attempt) that exists already is in its own way; the same run id is a repeat. */
 struct store_add_run {
-    struct run run;
+    struct run run; /* the caller fills all but state, node, nonce and claimed_ms */
     enum overlap_policy overlap;
     int queue_limit;
     bool added;
     struct id open_run;
 };
 
+/* A STORE_CHANGE_KILL is fed, now and after every restart while the run is open. A run that nobody
+ * owns yet, QUEUED or DUE, ends as SKIPPED with this reason at once. */
 struct store_order {
     struct id run_id;
     enum run_reason reason; /* USER, REPLACED */
@@ -168,14 +187,16 @@ struct store_request {
     void (*done)(struct store_request *request, enum status st);
     void *context;
     struct store_request *next; /* the store's, while it holds the request */
+    enum status answer;         /* the store's */
 };
 
 /* ---- the change feed: the only way from the store back to planning ---- */
 
 enum store_change_kind {
     STORE_CHANGE_JOB,    /* put or restored: job_* are set */
-    STORE_CHANGE_DELETE, /* deleted or purged: job_uid */
-    STORE_CHANGE_CURSOR, /* moved by somebody else, or the job's last run changed */
+    STORE_CHANGE_DELETE, /* deleted (job_* are set) or purged (job_uid; no job_json) */
+    STORE_CHANGE_CURSOR, /* the cursor was moved or the job's last run changed: job_uid,
+                            job_revision, cursor_ms, last */
     STORE_CHANGE_RUN,    /* a run is new or has a new state: run is set */
     STORE_CHANGE_ENTRY,  /* a ledger entry waits to be recorded: entry is set */
     STORE_CHANGE_KILL,   /* run.id is to be killed, with run.reason and run.by */
@@ -192,7 +213,7 @@ struct store_change {
     struct last_run last; /* of the job */
     const char *job_name;
     const char *job_json;
-    bool job_deleted; /* LOADED and JOB: kept for undelete, not planned */
+    bool job_deleted; /* JOB, only while loading: kept for undelete, not planned. DELETE: true */
     const struct run *run;
     const struct ledger_entry *entry;
     const struct store_set_meta *meta;
@@ -225,20 +246,23 @@ static inline void store_dispatch(struct store *store)
 }
 
 /* First everything there is (metas, jobs, open and unrecorded runs, entries), then LOADED, then
- * what changes, own changes included, in the order of the store. False: nothing new now. */
+ * what changes, own changes included, in the order of the store. Own changes are there when `done`
+ * of their request is called. False: nothing new now. */
 static inline bool store_next_change(struct store *store, struct store_change *ret)
 {
     return store->ops->next_change(store, ret);
 }
 
-/* OK, or what is wrong (E_UNREACHABLE, E_IO: disk full ...) and in *why words with a next step.
- * While it is not OK nothing is claimed. */
+/* OK, or what is wrong (E_UNREACHABLE, E_IO: disk full ..., E_CORRUPT) and in *why words with a
+ * next step. While it is not OK nothing is claimed; it may become OK again by itself. A store that
+ * is only short of room still takes requests, so that runs can finish. */
 static inline enum status store_health(struct store *store, struct strbuf *why)
 {
     return store->ops->health(store, why);
 }
 
-/* Waits for what was submitted; requests that can't be done any more are answered E_UNREACHABLE. */
+/* Waits for what was submitted, and answers it; what is submitted meanwhile, from within `done`, is
+ * answered E_UNREACHABLE. */
 static inline struct store *store_free(struct store *store)
 {
     return store ? store->ops->free(store) : NULL;
@@ -253,11 +277,12 @@ struct store_wake {
     void *context;
 };
 
-/* For tests and simulations. Nothing is kept. */
+/* For tests and simulations. Nothing is kept. Requests are done in store_dispatch. */
 MUST_CHECK enum status store_memory_new(struct store_wake wake, struct store **ret);
 
-/* DIR/peal.db. E_BUSY: another process has it (*why names its pid); E_VERSION: written by a newer
- * peal; E_CORRUPT: damaged; E_IO. *why says what to do; nothing is overwritten. */
+/* DIR/peal.db, with a thread of its own; DIR is made if need be. E_BUSY: another process has it
+ * (*why names its pid); E_VERSION: written by a newer peal; E_CORRUPT: damaged; E_IO; E_NOMEM. *why
+ * says what to do; nothing is overwritten. */
 MUST_CHECK enum status store_sqlite_open(const char *dir, struct store_wake wake,
                                          struct store **ret, struct strbuf *why);
 

@@ -1,0 +1,31 @@
+/* Changes on their way from a store to its owner: a queue of copies. */
+#ifndef PEAL_FEED_H
+#define PEAL_FEED_H
+
+#include "store.h"
+
+struct feed_item;
+
+/* Zeroed: empty. */
+struct feed {
+    struct feed_item *first, *last;
+    bool failed; /* a change could not be added, for want of memory */
+};
+
+/* Appends a copy of the change and of all that it points to. */
+void feed_add(struct feed *feed, const struct store_change *change);
+
+void feed_add_run(struct feed *feed, enum store_change_kind kind, const struct run *run);
+void feed_add_entry(struct feed *feed, const struct ledger_entry *entry);
+
+/* Appends all of `from`, which is empty afterwards. */
+void feed_move(struct feed *to, struct feed *from);
+
+void feed_release(struct feed *feed);
+
+/* The reading end. *ret is good until the next call with the same `held`, which the caller keeps
+ * (NULL at first) and frees at the end with feed_item_free. */
+bool feed_next(struct feed *feed, struct feed_item **held, struct store_change *ret);
+struct feed_item *feed_item_free(struct feed_item *item);
+
+#endif

@@ -1,0 +1,167 @@
+#include "rules_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum status rules_set_run(struct rules *rules, const struct run_row *row)
+{
+    enum status st = rules->ops->set_run(rules->tables, row);
+    if (st == OK)
+        feed_add_run(rules->feed, STORE_CHANGE_RUN, &row->run);
+    return st;
+}
+
+enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_reason reason,
+                           const char *by)
+{
+    row->run.state = RUN_SKIPPED;
+    row->run.reason = reason;
+    if (*by)
+        snprintf(row->run.by, sizeof(row->run.by), "%s", by);
+    return rules_set_run(rules, row);
+}
+
+void rules_feed_cursor(struct rules *rules, const struct job_row *job)
+{
+    feed_add(rules->feed, &(struct store_change){.kind = STORE_CHANGE_CURSOR,
+                                                 .job_uid = job->uid,
+                                                 .job_revision = job->revision,
+                                                 .cursor_ms = job->cursor_ms,
+                                                 .last = job->last,
+                                                 .job_deleted = job->deleted});
+}
+
+void run_row_to_kill(struct run_row *row)
+{
+    row->run.reason = row->kill_reason;
+    memcpy(row->run.by, row->kill_by, sizeof(row->run.by));
+}
+
+void rules_feed_kill(struct rules *rules, const struct run_row *row)
+{
+    struct run_row kill = *row;
+    run_row_to_kill(&kill);
+    feed_add_run(rules->feed, STORE_CHANGE_KILL, &kill.run);
+}
+
+static bool is_waiting(const struct run_row *row)
+{
+    return row->run.state == RUN_QUEUED || row->run.state == RUN_DUE;
+}
+
+enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid,
+                               enum run_reason reason)
+{
+    struct run_row row = {.seq = 0};
+    enum status st;
+    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
+        if (!is_waiting(&row))
+            continue;
+        st = rules_skip_run(rules, &row, reason, "");
+        if (st != OK)
+            return st;
+    }
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* Orders every open run of the job to be killed, once. */
+static enum status kill_open(struct rules *rules, const struct id *job_uid, enum run_reason reason)
+{
+    struct run_row row = {.seq = 0};
+    enum status st;
+    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
+        if (row.kill_reason != REASON_NONE)
+            continue;
+        row.kill_reason = reason;
+        st = rules->ops->set_run(rules->tables, &row);
+        if (st != OK)
+            return st;
+        rules_feed_kill(rules, &row);
+    }
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
+                        int queue_limit, enum placement *ret)
+{
+    int64_t open, queued;
+    *ret = PLACE_NOW;
+    if (overlap == OVERLAP_ALLOW)
+        return OK;
+    enum status st = rules->ops->count_open(rules->tables, job_uid, &open, &queued);
+    if (st != OK || !open)
+        return st;
+    if (overlap == OVERLAP_SKIP) {
+        *ret = PLACE_SKIP;
+        return OK;
+    }
+    if (overlap == OVERLAP_QUEUE) {
+        *ret = queued < queue_limit ? PLACE_QUEUE : PLACE_FULL;
+        return OK;
+    }
+    st = rules_skip_waiting(rules, job_uid, REASON_REPLACED);
+    if (st == OK)
+        st = kill_open(rules, job_uid, REASON_REPLACED);
+    if (st == OK)
+        st = rules->ops->count_open(rules->tables, job_uid, &open, &queued);
+    if (st == OK && open)
+        *ret = PLACE_QUEUE;
+    return st;
+}
+
+enum status rules_release_queue(struct rules *rules, const struct id *job_uid)
+{
+    int64_t open, queued;
+    struct run_row row;
+    enum status st = rules->ops->count_open(rules->tables, job_uid, &open, &queued);
+    if (st != OK || !queued || open > queued)
+        return st;
+    st = rules->ops->oldest_queued(rules->tables, job_uid, &row);
+    if (st != OK)
+        return st;
+    row.run.state = RUN_DUE;
+    return rules_set_run(rules, &row);
+}
+
+static enum status forget(struct rules *rules, const struct store_forget *forget)
+{
+    enum status st = forget->is_entry ? rules->ops->remove_entry(rules->tables, &forget->id)
+                                      : rules->ops->remove_ended_run(rules->tables, &forget->id);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status apply_item(struct rules *rules, struct store_request *request, size_t i)
+{
+    switch (request->op) {
+    case STORE_CLAIM:
+        return rules_claim(rules, &request->items.claims[i]);
+    case STORE_TAKE:
+        return rules_take(rules, &request->items.takes[i]);
+    case STORE_BEGIN:
+        return rules_begin(rules, &request->items.begins[i]);
+    case STORE_FINISH:
+        return rules_finish(rules, &request->items.finishes[i]);
+    case STORE_FORGET:
+        return forget(rules, &request->items.forgets[i]);
+    case STORE_PUT_JOB:
+        return rules_put_job(rules, &request->items.puts[i]);
+    case STORE_ADD_RUN:
+        return rules_add_run(rules, &request->items.adds[i]);
+    case STORE_ORDER:
+        return rules_order(rules, &request->items.orders[i]);
+    case STORE_SET_META:
+        return rules->ops->set_meta(rules->tables, &request->items.metas[i]);
+    }
+    return E_INVALID;
+}
+
+enum status rules_apply(struct tables *tables, struct feed *feed, struct store_request *request)
+{
+    struct rules rules = {tables, tables->ops, feed};
+    for (size_t i = 0; i < request->count; i++) {
+        enum status st = apply_item(&rules, request, i);
+        if (st != OK)
+            return st;
+    }
+    return feed->failed ? E_NOMEM : OK;
+}

@@ -1,0 +1,81 @@
+/* What the requests of store.h do, written once for the backends that hold all data themselves:
+ * over a view of their tables (`struct tables`), inside one transaction of theirs. Every write
+ * follows all checks of its item, so an item fails only when a table does; then the backend undoes
+ * the transaction. */
+#ifndef PEAL_RULES_H
+#define PEAL_RULES_H
+
+#include "feed.h"
+#include "store.h"
+
+/* What claims ask of a job. */
+struct job_row {
+    struct id uid;
+    int64_t revision;
+    int64_t cursor_ms;
+    struct last_run last;
+    bool paused, deleted;
+};
+
+struct run_row {
+    int64_t seq; /* place in the order of making; the table's */
+    struct run run;
+    enum run_reason kill_reason; /* NONE: nobody wants it killed */
+    char kill_by[64];
+};
+
+struct tables;
+
+/* Each answers OK, or E_NOT_FOUND where it looks something up, or a fault of the table. */
+struct tables_ops {
+    enum status (*get_job)(struct tables *tables, const struct id *uid, struct job_row *ret);
+    /* Of the jobs that are not deleted. */
+    enum status (*find_name)(struct tables *tables, const char *name, struct id *ret);
+    enum status (*put_job)(struct tables *tables, const struct job_row *row, const char *name,
+                           const char *json);
+    /* cursor_ms and last of a job that is there. */
+    enum status (*move_job)(struct tables *tables, const struct job_row *row);
+    enum status (*remove_job)(struct tables *tables, const struct id *uid);
+
+    enum status (*get_run)(struct tables *tables, const struct id *id, struct run_row *ret);
+    enum status (*find_run)(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
+                            int attempt, struct id *ret);
+    enum status (*count_open)(struct tables *tables, const struct id *job_uid, int64_t *ret_open,
+                              int64_t *ret_queued);
+    /* The job's first open run with a larger seq. */
+    enum status (*next_open)(struct tables *tables, const struct id *job_uid, int64_t after_seq,
+                             struct run_row *ret);
+    enum status (*oldest_queued)(struct tables *tables, const struct id *job_uid,
+                                 struct run_row *ret);
+    enum status (*add_run)(struct tables *tables, const struct run *run);
+    /* All but what the run is: id, job, tick, attempt, cause. */
+    enum status (*set_run)(struct tables *tables, const struct run_row *row);
+    enum status (*remove_ended_run)(struct tables *tables, const struct id *id);
+
+    enum status (*add_entry)(struct tables *tables, const struct ledger_entry *entry);
+    enum status (*remove_entry)(struct tables *tables, const struct id *id);
+    enum status (*next_fence)(struct tables *tables, int64_t *ret);
+    enum status (*set_meta)(struct tables *tables, const struct store_set_meta *meta);
+};
+
+/* Backends embed this. */
+struct tables {
+    const struct tables_ops *ops;
+};
+
+/* The states of store.h are in the order of a run's life. */
+_Static_assert(RUN_QUEUED == 0 && RUN_OK == 5 && RUN_MISSED == RUN_STATES - 1, "states on disk");
+
+static inline bool state_is_open(enum run_state state)
+{
+    return state < RUN_OK;
+}
+
+/* Turns the row's run into what STORE_CHANGE_KILL tells: who wants it killed, and why. */
+void run_row_to_kill(struct run_row *row);
+
+/* Does all items of a request; what changed goes to the feed. Not OK: to be undone. */
+MUST_CHECK enum status rules_apply(struct tables *tables, struct feed *feed,
+                                   struct store_request *request);
+
+#endif

@@ -1,0 +1,169 @@
+/* Definitions, and what people ask for: put, add a run, order a kill. */
+#include <stdio.h>
+
+#include "rules_internal.h"
+
+static void feed_job(struct rules *rules, const struct job_row *job,
+                     const struct store_put_job *put)
+{
+    feed_add(rules->feed, &(struct store_change){
+                              .kind = job->deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB,
+                              .job_uid = job->uid,
+                              .job_revision = job->revision,
+                              .cursor_ms = job->cursor_ms,
+                              .last = job->last,
+                              .job_name = put->name,
+                              .job_json = put->purge ? NULL : put->json,
+                              .job_deleted = job->deleted,
+                          });
+}
+
+static enum status purge(struct rules *rules, struct store_put_job *put, struct job_row *job)
+{
+    enum status st = rules_skip_waiting(rules, &job->uid, REASON_DELETED);
+    if (st == OK)
+        st = rules->ops->remove_job(rules->tables, &job->uid);
+    if (st != OK)
+        return st;
+    job->deleted = true;
+    put->result = PUT_OK;
+    put->revision = job->revision;
+    feed_job(rules, job, put);
+    return OK;
+}
+
+static enum status write_job(struct rules *rules, struct store_put_job *put, struct job_row *job)
+{
+    job->uid = put->uid;
+    job->revision++;
+    job->paused = put->paused;
+    job->deleted = put->deleted;
+    if (put->cursor_ms > job->cursor_ms)
+        job->cursor_ms = put->cursor_ms;
+    enum status st = rules->ops->put_job(rules->tables, job, put->name, put->json);
+    if (st == OK && job->deleted)
+        st = rules_skip_waiting(rules, &job->uid, REASON_DELETED);
+    if (st != OK)
+        return st;
+    put->result = PUT_OK;
+    put->revision = job->revision;
+    feed_job(rules, job, put);
+    return OK;
+}
+
+enum status rules_put_job(struct rules *rules, struct store_put_job *put)
+{
+    struct job_row job = {.revision = 0};
+    struct id owner;
+    put->revision = 0;
+    enum status st = rules->ops->get_job(rules->tables, &put->uid, &job);
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    bool exists = st == OK;
+    if (!exists && (put->expected_revision != 0 || put->purge)) {
+        put->result = PUT_MISSING;
+        return OK;
+    }
+    if (exists && put->expected_revision != -1 && put->expected_revision != job.revision) {
+        put->result = PUT_CONFLICT;
+        put->revision = job.revision;
+        return OK;
+    }
+    if (put->purge)
+        return purge(rules, put, &job);
+    if (!put->deleted) {
+        st = rules->ops->find_name(rules->tables, put->name, &owner);
+        if (st == OK && id_compare(&owner, &put->uid) != 0) {
+            put->result = PUT_EXISTS;
+            return OK;
+        }
+        if (st != OK && st != E_NOT_FOUND)
+            return st;
+    }
+    return write_job(rules, put, &job);
+}
+
+/* The first open run of the job, which is in the way of another. */
+static enum status name_open_run(struct rules *rules, struct store_add_run *add)
+{
+    struct run_row row;
+    enum status st = rules->ops->next_open(rules->tables, &add->run.job_uid, 0, &row);
+    if (st == OK)
+        add->open_run = row.run.id;
+    return st;
+}
+
+static enum status make_run(struct rules *rules, struct store_add_run *add, enum run_state state)
+{
+    struct run run = add->run;
+    run.state = state;
+    run.node[0] = '\0';
+    run.nonce = 0;
+    run.claimed_ms = 0;
+    enum status st = rules->ops->add_run(rules->tables, &run);
+    if (st != OK)
+        return st;
+    add->run.state = state;
+    add->added = true;
+    feed_add_run(rules->feed, STORE_CHANGE_RUN, &run);
+    return OK;
+}
+
+enum status rules_add_run(struct rules *rules, struct store_add_run *add)
+{
+    struct job_row job;
+    struct id same;
+    enum placement placement;
+    const struct run *run = &add->run;
+    add->added = false;
+    add->open_run = (struct id){{0}};
+    enum status st = rules->ops->get_job(rules->tables, &run->job_uid, &job);
+    if (st == E_NOT_FOUND || (st == OK && job.deleted))
+        return OK;
+    if (st != OK)
+        return st;
+    st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt, &same);
+    if (st == OK) {
+        add->added = id_compare(&same, &run->id) == 0;
+        if (!add->added)
+            add->open_run = same;
+        return OK;
+    }
+    if (st != E_NOT_FOUND)
+        return st;
+    st = rules_place(rules, &run->job_uid, add->overlap, add->queue_limit, &placement);
+    if (st != OK)
+        return st;
+    switch (placement) {
+    case PLACE_NOW:
+        return make_run(rules, add, RUN_DUE);
+    case PLACE_QUEUE:
+        return make_run(rules, add, RUN_QUEUED);
+    case PLACE_SKIP:
+    case PLACE_FULL:
+        break;
+    }
+    return name_open_run(rules, add);
+}
+
+enum status rules_order(struct rules *rules, struct store_order *order)
+{
+    struct run_row row;
+    order->known = false;
+    enum status st = rules->ops->get_run(rules->tables, &order->run_id, &row);
+    if (st == E_NOT_FOUND || (st == OK && !state_is_open(row.run.state)))
+        return OK;
+    if (st != OK)
+        return st;
+    order->known = true;
+    if (row.run.state == RUN_QUEUED || row.run.state == RUN_DUE) {
+        st = rules_skip_run(rules, &row, order->reason, order->by);
+        return st == OK ? rules_release_queue(rules, &row.run.job_uid) : st;
+    }
+    row.kill_reason = order->reason;
+    snprintf(row.kill_by, sizeof(row.kill_by), "%s", order->by);
+    st = rules->ops->set_run(rules->tables, &row);
+    if (st == OK)
+        rules_feed_kill(rules, &row);
+    return st;
+}

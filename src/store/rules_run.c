@@ -1,0 +1,241 @@
+/* A run's way: claim, take, begin, finish. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rules_internal.h"
+
+static enum status add_entry(struct rules *rules, const struct ledger_entry *entry)
+{
+    enum status st = rules->ops->add_entry(rules->tables, entry);
+    if (st == OK)
+        feed_add_entry(rules->feed, entry);
+    return st;
+}
+
+static enum status skip_tick(struct rules *rules, const struct store_claim *claim,
+                             enum run_reason reason)
+{
+    struct ledger_entry entry = {
+        .id = claim->skip_entry_id,
+        .job_uid = claim->job_uid,
+        .from_ms = claim->tick_ms,
+        .to_ms = claim->tick_ms,
+        .count = 1,
+        .state = RUN_SKIPPED,
+        .reason = reason,
+        .recorded_ms = claim->run.claimed_ms,
+    };
+    snprintf(entry.job_name, sizeof(entry.job_name), "%s", claim->run.job_name);
+    return add_entry(rules, &entry);
+}
+
+static enum status make_run(struct rules *rules, struct store_claim *claim, enum run_state state)
+{
+    struct run run = claim->run;
+    run.state = state;
+    if (state == RUN_QUEUED) {
+        run.node[0] = '\0';
+        run.nonce = 0;
+        run.claimed_ms = 0;
+    }
+    enum status st = rules->ops->add_run(rules->tables, &run);
+    if (st != OK)
+        return st;
+    claim->run.state = state;
+    claim->result = state == RUN_QUEUED ? CLAIM_QUEUED : CLAIM_WON;
+    feed_add_run(rules->feed, STORE_CHANGE_RUN, &run);
+    return OK;
+}
+
+static enum status claim_run(struct rules *rules, struct store_claim *claim)
+{
+    const struct run *run = &claim->run;
+    struct id same;
+    enum placement placement;
+    enum status st =
+        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt, &same);
+    if (st != E_NOT_FOUND) {
+        claim->result = CLAIM_PASSED;
+        return st;
+    }
+    st = rules_place(rules, &claim->job_uid, claim->overlap, claim->queue_limit, &placement);
+    if (st != OK)
+        return st;
+    switch (placement) {
+    case PLACE_NOW:
+        return make_run(rules, claim, RUN_CLAIMED);
+    case PLACE_QUEUE:
+        return make_run(rules, claim, RUN_QUEUED);
+    case PLACE_SKIP:
+    case PLACE_FULL:
+        break;
+    }
+    claim->result = CLAIM_SKIPPED;
+    return skip_tick(rules, claim, placement == PLACE_FULL ? REASON_QUEUE_FULL : REASON_OVERLAP);
+}
+
+enum status rules_claim(struct rules *rules, struct store_claim *claim)
+{
+    struct job_row job;
+    claim->result = CLAIM_STALE;
+    enum status st = rules->ops->get_job(rules->tables, &claim->job_uid, &job);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    if (job.deleted || job.revision != claim->job_revision || job.cursor_ms != claim->cursor_ms ||
+        claim->tick_ms <= job.cursor_ms)
+        return OK;
+
+    job.cursor_ms = claim->tick_ms;
+    st = rules->ops->move_job(rules->tables, &job);
+    if (st != OK)
+        return st;
+    rules_feed_cursor(rules, &job);
+    for (size_t i = 0; i < claim->passed_count; i++) {
+        st = add_entry(rules, &claim->passed[i]);
+        if (st != OK)
+            return st;
+    }
+    claim->result = CLAIM_PASSED;
+    return claim->without_run ? OK : claim_run(rules, claim);
+}
+
+enum status rules_take(struct rules *rules, struct store_take *take)
+{
+    struct run_row row;
+    struct job_row job;
+    take->taken = false;
+    enum status st = rules->ops->get_run(rules->tables, &take->run_id, &row);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    if (row.run.state == RUN_CLAIMED && row.run.nonce == take->nonce) { /* a repeat */
+        take->taken = true;
+        take->run = row.run;
+        return OK;
+    }
+    if (row.run.state != RUN_DUE || take->now_ms < row.run.not_before_ms)
+        return OK;
+    st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
+    if (st == OK)
+        row.run.job_revision = job.revision;
+    else if (st != E_NOT_FOUND) /* begin ends the run of a job that is gone */
+        return st;
+    row.run.state = RUN_CLAIMED;
+    row.run.nonce = take->nonce;
+    row.run.claimed_ms = take->now_ms;
+    snprintf(row.run.node, sizeof(row.run.node), "%s", take->node);
+    st = rules_set_run(rules, &row);
+    if (st != OK)
+        return st;
+    take->taken = true;
+    take->run = row.run;
+    return OK;
+}
+
+/* Why a claimed run must not begin; NONE: it may. `job` is NULL when there is none. */
+static enum run_reason why_not(const struct run_row *row, const struct job_row *job)
+{
+    bool asked_for = row->run.cause == CAUSE_MANUAL || row->run.cause == CAUSE_BACKFILL;
+    if (!job || job->deleted)
+        return REASON_DELETED;
+    if (row->kill_reason != REASON_NONE)
+        return row->kill_reason;
+    return job->paused && !asked_for ? REASON_PAUSED : REASON_NONE;
+}
+
+static enum status refuse(struct rules *rules, struct store_begin *begin, struct run_row *row,
+                          enum run_reason reason)
+{
+    begin->refused = RUN_SKIPPED;
+    enum status st =
+        rules_skip_run(rules, row, reason, reason == row->kill_reason ? row->kill_by : "");
+    return st == OK ? rules_release_queue(rules, &row->run.job_uid) : st;
+}
+
+enum status rules_begin(struct rules *rules, struct store_begin *begin)
+{
+    struct run_row row;
+    struct job_row job;
+    begin->begun = false;
+    begin->refused = RUN_STATES;
+    enum status st = rules->ops->get_run(rules->tables, &begin->run_id, &row);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    begin->refused = row.run.state;
+    if (row.run.state != RUN_CLAIMED || row.run.nonce != begin->nonce)
+        return OK;
+
+    st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    enum run_reason reason = why_not(&row, st == OK ? &job : NULL);
+    if (reason != REASON_NONE)
+        return refuse(rules, begin, &row, reason);
+
+    st = rules->ops->next_fence(rules->tables, &row.run.fence);
+    if (st != OK)
+        return st;
+    row.run.state = RUN_BEGUN;
+    row.run.job_revision = job.revision;
+    begin->begun = true;
+    begin->fence = row.run.fence;
+    begin->job_revision = row.run.job_revision;
+    return rules_set_run(rules, &row);
+}
+
+static enum status set_last_run(struct rules *rules, const struct run *run)
+{
+    struct job_row job;
+    enum status st = rules->ops->get_job(rules->tables, &run->job_uid, &job);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    bool same = id_compare(&job.last.run_id, &run->id) == 0;
+    if (!same && run->finished_ms < job.last.ended_ms)
+        return OK;
+    job.last = (struct last_run){run->id, run->started_ms, run->finished_ms, run->state};
+    st = rules->ops->move_job(rules->tables, &job);
+    if (st == OK)
+        rules_feed_cursor(rules, &job);
+    return st;
+}
+
+enum status rules_finish(struct rules *rules, struct store_finish *finish)
+{
+    struct run_row row;
+    assert(!state_is_open(finish->run.state));
+    finish->accepted = false;
+    enum status st = rules->ops->get_run(rules->tables, &finish->run.id, &row);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    if (row.run.nonce != finish->run.nonce)
+        return OK;
+    finish->accepted = true;
+    bool was_open = state_is_open(row.run.state);
+    if (!was_open && (row.run.state != RUN_LOST || finish->run.state == RUN_LOST))
+        return OK;
+
+    struct run before = row.run;
+    row.run = finish->run;
+    row.run.job_uid = before.job_uid;
+    memcpy(row.run.job_name, before.job_name, sizeof(before.job_name));
+    row.run.tick_ms = before.tick_ms;
+    row.run.attempt = before.attempt;
+    row.run.cause = before.cause;
+    row.run.fence = before.fence;
+    st = rules_set_run(rules, &row);
+    if (st == OK)
+        st = set_last_run(rules, &row.run);
+    if (st == OK && was_open)
+        st = rules_release_queue(rules, &row.run.job_uid);
+    return st;
+}

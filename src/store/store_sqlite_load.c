@@ -1,0 +1,153 @@
+#include <stdlib.h>
+
+#include "store_sqlite.h"
+
+/* A connection of its own, in one read transaction: the writer goes on meanwhile, and this sees
+ * none of it. */
+struct sqlite_loader {
+    sqlite3 *handle;
+    const char *path;
+    sqlite3_stmt *stmt; /* of the phase */
+    int phase;
+    bool kill_follows; /* the last run was RUN; its KILL is next */
+    struct run_row run;
+    struct ledger_entry entry;
+    struct store_set_meta meta;
+};
+
+static bool load_meta(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct store_set_meta *meta = &loader->meta;
+    sqlite_read_text(loader->stmt, 0, meta->key, sizeof(meta->key));
+    sqlite_read_text(loader->stmt, 1, meta->value, sizeof(meta->value));
+    *ret = (struct store_change){.kind = STORE_CHANGE_META, .meta = meta};
+    return true;
+}
+
+/* The texts stay in SQLite's memory, which is theirs until the next row. */
+static bool load_job(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct job_row job;
+    sqlite_read_job(loader->stmt, &job);
+    *ret = (struct store_change){
+        .kind = STORE_CHANGE_JOB,
+        .job_uid = job.uid,
+        .job_revision = job.revision,
+        .cursor_ms = job.cursor_ms,
+        .last = job.last,
+        .job_name = (const char *)sqlite3_column_text(loader->stmt, JOB_COLUMN_COUNT),
+        .job_json = (const char *)sqlite3_column_text(loader->stmt, JOB_COLUMN_COUNT + 1),
+        .job_deleted = job.deleted,
+    };
+    return ret->job_name && ret->job_json;
+}
+
+static bool load_run(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct run_row *row = &loader->run;
+    sqlite_read_run(loader->stmt, row);
+    loader->kill_follows = state_is_open(row->run.state) && row->kill_reason != REASON_NONE;
+    *ret = (struct store_change){
+        .kind = STORE_CHANGE_RUN, .job_uid = row->run.job_uid, .run = &row->run};
+    return true;
+}
+
+static void load_kill(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct run_row *row = &loader->run;
+    loader->kill_follows = false;
+    run_row_to_kill(row);
+    *ret = (struct store_change){
+        .kind = STORE_CHANGE_KILL, .job_uid = row->run.job_uid, .run = &row->run};
+}
+
+static bool load_entry(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct ledger_entry *entry = &loader->entry;
+    sqlite3_stmt *stmt = loader->stmt;
+    sqlite_read_id(stmt, 0, &entry->id);
+    sqlite_read_id(stmt, 1, &entry->job_uid);
+    sqlite_read_text(stmt, 2, entry->job_name, sizeof(entry->job_name));
+    entry->from_ms = sqlite3_column_int64(stmt, 3);
+    entry->to_ms = sqlite3_column_int64(stmt, 4);
+    entry->count = sqlite3_column_int64(stmt, 5);
+    entry->state = (enum run_state)sqlite3_column_int(stmt, 6);
+    entry->reason = (enum run_reason)sqlite3_column_int(stmt, 7);
+    sqlite_read_text(stmt, 8, entry->detail, sizeof(entry->detail));
+    entry->recorded_ms = sqlite3_column_int64(stmt, 9);
+    *ret = (struct store_change){
+        .kind = STORE_CHANGE_ENTRY, .job_uid = entry->job_uid, .entry = entry};
+    return true;
+}
+
+/* `read` is false when there was no memory for the row. */
+static const struct {
+    const char *sql;
+    bool (*read)(struct sqlite_loader *loader, struct store_change *ret);
+} phases[] = {
+    {"SELECT key, value FROM metas", load_meta},
+    {"SELECT " JOB_COLUMNS ", name, json FROM jobs JOIN definitions ON definitions.uid = jobs.uid",
+     load_job},
+    {"SELECT " RUN_COLUMNS ", seq FROM runs ORDER BY seq", load_run},
+    {"SELECT id, job, job_name, from_ms, to_ms, count, state, reason, detail, recorded_ms"
+     " FROM entries ORDER BY id",
+     load_entry},
+};
+
+enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
+
+enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret, struct strbuf *why)
+{
+    struct sqlite_loader *loader = calloc(1, sizeof(*loader));
+    if (!loader)
+        return E_NOMEM;
+    loader->path = path;
+    int rc =
+        sqlite3_open_v2(path, &loader->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK) /* reading anything is what fixes the snapshot */
+        rc = sqlite3_exec(loader->handle, "BEGIN; SELECT value FROM counters", NULL, NULL, NULL);
+    if (rc != SQLITE_OK) {
+        enum status st = sqlite_explain(loader->handle, rc, path, why);
+        sqlite_loader_free(loader);
+        return st;
+    }
+    *ret = loader;
+    return OK;
+}
+
+struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader)
+{
+    if (!loader)
+        return NULL;
+    sqlite3_finalize(loader->stmt);
+    sqlite3_close(loader->handle);
+    free(loader);
+    return NULL;
+}
+
+enum status sqlite_loader_next(struct sqlite_loader *loader, struct store_change *ret,
+                               struct strbuf *why)
+{
+    int rc = SQLITE_OK;
+    if (loader->kill_follows) {
+        load_kill(loader, ret);
+        return OK;
+    }
+    for (; loader->phase < PHASES; loader->phase++) {
+        if (!loader->stmt)
+            rc = sqlite3_prepare_v2(loader->handle, phases[loader->phase].sql, -1, &loader->stmt,
+                                    NULL);
+        if (rc == SQLITE_OK)
+            rc = sqlite3_step(loader->stmt);
+        if (rc == SQLITE_ROW && phases[loader->phase].read(loader, ret))
+            return OK;
+        if (rc != SQLITE_DONE)
+            return sqlite_explain(loader->handle, rc == SQLITE_ROW ? SQLITE_NOMEM : rc,
+                                  loader->path, why);
+        sqlite3_finalize(loader->stmt);
+        loader->stmt = NULL;
+        rc = SQLITE_OK;
+    }
+    *ret = (struct store_change){.kind = STORE_CHANGE_LOADED};
+    return OK;
+}
