@@ -131,6 +131,17 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
     snprintf(run->node, sizeof(run->node), "%s", claimer->node);
 }
 
+/* Ticks that are made good all at once run one after the other, also where the job would skip a tick
+ * that comes while another runs. */
+static void fill_overlap(struct store_claim *claim, const struct plan *plan)
+{
+    const struct job *job = plan->definition;
+    bool one_by_one = plan->cause == CAUSE_CATCH_UP && job->catch_up == CATCH_UP_ALL &&
+                      job->overlap == OVERLAP_SKIP;
+    claim->overlap = one_by_one ? OVERLAP_QUEUE : job->overlap;
+    claim->queue_limit = one_by_one ? job->catch_up_limit : job->queue_limit;
+}
+
 static void send(struct claimer *claimer)
 {
     struct claim_batch *batch = claimer->filling;
@@ -170,8 +181,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
         .passed_count = plan->passed_count,
     };
     if (plan->with_run) {
-        claim->overlap = plan->definition->overlap;
-        claim->queue_limit = plan->definition->queue_limit;
+        fill_overlap(claim, plan);
         claim->skip_entry_id = ports_new_id(claimer->ports, claimer->now.wall);
         fill_run(claimer, plan, &claim->run);
     }

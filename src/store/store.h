@@ -280,6 +280,9 @@ struct store_wake {
 /* For tests and simulations. Nothing is kept. Requests are done in store_dispatch. */
 MUST_CHECK enum status store_memory_new(struct store_wake wake, struct store **ret);
 
+/* Feeds everything anew, as to an agent that has just started. */
+void store_memory_reload(struct store *store);
+
 /* DIR/peal.db, with a thread of its own; DIR is made if need be. E_BUSY: another process has it
  * (*why names its pid); E_VERSION: written by a newer peal; E_CORRUPT: damaged; E_IO; E_NOMEM. *why
  * says what to do; nothing is overwritten. */

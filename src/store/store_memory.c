@@ -25,6 +25,8 @@ struct memory_job {
     struct run_list runs;
 };
 
+enum { METAS = 8 };
+
 struct store_memory {
     struct store base;
     struct tables tables;
@@ -32,6 +34,8 @@ struct store_memory {
     struct table jobs;  /* by uid */
     struct table names; /* the same jobs by name, those that are not deleted */
     struct table runs, entries;
+    struct store_set_meta metas[METAS];
+    size_t meta_count;
     int64_t last_seq, last_fence;
     struct store_request *waiting, **waiting_end;
     bool loaded, closing;
@@ -198,8 +202,7 @@ static enum status find_run(struct tables *tables, const struct id *job_uid, int
                             int attempt, struct id *ret)
 {
     const struct memory_run *run;
-    TAILQ_FOREACH(run, &find_job(tables, job_uid)->runs, of_job)
-    {
+    TAILQ_FOREACH (run, &find_job(tables, job_uid)->runs, of_job) {
         if (run->row.run.tick_ms == tick_ms && run->row.run.attempt == attempt) {
             *ret = run->row.run.id;
             return OK;
@@ -213,8 +216,7 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
 {
     const struct memory_run *run;
     *ret_open = *ret_queued = 0;
-    TAILQ_FOREACH(run, &find_job(tables, job_uid)->runs, of_job)
-    {
+    TAILQ_FOREACH (run, &find_job(tables, job_uid)->runs, of_job) {
         *ret_open += state_is_open(run->row.run.state);
         *ret_queued += run->row.run.state == RUN_QUEUED;
     }
@@ -225,8 +227,7 @@ static enum status next_open(struct tables *tables, const struct id *job_uid, in
                              struct run_row *ret)
 {
     const struct memory_run *run;
-    TAILQ_FOREACH(run, &find_job(tables, job_uid)->runs, of_job)
-    {
+    TAILQ_FOREACH (run, &find_job(tables, job_uid)->runs, of_job) {
         if (run->row.seq > after_seq && state_is_open(run->row.run.state)) {
             *ret = run->row;
             return OK;
@@ -239,8 +240,7 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
                                  struct run_row *ret)
 {
     const struct memory_run *run;
-    TAILQ_FOREACH(run, &find_job(tables, job_uid)->runs, of_job)
-    {
+    TAILQ_FOREACH (run, &find_job(tables, job_uid)->runs, of_job) {
         if (run->row.run.state == RUN_QUEUED) {
             *ret = run->row;
             return OK;
@@ -319,11 +319,17 @@ static enum status next_fence(struct tables *tables, int64_t *ret)
     return OK;
 }
 
-/* Metas are only read while loading, and there is nothing to load here. */
 static enum status set_meta(struct tables *tables, const struct store_set_meta *meta)
 {
-    (void)tables;
-    (void)meta;
+    struct store_memory *store = of_tables(tables);
+    size_t i = 0;
+    while (i < store->meta_count && strcmp(store->metas[i].key, meta->key) != 0)
+        i++;
+    if (i == METAS)
+        return E_TOO_LARGE;
+    if (i == store->meta_count)
+        store->meta_count++;
+    store->metas[i] = *meta;
     return OK;
 }
 
@@ -385,6 +391,36 @@ static bool memory_next_change(struct store *base, struct store_change *ret)
         return true;
     }
     return feed_next(&store->feed, &store->held, ret);
+}
+
+void store_memory_reload(struct store *base)
+{
+    struct store_memory *store = (struct store_memory *)base;
+    size_t at;
+    feed_release(&store->feed);
+    for (size_t i = 0; i < store->meta_count; i++)
+        feed_add(&store->feed,
+                 &(struct store_change){.kind = STORE_CHANGE_META, .meta = &store->metas[i]});
+    at = 0;
+    for (struct memory_job *job; (job = table_next(&store->jobs, &at));) {
+        if (!job->purged)
+            feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_JOB,
+                                                          .job_uid = job->row.uid,
+                                                          .job_revision = job->row.revision,
+                                                          .cursor_ms = job->row.cursor_ms,
+                                                          .last = job->row.last,
+                                                          .job_name = job->name,
+                                                          .job_json = job->json,
+                                                          .job_deleted = job->row.deleted});
+    }
+    at = 0;
+    for (struct memory_run *run; (run = table_next(&store->runs, &at));)
+        feed_add_run(&store->feed, STORE_CHANGE_RUN, &run->row.run);
+    at = 0;
+    for (struct ledger_entry *entry; (entry = table_next(&store->entries, &at));)
+        feed_add_entry(&store->feed, entry);
+    feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_LOADED});
+    store->loaded = true;
 }
 
 static enum status memory_health(struct store *base, struct strbuf *why)

@@ -1,0 +1,441 @@
+#include "world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
+
+static struct world *of_executor(struct executor *executor)
+{
+    return (struct world *)((char *)executor - offsetof(struct world, executor));
+}
+
+static struct world *of_history(struct history *history)
+{
+    return (struct world *)((char *)history - offsetof(struct world, history));
+}
+
+/* ---- executor ---- */
+
+static struct world_process *find_process(struct world *world, const struct id *run_id)
+{
+    for (size_t i = 0; i < world->process_count; i++) {
+        if (id_compare(&world->processes[i].run_id, run_id) == 0)
+            return &world->processes[i];
+    }
+    return NULL;
+}
+
+static enum status start(struct executor *executor, const struct run *run, const struct job *job,
+                         struct boot_ms deadline)
+{
+    struct world *world = of_executor(executor);
+    if (world->executor_away)
+        return E_BUSY;
+    assert_true(world->now.boot.ms < deadline.ms);
+    assert_null(find_process(world, &run->id));
+    assert_true(world->process_count < WORLD_ROWS);
+    struct world_process *process = &world->processes[world->process_count++];
+    *process = (struct world_process){
+        .run_id = run->id,
+        .tick_ms = run->tick_ms,
+        .started_ms = world->now.wall.ms,
+        .ends_ms = world->now.boot.ms + world->duration_ms,
+        .fence = run->fence,
+        .exit_code = world->exit_code,
+    };
+    snprintf(process->job_name, sizeof(process->job_name), "%s", job->name);
+    return OK;
+}
+
+static void kill_process(struct executor *executor, const struct id *run_id, enum run_reason reason)
+{
+    struct world *world = of_executor(executor);
+    struct world_process *process = find_process(world, run_id);
+    assert_non_null(process);
+    process->killed = true;
+    process->kill_reason = reason;
+    process->ends_ms = world->now.boot.ms;
+}
+
+static void acknowledge(struct executor *executor, const struct id *run_id)
+{
+    struct world_process *process = find_process(of_executor(executor), run_id);
+    if (process)
+        process->acknowledged = true;
+}
+
+static void fill_end(const struct world *world, const struct world_process *process,
+                     struct run *end)
+{
+    end->started_ms = process->started_ms;
+    end->finished_ms = world->now.wall.ms;
+    end->exit_code = process->killed ? -1 : process->exit_code;
+    end->state = process->killed ? RUN_KILLED : process->exit_code ? RUN_FAILED : RUN_OK;
+    end->reason = process->killed      ? process->kill_reason
+                  : process->exit_code ? REASON_EXIT_CODE
+                                       : REASON_NONE;
+}
+
+static bool next_event(struct executor *executor, struct executor_event *ret)
+{
+    struct world *world = of_executor(executor);
+    *ret = (struct executor_event){0};
+    if (world->ready_sent < world->process_count) {
+        const struct world_process *process = &world->processes[world->ready_sent++];
+        ret->kind = EXECUTOR_STARTED;
+        ret->run_id = process->run_id;
+        ret->end.started_ms = process->started_ms;
+        return true;
+    }
+    for (size_t i = 0; i < world->process_count; i++) {
+        struct world_process *process = &world->processes[i];
+        if (process->ended || process->ends_ms > world->now.boot.ms)
+            continue;
+        process->ended = true;
+        ret->kind = EXECUTOR_ENDED;
+        ret->run_id = process->run_id;
+        fill_end(world, process, &ret->end);
+        return true;
+    }
+    if (!world->tell_ready)
+        return false;
+    world->tell_ready = false;
+    ret->kind = EXECUTOR_READY;
+    return true;
+}
+
+static const struct executor_ops executor_ops = {start, kill_process, acknowledge, next_event};
+
+/* ---- history ---- */
+
+static void append(struct history *history, struct history_append *request)
+{
+    struct world *world = of_history(history);
+    request->next = world->appends;
+    world->appends = request;
+}
+
+static void keep(struct world *world, const struct history_record *record)
+{
+    if (record->entry) {
+        world->entries[world->entry_count++] = *record->entry;
+        return;
+    }
+    for (size_t i = 0; i < world->run_count; i++) {
+        if (id_compare(&world->runs[i].id, &record->run->id) == 0) {
+            world->runs[i] = *record->run;
+            return;
+        }
+    }
+    world->runs[world->run_count++] = *record->run;
+}
+
+static void history_dispatch(struct history *history)
+{
+    struct world *world = of_history(history);
+    while (world->appends) {
+        struct history_append *request = world->appends;
+        world->appends = request->next;
+        for (size_t i = 0; !world->history_away && i < request->count; i++)
+            keep(world, &request->records[i]);
+        request->done(request, world->history_away ? E_UNREACHABLE : OK);
+    }
+}
+
+static const struct history_ops history_ops = {.append = append, .dispatch = history_dispatch};
+
+/* ---- life ---- */
+
+static void no_wake(void *context)
+{
+    (void)context;
+}
+
+static void fill_random(void *context, void *bytes, size_t length)
+{
+    struct world *world = context;
+    for (size_t i = 0; i < length; i++) {
+        world->seed = world->seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+        ((uint8_t *)bytes)[i] = (uint8_t)(world->seed >> 56);
+    }
+}
+
+static void new_engine(struct world *world)
+{
+    struct engine_ports ports = {
+        .store = world->store,
+        .executor = &world->executor,
+        .history = &world->history,
+        .zones = world->zones,
+        .entropy = {fill_random, world},
+    };
+    assert_int_equal(engine_new(&world->config, &ports, &world->engine), OK);
+    world->tell_ready = true;
+    world->ready_sent = 0;
+    world_pass(world, 0);
+}
+
+struct world *world_new(void)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    world->now = (struct now){{START_MS}, {1000000}};
+    world->duration_ms = 10;
+    world->seed = 1;
+    world->executor.ops = &executor_ops;
+    world->history.ops = &history_ops;
+    world->config = engine_config_default();
+    snprintf(world->config.node, sizeof(world->config.node), "node-1");
+    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-1");
+    struct store_wake wake = {no_wake, NULL};
+    assert_int_equal(store_memory_new(wake, &world->store), OK);
+    assert_int_equal(zone_db_new(NULL, &world->zones), OK);
+    new_engine(world);
+    return world;
+}
+
+struct world *world_free(struct world *world)
+{
+    store_free(world->store);
+    history_dispatch(&world->history);
+    engine_free(world->engine);
+    for (size_t i = 0; i < world->dead_count; i++)
+        engine_free(world->dead[i]);
+    zone_db_free(world->zones);
+    free(world);
+    return NULL;
+}
+
+/* ---- what happens ---- */
+
+static void turns(struct world *world)
+{
+    /* Whatever a turn submits is answered in the next one. */
+    for (int i = 0; i < 12; i++)
+        engine_step(world->engine, world->now);
+}
+
+static void move_clock(struct world *world, int64_t ms)
+{
+    world->now.wall.ms += ms;
+    world->now.boot.ms += ms;
+}
+
+/* How long until something happens: the engine's wish, or a process ends. */
+static int64_t until_next(const struct world *world)
+{
+    int64_t wait = engine_wake_at(world->engine).ms;
+    wait = wait == NEVER_MS ? INT64_MAX : wait - world->now.wall.ms;
+    for (size_t i = 0; i < world->process_count; i++) {
+        int64_t left = world->processes[i].ends_ms - world->now.boot.ms;
+        if (!world->processes[i].ended && left < wait)
+            wait = left;
+    }
+    return wait < 1 ? 1 : wait;
+}
+
+void world_pass(struct world *world, int64_t ms)
+{
+    turns(world);
+    while (ms > 0) {
+        int64_t wait = until_next(world);
+        if (wait > ms)
+            wait = ms;
+        move_clock(world, wait);
+        ms -= wait;
+        turns(world);
+    }
+}
+
+void world_sleep(struct world *world, int64_t ms)
+{
+    move_clock(world, ms);
+}
+
+void world_set_clock(struct world *world, int64_t by_ms)
+{
+    world->now.wall.ms += by_ms;
+    turns(world);
+}
+
+struct put {
+    struct store_request request;
+    struct store_put_job item;
+    bool done;
+};
+
+static void put_done(struct store_request *request, enum status st)
+{
+    assert_int_equal(st, OK);
+    ((struct put *)request->context)->done = true;
+}
+
+static void put_job(struct world *world, const struct job *job, int64_t expected)
+{
+    char *json = job_encode_text(job);
+    assert_non_null(json);
+    struct put put = {.item = {.uid = job->uid,
+                               .name = job->name,
+                               .json = json,
+                               .deleted = job->deleted_ms != 0,
+                               .paused = job->paused,
+                               .expected_revision = expected,
+                               .cursor_ms = expected ? -1 : world->now.wall.ms}};
+    put.request = (struct store_request){.op = STORE_PUT_JOB,
+                                         .count = 1,
+                                         .items.puts = &put.item,
+                                         .done = put_done,
+                                         .context = &put};
+    store_submit(world->store, &put.request);
+    turns(world);
+    assert_true(put.done);
+    assert_int_equal(put.item.result, PUT_OK);
+    free(json);
+}
+
+struct id world_add(struct world *world, const char *yaml)
+{
+    struct job_list list;
+    struct job_error error = {0};
+    job_list_init(&list);
+    if (jobs_decode_text(yaml, strlen(yaml), "UTC", world->zones, &list, &error) != OK)
+        fail_msg("%d:%d %s", error.line, error.column, error.message);
+    assert_int_equal(list.count, 1);
+    uint8_t random[10];
+    fill_random(world, random, sizeof(random));
+    struct job *job = list.items[0];
+    job->uid = id_make(world->now.wall, random);
+    job->created_ms = world->now.wall.ms;
+    put_job(world, job, 0);
+    struct id uid = job->uid;
+    job_list_release(&list);
+    return uid;
+}
+
+void world_change(struct world *world, const struct id *uid, void (*change)(struct job *job))
+{
+    const struct catalog_job *known = catalog_by_uid(engine_catalog(world->engine), uid);
+    struct job *job = NULL;
+    struct job_error error;
+    assert_int_equal(job_decode_stored(known->json, world->zones, &job, &error), OK);
+    change(job);
+    put_job(world, job, known->revision);
+    job_free(job);
+}
+
+void world_restart(struct world *world)
+{
+    assert_true(world->dead_count < sizeof(world->dead) / sizeof(world->dead[0]));
+    world->dead[world->dead_count++] = world->engine;
+    store_dispatch(world->store);
+    store_memory_reload(world->store);
+    for (size_t i = 0; i < world->process_count; i++) {
+        if (!world->processes[i].acknowledged && world->processes[i].ended)
+            world->processes[i].ended = false; /* told again */
+    }
+    new_engine(world);
+}
+
+struct add {
+    struct store_request request;
+    struct store_add_run item;
+    bool done;
+};
+
+static void add_done(struct store_request *request, enum status st)
+{
+    assert_int_equal(st, OK);
+    ((struct add *)request->context)->done = true;
+}
+
+bool world_trigger(struct world *world, const struct id *uid)
+{
+    const struct catalog_job *job = catalog_by_uid(engine_catalog(world->engine), uid);
+    uint8_t random[10];
+    fill_random(world, random, sizeof(random));
+    struct add add = {.item = {.run = {.id = id_make(world->now.wall, random),
+                                       .job_uid = *uid,
+                                       .tick_ms = world->now.wall.ms,
+                                       .attempt = 1,
+                                       .cause = CAUSE_MANUAL,
+                                       .exit_code = -1}}};
+    snprintf(add.item.run.job_name, sizeof(add.item.run.job_name), "%s", job->name);
+    add.request = (struct store_request){.op = STORE_ADD_RUN,
+                                         .count = 1,
+                                         .items.adds = &add.item,
+                                         .done = add_done,
+                                         .context = &add};
+    store_submit(world->store, &add.request);
+    turns(world);
+    assert_true(add.done);
+    return add.item.added;
+}
+
+static void order_done(struct store_request *request, enum status st)
+{
+    (void)request;
+    assert_int_equal(st, OK);
+}
+
+void world_kill(struct world *world, const struct id *run_id)
+{
+    struct store_order order = {.run_id = *run_id, .reason = REASON_USER, .by = "tester"};
+    struct store_request request = {
+        .op = STORE_ORDER, .count = 1, .items.orders = &order, .done = order_done};
+    store_submit(world->store, &request);
+    turns(world);
+    assert_true(order.known);
+}
+
+/* ---- what came of it ---- */
+
+size_t world_count(const struct world *world, const char *job_name, enum run_state state)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < world->run_count; i++)
+        count += strcmp(world->runs[i].job_name, job_name) == 0 && world->runs[i].state == state;
+    return count;
+}
+
+int64_t world_passed(const struct world *world, const char *job_name, enum run_state state,
+                     enum run_reason reason)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < world->entry_count; i++) {
+        const struct ledger_entry *entry = &world->entries[i];
+        if (strcmp(entry->job_name, job_name) == 0 && entry->state == state &&
+            entry->reason == reason)
+            count += entry->count;
+    }
+    return count;
+}
+
+void world_check(const struct world *world)
+{
+    for (size_t i = 0; i < world->process_count; i++) {
+        const struct world_process *process = &world->processes[i];
+        for (size_t k = 0; k < i; k++) {
+            const struct world_process *other = &world->processes[k];
+            if (strcmp(process->job_name, other->job_name) != 0)
+                continue;
+            assert_int_not_equal(process->tick_ms, other->tick_ms);
+            assert_true(process->fence > other->fence);
+        }
+    }
+    for (size_t i = 0; i < world->run_count; i++) {
+        for (size_t k = 0; k < world->entry_count; k++) {
+            const struct ledger_entry *entry = &world->entries[k];
+            if (id_compare(&entry->job_uid, &world->runs[i].job_uid) == 0 &&
+                world->runs[i].cause != CAUSE_MANUAL)
+                assert_false(world->runs[i].tick_ms >= entry->from_ms &&
+                             world->runs[i].tick_ms <= entry->to_ms);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/* A machine for testing the engine: a clock that only the test moves, the store in memory, an
+ * executor whose processes last as long as the test says, and a history that keeps everything. */
+#ifndef PEAL_TEST_WORLD_H
+#define PEAL_TEST_WORLD_H
+
+#include "engine.h"
+#include "job_codec.h"
+
+enum { WORLD_ROWS = 4096 };
+
+/* A process that the executor "started". */
+struct world_process {
+    struct id run_id;
+    char job_name[128];
+    int64_t tick_ms, started_ms, ends_ms, fence;
+    int exit_code;
+    bool ended, killed, acknowledged;
+    enum run_reason kill_reason;
+};
+
+struct world {
+    struct now now;
+    struct zone_db *zones;
+    struct store *store;
+    struct engine *engine;
+    struct engine_config config;
+    struct executor executor; /* from here on: what the fakes keep */
+    struct history history;
+    struct world_process processes[WORLD_ROWS];
+    size_t process_count;
+    size_t ready_sent; /* processes whose start was told */
+    bool tell_ready;
+    int64_t duration_ms; /* of the processes that start from now on */
+    int exit_code;
+    bool executor_away; /* refuses starts: E_BUSY */
+    bool history_away;
+    struct run runs[WORLD_ROWS];
+    size_t run_count;
+    struct ledger_entry entries[WORLD_ROWS];
+    size_t entry_count;
+    struct history_append *appends; /* to be answered */
+    struct engine *dead[16]; /* killed: they get answers, and do nothing any more */
+    size_t dead_count;
+    uint64_t seed;
+};
+
+/* At 2026-01-01T00:00:00Z; the engine is loaded and idle. */
+struct world *world_new(void);
+struct world *world_free(struct world *world);
+
+/* A new job from YAML, through the store; its uid. */
+struct id world_add(struct world *world, const char *yaml);
+
+/* Changes the stored definition. */
+void world_change(struct world *world, const struct id *uid, void (*change)(struct job *job));
+
+/* Lets time pass, turn by turn as the engine asks for them. */
+void world_pass(struct world *world, int64_t ms);
+
+/* Time passes without the engine: it was not running, or the machine slept. */
+void world_sleep(struct world *world, int64_t ms);
+
+/* The wall clock is set; the boot clock is not. */
+void world_set_clock(struct world *world, int64_t by_ms);
+
+/* kill -9 and a new start of the agent. Processes go on; what was on its way to the store gets
+ * there, and its answer is lost. */
+void world_restart(struct world *world);
+
+/* A manual run, and the order to kill a run. */
+bool world_trigger(struct world *world, const struct id *uid);
+void world_kill(struct world *world, const struct id *run_id);
+
+size_t world_count(const struct world *world, const char *job_name, enum run_state state);
+int64_t world_passed(const struct world *world, const char *job_name, enum run_state state,
+                     enum run_reason reason); /* ticks of ledger entries */
+
+/* Every process is of another (job, tick); fences grow; every tick has one end. */
+void world_check(const struct world *world);
+
+#endif
