@@ -83,8 +83,6 @@ static void settle(struct claimer *claimer, struct store_claim *claim, struct pl
         job->cursor_ms = claim->tick_ms;
     if (claim->result == CLAIM_WON)
         won(claimer, claim, plan);
-    if (job && (claim->result == CLAIM_WON || claim->result == CLAIM_QUEUED))
-        job->open_runs++;
 }
 
 static void claims_done(struct store_request *request, enum status st)
@@ -131,8 +129,8 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
     snprintf(run->node, sizeof(run->node), "%s", claimer->node);
 }
 
-/* Ticks that are made good all at once run one after the other, also where the job would skip a tick
- * that comes while another runs. */
+/* Ticks that are made good all at once run one after the other, also where the job would skip a
+ * tick that comes while another runs. */
 static void fill_overlap(struct store_claim *claim, const struct plan *plan)
 {
     const struct job *job = plan->definition;

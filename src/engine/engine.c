@@ -48,7 +48,7 @@ enum status engine_new(const struct engine_config *config, const struct engine_p
     engine->ports = *ports;
     engine->healthy = true;
     catalog_init(&engine->catalog);
-    open_runs_init(&engine->runs);
+    open_runs_init(&engine->runs, &engine->catalog);
     planner_init(&engine->planner, ports->zones);
     engine->planner.on_time_ms = config->on_time_ms;
     engine->planner.lead_ms = LEAD_MIN_MS;
@@ -123,13 +123,11 @@ static void take_cursor(struct engine *engine, const struct store_change *change
         put_plan(engine, job);
 }
 
-static void count_open(struct engine *engine, const struct run *run, int by)
+/* The next tick of an `@after` job depends on its open runs. */
+static void replan_job_of(struct engine *engine, const struct run *run)
 {
     struct catalog_job *job = catalog_by_uid(&engine->catalog, &run->job_uid);
-    if (!job || (by < 0 && !job->open_runs))
-        return;
-    job->open_runs = (uint32_t)((int)job->open_runs + by);
-    if (engine->loaded)
+    if (job && engine->loaded)
         put_plan(engine, job);
 }
 
@@ -156,8 +154,7 @@ static void take_new_run(struct engine *engine, const struct run *run)
     }
     if (run->not_before_ms > open->start_at_ms)
         open->start_at_ms = run->not_before_ms;
-    if (!run_state_is_end(run->state))
-        count_open(engine, run, 1);
+    replan_job_of(engine, run);
 }
 
 static void take_run(struct engine *engine, const struct run *run)
@@ -173,8 +170,8 @@ static void take_run(struct engine *engine, const struct run *run)
     open->run = *run;
     if (!run_state_is_end(run->state))
         return;
-    count_open(engine, run, -1);
     open_runs_move(&engine->runs, open, OPEN_FINISHED);
+    replan_job_of(engine, run);
 }
 
 static void take_meta(struct engine *engine, const struct store_set_meta *meta)

@@ -46,8 +46,9 @@ static bool run_has_id(const void *item, const void *key)
 
 static const struct table_type by_id_type = {run_hash, run_has_id};
 
-void open_runs_init(struct open_runs *runs)
+void open_runs_init(struct open_runs *runs, struct catalog *catalog)
 {
+    runs->catalog = catalog;
     table_init(&runs->by_id, &by_id_type);
     for (int i = 0; i < OPEN_PHASES; i++) {
         TAILQ_INIT(&runs->phases[i]);
@@ -62,6 +63,14 @@ void open_runs_release(struct open_runs *runs)
             open_runs_remove(runs, open);
     }
     table_release(&runs->by_id);
+}
+
+/* Counts the run as one of its job's, or no longer. */
+static void count(struct open_runs *runs, const struct open_run *open, bool was_open, bool is_open)
+{
+    struct catalog_job *job = catalog_by_uid(runs->catalog, &open->run.job_uid);
+    if (job && was_open != is_open)
+        job->open_runs += is_open ? 1 : -1u;
 }
 
 struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, enum open_phase phase)
@@ -79,6 +88,7 @@ struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, en
     }
     TAILQ_INSERT_TAIL(&runs->phases[phase], open, in_phase);
     runs->counts[phase]++;
+    count(runs, open, false, phase < OPEN_FINISHED);
     return open;
 }
 
@@ -86,6 +96,7 @@ void open_runs_remove(struct open_runs *runs, struct open_run *open)
 {
     TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
     runs->counts[open->phase]--;
+    count(runs, open, open->phase < OPEN_FINISHED, false);
     table_remove(&runs->by_id, open);
     job_free(open->job);
     free(open);
@@ -106,6 +117,7 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     assert(phases[open->phase].may & TO(next));
     TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
     runs->counts[open->phase]--;
+    count(runs, open, open->phase < OPEN_FINISHED, next < OPEN_FINISHED);
     open->phase = next;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;

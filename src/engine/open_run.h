@@ -51,12 +51,13 @@ struct open_run {
 TAILQ_HEAD(open_list, open_run);
 
 struct open_runs {
+    struct catalog *catalog; /* counts the open runs of each job: all before OPEN_FINISHED */
     struct table by_id;
     struct open_list phases[OPEN_PHASES];
     size_t counts[OPEN_PHASES];
 };
 
-void open_runs_init(struct open_runs *runs);
+void open_runs_init(struct open_runs *runs, struct catalog *catalog);
 void open_runs_release(struct open_runs *runs);
 
 /* A copy of *run, in this phase; NULL: out of memory. */

@@ -74,8 +74,6 @@ static void job_ended(struct recorder *recorder, const struct run *run)
     struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
     if (!job)
         return;
-    if (job->open_runs)
-        job->open_runs--;
     job->last = (struct last_run){run->id, run->started_ms, run->finished_ms, run->state};
     if (planner_put(recorder->planner, job) != OK)
         ports_log(recorder->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
@@ -96,8 +94,8 @@ static void finishes_done(struct store_request *request, enum status st)
             continue;
         }
         recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id);
-        job_ended(recorder, &open->run);
         open_runs_move(recorder->runs, open, OPEN_FINISHED);
+        job_ended(recorder, &open->run);
     }
     free(batch);
 }
