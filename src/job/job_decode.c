@@ -207,8 +207,9 @@ enum status job_decode_stored(const char *text, struct zone_db *zones, struct jo
     json_error_t where;
     json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &where);
     if (!value) {
-        if (json_error_code(&where) == json_error_out_of_memory)
-            return E_NOMEM;
+        enum json_error_code code = json_error_code(&where);
+        if (code == json_error_out_of_memory || code == json_error_unknown)
+            return E_NOMEM; /* the second is how jansson answers where it has no words */
         struct parse_error err = {.line = where.line, .column = where.column};
         strncpy(err.message, where.text, sizeof(err.message) - 1);
         set_tree_error(reterr, &err);

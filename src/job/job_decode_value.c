@@ -264,8 +264,12 @@ static enum status decode_size(struct decoder *d, const struct field *field,
     enum status st = get_scalar(d, spot, what, &text);
     if (st != OK)
         return st;
-    if (!read_digits(text, &count, &unit))
+    if (!isdigit((unsigned char)text[0]))
         return spot_fail(d->err, spot, "\"%.40s\" is not %s", text, what);
+    if (!read_digits(text, &count, &unit))
+        return spot_fail(d->err, spot, "%.40s is too large", text);
+    if (*unit == '.')
+        return spot_fail(d->err, spot, "a size has no fractions; write 1536KiB for 1.5MiB");
     unit += *unit == ' ';
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (strcmp(unit, units[i].name) != 0)

@@ -198,7 +198,7 @@ static void consider(const char *typed, const char *name, const char **best, siz
 /* A third of the letters may be wrong. */
 static size_t worst_distance(const char *typed)
 {
-    return strlen(typed) / 3 + 2;
+    return strlen(typed) / 3 + 1;
 }
 
 const char *field_nearest(const struct field *fields, bool with_meta, const char *typed)

@@ -1,5 +1,6 @@
 /* A job as the YAML that people would have written: short words plain, the rest in quotes, scripts
  * as blocks, commands on one line. */
+#include <ctype.h>
 #include <string.h>
 
 #include "job_codec.h"
@@ -17,11 +18,18 @@ static void indent(struct strbuf *out, int depth)
 static bool may_be_plain(const char *text)
 {
     static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./@%+=-";
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./@%+=:-";
     size_t length = strspn(text, letters);
-    if (text[length] || strchr("@%=-", text[0]) || length > 120)
+    if (text[length] || length > 120 || strchr("@%=:", text[0]))
         return false;
-    return strncmp(text, "...", 3) != 0 && plain_kind(text) == PLAIN_TEXT;
+    for (const char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
+        if (!isalnum((unsigned char)colon[1]) && colon[1] != '/')
+            return false;
+    }
+    if (text[0] == '-' && !isalpha((unsigned char)text[strspn(text, "-")])) /* `-`, `---` */
+        return false;
+    return strncmp(text, "...", 3) != 0 && strncmp(text, "---", 3) != 0 &&
+           plain_kind(text) == PLAIN_TEXT;
 }
 
 /* Plain words and single spaces: a sentence like a note. */
@@ -148,8 +156,7 @@ static void add_map(struct strbuf *out, const json_t *map, int depth)
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)map, name, value)
-    {
+    json_object_foreach ((json_t *)map, name, value) {
         indent(out, depth);
         add_word(out, name);
         strbuf_addc(out, ':');

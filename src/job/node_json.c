@@ -36,8 +36,7 @@ static enum status read_object(struct tree *tree, const json_t *object, int dept
     json_t *member;
     if (json_object_size(object) > TREE_ENTRIES_MAX)
         return parse_fail(err, 0, "more than %d fields in one map", TREE_ENTRIES_MAX);
-    json_object_foreach((json_t *)object, name, member)
-    {
+    json_object_foreach ((json_t *)object, name, member) {
         const struct node *value;
         const struct node *key = tree_scalar(tree, name, strlen(name), false);
         if (!key)

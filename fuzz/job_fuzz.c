@@ -1,0 +1,55 @@
+/* Any text as a job file: refused with words, or read, written and read again the same. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_codec.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void check_job(const struct job *job, struct zone_db *zones)
+{
+    struct job_list jobs;
+    struct job *again;
+    struct job_error err;
+    struct strbuf yaml;
+    char *text = job_encode_text(job);
+    strbuf_init(&yaml);
+    require(text && job_encode_yaml(job, &yaml) == OK);
+    require(jobs_decode_text(yaml.text, yaml.length, "UTC", zones, &jobs, &err) == OK);
+    require(jobs.count == 1 && job_decode_stored(text, zones, &again, &err) == OK);
+    char *from_yaml = job_encode_text(jobs.items[0]);
+    char *from_text = job_encode_text(again);
+    require(strcmp(text, from_yaml) == 0 && strcmp(text, from_text) == 0);
+    free(from_yaml);
+    free(from_text);
+    free(text);
+    job_free(again);
+    job_list_release(&jobs);
+    strbuf_release(&yaml);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct zone_db *zones; /* lives as long as the fuzzer */
+    if (!zones)
+        require(zone_db_new(NULL, &zones) == OK);
+    struct job_list jobs;
+    struct job_error err = {0};
+    enum status st =
+        jobs_decode_text((const char *)data, size, "Europe/Berlin", zones, &jobs, &err);
+    if (st != OK) {
+        require(err.message[0] != '\0');
+        return 0;
+    }
+    for (size_t i = 0; i < jobs.count; i++)
+        check_job(jobs.items[i], zones);
+    job_list_release(&jobs);
+    return 0;
+}

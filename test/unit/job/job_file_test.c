@@ -1,0 +1,226 @@
+/* Whole files: what is read, and what is said about what is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "job_codec.h"
+
+static struct zone_db *zones;
+
+static int open_zones(void **state)
+{
+    (void)state;
+    return zone_db_new(NULL, &zones) == OK ? 0 : -1;
+}
+
+static int close_zones(void **state)
+{
+    (void)state;
+    zones = zone_db_free(zones);
+    return 0;
+}
+
+/* A job in all but the line under test. */
+#define JOB "name: a\nschedule: 0 3 * * *\nshell: x\n"
+
+static const struct {
+    int line;
+    const char *text;
+    const char *want; /* each job as the store holds it, a line each */
+} good[] = {
+    {__LINE__, "", ""},
+    {__LINE__, "# nothing but a comment\n", ""},
+    {__LINE__, "---\n---\n", ""},
+    {__LINE__, "null\n", ""},
+    {__LINE__, "[]", ""},
+    {__LINE__, JOB,
+     "{\"name\":\"a\",\"schedule\":\"0 3 * * "
+     "*\",\"timezone\":\"Europe/Berlin\",\"shell\":\"x\"}\n"},
+    {__LINE__, "\xEF\xBB\xBF{\"name\": \"a\", \"schedule\": \"@manual\",\n\t\"shell\":\"x\"}",
+     "{\"name\":\"a\",\"schedule\":\"@manual\",\"timezone\":\"Europe/Berlin\",\"shell\":\"x\"}\n"},
+    {__LINE__, "name: a\r\nschedule: '@daily'\r\ncommand: [sleep, 60, 1.10, 0x1F, -n, \"\"]\r\n",
+     "{\"name\":\"a\",\"schedule\":\"@daily\",\"timezone\":\"Europe/Berlin\","
+     "\"command\":[\"sleep\",\"60\",\"1.10\",\"0x1F\",\"-n\",\"\"]}\n"},
+    {__LINE__, "name: a\nschedules: ['@daily', 0 12 * * MON-FRI]\nshell: x\n",
+     "{\"name\":\"a\",\"schedules\":[\"@daily\",\"0 12 * * MON-FRI\"],"
+     "\"timezone\":\"Europe/Berlin\",\"shell\":\"x\"}\n"},
+    {__LINE__, "name: a\nschedules: ['@daily']\nshell: x\ntimezone: UTC\n",
+     "{\"name\":\"a\",\"schedule\":\"@daily\",\"timezone\":\"UTC\",\"shell\":\"x\"}\n"},
+    /* A schedule's own zone is the job's: local times are read in it. */
+    {__LINE__, "name: a\nschedule: CRON_TZ=Asia/Tokyo 0 3 * * *\nstart: 2027-01-01\nshell: x\n",
+     "{\"name\":\"a\",\"schedule\":\"CRON_TZ=Asia/Tokyo 0 3 * * *\","
+     "\"start\":\"2026-12-31T15:00:00Z\",\"shell\":\"x\"}\n"},
+    {__LINE__, JOB "start: 2027-07-01 08:00\nend: 2027-07-01T08:00:00Z\n",
+     "{\"name\":\"a\",\"schedule\":\"0 3 * * *\",\"timezone\":\"Europe/Berlin\","
+     "\"start\":\"2027-07-01T06:00:00Z\",\"end\":\"2027-07-01T08:00:00Z\",\"shell\":\"x\"}\n"},
+    /* Defaults, written out, are not written back. */
+    {__LINE__,
+     JOB "overlap: {policy: skip, queue: 10}\ncatch_up: {policy: last, window: 24h, limit: 100}\n"
+         "grace: 10s\noutput_limit: 1MiB\npaused: false\nnice: 0\ntimeout: 0s\ndst: default\n"
+         "jitter: 0s\nenv: {}\nlabels: {}\nlimits: {}\nretention: {runs: 0, age: 0s}\n",
+     "{\"name\":\"a\",\"schedule\":\"0 3 * * "
+     "*\",\"timezone\":\"Europe/Berlin\",\"shell\":\"x\"}\n"},
+    {__LINE__,
+     JOB
+     "overlap: queue\ncatch_up: {window: 2d}\nlimits: {memory: 1500KB, core: 0, cpu_time: 90m}\n",
+     "{\"name\":\"a\",\"schedule\":\"0 3 * * *\",\"timezone\":\"Europe/Berlin\",\"shell\":\"x\","
+     "\"limits\":{\"core\":0,\"memory\":1500000,\"cpu_time\":\"1h30m\"},\"overlap\":\"queue\","
+     "\"catch_up\":{\"window\":\"2d\"}}\n"},
+    {__LINE__, JOB "umask: '7'\nenv: {A: 5, B: '', c.d: !!str yes}\nstdin: \"\"\n",
+     "{\"name\":\"a\",\"schedule\":\"0 3 * * *\",\"timezone\":\"Europe/Berlin\",\"shell\":\"x\","
+     "\"env\":{\"A\":\"5\",\"B\":\"\",\"c.d\":\"yes\"},\"stdin\":\"\",\"umask\":\"007\"}\n"},
+    {__LINE__,
+     "- &a {name: a, schedule: '@daily', shell: x, env: &e {K: v}}\n"
+     "- {name: b, schedule: '@daily', shell: x, env: *e}\n---\n"
+     "name: c\nschedule: '@daily'\nshell: x\ntimezone: UTC\n",
+     "{\"name\":\"a\",\"schedule\":\"@daily\",\"timezone\":\"Europe/Berlin\",\"shell\":\"x\","
+     "\"env\":{\"K\":\"v\"}}\n"
+     "{\"name\":\"b\",\"schedule\":\"@daily\",\"timezone\":\"Europe/Berlin\",\"shell\":\"x\","
+     "\"env\":{\"K\":\"v\"}}\n"
+     "{\"name\":\"c\",\"schedule\":\"@daily\",\"timezone\":\"UTC\",\"shell\":\"x\"}\n"},
+};
+
+static void reads_good_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        struct job_list jobs;
+        struct job_error err = {0};
+        job_list_init(&jobs);
+        enum status st = jobs_decode_text(good[i].text, strlen(good[i].text), "Europe/Berlin",
+                                          zones, &jobs, &err);
+        if (st != OK)
+            fail_msg("line %d: %d:%d: %s", good[i].line, err.line, err.column, err.message);
+        struct strbuf got;
+        strbuf_init(&got);
+        for (size_t k = 0; k < jobs.count; k++) {
+            char *text = job_encode_text(jobs.items[k]);
+            strbuf_addf(&got, "%s\n", text);
+            free(text);
+        }
+        if (strcmp(got.text, good[i].want) != 0)
+            fail_msg("line %d:\ngot  %swant %s", good[i].line, got.text, good[i].want);
+        strbuf_release(&got);
+        job_list_release(&jobs);
+    }
+}
+
+/* No file makes the reader build more than it may. */
+static void refuses_what_is_too_large(void **state)
+{
+    (void)state;
+    struct job_list jobs;
+    struct job_error err;
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_adds(&text, "- &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for (int i = 1; i < 12; i++) { /* a billion laughs */
+        strbuf_addf(&text, "- &a%d [", i);
+        for (int k = 0; k < 10; k++)
+            strbuf_addf(&text, "%s*a%d", k ? ", " : "", i - 1);
+        strbuf_adds(&text, "]\n");
+    }
+    assert_int_equal(jobs_decode_text(text.text, text.length, NULL, zones, &jobs, &err),
+                     E_TOO_LARGE);
+    assert_int_equal(err.line, 6);
+    assert_string_equal(err.message,
+                        "more than 1000000 values, aliases counted each time they are used");
+    strbuf_reset(&text);
+    strbuf_adds(&text, "- &a \"");
+    for (int i = 0; i < 100000; i++)
+        strbuf_adds(&text, "0123456789");
+    strbuf_adds(&text, "\"\n- [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n");
+    assert_int_equal(jobs_decode_text(text.text, text.length, NULL, zones, &jobs, &err),
+                     E_TOO_LARGE);
+    strbuf_reset(&text);
+    for (int i = 0; i < 1024 * 1024 + 1; i++)
+        strbuf_adds(&text, "# padding\n");
+    assert_int_equal(jobs_decode_text(text.text, text.length, NULL, zones, &jobs, &err),
+                     E_TOO_LARGE);
+    assert_string_equal(err.message, "the file is larger than 10 MiB");
+    strbuf_reset(&text);
+    for (int i = 0; i < 100000; i++)
+        strbuf_addc(&text, '[');
+    assert_int_equal(jobs_decode_text(text.text, text.length, NULL, zones, &jobs, &err), E_INVALID);
+    assert_string_equal(err.message, "nested more than 16 deep");
+    strbuf_release(&text);
+}
+
+static void refuses_nul_bytes(void **state)
+{
+    (void)state;
+    struct job_list jobs;
+    struct job_error err;
+    assert_int_equal(jobs_decode_text("name: a\0b\n", 10, NULL, zones, &jobs, &err), E_INVALID);
+    assert_string_equal(err.message, "a NUL byte: this is not a text file");
+    assert_int_equal(err.column, 8);
+}
+
+/* Fields that peal keeps are known to the store alone. */
+static void reads_what_it_stored(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"uid\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"revision\":7,\"name\":\"a\",\"schedule\":"
+        "\"@daily\",\"timezone\":\"UTC\",\"shell\":\"x\",\"created_ms\":1700000000000,"
+        "\"updated_ms\":1700000000001,\"paused_ms\":2,\"resumed_ms\":3,\"skip_until_ms\":4,"
+        "\"deleted_ms\":5}";
+    struct job *job;
+    struct job_error err;
+    assert_int_equal(job_decode_stored(text, zones, &job, &err), OK);
+    assert_int_equal(job->revision, 7);
+    assert_int_equal(job->deleted_ms, 5);
+    char *again = job_encode_text(job);
+    assert_string_equal(again, text);
+    free(again);
+    json_t *shown = job_encode_json(job, false);
+    assert_null(json_object_get(shown, "uid"));
+    job_free(job);
+    json_object_set_new(shown, "uid", json_string("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+    assert_int_equal(job_decode_json(shown, false, NULL, zones, &job, &err), E_INVALID);
+    assert_string_equal(err.message, "unknown field \"uid\"");
+    json_decref(shown);
+    assert_int_equal(job_decode_stored("{\"name\":", zones, &job, &err), E_INVALID);
+    assert_int_equal(err.line, 1);
+}
+
+static void gives_all_schedules_of_a_job(void **state)
+{
+    (void)state;
+    static const char text[] = "name: a\nschedules: [0 3 * * *, '@every 1h']\nshell: x\n";
+    struct job_list jobs;
+    struct job_error err;
+    struct schedule_set set;
+    struct parse_error inside;
+    assert_int_equal(jobs_decode_text(text, strlen(text), "UTC", zones, &jobs, &err), OK);
+    schedule_set_init(&set);
+    assert_int_equal(job_schedules(jobs.items[0], zones, &set, &inside), OK);
+    assert_int_equal(set.count, 2);
+    assert_int_equal(schedule_set_next(&set, 0, NULL), 3600);
+    free(jobs.items[0]->schedules[1]);
+    jobs.items[0]->schedules[1] = strdup("@every x");
+    assert_int_equal(job_schedules(jobs.items[0], zones, &set, &inside), E_INVALID);
+    assert_string_equal(inside.message,
+                        "schedule 2: a duration is numbers with units, like 90s or 1h30m");
+    assert_int_equal(inside.column, 8);
+    assert_int_equal(set.count, 2); /* untouched */
+    schedule_set_release(&set);
+    job_list_release(&jobs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_good_files),
+        cmocka_unit_test(refuses_what_is_too_large),
+        cmocka_unit_test(refuses_nul_bytes),
+        cmocka_unit_test(reads_what_it_stored),
+        cmocka_unit_test(gives_all_schedules_of_a_job),
+    };
+    return cmocka_run_group_tests(tests, open_zones, close_zones);
+}

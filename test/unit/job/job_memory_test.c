@@ -1,0 +1,169 @@
+/* Out of memory at the n-th allocation, for every n: E_NOMEM, nothing leaked, nothing half-made.
+ * The linker sends peal's allocations here; jansson is told. libyaml keeps its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "crontab.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t count, size_t size);
+char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t size);
+
+static long left = -1; /* allocations until one fails; -1: none does */
+
+static bool fails(void)
+{
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
+{
+    return fails() ? NULL : __real_reallocarray(old, count, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+char *__wrap_strndup(const char *text, size_t size)
+{
+    return fails() ? NULL : __real_strndup(text, size);
+}
+
+static struct zone_db *zones;
+
+static int open_zones(void **state)
+{
+    (void)state;
+    json_set_alloc_funcs(__wrap_malloc, free);
+    return zone_db_new(NULL, &zones) == OK ? 0 : -1;
+}
+
+static int close_zones(void **state)
+{
+    (void)state;
+    zones = zone_db_free(zones);
+    return 0;
+}
+
+static const char file[] =
+    "- &a {name: a, schedules: ['@daily', '@every 5m'], timezone: Asia/Tokyo, command: [a, b, c],\n"
+    "   env: &e {A: b, C: d}, start: 2027-01-01, notes: 'x', limits: {memory: 1GiB}, umask: "
+    "'022'}\n"
+    "- {name: b, schedule: CRON_TZ=Europe/Berlin 0 3 * * *, shell: \"x\\n\", env: *e, owner: me}\n";
+
+static enum status decode_and_encode(void)
+{
+    struct job_list jobs;
+    struct job_error err;
+    struct strbuf yaml;
+    job_list_init(&jobs);
+    strbuf_init(&yaml);
+    enum status st = jobs_decode_text(file, strlen(file), "UTC", zones, &jobs, &err);
+    for (size_t i = 0; i < jobs.count && st == OK; i++) {
+        struct job *again = NULL;
+        char *text = job_encode_text(jobs.items[i]);
+        /* jansson's parser takes some failures for mistakes in the text: it is spared. */
+        json_set_alloc_funcs(__real_malloc, free);
+        st = text ? job_decode_stored(text, zones, &again, &err) : E_NOMEM;
+        json_set_alloc_funcs(__wrap_malloc, free);
+        if (st == OK)
+            st = job_encode_yaml(jobs.items[i], &yaml);
+        job_free(again);
+        free(text);
+    }
+    job_list_release(&jobs);
+    strbuf_release(&yaml);
+    return st;
+}
+
+static const char table[] = "MAILTO=me\nPATH=/bin\nCRON_TZ=Asia/Tokyo\nHOME=/srv\n"
+                            "*/5 * * * * /opt/a.sh %x%y\n@reboot b\n60 * * * * c\n"
+                            "SHELL=/bin/zsh\n0 3 * * * a\n";
+
+static enum status import_and_export(void)
+{
+    struct crontab crontab;
+    struct parse_error err;
+    struct crontab_options options = {.user = "me"};
+    struct strbuf out;
+    crontab_init(&crontab);
+    strbuf_init(&out);
+    enum status st = crontab_import(table, strlen(table), &options, zones, &crontab, &err);
+    if (st == OK)
+        st = crontab_export(crontab.jobs.items, crontab.jobs.count, false, zones, &out);
+    crontab_release(&crontab);
+    strbuf_release(&out);
+    return st;
+}
+
+static void fail_each(enum status (*work)(void))
+{
+    left = -1;
+    assert_int_equal(work(), OK); /* loads the zones too, so that the count is steady */
+    for (long n = 0;; n++) {
+        left = n;
+        enum status st = work();
+        bool reached = left < 0;
+        left = -1;
+        if (!reached) {
+            assert_int_equal(st, OK);
+            assert_true(n > 50);
+            return;
+        }
+        if (st != E_NOMEM)
+            fail_msg("allocation %ld: %s", n, status_text(st));
+    }
+}
+
+static void jobs_survive(void **state)
+{
+    (void)state;
+    fail_each(decode_and_encode);
+}
+
+static void crontabs_survive(void **state)
+{
+    (void)state;
+    fail_each(import_and_export);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_survive),
+        cmocka_unit_test(crontabs_survive),
+    };
+    return cmocka_run_group_tests(tests, open_zones, close_zones);
+}
