@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (crontab_import((const char *)data, size, &options, zones, &crontab, &err) != OK)
             continue;
         for (size_t i = 0; i < crontab.jobs.count; i++) {
-            struct job *again;
+            struct job *again = NULL;
             struct job_error why;
             char *text = job_encode_text(crontab.jobs.items[i]);
             require(text && job_decode_stored(text, zones, &again, &why) == OK);

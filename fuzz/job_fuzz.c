@@ -16,7 +16,7 @@ static void require(bool truth)
 static void check_job(const struct job *job, struct zone_db *zones)
 {
     struct job_list jobs;
-    struct job *again;
+    struct job *again = NULL;
     struct job_error err;
     struct strbuf yaml;
     char *text = job_encode_text(job);

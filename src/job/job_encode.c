@@ -218,10 +218,21 @@ json_t *job_encode_json(const struct job *job, bool with_meta)
     return encode_fields(job, &defaults, job_fields, with_meta);
 }
 
+static int append(const char *bytes, size_t length, void *out)
+{
+    strbuf_add(out, bytes, length);
+    return 0;
+}
+
+/* Into a buffer of ours, which remembers a failure: jansson forgets one that hits a key, and would
+ * give a text without it. */
 char *job_encode_text(const struct job *job)
 {
+    struct strbuf text;
     json_t *value = job_encode_json(job, true);
-    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    strbuf_init(&text);
+    if (!value || json_dump_callback(value, append, &text, JSON_COMPACT) != 0)
+        text.failed = true;
     json_decref(value);
-    return text;
+    return strbuf_detach(&text);
 }
