@@ -28,12 +28,12 @@ enum field_kind {
 struct field {
     const char *name; /* NULL ends a table */
     enum field_kind kind;
+    bool meta;     /* kept by peal, not written by people */
     size_t offset; /* in struct job */
     int64_t min, max;
     const char *const *words; /* NULL-terminated */
     const struct field *fields;
     const char *(*complain)(const char *text); /* what is wrong with it, or NULL */
-    bool meta;                                 /* kept by peal, not written by people */
 };
 
 /* In the order in which they are decoded (the zone before the times) and written. */
