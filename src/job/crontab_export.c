@@ -33,10 +33,14 @@ static bool is_variable_name(const char *name)
 }
 
 /* What is wrong with it for one line of a crontab, or NULL. */
-static const char *complaint(const struct job *job)
+static const char *complaint(const struct job *job, bool system)
 {
     if (job->paused)
         return "it is paused";
+    if (system && !job->user) /* a guess could give it more rights than it has */
+        return "it names no user";
+    if (job->script && !job->script[strspn(job->script, " \t\n")])
+        return "its script is empty";
     if (job->script && strchr(job->script, '\n') &&
         strchr(job->script, '\n') != job->script + strlen(job->script) - 1)
         return "its script has several lines; put it into a file";
@@ -212,7 +216,7 @@ static enum status export_schedule(struct exporter *ex, const struct job *job, s
     if (reason)
         strbuf_addf(ex->out, "# left out: %s\n# ", reason);
     if (ex->system)
-        strbuf_addf(&line, " %s", job->user ? job->user : "root");
+        strbuf_addf(&line, " %s", job->user ? job->user : "-");
     strbuf_addc(&line, ' ');
     add_command(&command, job);
     add_escaped(&line, command.text, false);
@@ -238,7 +242,7 @@ enum status crontab_export(struct job *const *jobs, size_t count, bool system,
         strbuf_addf(out, "\n# %s\n", jobs[i]->name);
         add_remarks(out, jobs[i], system);
         for (size_t k = 0; k < jobs[i]->schedule_count; k++) {
-            enum status st = export_schedule(&ex, jobs[i], k, complaint(jobs[i]));
+            enum status st = export_schedule(&ex, jobs[i], k, complaint(jobs[i], system));
             if (st != OK)
                 return st;
         }

@@ -1,5 +1,5 @@
 /* A job: a named definition of when to run what, and how. The same fields in files, API and
- * library; job_decode.h reads them from JSON and YAML, job_encode.h writes them. */
+ * library; job_codec.h reads and writes them as JSON and YAML. */
 #ifndef PEAL_JOB_H
 #define PEAL_JOB_H
 
@@ -51,7 +51,8 @@ struct job {
 
     char **schedules; /* as typed */
     size_t schedule_count;
-    char *timezone; /* never NULL once decoded: the default of the place where it was added */
+    char *timezone; /* never NULL once decoded: given, else that of schedules which name one
+                     * themselves, else the default of the place where it was added */
     int64_t start_s, end_s, jitter_s; /* TIME_UNSET, TIME_UNSET, 0 */
     enum dst_policy dst;
 

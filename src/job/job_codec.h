@@ -16,12 +16,12 @@ void job_list_release(struct job_list *list);
 /* A mistake in a job file: where, what, and what to do. */
 struct job_error {
     int line, column;  /* from 1; 0: unknown */
-    char path[96];     /* JSON pointer of the field: /schedules/0 */
+    char path[96];     /* JSON pointer of the field in its job: /schedules/0; "": the job itself */
     char message[240]; /* with a suggestion where there is one */
 };
 
 /* Reads a file's text: YAML (one or many documents, or a list of jobs) or JSON (which is YAML).
- * Every job is checked whole: fields, ranges, schedules (with `zones`), at most one of command and
+ * Every job is checked whole: fields, ranges, schedules (with `zones`), either a command or a
  * shell. Unknown fields are errors with the nearest known one. E_INVALID: *reterr. E_TOO_LARGE:
  * more than 10 MiB, or more than a million nodes. `default_tz` is for jobs without a time zone. */
 MUST_CHECK enum status jobs_decode_text(const char *text, size_t length, const char *default_tz,
@@ -39,6 +39,8 @@ json_t *job_encode_json(const struct job *job, bool with_meta);
 
 /* As compact JSON text for the store, with meta; NULL when out of memory. */
 char *job_encode_text(const struct job *job);
+
+/* Reads such a text. E_INVALID: damaged, or of a version with other fields; *reterr says where. */
 MUST_CHECK enum status job_decode_stored(const char *text, struct zone_db *zones, struct job **ret,
                                          struct job_error *reterr);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "json_surrogates.h"
 #include "node.h"
 #include "utf8.h"
 
@@ -363,6 +364,24 @@ static enum status read_documents(struct reader *r, struct node *documents)
     }
 }
 
+static enum status parse(struct tree *tree, const char *text, size_t length,
+                         const struct node **ret, struct parse_error *reterr)
+{
+    struct reader r = {.tree = tree, .text = text, .length = length, .err = reterr};
+    struct node *documents = tree_node(tree, NODE_LIST);
+    if (!documents || !yaml_parser_initialize(&r.parser))
+        return E_NOMEM;
+    yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
+    enum status st = read_documents(&r, documents);
+    if (st == OK)
+        *ret = documents;
+    yaml_parser_delete(&r.parser);
+    forget_anchors(&r);
+    free(r.anchors);
+    return st;
+}
+
 enum status tree_from_yaml(struct tree *tree, const char *text, size_t length,
                            const struct node **ret, struct parse_error *reterr)
 {
@@ -378,17 +397,14 @@ enum status tree_from_yaml(struct tree *tree, const char *text, size_t length,
     enum status st = utf8_check(text, length, reterr);
     if (st != OK)
         return st;
-    struct reader r = {.tree = tree, .text = text, .length = length, .err = reterr};
-    struct node *documents = tree_node(tree, NODE_LIST);
-    if (!documents || !yaml_parser_initialize(&r.parser))
-        return E_NOMEM;
-    yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
-    st = read_documents(&r, documents);
+    if (!json_has_surrogates(text, length))
+        return parse(tree, text, length, ret, reterr);
+    struct strbuf joined;
+    strbuf_init(&joined);
+    json_join_surrogates(text, length, &joined);
+    st = strbuf_status(&joined);
     if (st == OK)
-        *ret = documents;
-    yaml_parser_delete(&r.parser);
-    forget_anchors(&r);
-    free(r.anchors);
+        st = parse(tree, joined.text, joined.length, ret, reterr);
+    strbuf_release(&joined);
     return st;
 }

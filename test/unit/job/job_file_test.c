@@ -46,6 +46,11 @@ static const struct {
     {__LINE__, "name: a\r\nschedule: '@daily'\r\ncommand: [sleep, 60, 1.10, 0x1F, -n, \"\"]\r\n",
      "{\"name\":\"a\",\"schedule\":\"@daily\",\"timezone\":\"Europe/Berlin\","
      "\"command\":[\"sleep\",\"60\",\"1.10\",\"0x1F\",\"-n\",\"\"]}\n"},
+    {__LINE__,
+     " {\"name\":\"a\",\"schedule\":\"@daily\",\"timezone\":\"UTC\",\"shell\":"
+     "\"\\ud83d\\uDE00 \\\\ud83d \\u00e9 \\/\"}",
+     "{\"name\":\"a\",\"schedule\":\"@daily\",\"timezone\":\"UTC\","
+     "\"shell\":\"😀 \\\\ud83d é /\"}\n"},
     {__LINE__, "name: a\nschedules: ['@daily', 0 12 * * MON-FRI]\nshell: x\n",
      "{\"name\":\"a\",\"schedules\":[\"@daily\",\"0 12 * * MON-FRI\"],"
      "\"timezone\":\"Europe/Berlin\",\"shell\":\"x\"}\n"},
