@@ -1,0 +1,271 @@
+/* STORE_PUT_JOB, STORE_ADD_RUN, STORE_ORDER, STORE_SET_META: what people ask for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "store_world.h"
+
+static void check_put(struct world *world, struct store_put_job put, enum put_result want,
+                      int64_t revision)
+{
+    world_do_one(world, STORE_PUT_JOB, &put);
+    assert_int_equal(put.result, want);
+    assert_int_equal(put.revision, revision);
+}
+
+static struct store_put_job a_delete(struct id uid, const char *name)
+{
+    struct store_put_job put = a_put(uid, name, -1);
+    put.deleted = true;
+    return put;
+}
+
+static void put_creates(struct world *world)
+{
+    struct store_put_job put = a_put(world_id(world), "backup", 0);
+    put.cursor_ms = 1234;
+    put.json = "{\"notes\": \"caf\u00e9 \\\" '\"}";
+    check_put(world, put, PUT_OK, 1);
+    struct seen_job *job = see_job(world, put.uid);
+    assert_string_equal(job->name, "backup");
+    assert_string_equal(job->json, put.json);
+    assert_int_equal(job->revision, 1);
+    assert_int_equal(job->cursor_ms, 1234);
+    assert_true(id_is_zero(&job->last.run_id));
+    check_put(world, a_put(world_id(world), "backup", 0), PUT_EXISTS, 0);
+    check_put(world, a_put(put.uid, "other", 0), PUT_CONFLICT, 1); /* a uid is never made twice */
+    check_put(world, a_put(world_id(world), "Backup", 0), PUT_OK, 1);
+}
+
+static void put_compares_the_revision(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct store_put_job put = a_put(job, "backup", 1);
+    put.json = "{\"v\": 2}";
+    check_put(world, put, PUT_OK, 2);
+    check_put(world, a_put(job, "backup", 1), PUT_CONFLICT, 2);
+    check_put(world, a_put(job, "backup", 3), PUT_CONFLICT, 2);
+    assert_string_equal(see_job(world, job)->json, "{\"v\": 2}");
+    check_put(world, a_put(job, "backup", -1), PUT_OK, 3);
+    check_put(world, a_put(world_id(world), "none", 1), PUT_MISSING, 0);
+    check_put(world, a_put(world_id(world), "none", -1), PUT_MISSING, 0);
+}
+
+static void put_renames(struct world *world)
+{
+    struct id one = make_job(world, "one"), two = make_job(world, "two");
+    check_put(world, a_put(one, "two", 1), PUT_EXISTS, 0);
+    check_put(world, a_put(one, "three", 1), PUT_OK, 2);
+    check_put(world, a_put(two, "one", 1), PUT_OK, 2); /* the old name is free */
+    assert_string_equal(see_job(world, one)->name, "three");
+    assert_string_equal(see_job(world, two)->name, "one");
+}
+
+static void put_moves_the_cursor_forward_only(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    static const struct {
+        int line;
+        int64_t cursor_ms, want_ms;
+    } cases[] = {
+        {__LINE__, -1, CURSOR_MS}, {__LINE__, 0, CURSOR_MS}, {__LINE__, CURSOR_MS - 1, CURSOR_MS},
+        {__LINE__, 2000, 2000},    {__LINE__, -1, 2000},     {__LINE__, 1500, 2000},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct store_put_job put = a_put(job, "backup", -1);
+        put.cursor_ms = cases[i].cursor_ms;
+        world_do_one(world, STORE_PUT_JOB, &put);
+        if (see_job(world, job)->cursor_ms != cases[i].want_ms)
+            fail_msg("line %d: cursor %lld", cases[i].line,
+                     (long long)see_job(world, job)->cursor_ms);
+    }
+}
+
+static void put_keeps_cursor_and_last_run(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run run = claim_run(world, job, 5000);
+    end_run(world, &run, RUN_FAILED, 6000);
+    check_put(world, a_put(job, "backup", 1), PUT_OK, 2);
+    assert_int_equal(see_job(world, job)->cursor_ms, 5000);
+    assert_int_equal(see_job(world, job)->last.state, RUN_FAILED);
+    assert_int_equal(see_job(world, job)->last.ended_ms, 6000);
+}
+
+static void delete_frees_the_name_and_keeps_the_job(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    world_mark(world);
+    check_put(world, a_delete(job, "backup"), PUT_OK, 2);
+    assert_int_equal(world->picture.changes[STORE_CHANGE_DELETE], 1);
+    assert_true(see_job(world, job)->deleted);
+    struct id second = make_job(world, "backup");
+    check_put(world, a_put(job, "backup", -1), PUT_EXISTS, 0); /* can't come back as it was */
+    check_put(world, a_put(job, "backup-1", 2), PUT_OK, 3);
+    assert_false(see_job(world, job)->deleted);
+    assert_int_equal(see_job(world, job)->cursor_ms, CURSOR_MS);
+    check_put(world, a_delete(second, "backup"), PUT_OK, 2);
+    check_put(world, a_delete(job, "backup"), PUT_OK, 4); /* two deleted ones of one name */
+    assert_string_equal(see_job(world, job)->name, "backup");
+    check_put(world, a_put(second, "backup", 2), PUT_OK, 3);
+}
+
+static void purge_removes_for_good(struct world *world)
+{
+    struct id job = make_job(world, "backup"), live = make_job(world, "live");
+    struct store_put_job purge = {.uid = job, .purge = true, .expected_revision = 1};
+    check_put(world, a_delete(job, "backup"), PUT_OK, 2);
+    check_put(world, purge, PUT_CONFLICT, 2);
+    purge.expected_revision = 2;
+    size_t jobs = world->picture.job_count;
+    check_put(world, purge, PUT_OK, 2);
+    assert_int_equal(world->picture.job_count, jobs - 1);
+    check_put(world, purge, PUT_MISSING, 0);
+    purge.expected_revision = 0;
+    check_put(world, purge, PUT_MISSING, 0);
+    check_put(world, a_put(job, "backup", -1), PUT_MISSING, 0);
+    purge = (struct store_put_job){.uid = live, .purge = true, .expected_revision = -1};
+    check_put(world, purge, PUT_OK, 1);
+    make_job(world, "live");
+}
+
+static void delete_ends_what_waits(struct world *world)
+{
+    for (int i = 0; i < 2; i++) {
+        struct id job = make_job(world, i ? "purged" : "deleted");
+        struct run begun = claim_run(world, job, 5000);
+        struct store_add_run due = an_add(world, job, 100, OVERLAP_ALLOW);
+        struct store_add_run queued = an_add(world, job, 200, OVERLAP_QUEUE);
+        struct store_add_run late = an_add(world, job, 300, OVERLAP_ALLOW);
+        begin_run(world, &begun);
+        world_do_one(world, STORE_ADD_RUN, &due);
+        world_do_one(world, STORE_ADD_RUN, &queued);
+        struct store_put_job put = a_delete(job, "deleted");
+        put.purge = i == 1;
+        check_put(world, put, PUT_OK, i ? 1 : 2);
+        struct run ended = see_run(world, due.run.id)->run;
+        assert_int_equal(ended.state, RUN_SKIPPED);
+        assert_int_equal(ended.reason, REASON_DELETED);
+        ended = see_run(world, queued.run.id)->run;
+        assert_int_equal(ended.state, RUN_SKIPPED);
+        assert_int_equal(ended.reason, REASON_DELETED);
+        assert_int_equal(see_run(world, begun.id)->run.state, RUN_BEGUN);
+        assert_true(end_run(world, &begun, RUN_OK, 6000).accepted); /* it goes on to its end */
+        world_do_one(world, STORE_ADD_RUN, &late);
+        assert_false(late.added);
+        assert_true(id_is_zero(&late.open_run));
+    }
+}
+
+static void add_makes_a_run_once(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct store_add_run add = an_add(world, job, 5000, OVERLAP_ALLOW);
+    struct store_add_run same = an_add(world, job, 5000, OVERLAP_ALLOW);
+    struct store_add_run retry = an_add(world, job, 5000, OVERLAP_ALLOW);
+    struct store_add_run repeat = add;
+    snprintf(add.run.node, sizeof(add.run.node), "node-9"); /* it is nobody's, all the same */
+    add.run.nonce = 99;
+    world_do_one(world, STORE_ADD_RUN, &add);
+    assert_true(add.added);
+    assert_string_equal(see_run(world, add.run.id)->run.node, "");
+    assert_true(see_run(world, add.run.id)->run.nonce == 0);
+    world_mark(world);
+    world_do_one(world, STORE_ADD_RUN, &same);
+    assert_false(same.added);
+    assert_int_equal(id_compare(&same.open_run, &add.run.id), 0);
+    world_do_one(world, STORE_ADD_RUN, &repeat);
+    assert_true(repeat.added);
+    assert_int_equal(world->picture.changes[STORE_CHANGE_RUN], 0);
+    retry.run.attempt = 2;
+    world_do_one(world, STORE_ADD_RUN, &retry);
+    assert_true(retry.added);
+
+    struct store_add_run none = an_add(world, job, 6000, OVERLAP_ALLOW);
+    none.run.job_uid = world_id(world);
+    world_do_one(world, STORE_ADD_RUN, &none);
+    assert_false(none.added);
+    assert_true(id_is_zero(&none.open_run));
+}
+
+static void order_tells_the_owner(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run run = claim_run(world, job, 5000), ended = claim_run(world, job, 6000);
+    begin_run(world, &run);
+    end_run(world, &ended, RUN_OK, 7000);
+    struct store_order order = {.run_id = run.id, .reason = REASON_USER, .by = "otto"};
+    world_mark(world);
+    world_do_one(world, STORE_ORDER, &order);
+    assert_true(order.known);
+    assert_int_equal(world->picture.changes[STORE_CHANGE_KILL], 1);
+    assert_int_equal(see_run(world, run.id)->kill_reason, REASON_USER);
+    assert_string_equal(see_run(world, run.id)->kill_by, "otto");
+    assert_int_equal(see_run(world, run.id)->run.state, RUN_BEGUN);
+    if (world->backend->durable) {
+        world_reopen(world); /* and again, after a restart: whoever was told may not have heard */
+        assert_int_equal(see_run(world, run.id)->kill_reason, REASON_USER);
+    }
+    order.run_id = ended.id;
+    world_do_one(world, STORE_ORDER, &order);
+    assert_false(order.known);
+    order.run_id = world_id(world);
+    world_do_one(world, STORE_ORDER, &order);
+    assert_false(order.known);
+}
+
+static void order_ends_what_nobody_owns(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run run = claim_run(world, job, 5000);
+    struct store_add_run due = an_add(world, job, 100, OVERLAP_ALLOW);
+    struct store_add_run one = an_add(world, job, 200, OVERLAP_QUEUE);
+    struct store_add_run two = an_add(world, job, 300, OVERLAP_QUEUE);
+    world_do_one(world, STORE_ADD_RUN, &due);
+    world_do_one(world, STORE_ADD_RUN, &one);
+    world_do_one(world, STORE_ADD_RUN, &two);
+    end_run(world, &run, RUN_OK, 5500);
+    world_mark(world);
+    struct store_order orders[2] = {
+        {.run_id = one.run.id, .reason = REASON_USER, .by = "otto"},
+        {.run_id = due.run.id, .reason = REASON_USER, .by = "otto"},
+    };
+    assert_int_equal(world_do(world, STORE_ORDER, orders, 2), OK);
+    assert_true(orders[0].known && orders[1].known);
+    assert_int_equal(world->picture.changes[STORE_CHANGE_KILL], 0);
+    assert_int_equal(see_run(world, one.run.id)->run.state, RUN_SKIPPED);
+    assert_int_equal(see_run(world, one.run.id)->run.reason, REASON_USER);
+    assert_string_equal(see_run(world, one.run.id)->run.by, "otto");
+    assert_int_equal(see_run(world, due.run.id)->run.state, RUN_SKIPPED);
+    assert_int_equal(see_run(world, two.run.id)->run.state, RUN_DUE); /* its turn */
+}
+
+static void metas_come_back(struct world *world)
+{
+    struct store_set_meta metas[] = {
+        {"boot_id", "one"}, {"node", "node-1"}, {"boot_id", "two"}, {"empty", ""}};
+    assert_int_equal(world_do(world, STORE_SET_META, metas, 4), OK);
+    if (!world->backend->durable)
+        return;
+    world_reopen(world);
+    assert_int_equal(world->picture.meta_count, 3);
+    for (size_t i = 0; i < world->picture.meta_count; i++) {
+        if (strcmp(world->picture.metas[i].key, "boot_id") == 0)
+            assert_string_equal(world->picture.metas[i].value, "two");
+    }
+}
+
+const struct contract_test job_tests[] = {
+    CONTRACT_TEST(put_creates),
+    CONTRACT_TEST(put_compares_the_revision),
+    CONTRACT_TEST(put_renames),
+    CONTRACT_TEST(put_moves_the_cursor_forward_only),
+    CONTRACT_TEST(put_keeps_cursor_and_last_run),
+    CONTRACT_TEST(delete_frees_the_name_and_keeps_the_job),
+    CONTRACT_TEST(purge_removes_for_good),
+    CONTRACT_TEST(delete_ends_what_waits),
+    CONTRACT_TEST(add_makes_a_run_once),
+    CONTRACT_TEST(order_tells_the_owner),
+    CONTRACT_TEST(order_ends_what_nobody_owns),
+    CONTRACT_TEST(metas_come_back),
+    {NULL, NULL},
+};

@@ -1,0 +1,30 @@
+#include <stdio.h>
+
+#include "store_contract.h"
+
+static void make_place(char place[128])
+{
+    place[0] = '\0';
+}
+
+static enum status open_memory(const char *place, struct store_wake wake, struct store **ret)
+{
+    (void)place;
+    return store_memory_new(wake, ret);
+}
+
+static void remove_place(const char *place)
+{
+    (void)place;
+}
+
+int main(void)
+{
+    static const struct store_backend memory = {
+        .name = "memory",
+        .make_place = make_place,
+        .open = open_memory,
+        .remove_place = remove_place,
+    };
+    return store_contract_run(&memory);
+}

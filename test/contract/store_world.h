@@ -1,0 +1,113 @@
+/* A store under test, with the picture that its change feed has drawn so far. */
+#ifndef PEAL_STORE_WORLD_H
+#define PEAL_STORE_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "store_contract.h"
+
+struct seen_job {
+    struct id uid;
+    int64_t revision, cursor_ms;
+    struct last_run last;
+    char name[128], json[256];
+    bool deleted;
+};
+
+struct seen_run {
+    struct run run;
+    enum run_reason kill_reason;
+    char kill_by[64];
+};
+
+/* What the feed has told, by now. */
+struct picture {
+    struct seen_job *jobs;
+    size_t job_count;
+    struct seen_run *runs;
+    size_t run_count;
+    struct ledger_entry *entries;
+    size_t entry_count;
+    struct store_set_meta metas[8];
+    size_t meta_count;
+    bool loaded;
+    size_t changes[STORE_CHANGE_LOADED + 1]; /* of each kind, since the last world_mark */
+};
+
+struct world {
+    const struct store_backend *backend;
+    char place[128];
+    struct store *store;
+    struct picture picture;
+    bool without_picture; /* too large to be drawn */
+    uint64_t last_number; /* of ids and nonces */
+    int wake_fd;          /* an eventfd */
+};
+
+struct world *world_new(const struct store_backend *backend);
+void world_free(struct world *world);
+void world_open(struct world *world);
+
+/* For durable backends: closes, opens, and checks that the picture is the same. */
+void world_reopen(struct world *world);
+
+struct store_wake world_wake(struct world *world);
+
+/* Waits for a wake, at most ten seconds; then calls store_dispatch. */
+void world_wait(struct world *world);
+
+/* Reads the feed until there is nothing new. */
+void world_read_feed(struct world *world);
+void world_mark(struct world *world); /* forgets how many changes there were */
+
+/* Submits, waits for the answer, and reads the feed. */
+enum status world_do(struct world *world, enum store_op op, void *items, size_t count);
+
+/* The same, for one item that must be answered OK. */
+void world_do_one(struct world *world, enum store_op op, void *item);
+
+struct id world_id(struct world *world); /* a new one, larger than those before */
+
+/* ---- short ways to what tests need ---- */
+
+enum { CURSOR_MS = 1000 }; /* of a new job */
+
+struct id make_job(struct world *world, const char *name);
+struct store_put_job a_put(struct id uid, const char *name, int64_t expected_revision);
+struct store_claim a_claim(struct world *world, struct id job, int64_t tick_ms,
+                           enum overlap_policy overlap);
+struct store_add_run an_add(struct world *world, struct id job, int64_t tick_ms,
+                            enum overlap_policy overlap);
+struct run claim_run(struct world *world, struct id job, int64_t tick_ms); /* overlap: allow */
+struct store_begin begin_run(struct world *world, const struct run *run);
+struct store_finish end_run(struct world *world, const struct run *run, enum run_state state,
+                            int64_t finished_ms);
+void forget_run(struct world *world, struct id id);
+void forget_entry(struct world *world, struct id id);
+
+/* Fails the test when there is no such thing in the picture. */
+struct seen_job *see_job(struct world *world, struct id uid);
+struct seen_run *see_run(struct world *world, struct id id);
+struct seen_run *look_for_run(struct world *world, struct id id); /* NULL: none */
+size_t count_runs(struct world *world, struct id job, enum run_state state);
+
+/* ---- the tests, by file ---- */
+
+struct contract_test {
+    const char *name;
+    void (*test)(struct world *world);
+};
+
+#define CONTRACT_TEST(function)                                                                    \
+    {                                                                                              \
+#function, function                                                                        \
+    }
+
+extern const struct contract_test claim_tests[], run_tests[], job_tests[], feed_tests[];
+
+#endif
