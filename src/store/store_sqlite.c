@@ -230,7 +230,8 @@ static enum status sqlite_health(struct store *base, struct strbuf *why)
     pthread_mutex_lock(&store->mutex);
     enum status st = store->trouble;
     if (st != OK)
-        strbuf_adds(why, store->trouble_text.text);
+        strbuf_addf(why, "%s%s", store->trouble_text.text,
+                    st == E_CORRUPT ? "" : "; peal goes on by itself when it can");
     pthread_mutex_unlock(&store->mutex);
     if (st != OK)
         return st;
@@ -239,7 +240,7 @@ static enum status sqlite_health(struct store *base, struct strbuf *why)
         return OK;
     strbuf_addf(why,
                 "the disk of %s is nearly full (%lld bytes are free, peal wants %d): make room; "
-                "peal goes on by itself",
+                "peal goes on by itself when it can",
                 store->path.text, (long long)bytes, RESERVE_BYTES);
     return E_IO;
 }

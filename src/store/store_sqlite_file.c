@@ -118,10 +118,8 @@ enum status sqlite_explain(sqlite3 *db, int rc, const char *path, struct strbuf 
     bool full = error == ENOSPC || error == EDQUOT;
     switch (full ? SQLITE_FULL : rc & 0xff) {
     case SQLITE_FULL:
-        say(why,
-            "the disk is full: %s can't grow (%lld bytes are free): make room; peal goes on by "
-            "itself",
-            path, (long long)disk_free_bytes(path));
+        say(why, "the disk is full: %s can't grow (%lld bytes are free): make room", path,
+            (long long)disk_free_bytes(path));
         return E_IO;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -138,7 +136,7 @@ enum status sqlite_explain(sqlite3 *db, int rc, const char *path, struct strbuf 
         return E_IO;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        say(why, "another program holds %s: close it; peal goes on by itself", path);
+        say(why, "another program holds %s: close it", path);
         return E_IO;
     case SQLITE_NOMEM:
         say(why, "out of memory");
@@ -148,8 +146,8 @@ enum status sqlite_explain(sqlite3 *db, int rc, const char *path, struct strbuf 
         say(why, "%s: %s", path, text);
         return E_INVALID;
     default:
-        say(why, "%s: %s%s%s: look at the disk and at the system's log; peal goes on by itself",
-            path, text, error ? ": " : "", error ? strerror(error) : "");
+        say(why, "%s: %s%s%s: look at the disk and at the system's log", path, text,
+            error ? ": " : "", error ? strerror(error) : "");
         return E_IO;
     }
 }
