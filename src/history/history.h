@@ -2,7 +2,11 @@
  * batches, never on the way of a run; read by the API. test/contract/history_contract.c runs
  * against every backend.
  *
- * One thread (the loop's) calls everything here; answers come from history_dispatch(). */
+ * One thread (the loop's) calls everything here; answers come from history_dispatch(), through
+ * `done`, which may submit further requests. Appends are done in the order of submission, and so
+ * are reads and logs; a slow read does not hold back an append. What was appended is seen by every
+ * read that is submitted after the append's `done`. Answers are written only when `done` is called
+ * with OK. */
 #ifndef PEAL_HISTORY_H
 #define PEAL_HISTORY_H
 
@@ -14,10 +18,18 @@
 
 struct history;
 
+/* Part of every request: the history's, while it holds it. */
+struct history_request {
+    int kind;
+    enum status answer;
+    struct history_request *next;
+};
+
 enum output_stream { OUTPUT_STDOUT = 1, OUTPUT_STDERR = 2 };
 
 /* A piece of output. In a record that was truncated, `gap_bytes` of a chunk is what is missing
- * before it. */
+ * before it; one without bytes at the end says what is missing there. Read back, pieces of one
+ * stream that were read within a second may be one, and large ones may be cut. */
 struct output_chunk {
     enum output_stream stream;
     int64_t at_ms;     /* wall time of the read */
@@ -27,7 +39,9 @@ struct output_chunk {
 };
 
 /* A run with its output, or a ledger entry. Recording the same id again replaces it: a LOST run
- * that turned out to have ended is amended this way. */
+ * that turned out to have ended is amended this way. Two things are never replaced: an end that is
+ * known, by LOST; and output, by none (whoever records a run twice may have dropped the output
+ * after the first time). */
 struct history_record {
     const struct run *run;            /* or */
     const struct ledger_entry *entry; /* exactly one is set */
@@ -35,26 +49,30 @@ struct history_record {
     size_t chunk_count;
 };
 
+/* All of them or none: OK means that they are on disk. E_INVALID: one has not ended, is both run
+ * and entry or neither, or is an entry with output. */
 struct history_append {
     struct history_record *records; /* with all they point to: the caller's until done */
     size_t count;
     void (*done)(struct history_append *append, enum status st);
     void *context;
-    struct history_append *next;
+    struct history_request request;
 };
 
-/* Filters; zero means no filter. Newest first. */
+/* Filters; zero means no filter. Newest first. A ledger entry is in a span of time if one of its
+ * ticks may be (from..to touches it); it has no node and no duration, so that those filters leave
+ * all entries out. */
 struct history_query {
     struct id job_uid;
-    const char *job_name; /* exact */
-    const char *text;     /* part of job name, reason or detail */
-    const char *node;
+    const char *job_name;       /* exact, as it was at the time */
+    const char *text;           /* part of job name, reason's name or detail; ASCII in any case */
+    const char *node;           /* exact */
     unsigned states;            /* 1 << enum run_state */
     int64_t since_ms, until_ms; /* of the tick: since inclusive, until exclusive */
-    int64_t min_duration_ms;
-    bool with_entries; /* ledger entries too */
-    struct id before;  /* page: only what sorts before this id */
-    size_t limit;      /* 1-1000 */
+    int64_t min_duration_ms;    /* finished - started; what never started has none */
+    bool with_entries;          /* ledger entries too */
+    struct id before;           /* page: only what sorts before this id */
+    size_t limit;               /* 1-1000; else E_INVALID */
 };
 
 struct history_row {
@@ -63,43 +81,52 @@ struct history_row {
     struct ledger_entry entry;
 };
 
+/* A page. One search looks at so many rows only: if few of them match, the page is short, perhaps
+ * empty, while there is more. */
 struct history_read {
     struct history_query query; /* its texts are the caller's until done */
     struct history_row *rows;   /* answer; freed by history_read_release */
     size_t count;
-    bool more;
+    bool more;      /* there may be more: ask again with `before` = next */
+    struct id next; /* if more */
     void (*done)(struct history_read *read, enum status st);
     void *context;
-    struct history_read *next;
+    struct history_request request;
 };
+
+/* Frees the answer; the request can be used again. */
 void history_read_release(struct history_read *read);
 
-/* One run by id, with its output from byte `offset` of the kept output on. */
+/* One run by id, with its output from byte `offset` of the kept output on. A gap is told with the
+ * byte behind it, one at the end with the last byte. */
 struct history_log {
     struct id run_id;
     int64_t offset;
-    size_t limit;   /* bytes */
-    struct run run; /* answer; found false: no such run */
-    bool found;
+    size_t limit;                /* bytes; 0: the run alone */
+    struct run run;              /* answer */
+    bool found;                  /* false: no such run */
     struct output_chunk *chunks; /* freed by history_log_release */
     size_t count;
     int64_t kept_bytes; /* of the whole output */
     void (*done)(struct history_log *log, enum status st);
     void *context;
-    struct history_log *next;
+    struct history_request request;
 };
+
+/* Frees the answer; the request can be used again. */
 void history_log_release(struct history_log *log);
 
-/* Retention: keep at most keep_runs of a job and nothing that ended before `before_ms`; 0: no
- * limit. */
+/* Retention: keep the newest keep_runs runs, and as many ledger entries, of a job, and nothing that
+ * ended before `before_ms`; 0: no limit. A run that never started ended when its id was made, an
+ * entry when it was recorded. Done in small steps between appends; on failure some may be gone. */
 struct history_prune {
     struct id job_uid; /* zero: every job */
     int64_t keep_runs;
     int64_t before_ms;
-    int64_t removed; /* answer */
+    int64_t removed; /* answer: runs and entries */
     void (*done)(struct history_prune *prune, enum status st);
     void *context;
-    struct history_prune *next;
+    struct history_request request;
 };
 
 struct history_ops {
@@ -112,19 +139,63 @@ struct history_ops {
     struct history *(*free)(struct history *history);
 };
 
+/* Backends embed this as their first member. */
 struct history {
     const struct history_ops *ops;
 };
 
+static inline void history_append(struct history *history, struct history_append *append)
+{
+    history->ops->append(history, append);
+}
+
+static inline void history_read(struct history *history, struct history_read *read)
+{
+    history->ops->read(history, read);
+}
+
+static inline void history_log(struct history *history, struct history_log *log)
+{
+    history->ops->log(history, log);
+}
+
+static inline void history_prune(struct history *history, struct history_prune *prune)
+{
+    history->ops->prune(history, prune);
+}
+
+/* Calls `done` of what has been answered since. */
+static inline void history_dispatch(struct history *history)
+{
+    history->ops->dispatch(history);
+}
+
+/* OK, or what is wrong (E_IO: disk full ..., E_CORRUPT) and in *why words with a next step. It is
+ * OK again when a later write succeeds. */
+static inline enum status history_health(struct history *history, struct strbuf *why)
+{
+    return history->ops->health(history, why);
+}
+
+/* Waits for the appends that were submitted. Everything is answered: what is not done by then, and
+ * what is submitted meanwhile from within `done`, with E_UNREACHABLE. */
+static inline struct history *history_free(struct history *history)
+{
+    return history ? history->ops->free(history) : NULL;
+}
+
+/* How a backend asks its owner to call history_dispatch soon, from any thread. */
 struct history_wake {
     void (*wake)(void *context);
     void *context;
 };
 
-/* For tests and simulations. */
+/* For tests and simulations. Nothing is kept. Requests are done in history_dispatch. */
 MUST_CHECK enum status history_memory_new(struct history_wake wake, struct history **ret);
 
-/* DIR/history.db, on a thread of its own. E_VERSION, E_CORRUPT, E_IO: *why says what to do. */
+/* DIR/history.db, with threads of its own; DIR must be there. E_VERSION: written by a newer peal;
+ * E_CORRUPT: damaged, or not a history; E_IO; E_NOMEM. *why says what to do; nothing is
+ * overwritten. */
 MUST_CHECK enum status history_sqlite_open(const char *dir, struct history_wake wake,
                                            struct history **ret, struct strbuf *why);
 

@@ -1,0 +1,185 @@
+#include "history_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- requests ---- */
+
+void history_queue_push(struct history_queue *queue, struct history_request *request)
+{
+    request->next = NULL;
+    if (queue->last)
+        queue->last->next = request;
+    else
+        queue->first = request;
+    queue->last = request;
+}
+
+struct history_request *history_queue_pop(struct history_queue *queue)
+{
+    struct history_request *request = queue->first;
+    if (!request)
+        return NULL;
+    queue->first = request->next;
+    if (!queue->first)
+        queue->last = NULL;
+    return request;
+}
+
+void history_request_done(struct history_request *request)
+{
+    enum status st = request->answer;
+    switch ((enum history_request_kind)request->kind) {
+    case HISTORY_APPEND: {
+        struct history_append *append = history_request_of(request, history_append);
+        append->done(append, st);
+        break;
+    }
+    case HISTORY_READ: {
+        struct history_read *read = history_request_of(request, history_read);
+        read->done(read, st);
+        break;
+    }
+    case HISTORY_LOG: {
+        struct history_log *log = history_request_of(request, history_log);
+        log->done(log, st);
+        break;
+    }
+    case HISTORY_PRUNE: {
+        struct history_prune *prune = history_request_of(request, history_prune);
+        prune->done(prune, st);
+        break;
+    }
+    }
+}
+
+void history_read_release(struct history_read *read)
+{
+    free(read->rows);
+    read->rows = NULL;
+    read->count = 0;
+}
+
+void history_log_release(struct history_log *log)
+{
+    for (size_t i = 0; i < log->count; i++)
+        free((void *)log->chunks[i].bytes);
+    free(log->chunks);
+    log->chunks = NULL;
+    log->count = 0;
+}
+
+/* ---- ids ---- */
+
+int64_t history_id_made_ms(const struct id *id)
+{
+    int64_t ms = 0;
+    for (int i = 0; i < 6; i++)
+        ms = ms << 8 | id->bytes[i];
+    return ms;
+}
+
+struct id history_id_at(int64_t made_ms)
+{
+    static const uint8_t none[10];
+    const int64_t last_ms = ((int64_t)1 << 48) - 1;
+    if (made_ms < 0)
+        made_ms = 0;
+    return id_make((struct wall_ms){made_ms < last_ms ? made_ms : last_ms}, none);
+}
+
+/* ---- rows and queries ---- */
+
+const struct id *history_row_id(const struct history_row *row)
+{
+    return row->is_entry ? &row->entry.id : &row->run.id;
+}
+
+int64_t history_row_ended_ms(const struct history_row *row)
+{
+    if (row->is_entry)
+        return row->entry.recorded_ms;
+    return row->run.finished_ms ? row->run.finished_ms : history_id_made_ms(&row->run.id);
+}
+
+/* The fields that queries ask for, of a run or of an entry. */
+struct facts {
+    const struct id *job_uid;
+    const char *job_name, *detail;
+    enum run_state state;
+    enum run_reason reason;
+    int64_t from_ms, to_ms;
+};
+
+static struct facts facts_of(const struct history_row *row)
+{
+    const struct run *run = &row->run;
+    const struct ledger_entry *entry = &row->entry;
+    if (row->is_entry)
+        return (struct facts){&entry->job_uid, entry->job_name, entry->detail, entry->state,
+                              entry->reason,   entry->from_ms,  entry->to_ms};
+    return (struct facts){&run->job_uid, run->job_name, run->detail, run->state,
+                          run->reason,   run->tick_ms,  run->tick_ms};
+}
+
+static bool ran_on(const struct history_row *row, const char *node)
+{
+    return !row->is_entry && strcmp(row->run.node, node) == 0;
+}
+
+static bool lasted(const struct history_row *row, int64_t min_duration_ms)
+{
+    const struct run *run = &row->run;
+    return !row->is_entry && run->started_ms && run->finished_ms &&
+           run->finished_ms - run->started_ms >= min_duration_ms;
+}
+
+static bool has_text(const struct facts *facts, const char *text)
+{
+    return strcasestr(facts->job_name, text) || strcasestr(facts->detail, text) ||
+           strcasestr(run_reason_name(facts->reason), text);
+}
+
+bool history_query_matches(const struct history_query *query, const struct history_row *row)
+{
+    struct facts facts = facts_of(row);
+    return (query->with_entries || !row->is_entry) &&
+           (!query->states || query->states >> facts.state & 1) &&
+           (id_is_zero(&query->job_uid) || id_compare(&query->job_uid, facts.job_uid) == 0) &&
+           (!query->job_name || strcmp(query->job_name, facts.job_name) == 0) &&
+           (!query->since_ms || facts.to_ms >= query->since_ms) &&
+           (!query->until_ms || facts.from_ms < query->until_ms) &&
+           (!query->node || ran_on(row, query->node)) &&
+           (!query->min_duration_ms || lasted(row, query->min_duration_ms)) &&
+           (!query->text || has_text(&facts, query->text));
+}
+
+bool history_append_is_valid(const struct history_append *append)
+{
+    for (size_t i = 0; i < append->count; i++) {
+        const struct history_record *record = &append->records[i];
+        if (!record->run == !record->entry || (record->entry && record->chunk_count))
+            return false;
+        enum run_state state = record->run ? record->run->state : record->entry->state;
+        if (record->run ? !run_state_is_end(state) : state != RUN_SKIPPED && state != RUN_MISSED)
+            return false;
+    }
+    return true;
+}
+
+bool history_log_part(const struct history_log *log, int64_t start, size_t length, size_t *ret_skip,
+                      size_t *ret_length)
+{
+    int64_t kept = log->kept_bytes, offset = log->offset;
+    if (offset > kept || !log->limit)
+        return false;
+    int64_t end = (uint64_t)(kept - offset) > log->limit ? offset + (int64_t)log->limit : kept;
+    int64_t from = start > offset ? start : offset;
+    int64_t to = start + (int64_t)length < end ? start + (int64_t)length : end;
+    bool here = to > from;
+    if (!length)
+        here = start >= offset && (start < end || (start == kept && (offset < kept || !kept)));
+    *ret_skip = (size_t)(from - start);
+    *ret_length = to > from ? (size_t)(to - from) : 0;
+    return here;
+}

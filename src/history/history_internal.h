@@ -1,0 +1,47 @@
+/* What all backends share: queues of requests, and what a query means. */
+#ifndef PEAL_HISTORY_INTERNAL_H
+#define PEAL_HISTORY_INTERNAL_H
+
+#include "history.h"
+
+enum history_request_kind { HISTORY_APPEND, HISTORY_READ, HISTORY_LOG, HISTORY_PRUNE };
+
+enum { HISTORY_LIMIT_MAX = 1000 };
+
+/* The request that a `struct history_request` is part of. */
+#define history_request_of(item, type)                                                             \
+    ((struct type *)(void *)((char *)(item)-offsetof(struct type, request)))
+
+struct history_queue {
+    struct history_request *first, *last;
+};
+
+void history_queue_push(struct history_queue *queue, struct history_request *request);
+struct history_request *history_queue_pop(struct history_queue *queue); /* NULL: empty */
+
+/* Calls its `done` with its answer. The request is the caller's again. */
+void history_request_done(struct history_request *request);
+
+/* Only what has ended is history; a record is one run or one entry; an entry has no output. */
+bool history_append_is_valid(const struct history_append *append);
+
+/* True of every row that the query asks for, its page (before, limit) aside. */
+bool history_query_matches(const struct history_query *query, const struct history_row *row);
+
+const struct id *history_row_id(const struct history_row *row);
+
+/* What of a chunk, whose first byte is byte `start` of the kept output, is asked for (kept_bytes is
+ * known already). False: nothing, not even its gap. */
+bool history_log_part(const struct history_log *log, int64_t start, size_t length, size_t *ret_skip,
+                      size_t *ret_length);
+
+/* Wall time when an id was made. */
+int64_t history_id_made_ms(const struct id *id);
+
+/* The smallest id that can have been made at `made_ms`. */
+struct id history_id_at(int64_t made_ms);
+
+/* When a run or an entry came to its end, for retention. */
+int64_t history_row_ended_ms(const struct history_row *row);
+
+#endif

@@ -1,0 +1,154 @@
+/* The parts of the SQLite backend. A `struct database` is one connection, used by one thread; its
+ * statements are prepared once. */
+#ifndef PEAL_HISTORY_SQLITE_H
+#define PEAL_HISTORY_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "history_internal.h"
+
+/* ---- rows: history_sqlite_row.c ---- */
+
+/* Runs and entries are stored alike. */
+enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES };
+
+enum statement {
+    SQL_INSERT,
+    SQL_UPDATE,
+    SQL_SELECT,
+    SQL_DELETE,
+    SQL_OLDER, /* ids of a job that are smaller than one */
+    SQL_ENDED, /* ids of a job that ended before a time */
+    PER_TABLE, /* the ones above are there for each table */
+    SQL_BEGIN_WRITE = PER_TABLE,
+    SQL_BEGIN_READ,
+    SQL_COMMIT,
+    SQL_FIND_JOB,
+    SQL_ADD_JOB,
+    SQL_NEXT_JOB_UID,
+    SQL_DROP_JOB,
+    SQL_KEYS_BY_UID,
+    SQL_KEYS_BY_NAME,
+    SQL_ADD_OUTPUT,
+    SQL_DELETE_OUTPUT,
+    SQL_KEPT_BYTES,
+    SQL_OUTPUT_FROM,
+    SQL_FREE_PAGES,
+    SQL_VACUUM,
+    STATEMENTS,
+};
+
+/* Ways to walk a table from the newest id down; history_sqlite_walk.c has their SQL. */
+enum walk_shape { WALK_ALL, WALK_STATE, WALK_JOB_STATE, WALK_STRAY, WALK_SHAPES };
+
+enum { WALK_IDLE_MAX = 16 };
+
+struct walk_pool {
+    sqlite3_stmt *idle[WALK_IDLE_MAX];
+    size_t count;
+};
+
+struct database {
+    sqlite3 *db;
+    sqlite3_stmt *statements[TABLES][STATEMENTS];
+    struct walk_pool walks[TABLES][WALK_SHAPES];
+};
+
+/* OK for SQLITE_OK, ROW and DONE. */
+enum status sqlite_status(int rc);
+
+/* The statement, reset and without bindings. `table` is TABLE_RUNS for those that are not there for
+ * each table. */
+MUST_CHECK enum status database_statement(struct database *database, enum record_table table,
+                                          enum statement which, sqlite3_stmt **ret);
+
+/* Runs a statement that needs nothing and answers nothing. */
+MUST_CHECK enum status database_do(struct database *database, enum statement which);
+
+/* Steps to a row: OK, or E_NOT_FOUND when there is none (any more). */
+MUST_CHECK enum status statement_row(sqlite3_stmt *stmt);
+
+/* Steps to the end of a statement without rows. */
+MUST_CHECK enum status statement_done(sqlite3_stmt *stmt);
+
+void bind_id(sqlite3_stmt *stmt, int place, const struct id *id);
+struct id column_id(sqlite3_stmt *stmt, int place);
+
+const char *table_name(enum record_table table);
+
+/* For INSERT and UPDATE: all but the id of the run or entry is bound; `job` is the key of its job.
+ */
+void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job);
+
+/* Is its tick (or its span of ticks) more than an hour from when its id was made? Few are:
+ * backfills and what an outage delayed. All others are found by time through their ids alone. */
+bool row_is_stray(const struct history_row *row);
+
+enum { STRAY_MS = 3600 * 1000 };
+
+/* E_NOT_FOUND: no such id. */
+MUST_CHECK enum status load_row(struct database *database, enum record_table table,
+                                const struct id *id, struct history_row *ret);
+
+/* ---- the file: history_sqlite_file.c ---- */
+
+/* Opens and, if need be, makes or migrates the file for writing. *why is set unless OK. */
+MUST_CHECK enum status database_open_writer(const char *path, struct database *ret,
+                                            struct strbuf *why);
+
+/* After the writer. */
+MUST_CHECK enum status database_open_reader(const char *path, struct database *ret,
+                                            struct strbuf *why);
+
+void database_close(struct database *database);
+
+/* Words with a next step, for a call that failed with `st`. */
+void database_explain(const char *path, enum status st, const char *error, struct strbuf *why);
+
+/* ---- walks: history_sqlite_walk.c ---- */
+
+/* Ids from the newest down, merged from walks along indexes. */
+struct walk {
+    struct database *database;
+    struct walk_stream *streams;
+    size_t count, capacity;
+};
+
+/* Everything that the query can match is walked over, but not all of that matches. */
+MUST_CHECK enum status walk_open(struct walk *walk, struct database *database,
+                                 const struct history_query *query);
+
+/* The same over one table. */
+MUST_CHECK enum status walk_open_table(struct walk *walk, struct database *database,
+                                       const struct history_query *query, enum record_table table);
+
+/* E_NOT_FOUND: the end. */
+MUST_CHECK enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id *ret_id,
+                                 bool *ret_stray_walk);
+
+void walk_close(struct walk *walk);
+
+/* ---- what the requests do ---- */
+
+/* After a failure: back to no transaction. */
+void database_roll_back(struct database *database);
+
+MUST_CHECK enum status write_append(struct database *database, const struct history_append *append);
+
+/* HISTORY_READ and HISTORY_LOG. */
+MUST_CHECK enum status read_request(struct database *database, struct history_request *request);
+
+/* Where a prune is. Zero at the start. */
+struct pruning {
+    enum { PRUNE_NEXT_JOB, PRUNE_RUNS, PRUNE_ENTRIES, PRUNE_JOB_ITSELF, PRUNE_VACUUM } phase;
+    struct id uid;      /* of the job that is being pruned */
+    struct id oldest;   /* the oldest that is kept by count; zero: not looked for yet */
+    int64_t free_pages; /* when it was last looked */
+    int64_t removed;
+};
+
+/* One short transaction at most. *ret_finished: prune->removed is set. */
+MUST_CHECK enum status prune_step(struct database *database, struct history_prune *prune,
+                                  struct pruning *at, bool *ret_finished);
+
+#endif

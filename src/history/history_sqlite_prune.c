@@ -1,0 +1,198 @@
+/* Retention, job by job, in steps so short that an append never waits long:
+ *
+ *     NEXT_JOB -> RUNS -> ENTRIES -> JOB_ITSELF -> NEXT_JOB -> ... -> VACUUM
+ *
+ * RUNS and ENTRIES are repeated until nothing is left to remove. */
+#include "history_sqlite.h"
+
+enum {
+    STEP_ROWS = 200,
+    STEP_PIECES = 128,     /* of output, at most 64 KiB each */
+    FREE_PAGES_KEPT = 256, /* for what comes next */
+};
+
+/* ---- removing ---- */
+
+struct victims {
+    struct id ids[STEP_ROWS];
+    size_t count;
+};
+
+static enum status find_victims(struct database *database, enum record_table table,
+                                enum statement which, const struct id *uid, const struct id *below,
+                                int64_t before_ms, struct victims *victims)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, table, which, &stmt);
+    if (st != OK)
+        return st;
+    bind_id(stmt, 1, uid);
+    bind_id(stmt, 2, below);
+    sqlite3_bind_int(stmt, 3, STEP_ROWS - (int)victims->count);
+    if (which == SQL_ENDED)
+        sqlite3_bind_int64(stmt, 4, before_ms);
+    while (victims->count < STEP_ROWS && (st = statement_row(stmt)) == OK)
+        victims->ids[victims->count++] = column_id(stmt, 0);
+    sqlite3_reset(stmt);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status delete_by_id(struct database *database, enum record_table table,
+                                enum statement which, const struct id *id, int *ret_rows)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, table, which, &stmt);
+    if (st != OK)
+        return st;
+    bind_id(stmt, 1, id);
+    st = statement_done(stmt);
+    if (st == OK)
+        *ret_rows = sqlite3_changes(database->db);
+    return st;
+}
+
+/* Stops early when a lot of output went with them; the rest is found again by the next step. */
+static enum status remove_victims(struct database *database, enum record_table table,
+                                  const struct victims *victims, int64_t *removed)
+{
+    int rows, pieces = 0;
+    int64_t gone = 0;
+    enum status st = database_do(database, SQL_BEGIN_WRITE);
+    for (size_t i = 0; i < victims->count && st == OK && pieces < STEP_PIECES; i++) {
+        st = delete_by_id(database, table, SQL_DELETE, &victims->ids[i], &rows);
+        gone += st == OK ? rows : 0;
+        if (st != OK || table != TABLE_RUNS)
+            continue;
+        st = delete_by_id(database, TABLE_RUNS, SQL_DELETE_OUTPUT, &victims->ids[i], &rows);
+        pieces += st == OK ? rows : 0;
+    }
+    if (st == OK)
+        st = database_do(database, SQL_COMMIT);
+    if (st == OK)
+        *removed += gone;
+    return st;
+}
+
+/* ---- what goes ---- */
+
+/* The id of the oldest that is among the newest keep_runs; the zero id, which nothing is older
+ * than, when there are no more than that. */
+static enum status find_oldest_kept(struct database *database, enum record_table table,
+                                    const struct id *uid, int64_t keep, struct id *ret)
+{
+    struct history_query query = {.job_uid = *uid};
+    struct walk walk;
+    struct id oldest = {{0}};
+    enum record_table found_in;
+    bool stray_walk;
+    enum status st = walk_open_table(&walk, database, &query, table);
+    if (st != OK)
+        return st;
+    for (int64_t i = 0; i < keep && st == OK; i++)
+        st = walk_next(&walk, &found_in, &oldest, &stray_walk);
+    walk_close(&walk);
+    if (st == E_NOT_FOUND)
+        oldest = (struct id){{0}};
+    else if (st != OK)
+        return st;
+    *ret = oldest;
+    return OK;
+}
+
+/* *ret_done: nothing of the table is left to remove. What ended before a time was made before it;
+ * that spares looking at everything newer. */
+static enum status prune_table(struct database *database, const struct history_prune *prune,
+                               struct pruning *at, enum record_table table, bool *ret_done)
+{
+    struct victims victims = {.count = 0};
+    enum status st = OK;
+    if (prune->keep_runs && id_is_zero(&at->oldest))
+        st = find_oldest_kept(database, table, &at->uid, prune->keep_runs, &at->oldest);
+    if (st == OK && !id_is_zero(&at->oldest))
+        st = find_victims(database, table, SQL_OLDER, &at->uid, &at->oldest, 0, &victims);
+    if (st == OK && !victims.count && prune->before_ms) {
+        struct id below = history_id_at(prune->before_ms);
+        st = find_victims(database, table, SQL_ENDED, &at->uid, &below, prune->before_ms, &victims);
+    }
+    if (st == OK && victims.count)
+        st = remove_victims(database, table, &victims, &at->removed);
+    if (st == OK)
+        *ret_done = !victims.count;
+    return st;
+}
+
+/* ---- steps ---- */
+
+/* E_NOT_FOUND: that was the last one. */
+static enum status next_job(struct database *database, const struct history_prune *prune,
+                            struct pruning *at)
+{
+    bool first = id_is_zero(&at->uid);
+    if (!id_is_zero(&prune->job_uid)) {
+        at->uid = prune->job_uid;
+        return first ? OK : E_NOT_FOUND;
+    }
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, TABLE_RUNS, SQL_NEXT_JOB_UID, &stmt);
+    if (st != OK)
+        return st;
+    bind_id(stmt, 1, &at->uid);
+    st = statement_row(stmt);
+    if (st == OK)
+        at->uid = column_id(stmt, 0);
+    sqlite3_reset(stmt);
+    return st;
+}
+
+static enum status vacuum(struct database *database, struct pruning *at, bool *ret_done)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, TABLE_RUNS, SQL_FREE_PAGES, &stmt);
+    if (st == OK)
+        st = statement_row(stmt);
+    if (st != OK)
+        return st;
+    int64_t free_pages = sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
+    bool stuck = at->free_pages && free_pages >= at->free_pages;
+    at->free_pages = free_pages;
+    if (free_pages <= 2 * FREE_PAGES_KEPT || stuck) {
+        *ret_done = true;
+        return OK;
+    }
+    return database_do(database, SQL_VACUUM);
+}
+
+enum status prune_step(struct database *database, struct history_prune *prune, struct pruning *at,
+                       bool *ret_finished)
+{
+    bool done = false;
+    int rows;
+    enum status st = OK;
+    switch (at->phase) {
+    case PRUNE_NEXT_JOB:
+        st = next_job(database, prune, at);
+        at->phase = st == OK ? PRUNE_RUNS : PRUNE_VACUUM;
+        return st == E_NOT_FOUND ? OK : st;
+    case PRUNE_RUNS:
+    case PRUNE_ENTRIES:
+        st = prune_table(database, prune, at, at->phase == PRUNE_RUNS ? TABLE_RUNS : TABLE_ENTRIES,
+                         &done);
+        if (done) {
+            at->phase = at->phase == PRUNE_RUNS ? PRUNE_ENTRIES : PRUNE_JOB_ITSELF;
+            at->oldest = (struct id){{0}};
+        }
+        return st;
+    case PRUNE_JOB_ITSELF:
+        at->phase = PRUNE_NEXT_JOB;
+        return delete_by_id(database, TABLE_RUNS, SQL_DROP_JOB, &at->uid, &rows);
+    case PRUNE_VACUUM:
+        st = vacuum(database, at, &done);
+        if (done) {
+            prune->removed = at->removed;
+            *ret_finished = true;
+        }
+        return st;
+    }
+    return st;
+}
