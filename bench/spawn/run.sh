@@ -10,4 +10,4 @@ if ! [ -x "$bench" ]; then
     echo "bench/spawn: $bench is not there; build it first" >&2
     exit 1
 fi
-"$bench" "$build/bin/peal-spawn"
+"$bench"

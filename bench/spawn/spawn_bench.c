@@ -136,18 +136,14 @@ static void compare(struct bench *b, const char *name, int count, int first, boo
     }
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     char folder[] = "/tmp/peal-spawn-bench-XXXXXX";
     struct bench b = {0};
     double machine, spawner;
-    if (argc != 2) {
-        fprintf(stderr, "usage: spawn_bench PATH-OF-peal-spawn\n");
-        return 2;
-    }
     if (!mkdtemp(folder) || loop_new(&b.loop) != OK)
         die("set-up");
-    struct spawn_client_config config = {.folder = folder, .program = argv[1], .idle_ms = 500};
+    struct spawn_client_config config = {.folder = folder, .program = PEAL_SPAWN, .idle_ms = 500};
     if (spawn_client_new(b.loop, &config, on_wake, &b, &b.client) != OK)
         die("client");
     while (!b.is_ready)
