@@ -1,6 +1,7 @@
 /* The connection to the agent. Nothing is queued for it but runs: a run remembers what the agent
  * has to be told of it, so an agent that reads slowly, or is not there, costs no memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,11 @@ void agent_accept(struct spawner *s, struct watch *watch, uint32_t events)
 {
     (void)events;
     int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s->spare_fd >= 0) {
+        close(s->spare_fd);
+        s->spare_fd = -1;
+        fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    }
     if (fd < 0)
         return;
     if (!may_attach(fd)) {
@@ -234,6 +240,8 @@ void agent_accept(struct spawner *s, struct watch *watch, uint32_t events)
         send_message(s, SPAWN_REPLACED, NULL);
         spawner_unwatch(s, &s->agent);
     }
+    if (s->spare_fd < 0)
+        s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     s->agent = (struct watch){.fd = fd, .ready = agent_ready};
     s->agent_said_hello = s->agent_wants_ready = s->agent_is_full = false;
     if (spawner_watch(s, &s->agent, EPOLLIN) != OK) {

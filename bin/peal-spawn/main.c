@@ -100,8 +100,6 @@ static enum status open_timer(struct spawner *s)
 static enum status open_folder(struct spawner *s)
 {
     struct stat st;
-    if (mkdir(s->options.folder, 0700) < 0 && errno != EEXIST)
-        return E_IO;
     s->folder_fd = open(s->options.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->folder_fd < 0 || fstat(s->folder_fd, &st) < 0)
         return E_IO;
@@ -113,7 +111,8 @@ static enum status open_folder(struct spawner *s)
         return E_IO;
     s->output_fd = openat(s->folder_fd, SPAWN_OUTPUT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     s->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    return s->output_fd >= 0 && s->null_fd >= 0 ? OK : E_IO;
+    s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return s->output_fd >= 0 && s->null_fd >= 0 && s->spare_fd >= 0 ? OK : E_IO;
 }
 
 static enum status lock_folder(struct spawner *s)
@@ -176,10 +175,8 @@ static enum status open_all(struct spawner *s)
         st = open_signals(s);
     if (st == OK)
         st = open_timer(s);
-    char path[PATH_MAX];
-    if (st == OK)
-        cgroups_init(&s->cgroups,
-                     hash_text(0, realpath(s->options.folder, path) ? path : s->options.folder));
+    if (st == OK && !s->options.no_cgroup)
+        cgroups_init(&s->cgroups, hash_text(0, s->options.folder));
     if (st == OK && resumes) {
         st = upgrade_resume(s, s->options.resume_fd);
     } else if (st == OK) {
@@ -238,12 +235,13 @@ static int become_daemon(const char *folder)
 static _Noreturn void usage(enum exit_code code)
 {
     fprintf(code == EXIT_OK ? stdout : stderr,
-            "usage: peal-spawn --dir DIR [--allow FILE] [--idle-ms MS] [--daemon]\n"
+            "usage: peal-spawn --dir DIR [--allow FILE] [--idle-ms MS] [--no-cgroup] [--daemon]\n"
             "Starts, watches and kills the processes of a peal agent.\n\n"
             "  --dir DIR      folder for its socket, journal and output files\n"
             "  --allow FILE   users that it may run as, if it is root "
-            "(default /etc/peal/users.allow)\n"
+            "(absolute; default /etc/peal/users.allow)\n"
             "  --idle-ms MS   ends after this time without runs and agent (default 60000)\n"
+            "  --no-cgroup    makes no cgroups, even where it could\n"
             "  --daemon       returns when it can be connected to\n");
     exit((int)code);
 }
@@ -251,10 +249,15 @@ static _Noreturn void usage(enum exit_code code)
 static void parse(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
-        {"dir", required_argument, NULL, 'd'},     {"allow", required_argument, NULL, 'a'},
-        {"idle-ms", required_argument, NULL, 'i'}, {"daemon", no_argument, NULL, 'D'},
-        {"resume", required_argument, NULL, 'r'},  {"can-resume", required_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"dir", required_argument, NULL, 'd'},
+        {"allow", required_argument, NULL, 'a'},
+        {"idle-ms", required_argument, NULL, 'i'},
+        {"daemon", no_argument, NULL, 'D'},
+        {"resume", required_argument, NULL, 'r'},
+        {"can-resume", required_argument, NULL, 'c'},
+        {"no-cgroup", no_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     *options = (struct options){
         .allow_file = "/etc/peal/users.allow",
@@ -270,6 +273,8 @@ static void parse(int argc, char **argv, struct options *options)
             options->idle_ms = atoll(optarg);
         else if (c == 'D')
             options->is_daemon = true;
+        else if (c == 'n')
+            options->no_cgroup = true;
         else if (c == 'r')
             options->resume_fd = atoi(optarg);
         else if (c == 'c')
@@ -277,8 +282,19 @@ static void parse(int argc, char **argv, struct options *options)
         else
             usage(c == 'h' ? EXIT_OK : EXIT_USAGE);
     }
-    if (!options->folder || optind != argc || options->idle_ms <= 0)
+    if (!options->folder || optind != argc || options->idle_ms <= 0 ||
+        options->allow_file[0] != '/')
         usage(EXIT_USAGE);
+}
+
+/* Made if it is missing, and named in a way that does not depend on the current folder, which is
+ * left so that it keeps no file system busy. NULL and errno. */
+static char *prepare_folder(const char *folder)
+{
+    if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+        return NULL;
+    char *path = realpath(folder, NULL);
+    return path && chdir("/") == 0 ? path : NULL;
 }
 
 static void keep_standard_fds(void)
@@ -297,6 +313,13 @@ int main(int argc, char **argv)
     if (!s)
         return EXIT_TROUBLE;
     parse(argc, argv, &s->options);
+    char *folder = prepare_folder(s->options.folder);
+    if (!folder) {
+        spawner_log("event=start_failed folder=\"%s\" error=\"%s\"", s->options.folder,
+                    strerror(errno));
+        return EXIT_TROUBLE;
+    }
+    s->options.folder = folder;
     int word_fd = -1;
     if (s->options.is_daemon)
         word_fd = become_daemon(s->options.folder);
@@ -319,6 +342,7 @@ int main(int argc, char **argv)
         spawner_loop(s);
         close_all(s);
     }
+    free(folder);
     free(s);
     return code;
 }

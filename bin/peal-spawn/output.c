@@ -69,6 +69,10 @@ static size_t append_head(struct output *output, int folder_fd, const char *id,
         output->disk_full = true;
         output->dropped += record.length;
     }
+    if (output->head_closed && output->head_fd >= 0) { /* one open file for a run is enough */
+        close(output->head_fd);
+        output->head_fd = -1;
+    }
     return record.length;
 }
 

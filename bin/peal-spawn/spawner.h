@@ -20,6 +20,7 @@ struct options {
     const char *allow_file;
     int64_t idle_ms;
     bool is_daemon;
+    bool no_cgroup;
     int resume_fd; /* -1, or the state of an earlier image of this process */
 };
 
@@ -29,6 +30,7 @@ struct spawner {
     int folder_fd;
     int output_fd; /* the folder of the output files */
     int null_fd;
+    int spare_fd; /* given up to let an agent in when descriptors have run out */
     int lock_fd;
     int epoll_fd;
     struct watch listener;

@@ -13,6 +13,8 @@
 #include "clock.h"
 #include "spawner.h"
 
+#define OWN_FDS 64
+
 /* A pipe whose writing end can be read as well. The run holds that end, so it is never without a
  * reader: if the spawner is killed the run does not die of SIGPIPE, it waits at worst, and the
  * next spawner reads on through /proc/PID/fd. */
@@ -106,6 +108,15 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
     return SPAWN_STEP_NONE;
 }
 
+/* Two pipes and a file for each run, and some for the spawner itself, so that a run which could
+ * start can also be listened to. */
+static bool has_fds_left(const struct spawner *s)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+           s->runs.open_streams + s->runs.active + 3 + OWN_FDS <= limit.rlim_cur;
+}
+
 /* Everything up to the process; on failure nothing is left but the run itself. */
 static enum spawn_step begin(struct spawner *s, struct run *run,
                              const struct spawn_request *request, int stdin_fd, int *ret_error)
@@ -120,6 +131,10 @@ static enum spawn_step begin(struct spawner *s, struct run *run,
         .reset_oom = s->reset_oom,
     };
     char **env = NULL;
+    if (!has_fds_left(s)) {
+        *ret_error = EMFILE;
+        return SPAWN_STEP_PIPE;
+    }
     enum spawn_step step = user_find(request->user, s->options.allow_file, &user, ret_error);
     if (step != SPAWN_STEP_NONE)
         return step;

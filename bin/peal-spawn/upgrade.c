@@ -162,9 +162,13 @@ void upgrade(struct spawner *s)
     char idle[32], resume[16];
     snprintf(idle, sizeof(idle), "%lld", (long long)s->options.idle_ms);
     snprintf(resume, sizeof(resume), "%d", state_fd);
-    const char *const argv[] = {
+    const char *argv[] = {
         s->self_path, "--dir", s->options.folder, "--allow", s->options.allow_file,
-        "--idle-ms",  idle,    "--resume",        resume,    NULL};
+        "--idle-ms",  idle,    "--resume",        resume,    NULL,
+        NULL,
+    };
+    if (s->options.no_cgroup)
+        argv[9] = "--no-cgroup";
     journal_sync(&s->journal, INT64_MAX);
     keep_fds(s, state_fd, true);
     execv(s->self_path, (char *const *)argv);

@@ -88,6 +88,8 @@ enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pi
         argv[count++] = "--allow";
         argv[count++] = config->allow_file;
     }
+    if (config->no_cgroup)
+        argv[count++] = "--no-cgroup";
     if (config->idle_ms) {
         snprintf(idle, sizeof(idle), "%lld", (long long)config->idle_ms);
         argv[count++] = "--idle-ms";

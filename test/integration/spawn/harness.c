@@ -72,6 +72,7 @@ void harness_attach(struct harness *h)
         .program = h->program,
         .allow_file = h->allow_file,
         .idle_ms = h->idle_ms,
+        .no_cgroup = h->no_cgroup,
     };
     h->is_ready = h->was_replaced = false;
     assert_int_equal(spawn_client_new(h->loop, &config, on_wake, h, &h->client), OK);
@@ -84,7 +85,7 @@ void harness_detach(struct harness *h)
     h->is_ready = false;
 }
 
-int harness_setup(void **state)
+static int setup(void **state, bool no_cgroup)
 {
     struct harness *h = calloc(1, sizeof(*h));
     const char *bin = getenv("PEAL_BIN");
@@ -96,12 +97,23 @@ int harness_setup(void **state)
     snprintf(h->program, sizeof(h->program), "%s/peal-spawn", bin);
     harness_path(h, "users.allow", h->allow_file, sizeof(h->allow_file));
     h->idle_ms = 10000;
+    h->no_cgroup = no_cgroup;
     if (loop_new(&h->loop) != OK || loop_timer_new(h->loop, on_alarm, h, &h->alarm) != OK ||
         loop_timer_new(h->loop, on_tick, h, &h->tick) != OK)
         return -1;
     *state = h;
     harness_attach(h);
     return 0;
+}
+
+int harness_setup(void **state)
+{
+    return setup(state, false);
+}
+
+int harness_setup_without_cgroup(void **state)
+{
+    return setup(state, true);
 }
 
 static void remove_folder(const char *folder)

@@ -20,6 +20,7 @@ struct harness {
     char program[4096];
     char allow_file[128];
     int64_t idle_ms;
+    bool no_cgroup;
     struct loop *loop;
     struct loop_timer *alarm, *tick;
     bool rang;
@@ -34,6 +35,7 @@ struct harness {
 
 /* cmocka's set-up and tear-down; tear-down ends the spawner and removes the folder. */
 int harness_setup(void **state);
+int harness_setup_without_cgroup(void **state);
 int harness_teardown(void **state);
 
 void harness_attach(struct harness *h); /* a client, and waits until it is ready */

@@ -81,7 +81,7 @@ static void the_whole_tree_is_killed(void **state)
 {
     struct harness *h = *state;
     for (size_t i = 0; i < ROWS(trees); i++) {
-        char id[16], variable[300];
+        char id[32], variable[300];
         int pids[8];
         snprintf(id, sizeof(id), "tree-%zu", i);
         start_tree(h, i, id, 0, variable, pids);
@@ -93,7 +93,7 @@ static void the_whole_tree_is_killed(void **state)
 static void a_timeout_kills_the_whole_tree(void **state)
 {
     struct harness *h = *state;
-    char ids[ROWS(trees)][16], variables[ROWS(trees)][300];
+    char ids[ROWS(trees)][32], variables[ROWS(trees)][300];
     int pids[8];
     for (size_t i = 0; i < ROWS(trees); i++) {
         snprintf(ids[i], sizeof(ids[i]), "late-%zu", i);
@@ -170,14 +170,30 @@ static void an_end_in_time_is_no_timeout(void **state)
     assert_int_equal(harness_ended(h, "quick")->reason, SPAWN_EXITED);
 }
 
+static void cgroups_are_used_where_they_can_be(void **state)
+{
+    struct harness *h = *state;
+    if (h->no_cgroup)
+        assert_int_equal(h->hello.features & SPAWN_HAS_CGROUP, 0);
+    else if (!(h->hello.features & SPAWN_HAS_CGROUP))
+        skip();
+}
+
+#define TESTS(setup)                                                                               \
+    cmocka_unit_test_setup_teardown(cgroups_are_used_where_they_can_be, setup, harness_teardown),  \
+        cmocka_unit_test_setup_teardown(the_whole_tree_is_killed, setup, harness_teardown),        \
+        cmocka_unit_test_setup_teardown(a_timeout_kills_the_whole_tree, setup, harness_teardown),  \
+        cmocka_unit_test_setup_teardown(grace_lets_it_clean_up, setup, harness_teardown),          \
+        cmocka_unit_test_setup_teardown(the_first_signal_can_be_chosen, setup, harness_teardown),  \
+        cmocka_unit_test_setup_teardown(no_grace_is_sigkill_at_once, setup, harness_teardown),     \
+        cmocka_unit_test_setup_teardown(others_are_not_touched, setup, harness_teardown),          \
+        cmocka_unit_test_setup_teardown(an_end_in_time_is_no_timeout, setup, harness_teardown)
+
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, harness_setup, harness_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_whole_tree_is_killed),     TEST(a_timeout_kills_the_whole_tree),
-        TEST(grace_lets_it_clean_up),       TEST(the_first_signal_can_be_chosen),
-        TEST(no_grace_is_sigkill_at_once),  TEST(others_are_not_touched),
-        TEST(an_end_in_time_is_no_timeout),
+        TESTS(harness_setup),
+        TESTS(harness_setup_without_cgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static void head_and_tail_are_kept(void **state)
     };
     struct harness *h = *state;
     for (size_t i = 0; i < ROWS(cases); i++) {
-        char id[16], script[64];
+        char id[32], script[64];
         struct shell shell;
         snprintf(id, sizeof(id), "ends-%zu", i);
         snprintf(script, sizeof(script), "seq -f %%09.0f %u", cases[i].lines);

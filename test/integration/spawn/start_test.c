@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ static void ends_are_told(void **state)
     };
     struct harness *h = *state;
     for (size_t i = 0; i < ROWS(cases); i++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof(id), "end-%zu", i);
         harness_sh(h, id, cases[i].script);
         const struct spawn_run *run = harness_ended(h, id);
@@ -75,7 +76,7 @@ static void surroundings_are_as_asked_for(void **state)
     };
     struct harness *h = *state;
     for (size_t i = 0; i < ROWS(cases); i++) {
-        char id[16];
+        char id[32];
         struct shell shell;
         snprintf(id, sizeof(id), "around-%zu", i);
         shell_init(&shell, id, cases[i].script);
@@ -100,7 +101,7 @@ static void only_three_descriptors_are_inherited(void **state)
 {
     struct harness *h = *state;
     for (int i = 0; i < 5; i++) { /* neighbours, whose pipes must not leak */
-        char id[16];
+        char id[32];
         snprintf(id, sizeof(id), "neighbour-%d", i);
         harness_sh(h, id, "exec sleep 100");
     }
@@ -165,10 +166,10 @@ static void failures_to_start_are_told(void **state)
         {__LINE__, "/bin/true", "", "/no/such/folder", "", SPAWN_STEP_CWD, ENOENT},
         {__LINE__, "/bin/true", "", "/etc/passwd", "", SPAWN_STEP_CWD, ENOTDIR},
         {__LINE__, "/bin/true", "", "", "no-such-user", SPAWN_STEP_USER, 0},
-        {__LINE__, "/bin/true", "", "", "nobody", SPAWN_STEP_ALLOW, 0}, /* there is no list */
+        {__LINE__, "/bin/true", "", "", "daemon", SPAWN_STEP_ALLOW, 0}, /* there is no list */
     };
     for (size_t i = 0; i < ROWS(cases); i++) {
-        char id[16];
+        char id[32];
         struct shell shell;
         snprintf(id, sizeof(id), "fail-%zu", i);
         shell_init(&shell, id, "");
@@ -198,6 +199,24 @@ static void limits_that_stop_a_start_are_told(void **state)
     const struct spawn_run *run = harness_ended(h, "limit");
     assert_int_equal(run->reason, SPAWN_START_FAILED);
     assert_int_equal(run->step, SPAWN_STEP_LIMITS);
+}
+
+static void running_out_of_descriptors_is_told(void **state)
+{
+    struct harness *h = *state;
+    struct rlimit before, none = {20, 20};
+    if (prlimit((pid_t)h->hello.pid, RLIMIT_NOFILE, NULL, &before) < 0)
+        skip();
+    none.rlim_max = before.rlim_max;
+    assert_int_equal(prlimit((pid_t)h->hello.pid, RLIMIT_NOFILE, &none, NULL), 0);
+    harness_sh(h, "no-room", "exit 0");
+    const struct spawn_run *run = harness_ended(h, "no-room");
+    assert_int_equal(run->reason, SPAWN_START_FAILED);
+    assert_int_equal(run->step, SPAWN_STEP_PIPE);
+    assert_int_equal(run->error, EMFILE);
+    assert_int_equal(prlimit((pid_t)h->hello.pid, RLIMIT_NOFILE, &before, NULL), 0);
+    harness_sh(h, "room", "exit 0");
+    assert_int_equal(harness_ended(h, "room")->reason, SPAWN_EXITED);
 }
 
 static void an_expired_start_never_runs(void **state)
@@ -269,7 +288,7 @@ static void five_thousand_start_in_one_instant(void **state)
     struct harness *h = *state;
     enum { COUNT = 5000 };
     struct shell shell;
-    char id[16];
+    char id[32];
     char *argv[] = {(char *)"/bin/true", NULL};
     for (int i = 0; i < COUNT; i++) {
         snprintf(id, sizeof(id), "many-%d", i);
@@ -321,7 +340,7 @@ static void root_switches_to_allowed_users_only(void **state)
     if (geteuid() != 0)
         skip();
     for (size_t i = 0; i < ROWS(cases); i++) {
-        char id[16];
+        char id[32];
         struct shell shell;
         write_list(h, cases[i].list, cases[i].mode);
         snprintf(id, sizeof(id), "user-%zu", i);
@@ -349,6 +368,7 @@ int main(void)
         TEST(stdin_is_given),
         TEST(failures_to_start_are_told),
         TEST(limits_that_stop_a_start_are_told),
+        TEST(running_out_of_descriptors_is_told),
         TEST(an_expired_start_never_runs),
         TEST(a_second_start_does_not_run_twice),
         TEST(bad_requests_are_refused_at_once),
