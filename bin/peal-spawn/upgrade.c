@@ -169,7 +169,6 @@ void upgrade(struct spawner *s)
     };
     if (s->options.no_cgroup)
         argv[9] = "--no-cgroup";
-    journal_sync(&s->journal, INT64_MAX);
     keep_fds(s, state_fd, true);
     execv(s->self_path, (char *const *)argv);
     spawner_log("event=upgrade_failed error=\"%s\"", strerror(errno));
