@@ -79,7 +79,6 @@ void agent_flush(struct spawner *s)
 /* A new agent hears of every run, whatever the one before it was told. */
 static void greet(struct spawner *s)
 {
-    struct run *run;
     struct spawn_hello hello = {
         .pid = (uint32_t)getpid(),
         .features = (s->cgroups.base_fd >= 0 ? SPAWN_HAS_CGROUP : 0u) |
@@ -91,8 +90,7 @@ static void greet(struct spawner *s)
         return; /* the very first message always fits */
     s->agent_said_hello = true;
     s->agent_wants_ready = true;
-    TAILQ_FOREACH(run, &s->runs.all, all)
-    {
+    for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
         run->report = 0;
         if (!run->is_forgotten)
             agent_report(s, run, REPORT_KNOWN);

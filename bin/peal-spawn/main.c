@@ -43,12 +43,9 @@ static void signal_ready(struct spawner *s, struct watch *watch, uint32_t events
             s->wants_upgrade = true;
         if (info.ssi_signo != SIGTERM && info.ssi_signo != SIGINT)
             continue;
-        struct run *run;
         s->is_stopping = true;
-        TAILQ_FOREACH(run, &s->runs.all, all)
-        {
+        for (struct run *run = run_first(&s->runs); run; run = run_next(run))
             life_stop(s, run, SPAWN_KILLED, SIGTERM, run->grace_ms);
-        }
     }
     life_reap(s);
 }
@@ -317,6 +314,7 @@ int main(int argc, char **argv)
     if (!folder) {
         spawner_log("event=start_failed folder=\"%s\" error=\"%s\"", s->options.folder,
                     strerror(errno));
+        free(s);
         return EXIT_TROUBLE;
     }
     s->options.folder = folder;

@@ -112,9 +112,7 @@ void recover_compact(struct spawner *s)
     if (!records)
         return;
     size_t count = 0;
-    struct run *run;
-    TAILQ_FOREACH(run, &s->runs.all, all)
-    {
+    for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
         if (!run->is_forgotten)
             records[count++] = run_record(run);
     }
@@ -127,11 +125,8 @@ enum status recover(struct spawner *s)
     enum status st = journal_open(&s->journal, s->folder_fd, seen, s);
     if (st != OK)
         return st;
-    struct run *run;
-    TAILQ_FOREACH(run, &s->runs.all, all)
-    {
+    for (struct run *run = run_first(&s->runs); run; run = run_next(run))
         restore(s, run);
-    }
     run_sweep(&s->runs);
     recover_compact(s); /* also gives the file this boot's id */
     return OK;

@@ -50,7 +50,7 @@ struct run *run_new(struct run_table *table, const char *id)
     struct run *run = calloc(1, sizeof(*run));
     if (!run)
         return NULL;
-    memcpy(run->info.id, id, strlen(id));
+    memcpy(run->info.id, id, strlen(id) + 1);
     run->slot = SLOT_NONE;
     run->timer_place = HEAP_NONE;
     run->pidfd.fd = -1;
@@ -86,6 +86,16 @@ void run_sweep(struct run_table *table)
         TAILQ_REMOVE(&table->buried, run, all);
         free(run);
     }
+}
+
+struct run *run_first(const struct run_table *table)
+{
+    return TAILQ_FIRST(&table->all);
+}
+
+struct run *run_next(const struct run *run)
+{
+    return TAILQ_NEXT(run, all);
 }
 
 struct run *run_by_id(const struct run_table *table, const char *id)

@@ -105,6 +105,10 @@ struct run *run_new(struct run_table *table, const char *id);
 void run_bury(struct run_table *table, struct run *run);
 void run_sweep(struct run_table *table);
 
+/* Every run, oldest first; NULL at the end. */
+struct run *run_first(const struct run_table *table);
+struct run *run_next(const struct run *run);
+
 struct run *run_by_id(const struct run_table *table, const char *id);
 struct run *run_by_pid(const struct run_table *table, pid_t pid);
 void run_add_pid(struct run_table *table, struct run *run);

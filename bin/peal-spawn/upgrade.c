@@ -77,7 +77,6 @@ static bool save_run(int fd, const struct run *run)
 /* A memfd that holds everything, or -1. */
 static int save(struct spawner *s)
 {
-    struct run *run;
     struct saved saved = {
         .magic = STATE_MAGIC,
         .version = UPGRADE_VERSION,
@@ -94,16 +93,12 @@ static int save(struct spawner *s)
         .nofile_soft = s->nofile.rlim_cur,
         .nofile_hard = s->nofile.rlim_max,
     };
-    TAILQ_FOREACH(run, &s->runs.all, all)
-    {
+    for (struct run *run = run_first(&s->runs); run; run = run_next(run))
         saved.run_count++;
-    }
     int fd = memfd_create("peal-spawn-state", MFD_CLOEXEC);
     bool done = fd >= 0 && write_all(fd, &saved, sizeof(saved));
-    TAILQ_FOREACH(run, &s->runs.all, all)
-    {
+    for (struct run *run = run_first(&s->runs); run; run = run_next(run))
         done = done && save_run(fd, run);
-    }
     if (done && lseek(fd, 0, SEEK_SET) == 0)
         return fd;
     if (fd >= 0)
@@ -120,9 +115,7 @@ static void keep_fds(struct spawner *s, int state_fd, bool keep)
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
             fcntl(fds[i], F_SETFD, flags);
-    struct run *run;
-    TAILQ_FOREACH(run, &s->runs.all, all)
-    {
+    for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
         const int run_fds[] = {run->streams[0].watch.fd, run->streams[1].watch.fd, run->pidfd.fd};
         for (int i = 0; i < 3; i++)
             if (run_fds[i] >= 0)

@@ -39,10 +39,9 @@ struct outgoing {
     size_t length;
     char *stdin_bytes; /* NULL: none */
     size_t stdin_length;
-    TAILQ_ENTRY(outgoing) queue;
+    STAILQ_ENTRY(outgoing) waiting;
+    TAILQ_ENTRY(outgoing) unanswered;
 };
-
-TAILQ_HEAD(outgoing_queue, outgoing);
 
 struct spawn_client {
     struct loop *loop;
@@ -61,8 +60,8 @@ struct spawn_client {
     bool is_paused; /* out of descriptors: sends nothing until `resume` */
     struct loop_timer *resume;
     struct spawn_hello hello;
-    struct outgoing_queue waiting;
-    struct outgoing_queue unanswered;
+    STAILQ_HEAD(, outgoing) waiting;
+    TAILQ_HEAD(unanswered_queue, outgoing) unanswered;
     struct table unanswered_ids;
     struct spawn_event *events; /* a ring */
     size_t event_first, event_count, event_capacity;
@@ -123,7 +122,7 @@ static void want(struct spawn_client *client)
         return;
     unsigned events = client->event_count < EVENTS_MAX ? LOOP_READ : 0u;
     bool may_write =
-        client->state == CLIENT_READY && !client->is_paused && !TAILQ_EMPTY(&client->waiting);
+        client->state == CLIENT_READY && !client->is_paused && !STAILQ_EMPTY(&client->waiting);
     loop_fd_want(client->socket, events | (may_write ? LOOP_WRITE : 0u));
 }
 
@@ -137,10 +136,10 @@ static void retry_later(struct spawn_client *client)
 static void take_back(struct spawn_client *client)
 {
     struct outgoing *out;
-    while ((out = TAILQ_LAST(&client->unanswered, outgoing_queue))) {
-        TAILQ_REMOVE(&client->unanswered, out, queue);
+    while ((out = TAILQ_LAST(&client->unanswered, unanswered_queue))) {
+        TAILQ_REMOVE(&client->unanswered, out, unanswered);
         table_remove(&client->unanswered_ids, out);
-        TAILQ_INSERT_HEAD(&client->waiting, out, queue);
+        STAILQ_INSERT_HEAD(&client->waiting, out, waiting);
     }
 }
 
@@ -164,7 +163,7 @@ static void answered(struct spawn_client *client, const char *id)
     if (!out)
         return;
     table_remove(&client->unanswered_ids, out);
-    TAILQ_REMOVE(&client->unanswered, out, queue);
+    TAILQ_REMOVE(&client->unanswered, out, unanswered);
     outgoing_free(out);
 }
 
@@ -275,7 +274,7 @@ static void send_failed(struct spawn_client *client, int error)
 static void write_messages(struct spawn_client *client)
 {
     struct outgoing *out;
-    for (int i = 0; i < PACKETS_AT_ONCE && (out = TAILQ_FIRST(&client->waiting)); i++) {
+    for (int i = 0; i < PACKETS_AT_ONCE && (out = STAILQ_FIRST(&client->waiting)); i++) {
         if (out->id[0] && table_insert(&client->unanswered_ids, out) != OK) {
             send_failed(client, ENOMEM);
             return;
@@ -287,9 +286,9 @@ static void write_messages(struct spawn_client *client)
             send_failed(client, error);
             return;
         }
-        TAILQ_REMOVE(&client->waiting, out, queue);
+        STAILQ_REMOVE_HEAD(&client->waiting, waiting);
         if (out->id[0])
-            TAILQ_INSERT_TAIL(&client->unanswered, out, queue);
+            TAILQ_INSERT_TAIL(&client->unanswered, out, unanswered);
         else
             outgoing_free(out);
     }
@@ -385,7 +384,7 @@ enum status spawn_client_new(struct loop *loop, const struct spawn_client_config
     client->context = context;
     client->fd = client->launcher_fd = -1;
     client->retry_ms = RETRY_MIN_MS;
-    TAILQ_INIT(&client->waiting);
+    STAILQ_INIT(&client->waiting);
     TAILQ_INIT(&client->unanswered);
     table_init(&client->unanswered_ids, &outgoing_by_id);
     client->config = *config;
@@ -408,15 +407,6 @@ enum status spawn_client_new(struct loop *loop, const struct spawn_client_config
     return OK;
 }
 
-static void free_all(struct outgoing_queue *queue)
-{
-    struct outgoing *out;
-    while ((out = TAILQ_FIRST(queue))) {
-        TAILQ_REMOVE(queue, out, queue);
-        outgoing_free(out);
-    }
-}
-
 struct spawn_client *spawn_client_free(struct spawn_client *client)
 {
     if (!client)
@@ -430,8 +420,11 @@ struct spawn_client *spawn_client_free(struct spawn_client *client)
     loop_timer_free(client->retry);
     loop_timer_free(client->resume);
     loop_timer_free(client->waking);
-    free_all(&client->waiting);
-    free_all(&client->unanswered);
+    take_back(client);
+    for (struct outgoing *out; (out = STAILQ_FIRST(&client->waiting));) {
+        STAILQ_REMOVE_HEAD(&client->waiting, waiting);
+        outgoing_free(out);
+    }
     table_release(&client->unanswered_ids);
     free(client->events);
     free((char *)client->config.folder);
@@ -443,7 +436,7 @@ struct spawn_client *spawn_client_free(struct spawn_client *client)
 
 static void enqueue(struct spawn_client *client, struct outgoing *out)
 {
-    TAILQ_INSERT_TAIL(&client->waiting, out, queue);
+    STAILQ_INSERT_TAIL(&client->waiting, out, waiting);
     want(client);
 }
 

@@ -109,6 +109,52 @@ static void a_killed_spawner_is_answered_for(void **state)
     free(text);
 }
 
+/* How often the line stands in the text. */
+static int count_line(const char *text, const char *line)
+{
+    int count = 0;
+    size_t length = strlen(line);
+    for (const char *at = text; (at = strstr(at, line)); at += length)
+        count += (at == text || at[-1] == '\n') && at[length] == '\n';
+    return count;
+}
+
+static void nothing_runs_twice_however_often_it_is_killed(void **state)
+{
+    enum { COUNT = 400 };
+    struct harness *h = *state;
+    char path[256], script[512], id[32];
+    harness_path(h, "ran", path, sizeof(path));
+    snprintf(script, sizeof(script), "echo $PEAL_SPAWN_RUN >> %s", path);
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof(id), "once-%d", i);
+        harness_sh(h, id, script);
+    }
+    for (int kills = 1; kills <= 4; kills++) {
+        int ended = h->ended_count;
+        harness_wait(h, h->ended_count > ended + 20);
+        kill((pid_t)h->hello.pid, SIGKILL);
+        harness_wait(h, h->gone == kills);
+        harness_wait(h, h->is_ready);
+    }
+    for (int i = 0; i < COUNT; i++) { /* what was not answered has been sent again */
+        snprintf(id, sizeof(id), "once-%d", i);
+        harness_ended(h, id);
+    }
+    char *text = calloc(1, 1 << 16);
+    assert_non_null(text);
+    harness_file(h, "ran", text, 1 << 16);
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof(id), "once-%d", i);
+        const struct spawn_run *run = &harness_seen(h, id)->run;
+        int count = count_line(text, id);
+        if (count > 1 || (count == 0 && run->reason != SPAWN_UNKNOWN))
+            fail_msg("%s ran %d times: %s", id, count,
+                     spawn_reason_text((enum spawn_reason)run->reason));
+    }
+    free(text);
+}
+
 static void an_adopted_run_can_be_killed(void **state)
 {
     struct harness *h = *state;
@@ -329,6 +375,7 @@ int main(void)
         TEST(the_newer_agent_wins),
         TEST(a_killed_spawner_is_answered_for),
         TEST(an_adopted_run_can_be_killed),
+        TEST(nothing_runs_twice_however_often_it_is_killed),
         TEST(an_upgrade_keeps_everything),
         TEST(a_broken_upgrade_is_refused),
         TEST(sigterm_ends_all_runs),
