@@ -60,7 +60,7 @@ struct spawn_client {
     bool is_paused; /* out of descriptors: sends nothing until `resume` */
     struct loop_timer *resume;
     struct spawn_hello hello;
-    STAILQ_HEAD(, outgoing) waiting;
+    STAILQ_HEAD(waiting_queue, outgoing) waiting;
     TAILQ_HEAD(unanswered_queue, outgoing) unanswered;
     struct table unanswered_ids;
     struct spawn_event *events; /* a ring */
