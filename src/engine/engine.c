@@ -312,7 +312,7 @@ void engine_step(struct engine *engine, struct now now)
     struct plan plan;
     set_now(engine, now);
     store_dispatch(engine->ports.store);
-    engine->ports.history->ops->dispatch(engine->ports.history);
+    history_dispatch(engine->ports.history);
     while (store_next_change(engine->ports.store, &change))
         take_change(engine, &change);
     runner_watch(&engine->runner);

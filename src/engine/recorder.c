@@ -218,7 +218,7 @@ static void send_records(struct recorder *recorder)
     batch->append.done = records_done;
     batch->append.context = batch;
     recorder->appending = true;
-    recorder->ports->history->ops->append(recorder->ports->history, &batch->append);
+    history_append(recorder->ports->history, &batch->append);
 }
 
 /* ---- and out of the store ---- */

@@ -361,8 +361,7 @@ static void tear_down(struct agent *agent)
 {
     /* Store and history answer what was asked before they go; the askers must still be there. */
     store_free(agent->store);
-    if (agent->history)
-        agent->history->ops->free(agent->history);
+    history_free(agent->history);
     agent_chores_free(agent->chores);
     api_free(agent->api);
     engine_free(agent->engine);

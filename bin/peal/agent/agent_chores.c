@@ -86,7 +86,7 @@ static void prune_job(struct agent_chores *chores, const struct catalog_job *job
         .done = prune_done,
         .context = chores,
     };
-    chores->history->ops->prune(chores->history, &chores->prune);
+    history_prune(chores->history, &chores->prune);
 }
 
 static void purge_job(struct agent_chores *chores, const struct catalog_job *job)

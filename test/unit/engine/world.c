@@ -115,11 +115,11 @@ static const struct executor_ops executor_ops = {start, kill_process, acknowledg
 
 /* ---- history ---- */
 
-static void append(struct history *history, struct history_append *request)
+static void keep_append(struct history *history, struct history_append *request)
 {
     struct world *world = of_history(history);
-    request->next = world->appends;
-    world->appends = request;
+    assert_true(world->append_count < sizeof(world->appends) / sizeof(world->appends[0]));
+    world->appends[world->append_count++] = request;
 }
 
 static void keep(struct world *world, const struct history_record *record)
@@ -137,19 +137,18 @@ static void keep(struct world *world, const struct history_record *record)
     world->runs[world->run_count++] = *record->run;
 }
 
-static void history_dispatch(struct history *history)
+static void answer_appends(struct history *history)
 {
     struct world *world = of_history(history);
-    while (world->appends) {
-        struct history_append *request = world->appends;
-        world->appends = request->next;
+    while (world->append_count) {
+        struct history_append *request = world->appends[--world->append_count];
         for (size_t i = 0; !world->history_away && i < request->count; i++)
             keep(world, &request->records[i]);
         request->done(request, world->history_away ? E_UNREACHABLE : OK);
     }
 }
 
-static const struct history_ops history_ops = {.append = append, .dispatch = history_dispatch};
+static const struct history_ops history_ops = {.append = keep_append, .dispatch = answer_appends};
 
 /* ---- life ---- */
 

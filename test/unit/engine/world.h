@@ -38,7 +38,8 @@ struct world {
     size_t run_count;
     struct ledger_entry entries[WORLD_ROWS];
     size_t entry_count;
-    struct history_append *appends; /* to be answered */
+    struct history_append *appends[4]; /* to be answered */
+    size_t append_count;
     struct engine *dead[16]; /* killed: they get answers, and do nothing any more */
     size_t dead_count;
     uint64_t seed;
