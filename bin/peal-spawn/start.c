@@ -43,6 +43,20 @@ static bool make_pipe(int *ret_read, int *ret_write, uint64_t *ret_inode)
     return true;
 }
 
+/* Both pipes; fds[1] and fds[2] become the run's ends. A run of another user owns them, so that it
+ * may open /dev/stderr. False and errno: what was made is there to be closed. */
+static bool make_pipes(struct run *run, const struct user_ids *user, int fds[3])
+{
+    for (int i = 0; i < 2; i++) {
+        int *read_fd = &run->streams[i].watch.fd;
+        if (!make_pipe(read_fd, &fds[i + 1], &run->pipes[i]))
+            return false;
+        if (user->must_switch && fchown(*read_fd, user->uid, user->gid) < 0)
+            return false;
+    }
+    return true;
+}
+
 /* The request's variables, and the mark that a kill looks for. */
 static char **make_env(const struct spawn_request *request, char mark[64])
 {
@@ -139,16 +153,11 @@ static enum spawn_step begin(struct spawner *s, struct run *run,
     if (step != SPAWN_STEP_NONE)
         return step;
     setup.env = env = make_env(request, mark);
-    for (int i = 0; env && i < 2; i++) {
-        int *read_fd = &run->streams[i].watch.fd;
-        if (!make_pipe(read_fd, &setup.fds[i + 1], &run->pipes[i]))
-            break;
-        /* so that a job which opens /dev/stderr may */
-        if (user.must_switch && fchown(*read_fd, user.uid, user.gid) < 0)
-            break;
-    }
-    if (!env || setup.fds[1] < 0 || setup.fds[2] < 0) {
-        *ret_error = env ? errno : ENOMEM;
+    if (!env) {
+        *ret_error = ENOMEM;
+        step = SPAWN_STEP_PIPE;
+    } else if (!make_pipes(run, &user, setup.fds)) {
+        *ret_error = errno;
         step = SPAWN_STEP_PIPE;
     } else {
         step = make_process(s, run, &setup, ret_error);

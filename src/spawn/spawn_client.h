@@ -8,7 +8,8 @@
  * Requests may be made at any time, also while no spawner can be reached: they wait. A start whose
  * answer was lost with the connection is sent again; the spawner never starts an id twice, and its
  * deadline still holds. A kill whose connection broke may be lost: look at what is still running
- * once READY comes, and ask again. */
+ * once READY comes, and ask again. A run that was started, but is not among those that are told
+ * before READY, is lost: the spawner's folder was removed, or the machine lost power. */
 #ifndef PEAL_SPAWN_CLIENT_H
 #define PEAL_SPAWN_CLIENT_H
 

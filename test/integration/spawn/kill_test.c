@@ -97,7 +97,7 @@ static void a_timeout_kills_the_whole_tree(void **state)
     int pids[8];
     for (size_t i = 0; i < ROWS(trees); i++) {
         snprintf(ids[i], sizeof(ids[i]), "late-%zu", i);
-        start_tree(h, i, ids[i], 1000, variables[i], pids);
+        start_tree(h, i, ids[i], 1500, variables[i], pids);
     }
     harness_wait(h, harness_seen(h, ids[ROWS(trees) - 1])->started == 1);
     harness_detach(h); /* nobody is there to tell the spawner */

@@ -72,7 +72,7 @@ static void surroundings_are_as_asked_for(void **state)
         {__LINE__, "echo $A$PEAL_SPAWN_RUN", "1around-7"},
         {__LINE__, "grep SigBlk /proc/self/status", "SigBlk:\t0000000000000000"},
         {__LINE__, "echo $((0x$(sed -n 's/SigIgn:.//p' /proc/self/status) & 0x7fffffff))", "0"},
-        {__LINE__, "ps -o sid= -p $$ | tr -d ' ' | grep -qx $$ && echo leader", "leader"},
+        {__LINE__, "[ $(cut -d ' ' -f 6 /proc/$$/stat) = $$ ] && echo leader", "leader"},
         {__LINE__, "cat /proc/self/oom_score_adj", "0"},
     };
     struct harness *h = *state;
