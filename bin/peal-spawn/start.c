@@ -192,8 +192,7 @@ void start_run(struct spawner *s, const struct spawn_request *request, int stdin
         spawner_unwatch(s, &s->agent); /* it comes again, and sees that the run is not known */
         return;
     }
-    int64_t now =
-        clock_now().boot.ms; /* not the turn's: many starts may have come before this one */
+    int64_t now = clock_now().boot.ms; /* not the turn's: many starts may be before this one */
     run->grace_ms = request->grace_ms;
     run->timeout_at_boot_ms = request->timeout_ms ? now + request->timeout_ms : 0;
     output_init(&run->output, request->head_bytes, request->tail_bytes);
