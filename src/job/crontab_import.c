@@ -7,7 +7,7 @@
 #include "job_internal.h"
 #include "utf8.h"
 
-enum { CRONTAB_BYTES_MAX = 1024 * 1024, CRONTAB_JOBS_MAX = 10000 };
+enum { CRONTAB_BYTES_MAX = 1024 * 1024, CRONTAB_JOBS_MAX = 5000 };
 
 struct importer {
     const struct crontab_options *options;
@@ -19,6 +19,7 @@ struct importer {
     char *timezone;       /* NULL: the default */
     char *home;
     int64_t jitter_s;
+    bool full; /* has more jobs than are read, and a note says so */
 };
 
 void crontab_init(struct crontab *crontab)
@@ -399,6 +400,16 @@ static enum status build_job(struct importer *in, struct job *job, const struct 
     return set_surroundings(in, job);
 }
 
+/* Once, for the first job that is too many. */
+static enum status note_full(struct importer *in)
+{
+    if (in->full)
+        return OK;
+    in->full = true;
+    return add_note(in, 0, CRONTAB_ERROR,
+                    "more than %d jobs; this one and those below are left out", CRONTAB_JOBS_MAX);
+}
+
 static enum status read_job(struct importer *in, const char *line)
 {
     struct parts parts;
@@ -413,7 +424,7 @@ static enum status read_job(struct importer *in, const char *line)
     else if (in->options->system && !parts.user)
         st = add_note(in, end, CRONTAB_ERROR, "expected a user and a command after the time");
     else if (in->out->jobs.count == CRONTAB_JOBS_MAX)
-        st = add_note(in, 0, CRONTAB_ERROR, "more than %d jobs in one crontab", CRONTAB_JOBS_MAX);
+        st = note_full(in);
     else if (!*parts.command)
         st = add_note(in, end, CRONTAB_ERROR,
                       in->options->system

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "hash.h"
 #include "json_surrogates.h"
 #include "node.h"
 #include "utf8.h"
@@ -231,8 +232,25 @@ static enum status read_list(struct reader *r, struct node *list, int depth)
     }
 }
 
+/* Which keys a map may have already: a clear bit is a sure no, so that the search through all of
+ * them is rare. */
+struct key_filter {
+    uint64_t bits[256];
+};
+
+static bool filter_add(struct key_filter *filter, const struct node *key)
+{
+    uint64_t hash = hash_bytes(0, key->text, key->length);
+    uint64_t *word = &filter->bits[hash % 256];
+    uint64_t bit = UINT64_C(1) << (hash >> 32) % 64;
+    bool was_set = *word & bit;
+    *word |= bit;
+    return was_set;
+}
+
 /* Keys are texts, each once. */
-static enum status check_key(const struct reader *r, const struct node *map, const struct node *key,
+static enum status check_key(const struct reader *r, const struct node *map,
+                             struct key_filter *filter, const struct node *key,
                              const yaml_mark_t *mark)
 {
     if (key->kind == NODE_LIST || key->kind == NODE_MAP)
@@ -243,7 +261,8 @@ static enum status check_key(const struct reader *r, const struct node *map, con
         return fail_at(r, mark,
                        "merge keys (<<) are not read; repeat the fields, or use an alias "
                        "for a whole value");
-    for (const struct entry *entry = map->entries; entry; entry = entry->next) {
+    const struct entry *first = filter_add(filter, key) ? map->entries : NULL;
+    for (const struct entry *entry = first; entry; entry = entry->next) {
         if (entry->key->length == key->length && strcmp(entry->key->text, key->text) == 0)
             return fail_at(r, mark, "\"%.60s\" is given twice; the first is in line %d", key->text,
                            entry->key->line);
@@ -254,6 +273,7 @@ static enum status check_key(const struct reader *r, const struct node *map, con
 static enum status read_map(struct reader *r, struct node *map, int depth)
 {
     struct entry **tail = &map->entries;
+    struct key_filter filter = {0};
     for (;;) {
         yaml_event_t event;
         enum status st = next_event(r, &event);
@@ -266,8 +286,8 @@ static enum status read_map(struct reader *r, struct node *map, int depth)
         }
         const struct node *key, *value;
         if ((st = read_node(r, &event, depth, &key)) != OK ||
-            (st = check_key(r, map, key, &mark)) != OK || (st = next_event(r, &event)) != OK ||
-            (st = read_node(r, &event, depth, &value)) != OK)
+            (st = check_key(r, map, &filter, key, &mark)) != OK ||
+            (st = next_event(r, &event)) != OK || (st = read_node(r, &event, depth, &value)) != OK)
             return st;
         struct entry *entry = tree_entry(r->tree, key, value);
         if (!entry)
