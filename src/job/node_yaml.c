@@ -32,17 +32,22 @@ static int from_one(size_t n)
     return n < INT_MAX ? (int)n + 1 : INT_MAX;
 }
 
-static enum status refuse(const struct reader *r, enum status st, const yaml_mark_t *mark)
+static void set_place(const struct reader *r, const yaml_mark_t *mark)
 {
     if (r->err) {
         r->err->line = from_one(mark->line);
         r->err->column = from_one(mark->column);
     }
+}
+
+static enum status refuse(const struct reader *r, enum status st, const yaml_mark_t *mark)
+{
+    set_place(r, mark);
     return st;
 }
 
 #define fail_at(r, mark, ...)                                                                      \
-    (parse_error_set((r)->err, 0, __VA_ARGS__), refuse((r), E_INVALID, (mark)))
+    (parse_error_set((r)->err, 0, __VA_ARGS__), set_place((r), (mark)), status_invalid())
 
 /* The byte at a mark, or NUL past the end. */
 static char byte_at(const struct reader *r, const yaml_mark_t *mark)
