@@ -41,7 +41,7 @@ static enum cron_field field_at(const struct cron_dialect *dialect, int count, i
     return (enum cron_field)(place + (seconds_first ? 0 : 1));
 }
 
-static enum status check_count(const struct cron_dialect *dialect, const char *text, int count,
+static enum status check_count(const struct cron_dialect *dialect, int count,
                                const struct word *words, struct parse_error *reterr)
 {
     if (count >= dialect->min_fields && count <= dialect->max_fields)
@@ -52,12 +52,12 @@ static enum status check_count(const struct cron_dialect *dialect, const char *t
     else if (count > 0)
         column = words[count - 1].end + 1;
     if (count == 0)
-        return parse_fail(reterr, column,
-                          text[0] ? "the schedule is blank" : "the schedule is empty");
+        return parse_fail(reterr, column, "the schedule is empty");
     if (dialect->min_fields == dialect->max_fields)
         return parse_fail(reterr, column, "expected %d fields, found %d", dialect->min_fields,
                           count);
-    return parse_fail(reterr, column, "expected %d to %d fields, found %d", dialect->min_fields,
+    return parse_fail(reterr, column, "expected %d %s %d fields, found %d", dialect->min_fields,
+                      dialect->max_fields - dialect->min_fields > 1 ? "to" : "or",
                       dialect->max_fields, count);
 }
 
@@ -115,64 +115,72 @@ static bool any(const uint8_t *bytes, size_t count)
     return false;
 }
 
-static bool month_can_match(const struct cron_expr *expr, int length)
+/* Does some day match in the years that start on this weekday? There are 14 kinds of years, and all
+ * of them come in every calendar cycle. */
+static bool year_kind_matches(const struct cron_expr *expr, bool leap, int first_weekday)
 {
-    for (int weekday = 0; weekday < 7; weekday++) {
-        if (cron_expr_month_days(expr, weekday, length))
+    int weekday = first_weekday;
+    for (int month = 1; month <= 12; month++) {
+        int length = civil_month_days(leap ? 2000 : 2001, month);
+        if (expr->months >> month & 1 && cron_expr_month_days(expr, weekday, length))
             return true;
+        weekday = (weekday + length) % 7;
     }
     return false;
 }
 
-/* Is there a matching day in some year, whatever the year is? Every month starts on every weekday
- * within a calendar cycle, February in leap years too. */
 static bool some_year_matches(const struct cron_expr *expr)
 {
-    for (int month = 1; month <= 12; month++) {
-        if (!(expr->months >> month & 1))
-            continue;
-        if (month_can_match(expr, civil_month_days(2000, month)))
-            return true;
-        if (month == 2 && month_can_match(expr, 28))
+    for (int weekday = 0; weekday < 7; weekday++) {
+        if (year_kind_matches(expr, true, weekday) || year_kind_matches(expr, false, weekday))
             return true;
     }
     return false;
 }
 
-static bool year_matches(const struct cron_expr *expr, int year)
+/* The kinds of years in which some day matches, for each weekday of January 1st. */
+struct year_kinds {
+    bool matches[2][7]; /* [is leap][weekday] */
+};
+
+static struct year_kinds matching_kinds(const struct cron_expr *expr)
 {
-    for (int month = 1; month <= 12; month++) {
-        if (expr->months >> month & 1 &&
-            cron_expr_month_days(expr, civil_weekday(civil_to_days(year, month, 1)),
-                                 civil_month_days(year, month)))
-            return true;
+    struct year_kinds kinds;
+    for (int weekday = 0; weekday < 7; weekday++) {
+        kinds.matches[false][weekday] = year_kind_matches(expr, false, weekday);
+        kinds.matches[true][weekday] = year_kind_matches(expr, true, weekday);
     }
-    return false;
+    return kinds;
+}
+
+static bool year_matches(const struct year_kinds *kinds, int64_t year)
+{
+    return kinds->matches[civil_is_leap(year)][civil_weekday(civil_to_days(year, 1, 1))];
 }
 
 /* Keeps of the listed years those in which some day matches, so that a search never visits a year
  * in vain. */
 static enum status keep_years(struct cron_expr *expr, const struct cron_years *listed)
 {
-    int first = 0, last = 0;
-    for (int64_t year = cron_years_from(listed, YEAR_MIN); year != INT64_MAX;
-         year = cron_years_from(listed, year + 1)) {
-        if (!year_matches(expr, (int)year))
-            continue;
-        first = first ? first : (int)year;
-        last = (int)year;
+    struct year_kinds kinds = matching_kinds(expr);
+    int64_t first = cron_years_from(listed, YEAR_MIN);
+    int64_t last = cron_years_until(listed, YEAR_MAX);
+    int64_t first_match = first, last_match = last;
+    while (first_match <= last && !year_matches(&kinds, first_match))
+        first_match = cron_years_from(listed, first_match + 1);
+    while (last_match >= first && !year_matches(&kinds, last_match))
+        last_match = cron_years_until(listed, last_match - 1);
+    expr->never = first_match > last;
+    if (!expr->never) { /* else keep the list as it was given, to show it */
+        first = first_match;
+        last = last_match;
     }
-    expr->never = !first;
-    if (!first) { /* nothing left: keep the list as it was given, to show it */
-        first = (int)cron_years_from(listed, YEAR_MIN);
-        last = (int)cron_years_until(listed, YEAR_MAX);
-    }
-    expr->years = cron_years_new(first, last);
+    expr->years = cron_years_new((int)first, (int)last);
     if (!expr->years)
         return E_NOMEM;
-    for (int year = first; year <= last; year++) {
-        if (cron_years_has(listed, year) && (expr->never || year_matches(expr, year)))
-            cron_years_add(expr->years, year);
+    for (int64_t year = first; year <= last; year = cron_years_from(listed, year + 1)) {
+        if (expr->never || year_matches(&kinds, year))
+            cron_years_add(expr->years, (int)year);
     }
     return OK;
 }
@@ -203,19 +211,67 @@ static bool restricts_years(const struct cron_years *listed)
     return false;
 }
 
+/* What is known of an expression while its fields are read. */
+struct parsing {
+    struct cron_expr expr;
+    struct cron_years *listed; /* NULL: no year field, or a plain star */
+    bool both_days;            /* a leading '+' */
+    int day, weekday;          /* where these fields begin */
+    bool day_question, weekday_question;
+};
+
+static enum status parse_field(struct parsing *p, struct cron_field_source source,
+                               struct parse_error *reterr)
+{
+    struct cron_field_set set = {0};
+    if (source.field == CRON_WEEKDAY && source.text[source.begin] == '+' &&
+        source.dialect->features & CRON_HAS_AND) {
+        p->both_days = true;
+        p->expr.notes |= CRON_NOTE_BOTH_DAYS;
+        if (++source.begin == source.end)
+            return parse_fail(reterr, source.end + 1, "a day of week is missing after '+'");
+    }
+    if (source.field == CRON_YEAR) {
+        if (source.end - source.begin == 1 && source.text[source.begin] == '*')
+            return OK;
+        set.years = p->listed = cron_years_new(YEAR_MIN, YEAR_MAX);
+        if (!p->listed)
+            return E_NOMEM;
+    }
+    enum status st = cron_field_parse(&source, &set, reterr);
+    if (st != OK)
+        return st;
+    if (source.field == CRON_DAY) {
+        p->day = source.begin;
+        p->day_question = set.question;
+    }
+    if (source.field == CRON_WEEKDAY) {
+        p->weekday = source.begin;
+        p->weekday_question = set.question;
+    }
+    store_field(&p->expr, source.field, &set);
+    return OK;
+}
+
+static enum status check_questions(const struct parsing *p, const struct cron_dialect *dialect,
+                                   struct parse_error *reterr)
+{
+    if (!(dialect->features & CRON_ONE_QUESTION) || p->day_question != p->weekday_question)
+        return OK;
+    return parse_fail(reterr, (p->day_question ? p->weekday : p->day) + 1,
+                      "%s wants '?' in one of day of month and day of week, and in one only",
+                      dialect->title);
+}
+
 enum status cron_expr_parse(struct cron_expr *ret, const char *text, enum cron_profile profile,
                             const struct cron_seed *seed, struct parse_error *reterr)
 {
     const struct cron_dialect *dialect = cron_dialect(profile);
-    struct cron_expr expr = {.seconds = 1};
-    struct cron_years *listed = NULL;
+    struct parsing p = {.expr = {.seconds = 1}};
     struct word words[CRON_FIELDS + 1] = {0};
-    bool both_days = false;
-    int questions = 0;
     int count = split(text, words, CRON_FIELDS + 1);
-    enum status st = check_count(dialect, text, count, words, reterr);
+    enum status st = check_count(dialect, count, words, reterr);
     for (int place = 0; st == OK && place < count; place++) {
-        struct cron_field_set set = {0};
         struct cron_field_source source = {
             .text = text,
             .begin = words[place].begin,
@@ -225,34 +281,19 @@ enum status cron_expr_parse(struct cron_expr *ret, const char *text, enum cron_p
             .dialect = dialect,
             .seed = seed,
         };
-        if (source.field == CRON_WEEKDAY && text[source.begin] == '+' &&
-            dialect->features & CRON_HAS_AND) {
-            both_days = true;
-            expr.notes |= CRON_NOTE_BOTH_DAYS;
-            source.begin++;
-        }
-        if (source.field == CRON_YEAR) {
-            listed = cron_years_new(YEAR_MIN, YEAR_MAX);
-            if (!listed)
-                return E_NOMEM;
-            set.years = listed;
-        }
-        st = cron_field_parse(&source, &set, reterr);
-        if (st != OK)
-            goto out;
-        questions += set.question;
-        store_field(&expr, source.field, &set);
+        st = parse_field(&p, source, reterr);
     }
-    if (st == OK && dialect->features & CRON_ONE_QUESTION && questions != 1)
-        st = parse_fail(reterr, words[count - 1].begin + 1,
-                        "%s wants '?' in one of day of month and day of week, and only there",
-                        dialect->title);
     if (st == OK)
-        st = conclude(&expr, listed && restricts_years(listed) ? listed : NULL, both_days, dialect);
+        st = check_questions(&p, dialect, reterr);
+    if (st == OK && p.listed && !restricts_years(p.listed)) {
+        free(p.listed);
+        p.listed = NULL;
+    }
     if (st == OK)
-        *ret = expr;
-out:
-    free(listed);
+        st = conclude(&p.expr, p.listed, p.both_days, dialect);
+    if (st == OK)
+        *ret = p.expr;
+    free(p.listed);
     return st;
 }
 

@@ -120,16 +120,30 @@ static void print_weekday(const struct cron_expr *expr, struct strbuf *out)
     }
 }
 
+/* The last year of the longest run from..to of the given step. */
+static int64_t year_run_end(const struct cron_expr *expr, int64_t from, int64_t step)
+{
+    int64_t to = from;
+    while (cron_expr_year_from(expr, to + 1) == to + step)
+        to += step;
+    return to;
+}
+
+/* Runs of three or more as a-b, a-b/n: leap years are many. */
 static void print_years(const struct cron_expr *expr, struct strbuf *out)
 {
     struct list list = {out, true};
     int64_t from = cron_expr_year_from(expr, YEAR_MIN);
     while (from != INT64_MAX) {
-        int64_t to = from;
-        while (cron_expr_year_allowed(expr, to + 1))
-            to++;
+        int64_t second = cron_expr_year_from(expr, from + 1);
+        int64_t step = second == INT64_MAX ? 1 : second - from;
+        int64_t to = year_run_end(expr, from, step);
+        if (to - from < 2 * step)
+            to = from;
         comma(&list);
         strbuf_addf(out, to > from ? "%d-%d" : "%d", (int)from, (int)to);
+        if (to > from && step > 1)
+            strbuf_addf(out, "/%d", (int)step);
         from = cron_expr_year_from(expr, to + 1);
     }
 }

@@ -25,12 +25,6 @@ void cron_years_add(struct cron_years *years, int year)
     years->bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-void cron_years_remove(struct cron_years *years, int year)
-{
-    unsigned i = (unsigned)(year - years->first);
-    years->bits[i / 64] &= ~(UINT64_C(1) << (i % 64));
-}
-
 bool cron_years_has(const struct cron_years *years, int64_t year)
 {
     if (year < years->first || year > years->last)

@@ -15,7 +15,6 @@ struct cron_years {
 struct cron_years *cron_years_new(int first, int last);
 
 void cron_years_add(struct cron_years *years, int year);
-void cron_years_remove(struct cron_years *years, int year);
 bool cron_years_has(const struct cron_years *years, int64_t year);
 bool cron_years_equal(const struct cron_years *a, const struct cron_years *b);
 
