@@ -31,10 +31,8 @@ static void add_range(struct scanner *p, struct range range)
 /* Everything that the field can hold; what `*` stands for. */
 static struct range whole_field(const struct scanner *p)
 {
-    enum cron_field field = p->source->field;
-    int last = field == CRON_YEAR ? p->source->dialect->year_max
-                                  : cron_field_min(field) + cron_field_size(field) - 1;
-    return (struct range){cron_field_min(field), last, 1};
+    int min = cron_field_min(p->source->field);
+    return (struct range){min, min + cron_field_size(p->source->field) - 1, 1};
 }
 
 /* What a bare `H`, `~` or `R` is drawn from: only days that every month has. */
@@ -96,10 +94,13 @@ static enum status parse_hash(struct scanner *p)
             return st;
         if (!scan_take(p, '-'))
             return scan_unexpected(p);
-        if ((st = scan_value(p, &range.to, &named)) != OK)
+        p->had = "'-'";
+        if ((st = scan_range_end(p, &range.to)) != OK)
             return st;
         if (range.from > range.to)
             return FAIL(p, begin, "a range inside H(...) goes from low to high");
+        if (p->at == p->source->end)
+            return FAIL(p, p->at, "')' is missing");
         if (!scan_take(p, ')'))
             return scan_unexpected(p);
         p->had = "H(...)";
@@ -114,7 +115,6 @@ static enum status parse_hash(struct scanner *p)
 static enum status parse_random(struct scanner *p, const int *from)
 {
     enum status st;
-    bool named;
     if (!scan_has(p, CRON_HAS_RANDOM))
         return scan_not_in_dialect(p, p->item, "'~'");
     if (p->source->field == CRON_YEAR)
@@ -125,7 +125,7 @@ static enum status parse_random(struct scanner *p, const int *from)
         range.from = *from;
     p->had = "'~'";
     if (isalnum((unsigned char)scan_peek(p))) {
-        if ((st = scan_value(p, &range.to, &named)) != OK)
+        if ((st = scan_range_end(p, &range.to)) != OK)
             return st;
         p->had = "a range";
     }
@@ -152,6 +152,7 @@ static enum status parse_last_day(struct scanner *p, int length)
     int before = 0;
     if (scan_take(p, '-')) {
         int begin = p->at;
+        p->had = "L-";
         enum status st = scan_number(p, &before);
         if (st != OK)
             return st;
@@ -241,9 +242,12 @@ static enum status parse_question(struct scanner *p)
     enum cron_field field = p->source->field;
     if (!scan_has(p, CRON_HAS_QUESTION))
         return scan_not_in_dialect(p, p->item, "'?'");
-    if (field != CRON_DAY && field != CRON_WEEKDAY)
-        return FAIL(p, p->item, "'?' is for the two day fields; for a %s spread by job name use H",
-                    cron_field_name(field));
+    bool day_field = field == CRON_DAY || field == CRON_WEEKDAY;
+    if (!day_field && !scan_has(p, CRON_QUESTION_ANYWHERE))
+        return FAIL(p, p->item, "'?' is for the two day fields%s",
+                    field != CRON_YEAR && scan_has(p, CRON_HAS_HASH)
+                        ? "; use H to spread jobs by their names"
+                        : "");
     if (p->item != p->source->begin || p->at != p->source->end)
         return FAIL(p, p->item, "'?' stands alone in its field");
     p->set->star = p->set->question = true;
@@ -258,7 +262,7 @@ static enum status parse_open_step(struct scanner *p, int from)
     range.from = p->source->field == CRON_WEEKDAY ? from % 7 : from;
     if (!scan_has(p, CRON_HAS_OPEN_STEP))
         return FAIL(p, p->at, "a step after a single value is not part of %s; write %d-%d/n",
-                    p->source->dialect->title, from, scan_highest(p));
+                    p->source->dialect->title, from, whole_field(p).to);
     enum status st = scan_step(p, &range.step);
     if (st != OK)
         return st;
@@ -271,15 +275,12 @@ static enum status parse_open_step(struct scanner *p, int from)
 static enum status parse_range(struct scanner *p, int from)
 {
     struct range range = {.from = from, .step = 1};
-    bool named;
     p->had = "'-'";
-    enum status st = scan_value(p, &range.to, &named);
+    enum status st = scan_range_end(p, &range.to);
     if (st != OK)
         return st;
-    if (p->source->field == CRON_WEEKDAY && named && range.to == 0)
-        range.to = 7; /* x-SUN ends the week */
     if (range.from > range.to && (p->source->field == CRON_YEAR || !scan_has(p, CRON_HAS_WRAP)))
-        return FAIL(p, p->item, "a range of %ss goes from low to high",
+        return FAIL(p, p->item, "ranges go from low to high in the %s field",
                     cron_field_name(p->source->field));
     p->had = "a range";
     if ((st = scan_step(p, &range.step)) != OK)

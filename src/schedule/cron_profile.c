@@ -57,8 +57,8 @@ static const struct cron_dialect dialects[] = {
             .max_fields = 5,
             .weekday_max = 6,
             .year_max = YEAR_MAX,
-            .features =
-                CRON_HAS_QUESTION | CRON_HAS_OPEN_STEP | CRON_HAS_MACROS | CRON_HAS_INTERVALS,
+            .features = CRON_HAS_QUESTION | CRON_QUESTION_ANYWHERE | CRON_HAS_OPEN_STEP |
+                        CRON_HAS_MACROS | CRON_HAS_INTERVALS,
         },
     [CRON_OCPS_STRICT] =
         {

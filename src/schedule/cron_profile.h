@@ -25,6 +25,7 @@ enum cron_feature {
     CRON_BARE_LAST_IS_SATURDAY = 1 << 14, /* L in day of week */
     CRON_SUNDAY_IS_1 = 1 << 15,           /* weekdays are 1-7 from Sunday */
     CRON_YEAR_SIXTH = 1 << 16,            /* minute first, year last */
+    CRON_QUESTION_ANYWHERE = 1 << 17,     /* ? is * in every field */
 };
 
 struct cron_dialect {

@@ -84,32 +84,58 @@ int scan_highest(const struct scanner *p)
     return fields[p->source->field].max;
 }
 
+/* Bytes of the UTF-8 character at `text`; 0: it is none, and must not get into a message. */
+static int utf8_length(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    int length = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+    if (c[0] > 0xf4 || (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
+        (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
+        return 0; /* too large, spelt too long, or half of a pair */
+    for (int i = 1; i < length; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return length;
+}
+
 /* A character as it can be shown in a message. */
 static const char *shown(const struct scanner *p, int at, char buffer[8])
 {
-    unsigned char c = (unsigned char)p->source->text[at];
-    if (isprint(c)) {
-        snprintf(buffer, 8, "'%c'", c);
-    } else if (c >= 0xc0) { /* a whole UTF-8 character, if it is one */
-        int length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-        for (int i = 1; i < length; i++) {
-            if ((p->source->text[at + i] & 0xc0) != 0x80) {
-                snprintf(buffer, 8, "\\x%02x", c);
-                return buffer;
-            }
-        }
-        snprintf(buffer, 8, "'%.*s'", length, p->source->text + at);
-    } else {
-        snprintf(buffer, 8, "\\x%02x", c);
-    }
+    const char *text = p->source->text + at;
+    int length = utf8_length(text);
+    bool control = (unsigned char)*text < ' ' || *text == '\x7f';
+    if (length && !control)
+        snprintf(buffer, 8, "'%.*s'", length, text);
+    else
+        snprintf(buffer, 8, "\\x%02x", (unsigned char)*text);
     return buffer;
+}
+
+/* The field that a letter belongs to, when it is not this one; NULL: none. */
+static const char *home_of(enum cron_field field, char c)
+{
+    if (toupper((unsigned char)c) == 'W' && field != CRON_DAY)
+        return fields[CRON_DAY].name;
+    if ((c == '#' || c == '+' || toupper((unsigned char)c) == 'L') && field != CRON_WEEKDAY)
+        return fields[CRON_WEEKDAY].name;
+    return NULL;
 }
 
 enum status scan_unexpected(const struct scanner *p)
 {
     char buffer[8];
-    if (p->at >= p->source->end)
-        return FAIL(p, p->at, "the %s field ends too early", fields[p->source->field].name);
+    char c = scan_peek(p);
+    if (p->had && (!c || c == ','))
+        return FAIL(p, p->at, "a value is missing after %s", p->had);
+    const char *home = home_of(p->source->field, c);
+    if (home)
+        return FAIL(p, p->at, "unexpected '%c' in the %s field; it is for the %s", c,
+                    fields[p->source->field].name, home);
+    if (c == '+' && !scan_has(p, CRON_HAS_AND))
+        return scan_not_in_dialect(p, p->at, "'+'");
+    if (c == '+')
+        return FAIL(p, p->at, "'+' stands once, first in the day of week field");
     if (p->had)
         return FAIL(p, p->at, "unexpected %s after %s", shown(p, p->at, buffer), p->had);
     return FAIL(p, p->at, "unexpected %s in the %s field; %d-%d is allowed",
@@ -122,7 +148,6 @@ enum status scan_not_in_dialect(const struct scanner *p, int at, const char *wha
     return FAIL(p, at, "%s is not part of %s cron expressions", what, p->source->dialect->title);
 }
 
-/* Digits as a number of at most 9 places. */
 enum status scan_number(struct scanner *p, int *ret)
 {
     int begin = p->at;
@@ -130,7 +155,7 @@ enum status scan_number(struct scanner *p, int *ret)
     if (!isdigit((unsigned char)scan_peek(p)))
         return scan_unexpected(p);
     while (isdigit((unsigned char)scan_peek(p))) {
-        if (p->at - begin >= 9)
+        if (value > 99999999)
             return FAIL(p, begin, "number too large");
         value = value * 10 + (p->source->text[p->at++] - '0');
     }
@@ -217,11 +242,29 @@ static const char *nearest_name(const struct scanner *p, int length)
     return NULL;
 }
 
+/* The other field that has the word for a name; NULL: none. */
+static const char *named_elsewhere(const struct scanner *p, int length)
+{
+    for (int i = 0; i < 12; i++) {
+        if (scan_word_is(p, length, month_names[i]))
+            return fields[CRON_MONTH].names_are;
+        if (i < 7 && scan_word_is(p, length, weekday_names[i]))
+            return fields[CRON_WEEKDAY].names_are;
+    }
+    return NULL;
+}
+
 static enum status unknown_word(const struct scanner *p, int length)
 {
     enum cron_field field = p->source->field;
     const char *word = p->source->text + p->at;
     int shown_length = length > 20 ? 20 : length;
+    const char *elsewhere = named_elsewhere(p, length);
+    if (elsewhere)
+        return FAIL(p, p->at, "\"%.*s\" is a %s; this is the %s field", length, word, elsewhere,
+                    fields[field].name);
+    if (field == CRON_DAY && scan_word_is(p, length, "W"))
+        return FAIL(p, p->at, "W needs a day before it: 15W is the workday nearest to the 15th");
     if (!fields[field].names)
         return FAIL(p, p->at, "unexpected \"%.*s\"; %s is a number %d-%d", shown_length, word,
                     fields[field].name, scan_lowest(p), scan_highest(p));
@@ -230,6 +273,15 @@ static enum status unknown_word(const struct scanner *p, int length)
         return FAIL(p, p->at, "unknown %s \"%.*s\"; did you mean %s?", fields[field].names_are,
                     shown_length, word, near);
     return FAIL(p, p->at, "unknown %s \"%.*s\"", fields[field].names_are, shown_length, word);
+}
+
+enum status scan_range_end(struct scanner *p, int *ret)
+{
+    bool named;
+    enum status st = scan_value(p, ret, &named);
+    if (st == OK && p->source->field == CRON_WEEKDAY && named && *ret == 0)
+        *ret = 7;
+    return st;
 }
 
 /* A number or a name. *ret_named tells which. */
@@ -263,8 +315,10 @@ enum status scan_step(struct scanner *p, int *step)
     int value;
     if (scan_peek(p) == '-')
         return FAIL(p, begin, "a step is 1 or more");
-    if (!isdigit((unsigned char)scan_peek(p)))
+    if (p->at == p->source->end || scan_peek(p) == ',')
         return FAIL(p, begin, "a step is missing after '/'");
+    if (!isdigit((unsigned char)scan_peek(p)))
+        return FAIL(p, begin, "a step is a number, 1 or more");
     enum status st = scan_number(p, &value);
     if (st != OK)
         return st;

@@ -27,12 +27,15 @@ bool scan_take(struct scanner *p, char c);
 int scan_word_length(const struct scanner *p);
 bool scan_word_is(const struct scanner *p, int length, const char *word);
 
-/* Digits, of at most 9 places and any value. */
+/* Digits, of any value up to 9 places. */
 MUST_CHECK enum status scan_number(struct scanner *p, int *ret);
 
 /* A number that the field allows, or a name (*ret_named). Weekdays come out as 0-7, Sunday first,
  * whatever the dialect's numbering. */
 MUST_CHECK enum status scan_value(struct scanner *p, int *ret, bool *ret_named);
+
+/* The same behind a '-' or '~': there SUN is 7, the end of the week. */
+MUST_CHECK enum status scan_range_end(struct scanner *p, int *ret);
 
 /* `/n`, if it is there: then *step is n. */
 MUST_CHECK enum status scan_step(struct scanner *p, int *step);

@@ -37,11 +37,12 @@ enum status duration_parse(const char *text, int column, int64_t *ret_s, struct 
             value = value * 10 + (*at - '0');
             if (value > max_s)
                 return parse_fail(reterr, column + (int)(begin - text),
-                                  "the duration is too long; 36500d is allowed");
+                                  "the duration is too long; 36500d is the most");
         }
         int here = column + (int)(at - text);
         if (at == begin)
-            return parse_fail(reterr, here, "a duration is numbers with units, like 90s or 1h30m");
+            return parse_fail(reterr, here,
+                              "a duration is numbers with units and no spaces, like 90s or 1h30m");
         if (*at == '.')
             return parse_fail(reterr, here, "a duration has no fractions; write 1h30m for 1.5h");
         if (!*at)
@@ -52,7 +53,7 @@ enum status duration_parse(const char *text, int column, int64_t *ret_s, struct 
         if (unit < next_unit)
             return parse_fail(reterr, here, "units go from large to small, each once: w d h m s");
         if (value > (max_s - total) / units[unit].seconds)
-            return parse_fail(reterr, column, "the duration is too long; 36500d is allowed");
+            return parse_fail(reterr, column, "the duration is too long; 36500d is the most");
         total += value * units[unit].seconds;
         next_unit = unit + 1;
         at++;

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cron_profile.h"
 #include "duration.h"
@@ -53,6 +54,16 @@ static enum status find_zone(const struct source *src, const char *name, size_t 
     return st;
 }
 
+/* A second prefix, or one in small letters, would be read as a field and draw a strange message. */
+static enum status check_no_prefix(const struct source *src, const char *at, bool second)
+{
+    if (strncasecmp(at, "TZ=", 3) != 0 && strncasecmp(at, "CRON_TZ=", 8) != 0)
+        return OK;
+    return parse_fail(src->err, column_of(src, at),
+                      second ? "time zone given twice"
+                             : "TZ= and CRON_TZ= are written in capital letters");
+}
+
 /* Reads `TZ=...` or `CRON_TZ=...` if it is there; *at is then behind it. */
 static enum status parse_zone(const struct source *src, const char **at, const struct zone **ret)
 {
@@ -64,7 +75,8 @@ static enum status parse_zone(const struct source *src, const char **at, const s
         const char *name = options->tz ? options->tz : options->default_tz;
         if (!name)
             name = "UTC";
-        return find_zone(src, name, strlen(name), 0, ret);
+        enum status st = check_no_prefix(src, *at, false);
+        return st == OK ? find_zone(src, name, strlen(name), 0, ret) : st;
     }
     if (!(src->dialect->features & CRON_HAS_ZONE))
         return parse_fail(src->err, column_of(src, *at),
@@ -84,7 +96,7 @@ static enum status parse_zone(const struct source *src, const char **at, const s
     *at = skip_space(end);
     if (!**at)
         return parse_fail(src->err, column_of(src, end), "schedule missing after the time zone");
-    return OK;
+    return check_no_prefix(src, *at, true);
 }
 
 static enum status parse_cron(const struct source *src, const char *fields, int column,
@@ -207,7 +219,7 @@ static unsigned edits_between(const char *typed, size_t length, const char *word
 static enum status unknown_macro(const struct source *src, const char *at, size_t length)
 {
     const char *best = NULL;
-    unsigned best_edits = 3;
+    unsigned best_edits = length < 5 ? 2 : 3; /* what is too far off was not meant */
     for (size_t i = 0; i < COUNT(macros) + COUNT(own_words); i++) {
         const char *name = i < COUNT(macros) ? macros[i].name : own_words[i - COUNT(macros)].name;
         unsigned edits = edits_between(at, length, name);
