@@ -35,8 +35,8 @@ enum dst_policy {
 struct schedule_options {
     const char *tz;         /* the job's zone; an error when the text names one too. May be NULL */
     const char *default_tz; /* where neither the text nor `tz` names one. NULL: UTC */
-    int64_t start_s;        /* nothing is due before; TIME_UNSET: no bound */
-    int64_t end_s;          /* nothing is due at or after; TIME_UNSET: no bound */
+    int64_t start_s;        /* nothing is due before; years 1 to 9999; TIME_UNSET: no bound */
+    int64_t end_s;          /* nothing is due at or after; likewise */
     int64_t jitter_s;       /* spread over this many seconds; 0: none */
     enum dst_policy dst;
     enum cron_profile profile;

@@ -351,9 +351,18 @@ static enum status parse_wrapped(const struct source *src, const char *at,
     return st;
 }
 
+/* Unset, or an instant of the years 1 to 9999. */
+static bool is_bound(int64_t utc_s)
+{
+    const int64_t first_s = INT64_C(-62135596800), end_s = INT64_C(253402300800);
+    return utc_s == TIME_UNSET || (utc_s >= first_s && utc_s <= end_s);
+}
+
 static enum status check_options(const struct source *src)
 {
     const struct schedule_options *o = src->options;
+    if (!is_bound(o->start_s) || !is_bound(o->end_s))
+        return parse_fail(src->err, 0, "start and end are in the years 1 to 9999");
     if (o->start_s != TIME_UNSET && o->end_s != TIME_UNSET && o->start_s >= o->end_s)
         return parse_fail(src->err, 0, "the window is empty: its end is not after its start");
     if (o->jitter_s < 0 || o->jitter_s > JITTER_MAX_S)

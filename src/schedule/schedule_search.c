@@ -11,6 +11,9 @@ enum {
     FAR_S = 48 * 3600,      /* more than any two offsets differ */
 };
 
+/* Far beyond any real date, near enough to zero for sums and differences not to overflow. */
+#define SEARCH_LIMIT_S (INT64_MAX / 8)
+
 /* A gap at the start of the span whose skipped times are due at its end. */
 static bool gap_moves(const struct schedule *schedule, const struct zone_span *span)
 {
@@ -35,19 +38,15 @@ static int64_t local_start(const struct schedule *schedule, const struct zone_sp
     return span->start_s + (fold_mutes(schedule, span) ? span->previous_offset_s : span->offset_s);
 }
 
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-    int64_t sum;
-    if (!__builtin_add_overflow(a, b, &sum))
-        return sum;
-    return b < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static int64_t cron_next(const struct schedule *schedule, int64_t after_s)
 {
     const struct cron_expr *expr = &schedule->cron;
+    if (after_s >= SEARCH_LIMIT_S)
+        return NEVER;
+    if (after_s < -SEARCH_LIMIT_S)
+        after_s = -SEARCH_LIMIT_S;
     struct zone_span span = zone_span_at(schedule->zone, after_s);
-    int64_t local = add_saturated(after_s, span.offset_s);
+    int64_t local = after_s + span.offset_s;
     int64_t start = local_start(schedule, &span);
     if (start != INT64_MIN && local < start - 1)
         local = start - 1;
@@ -55,8 +54,7 @@ static int64_t cron_next(const struct schedule *schedule, int64_t after_s)
     /* `match` is the first match after `local`: until a fold goes back behind `local` or a gap
      * swallows `match`, it stays the one to look for, and spans are only compared with it. */
     while (match != NEVER && match - span.offset_s >= span.end_s) {
-        bool far =
-            match - local > FAR_S && span.end_s - add_saturated(local, -span.offset_s) > FAR_S;
+        bool far = match - local > FAR_S && span.end_s - (local - span.offset_s) > FAR_S;
         int64_t next_start = span.end_s;
         if (far && match - FAR_S > span.end_s)
             next_start = match - FAR_S;
@@ -80,16 +78,18 @@ static int64_t cron_next(const struct schedule *schedule, int64_t after_s)
 static int64_t cron_prev(const struct schedule *schedule, int64_t before_s)
 {
     const struct cron_expr *expr = &schedule->cron;
-    if (before_s == INT64_MIN)
+    if (before_s <= -SEARCH_LIMIT_S)
         return NEVER_BEFORE;
+    if (before_s > SEARCH_LIMIT_S)
+        before_s = SEARCH_LIMIT_S;
     struct zone_span span = zone_span_at(schedule->zone, before_s - 1);
-    int64_t local = add_saturated(before_s, span.offset_s);
+    int64_t local = before_s + span.offset_s;
     int64_t match = cron_expr_prev(expr, local);
     while (match != NEVER_BEFORE && match < local_start(schedule, &span)) {
         int64_t start = span.start_s;
         if (gap_moves(schedule, &span) && match >= start + span.previous_offset_s)
             return start;
-        bool far = local - match > FAR_S && add_saturated(local, -span.offset_s) - start > FAR_S;
+        bool far = local - match > FAR_S && local - span.offset_s - start > FAR_S;
         if (far && match + FAR_S < start) {
             struct zone_span earlier = zone_span_at(schedule->zone, match + FAR_S);
             if (earlier.end_s < start) {
@@ -116,20 +116,20 @@ static int64_t divide_down(int64_t a, int64_t b)
 static int64_t every_next(const struct schedule *schedule, int64_t after_s)
 {
     int64_t anchor = schedule->start_s == TIME_UNSET ? 0 : schedule->start_s;
-    if (after_s >= NEVER - 2 * schedule->value_s - (anchor < 0 ? -anchor : anchor))
+    if (after_s >= SEARCH_LIMIT_S)
         return NEVER;
-    if (after_s < INT64_MIN / 2)
-        after_s = INT64_MIN / 2;
+    if (after_s < -SEARCH_LIMIT_S)
+        after_s = -SEARCH_LIMIT_S;
     return anchor + (divide_down(after_s - anchor, schedule->value_s) + 1) * schedule->value_s;
 }
 
 static int64_t every_prev(const struct schedule *schedule, int64_t before_s)
 {
     int64_t anchor = schedule->start_s == TIME_UNSET ? 0 : schedule->start_s;
-    if (before_s <= INT64_MIN / 2)
+    if (before_s <= -SEARCH_LIMIT_S)
         return NEVER_BEFORE;
-    if (before_s > INT64_MAX / 2)
-        before_s = INT64_MAX / 2;
+    if (before_s > SEARCH_LIMIT_S)
+        before_s = SEARCH_LIMIT_S;
     return anchor + divide_down(before_s - 1 - anchor, schedule->value_s) * schedule->value_s;
 }
 
@@ -185,7 +185,9 @@ int64_t schedule_next_after(const struct schedule *schedule, int64_t ended_s)
         return NEVER;
     if (schedule->start_s != TIME_UNSET && ended_s < schedule->start_s)
         ended_s = schedule->start_s;
-    int64_t tick = add_saturated(ended_s, schedule->value_s);
+    if (ended_s >= NEVER - schedule->value_s)
+        return NEVER;
+    int64_t tick = ended_s + schedule->value_s;
     return schedule->end_s != TIME_UNSET && tick >= schedule->end_s ? NEVER : tick;
 }
 

@@ -226,6 +226,13 @@ static void options_are_checked(void **state)
     assert_string_equal(err.message, "the window is empty: its end is not after its start");
     assert_int_equal(err.column, 0);
     options = good;
+    options.start_s = INT64_MAX;
+    assert_int_equal(schedule_parse("@daily", &options, *state, &schedule, &err), E_INVALID);
+    assert_string_equal(err.message, "start and end are in the years 1 to 9999");
+    options = good;
+    options.end_s = INT64_MIN + 1;
+    assert_int_equal(schedule_parse("@daily", &options, *state, &schedule, &err), E_INVALID);
+    options = good;
     options.jitter_s = 86401;
     assert_int_equal(schedule_parse("@daily", &options, *state, &schedule, &err), E_INVALID);
     assert_string_equal(err.message, "jitter is 0s to 1d");
