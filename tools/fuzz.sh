@@ -16,7 +16,9 @@ echo "fuzz: $name for $seconds s, from $(find "$corpus" -type f | wc -l) committ
 log=build/fuzz/$name/log
 began=build/fuzz/$name/began
 touch "$began"
-if "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+dictionary=$(dirname "$corpus")/../$name.dict
+[ -f "$dictionary" ] && set -- -dict="$dictionary" || set --
+if "$fuzzer" "$@" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$crashes/" "$found" "$corpus" >"$log" 2>&1 </dev/null
 then
     grep -E '^stat::(number_of_executed_units|average_exec_per_sec)' "$log"
