@@ -57,6 +57,7 @@ MUST_CHECK enum status schedule_parse(const char *text, const struct schedule_op
 struct schedule *schedule_free(struct schedule *schedule);
 
 /* The first tick strictly after, the last strictly before; NEVER / NEVER_BEFORE when there is none.
+ * Ticks are in the years 1 to 9999. Bounded time for every schedule and instant.
  * `@after`, `@reboot` and `@manual` have no ticks of their own: always NEVER. */
 int64_t schedule_next(const struct schedule *schedule, int64_t after_s);
 int64_t schedule_prev(const struct schedule *schedule, int64_t before_s);

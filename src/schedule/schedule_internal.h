@@ -4,6 +4,10 @@
 
 #include "schedule.h"
 
+/* Everything happens in the years 1 to 9999. */
+#define TIME_FIRST_S INT64_C(-62135596800)
+#define TIME_END_S   INT64_C(253402300800)
+
 struct schedule {
     const struct zone *zone;
     int64_t start_s, end_s; /* TIME_UNSET: no bound */

@@ -354,8 +354,7 @@ static enum status parse_wrapped(const struct source *src, const char *at,
 /* Unset, or an instant of the years 1 to 9999. */
 static bool is_bound(int64_t utc_s)
 {
-    const int64_t first_s = INT64_C(-62135596800), end_s = INT64_C(253402300800);
-    return utc_s == TIME_UNSET || (utc_s >= first_s && utc_s <= end_s);
+    return utc_s == TIME_UNSET || (utc_s >= TIME_FIRST_S && utc_s <= TIME_END_S);
 }
 
 static enum status check_options(const struct source *src)

@@ -4,6 +4,7 @@
  * the local clock; the rules of docs/SCHEDULES.md decide what happens where two spans meet:
  *   gap   the clock jumps forward; local times in between are never shown
  *   fold  the clock jumps back; local times in between are shown twice */
+#include "civil.h"
 #include "schedule_internal.h"
 
 enum {
@@ -11,8 +12,10 @@ enum {
     FAR_S = 48 * 3600,      /* more than any two offsets differ */
 };
 
-/* Far beyond any real date, near enough to zero for sums and differences not to overflow. */
-#define SEARCH_LIMIT_S (INT64_MAX / 8)
+/* A zone's yearly rule repeats with the calendar: what is not due within a cycle, and one more for
+ * the transitions that are listed before the rule, never is. A fixed time can fall into a gap
+ * whenever it matches: 0 0 26 3 +SUN is always the day on which Beirut has no midnight. */
+#define SEARCH_SPAN_S (2 * CYCLE_S)
 
 /* A gap at the start of the span whose skipped times are due at its end. */
 static bool gap_moves(const struct schedule *schedule, const struct zone_span *span)
@@ -41,10 +44,6 @@ static int64_t local_start(const struct schedule *schedule, const struct zone_sp
 static int64_t cron_next(const struct schedule *schedule, int64_t after_s)
 {
     const struct cron_expr *expr = &schedule->cron;
-    if (after_s >= SEARCH_LIMIT_S)
-        return NEVER;
-    if (after_s < -SEARCH_LIMIT_S)
-        after_s = -SEARCH_LIMIT_S;
     struct zone_span span = zone_span_at(schedule->zone, after_s);
     int64_t local = after_s + span.offset_s;
     int64_t start = local_start(schedule, &span);
@@ -65,6 +64,8 @@ static int64_t cron_next(const struct schedule *schedule, int64_t after_s)
         if (match < span.start_s + span.offset_s) {
             if (gap_moves(schedule, &span))
                 return span.start_s;
+            if (span.start_s - after_s > SEARCH_SPAN_S)
+                return NEVER;
             local = start - 1;
             match = cron_expr_next(expr, local);
         } else if (start <= local) {
@@ -78,10 +79,6 @@ static int64_t cron_next(const struct schedule *schedule, int64_t after_s)
 static int64_t cron_prev(const struct schedule *schedule, int64_t before_s)
 {
     const struct cron_expr *expr = &schedule->cron;
-    if (before_s <= -SEARCH_LIMIT_S)
-        return NEVER_BEFORE;
-    if (before_s > SEARCH_LIMIT_S)
-        before_s = SEARCH_LIMIT_S;
     struct zone_span span = zone_span_at(schedule->zone, before_s - 1);
     int64_t local = before_s + span.offset_s;
     int64_t match = cron_expr_prev(expr, local);
@@ -116,28 +113,24 @@ static int64_t divide_down(int64_t a, int64_t b)
 static int64_t every_next(const struct schedule *schedule, int64_t after_s)
 {
     int64_t anchor = schedule->start_s == TIME_UNSET ? 0 : schedule->start_s;
-    if (after_s >= SEARCH_LIMIT_S)
-        return NEVER;
-    if (after_s < -SEARCH_LIMIT_S)
-        after_s = -SEARCH_LIMIT_S;
     return anchor + (divide_down(after_s - anchor, schedule->value_s) + 1) * schedule->value_s;
 }
 
 static int64_t every_prev(const struct schedule *schedule, int64_t before_s)
 {
     int64_t anchor = schedule->start_s == TIME_UNSET ? 0 : schedule->start_s;
-    if (before_s <= -SEARCH_LIMIT_S)
-        return NEVER_BEFORE;
-    if (before_s > SEARCH_LIMIT_S)
-        before_s = SEARCH_LIMIT_S;
     return anchor + divide_down(before_s - 1 - anchor, schedule->value_s) * schedule->value_s;
 }
 
 int64_t schedule_next(const struct schedule *schedule, int64_t after_s)
 {
+    int64_t start_s = schedule->start_s == TIME_UNSET ? TIME_FIRST_S : schedule->start_s;
+    int64_t end_s = schedule->end_s == TIME_UNSET ? TIME_END_S : schedule->end_s;
     int64_t tick = NEVER;
-    if (schedule->start_s != TIME_UNSET && after_s < schedule->start_s)
-        after_s = schedule->start_s - 1;
+    if (after_s >= end_s - 1)
+        return NEVER;
+    if (after_s < start_s)
+        after_s = start_s - 1;
     switch (schedule->kind) {
     case SCHEDULE_CRON:
         tick = cron_next(schedule, after_s);
@@ -153,14 +146,18 @@ int64_t schedule_next(const struct schedule *schedule, int64_t after_s)
     case SCHEDULE_MANUAL:
         return NEVER;
     }
-    return schedule->end_s != TIME_UNSET && tick >= schedule->end_s ? NEVER : tick;
+    return tick >= end_s ? NEVER : tick;
 }
 
 int64_t schedule_prev(const struct schedule *schedule, int64_t before_s)
 {
+    int64_t start_s = schedule->start_s == TIME_UNSET ? TIME_FIRST_S : schedule->start_s;
+    int64_t end_s = schedule->end_s == TIME_UNSET ? TIME_END_S : schedule->end_s;
     int64_t tick = NEVER_BEFORE;
-    if (schedule->end_s != TIME_UNSET && before_s > schedule->end_s)
-        before_s = schedule->end_s;
+    if (before_s <= start_s)
+        return NEVER_BEFORE;
+    if (before_s > end_s)
+        before_s = end_s;
     switch (schedule->kind) {
     case SCHEDULE_CRON:
         tick = cron_prev(schedule, before_s);
@@ -176,7 +173,7 @@ int64_t schedule_prev(const struct schedule *schedule, int64_t before_s)
     case SCHEDULE_MANUAL:
         return NEVER_BEFORE;
     }
-    return schedule->start_s != TIME_UNSET && tick < schedule->start_s ? NEVER_BEFORE : tick;
+    return tick < start_s ? NEVER_BEFORE : tick;
 }
 
 int64_t schedule_next_after(const struct schedule *schedule, int64_t ended_s)
@@ -185,10 +182,8 @@ int64_t schedule_next_after(const struct schedule *schedule, int64_t ended_s)
         return NEVER;
     if (schedule->start_s != TIME_UNSET && ended_s < schedule->start_s)
         ended_s = schedule->start_s;
-    if (ended_s >= NEVER - schedule->value_s)
-        return NEVER;
-    int64_t tick = ended_s + schedule->value_s;
-    return schedule->end_s != TIME_UNSET && tick >= schedule->end_s ? NEVER : tick;
+    int64_t end_s = schedule->end_s == TIME_UNSET ? TIME_END_S : schedule->end_s;
+    return ended_s >= end_s - schedule->value_s ? NEVER : ended_s + schedule->value_s;
 }
 
 struct tick_note schedule_tick_note(const struct schedule *schedule, int64_t tick_s)

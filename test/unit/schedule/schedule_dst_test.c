@@ -92,6 +92,11 @@ static const struct {
      "2026-11-01T05:30 2026-11-01T06:00 2026-11-01T06:30"},
     {__LINE__, NEW_YORK, DST_DEFAULT, "0 */1 * * *", "2026-11-01T05:00:00",
      "2026-11-01T06:00 2026-11-01T07:00"},
+    /* always in a gap: Beirut skips midnight on the last Sunday of March, which a 26th is */
+    {__LINE__, "Asia/Beirut", DST_SKIP, "0 0 26 3 +SUN", "2026-01-01T00:00", "never"},
+    {__LINE__, "Asia/Beirut", DST_DEFAULT, "*/5 0 26 3 +SUN", "2026-01-01T00:00", "never"},
+    {__LINE__, "Asia/Beirut", DST_DEFAULT, "0 0 26 3 +SUN", "2026-01-01T00:00",
+     "2028-03-25T22:00 2034-03-25T22:00"},
     /* other hours and halves */
     {__LINE__, BERLIN, DST_DEFAULT, "30 2 * * *", "2026-03-28T12:00",
      "2026-03-29T01:00 2026-03-30T00:30"},
