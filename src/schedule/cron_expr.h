@@ -74,6 +74,7 @@ struct cron_expr {
     bool nth_days;            /* any of nth, nth_last */
     bool fixed;               /* seconds, minutes and hours have neither a star nor all values */
     bool never;               /* can't match in any year */
+    bool leap_only;           /* can match in leap years only */
     struct cron_years *years; /* NULL: every year */
 };
 

@@ -129,10 +129,10 @@ static bool year_kind_matches(const struct cron_expr *expr, bool leap, int first
     return false;
 }
 
-static bool some_year_matches(const struct cron_expr *expr)
+static bool some_year_matches(const struct cron_expr *expr, bool leap)
 {
     for (int weekday = 0; weekday < 7; weekday++) {
-        if (year_kind_matches(expr, true, weekday) || year_kind_matches(expr, false, weekday))
+        if (year_kind_matches(expr, leap, weekday))
             return true;
     }
     return false;
@@ -197,7 +197,8 @@ static enum status conclude(struct cron_expr *expr, const struct cron_years *lis
     expr->fixed = !(expr->stars & time_stars) && expr->seconds != cron_field_all(CRON_SECOND) &&
                   expr->minutes != cron_field_all(CRON_MINUTE) &&
                   expr->hours != cron_field_all(CRON_HOUR);
-    expr->never = !some_year_matches(expr);
+    expr->leap_only = !some_year_matches(expr, false);
+    expr->never = expr->leap_only && !some_year_matches(expr, true);
     return listed ? keep_years(expr, listed) : OK;
 }
 

@@ -167,12 +167,30 @@ static uint32_t matching_days(const struct cron_expr *expr, const struct month *
                                 civil_month_days(m->year, m->month));
 }
 
+/* The nearest year at or after (before) this one that may match. A list of years holds none in
+ * vain already. */
+static int64_t useful_year_from(const struct cron_expr *expr, int64_t year)
+{
+    if (expr->years || !expr->leap_only)
+        return cron_expr_year_from(expr, year);
+    year = (year + 3) & ~INT64_C(3);
+    return civil_is_leap(year) ? year : year + 4;
+}
+
+static int64_t useful_year_until(const struct cron_expr *expr, int64_t year)
+{
+    if (expr->years || !expr->leap_only)
+        return cron_expr_year_until(expr, year);
+    year &= ~INT64_C(3);
+    return civil_is_leap(year) ? year : year - 4;
+}
+
 /* Moves on to the next allowed month, false when there is none. */
 static bool next_month(const struct cron_expr *expr, struct month *m)
 {
     uint64_t months = above(expr->months, m->month);
     if (!months || !cron_expr_year_allowed(expr, m->year)) {
-        m->year = cron_expr_year_from(expr, m->year + 1);
+        m->year = useful_year_from(expr, m->year + 1);
         if (m->year == INT64_MAX)
             return false;
         months = expr->months;
@@ -186,7 +204,7 @@ static bool previous_month(const struct cron_expr *expr, struct month *m)
 {
     uint64_t months = below(expr->months, m->month);
     if (!months || !cron_expr_year_allowed(expr, m->year)) {
-        m->year = cron_expr_year_until(expr, m->year - 1);
+        m->year = useful_year_until(expr, m->year - 1);
         if (m->year == INT64_MIN)
             return false;
         months = expr->months;
