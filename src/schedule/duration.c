@@ -41,8 +41,7 @@ enum status duration_parse(const char *text, int column, int64_t *ret_s, struct 
         }
         int here = column + (int)(at - text);
         if (at == begin)
-            return parse_fail(reterr, here,
-                              "a duration is numbers with units and no spaces, like 90s or 1h30m");
+            return parse_fail(reterr, here, "a duration is numbers with units, like 90s or 1h30m");
         if (*at == '.')
             return parse_fail(reterr, here, "a duration has no fractions; write 1h30m for 1.5h");
         if (!*at)

@@ -47,7 +47,7 @@ static void texts_become_seconds(void **state)
 static void errors_say_where_and_why(void **state)
 {
     (void)state;
-    const char *const form = "a duration is numbers with units and no spaces, like 90s or 1h30m";
+    const char *const form = "a duration is numbers with units, like 90s or 1h30m";
     const char *const unit = "unknown unit; use w, d, h, m or s";
     const char *const order = "units go from large to small, each once: w d h m s";
     const char *const too_long = "the duration is too long; 36500d is the most";
