@@ -178,7 +178,8 @@ bool history_log_part(const struct history_log *log, int64_t start, size_t lengt
     int64_t to = start + (int64_t)length < end ? start + (int64_t)length : end;
     bool here = to > from;
     if (!length)
-        here = start >= offset && (start < end || (start == kept && (offset < kept || !kept)));
+        here = start >= offset &&
+               (start < end || (start == kept && end == kept && (offset < kept || !kept)));
     *ret_skip = (size_t)(from - start);
     *ret_length = to > from ? (size_t)(to - from) : 0;
     return here;

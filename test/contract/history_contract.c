@@ -1,0 +1,280 @@
+#include "history_contract.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "history_tests.h"
+#include "history_world.h"
+
+/* ---- appends ---- */
+
+static void test_amend(void **state)
+{
+    static const struct {
+        int line;
+        enum run_state first, second, want;
+    } cases[] = {
+        {__LINE__, RUN_LOST, RUN_OK, RUN_OK},
+        {__LINE__, RUN_LOST, RUN_LOST, RUN_LOST},
+        {__LINE__, RUN_OK, RUN_LOST, RUN_OK}, /* what is known stays known */
+        {__LINE__, RUN_OK, RUN_FAILED, RUN_FAILED},
+    };
+    struct history_world *world = *state;
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct run run = sample_run(1, i), found;
+        run.state = cases[i].first;
+        assert_int_equal(world_append_run(world, &run), OK);
+        run.state = cases[i].second;
+        run.exit_code = 3;
+        assert_int_equal(world_append_run(world, &run), OK);
+        assert_true(world_has_run(world, &run.id, &found));
+        if (found.state != cases[i].want)
+            fail_msg("line %d: %s", cases[i].line, run_state_name(found.state));
+        struct history_query of_state = {.job_uid = run.job_uid,
+                                         .states = 1u << cases[i].want,
+                                         .since_ms = run.tick_ms,
+                                         .until_ms = run.tick_ms + 1};
+        assert_int_equal(world_count(world, of_state), 1);
+        of_state.states = ~of_state.states;
+        assert_int_equal(world_count(world, of_state), 0);
+    }
+}
+
+static void test_append_twice(void **state)
+{
+    struct history_world *world = *state;
+    struct run run = sample_run(1, 1), found;
+    struct ledger_entry entry = sample_entry(1, 2);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(world_append_run(world, &run), OK);
+        assert_int_equal(world_append_entry(world, &entry), OK);
+    }
+    assert_int_equal(world_count(world, (struct history_query){.with_entries = true}), 2);
+    assert_true(world_has_run(world, &run.id, &found));
+    assert_same_run(&found, &run);
+    struct history_record same_in_one[] = {{.run = &run}, {.run = &run}, {.entry = &entry}};
+    assert_int_equal(world_append(world, same_in_one, 3), OK);
+    assert_int_equal(world_append(world, NULL, 0), OK);
+    assert_int_equal(world_count(world, (struct history_query){.with_entries = true}), 2);
+}
+
+static void test_append_invalid(void **state)
+{
+    struct history_world *world = *state;
+    struct run ended = sample_run(1, 1), open = sample_run(1, 2);
+    struct ledger_entry entry = sample_entry(1, 3), odd = sample_entry(1, 4);
+    struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, "x", 1};
+    struct strbuf why;
+    open.state = RUN_RUNNING;
+    odd.state = RUN_OK;
+    struct history_record wrong[] = {
+        {.run = &open},
+        {.entry = &odd},
+        {0},
+        {.run = &ended, .entry = &entry},
+        {.entry = &entry, .chunks = &chunk, .chunk_count = 1},
+    };
+    strbuf_init(&why);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct history_record records[] = {{.run = &ended}, wrong[i]};
+        assert_int_equal(world_append(world, records, 2), E_INVALID);
+        assert_false(world_has_run(world, &ended.id, NULL)); /* all or none */
+        assert_int_equal(history_health(world->history, &why), OK);
+    }
+    strbuf_release(&why);
+}
+
+/* ---- retention ---- */
+
+static void fill_jobs(struct history_world *world)
+{
+    enum { NUMBERS = 30, JOBS = 3, COUNT = NUMBERS * JOBS };
+    static struct run runs[COUNT];
+    static struct ledger_entry entries[COUNT];
+    static struct history_record records[2 * COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t job = 1 + i % JOBS, number = i / JOBS;
+        runs[i] = sample_run(job, number);
+        runs[i].state = number % 3 ? RUN_OK : RUN_FAILED;
+        entries[i] = sample_entry(job, number);
+        records[2 * i] = (struct history_record){.run = &runs[i]};
+        records[2 * i + 1] = (struct history_record){.entry = &entries[i]};
+    }
+    assert_int_equal(world_append(world, records, 2 * COUNT), OK);
+}
+
+static size_t count_of(struct history_world *world, uint32_t job, bool with_entries)
+{
+    struct history_query query = {.job_uid = sample_uid(job), .with_entries = with_entries};
+    return world_count(world, query);
+}
+
+static void test_prune_by_count(void **state)
+{
+    struct history_world *world = *state;
+    struct id uid = sample_uid(2);
+    fill_jobs(world);
+    assert_int_equal(world_prune(world, &uid, 30, 0), 0);
+    assert_int_equal(world_prune(world, &uid, 7, 0), 2 * 23);
+    assert_int_equal(count_of(world, 2, false), 7);
+    assert_int_equal(count_of(world, 2, true), 14);
+    assert_int_equal(count_of(world, 1, true), 60);
+    for (uint32_t n = 0; n < 30; n++) { /* the newest are kept */
+        struct run run = sample_run(2, n);
+        assert_int_equal(world_has_run(world, &run.id, NULL), n >= 23);
+    }
+    assert_int_equal(world_prune(world, NULL, 1, 0), 2 * (29 + 6 + 29));
+    assert_int_equal(world_count(world, (struct history_query){0}), 3);
+    assert_int_equal(world_prune(world, NULL, 0, 0), 0);
+}
+
+static void test_prune_by_age(void **state)
+{
+    struct history_world *world = *state;
+    struct run long_one = sample_run(1, 0), never_started = sample_run(1, 3);
+    struct ledger_entry entry = sample_entry(1, 1);
+    fill_jobs(world);
+    long_one.finished_ms = SAMPLE_MS + 3600 * 1000; /* amended: it was made first and ended last */
+    never_started.state = RUN_SKIPPED;
+    never_started.started_ms = never_started.finished_ms = 0;
+    assert_int_equal(world_append_run(world, &long_one), OK);
+    assert_int_equal(world_append_run(world, &never_started), OK);
+    int64_t before_ms = sample_run(1, 10).finished_ms;
+    assert_int_equal(world_prune(world, NULL, 0, before_ms), 3 * (10 + 11) - 1);
+    assert_true(world_has_run(world, &long_one.id, NULL));
+    assert_false(world_has_run(world, &never_started.id, NULL));
+    assert_int_equal(world_count(world, (struct history_query){0}), 3 * 20 + 1);
+    assert_int_equal(world_append_entry(world, &entry), OK);
+    assert_int_equal(world_prune(world, NULL, 0, entry.recorded_ms), 0);
+    assert_int_equal(world_prune(world, NULL, 5, entry.recorded_ms + 1), 3 * 15 + 3 * 14 + 2);
+}
+
+/* Many rows: more than one step. */
+static void test_prune_much(void **state)
+{
+    enum { MANY = 2500 };
+    struct history_world *world = *state;
+    static struct run runs[MANY];
+    static struct history_record records[MANY];
+    static char bytes[3000];
+    const struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, bytes, sizeof(bytes)};
+    for (uint32_t i = 0; i < MANY; i++) {
+        runs[i] = sample_run(i % 2, i);
+        records[i] = (struct history_record){&runs[i], NULL, &chunk, 1};
+    }
+    assert_int_equal(world_append(world, records, MANY), OK);
+    assert_int_equal(world_prune(world, NULL, 10, 0), MANY - 20);
+    assert_int_equal(world_count(world, (struct history_query){0}), 20);
+    assert_int_equal(world_prune(world, NULL, 0, INT64_MAX), 20);
+    assert_int_equal(world_count(world, (struct history_query){0}), 0);
+}
+
+/* ---- order, and the end ---- */
+
+struct trail {
+    int answers[8];
+    int count;
+    bool complete;
+    int expected;
+    struct history *history;
+    struct history_read last; /* submitted from within `done` */
+};
+
+static void leave(struct trail *trail, int number)
+{
+    trail->answers[trail->count++] = number;
+    trail->complete = trail->count == trail->expected;
+}
+
+static void second_done(struct history_append *append, enum status st)
+{
+    assert_int_equal(st, OK);
+    leave(append->context, 2);
+}
+
+static void last_done(struct history_read *read, enum status st)
+{
+    assert_int_equal(st, OK);
+    assert_int_equal(read->count, 1); /* what was appended is seen */
+    history_read_release(read);
+    leave(read->context, 3);
+}
+
+static void first_done(struct history_append *append, enum status st)
+{
+    struct trail *trail = append->context;
+    assert_int_equal(st, OK);
+    leave(trail, 1);
+    trail->last = (struct history_read){
+        .query = {.limit = 5, .job_name = "job-1"}, .done = last_done, .context = trail};
+    history_read(trail->history, &trail->last);
+}
+
+static void test_order(void **state)
+{
+    struct history_world *world = *state;
+    struct trail trail = {.expected = 3, .history = world->history};
+    struct run one = sample_run(1, 1), two = sample_run(2, 2);
+    struct history_record records[] = {{.run = &one}, {.run = &two}};
+    struct history_append first = {&records[0], 1, first_done, &trail, {0}};
+    struct history_append second = {&records[1], 1, second_done, &trail, {0}};
+    history_append(world->history, &first);
+    history_append(world->history, &second);
+    assert_int_equal(trail.count, 0); /* never from within the call */
+    world_wait(world, &trail.complete);
+    assert_int_equal(trail.answers[0], 1);
+}
+
+static void refused(struct history_read *read, enum status st)
+{
+    assert_int_equal(st, E_UNREACHABLE);
+    leave(read->context, 4);
+}
+
+static void append_then_read(struct history_append *append, enum status st)
+{
+    struct trail *trail = append->context;
+    assert_int_equal(st, OK);
+    leave(trail, 1);
+    trail->last = (struct history_read){.query.limit = 1, .done = refused, .context = trail};
+    history_read(trail->history, &trail->last);
+}
+
+static void test_free_answers(void **state)
+{
+    struct history_world *world = *state;
+    struct trail trail = {.expected = 2, .history = world->history};
+    struct run run = sample_run(1, 1);
+    struct history_record record = {.run = &run};
+    struct history_append append = {&record, 1, append_then_read, &trail, {0}};
+    history_append(world->history, &append);
+    world_close(world);
+    assert_true(trail.complete);
+    assert_null(history_free(NULL));
+    if (!world->backend->durable)
+        return;
+    world_open(world);
+    assert_true(world_has_run(world, &run.id, NULL));
+}
+
+int history_contract_run(const struct history_backend *backend)
+{
+#define WITH_WORLD(test)                                                                           \
+    cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
+                                             (void *)backend)
+    const struct CMUnitTest tests[] = {
+        WITH_WORLD(test_rows_are_whole), WITH_WORLD(test_limits),
+        WITH_WORLD(test_amend),          WITH_WORLD(test_append_twice),
+        WITH_WORLD(test_append_invalid), WITH_WORLD(test_output_binary),
+        WITH_WORLD(test_output_ranges),  WITH_WORLD(test_output_gaps),
+        WITH_WORLD(test_output_amended), WITH_WORLD(test_prune_by_count),
+        WITH_WORLD(test_prune_by_age),   WITH_WORLD(test_prune_much),
+        WITH_WORLD(test_order),          WITH_WORLD(test_free_answers),
+        WITH_WORLD(test_paging),
+    };
+    return cmocka_run_group_tests_name(backend->name, tests, NULL, NULL);
+}

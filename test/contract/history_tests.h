@@ -1,0 +1,14 @@
+/* The tests of the suite, for its list in history_contract.c. */
+#ifndef PEAL_HISTORY_TESTS_H
+#define PEAL_HISTORY_TESTS_H
+
+void test_paging(void **state);
+void test_rows_are_whole(void **state);
+void test_limits(void **state);
+
+void test_output_binary(void **state);
+void test_output_ranges(void **state);
+void test_output_gaps(void **state);
+void test_output_amended(void **state);
+
+#endif
