@@ -80,11 +80,12 @@ const char *table_name(enum record_table table);
  */
 void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job);
 
-/* Is its tick (or its span of ticks) more than an hour from when its id was made? Few are:
- * backfills and what an outage delayed. All others are found by time through their ids alone. */
+/* Is its tick (or its span of ticks) further than this from when its id was made? Few are: retries,
+ * backfills and what an outage delayed. All others are found by time through their ids alone; the
+ * distance is what such a search looks at in vain. The file holds the answers: it can't be changed
+ * without a migration. */
+enum { STRAY_MS = 10 * 1000 };
 bool row_is_stray(const struct history_row *row);
-
-enum { STRAY_MS = 3600 * 1000 };
 
 /* E_NOT_FOUND: no such id. */
 MUST_CHECK enum status load_row(struct database *database, enum record_table table,

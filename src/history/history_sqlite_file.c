@@ -203,6 +203,8 @@ enum status database_open_reader(const char *path, struct database *ret, struct 
 {
     struct database database = {0};
     enum status st = open_connection(path, SQLITE_OPEN_READONLY, &database);
+    if (st == OK)
+        st = run_sql(&database, "PRAGMA cache_size = -4096;");
     if (st != OK) {
         fail(&database, path, st, why);
         database_close(&database);

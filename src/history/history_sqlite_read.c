@@ -117,7 +117,7 @@ static enum status add_part(struct database *database, sqlite3_stmt *stmt, struc
 {
     int64_t start = sqlite3_column_int64(stmt, 0);
     size_t skip, length;
-    void *bytes;
+    void *bytes = NULL;
     if (!history_log_part(log, start, (size_t)sqlite3_column_int64(stmt, 4), &skip, &length))
         return OK;
     struct output_chunk *chunks = realloc(log->chunks, (log->count + 1) * sizeof(*chunks));

@@ -2,7 +2,7 @@
  * job; so each of those is a stream of its own, and the streams are merged. This way the first page
  * of any filter by job, state and time costs a few seeks, however long the history is.
  *
- * Time: an id says when its run was made, which is within an hour of its tick unless the run is a
+ * Time: an id says when its run was made, which is within seconds of its tick unless the run is a
  * stray; so a span of ticks is a span of ids, plus the strays in it, which have an index by tick.
  */
 #include <stdlib.h>

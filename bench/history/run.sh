@@ -1,0 +1,19 @@
+#!/bin/sh
+# Recording runs and reading pages of them, beside bare SQLite with the same rows and tables. A
+# ratio of 1 means as fast as that; more is faster.
+# usage: bench/history/run.sh [BUILD_DIR]
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=${1:-$here/../../build/release}
+bench=$build/bench/history_bench
+work=$build/bench/history
+
+if ! [ -x "$bench" ]; then
+    echo "bench/history: $bench is not there; build it first" >&2
+    exit 1
+fi
+rm -rf "$work"
+mkdir -p "$work"
+trap 'rm -rf "$work"' EXIT
+"$bench" "$work"
