@@ -114,7 +114,7 @@ static void bench_appends(struct bench *bench)
 #define SELECT     "SELECT runs.*, uid, name FROM runs JOIN jobs ON key = job WHERE "
 #define NEWEST     " ORDER BY id DESC LIMIT 51"
 #define IN_SPAN    "tick_ms >= ?2 AND tick_ms < ?3"
-#define OF_JOB     "job IN (SELECT key FROM jobs WHERE name = ?1)"
+#define OF_JOB     "job = (SELECT key FROM jobs WHERE name = ?1)"
 #define HAS_FAILED "state = 6"
 
 static const struct {

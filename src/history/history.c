@@ -29,7 +29,7 @@ struct history_request *history_queue_pop(struct history_queue *queue)
 void history_request_done(struct history_request *request)
 {
     enum status st = request->answer;
-    switch ((enum history_request_kind)request->kind) {
+    switch (request->kind) {
     case HISTORY_APPEND: {
         struct history_append *append = history_request_of(request, history_append);
         append->done(append, st);

@@ -18,9 +18,11 @@
 
 struct history;
 
+enum history_request_kind { HISTORY_APPEND, HISTORY_READ, HISTORY_LOG, HISTORY_PRUNE };
+
 /* Part of every request: the history's, while it holds it. */
 struct history_request {
-    int kind;
+    enum history_request_kind kind;
     enum status answer;
     struct history_request *next;
 };

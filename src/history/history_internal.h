@@ -4,8 +4,6 @@
 
 #include "history.h"
 
-enum history_request_kind { HISTORY_APPEND, HISTORY_READ, HISTORY_LOG, HISTORY_PRUNE };
-
 enum { HISTORY_LIMIT_MAX = 1000 };
 
 /* The request that a `struct history_request` is part of. */

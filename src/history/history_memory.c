@@ -297,7 +297,7 @@ static enum status do_prune(struct history_memory *memory, struct history_prune 
 
 static enum status do_request(struct history_memory *memory, struct history_request *request)
 {
-    switch ((enum history_request_kind)request->kind) {
+    switch (request->kind) {
     case HISTORY_APPEND:
         return do_append(memory, history_request_of(request, history_append));
     case HISTORY_READ:

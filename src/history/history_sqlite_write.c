@@ -33,7 +33,7 @@ static enum status flush_piece(struct database *database, const struct id *run_i
     bind_id(stmt, 1, run_id);
     sqlite3_bind_int64(stmt, 2, piece->start);
     sqlite3_bind_int(stmt, 3, piece->seq);
-    sqlite3_bind_int(stmt, 4, piece->chunk.stream);
+    sqlite3_bind_int(stmt, 4, (int)piece->chunk.stream);
     sqlite3_bind_int64(stmt, 5, piece->chunk.at_ms);
     sqlite3_bind_int64(stmt, 6, piece->chunk.gap_bytes);
     sqlite3_bind_blob(stmt, 7, piece->bytes, (int)piece->length, SQLITE_STATIC);
@@ -151,7 +151,7 @@ static enum status write_record(struct database *database, const struct history_
                                 struct piece *piece)
 {
     struct history_row row = {.is_entry = record->entry != NULL};
-    bool is_new, changed;
+    bool is_new = false, changed;
     int64_t job;
     enum status st;
     if (record->entry) {

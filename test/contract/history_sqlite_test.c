@@ -84,6 +84,33 @@ static void test_reopen(void **state)
     assert_int_equal(world_count(world, (struct history_query){.job_name = "job-1"}), 1);
 }
 
+static int64_t size_of_file(const struct history_world *world)
+{
+    struct stat info;
+    char path[256];
+    path_of(world, "history.db", path);
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_size;
+}
+
+/* Room that retention frees goes back to the disk. */
+static void test_prune_shrinks(void **state)
+{
+    struct history_world *world = *state;
+    struct run run = sample_run(1, 1);
+    static char bytes[8 << 20];
+    const struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, bytes, sizeof(bytes)};
+    struct history_record record = {&run, NULL, &chunk, 1};
+    assert_int_equal(world_append(world, &record, 1), OK);
+    world_close(world); /* the file has all that is in the log */
+    assert_true(size_of_file(world) > (int64_t)sizeof(bytes));
+    world_open(world);
+    assert_int_equal(world_prune(world, NULL, 0, INT64_MAX), 1);
+    world_close(world);
+    assert_true(size_of_file(world) < (int64_t)sizeof(bytes) / 2);
+    world_open(world);
+}
+
 /* Opening is refused with these words, and leaves the file as it was. */
 static void assert_refused(struct history_world *world, enum status want, const char *words)
 {
@@ -288,10 +315,11 @@ int main(void)
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)&backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_reopen),    WITH_WORLD(test_newer_version),
-        WITH_WORLD(test_not_ours),  WITH_WORLD(test_garbage),
-        WITH_WORLD(test_no_folder), WITH_WORLD(test_read_only_folder),
-        WITH_WORLD(test_disk_full), WITH_WORLD(test_killed),
+        WITH_WORLD(test_reopen),        WITH_WORLD(test_newer_version),
+        WITH_WORLD(test_not_ours),      WITH_WORLD(test_garbage),
+        WITH_WORLD(test_no_folder),     WITH_WORLD(test_read_only_folder),
+        WITH_WORLD(test_prune_shrinks), WITH_WORLD(test_disk_full),
+        WITH_WORLD(test_killed),
     };
     int failed = history_contract_run(&backend);
     return failed + cmocka_run_group_tests_name("the file", tests, NULL, NULL);
