@@ -104,6 +104,10 @@ static void take_job(struct engine *engine, const struct store_change *change)
 static void take_delete(struct engine *engine, const struct store_change *change)
 {
     struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
+    if (change->job_json) { /* kept, so that it can be brought back */
+        take_job(engine, change);
+        return;
+    }
     if (!job)
         return;
     planner_remove(&engine->planner, job);
@@ -347,6 +351,11 @@ struct wall_ms engine_wake_at(const struct engine *engine)
 void engine_drain(struct engine *engine)
 {
     engine->draining = true;
+}
+
+bool engine_is_draining(const struct engine *engine)
+{
+    return engine->draining;
 }
 
 bool engine_is_loaded(const struct engine *engine)

@@ -36,6 +36,7 @@ struct wall_ms engine_wake_at(const struct engine *engine);
 
 /* No new claims from now on; running jobs go on. */
 void engine_drain(struct engine *engine);
+bool engine_is_draining(const struct engine *engine);
 bool engine_is_loaded(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
 bool engine_is_idle(const struct engine *engine); /* nothing is on its way to store or history */
