@@ -1,0 +1,59 @@
+#include <unistd.h>
+
+#include "encode.h"
+#include "handlers.h"
+#include "server.h"
+
+static const char *state_of(const struct engine *engine)
+{
+    if (engine_is_draining(engine))
+        return "draining";
+    return engine_is_loaded(engine) ? "running" : "loading";
+}
+
+/* Takes *why over. */
+static json_t *encode_health(enum status st, struct strbuf *why)
+{
+    json_t *detail = st == OK      ? json_null()
+                     : why->length ? json_words(why->text)
+                                   : json_string(status_text(st));
+    strbuf_release(why);
+    return json_pack("{s:b, s:o}", "ok", st == OK, "detail", detail);
+}
+
+static json_t *store_state(const struct api *api)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_health(api->ports.store, &why);
+    return encode_health(st, &why);
+}
+
+static json_t *history_state(const struct api *api)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = history_health(api->ports.history, &why);
+    return encode_health(st, &why);
+}
+
+void get_agent(struct call *call)
+{
+    const struct api *api = call->api;
+    struct engine *engine = api->ports.engine;
+    call_reply(call, 200,
+               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:I, s:I, s:o, s:o}", "node",
+                         json_words(api->node), "version", api->version, "pid", (int)getpid(),
+                         "state", state_of(engine), "started_at", json_time(api->started_ms),
+                         "data", json_words(api->data_dir), "jobs",
+                         (json_int_t)catalog_count(engine_catalog(engine)), "running",
+                         (json_int_t)engine_open_runs(engine), "store", store_state(api), "history",
+                         history_state(api)));
+}
+
+void drain_agent(struct call *call)
+{
+    const struct api_ports *ports = &call->api->ports;
+    ports->drain(ports->context);
+    get_agent(call);
+}

@@ -1,0 +1,96 @@
+/* One request of a client, from its first byte to its answer. A handler answers with exactly one
+ * call_reply or call_fail, after which the call is gone; or it waits for the store or the history,
+ * and goes on in `then`.
+ *
+ * `then` is called from the loop, never from within a turn of the engine: whatever the store did is
+ * in the catalog by then. A client that goes away does not stop its call; the answer goes nowhere.
+ */
+#ifndef PEAL_CALL_H
+#define PEAL_CALL_H
+
+#include <jansson.h>
+#include <sys/queue.h>
+
+#include "engine.h"
+#include "router.h"
+
+struct api;
+struct evhttp_request;
+struct job_error;
+
+typedef void call_then(struct call *call);
+
+struct call {
+    struct api *api;
+    struct evhttp_request *request; /* NULL: the client went away */
+    bool is_head;
+    char request_id[ID_TEXT + 1];
+    const struct route *route;
+    char *argument; /* the {name} or {id} of the path; NULL: it has none */
+    struct query query;
+    json_t *body;   /* an object, perhaps empty, for routes with fields */
+    const char *by; /* the name of the user who asks */
+    int64_t now_ms; /* when it came */
+
+    /* What it waits for. */
+    struct store_request store;
+    struct history_read read;
+    struct history_log log;
+    enum status answer;
+    call_then *then;
+    bool has_waited;
+
+    void *state; /* the handler's */
+    void (*release)(void *state);
+
+    TAILQ_ENTRY(call) link, in_ready;
+};
+
+/* NULL: out of memory. */
+struct call *call_new(struct api *api, struct evhttp_request *request);
+
+/* Without an answer; what it waited for must have been answered. */
+void call_free(struct call *call);
+
+/* Zeroed memory that goes with the call. NULL: out of memory, and the call has failed. */
+void *call_state(struct call *call, size_t size, void (*release)(void *state));
+
+/* ---- waiting ---- */
+
+/* The items stay as they are until `then`, which finds the status in call->answer. */
+void call_submit(struct call *call, enum store_op op, void *items, size_t count, call_then *then);
+void call_read_history(struct call *call, call_then *then); /* call->read.query is filled in */
+void call_read_log(struct call *call, call_then *then);     /* run_id, offset and limit of log */
+
+/* In the next turn of the loop: long work is done in slices. */
+void call_later(struct call *call, call_then *then);
+
+/* ---- answers: the call is gone afterwards ---- */
+
+/* A header of the answer, before it is given. */
+void call_header(struct call *call, const char *name, const char *value);
+
+/* Takes `body` over; NULL, out of memory, is a 500. */
+void call_reply(struct call *call, int status, json_t *body);
+
+/* A problem: `status` and a sentence for people. */
+void call_fail(struct call *call, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with more members; takes `more` over, an object or NULL. */
+void call_fail_with(struct call *call, int status, json_t *more, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* 422 at one place: a JSON pointer into the body, or "?name" for a parameter. */
+void call_fail_at(struct call *call, const char *pointer, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void call_fail_job(struct call *call, const struct job_error *error);
+
+/* An item of `errors`; NULL: out of memory. */
+json_t *error_item(const char *pointer, int line, int column, const char *message);
+
+/* 500 or 503, by what the store or the history answered. */
+void call_fail_store(struct call *call, enum status st);
+void call_fail_history(struct call *call, enum status st);
+
+#endif

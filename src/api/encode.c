@@ -1,0 +1,179 @@
+#include "encode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "civil.h"
+#include "utf8.h"
+
+void time_format(int64_t ms, char text[TIME_TEXT])
+{
+    int64_t seconds = ms / 1000 - (ms % 1000 < 0);
+    struct civil at = civil_from_seconds(seconds);
+    snprintf(text, TIME_TEXT, "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ", (long long)at.year, at.month,
+             at.day, at.hour, at.minute, at.second, (int)(ms - seconds * 1000));
+}
+
+json_t *json_tick(int64_t ms)
+{
+    char text[TIME_TEXT];
+    if (ms == NEVER_MS)
+        return json_null();
+    time_format(ms, text);
+    return json_string(text);
+}
+
+json_t *json_time(int64_t ms)
+{
+    return ms ? json_tick(ms) : json_null();
+}
+
+json_t *json_id(const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    return json_string(text);
+}
+
+json_t *json_words(const char *text)
+{
+    size_t length = strlen(text);
+    json_t *plain = json_stringn(text, length);
+    if (plain)
+        return plain;
+    char *fixed = strdup(text);
+    if (!fixed)
+        return NULL;
+    for (size_t at = 0; at < length;) {
+        uint32_t c;
+        size_t size = 1;
+        if (!utf8_decode(fixed + at, length - at, &c, &size))
+            fixed[at] = '?';
+        at += size;
+    }
+    plain = json_stringn(fixed, length);
+    free(fixed);
+    return plain;
+}
+
+json_t *json_words_or_null(const char *text)
+{
+    return *text ? json_words(text) : json_null();
+}
+
+/* ---- runs and entries ---- */
+
+static json_t *number_if(bool known, int64_t number)
+{
+    return known ? json_integer(number) : json_null();
+}
+
+json_t *encode_run(const struct run *run)
+{
+    bool ended = run_state_is_end(run->state);
+    bool ran = ended && run->started_ms;
+    json_t *value =
+        json_pack("{s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o, s:o, s:o}", "run_id", json_id(&run->id),
+                  "job", json_words(run->job_name), "job_uid", json_id(&run->job_uid), "tick",
+                  json_tick(run->tick_ms), "attempt", run->attempt, "cause",
+                  run_cause_name(run->cause), "state", run_state_name(run->state), "reason",
+                  json_words_or_null(run_reason_name(run->reason)), "detail",
+                  json_words_or_null(run->detail), "node", json_words_or_null(run->node));
+    json_t *rest = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "fence",
+        number_if(run->fence != 0, run->fence), "claimed_at", json_time(run->claimed_ms),
+        "started_at", json_time(run->started_ms), "finished_at", json_time(run->finished_ms),
+        "exit_code", number_if(ran && run->exit_code >= 0, run->exit_code), "signal",
+        number_if(ran && run->term_signal, run->term_signal), "user_ms",
+        number_if(ran, run->user_ms), "system_ms", number_if(ran, run->system_ms), "max_rss_kb",
+        number_if(ran, run->max_rss_kb), "output_bytes", number_if(ran, run->output_bytes),
+        "output_truncated", run->output_truncated, "by", json_words_or_null(run->by));
+    if (!value || !rest || json_object_update(value, rest) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    json_decref(rest);
+    return value;
+}
+
+json_t *encode_entry(const struct ledger_entry *entry)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:s, s:o, s:o}", "entry_id",
+                     json_id(&entry->id), "job", json_words(entry->job_name), "job_uid",
+                     json_id(&entry->job_uid), "from", json_tick(entry->from_ms), "to",
+                     json_tick(entry->to_ms), "count", (json_int_t)entry->count, "state",
+                     run_state_name(entry->state), "reason",
+                     json_words_or_null(run_reason_name(entry->reason)), "detail",
+                     json_words_or_null(entry->detail));
+}
+
+json_t *encode_row(const struct history_row *row)
+{
+    return row->is_entry ? encode_entry(&row->entry) : encode_run(&row->run);
+}
+
+/* ---- jobs ---- */
+
+int64_t stored_time(const json_t *definition, const char *name)
+{
+    return json_integer_value(json_object_get(definition, name));
+}
+
+/* When it runs next; a paused job, or one that is deleted, does not. */
+static int64_t next_run(const struct catalog_job *job, int64_t skip_until_ms)
+{
+    if (job->paused || job->deleted || job->broken)
+        return NEVER_MS;
+    if (job->next_ms != NEVER_MS && job->next_ms <= skip_until_ms)
+        return catalog_job_next(job, skip_until_ms, INT64_MIN);
+    return job->next_ms;
+}
+
+static json_t *encode_last(const struct last_run *last)
+{
+    if (id_is_zero(&last->run_id))
+        return json_null();
+    return json_pack("{s:o, s:s, s:o, s:o}", "run_id", json_id(&last->run_id), "state",
+                     run_state_name(last->state), "started_at", json_time(last->started_ms),
+                     "finished_at", json_time(last->ended_ms));
+}
+
+static json_t *encode_status(const struct catalog_job *job, int64_t skip_until_ms,
+                             struct job_load load, const char *problem)
+{
+    return json_pack("{s:o, s:I, s:I, s:o, s:b, s:o}", "next_at",
+                     json_tick(next_run(job, skip_until_ms)), "running", (json_int_t)load.running,
+                     "queued", (json_int_t)load.queued, "last", encode_last(&job->last), "paused",
+                     job->paused, "problem", problem ? json_words(problem) : json_null());
+}
+
+json_t *encode_job(const struct catalog_job *job, struct job_load load, const char *problem)
+{
+    static const char *const kept[] = {"uid",       "revision",   "created_ms", "updated_ms",
+                                       "paused_ms", "resumed_ms", "deleted_ms", "skip_until_ms"};
+    json_error_t error;
+    json_t *value = json_loads(job->json, 0, &error);
+    if (!value && json_error_code(&error) != json_error_out_of_memory)
+        value = json_pack("{s:o}", "name", json_words(job->name));
+    if (!value)
+        return NULL;
+    int64_t created_ms = stored_time(value, "created_ms");
+    int64_t updated_ms = stored_time(value, "updated_ms");
+    int64_t deleted_ms = stored_time(value, "deleted_ms");
+    int64_t skip_until_ms = stored_time(value, "skip_until_ms");
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        json_object_del(value, kept[i]);
+    int failed = json_object_set_new(value, "uid", json_id(&job->uid));
+    failed |= json_object_set_new(value, "revision", json_integer(job->revision));
+    failed |= json_object_set_new(value, "created_at", json_time(created_ms));
+    failed |= json_object_set_new(value, "updated_at", json_time(updated_ms));
+    if (job->deleted)
+        failed |= json_object_set_new(value, "deleted_at", json_time(deleted_ms));
+    failed |=
+        json_object_set_new(value, "status", encode_status(job, skip_until_ms, load, problem));
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}

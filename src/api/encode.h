@@ -1,0 +1,40 @@
+/* Values as the API shows them. Every function gives NULL when out of memory, and json_pack and the
+ * setters of jansson pass that on. */
+#ifndef PEAL_ENCODE_H
+#define PEAL_ENCODE_H
+
+#include <jansson.h>
+
+#include "catalog.h"
+#include "history.h"
+#include "run.h"
+
+enum { TIME_TEXT = 40 };
+
+/* 2026-03-08T07:00:00.000Z */
+void time_format(int64_t ms, char text[TIME_TEXT]);
+
+json_t *json_time(int64_t ms); /* 0 and NEVER_MS: null */
+json_t *json_tick(int64_t ms); /* NEVER_MS: null */
+json_t *json_id(const struct id *id);
+
+/* The text, with what is not UTF-8 replaced: words may have been cut in the middle of a letter. */
+json_t *json_words(const char *text);
+json_t *json_words_or_null(const char *text); /* "": null */
+
+json_t *encode_run(const struct run *run);
+json_t *encode_entry(const struct ledger_entry *entry);
+json_t *encode_row(const struct history_row *row);
+
+/* A job's runs under way. */
+struct job_load {
+    int64_t running, queued;
+};
+
+/* `problem`: why the job can't be planned, or NULL. */
+json_t *encode_job(const struct catalog_job *job, struct job_load load, const char *problem);
+
+/* A number that peal keeps in the stored definition ("deleted_ms"); 0: none. */
+int64_t stored_time(const json_t *definition, const char *name);
+
+#endif

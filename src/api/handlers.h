@@ -1,0 +1,48 @@
+/* The handlers, by the file that holds them; dispatch.c has the table of routes. */
+#ifndef PEAL_HANDLERS_H
+#define PEAL_HANDLERS_H
+
+#include "call.h"
+
+/* agent.c */
+void get_agent(struct call *call);
+void drain_agent(struct call *call);
+
+/* jobs_list.c */
+void list_jobs(struct call *call);
+
+/* jobs_read.c */
+void get_job(struct call *call);
+void get_next(struct call *call);
+
+/* jobs_write.c */
+void put_job(struct call *call);
+
+/* jobs_batch.c */
+void batch_jobs(struct call *call);
+
+/* jobs_actions.c */
+void delete_job(struct call *call);
+void undelete_job(struct call *call);
+void pause_job(struct call *call);
+void resume_job(struct call *call);
+void skip_next(struct call *call);
+
+/* jobs_run.c */
+void run_job(struct call *call);
+
+/* jobs_backfill.c */
+void backfill_job(struct call *call);
+
+/* jobs_why.c */
+void why_job(struct call *call);
+
+/* runs.c */
+void list_runs(struct call *call);
+void get_run(struct call *call);
+void kill_run(struct call *call);
+
+/* log.c */
+void get_log(struct call *call);
+
+#endif

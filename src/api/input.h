@@ -1,0 +1,45 @@
+/* Reading parameters and fields. Each function answers the call with what is wrong and returns
+ * false, or fills its output and returns true. */
+#ifndef PEAL_INPUT_H
+#define PEAL_INPUT_H
+
+#include "call.h"
+#include "zone.h"
+
+/* ---- parameters of the query: outputs stay as they are when the parameter is not given ---- */
+
+bool param_number(struct call *call, const char *name, int64_t min, int64_t max, int64_t *inout);
+bool param_bool(struct call *call, const char *name, bool *inout);
+bool param_time(struct call *call, const char *name, const struct zone *zone, int64_t *inout_ms);
+bool param_duration(struct call *call, const char *name, int64_t *inout_ms);
+bool param_id(struct call *call, const char *name, const char *text, struct id *ret);
+
+/* ---- fields of the body, likewise ---- */
+
+bool field_number(struct call *call, const char *name, int64_t min, int64_t max, int64_t *inout);
+bool field_bool(struct call *call, const char *name, bool *inout);
+
+/* This one must be there. */
+bool field_time(struct call *call, const char *name, const struct zone *zone, int64_t *ret_ms);
+
+/* ---- the path ---- */
+
+/* The job that the path names; NULL: the call has failed. */
+struct catalog_job *path_job(struct call *call);
+bool path_run_id(struct call *call, struct id *ret);
+
+/* ---- cursors: opaque text for a name or an id ---- */
+
+json_t *cursor_encode(const char *text);
+
+/* What a client sends back; NULL: the call has failed. The caller frees it. */
+char *cursor_decode(struct call *call, const char *cursor);
+
+/* Standard base 64, with padding. The caller frees it; NULL: out of memory. */
+char *base64_encode(const void *bytes, size_t length);
+
+/* RFC 3339 to the millisecond; without an offset a local time in `zone`. */
+MUST_CHECK enum status time_parse(const char *text, const struct zone *zone, int64_t *ret_ms,
+                                  struct parse_error *reterr);
+
+#endif

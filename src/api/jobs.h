@@ -1,0 +1,56 @@
+/* What the handlers of jobs share. */
+#ifndef PEAL_API_JOBS_H
+#define PEAL_API_JOBS_H
+
+#include "call.h"
+#include "job_codec.h"
+
+/* Runs under way, of one job. */
+struct job_load job_load(const struct call *call, const struct catalog_job *job);
+
+/* As the API shows it, with its load and what is wrong with it; NULL: out of memory. */
+json_t *show_job(const struct call *call, const struct catalog_job *job);
+
+/* Answers with the job as it is in the catalog now, and its revision as ETag. */
+void reply_job(struct call *call, int status, const struct catalog_job *job);
+
+/* The definition that the catalog holds; NULL: the call has failed. The caller frees it. */
+struct job *stored_job(struct call *call, const struct catalog_job *job);
+
+/* The last job of that name that was deleted and can be brought back; NULL: none. */
+const struct catalog_job *deleted_job(const struct call *call, const char *name);
+
+/* ---- definitions on their way to the store ---- */
+
+enum write_kind { WRITE_CREATE, WRITE_CHANGE, WRITE_NOTHING };
+
+struct job_write {
+    enum write_kind kind;
+    struct job *job;  /* as it will be */
+    char *json;       /* the same, for the store */
+    int64_t revision; /* that it replaces; 0: none */
+    int64_t cursor_ms;
+};
+
+/* Checks a definition (an object) and lays it over the job of its name, if there is one: that
+ * keeps its uid and its times, and stays paused or not if the definition does not say. A new or
+ * changed schedule counts from now on. E_INVALID: *reterr. */
+MUST_CHECK enum status job_write_prepare(const struct call *call, const json_t *definition,
+                                         struct job_write *ret, struct job_error *reterr);
+void job_write_release(struct job_write *write);
+struct store_put_job job_write_put(const struct job_write *write);
+
+/* With the times that tell, later on, which ticks were skipped. */
+void set_paused(struct job *job, bool paused, int64_t now_ms);
+
+/* A run of the job that this call asks for. */
+void fill_run(const struct call *call, const struct catalog_job *job, enum run_cause cause,
+              int64_t tick_ms, struct run *ret);
+
+/* ---- If-Match ---- */
+
+/* The revision that the client wants to change; -1: any. False: the call has failed. */
+bool if_match(struct call *call, int64_t *ret);
+bool if_none_match_any(const struct call *call);
+
+#endif

@@ -1,0 +1,285 @@
+/* Changes to a job that are not a new definition: pause, resume, skip, delete, bring back. Each is
+ * an edit of the stored definition, made again once if somebody else changed it meanwhile. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs.h"
+#include "server.h"
+
+enum edit_result {
+    EDITED,
+    EDIT_NOTHING, /* it is so already */
+    EDIT_FAILED,  /* and the call is answered */
+};
+
+typedef enum edit_result edit_job(struct call *call, const struct catalog_job *job,
+                                  struct job *definition);
+
+struct edit {
+    edit_job *edit;
+    call_then *reply; /* NULL: with the job */
+    struct id uid;
+    bool is_delete;
+    int64_t cursor_ms; /* -1: it stays */
+    int64_t wanted;    /* If-Match; -1: any revision */
+    bool repeated;
+    struct store_put_job put;
+    struct job *definition;
+    char *json;
+    json_t *ticks; /* of skip-next */
+};
+
+static void release_edit(void *state)
+{
+    struct edit *edit = state;
+    job_free(edit->definition);
+    free(edit->json);
+    json_decref(edit->ticks);
+}
+
+static struct catalog_job *edited_job(const struct call *call)
+{
+    const struct edit *edit = call->state;
+    return catalog_by_uid(engine_catalog(call->api->ports.engine), &edit->uid);
+}
+
+static void reply_edited(struct call *call)
+{
+    const struct edit *edit = call->state;
+    const struct catalog_job *job = edited_job(call);
+    if (!job)
+        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+    else if (edit->reply)
+        edit->reply(call);
+    else
+        reply_job(call, 200, job);
+}
+
+static void make_edit(struct call *call);
+
+static void edit_done(struct call *call)
+{
+    struct edit *edit = call->state;
+    if (call->answer != OK) {
+        call_fail_store(call, call->answer);
+        return;
+    }
+    switch (edit->put.result) {
+    case PUT_OK:
+        reply_edited(call);
+        return;
+    case PUT_CONFLICT:
+        if (edit->wanted != -1) {
+            call_fail(call, 412, "\"%s\" was changed meanwhile; read it again", call->argument);
+        } else if (edit->repeated) {
+            call_fail(call, 409, "\"%s\" is being changed by others; try again", call->argument);
+        } else {
+            edit->repeated = true;
+            make_edit(call);
+        }
+        return;
+    case PUT_EXISTS:
+        call_fail(call, 409, "there is another job \"%s\" by now", call->argument);
+        return;
+    case PUT_MISSING:
+        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        return;
+    }
+}
+
+static void submit_edit(struct call *call, const struct catalog_job *job)
+{
+    struct edit *edit = call->state;
+    edit->definition->updated_ms = call->now_ms;
+    edit->json = job_encode_text(edit->definition);
+    if (!edit->json) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    edit->put = (struct store_put_job){
+        .uid = edit->uid,
+        .name = edit->definition->name,
+        .json = edit->json,
+        .deleted = edit->is_delete,
+        .paused = edit->definition->paused,
+        .expected_revision = job->revision,
+        .cursor_ms = edit->cursor_ms,
+    };
+    call_submit(call, STORE_PUT_JOB, &edit->put, 1, edit_done);
+}
+
+/* From what the catalog has now. */
+static void make_edit(struct call *call)
+{
+    struct edit *edit = call->state;
+    const struct catalog_job *job = edited_job(call);
+    if (!job) {
+        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        return;
+    }
+    if (edit->wanted != -1 && edit->wanted != job->revision) {
+        call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
+                  (long long)job->revision);
+        return;
+    }
+    edit->definition = job_free(edit->definition);
+    free(edit->json);
+    edit->json = NULL;
+    edit->definition = stored_job(call, job);
+    if (!edit->definition)
+        return;
+    switch (edit->edit(call, job, edit->definition)) {
+    case EDITED:
+        submit_edit(call, job);
+        return;
+    case EDIT_NOTHING:
+        reply_edited(call);
+        return;
+    case EDIT_FAILED:
+        return;
+    }
+}
+
+/* Prepares an edit of `job` (NULL: the call has failed already); NULL: the call has failed. */
+static struct edit *new_edit(struct call *call, const struct catalog_job *job, edit_job *function)
+{
+    struct edit *edit = job ? call_state(call, sizeof(*edit), release_edit) : NULL;
+    if (!edit)
+        return NULL;
+    edit->edit = function;
+    edit->uid = job->uid;
+    edit->cursor_ms = -1;
+    return if_match(call, &edit->wanted) ? edit : NULL;
+}
+
+/* ---- pause, resume ---- */
+
+static enum edit_result set_pause(struct call *call, struct job *definition, bool paused)
+{
+    if (definition->paused == paused)
+        return EDIT_NOTHING;
+    set_paused(definition, paused, call->now_ms);
+    return EDITED;
+}
+
+static enum edit_result edit_pause(struct call *call, const struct catalog_job *job,
+                                   struct job *definition)
+{
+    (void)job;
+    return set_pause(call, definition, true);
+}
+
+static enum edit_result edit_resume(struct call *call, const struct catalog_job *job,
+                                    struct job *definition)
+{
+    (void)job;
+    return set_pause(call, definition, false);
+}
+
+void pause_job(struct call *call)
+{
+    if (new_edit(call, path_job(call), edit_pause))
+        make_edit(call);
+}
+
+void resume_job(struct call *call)
+{
+    if (new_edit(call, path_job(call), edit_resume))
+        make_edit(call);
+}
+
+/* ---- skip-next ---- */
+
+static enum edit_result edit_skip(struct call *call, const struct catalog_job *job,
+                                  struct job *definition)
+{
+    struct edit *edit = call->state;
+    int64_t count = 1;
+    if (!field_number(call, "count", 1, 1000, &count))
+        return EDIT_FAILED;
+    int64_t tick_ms = job->cursor_ms > call->now_ms ? job->cursor_ms : call->now_ms;
+    if (definition->skip_until_ms > tick_ms)
+        tick_ms = definition->skip_until_ms; /* those are skipped already */
+    json_decref(edit->ticks);
+    edit->ticks = json_array();
+    for (int64_t i = 0; i < count; i++) {
+        int64_t next_ms = catalog_job_next(job, tick_ms, INT64_MIN);
+        if (next_ms == NEVER_MS)
+            break;
+        tick_ms = next_ms;
+        if (json_array_append_new(edit->ticks, json_tick(tick_ms)) != 0) {
+            call_fail(call, 500, "out of memory");
+            return EDIT_FAILED;
+        }
+    }
+    if (!json_array_size(edit->ticks)) {
+        call_fail(call, 409, "\"%s\" has no coming tick to skip", job->name);
+        return EDIT_FAILED;
+    }
+    definition->skip_until_ms = tick_ms;
+    return EDITED;
+}
+
+static void reply_skipped(struct call *call)
+{
+    const struct edit *edit = call->state;
+    call_reply(call, 200, json_pack("{s:O}", "skipped", edit->ticks));
+}
+
+void skip_next(struct call *call)
+{
+    struct edit *edit = new_edit(call, path_job(call), edit_skip);
+    if (!edit)
+        return;
+    edit->reply = reply_skipped;
+    make_edit(call);
+}
+
+/* ---- delete, bring back ---- */
+
+static enum edit_result edit_delete(struct call *call, const struct catalog_job *job,
+                                    struct job *definition)
+{
+    if (job->deleted)
+        return EDIT_NOTHING; /* somebody was faster */
+    definition->deleted_ms = call->now_ms;
+    return EDITED;
+}
+
+void delete_job(struct call *call)
+{
+    struct edit *edit = new_edit(call, path_job(call), edit_delete);
+    if (!edit)
+        return;
+    edit->is_delete = true;
+    make_edit(call);
+}
+
+static enum edit_result edit_undelete(struct call *call, const struct catalog_job *job,
+                                      struct job *definition)
+{
+    (void)call;
+    if (!job->deleted)
+        return EDIT_NOTHING;
+    definition->deleted_ms = 0;
+    return EDITED;
+}
+
+void undelete_job(struct call *call)
+{
+    if (catalog_by_name(engine_catalog(call->api->ports.engine), call->argument)) {
+        call_fail(call, 409, "there is a job \"%s\" now; delete it first", call->argument);
+        return;
+    }
+    const struct catalog_job *job = deleted_job(call, call->argument);
+    if (!job)
+        call_fail(call, 404, "there is no deleted job \"%.127s\"", call->argument);
+    struct edit *edit = new_edit(call, job, edit_undelete);
+    if (!edit)
+        return;
+    edit->cursor_ms = call->now_ms; /* what fell due meanwhile stays undone */
+    make_edit(call);
+}

@@ -1,0 +1,197 @@
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode.h"
+#include "fires.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs.h"
+#include "server.h"
+#include "timestamp.h"
+
+/* ---- one job ---- */
+
+struct load_search {
+    const struct id *job_uid;
+    struct job_load load;
+};
+
+static void count_load(void *context, const struct run *run)
+{
+    struct load_search *search = context;
+    if (run_state_is_end(run->state) || id_compare(&run->job_uid, search->job_uid) != 0)
+        return;
+    if (run->state == RUN_QUEUED || run->state == RUN_DUE)
+        search->load.queued++;
+    else
+        search->load.running++;
+}
+
+struct job_load job_load(const struct call *call, const struct catalog_job *job)
+{
+    struct load_search search = {.job_uid = &job->uid};
+    if (job->open_runs)
+        engine_each_open_run(call->api->ports.engine, count_load, &search);
+    return search.load;
+}
+
+json_t *show_job(const struct call *call, const struct catalog_job *job)
+{
+    struct job_error error = {0};
+    char problem[sizeof(error.path) + sizeof(error.message) + 2] = "";
+    struct job *definition = NULL;
+    if (job->broken &&
+        job_decode_stored(job->json, call->api->ports.zones, &definition, &error) != OK)
+        snprintf(problem, sizeof(problem), "%s%s%s", error.path, *error.path ? ": " : "",
+                 error.message);
+    else if (job->broken)
+        snprintf(problem, sizeof(problem), "its schedule can't be read");
+    job_free(definition);
+    return encode_job(job, job_load(call, job), *problem ? problem : NULL);
+}
+
+void reply_job(struct call *call, int status, const struct catalog_job *job)
+{
+    char tag[32];
+    snprintf(tag, sizeof(tag), "\"%lld\"", (long long)job->revision);
+    call_header(call, "ETag", tag);
+    call_reply(call, status, show_job(call, job));
+}
+
+void get_job(struct call *call)
+{
+    const struct catalog_job *job = path_job(call);
+    if (job)
+        reply_job(call, 200, job);
+}
+
+struct job *stored_job(struct call *call, const struct catalog_job *job)
+{
+    struct job *definition = NULL;
+    struct job_error error = {0};
+    enum status st = job_decode_stored(job->json, call->api->ports.zones, &definition, &error);
+    if (st == OK)
+        return definition;
+    if (st == E_NOMEM)
+        call_fail(call, 500, "out of memory");
+    else
+        call_fail(call, 409,
+                  "the definition of \"%s\" can't be read by this version (%s%s%s); put a new one",
+                  job->name, error.path, *error.path ? ": " : "", error.message);
+    return NULL;
+}
+
+/* ---- deleted jobs ---- */
+
+static int64_t deleted_ms(const struct catalog_job *job)
+{
+    json_t *definition = json_loads(job->json, 0, NULL);
+    int64_t at_ms = stored_time(definition, "deleted_ms");
+    json_decref(definition);
+    return at_ms;
+}
+
+struct deleted_search {
+    const char *name;
+    int64_t newest_ms; /* starts as the oldest time that can be brought back */
+    const struct catalog_job *found;
+};
+
+/* Jobs come in the order of their names. */
+static bool look_for_deleted(void *context, const struct catalog_job *job)
+{
+    struct deleted_search *search = context;
+    int order = strcmp(job->name, search->name);
+    if (order == 0 && job->deleted) {
+        int64_t at_ms = deleted_ms(job);
+        if (at_ms >= search->newest_ms) {
+            search->newest_ms = at_ms;
+            search->found = job;
+        }
+    }
+    return order <= 0;
+}
+
+/* A text that sorts right before this name, with no other name in between: names are ASCII. */
+static void just_before(const char *name, char before[128])
+{
+    size_t length = strnlen(name, 126);
+    memcpy(before, name, length);
+    before[length] = '\0';
+    if (!length)
+        return;
+    before[length - 1] = (char)(before[length - 1] - 1);
+    before[length] = 0x7F;
+    before[length + 1] = '\0';
+}
+
+const struct catalog_job *deleted_job(const struct call *call, const char *name)
+{
+    const struct api *api = call->api;
+    struct deleted_search search = {.name = name,
+                                    .newest_ms = call->now_ms - api->undelete_s * 1000};
+    char before[128];
+    just_before(name, before);
+    catalog_each(engine_catalog(api->ports.engine), before, true, look_for_deleted, &search);
+    return search.found;
+}
+
+/* ---- the coming ticks ---- */
+
+static json_t *take_text(struct strbuf *text)
+{
+    json_t *value = strbuf_status(text) == OK ? json_string(text->text) : NULL;
+    strbuf_reset(text);
+    return value;
+}
+
+static json_t *encode_fire(const struct fire *fire, bool jitter)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    timestamp_print_local(fire->at_s, schedule_zone(fire->schedule), &text);
+    json_t *value =
+        json_pack("{s:o, s:o}", "at", json_tick(fire->at_s * 1000), "local", take_text(&text));
+    int failed = !value;
+    fire_note(fire, &text);
+    if (text.length)
+        failed |= json_object_set_new(value, "note", take_text(&text));
+    if (jitter) {
+        fire_start(fire, &text);
+        failed |= json_object_set_new(value, "starts_at", take_text(&text));
+    }
+    strbuf_release(&text);
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static json_t *encode_fires(const struct catalog_job *job, int64_t now_ms, int64_t count)
+{
+    struct schedule_set set = {job->schedules, job->schedule_count};
+    int64_t ended_ms = job->last.ended_ms > job->cursor_ms ? job->last.ended_ms : job->cursor_ms;
+    int64_t after_s = now_ms / 1000;
+    bool jitter = job->schedule_count && schedule_jitter_limit(job->schedules[0]) > 0;
+    json_t *fires = json_array();
+    struct fire fire;
+    for (int64_t i = 0; i < count && fires; i++) {
+        if (!fires_next(&set, ended_ms / 1000, after_s, &fire))
+            break;
+        after_s = fire.at_s;
+        if (json_array_append_new(fires, encode_fire(&fire, jitter)) != 0) {
+            json_decref(fires);
+            fires = NULL;
+        }
+    }
+    return fires;
+}
+
+void get_next(struct call *call)
+{
+    int64_t count = 10;
+    const struct catalog_job *job = path_job(call);
+    if (job && param_number(call, "n", 1, 1000, &count))
+        call_reply(call, 200, json_pack("{s:o}", "fires", encode_fires(job, call->now_ms, count)));
+}

@@ -1,0 +1,287 @@
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs.h"
+#include "server.h"
+
+/* ---- a definition, laid over what is there ---- */
+
+void set_paused(struct job *job, bool paused, int64_t now_ms)
+{
+    if (paused && !job->paused)
+        job->paused_ms = now_ms;
+    if (!paused && job->paused)
+        job->resumed_ms = now_ms;
+    job->paused = paused;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* True if both are due at the same instants. */
+static bool same_ticks(const struct job *a, const struct job *b)
+{
+    if (a->schedule_count != b->schedule_count || a->start_s != b->start_s ||
+        a->end_s != b->end_s || a->dst != b->dst || !same_text(a->timezone, b->timezone))
+        return false;
+    for (size_t i = 0; i < a->schedule_count; i++) {
+        if (strcmp(a->schedules[i], b->schedules[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* True if people would see no difference; NULL, out of memory, is one. */
+static bool same_definition(const struct job *a, const struct job *b)
+{
+    json_t *one = job_encode_json(a, false), *other = job_encode_json(b, false);
+    bool same = one && other && json_equal(one, other);
+    json_decref(one);
+    json_decref(other);
+    return same;
+}
+
+/* What peal keeps goes from the old definition to the new one. */
+static void inherit(struct job *job, const struct job *old, bool says_paused, int64_t now_ms)
+{
+    bool paused = says_paused ? job->paused : old->paused;
+    job->created_ms = old->created_ms;
+    job->paused_ms = old->paused_ms;
+    job->resumed_ms = old->resumed_ms;
+    job->skip_until_ms = old->skip_until_ms;
+    job->paused = old->paused;
+    set_paused(job, paused, now_ms);
+}
+
+static void lay_over(const struct call *call, struct job_write *write, bool says_paused)
+{
+    const struct api *api = call->api;
+    struct job *job = write->job, *old = NULL;
+    struct job_error error;
+    const struct catalog_job *there = catalog_by_name(engine_catalog(api->ports.engine), job->name);
+    job->updated_ms = call->now_ms;
+    write->cursor_ms = call->now_ms;
+    if (!there) {
+        uint8_t random[10];
+        api->ports.entropy.fill(api->ports.entropy.context, random, sizeof(random));
+        job->uid = id_make((struct wall_ms){call->now_ms}, random);
+        job->created_ms = call->now_ms;
+        job->paused_ms = job->paused ? call->now_ms : 0;
+        return;
+    }
+    job->uid = there->uid;
+    write->revision = there->revision;
+    write->kind = WRITE_CHANGE;
+    if (job_decode_stored(there->json, api->ports.zones, &old, &error) != OK) {
+        job->created_ms = call->now_ms; /* what was there can't be read: start anew */
+        return;
+    }
+    inherit(job, old, says_paused, call->now_ms);
+    if (same_ticks(job, old))
+        write->cursor_ms = -1;
+    if (same_definition(job, old))
+        write->kind = WRITE_NOTHING;
+    job_free(old);
+}
+
+enum status job_write_prepare(const struct call *call, const json_t *definition,
+                              struct job_write *ret, struct job_error *reterr)
+{
+    struct job_write write = {.kind = WRITE_CREATE};
+    const struct api *api = call->api;
+    enum status st =
+        job_decode_json(definition, false, api->default_tz, api->ports.zones, &write.job, reterr);
+    if (st != OK)
+        return st;
+    lay_over(call, &write, json_object_get(definition, "paused") != NULL);
+    write.json = job_encode_text(write.job);
+    if (!write.json) {
+        job_write_release(&write);
+        return E_NOMEM;
+    }
+    *ret = write;
+    return OK;
+}
+
+void job_write_release(struct job_write *write)
+{
+    job_free(write->job);
+    free(write->json);
+    *write = (struct job_write){0};
+}
+
+struct store_put_job job_write_put(const struct job_write *write)
+{
+    return (struct store_put_job){
+        .uid = write->job->uid,
+        .name = write->job->name,
+        .json = write->json,
+        .paused = write->job->paused,
+        .expected_revision = write->revision,
+        .cursor_ms = write->cursor_ms,
+    };
+}
+
+/* ---- If-Match ---- */
+
+static const char *header(const struct call *call, const char *name)
+{
+    return call->request ? evhttp_find_header(evhttp_request_get_input_headers(call->request), name)
+                         : NULL;
+}
+
+bool if_match(struct call *call, int64_t *ret)
+{
+    const char *text = header(call, "If-Match");
+    *ret = -1;
+    if (!text || strcmp(text, "*") == 0)
+        return true;
+    char *end;
+    long long revision = *text == '"' ? strtoll(text + 1, &end, 10) : -1;
+    if (revision > 0 && strcmp(end, "\"") == 0) {
+        *ret = revision;
+        return true;
+    }
+    call_fail(call, 412, "If-Match: expected a revision like \"17\", in its quotes");
+    return false;
+}
+
+bool if_none_match_any(const struct call *call)
+{
+    const char *text = header(call, "If-None-Match");
+    return text && strcmp(text, "*") == 0;
+}
+
+/* ---- PUT ---- */
+
+struct put_state {
+    struct job_write write;
+    struct store_put_job put;
+    bool conditional; /* If-Match, If-None-Match: the client wants to know of other changes */
+    bool repeated;
+};
+
+static void release_put(void *state)
+{
+    struct put_state *put = state;
+    job_write_release(&put->write);
+}
+
+static bool prepare_put(struct call *call);
+static void submit_put(struct call *call);
+
+static void put_done(struct call *call)
+{
+    struct put_state *state = call->state;
+    if (call->answer != OK) {
+        call_fail_store(call, call->answer);
+    } else if (state->put.result == PUT_OK) {
+        const struct catalog_job *job = path_job(call);
+        if (job)
+            reply_job(call, state->write.kind == WRITE_CREATE ? 201 : 200, job);
+    } else if (!state->conditional && !state->repeated) {
+        state->repeated = true; /* somebody was faster; the later one wins */
+        if (prepare_put(call))
+            submit_put(call);
+    } else {
+        call_fail(call, state->conditional ? 412 : 409,
+                  "\"%s\" was changed meanwhile; read it again", call->argument);
+    }
+}
+
+static void submit_put(struct call *call)
+{
+    struct put_state *state = call->state;
+    state->put = job_write_put(&state->write);
+    call_submit(call, STORE_PUT_JOB, &state->put, 1, put_done);
+}
+
+/* False: the call has failed. */
+static bool check_conditions(struct call *call, struct put_state *state)
+{
+    int64_t wanted;
+    bool only_new = if_none_match_any(call);
+    if (!if_match(call, &wanted))
+        return false;
+    state->conditional = only_new || wanted != -1;
+    if (only_new && state->write.kind != WRITE_CREATE) {
+        call_fail(call, 412, "there is a job \"%s\" already", call->argument);
+        return false;
+    }
+    if (wanted == -1 || wanted == state->write.revision)
+        return true;
+    call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
+              (long long)state->write.revision);
+    return false;
+}
+
+/* The path names the job; the body may repeat it. */
+static bool name_agrees(struct call *call)
+{
+    const json_t *name = json_object_get(call->body, "name");
+    if (!json_is_object(call->body))
+        return true; /* the decoder says what is wrong */
+    if (!name) {
+        if (json_object_set_new(call->body, "name", json_string(call->argument)) == 0)
+            return true;
+        call_fail(call, 500, "out of memory");
+        return false;
+    }
+    if (!json_is_string(name) || strcmp(json_string_value(name), call->argument) == 0)
+        return true;
+    call_fail_at(call, "/name", "the path names \"%s\", the definition \"%.127s\"", call->argument,
+                 json_string_value(name));
+    return false;
+}
+
+static json_t *encode_outcome(const struct job_write *write)
+{
+    json_t *value = job_encode_json(write->job, false);
+    if (value && json_object_set_new(value, "revision", json_integer(write->revision)) == 0)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static bool is_loaded(struct call *call)
+{
+    if (engine_is_loaded(call->api->ports.engine))
+        return true;
+    call_fail(call, 503, "the agent is still loading its jobs; try again in a moment");
+    return false;
+}
+
+/* False: the call has failed. */
+static bool prepare_put(struct call *call)
+{
+    struct put_state *state = call->state;
+    struct job_error error = {0};
+    job_write_release(&state->write);
+    enum status st = job_write_prepare(call, call->body, &state->write, &error);
+    if (st == E_NOMEM)
+        call_fail(call, 500, "out of memory");
+    else if (st != OK)
+        call_fail_job(call, &error);
+    return st == OK && check_conditions(call, state);
+}
+
+void put_job(struct call *call)
+{
+    bool dry_run = false;
+    struct put_state *state = call_state(call, sizeof(*state), release_put);
+    if (!state || !is_loaded(call) || !param_bool(call, "dry_run", &dry_run) ||
+        !name_agrees(call) || !prepare_put(call))
+        return;
+    if (dry_run)
+        call_reply(call, 200, encode_outcome(&state->write));
+    else if (state->write.kind == WRITE_NOTHING)
+        reply_job(call, 200, path_job(call));
+    else
+        submit_put(call);
+}

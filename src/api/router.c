@@ -1,0 +1,215 @@
+#include "router.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
+
+static const char prefix[] = "/api/v1";
+
+/* ---- text ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)tolower((unsigned char)c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Undoes percent-encoding; in a query '+' is a space, too. E_INVALID: no text. */
+static enum status decode(const char *text, size_t length, bool is_query, char **ret)
+{
+    char *out = malloc(length + 1);
+    size_t used = 0;
+    if (!out)
+        return E_NOMEM;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c == '%') {
+            int high = i + 2 < length ? hex_digit(text[i + 1]) : -1;
+            int low = i + 2 < length ? hex_digit(text[i + 2]) : -1;
+            if (high < 0 || low < 0)
+                goto invalid;
+            c = (char)(high << 4 | low);
+            i += 2;
+        } else if (c == '+' && is_query) {
+            c = ' ';
+        }
+        out[used++] = c;
+    }
+    out[used] = '\0';
+    if (utf8_check(out, used, NULL) != OK)
+        goto invalid;
+    *ret = out;
+    return OK;
+invalid:
+    free(out);
+    return E_INVALID;
+}
+
+bool word_in_list(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    while (*list) {
+        size_t size = strcspn(list, " ");
+        if (size == length && strncmp(list, word, size) == 0)
+            return true;
+        list += size;
+        list += strspn(list, " ");
+    }
+    return false;
+}
+
+/* ---- the path ---- */
+
+/* Segment by segment. *argument is the raw segment that stands for {...}. */
+static bool matches(const char *pattern, const char *path, const char **argument, size_t *length)
+{
+    *argument = NULL;
+    while (*pattern == '/' && *path == '/') {
+        pattern++;
+        path++;
+        size_t wanted = strcspn(pattern, "/"), given = strcspn(path, "/");
+        if (*pattern == '{') {
+            if (!given)
+                return false;
+            *argument = path;
+            *length = given;
+        } else if (wanted != given || strncmp(pattern, path, given) != 0) {
+            return false;
+        }
+        pattern += wanted;
+        path += given;
+    }
+    return !*pattern && !*path;
+}
+
+static enum route_result take_argument(const char *raw, size_t length, char **ret)
+{
+    *ret = NULL;
+    if (!raw)
+        return ROUTE_FOUND;
+    enum status st = decode(raw, length, false, ret);
+    return st == OK ? ROUTE_FOUND : st == E_NOMEM ? ROUTE_NOMEM : ROUTE_BAD_PATH;
+}
+
+enum route_result router_find(const struct route *routes, size_t count, const char *path,
+                              unsigned method, const struct route **ret, char **ret_argument,
+                              unsigned *ret_methods)
+{
+    if (strncmp(path, prefix, sizeof(prefix) - 1) != 0)
+        return ROUTE_NO_PATH;
+    path += sizeof(prefix) - 1;
+    unsigned methods = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *raw;
+        size_t length = 0;
+        if (!matches(routes[i].pattern, path, &raw, &length))
+            continue;
+        methods |= routes[i].method;
+        if (routes[i].method != method)
+            continue;
+        *ret = &routes[i];
+        return take_argument(raw, length, ret_argument);
+    }
+    if (!methods)
+        return ROUTE_NO_PATH;
+    *ret_methods = methods;
+    return ROUTE_NO_METHOD;
+}
+
+void router_print_methods(unsigned methods, struct strbuf *out)
+{
+    static const struct {
+        unsigned method;
+        const char *words;
+    } names[] = {
+        {HTTP_GET, "GET, HEAD"}, {HTTP_PUT, "PUT"}, {HTTP_POST, "POST"}, {HTTP_DELETE, "DELETE"}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (methods & names[i].method)
+            strbuf_addf(out, "%s%s", out->length ? ", " : "", names[i].words);
+    }
+}
+
+/* ---- the query ---- */
+
+static enum status check(const struct query *query, const struct query_param *param,
+                         const char *known, struct parse_error *reterr)
+{
+    if (!*known)
+        return parse_fail(reterr, 0, "unknown parameter \"%.60s\"; this call takes none",
+                          param->name);
+    if (!word_in_list(known, param->name))
+        return parse_fail(reterr, 0, "unknown parameter \"%.60s\"; known: %s", param->name, known);
+    if (query_get(query, param->name))
+        return parse_fail(reterr, 0, "parameter \"%.60s\" is there twice", param->name);
+    return OK;
+}
+
+/* One name=value; takes its place in the list only when it is good. */
+static enum status add_param(struct query *query, const char *text, size_t length,
+                             const char *known, struct parse_error *reterr)
+{
+    const char *equals = memchr(text, '=', length);
+    size_t name_length = equals ? (size_t)(equals - text) : length;
+    const char *value = equals ? equals + 1 : text + length;
+    struct query_param param = {0};
+    enum status st = decode(text, name_length, true, &param.name);
+    if (st == OK)
+        st = decode(value, (size_t)(text + length - value), true, &param.value);
+    if (st == E_INVALID)
+        parse_error_set(reterr, 0, "the query is not percent-encoded text");
+    if (st == OK)
+        st = check(query, &param, known, reterr);
+    if (st == OK) {
+        struct query_param *items = realloc(query->items, (query->count + 1) * sizeof(*items));
+        st = items ? OK : E_NOMEM;
+        if (items) {
+            query->items = items;
+            query->items[query->count++] = param;
+            return OK;
+        }
+    }
+    free(param.name);
+    free(param.value);
+    return st;
+}
+
+enum status query_parse(const char *text, const char *known, struct query *ret,
+                        struct parse_error *reterr)
+{
+    struct query query = {0};
+    while (text && *text) {
+        size_t length = strcspn(text, "&");
+        enum status st = length ? add_param(&query, text, length, known, reterr) : OK;
+        if (st != OK) {
+            query_release(&query);
+            return st;
+        }
+        text += length;
+        text += *text == '&';
+    }
+    *ret = query;
+    return OK;
+}
+
+void query_release(struct query *query)
+{
+    for (size_t i = 0; i < query->count; i++) {
+        free(query->items[i].name);
+        free(query->items[i].value);
+    }
+    free(query->items);
+    *query = (struct query){0};
+}
+
+const char *query_get(const struct query *query, const char *name)
+{
+    for (size_t i = 0; i < query->count; i++) {
+        if (strcmp(query->items[i].name, name) == 0)
+            return query->items[i].value;
+    }
+    return NULL;
+}

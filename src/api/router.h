@@ -1,0 +1,71 @@
+/* Which handler a request is for, and what its path and query say. Pure: no HTTP library, no JSON.
+ */
+#ifndef PEAL_ROUTER_H
+#define PEAL_ROUTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "strbuf.h"
+
+struct call;
+
+enum http_method {
+    HTTP_GET = 1 << 0, /* HEAD too: the answer is the same, without its body */
+    HTTP_PUT = 1 << 1,
+    HTTP_POST = 1 << 2,
+    HTTP_DELETE = 1 << 3,
+};
+
+/* "*": the body is any JSON, and must be there. */
+#define ANY_BODY "*"
+
+struct route {
+    enum http_method method;
+    const char *pattern; /* below /api/v1; {name} or {id} stands for one segment */
+    const char *params;  /* of the query that it knows, separated by spaces */
+    const char *fields;  /* of the JSON object in the body, likewise; or ANY_BODY */
+    void (*handle)(struct call *call);
+};
+
+enum route_result {
+    ROUTE_FOUND,
+    ROUTE_NO_PATH,   /* 404 */
+    ROUTE_NO_METHOD, /* 405: *ret_methods are those that it has */
+    ROUTE_BAD_PATH,  /* an argument is not percent-encoded UTF-8 text */
+    ROUTE_NOMEM,
+};
+
+/* `path` is as it came, not decoded: a segment may hold %2F. FOUND: *ret_argument is the decoded
+ * segment (the caller's), or NULL if the pattern has none. */
+enum route_result router_find(const struct route *routes, size_t count, const char *path,
+                              unsigned method, const struct route **ret, char **ret_argument,
+                              unsigned *ret_methods);
+
+/* "GET, HEAD, PUT" */
+void router_print_methods(unsigned methods, struct strbuf *out);
+
+/* `word` is one of the words in `list`, which are separated by spaces. */
+bool word_in_list(const char *list, const char *word);
+
+/* ---- the query ---- */
+
+struct query_param {
+    char *name, *value;
+};
+
+struct query {
+    struct query_param *items;
+    size_t count;
+};
+
+/* `text` is what follows the '?', or NULL. E_INVALID: a parameter that is not in `known`, or there
+ * twice, or not percent-encoded text; *reterr says which. */
+MUST_CHECK enum status query_parse(const char *text, const char *known, struct query *ret,
+                                   struct parse_error *reterr);
+void query_release(struct query *query);
+
+/* NULL: not given. */
+const char *query_get(const struct query *query, const char *name);
+
+#endif

@@ -1,0 +1,321 @@
+/* Runs: those under way, which the engine knows, and those on record, which the history knows. A
+ * run that moves from one to the other while a page is made is shown once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode.h"
+#include "handlers.h"
+#include "input.h"
+#include "server.h"
+
+enum { PAGE = 50, PAGE_MAX = 1000 };
+
+/* ---- one run ---- */
+
+static void fail_no_run(struct call *call)
+{
+    call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
+              call->argument);
+}
+
+static void recorded_run(struct call *call)
+{
+    if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else if (!call->log.found)
+        fail_no_run(call);
+    else
+        call_reply(call, 200, encode_run(&call->log.run));
+}
+
+void get_run(struct call *call)
+{
+    struct id id;
+    if (!path_run_id(call, &id))
+        return;
+    const struct run *open = engine_find_run(call->api->ports.engine, &id);
+    if (open) {
+        call_reply(call, 200, encode_run(open));
+        return;
+    }
+    call->log.run_id = id;
+    call_read_log(call, recorded_run);
+}
+
+/* ---- kill ---- */
+
+static void fail_ended(struct call *call, const struct run *run)
+{
+    call_fail(call, 409, "the run has ended already: %s", run_state_name(run->state));
+}
+
+static void look_up_ended(struct call *call)
+{
+    if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else if (!call->log.found)
+        fail_no_run(call);
+    else
+        fail_ended(call, &call->log.run);
+}
+
+static void order_done(struct call *call)
+{
+    const struct store_order *order = call->state;
+    const struct run *run = engine_find_run(call->api->ports.engine, &order->run_id);
+    if (call->answer != OK) {
+        call_fail_store(call, call->answer);
+    } else if (order->known && run) {
+        call_reply(call, 202, encode_run(run));
+    } else if (order->known) { /* it has ended, and is on record, while we looked away */
+        call->log.run_id = order->run_id;
+        call_read_log(call, recorded_run);
+    } else if (run) {
+        fail_ended(call, run);
+    } else {
+        call->log.run_id = order->run_id;
+        call_read_log(call, look_up_ended);
+    }
+}
+
+void kill_run(struct call *call)
+{
+    struct id id;
+    if (!path_run_id(call, &id))
+        return;
+    struct store_order *order = call_state(call, sizeof(*order), NULL);
+    if (!order)
+        return;
+    order->run_id = id;
+    order->reason = REASON_USER;
+    snprintf(order->by, sizeof(order->by), "%s", call->by);
+    call_submit(call, STORE_ORDER, order, 1, order_done);
+}
+
+/* ---- pages ---- */
+
+struct run_page {
+    const struct call *call;
+    struct history_query filter;
+    int64_t limit;
+    struct id before; /* in the part that the cursor points to; zero: from its start */
+    bool in_history;  /* the cursor is behind the open runs */
+    struct run *open; /* a copy of those that match, newest first */
+    size_t open_count, open_capacity;
+    bool failed;
+    json_t *items;
+};
+
+static void release_run_page(void *state)
+{
+    struct run_page *page = state;
+    free(page->open);
+    json_decref(page->items);
+}
+
+static bool lasted(const struct run_page *page, const struct run *run)
+{
+    int64_t end_ms = run->finished_ms ? run->finished_ms : page->call->now_ms;
+    return run->started_ms && end_ms - run->started_ms >= page->filter.min_duration_ms;
+}
+
+/* What history_query promises, for open runs. */
+static bool run_matches(const struct run_page *page, const struct run *run)
+{
+    const struct history_query *filter = &page->filter;
+    return (!filter->states || filter->states >> run->state & 1) &&
+           (!filter->job_name || strcmp(filter->job_name, run->job_name) == 0) &&
+           (!filter->since_ms || run->tick_ms >= filter->since_ms) &&
+           (!filter->until_ms || run->tick_ms < filter->until_ms) &&
+           (!filter->node || strcmp(filter->node, run->node) == 0) &&
+           (!filter->min_duration_ms || lasted(page, run)) &&
+           (!filter->text || strcasestr(run->job_name, filter->text) ||
+            strcasestr(run->detail, filter->text) ||
+            strcasestr(run_reason_name(run->reason), filter->text));
+}
+
+static void take_open(void *context, const struct run *run)
+{
+    struct run_page *page = context;
+    if (!run_matches(page, run) || page->failed)
+        return;
+    if (page->open_count == page->open_capacity) {
+        size_t capacity = page->open_capacity ? 2 * page->open_capacity : 64;
+        struct run *grown = realloc(page->open, capacity * sizeof(*grown));
+        if (!grown) {
+            page->failed = true;
+            return;
+        }
+        page->open = grown;
+        page->open_capacity = capacity;
+    }
+    page->open[page->open_count++] = *run;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct run *one = a, *other = b;
+    return id_compare(&other->id, &one->id);
+}
+
+static bool is_open(const struct run_page *page, const struct run *run)
+{
+    return page->open_count &&
+           bsearch(run, page->open, page->open_count, sizeof(*run), newest_first);
+}
+
+static json_t *run_cursor(char part, const struct id *id)
+{
+    char text[ID_TEXT + 2] = {part};
+    id_format(id, text + 1);
+    return cursor_encode(text);
+}
+
+static void reply_page(struct call *call, json_t *next)
+{
+    struct run_page *page = call->state;
+    call_reply(call, 200, json_pack("{s:O, s:o}", "items", page->items, "next", next));
+}
+
+static void add_recorded(struct call *call)
+{
+    struct run_page *page = call->state;
+    const struct history_read *read = &call->read;
+    if (call->answer != OK) {
+        call_fail_history(call, call->answer);
+        return;
+    }
+    for (size_t i = 0; i < read->count; i++) {
+        if (!read->rows[i].is_entry && is_open(page, &read->rows[i].run))
+            continue;
+        if (json_array_append_new(page->items, encode_row(&read->rows[i])) != 0) {
+            call_fail(call, 500, "out of memory");
+            return;
+        }
+    }
+    reply_page(call, read->more ? run_cursor('h', &read->next) : json_null());
+}
+
+/* The open part of the page; false: the call is answered. */
+static bool add_open(struct call *call)
+{
+    struct run_page *page = call->state;
+    for (size_t i = 0; i < page->open_count && !page->in_history; i++) {
+        const struct run *run = &page->open[i];
+        if (!id_is_zero(&page->before) && id_compare(&run->id, &page->before) >= 0)
+            continue;
+        if (json_array_size(page->items) == (size_t)page->limit) {
+            reply_page(call, run_cursor('o', &page->open[i - 1].id));
+            return false;
+        }
+        if (json_array_append_new(page->items, encode_run(run)) != 0) {
+            call_fail(call, 500, "out of memory");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* States of runs under way are in no history. */
+static bool wants_history(const struct run_page *page)
+{
+    const unsigned ends = (1u << RUN_STATES) - (1u << RUN_OK);
+    return !page->filter.states || page->filter.states & ends;
+}
+
+static void make_page(struct call *call)
+{
+    struct run_page *page = call->state;
+    engine_each_open_run(call->api->ports.engine, take_open, page);
+    page->items = json_array();
+    if (page->failed || !page->items) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    if (page->open_count)
+        qsort(page->open, page->open_count, sizeof(*page->open), newest_first);
+    if (!add_open(call))
+        return;
+    size_t left = (size_t)page->limit - json_array_size(page->items);
+    if (!wants_history(page)) {
+        reply_page(call, json_null());
+        return;
+    }
+    if (!left) { /* the open ones just fill it; an id that is newer than any starts the history */
+        struct id first;
+        memset(&first, 0xFF, sizeof(first));
+        reply_page(call, run_cursor('h', &first));
+        return;
+    }
+    call->read.query = page->filter;
+    call->read.query.limit = left;
+    if (page->in_history)
+        call->read.query.before = page->before;
+    call_read_history(call, add_recorded);
+}
+
+/* ---- what the query asks for ---- */
+
+static bool read_states(struct call *call, unsigned *ret)
+{
+    const char *text = query_get(&call->query, "state");
+    while (text && *text) {
+        size_t length = strcspn(text, ",");
+        char name[32];
+        enum run_state state;
+        snprintf(name, sizeof(name), "%.*s", (int)(length < 31 ? length : 31), text);
+        if (run_state_by_name(name, &state) != OK) {
+            call_fail_at(call, "?state",
+                         "state: there is no state \"%s\"; known: queued, due, claimed, begun, "
+                         "running, ok, failed, timed_out, killed, lost, skipped, missed",
+                         name);
+            return false;
+        }
+        *ret |= 1u << state;
+        text += length;
+        text += *text == ',';
+    }
+    return true;
+}
+
+static bool read_cursor(struct call *call, struct run_page *page)
+{
+    const char *cursor = query_get(&call->query, "cursor");
+    if (!cursor)
+        return true;
+    char *text = cursor_decode(call, cursor);
+    if (!text)
+        return false;
+    bool good = *text == 'o' || *text == 'h';
+    page->in_history = *text == 'h';
+    good = param_id(call, "cursor", good ? text + 1 : "", &page->before);
+    free(text);
+    return good;
+}
+
+static bool read_filter(struct call *call, struct run_page *page)
+{
+    struct history_query *filter = &page->filter;
+    page->limit = PAGE;
+    filter->job_name = query_get(&call->query, "job");
+    filter->node = query_get(&call->query, "node");
+    filter->text = query_get(&call->query, "q");
+    if (filter->text && !*filter->text)
+        filter->text = NULL;
+    return read_states(call, &filter->states) &&
+           param_time(call, "since", zone_utc(), &filter->since_ms) &&
+           param_time(call, "until", zone_utc(), &filter->until_ms) &&
+           param_duration(call, "min_duration", &filter->min_duration_ms) &&
+           param_bool(call, "ledger", &filter->with_entries) &&
+           param_number(call, "limit", 1, PAGE_MAX, &page->limit) && read_cursor(call, page);
+}
+
+void list_runs(struct call *call)
+{
+    struct run_page *page = call_state(call, sizeof(*page), release_run_page);
+    if (!page)
+        return;
+    page->call = call;
+    if (read_filter(call, page))
+        make_page(call);
+}
