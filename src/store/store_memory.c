@@ -393,32 +393,47 @@ static bool memory_next_change(struct store *base, struct store_change *ret)
     return feed_next(&store->feed, &store->held, ret);
 }
 
+static void reload_runs(struct store_memory *store, const struct memory_job *job)
+{
+    const struct memory_run *run;
+    TAILQ_FOREACH (run, &job->runs, of_job) {
+        struct run_row row = run->row;
+        feed_add_run(&store->feed, STORE_CHANGE_RUN, &row.run);
+        if (state_is_open(row.run.state) && row.kill_reason != REASON_NONE) {
+            run_row_to_kill(&row);
+            feed_add_run(&store->feed, STORE_CHANGE_KILL, &row.run);
+        }
+    }
+}
+
+static void reload_job(struct store_memory *store, const struct memory_job *job)
+{
+    if (!job->purged)
+        feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_JOB,
+                                                      .job_uid = job->row.uid,
+                                                      .job_revision = job->row.revision,
+                                                      .cursor_ms = job->row.cursor_ms,
+                                                      .last = job->row.last,
+                                                      .job_name = job->name,
+                                                      .job_json = job->json,
+                                                      .job_deleted = job->row.deleted});
+}
+
 void store_memory_reload(struct store *base)
 {
     struct store_memory *store = (struct store_memory *)base;
+    const void *item;
     size_t at;
     feed_release(&store->feed);
     for (size_t i = 0; i < store->meta_count; i++)
         feed_add(&store->feed,
                  &(struct store_change){.kind = STORE_CHANGE_META, .meta = &store->metas[i]});
-    at = 0;
-    for (struct memory_job *job; (job = table_next(&store->jobs, &at));) {
-        if (!job->purged)
-            feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_JOB,
-                                                          .job_uid = job->row.uid,
-                                                          .job_revision = job->row.revision,
-                                                          .cursor_ms = job->row.cursor_ms,
-                                                          .last = job->row.last,
-                                                          .job_name = job->name,
-                                                          .job_json = job->json,
-                                                          .job_deleted = job->row.deleted});
-    }
-    at = 0;
-    for (struct memory_run *run; (run = table_next(&store->runs, &at));)
-        feed_add_run(&store->feed, STORE_CHANGE_RUN, &run->row.run);
-    at = 0;
-    for (struct ledger_entry *entry; (entry = table_next(&store->entries, &at));)
-        feed_add_entry(&store->feed, entry);
+    for (at = 0; (item = table_next(&store->jobs, &at));)
+        reload_job(store, item);
+    for (at = 0; (item = table_next(&store->jobs, &at));)
+        reload_runs(store, item);
+    for (at = 0; (item = table_next(&store->entries, &at));)
+        feed_add_entry(&store->feed, item);
     feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_LOADED});
     store->loaded = true;
 }

@@ -26,6 +26,12 @@ static enum status open_sqlite(const char *place, struct store_wake wake, struct
     return st;
 }
 
+static enum status reopen_sqlite(const char *place, struct store_wake wake, struct store **store)
+{
+    *store = store_free(*store);
+    return open_sqlite(place, wake, store);
+}
+
 void remove_folder(const char *path)
 {
     char file[512];
@@ -46,6 +52,7 @@ const struct store_backend sqlite_backend = {
     .name = "sqlite",
     .make_place = make_place,
     .open = open_sqlite,
+    .reopen = reopen_sqlite,
     .remove_place = remove_folder,
     .durable = true,
 };

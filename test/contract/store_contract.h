@@ -6,11 +6,13 @@
 
 struct store_backend {
     const char *name;
-    /* What one test's stores live in, such as a folder; *ret_place is given to the others. */
+    /* What one test's stores live in, such as a folder; given to the others. */
     void (*make_place)(char place[128]);
     enum status (*open)(const char *place, struct store_wake wake, struct store **ret);
+    /* As to an agent that was started anew: everything there is is fed again. */
+    enum status (*reopen)(const char *place, struct store_wake wake, struct store **store);
     void (*remove_place)(const char *place);
-    bool durable; /* closed and opened again it has all that it had */
+    bool durable; /* what is closed can be opened again */
 };
 
 /* Runs all tests; the number of those that failed. */

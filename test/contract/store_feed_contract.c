@@ -96,9 +96,7 @@ static void free_answers_what_waits(struct world *world)
     assert_int_equal(note.answers[1], 200);
     assert_int_equal(put.result, PUT_OK);
     assert_int_equal(note.status, E_UNREACHABLE); /* what was submitted during the free */
-    world->without_picture = true;
     if (world->backend->durable) {
-        world->without_picture = false;
         memset(&world->picture, 0, sizeof(world->picture));
         world_open(world);
         assert_string_equal(see_job(world, put.uid)->name, "backup");

@@ -201,10 +201,8 @@ static void order_tells_the_owner(struct world *world)
     assert_int_equal(see_run(world, run.id)->kill_reason, REASON_USER);
     assert_string_equal(see_run(world, run.id)->kill_by, "otto");
     assert_int_equal(see_run(world, run.id)->run.state, RUN_BEGUN);
-    if (world->backend->durable) {
-        world_reopen(world); /* and again, after a restart: whoever was told may not have heard */
-        assert_int_equal(see_run(world, run.id)->kill_reason, REASON_USER);
-    }
+    world_reopen(world); /* and again, after a restart: whoever was told may not have heard */
+    assert_int_equal(see_run(world, run.id)->kill_reason, REASON_USER);
     order.run_id = ended.id;
     world_do_one(world, STORE_ORDER, &order);
     assert_false(order.known);
@@ -244,8 +242,6 @@ static void metas_come_back(struct world *world)
     struct store_set_meta metas[] = {
         {"boot_id", "one"}, {"node", "node-1"}, {"boot_id", "two"}, {"empty", ""}};
     assert_int_equal(world_do(world, STORE_SET_META, metas, 4), OK);
-    if (!world->backend->durable)
-        return;
     world_reopen(world);
     assert_int_equal(world->picture.meta_count, 3);
     for (size_t i = 0; i < world->picture.meta_count; i++) {

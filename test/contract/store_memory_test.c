@@ -13,6 +13,14 @@ static enum status open_memory(const char *place, struct store_wake wake, struct
     return store_memory_new(wake, ret);
 }
 
+static enum status reopen_memory(const char *place, struct store_wake wake, struct store **store)
+{
+    (void)place;
+    (void)wake;
+    store_memory_reload(*store);
+    return OK;
+}
+
 static void remove_place(const char *place)
 {
     (void)place;
@@ -24,6 +32,7 @@ int main(void)
         .name = "memory",
         .make_place = make_place,
         .open = open_memory,
+        .reopen = reopen_memory,
         .remove_place = remove_place,
     };
     return store_contract_run(&memory);

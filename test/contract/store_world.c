@@ -246,9 +246,10 @@ void world_open(struct world *world)
 void world_reopen(struct world *world)
 {
     char *before = describe(&world->picture);
-    world->store = store_free(world->store);
+    assert_int_equal(world->backend->reopen(world->place, world_wake(world), &world->store), OK);
     forget_picture(&world->picture);
-    world_open(world);
+    world_read_feed(world);
+    assert_true(world->picture.loaded);
     char *after = describe(&world->picture);
     assert_string_equal(after, before);
     free(before);

@@ -53,7 +53,7 @@ struct world *world_new(const struct store_backend *backend);
 void world_free(struct world *world);
 void world_open(struct world *world);
 
-/* For durable backends: closes, opens, and checks that the picture is the same. */
+/* Has everything fed again, and checks that the picture is the same. */
 void world_reopen(struct world *world);
 
 struct store_wake world_wake(struct world *world);
