@@ -96,12 +96,12 @@ static int on_write(sqlite3_file *file, const void *bytes, int length, sqlite3_i
 
 static int on_sync(sqlite3_file *file, int flags)
 {
-    sqlite3_file *real = real_of(file);
     enum fault fault;
+    (void)flags;
     if (fails(true, &fault))
         return SQLITE_IOERR_FSYNC;
     set_dirty((struct fault_file *)file, false);
-    return real->pMethods->xSync(real, flags);
+    return SQLITE_OK;
 }
 
 static int on_close(sqlite3_file *file)

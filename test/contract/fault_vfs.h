@@ -1,4 +1,6 @@
-/* A layer under SQLite that fails on demand. */
+/* A layer under SQLite that fails on demand. It notes flushes and does not pass them on: what it
+ * stands in for is the end of a process, not of the machine, and tests need not wait for the disk.
+ */
 #ifndef PEAL_FAULT_VFS_H
 #define PEAL_FAULT_VFS_H
 
