@@ -185,27 +185,29 @@ struct lane {
 
 static void fill_claims(struct lane *lane)
 {
-    static uint64_t last_run;
     for (int i = 0; i < lane->batch; i++) {
         int job = lane->first_job + i;
+        int64_t cursor_ms = lane->cursors[job], tick_ms = cursor_ms + 1;
         struct id uid = numbered_id(1, (uint64_t)job);
+        uint64_t number = (uint64_t)tick_ms * JOBS + (uint64_t)job;
+        lane->cursors[job] = tick_ms;
         lane->claims[i] = (struct store_claim){.job_uid = uid,
                                                .job_revision = 1,
-                                               .cursor_ms = lane->cursors[job],
-                                               .tick_ms = lane->cursors[job] + 1,
+                                               .cursor_ms = cursor_ms,
+                                               .tick_ms = tick_ms,
                                                .overlap = OVERLAP_SKIP};
-        lane->claims[i].run = (struct run){.id = numbered_id(2, ++last_run),
+        lane->claims[i].run = (struct run){.id = numbered_id(2, number),
                                            .job_uid = uid,
                                            .job_name = "reports/daily",
-                                           .tick_ms = ++lane->cursors[job],
+                                           .tick_ms = tick_ms,
                                            .attempt = 1,
-                                           .nonce = last_run,
+                                           .nonce = number,
                                            .node = "node-1",
                                            .job_revision = 1};
-        lane->begins[i] = (struct store_begin){.run_id = lane->claims[i].run.id, .nonce = last_run};
+        lane->begins[i] = (struct store_begin){.run_id = lane->claims[i].run.id, .nonce = number};
         lane->finishes[i].run = lane->claims[i].run;
         lane->finishes[i].run.state = RUN_OK;
-        lane->finishes[i].run.finished_ms = lane->cursors[job];
+        lane->finishes[i].run.finished_ms = tick_ms;
         lane->forgets[i] = (struct store_forget){.id = lane->claims[i].run.id};
     }
 }
