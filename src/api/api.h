@@ -1,6 +1,7 @@
 /* The HTTP API (docs/API.md), on a UNIX socket. Stateless: it reads the engine's catalog and open
  * runs, asks the history, and changes things by requests to the store; the store's feed brings them
- * to the engine. Runs on the agent's loop and never blocks it. */
+ * to the engine. Runs on the agent's loop and never blocks it. SIGPIPE must be ignored: clients go
+ * away when they like. */
 #ifndef PEAL_API_H
 #define PEAL_API_H
 

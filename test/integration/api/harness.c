@@ -1,0 +1,343 @@
+#include "harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 20000 };
+
+/* ---- the world ---- */
+
+static void wake(void *context)
+{
+    struct world *world = context;
+    if (!world->held && world->turn)
+        loop_timer_set(world->turn, 0);
+}
+
+static void on_turn(void *context)
+{
+    struct world *world = context;
+    if (world->held || !world->engine)
+        return;
+    struct now now = clock_now();
+    fake_executor_set_now(world->executor, now);
+    engine_step(world->engine, now);
+    int64_t wait_ms = engine_wake_at(world->engine).ms - now.wall.ms;
+    if (wait_ms < PATIENCE_MS)
+        loop_timer_set(world->turn, wait_ms > 0 ? wait_ms : 0);
+}
+
+static void on_watchdog(void *context)
+{
+    (void)context;
+    fputs("no answer within 20 s\n", stderr);
+    abort();
+}
+
+static void fill_random(void *context, void *bytes, size_t length)
+{
+    (void)context;
+    for (size_t i = 0; i < length; i++)
+        ((unsigned char *)bytes)[i] = (unsigned char)random();
+}
+
+static void drain(void *context)
+{
+    struct world *world = context;
+    world->drained = true;
+    engine_drain(world->engine);
+}
+
+static void open_api(struct world *world)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    struct api_config config = {
+        .socket_path = world->socket_path,
+        .version = "1.2.3",
+        .node = "here",
+        .data_dir = world->dir,
+        .default_tz = "Europe/Berlin",
+        .started_ms = clock_now().wall.ms,
+        .undelete_s = 7 * 86400,
+    };
+    struct api_ports ports = {
+        .loop = world->loop,
+        .engine = world->engine,
+        .store = world->store,
+        .history = world->history,
+        .zones = world->zones,
+        .entropy = {fill_random, NULL},
+        .output = {fake_executor_read, fake_executor_release, world->executor},
+        .step = wake,
+        .drain = drain,
+        .context = world,
+    };
+    if (api_new(&config, &ports, &world->api, &why) != OK)
+        fail_msg("api_new: %s", why.text);
+    strbuf_release(&why);
+}
+
+static bool is_loaded(void *context)
+{
+    return engine_is_loaded(((struct world *)context)->engine);
+}
+
+int world_set_up(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    signal(SIGPIPE, SIG_IGN); /* as the agent does */
+    snprintf(world->dir, sizeof(world->dir), "/tmp/peal-api-XXXXXX");
+    assert_non_null(mkdtemp(world->dir));
+    snprintf(world->socket_path, sizeof(world->socket_path), "%s/api.sock", world->dir);
+    assert_int_equal(loop_new(&world->loop), OK);
+    assert_int_equal(loop_timer_new(world->loop, on_turn, world, &world->turn), OK);
+    assert_int_equal(loop_timer_new(world->loop, on_watchdog, world, &world->watchdog), OK);
+    assert_int_equal(zone_db_new(NULL, &world->zones), OK);
+    assert_int_equal(store_memory_new((struct store_wake){wake, world}, &world->store), OK);
+    assert_int_equal(history_memory_new((struct history_wake){wake, world}, &world->history), OK);
+    world->executor = fake_executor_new(wake, world);
+    struct engine_config config = engine_config_default();
+    snprintf(config.node, sizeof(config.node), "here");
+    snprintf(config.boot_id, sizeof(config.boot_id), "boot");
+    struct engine_ports ports = {
+        .store = world->store,
+        .executor = fake_executor_port(world->executor),
+        .history = world->history,
+        .zones = world->zones,
+        .entropy = {fill_random, NULL},
+        .output = fake_executor_output(world->executor),
+    };
+    assert_int_equal(engine_new(&config, &ports, &world->engine), OK);
+    open_api(world);
+    wake(world);
+    world_until(world, is_loaded, world);
+    *state = world;
+    return 0;
+}
+
+int world_tear_down(void **state)
+{
+    struct world *world = *state;
+    store_free(world->store);
+    history_free(world->history);
+    api_free(world->api);
+    assert_int_not_equal(access(world->socket_path, F_OK), 0);
+    engine_free(world->engine);
+    fake_executor_free(world->executor);
+    zone_db_free(world->zones);
+    loop_timer_free(world->turn);
+    loop_timer_free(world->watchdog);
+    loop_free(world->loop);
+    rmdir(world->dir);
+    free(world);
+    return 0;
+}
+
+void world_hold(struct world *world)
+{
+    world->held = true;
+}
+
+void world_release(struct world *world)
+{
+    world->held = false;
+    wake(world);
+}
+
+void world_until(struct world *world, bool (*done)(void *context), void *context)
+{
+    loop_timer_set(world->watchdog, PATIENCE_MS);
+    while (!done(context))
+        loop_run_once(world->loop);
+    loop_timer_stop(world->watchdog);
+}
+
+/* ---- a client ---- */
+
+struct client {
+    struct world *world;
+    int fd;
+    struct loop_fd *watch;
+    struct strbuf in;
+    const char *out;
+    size_t out_length;
+    bool closed;
+};
+
+static void on_client(void *context, unsigned events)
+{
+    struct client *client = context;
+    char bytes[65536];
+    if (events & LOOP_WRITE && client->out_length) {
+        ssize_t sent = send(client->fd, client->out, client->out_length, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN) {
+            client->out_length = 0; /* the server hung up; what it said is still to be read */
+        } else if (sent > 0) {
+            client->out += sent;
+            client->out_length -= (size_t)sent;
+        }
+    }
+    if (events & LOOP_READ) {
+        ssize_t got = recv(client->fd, bytes, sizeof(bytes), 0);
+        if (got > 0)
+            strbuf_add(&client->in, bytes, (size_t)got);
+        else if (got == 0 || errno != EAGAIN)
+            client->closed = true;
+    }
+    unsigned want = client->out_length ? LOOP_READ | LOOP_WRITE : LOOP_READ;
+    loop_fd_want(client->watch, client->closed ? 0 : want);
+}
+
+struct client *client_connect(struct world *world)
+{
+    struct client *client = calloc(1, sizeof(*client));
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert_non_null(client);
+    client->world = world;
+    strbuf_init(&client->in);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", world->socket_path);
+    client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(client->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    fcntl(client->fd, F_SETFL, O_NONBLOCK);
+    assert_int_equal(loop_fd_new(world->loop, client->fd, on_client, client, &client->watch), OK);
+    loop_fd_want(client->watch, LOOP_READ);
+    return client;
+}
+
+static bool is_sent(void *context)
+{
+    const struct client *client = context;
+    return !client->out_length || client->closed;
+}
+
+void client_send(struct client *client, const void *bytes, size_t length)
+{
+    client->out = bytes;
+    client->out_length = length;
+    loop_fd_want(client->watch, LOOP_READ | LOOP_WRITE);
+    world_until(client->world, is_sent, client);
+}
+
+bool client_is_closed(const struct client *client)
+{
+    return client->closed;
+}
+
+const char *client_text(const struct client *client)
+{
+    return client->in.text;
+}
+
+void client_free(struct client *client)
+{
+    loop_fd_free(client->watch);
+    close(client->fd);
+    strbuf_release(&client->in);
+    free(client);
+}
+
+/* ---- whole requests ---- */
+
+static bool closed(void *context)
+{
+    return client_is_closed(context);
+}
+
+static struct answer parse_answer(const char *text)
+{
+    struct answer answer = {0};
+    const char *end = strstr(text, "\r\n\r\n");
+    assert_non_null(end);
+    assert_int_equal(sscanf(text, "HTTP/1.1 %d", &answer.status), 1);
+    answer.head = strndup(text, (size_t)(end - text) + 2);
+    answer.text = strdup(end + 4);
+    answer.body = json_loads(answer.text, JSON_DECODE_ANY, NULL);
+    return answer;
+}
+
+struct answer ask_with(struct world *world, const char *line, const char *headers, const char *body)
+{
+    struct strbuf request;
+    const char *path = strchr(line, ' ') + 1;
+    strbuf_init(&request);
+    strbuf_add(&request, line, (size_t)(path - line));
+    strbuf_addf(&request, "%s%s HTTP/1.1\r\nHost: peal\r\nConnection: close\r\n%s",
+                strncmp(path, "//", 2) == 0 ? "" : "/api/v1",
+                strncmp(path, "//", 2) == 0 ? path + 1 : path, headers);
+    if (body)
+        strbuf_addf(&request, "Content-Length: %zu\r\n", strlen(body));
+    strbuf_adds(&request, "\r\n");
+    if (body)
+        strbuf_adds(&request, body);
+    struct client *client = client_connect(world);
+    client_send(client, request.text, request.length);
+    world_until(world, closed, client);
+    struct answer answer = parse_answer(client_text(client));
+    client_free(client);
+    strbuf_release(&request);
+    return answer;
+}
+
+struct answer ask(struct world *world, const char *line, const char *body)
+{
+    return ask_with(world, line, "", body);
+}
+
+void answer_release(struct answer *answer)
+{
+    free(answer->head);
+    free(answer->text);
+    json_decref(answer->body);
+    *answer = (struct answer){0};
+}
+
+json_t *expect(struct world *world, int line_number, int status, const char *line, const char *body)
+{
+    struct answer answer = ask(world, line, body);
+    if (answer.status != status)
+        fail_msg("line %d: %s: expected %d, got %d: %s", line_number, line, status, answer.status,
+                 answer.text);
+    json_t *value = json_incref(answer.body);
+    answer_release(&answer);
+    return value;
+}
+
+json_t *member(json_t *value, const char *path)
+{
+    while (value && *path) {
+        char name[64];
+        size_t length = strcspn(path, ".");
+        snprintf(name, sizeof(name), "%.*s", (int)length, path);
+        value = json_is_array(value) ? json_array_get(value, (size_t)atoi(name))
+                                     : json_object_get(value, name);
+        path += length;
+        path += *path == '.';
+    }
+    return value;
+}
+
+const char *member_text(json_t *value, const char *path)
+{
+    const char *text = json_string_value(member(value, path));
+    return text ? text : "(no text)";
+}
+
+int64_t member_number(json_t *value, const char *path)
+{
+    json_t *number = member(value, path);
+    return json_is_integer(number) ? json_integer_value(number) : INT64_MIN;
+}
+
+size_t member_count(json_t *value, const char *path)
+{
+    return json_array_size(member(value, path));
+}

@@ -1,0 +1,83 @@
+/* The API in this process, on a real UNIX socket: the real engine on the stores in memory, and an
+ * executor without processes. Client and server share one thread: whoever waits for an answer turns
+ * the loop. */
+#ifndef PEAL_API_HARNESS_H
+#define PEAL_API_HARNESS_H
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka wants the four above first */
+#include <cmocka.h>
+
+#include "api.h"
+#include "fake_executor.h"
+
+struct world {
+    char dir[64], socket_path[80];
+    struct loop *loop;
+    struct loop_timer *turn, *watchdog;
+    struct zone_db *zones;
+    struct store *store;
+    struct history *history;
+    struct fake_executor *executor;
+    struct engine *engine;
+    struct api *api;
+    bool held; /* no turns: store and history do not answer */
+    bool drained;
+};
+
+/* For cmocka: *state is the world. */
+int world_set_up(void **state);
+int world_tear_down(void **state);
+
+void world_hold(struct world *world);
+void world_release(struct world *world);
+
+/* Turns the loop until done(context) says so; fails the test after 20 s. */
+void world_until(struct world *world, bool (*done)(void *context), void *context);
+
+/* ---- a client ---- */
+
+struct client;
+
+struct client *client_connect(struct world *world);
+void client_send(struct client *client, const void *bytes, size_t length);
+bool client_is_closed(const struct client *client);   /* by the server */
+const char *client_text(const struct client *client); /* all that came */
+void client_free(struct client *client);
+
+/* ---- whole requests ---- */
+
+struct answer {
+    int status;
+    char *head;   /* status line and headers */
+    char *text;   /* the body */
+    json_t *body; /* NULL: no JSON */
+};
+
+/* "GET /jobs" is below /api/v1, unless the path starts with "//". `headers` are lines that end in
+ * \r\n; `body` may be NULL. */
+struct answer ask_with(struct world *world, const char *line, const char *headers,
+                       const char *body);
+struct answer ask(struct world *world, const char *line, const char *body);
+void answer_release(struct answer *answer);
+
+/* Asks, and fails the test unless the status is this; the body is the caller's. */
+json_t *expect(struct world *world, int line_number, int status, const char *line,
+               const char *body);
+#define EXPECT(world, status, line, body) expect(world, __LINE__, status, line, body)
+
+/* The same, for its status alone. */
+#define EXPECT_STATUS(world, status, line, body)                                                   \
+    json_decref(expect(world, __LINE__, status, line, body))
+
+/* A member by its path: "status.last.state", "items.0.name"; NULL: none. */
+json_t *member(json_t *value, const char *path);
+const char *member_text(json_t *value, const char *path);
+int64_t member_number(json_t *value, const char *path);
+size_t member_count(json_t *value, const char *path);
+
+#endif
