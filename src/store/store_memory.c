@@ -419,23 +419,23 @@ static void reload_job(struct store_memory *store, const struct memory_job *job)
                                                       .job_deleted = job->row.deleted});
 }
 
-void store_memory_reload(struct store *base)
+void store_memory_reload(struct store *store)
 {
-    struct store_memory *store = (struct store_memory *)base;
+    struct store_memory *memory = (struct store_memory *)store;
     const void *item;
     size_t at;
-    feed_release(&store->feed);
-    for (size_t i = 0; i < store->meta_count; i++)
-        feed_add(&store->feed,
-                 &(struct store_change){.kind = STORE_CHANGE_META, .meta = &store->metas[i]});
-    for (at = 0; (item = table_next(&store->jobs, &at));)
-        reload_job(store, item);
-    for (at = 0; (item = table_next(&store->jobs, &at));)
-        reload_runs(store, item);
-    for (at = 0; (item = table_next(&store->entries, &at));)
-        feed_add_entry(&store->feed, item);
-    feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_LOADED});
-    store->loaded = true;
+    feed_release(&memory->feed);
+    for (size_t i = 0; i < memory->meta_count; i++)
+        feed_add(&memory->feed,
+                 &(struct store_change){.kind = STORE_CHANGE_META, .meta = &memory->metas[i]});
+    for (at = 0; (item = table_next(&memory->jobs, &at));)
+        reload_job(memory, item);
+    for (at = 0; (item = table_next(&memory->jobs, &at));)
+        reload_runs(memory, item);
+    for (at = 0; (item = table_next(&memory->entries, &at));)
+        feed_add_entry(&memory->feed, item);
+    feed_add(&memory->feed, &(struct store_change){.kind = STORE_CHANGE_LOADED});
+    memory->loaded = true;
 }
 
 static enum status memory_health(struct store *base, struct strbuf *why)
