@@ -6,6 +6,7 @@
  * to do, the more a flush carries. */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -325,6 +326,17 @@ static enum status open_files(struct store_sqlite *store, const char *dir, struc
     return st;
 }
 
+/* Signals are the loop's: the writer takes none. */
+static bool start_writer(struct store_sqlite *store)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&store->writer, NULL, writer_main, store) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 enum status store_sqlite_open(const char *dir, struct store_wake wake, struct store **ret,
                               struct strbuf *why)
 {
@@ -332,8 +344,8 @@ enum status store_sqlite_open(const char *dir, struct store_wake wake, struct st
     if (!store)
         return E_NOMEM;
     enum status st = open_files(store, dir, why);
-    if (st == OK && (errno = pthread_create(&store->writer, NULL, writer_main, store)) != 0) {
-        strbuf_addf(why, "can't start a thread: the system's limit on processes is reached");
+    if (st == OK && !start_writer(store)) {
+        strbuf_adds(why, "can't start a thread: the system's limit on processes is reached");
         st = E_IO;
     }
     if (st != OK) {
