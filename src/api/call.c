@@ -281,8 +281,7 @@ void call_fail_job(struct call *call, const struct job_error *error)
 {
     json_t *errors = json_pack("{s:[o]}", "errors",
                                error_item(error->path, error->line, error->column, error->message));
-    call_fail_with(call, 422, errors, "%s%s%s", error->path, *error->path ? ": " : "",
-                   error->message);
+    call_fail_with(call, 422, errors, "%s", error->message);
 }
 
 static void fail_backend(struct call *call, enum status st, const char *who, struct strbuf *why)

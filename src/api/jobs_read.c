@@ -39,16 +39,13 @@ struct job_load job_load(const struct call *call, const struct catalog_job *job)
 json_t *show_job(const struct call *call, const struct catalog_job *job)
 {
     struct job_error error = {0};
-    char problem[sizeof(error.path) + sizeof(error.message) + 2] = "";
+    const char *problem = job->broken ? "its schedule can't be read" : NULL;
     struct job *definition = NULL;
     if (job->broken &&
         job_decode_stored(job->json, call->api->ports.zones, &definition, &error) != OK)
-        snprintf(problem, sizeof(problem), "%s%s%s", error.path, *error.path ? ": " : "",
-                 error.message);
-    else if (job->broken)
-        snprintf(problem, sizeof(problem), "its schedule can't be read");
+        problem = error.message;
     job_free(definition);
-    return encode_job(job, job_load(call, job), *problem ? problem : NULL);
+    return encode_job(job, job_load(call, job), problem);
 }
 
 void reply_job(struct call *call, int status, const struct catalog_job *job)
@@ -77,8 +74,8 @@ struct job *stored_job(struct call *call, const struct catalog_job *job)
         call_fail(call, 500, "out of memory");
     else
         call_fail(call, 409,
-                  "the definition of \"%s\" can't be read by this version (%s%s%s); put a new one",
-                  job->name, error.path, *error.path ? ": " : "", error.message);
+                  "the definition of \"%s\" can't be read by this version (%s); put a new one",
+                  job->name, error.message);
     return NULL;
 }
 

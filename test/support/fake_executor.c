@@ -203,6 +203,17 @@ void fake_executor_print(struct fake_executor *fake, const struct id *run_id,
     TAILQ_INSERT_TAIL(&run->prints, print, link);
 }
 
+void fake_executor_print_gap(struct fake_executor *fake, const struct id *run_id, const char *head,
+                             int64_t gap_bytes, const char *tail)
+{
+    struct fake_run *run = must(find(fake, run_id));
+    fake_executor_print(fake, run_id, OUTPUT_STDOUT, head, strlen(head));
+    fake_executor_print(fake, run_id, OUTPUT_STDOUT, tail, strlen(tail));
+    TAILQ_LAST(&run->prints, print_list)->chunk.gap_bytes = gap_bytes;
+    run->run.output_bytes += gap_bytes;
+    run->run.output_truncated = true;
+}
+
 bool fake_executor_end(struct fake_executor *fake, const struct id *run_id, int exit_code)
 {
     struct fake_run *run = find(fake, run_id);

@@ -22,6 +22,10 @@ size_t fake_executor_started(const struct fake_executor *fake); /* ever */
 void fake_executor_print(struct fake_executor *fake, const struct id *run_id,
                          enum output_stream stream, const void *bytes, size_t length);
 
+/* The same for an output that was too long: its head, what was dropped, and its tail. */
+void fake_executor_print_gap(struct fake_executor *fake, const struct id *run_id, const char *head,
+                             int64_t gap_bytes, const char *tail);
+
 /* Ends a run: 0 is RUN_OK, else RUN_FAILED. False: it does not run. */
 bool fake_executor_end(struct fake_executor *fake, const struct id *run_id, int exit_code);
 

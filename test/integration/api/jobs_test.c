@@ -102,7 +102,7 @@ static void test_errors_say_where(void **state)
     json_t *problem = EXPECT(*state, 422, "PUT /jobs/a",
                              "{\"schedules\":[\"* * * * *\",\"* 25 * * *\"],\"command\":[\"x\"]}");
     assert_string_equal(member_text(problem, "errors.0.pointer"), "/schedules/1");
-    assert_true(member_number(problem, "errors.0.column") > 0);
+    assert_non_null(strstr(member_text(problem, "errors.0.message"), "column 3"));
     json_decref(problem);
 }
 

@@ -1,0 +1,152 @@
+#include "router.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+/* cmocka wants the above first */
+#include <cmocka.h>
+
+static void no_handler(struct call *call)
+{
+    (void)call;
+}
+
+static const struct route routes[] = {
+    {HTTP_GET, "/jobs", "limit cursor", "", no_handler},
+    {HTTP_POST, "/jobs:batch", "", "put", no_handler},
+    {HTTP_GET, "/jobs/{name}", "", "", no_handler},
+    {HTTP_PUT, "/jobs/{name}", "", ANY_BODY, no_handler},
+    {HTTP_POST, "/jobs/{name}/run", "", "", no_handler},
+};
+
+static void test_find(void **state)
+{
+    static const struct {
+        int line;
+        unsigned method;
+        const char *path;
+        enum route_result result;
+        int route; /* index */
+        const char *argument;
+    } cases[] = {
+        {__LINE__, HTTP_GET, "/api/v1/jobs", ROUTE_FOUND, 0, NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs:batch", ROUTE_FOUND, 1, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a", ROUTE_FOUND, 2, "a"},
+        {__LINE__, HTTP_PUT, "/api/v1/jobs/a", ROUTE_FOUND, 3, "a"},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a%2Fb%2fc", ROUTE_FOUND, 2, "a/b/c"},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a+b", ROUTE_FOUND, 2, "a+b"}, /* no query */
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%C3%A9", ROUTE_FOUND, 2, "\xC3\xA9"},
+        {__LINE__, HTTP_POST, "/api/v1/jobs/a/run", ROUTE_FOUND, 4, "a"},
+        {__LINE__, HTTP_POST, "/api/v1/jobs/run/run", ROUTE_FOUND, 4, "run"},
+        {__LINE__, HTTP_GET, "", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1jobs", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs//run", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a/", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs/a/runs", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs/a/run/x", ROUTE_NO_PATH, 0, NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs", ROUTE_NO_METHOD, 0, NULL},
+        {__LINE__, 0, "/api/v1/jobs", ROUTE_NO_METHOD, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%", ROUTE_BAD_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a%2", ROUTE_BAD_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%xy", ROUTE_BAD_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%00", ROUTE_BAD_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%C3", ROUTE_BAD_PATH, 0, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct route *route = NULL;
+        char *argument = NULL;
+        unsigned methods = 0;
+        enum route_result result =
+            router_find(routes, 5, cases[i].path, cases[i].method, &route, &argument, &methods);
+        bool good = result == cases[i].result;
+        if (good && result == ROUTE_FOUND)
+            good = route == &routes[cases[i].route] && !argument == !cases[i].argument &&
+                   (!argument || strcmp(argument, cases[i].argument) == 0);
+        if (!good)
+            fail_msg("line %d: result %d, argument %s", cases[i].line, (int)result,
+                     argument ? argument : "(none)");
+        free(argument);
+    }
+}
+
+static void test_methods(void **state)
+{
+    const struct route *route;
+    char *argument;
+    unsigned methods = 0;
+    struct strbuf text;
+    (void)state;
+    strbuf_init(&text);
+    assert_int_equal(
+        router_find(routes, 5, "/api/v1/jobs/a", HTTP_DELETE, &route, &argument, &methods),
+        ROUTE_NO_METHOD);
+    router_print_methods(methods, &text);
+    assert_string_equal(text.text, "GET, HEAD, PUT");
+    strbuf_release(&text);
+}
+
+static void test_query(void **state)
+{
+    static const struct {
+        int line;
+        const char *text;
+        enum status status;
+        const char *q, *limit; /* NULL: not given */
+        const char *words;     /* in the error */
+    } cases[] = {
+        {__LINE__, NULL, OK, NULL, NULL, ""},
+        {__LINE__, "", OK, NULL, NULL, ""},
+        {__LINE__, "q=a", OK, "a", NULL, ""},
+        {__LINE__, "&q=a&&limit=5&", OK, "a", "5", ""},
+        {__LINE__, "q=a+b%26c%3D+", OK, "a b&c= ", NULL, ""},
+        {__LINE__, "q=k=v", OK, "k=v", NULL, ""},
+        {__LINE__, "q", OK, "", NULL, ""},
+        {__LINE__, "%71=a", OK, "a", NULL, ""},
+        {__LINE__, "x=1", E_INVALID, NULL, NULL, "unknown parameter \"x\"; known: q limit"},
+        {__LINE__, "q=1&q=2", E_INVALID, NULL, NULL, "twice"},
+        {__LINE__, "=1", E_INVALID, NULL, NULL, "unknown parameter \"\""},
+        {__LINE__, "q=%f", E_INVALID, NULL, NULL, "percent"},
+        {__LINE__, "q=%ff", E_INVALID, NULL, NULL, "percent"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct query query = {0};
+        struct parse_error error = {0};
+        enum status st = query_parse(cases[i].text, "q limit", &query, &error);
+        const char *q = query_get(&query, "q"), *limit = query_get(&query, "limit");
+        if (st != cases[i].status || !strstr(error.message, cases[i].words) ||
+            (q ? !cases[i].q || strcmp(q, cases[i].q) != 0 : cases[i].q != NULL) ||
+            (limit ? !cases[i].limit || strcmp(limit, cases[i].limit) != 0
+                   : cases[i].limit != NULL))
+            fail_msg("line %d: status %d, %s", cases[i].line, (int)st, error.message);
+        query_release(&query);
+    }
+}
+
+static void test_word_in_list(void **state)
+{
+    (void)state;
+    assert_true(word_in_list("a bc d", "bc"));
+    assert_true(word_in_list("a bc d", "d"));
+    assert_false(word_in_list("a bc d", "b"));
+    assert_false(word_in_list("a bc d", "bcd"));
+    assert_false(word_in_list("", "a"));
+    assert_false(word_in_list("a b", ""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_query),
+        cmocka_unit_test(test_word_in_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
