@@ -55,6 +55,60 @@ static void drain(void *context)
     engine_drain(world->engine);
 }
 
+/* ---- backends that fail on demand ---- */
+
+static void submit(struct store *store, struct store_request *request)
+{
+    struct failing_store *self = (struct failing_store *)(void *)store;
+    if (self->fails)
+        request->done(request, E_IO);
+    else
+        store_submit(self->real, request);
+}
+
+static enum status health(struct store *store, struct strbuf *why)
+{
+    const struct failing_store *self = (const struct failing_store *)(void *)store;
+    if (!self->fails)
+        return OK;
+    strbuf_adds(why, "the disk is full; make room");
+    return E_IO;
+}
+
+static const struct store_ops failing_store_ops = {.submit = submit, .health = health};
+
+static void read_rows(struct history *history, struct history_read *read)
+{
+    struct failing_history *self = (struct failing_history *)(void *)history;
+    if (self->fails)
+        read->done(read, E_IO);
+    else
+        history_read(self->real, read);
+}
+
+static void read_log(struct history *history, struct history_log *log)
+{
+    struct failing_history *self = (struct failing_history *)(void *)history;
+    if (self->fails)
+        log->done(log, E_IO);
+    else
+        history_log(self->real, log);
+}
+
+static enum status history_state(struct history *history, struct strbuf *why)
+{
+    const struct failing_history *self = (const struct failing_history *)(void *)history;
+    if (!self->fails)
+        return OK;
+    strbuf_adds(why, "history.db is damaged");
+    return E_CORRUPT;
+}
+
+static const struct history_ops failing_history_ops = {
+    .read = read_rows, .log = read_log, .health = history_state};
+
+/* ---- life ---- */
+
 static void open_api(struct world *world)
 {
     struct strbuf why;
@@ -68,11 +122,13 @@ static void open_api(struct world *world)
         .started_ms = clock_now().wall.ms,
         .undelete_s = 7 * 86400,
     };
+    world->api_store = (struct failing_store){{&failing_store_ops}, world->store, false};
+    world->api_history = (struct failing_history){{&failing_history_ops}, world->history, false};
     struct api_ports ports = {
         .loop = world->loop,
         .engine = world->engine,
-        .store = world->store,
-        .history = world->history,
+        .store = &world->api_store.base,
+        .history = &world->api_history.base,
         .zones = world->zones,
         .entropy = {fill_random, NULL},
         .output = {fake_executor_read, fake_executor_release, world->executor},
@@ -250,6 +306,36 @@ void client_free(struct client *client)
 static bool closed(void *context)
 {
     return client_is_closed(context);
+}
+
+struct wanted_calls {
+    const struct world *world;
+    size_t count;
+};
+
+static bool are_open(void *context)
+{
+    const struct wanted_calls *wanted = context;
+    return api_open_requests(wanted->world->api) == wanted->count;
+}
+
+void ask_at_once(struct world *world, const char *const *requests, size_t count, int *ret_statuses)
+{
+    struct client *clients[16];
+    assert_true(count <= 16);
+    world_hold(world);
+    for (size_t i = 0; i < count; i++) {
+        struct wanted_calls wanted = {world, i + 1};
+        clients[i] = client_connect(world);
+        client_send(clients[i], requests[i], strlen(requests[i]));
+        world_until(world, are_open, &wanted);
+    }
+    world_release(world);
+    for (size_t i = 0; i < count; i++) {
+        world_until(world, closed, clients[i]);
+        assert_int_equal(sscanf(client_text(clients[i]), "HTTP/1.1 %d", &ret_statuses[i]), 1);
+        client_free(clients[i]);
+    }
 }
 
 static struct answer parse_answer(const char *text)

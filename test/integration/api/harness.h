@@ -15,6 +15,19 @@
 #include "api.h"
 #include "fake_executor.h"
 
+/* What the API has in front of the real store and history: tests can let them fail. */
+struct failing_store {
+    struct store base;
+    struct store *real;
+    bool fails;
+};
+
+struct failing_history {
+    struct history base;
+    struct history *real;
+    bool fails;
+};
+
 struct world {
     char dir[64], socket_path[80];
     struct loop *loop;
@@ -22,6 +35,8 @@ struct world {
     struct zone_db *zones;
     struct store *store;
     struct history *history;
+    struct failing_store api_store;
+    struct failing_history api_history;
     struct fake_executor *executor;
     struct engine *engine;
     struct api *api;
@@ -48,6 +63,10 @@ void client_send(struct client *client, const void *bytes, size_t length);
 bool client_is_closed(const struct client *client);   /* by the server */
 const char *client_text(const struct client *client); /* all that came */
 void client_free(struct client *client);
+
+/* Sends requests while the store is held, so that they meet there, and frees the clients when all
+ * are answered; their statuses. The requests must ask for `Connection: close`. */
+void ask_at_once(struct world *world, const char *const *requests, size_t count, int *ret_statuses);
 
 /* ---- whole requests ---- */
 

@@ -131,6 +131,44 @@ static void test_agent(void **state)
     json_decref(agent);
 }
 
+/* ---- backends that fail ---- */
+
+static void test_unwell_backends(void **state)
+{
+    static const struct {
+        int line;
+        const char *request, *body;
+        const char *words;
+    } cases[] = {
+        {__LINE__, "PUT /jobs/new", JOB, "disk is full; make room"},
+        {__LINE__, "POST /jobs:batch", "{\"delete\":[\"a\"]}", "disk is full"},
+        {__LINE__, "DELETE /jobs/a", NULL, "disk is full"},
+        {__LINE__, "POST /jobs/a/pause", NULL, "disk is full"},
+        {__LINE__, "POST /jobs/a/run", NULL, "disk is full"},
+        {__LINE__, "POST /runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/kill", NULL, "disk is full"},
+        {__LINE__, "GET /runs", NULL, "history.db is damaged"},
+        {__LINE__, "GET /runs/01ARZ3NDEKTSV4RRFFQ69G5FAV", NULL, "damaged"},
+        {__LINE__, "GET /runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/log", NULL, "damaged"},
+        {__LINE__, "GET /jobs/a/why", NULL, "damaged"},
+        {__LINE__, "POST /jobs/a/backfill", "{\"from\":\"2020-01-01\",\"to\":\"2021-01-02\"}",
+         "damaged"},
+    };
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    world->api_store.fails = world->api_history.fails = true;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *problem = expect(world, cases[i].line, 503, cases[i].request, cases[i].body);
+        if (!strstr(member_text(problem, "detail"), cases[i].words))
+            fail_msg("line %d: %s", cases[i].line, member_text(problem, "detail"));
+        json_decref(problem);
+    }
+    EXPECT_STATUS(world, 200, "GET /jobs/a", NULL); /* what is known is still shown */
+    json_t *agent = EXPECT(world, 200, "GET /agent", NULL);
+    assert_true(json_is_false(member(agent, "store.ok")));
+    assert_string_equal(member_text(agent, "history.detail"), "history.db is damaged");
+    json_decref(agent);
+}
+
 /* ---- clients that misbehave ---- */
 
 static bool is_closed(void *context)
@@ -365,6 +403,7 @@ int main(void)
         TEST(test_method_not_allowed_names_methods),
         TEST(test_head_has_no_body),
         TEST(test_agent),
+        TEST(test_unwell_backends),
         TEST(test_large_body_is_refused),
         TEST(test_large_headers_are_refused),
         TEST(test_slow_client_holds_up_nobody),

@@ -332,6 +332,60 @@ static void test_delete_and_undelete(void **state)
     EXPECT_STATUS(world, 200, "GET /jobs/a", NULL);
 }
 
+/* ---- changes that meet in the store ---- */
+
+#define REQUEST(line, headers) line " HTTP/1.1\r\nHost: p\r\nConnection: close\r\n" headers "\r\n"
+#define PUT(name, day, headers)                                                                    \
+    REQUEST("PUT /api/v1/jobs/" name, headers "Content-Length: 43\r\n")                            \
+    "{\"schedule\":\"0 0 " day " 1 *\",\"command\":[\"true\"]}"
+
+static void test_changes_at_once(void **state)
+{
+    static const struct {
+        int line;
+        const char *requests[3];
+        int statuses[3];
+        int64_t revision;
+    } cases[] = {
+        /* Both want to make it: the later one changes what the first one made. */
+        {__LINE__, {PUT("a", "1", ""), PUT("a", "2", "")}, {201, 200}, 2},
+        {__LINE__, {PUT("a", "3", ""), PUT("a", "4", "")}, {200, 200}, 4},
+        {__LINE__, {PUT("a", "5", ""), PUT("a", "6", "If-Match: \"4\"\r\n")}, {200, 412}, 5},
+        {__LINE__,
+         {REQUEST("POST /api/v1/jobs/a/pause", ""), REQUEST("POST /api/v1/jobs/a/skip-next", "")},
+         {200, 200},
+         7},
+        {__LINE__,
+         {PUT("a", "7", ""), REQUEST("DELETE /api/v1/jobs/a", "If-Match: \"7\"\r\n")},
+         {200, 412},
+         8},
+        /* A third one in a row is told to try again. */
+        {__LINE__,
+         {REQUEST("POST /api/v1/jobs/a/skip-next", ""),
+          REQUEST("POST /api/v1/jobs/a/skip-next", ""),
+          REQUEST("POST /api/v1/jobs/a/skip-next", "")},
+         {200, 200, 409},
+         10},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int statuses[3] = {0};
+        size_t count = cases[i].requests[2] ? 3 : 2;
+        ask_at_once(world, cases[i].requests, count, statuses);
+        json_t *job = EXPECT(world, 200, "GET /jobs/a", NULL);
+        if (memcmp(statuses, cases[i].statuses, sizeof(statuses)) != 0 ||
+            member_number(job, "revision") != cases[i].revision)
+            fail_msg("line %d: %d, %d, %d; revision %lld", cases[i].line, statuses[0], statuses[1],
+                     statuses[2], (long long)member_number(job, "revision"));
+        json_decref(job);
+    }
+    static const char *const made[] = {PUT("b", "1", ""), PUT("b", "2", "If-None-Match: *\r\n")};
+    int statuses[2];
+    ask_at_once(world, made, 2, statuses);
+    assert_int_equal(statuses[0], 201);
+    assert_int_equal(statuses[1], 412);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
@@ -348,6 +402,7 @@ int main(void)
         TEST(test_pause_and_resume),
         TEST(test_skip_next),
         TEST(test_delete_and_undelete),
+        TEST(test_changes_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
