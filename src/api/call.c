@@ -179,42 +179,41 @@ static void free_text(const void *bytes, size_t length, void *context)
     free(context);
 }
 
-/* Sends `text`, which it takes over; NULL: out of memory. */
+/* Sends `text`, which it takes over. */
 static void send_text(struct call *call, int status, const char *type, char *text)
 {
-    static const char no_memory[] =
-        "{\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,"
-        "\"detail\":\"out of memory\"}";
     struct evhttp_request *request = call->request;
-    if (!request) {
-        free(text);
-        call_free(call);
-        return;
-    }
-    const char *shown = text ? text : no_memory;
     char length[24];
-    snprintf(length, sizeof(length), "%zu", strlen(shown));
-    call_header(call, "Content-Type", text ? type : "application/problem+json");
+    snprintf(length, sizeof(length), "%zu", strlen(text));
+    call_header(call, "Content-Type", type);
     call_header(call, "Content-Length", length);
     call_header(call, "X-Request-Id", call->request_id);
-    bool is_head = call->is_head;
+    bool with_body = request && !call->is_head;
     call_free(call);
-    status = text ? status : 500;
-    struct evbuffer *out = evhttp_request_get_output_buffer(request);
-    if (is_head)
+    if (!with_body || evbuffer_add_reference(evhttp_request_get_output_buffer(request), text,
+                                             strlen(text), free_text, text) != 0)
         free(text);
-    else if (!text)
-        evbuffer_add_reference(out, no_memory, sizeof(no_memory) - 1, NULL, NULL);
-    else if (evbuffer_add_reference(out, text, strlen(text), free_text, text) != 0)
-        free(text);
-    evhttp_send_reply(request, status, title_of(status), NULL);
+    if (request)
+        evhttp_send_reply(request, status, title_of(status), NULL);
+}
+
+/* The least that can be said when there is no memory for more. */
+static void send_no_memory(struct call *call)
+{
+    struct evhttp_request *request = call->request;
+    call_free(call);
+    if (request)
+        evhttp_send_reply(request, 500, title_of(500), NULL);
 }
 
 static void send_json(struct call *call, int status, const char *type, json_t *body)
 {
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     json_decref(body);
-    send_text(call, status, type, text);
+    if (text)
+        send_text(call, status, type, text);
+    else
+        send_no_memory(call);
 }
 
 void call_reply(struct call *call, int status, json_t *body)

@@ -124,8 +124,7 @@ static bool check_fields(struct call *call)
         call_fail_at(call, "", "the body must be a JSON object");
         return false;
     }
-    json_object_foreach(call->body, name, value)
-    {
+    json_object_foreach (call->body, name, value) {
         if (word_in_list(known, name))
             continue;
         char pointer[80];

@@ -48,8 +48,7 @@ static bool definition_has(const json_t *definition, const char *q)
 {
     size_t i;
     const json_t *word;
-    json_array_foreach(json_object_get(definition, "command"), i, word)
-    {
+    json_array_foreach (json_object_get(definition, "command"), i, word) {
         if (has_text(word, q))
             return true;
     }

@@ -37,22 +37,18 @@ static void add_reason(struct strbuf *out, enum run_reason reason, const char *d
     strbuf_addc(out, '.');
 }
 
-static void tell_end(const struct run *run, struct strbuf *out)
+static void tell_end(const struct run *run, const char *ended, struct strbuf *out)
 {
-    static const char *const verbs[RUN_STATES] = {
-        [RUN_OK] = "ended well",     [RUN_FAILED] = "failed", [RUN_TIMED_OUT] = "timed out",
-        [RUN_KILLED] = "was killed", [RUN_LOST] = "was lost",
-    };
     if (run->started_ms) {
         strbuf_adds(out, "It started at ");
         add_time(out, run->started_ms);
-        strbuf_addf(out, " and %s", verbs[run->state]);
+        strbuf_addf(out, " and %s", ended);
         if (run->finished_ms) {
             strbuf_adds(out, " after ");
             add_span(out, run->finished_ms - run->started_ms);
         }
     } else {
-        strbuf_addf(out, "It %s without having started", verbs[run->state]);
+        strbuf_addf(out, "It %s without having started", ended);
     }
     if (run->reason == REASON_EXIT_CODE)
         strbuf_addf(out, ": exit code %d.", run->exit_code);
@@ -94,12 +90,21 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         tell_passed(run->state, run->reason, run->detail, out);
         return;
     case RUN_OK:
+        tell_end(run, "ended well", out);
+        return;
     case RUN_FAILED:
+        tell_end(run, "failed", out);
+        return;
     case RUN_TIMED_OUT:
+        tell_end(run, "timed out", out);
+        return;
     case RUN_KILLED:
+        tell_end(run, "was killed", out);
+        return;
     case RUN_LOST:
-    case RUN_STATES:
-        tell_end(run, out);
+        tell_end(run, "was lost", out);
+        return;
+    case RUN_STATES: /* no state */
         return;
     }
 }

@@ -31,7 +31,7 @@ static void on_turn(void *context)
     engine_step(world->engine, now);
     int64_t wait_ms = engine_wake_at(world->engine).ms - now.wall.ms;
     if (wait_ms < PATIENCE_MS)
-        loop_timer_set(world->turn, wait_ms > 0 ? wait_ms : 0);
+        loop_timer_set(world->due, wait_ms > 0 ? wait_ms : 0);
 }
 
 static void on_watchdog(void *context)
@@ -156,6 +156,7 @@ int world_set_up(void **state)
     snprintf(world->socket_path, sizeof(world->socket_path), "%s/api.sock", world->dir);
     assert_int_equal(loop_new(&world->loop), OK);
     assert_int_equal(loop_timer_new(world->loop, on_turn, world, &world->turn), OK);
+    assert_int_equal(loop_timer_new(world->loop, on_turn, world, &world->due), OK);
     assert_int_equal(loop_timer_new(world->loop, on_watchdog, world, &world->watchdog), OK);
     assert_int_equal(zone_db_new(NULL, &world->zones), OK);
     assert_int_equal(store_memory_new((struct store_wake){wake, world}, &world->store), OK);
@@ -191,6 +192,7 @@ int world_tear_down(void **state)
     fake_executor_free(world->executor);
     zone_db_free(world->zones);
     loop_timer_free(world->turn);
+    loop_timer_free(world->due);
     loop_timer_free(world->watchdog);
     loop_free(world->loop);
     rmdir(world->dir);

@@ -31,7 +31,8 @@ struct failing_history {
 struct world {
     char dir[64], socket_path[80];
     struct loop *loop;
-    struct loop_timer *turn, *watchdog;
+    struct loop_timer *turn, *due; /* a turn that was asked for; the one that time will bring */
+    struct loop_timer *watchdog;
     struct zone_db *zones;
     struct store *store;
     struct history *history;

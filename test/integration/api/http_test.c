@@ -238,7 +238,7 @@ static void test_client_that_does_not_wait(void **state)
 {
     struct world *world = *state;
     static const char *const requests[] = {
-        "PUT /api/v1/jobs/left HTTP/1.1\r\nHost: p\r\nContent-Length: 43\r\n\r\n" JOB,
+        ("PUT /api/v1/jobs/left HTTP/1.1\r\nHost: p\r\nContent-Length: 43\r\n\r\n" JOB),
         "GET /api/v1/runs HTTP/1.1\r\nHost: p\r\n\r\n",
         "GET /api/v1/runs/01ARZ3NDEKTSV4RRFFQ69G5FAV HTTP/1.1\r\nHost: p\r\n\r\n",
         "POST /api/v1/jobs/left/run HTTP/1.1\r\nHost: p\r\n\r\n",

@@ -185,8 +185,7 @@ static size_t walk(struct world *world, const char *query, size_t *ret_pages)
         json_t *page = EXPECT(world, 200, line, NULL);
         size_t i;
         json_t *job;
-        json_array_foreach(member(page, "items"), i, job)
-        {
+        json_array_foreach (member(page, "items"), i, job) {
             assert_true(strcmp(member_text(job, "name"), last) > 0);
             snprintf(last, sizeof(last), "%s", member_text(job, "name"));
             count++;
