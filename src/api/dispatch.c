@@ -102,6 +102,18 @@ static bool find_route(struct call *call, const char *path)
     return false;
 }
 
+/* While jobs are still being loaded, what is not there yet must not look as if it were gone. The
+ * agent itself can be asked. */
+static bool is_ready(struct call *call)
+{
+    if (engine_is_loaded(call->api->ports.engine) ||
+        strncmp(call->route->pattern, "/agent", strlen("/agent")) == 0)
+        return true;
+    call_header(call, "Retry-After", "1");
+    call_fail(call, 503, "the agent is still loading its jobs; try again in a moment");
+    return false;
+}
+
 /* ---- what it says ---- */
 
 static bool read_query(struct call *call, const char *text)
@@ -179,7 +191,7 @@ void dispatch_request(struct api *api, struct evhttp_request *request)
         return;
     const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
     const char *path = evhttp_uri_get_path(uri);
-    if (find_route(call, path ? path : "") && read_query(call, evhttp_uri_get_query(uri)) &&
-        read_body(call))
+    if (find_route(call, path ? path : "") && is_ready(call) &&
+        read_query(call, evhttp_uri_get_query(uri)) && read_body(call))
         call->route->handle(call);
 }

@@ -171,9 +171,7 @@ struct catalog_job *path_job(struct call *call)
 {
     struct catalog_job *job =
         catalog_by_name(engine_catalog(call->api->ports.engine), call->argument);
-    if (!job && !engine_is_loaded(call->api->ports.engine))
-        call_fail(call, 503, "the agent is still loading its jobs; try again in a moment");
-    else if (!job)
+    if (!job)
         call_fail(call, 404, "there is no job \"%.127s\"", call->argument);
     return job;
 }

@@ -261,10 +261,6 @@ void batch_jobs(struct call *call)
         return;
     size_t count = 0;
     table_init(&batch->names, &names_type);
-    if (!engine_is_loaded(call->api->ports.engine)) {
-        call_fail(call, 503, "the agent is still loading its jobs; try again in a moment");
-        return;
-    }
     if (!read_list(call, "put", &count) || !read_list(call, "delete", &count) ||
         !field_bool(call, "dry_run", &batch->dry_run))
         return;

@@ -249,14 +249,6 @@ static json_t *encode_outcome(const struct job_write *write)
     return NULL;
 }
 
-static bool is_loaded(struct call *call)
-{
-    if (engine_is_loaded(call->api->ports.engine))
-        return true;
-    call_fail(call, 503, "the agent is still loading its jobs; try again in a moment");
-    return false;
-}
-
 /* False: the call has failed. */
 static bool prepare_put(struct call *call)
 {
@@ -275,8 +267,8 @@ void put_job(struct call *call)
 {
     bool dry_run = false;
     struct put_state *state = call_state(call, sizeof(*state), release_put);
-    if (!state || !is_loaded(call) || !param_bool(call, "dry_run", &dry_run) ||
-        !name_agrees(call) || !prepare_put(call))
+    if (!state || !param_bool(call, "dry_run", &dry_run) || !name_agrees(call) ||
+        !prepare_put(call))
         return;
     if (dry_run)
         call_reply(call, 200, encode_outcome(&state->write));

@@ -146,10 +146,11 @@ static bool is_loaded(void *context)
     return engine_is_loaded(((struct world *)context)->engine);
 }
 
-int world_set_up(void **state)
+int world_set_up_loading(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
+    world->held = true;
     signal(SIGPIPE, SIG_IGN); /* as the agent does */
     snprintf(world->dir, sizeof(world->dir), "/tmp/peal-api-XXXXXX");
     assert_non_null(mkdtemp(world->dir));
@@ -175,9 +176,15 @@ int world_set_up(void **state)
     };
     assert_int_equal(engine_new(&config, &ports, &world->engine), OK);
     open_api(world);
-    wake(world);
-    world_until(world, is_loaded, world);
     *state = world;
+    return 0;
+}
+
+int world_set_up(void **state)
+{
+    world_set_up_loading(state);
+    world_release(*state);
+    world_until(*state, is_loaded, *state);
     return 0;
 }
 

@@ -47,6 +47,7 @@ struct world {
 
 /* For cmocka: *state is the world. */
 int world_set_up(void **state);
+int world_set_up_loading(void **state); /* held before the engine has loaded its jobs */
 int world_tear_down(void **state);
 
 void world_hold(struct world *world);

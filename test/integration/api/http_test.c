@@ -131,6 +131,19 @@ static void test_agent(void **state)
     json_decref(agent);
 }
 
+static void test_loading(void **state)
+{
+    struct world *world = *state;
+    json_t *agent = EXPECT(world, 200, "GET /agent", NULL);
+    assert_string_equal(member_text(agent, "state"), "loading");
+    json_decref(agent);
+    EXPECT_STATUS(world, 503, "GET /jobs", NULL);
+    EXPECT_STATUS(world, 503, "GET /jobs/a", NULL);
+    EXPECT_STATUS(world, 503, "PUT /jobs/a", JOB);
+    EXPECT_STATUS(world, 503, "GET /runs", NULL);
+    EXPECT_STATUS(world, 404, "GET /nothing", NULL);
+}
+
 /* ---- backends that fail ---- */
 
 static void test_unwell_backends(void **state)
@@ -404,6 +417,7 @@ int main(void)
         TEST(test_head_has_no_body),
         TEST(test_agent),
         TEST(test_unwell_backends),
+        cmocka_unit_test_setup_teardown(test_loading, world_set_up_loading, world_tear_down),
         TEST(test_large_body_is_refused),
         TEST(test_large_headers_are_refused),
         TEST(test_slow_client_holds_up_nobody),
