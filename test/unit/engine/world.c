@@ -21,6 +21,73 @@ static struct world *of_history(struct history *history)
     return (struct world *)((char *)history - offsetof(struct world, history));
 }
 
+/* ---- the store's door ---- */
+
+static struct world *of_front(struct store *front)
+{
+    return (struct world *)((char *)front - offsetof(struct world, front));
+}
+
+static void submit(struct store *front, struct store_request *request)
+{
+    struct world *world = of_front(front);
+    assert_true(world->submitted_count < sizeof(world->submitted) / sizeof(world->submitted[0]));
+    world->submitted[world->submitted_count++] = request;
+}
+
+static void ignore(struct store_request *request, enum status st)
+{
+    (void)request;
+    assert_int_equal(st, OK);
+}
+
+/* The store does the request; its owner is not told yet. */
+static void apply(struct world *world, struct store_request *request)
+{
+    void (*done)(struct store_request *, enum status) = request->done;
+    request->done = ignore;
+    store_submit(world->store, request);
+    store_dispatch(world->store);
+    request->done = done;
+}
+
+static void answer(struct world *world, struct store_request *request)
+{
+    enum door door = request->op == world->door_op ? world->door : DOOR_OPEN;
+    if (door != DOOR_BROKEN)
+        apply(world, request);
+    world->answered++;
+    request->done(request, door == DOOR_BROKEN    ? world->door_status
+                           : door == DOOR_ONE_WAY ? E_UNKNOWN
+                                                  : OK);
+}
+
+static void dispatch(struct store *front)
+{
+    struct world *world = of_front(front);
+    store_dispatch(world->store);
+    for (size_t left = world->submitted_count; left; left--) {
+        struct store_request *first = world->submitted[0];
+        if (world->door == DOOR_HELD && first->op == world->door_op)
+            return;
+        memmove(world->submitted, world->submitted + 1,
+                --world->submitted_count * sizeof(world->submitted[0]));
+        answer(world, first);
+    }
+}
+
+static bool next_change(struct store *front, struct store_change *ret)
+{
+    return store_next_change(of_front(front)->store, ret);
+}
+
+static enum status health(struct store *front, struct strbuf *why)
+{
+    return store_health(of_front(front)->store, why);
+}
+
+static const struct store_ops front_ops = {submit, dispatch, next_change, health, NULL};
+
 /* ---- executor ---- */
 
 static struct world_process *find_process(struct world *world, const struct id *run_id)
@@ -59,6 +126,9 @@ static void kill_process(struct executor *executor, const struct id *run_id, enu
     struct world *world = of_executor(executor);
     struct world_process *process = find_process(world, run_id);
     assert_non_null(process);
+    world->kills++;
+    if (world->executor_away)
+        return;
     process->killed = true;
     process->kill_reason = reason;
     process->ends_ms = world->now.boot.ms;
@@ -87,6 +157,13 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
 {
     struct world *world = of_executor(executor);
     *ret = (struct executor_event){0};
+    if (world->tell_gone) {
+        world->tell_gone = false;
+        ret->kind = EXECUTOR_GONE;
+        return true;
+    }
+    if (world->executor_away)
+        return false;
     if (world->ready_sent < world->process_count) {
         const struct world_process *process = &world->processes[world->ready_sent++];
         ret->kind = EXECUTOR_STARTED;
@@ -169,7 +246,7 @@ static void fill_random(void *context, void *bytes, size_t length)
 static void new_engine(struct world *world)
 {
     struct engine_ports ports = {
-        .store = world->store,
+        .store = &world->front,
         .executor = &world->executor,
         .history = &world->history,
         .zones = world->zones,
@@ -188,6 +265,7 @@ struct world *world_new(void)
     world->now = (struct now){{START_MS}, {1000000}};
     world->duration_ms = 10;
     world->seed = 1;
+    world->front.ops = &front_ops;
     world->executor.ops = &executor_ops;
     world->history.ops = &history_ops;
     world->config = engine_config_default();
@@ -202,6 +280,8 @@ struct world *world_new(void)
 
 struct world *world_free(struct world *world)
 {
+    world->door = DOOR_OPEN;
+    dispatch(&world->front);
     store_free(world->store);
     history_dispatch(&world->history);
     engine_free(world->engine);
@@ -333,7 +413,7 @@ void world_restart(struct world *world)
 {
     assert_true(world->dead_count < sizeof(world->dead) / sizeof(world->dead[0]));
     world->dead[world->dead_count++] = world->engine;
-    store_dispatch(world->store);
+    dispatch(&world->front);
     store_memory_reload(world->store);
     for (size_t i = 0; i < world->process_count; i++) {
         if (!world->processes[i].acknowledged && world->processes[i].ended)

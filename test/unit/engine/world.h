@@ -1,5 +1,6 @@
-/* A machine for testing the engine: a clock that only the test moves, the store in memory, an
- * executor whose processes last as long as the test says, and a history that keeps everything. */
+/* A machine for testing the engine: a clock that only the test moves, the store in memory behind a
+ * door that can be closed, an executor whose processes last as long as the test says, and a history
+ * that keeps everything. */
 #ifndef PEAL_TEST_WORLD_H
 #define PEAL_TEST_WORLD_H
 
@@ -18,10 +19,25 @@ struct world_process {
     enum run_reason kill_reason;
 };
 
+/* What happens to the engine's requests of one kind on their way to the store. */
+enum door {
+    DOOR_OPEN,
+    DOOR_HELD,    /* they wait outside until it is opened */
+    DOOR_BROKEN,  /* not done: `door_status` */
+    DOOR_ONE_WAY, /* done, but the answer is lost: E_UNKNOWN */
+};
+
 struct world {
     struct now now;
     struct zone_db *zones;
     struct store *store;
+    struct store front; /* what the engine sees of it */
+    enum door door;
+    enum store_op door_op;
+    enum status door_status;
+    struct store_request *submitted[64]; /* not answered yet, in their order */
+    size_t submitted_count;
+    size_t answered; /* requests of all kinds so far */
     struct engine *engine;
     struct engine_config config;
     struct executor executor; /* from here on: what the fakes keep */
@@ -33,6 +49,8 @@ struct world {
     int64_t duration_ms; /* of the processes that start from now on */
     int exit_code;
     bool executor_away; /* refuses starts: E_BUSY */
+    bool tell_gone;
+    size_t kills; /* that the executor was asked for */
     bool history_away;
     struct run runs[WORLD_ROWS];
     size_t run_count;
