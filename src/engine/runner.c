@@ -103,11 +103,14 @@ static void begins_done(struct store_request *request, enum status st)
     free(batch);
 }
 
-/* A claim that was not begun in time, because the store or the agent was away. */
+/* A claim that was not begun in time, because the store or the agent was away. One that waited in
+ * its job's queue was claimed long after its tick, and is as good as new. */
 static bool is_too_late(const struct runner *runner, const struct open_run *open)
 {
-    return open->run.cause == CAUSE_TICK &&
-           runner->now.wall.ms - open->start_at_ms > runner->on_time_ms;
+    int64_t since_ms = open->start_at_ms;
+    if (open->run.claimed_ms > since_ms)
+        since_ms = open->run.claimed_ms;
+    return open->run.cause == CAUSE_TICK && runner->now.wall.ms - since_ms > runner->on_time_ms;
 }
 
 static void send_begins(struct runner *runner)
