@@ -148,8 +148,8 @@ static enum open_phase phase_of(const struct run *run)
 
 static void take_new_run(struct engine *engine, const struct run *run)
 {
-    bool nobodys = run->state == RUN_QUEUED || run->state == RUN_DUE;
-    if (!nobodys && strcmp(run->node, engine->config.node) != 0)
+    /* Nobody's: it waits for somebody, or the store ended it while it did. */
+    if (run->node[0] && strcmp(run->node, engine->config.node) != 0)
         return;
     struct open_run *open = open_runs_add(&engine->runs, run, phase_of(run));
     if (!open) {

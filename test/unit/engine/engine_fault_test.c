@@ -28,6 +28,28 @@ static void test_queued_run_is_not_late(void **state)
     world_check(world);
 }
 
+static void delete_job(struct job *job)
+{
+    job->deleted_ms = 1;
+}
+
+/* The agent dies before the history has what the store ended by itself. */
+static void test_skipped_by_the_store_is_recorded(void **state)
+{
+    struct world *world = *state;
+    world->duration_ms = 3 * MINUTE + 30 * SECOND;
+    struct id uid = world_add(world, JOB("* * * * *", "overlap: queue\n"));
+    world_pass(world, 3 * MINUTE + SECOND);
+    world->history_away = true;
+    world_change(world, &uid, delete_job);
+    world_restart(world);
+    world->history_away = false;
+    world_pass(world, 10 * MINUTE);
+    assert_int_equal(world_count(world, "j", RUN_SKIPPED), 2);
+    assert_int_equal(world_count(world, "j", RUN_OK), 1);
+    assert_true(engine_is_idle(world->engine));
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -46,6 +68,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(test_queued_run_is_not_late),
+        WITH_WORLD(test_skipped_by_the_store_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
