@@ -161,21 +161,27 @@ static void take_new_run(struct engine *engine, const struct run *run)
     replan_job_of(engine, run);
 }
 
+/* Of runs that this node is busy with, its own steps are the truth; but what the store has ended
+ * before they began stays so, and of a step whose answer was lost the feed tells. */
 static void take_run(struct engine *engine, const struct run *run)
 {
     struct open_run *open = open_runs_find(&engine->runs, &run->id);
     if (!open) {
         take_new_run(engine, run);
-        return;
+    } else if (run_state_is_end(run->state)) {
+        if (open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED)
+            return;
+        open->run = *run;
+        open_runs_move(&engine->runs, open, OPEN_FINISHED);
+        replan_job_of(engine, run);
+    } else if (open->phase == OPEN_WAITING) {
+        open->run = *run;
+        if (run->state == RUN_CLAIMED && strcmp(run->node, engine->config.node) == 0)
+            open_runs_move(&engine->runs, open, OPEN_CLAIMED);
+    } else if (open->phase == OPEN_CLAIMED && run->state == RUN_BEGUN &&
+               run->nonce == open->run.nonce) {
+        runner_begun(&engine->runner, open, run->fence, run->job_revision);
     }
-    /* Of runs that this node is busy with, its own steps are the truth. */
-    if (open->phase != OPEN_WAITING && open->phase != OPEN_REFUSED)
-        return;
-    open->run = *run;
-    if (!run_state_is_end(run->state))
-        return;
-    open_runs_move(&engine->runs, open, OPEN_FINISHED);
-    replan_job_of(engine, run);
 }
 
 static void take_meta(struct engine *engine, const struct store_set_meta *meta)

@@ -13,10 +13,13 @@ static const struct {
     const char *name;
     unsigned may;
 } phases[] = {
-    [OPEN_WAITING] = {"waiting", TO(OPEN_TAKING) | TO(OPEN_ENDED) | TO(OPEN_FINISHED)},
-    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING)},
-    [OPEN_CLAIMED] = {"claimed", TO(OPEN_BEGINNING) | TO(OPEN_ENDED)},
-    [OPEN_BEGINNING] = {"beginning", TO(OPEN_BEGUN) | TO(OPEN_REFUSED) | TO(OPEN_CLAIMED)},
+    [OPEN_WAITING] = {"waiting",
+                      TO(OPEN_TAKING) | TO(OPEN_CLAIMED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED)},
+    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | TO(OPEN_FINISHED)},
+    [OPEN_CLAIMED] = {"claimed",
+                      TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) | TO(OPEN_ENDED) | TO(OPEN_FINISHED)},
+    [OPEN_BEGINNING] = {"beginning",
+                        TO(OPEN_BEGUN) | TO(OPEN_REFUSED) | TO(OPEN_CLAIMED) | TO(OPEN_FINISHED)},
     [OPEN_BEGUN] = {"begun", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
     [OPEN_STARTED] = {"started", TO(OPEN_ENDED)},
     [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED)},

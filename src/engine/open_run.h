@@ -14,9 +14,10 @@
 /* WAITING -> TAKING -+
  *                    v
  *        (claim) -> CLAIMED -> BEGINNING -> BEGUN -> STARTED -> ENDED -> FINISHING -> FINISHED
- *                      |           \-> REFUSED                    ^         -> RECORDING ->
- * FORGETTING
- *                      +---- killed or too late before the start -+
+ *                      |           \-> REFUSED                    ^         -> RECORDING
+ *                      +---- killed or too late before the start -+         -> RECORDED ->
+ * FORGETTING What the store ends by itself goes from any phase before BEGUN to FINISHED. Where the
+ * answer to a take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN.
  * After a restart: CLAIMED goes on from there; ORPHAN is BEGUN until the executor has said whether
  * it knows the run. */
 enum open_phase {

@@ -44,39 +44,37 @@ static void end(struct runner *runner, struct open_run *open, enum run_state sta
 
 /* ---- begin ---- */
 
-/* The definition that the run is to be started from, as it is in the catalog now. */
-static struct job *definition_of(struct runner *runner, const struct run *run)
-{
-    struct job *definition = NULL;
-    struct job_error error;
-    const struct catalog_job *job = catalog_by_uid(runner->catalog, &run->job_uid);
-    if (!job || job_decode_stored(job->json, runner->ports->zones, &definition, &error) != OK)
-        return NULL;
-    return definition;
-}
-
 /* When to start, on the boot clock: a step of the wall clock no longer moves it. */
 static int64_t start_boot_ms(const struct runner *runner, const struct open_run *open)
 {
     return runner->now.boot.ms + open->start_at_ms - runner->now.wall.ms;
 }
 
-static void begun(struct runner *runner, struct open_run *open, const struct store_begin *begin)
+void runner_begun(struct runner *runner, struct open_run *open, int64_t fence, int64_t job_revision)
 {
     open->run.state = RUN_BEGUN;
-    open->run.fence = begin->fence;
-    if (open->run.job_revision != begin->job_revision || !open->job) {
-        open->run.job_revision = begin->job_revision;
-        job_free(open->job);
-        open->job = definition_of(runner, &open->run);
+    open->run.fence = fence;
+    if (open->run.job_revision != job_revision) { /* changed since; the feed may not be there yet */
+        open->run.job_revision = job_revision;
+        open->job = job_free(open->job);
     }
     open_runs_move(runner->runs, open, OPEN_BEGUN);
-    if (!open->job)
-        end(runner, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
-    else if (open->kill != REASON_NONE)
+    if (open->kill != REASON_NONE)
         end(runner, open, RUN_KILLED, open->kill, "killed before it started");
     else if (heap_push(&runner->starts, start_boot_ms(runner, open), open) != OK)
         end(runner, open, RUN_FAILED, REASON_NO_START, "out of memory");
+}
+
+static void refused(struct runner *runner, struct open_run *open, enum run_state state)
+{
+    if (state == RUN_BEGUN) { /* by us, but how long ago is not known: it must not start */
+        open_runs_move(runner->runs, open, OPEN_BEGUN);
+        end(runner, open, RUN_MISSED, REASON_START_WINDOW, "begun, but the answer was lost");
+        return;
+    }
+    open_runs_move(runner->runs, open, OPEN_REFUSED);
+    if (!run_state_is_end(state)) /* not ours any more */
+        open_runs_remove(runner->runs, open);
 }
 
 static void begins_done(struct store_request *request, enum status st)
@@ -90,15 +88,12 @@ static void begins_done(struct store_request *request, enum status st)
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
         if (!open || open->phase != OPEN_BEGINNING)
             continue;
-        if (st != OK) {
+        if (st != OK)
             open_runs_move(runner->runs, open, OPEN_CLAIMED);
-        } else if (begin->begun) {
-            begun(runner, open, begin);
-        } else {
-            open_runs_move(runner->runs, open, OPEN_REFUSED);
-            if (!run_state_is_end(begin->refused)) /* not ours any more */
-                open_runs_remove(runner->runs, open);
-        }
+        else if (begin->begun)
+            runner_begun(runner, open, begin->fence, begin->job_revision);
+        else
+            refused(runner, open, begin->refused);
     }
     free(batch);
 }
@@ -152,6 +147,22 @@ static void send_begins(struct runner *runner)
 
 /* ---- start ---- */
 
+/* The definition to start from is the one of the begin, or a newer one if there is one by now.
+ * E_BUSY: the feed has not brought it yet. */
+static enum status find_definition(struct runner *runner, struct open_run *open)
+{
+    struct job_error error;
+    const struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
+    if (open->job)
+        return OK;
+    if (!job)
+        return E_NOT_FOUND;
+    if (job->revision < open->run.job_revision)
+        return E_BUSY;
+    open->run.job_revision = job->revision;
+    return job_decode_stored(job->json, runner->ports->zones, &open->job, &error);
+}
+
 static void start(struct runner *runner, struct open_run *open)
 {
     struct executor *executor = runner->ports->executor;
@@ -160,7 +171,13 @@ static void start(struct runner *runner, struct open_run *open)
         end(runner, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
         return;
     }
-    enum status st = executor->ops->start(executor, &open->run, open->job, deadline);
+    enum status st = find_definition(runner, open);
+    if (st != OK && st != E_BUSY) {
+        end(runner, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
+        return;
+    }
+    if (st == OK)
+        st = executor->ops->start(executor, &open->run, open->job, deadline);
     if (st == E_BUSY)
         return; /* asked again with the next turn, within the window */
     heap_remove(&runner->starts, open->heap_place);
@@ -180,7 +197,7 @@ void runner_start(struct runner *runner)
         struct open_run *open = runner->starts.entries[0].item;
         start(runner, open);
         if (open->phase == OPEN_BEGUN) {
-            /* The executor is not there: look again soon, at the latest when the window closes. */
+            /* Not possible yet: look again soon, at the latest when the window closes. */
             heap_update(&runner->starts, open->heap_place, runner->now.boot.ms + 100);
         }
     }

@@ -29,6 +29,10 @@ void runner_watch(struct runner *runner);
 /* Begins what is claimed, and starts what is begun and due. */
 void runner_start(struct runner *runner);
 
+/* The store has begun a run that is OPEN_BEGINNING, or OPEN_CLAIMED because the answer was lost. */
+void runner_begun(struct runner *runner, struct open_run *open, int64_t fence,
+                  int64_t job_revision);
+
 /* Kills the run, wherever it is on its way. */
 void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,
                  const char *by);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -50,6 +51,100 @@ static void test_skipped_by_the_store_is_recorded(void **state)
     assert_true(engine_is_idle(world->engine));
 }
 
+/* Done, but the answer is lost: the feed tells, and the run goes on from there. */
+static void test_lost_answers(void **state)
+{
+    static const struct {
+        const char *name;
+        enum store_op op;
+    } cases[] = {
+        {"claim", STORE_CLAIM},   {"take", STORE_TAKE},     {"begin", STORE_BEGIN},
+        {"finish", STORE_FINISH}, {"forget", STORE_FORGET},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        struct id uid = world_add(world, JOB("* * * * *", "overlap: allow\n"));
+        world_pass(world, MINUTE - SECOND);
+        world->door = DOOR_ONE_WAY;
+        world->door_op = cases[i].op;
+        assert_true(world_trigger(world, &uid));
+        world_pass(world, 3 * SECOND);
+        world->door = DOOR_OPEN;
+        world_pass(world, 10 * SECOND);
+        if (world->process_count != 2 || world_count(world, "j", RUN_OK) != 2 ||
+            !engine_is_idle(world->engine))
+            fail_msg("%s: %zu started, %zu ok", cases[i].name, world->process_count,
+                     world_count(world, "j", RUN_OK));
+        world_check(world);
+        world_free(world);
+    }
+}
+
+/* The job is deleted while this node's take of its run is on the way. */
+static void test_deleted_while_taken(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, JOB("@manual", ""));
+    world->door = DOOR_HELD;
+    world->door_op = STORE_TAKE;
+    assert_true(world_trigger(world, &uid));
+    world_change(world, &uid, delete_job);
+    world->door = DOOR_OPEN;
+    world_pass(world, 10 * SECOND);
+    assert_int_equal(world->process_count, 0);
+    assert_int_equal(world_count(world, "j", RUN_SKIPPED), 1);
+    assert_true(engine_is_idle(world->engine));
+}
+
+static void pause_job(struct job *job)
+{
+    job->paused = true;
+    job->paused_ms = START_MS;
+}
+
+/* A begin that the store refused, and whose answer was lost, is not asked for again. */
+static void test_paused_after_lost_begin(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, JOB("* * * * *", ""));
+    world->door = DOOR_HELD;
+    world->door_op = STORE_BEGIN;
+    world_pass(world, MINUTE + SECOND);
+    world_change(world, &uid, pause_job);
+    world->door = DOOR_ONE_WAY;
+    world_pass(world, 3 * SECOND);
+    world->door = DOOR_OPEN;
+    world_pass(world, 10 * SECOND);
+    assert_int_equal(world->process_count, 0);
+    assert_int_equal(world_count(world, "j", RUN_SKIPPED), 1);
+    assert_int_equal(world->runs[0].reason, REASON_PAUSED);
+    assert_true(engine_is_idle(world->engine));
+}
+
+static void change_command(struct job *job)
+{
+    free(job->command[0]);
+    job->command[0] = strdup("/bin/false");
+}
+
+/* Changed between claim and begin: the new definition is what starts, also when both are answered
+ * in one turn. */
+static void test_changed_before_begin(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, JOB("* * * * *", ""));
+    world->door = DOOR_HELD;
+    world->door_op = STORE_BEGIN;
+    world_pass(world, MINUTE + SECOND);
+    assert_int_equal(world->process_count, 0);
+    world->open_with_change = true;
+    world_change(world, &uid, change_command);
+    world_pass(world, SECOND);
+    assert_int_equal(world->process_count, 1);
+    assert_string_equal(world->processes[0].command, "/bin/false");
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -69,6 +164,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_WORLD(test_queued_run_is_not_late),
         WITH_WORLD(test_skipped_by_the_store_is_recorded),
+        WITH_WORLD(test_lost_answers),
+        WITH_WORLD(test_deleted_while_taken),
+        WITH_WORLD(test_paused_after_lost_begin),
+        WITH_WORLD(test_changed_before_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,6 +118,7 @@ static enum status start(struct executor *executor, const struct run *run, const
         .exit_code = world->exit_code,
     };
     snprintf(process->job_name, sizeof(process->job_name), "%s", job->name);
+    snprintf(process->command, sizeof(process->command), "%s", job->command[0]);
     return OK;
 }
 
@@ -373,6 +374,8 @@ static void put_job(struct world *world, const struct job *job, int64_t expected
                                          .done = put_done,
                                          .context = &put};
     store_submit(world->store, &put.request);
+    if (world->open_with_change)
+        world->door = DOOR_OPEN;
     turns(world);
     assert_true(put.done);
     assert_int_equal(put.item.result, PUT_OK);

@@ -12,7 +12,7 @@ enum { WORLD_ROWS = 4096 };
 /* A process that the executor "started". */
 struct world_process {
     struct id run_id;
-    char job_name[128];
+    char job_name[128], command[32];
     int64_t tick_ms, started_ms, ends_ms, fence;
     int exit_code;
     bool ended, killed, acknowledged;
@@ -35,6 +35,7 @@ struct world {
     enum door door;
     enum store_op door_op;
     enum status door_status;
+    bool open_with_change; /* the next world_change opens the door, in the same turn */
     struct store_request *submitted[64]; /* not answered yet, in their order */
     size_t submitted_count;
     size_t answered; /* requests of all kinds so far */
