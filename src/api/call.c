@@ -19,13 +19,12 @@ static void client_gone(struct evhttp_connection *connection, void *context)
     call->request = NULL;
 }
 
-static void make_request_id(struct call *call)
+struct id call_make_id(const struct call *call)
 {
     const struct entropy *entropy = &call->api->ports.entropy;
     uint8_t random[10];
     entropy->fill(entropy->context, random, sizeof(random));
-    struct id id = id_make((struct wall_ms){call->now_ms}, random);
-    id_format(&id, call->request_id);
+    return id_make((struct wall_ms){call->now_ms}, random);
 }
 
 struct call *call_new(struct api *api, struct evhttp_request *request)
@@ -37,7 +36,8 @@ struct call *call_new(struct api *api, struct evhttp_request *request)
     call->request = request;
     call->is_head = evhttp_request_get_command(request) == EVHTTP_REQ_HEAD;
     call->now_ms = clock_now().wall.ms;
-    make_request_id(call);
+    struct id request_id = call_make_id(call);
+    id_format(&request_id, call->request_id);
     evhttp_connection_set_closecb(evhttp_request_get_connection(request), client_gone, call);
     TAILQ_INSERT_TAIL(&api->calls, call, link);
     api->call_count++;

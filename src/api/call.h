@@ -55,6 +55,9 @@ void call_free(struct call *call);
 /* Zeroed memory that goes with the call. NULL: out of memory, and the call has failed. */
 void *call_state(struct call *call, size_t size, void (*release)(void *state));
 
+/* A new id, of the moment when the call came. */
+struct id call_make_id(const struct call *call);
+
 /* ---- waiting ---- */
 
 /* The items stay as they are until `then`, which finds the status in call->answer. */

@@ -17,11 +17,8 @@ struct order_state {
 void fill_run(const struct call *call, const struct catalog_job *job, enum run_cause cause,
               int64_t tick_ms, struct run *ret)
 {
-    const struct entropy *entropy = &call->api->ports.entropy;
-    uint8_t random[10];
-    entropy->fill(entropy->context, random, sizeof(random));
     *ret = (struct run){
-        .id = id_make((struct wall_ms){call->now_ms}, random),
+        .id = call_make_id(call),
         .job_uid = job->uid,
         .tick_ms = tick_ms,
         .attempt = 1,

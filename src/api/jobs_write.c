@@ -68,9 +68,7 @@ static void lay_over(const struct call *call, struct job_write *write, bool says
     job->updated_ms = call->now_ms;
     write->cursor_ms = call->now_ms;
     if (!there) {
-        uint8_t random[10];
-        api->ports.entropy.fill(api->ports.entropy.context, random, sizeof(random));
-        job->uid = id_make((struct wall_ms){call->now_ms}, random);
+        job->uid = call_make_id(call);
         job->created_ms = call->now_ms;
         job->paused_ms = job->paused ? call->now_ms : 0;
         return;
