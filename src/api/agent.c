@@ -42,11 +42,11 @@ void get_agent(struct call *call)
     const struct api *api = call->api;
     struct engine *engine = api->ports.engine;
     call_reply(call, 200,
-               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:I, s:I, s:o, s:o}", "node",
+               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "node",
                          json_words(api->node), "version", api->version, "pid", (int)getpid(),
                          "state", state_of(engine), "started_at", json_time(api->started_ms),
-                         "data", json_words(api->data_dir), "jobs",
-                         (json_int_t)catalog_count(engine_catalog(engine)), "running",
+                         "data", json_words(api->data_dir), "timezone", json_words(api->default_tz),
+                         "jobs", (json_int_t)catalog_count(engine_catalog(engine)), "running",
                          (json_int_t)engine_open_runs(engine), "store", store_state(api), "history",
                          history_state(api)));
 }

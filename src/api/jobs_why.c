@@ -61,6 +61,8 @@ static json_t *encode_answer(const struct why_answer *answer)
 static json_t *encode_next(const struct why_facts *facts)
 {
     struct why_facts next = *facts;
+    next.any_tick = false;
+    next.is_tick = true;
     next.tick_ms = catalog_job_next(facts->job, facts->now_ms, INT64_MIN);
     if (next.tick_ms == NEVER_MS)
         return json_null();
@@ -86,9 +88,12 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     if (!*definition)
         return false;
     facts.definition = *definition;
-    facts.is_tick = is_tick(facts.job, why->tick_ms);
-    facts.before_ms = tick_before(facts.job, why->tick_ms);
-    facts.after_ms = catalog_job_next(facts.job, why->tick_ms, INT64_MIN);
+    facts.before_ms = facts.after_ms = NEVER_MS;
+    if (why->tick_ms != NEVER_MS) {
+        facts.is_tick = is_tick(facts.job, why->tick_ms);
+        facts.before_ms = tick_before(facts.job, why->tick_ms);
+        facts.after_ms = catalog_job_next(facts.job, why->tick_ms, INT64_MIN);
+    }
     facts.draining = engine_is_draining(engine);
     facts.any_tick = why->any_tick;
     *ret = facts;
