@@ -270,8 +270,8 @@ static enum status set_up_engine(struct agent *agent, struct strbuf *why)
     char *spawn_folder = data_folder_file(agent->config->data, "spawn");
     if (!spawn_folder)
         return E_NOMEM;
-    enum status st =
-        executor_spawn_new(agent->loop, spawn_folder, agent->node, wake, agent, &agent->executor);
+    enum status st = executor_spawn_new(agent->loop, spawn_folder, agent->config->allow_file,
+                                        agent->node, wake, agent, &agent->executor);
     if (st != OK)
         strbuf_addf(why, "can't use the spawner's folder %s: %s", spawn_folder, status_text(st));
     free(spawn_folder);
@@ -295,19 +295,19 @@ static enum status set_up_engine(struct agent *agent, struct strbuf *why)
 
 static enum status set_up_api(struct agent *agent, struct strbuf *why)
 {
-    struct strbuf timezone;
-    strbuf_init(&timezone);
+    struct strbuf zone_name;
+    strbuf_init(&zone_name);
     if (agent->config->timezone)
-        strbuf_adds(&timezone, agent->config->timezone);
+        strbuf_adds(&zone_name, agent->config->timezone);
     else
-        zone_db_local_name(agent->zones, &timezone);
+        zone_db_local_name(agent->zones, &zone_name);
     char *socket_path = data_folder_file(agent->config->data, "api.sock");
     struct api_config config = {
         .socket_path = socket_path,
         .version = PEAL_VERSION,
         .node = agent->node,
         .data_dir = agent->config->data,
-        .default_tz = timezone.text,
+        .default_tz = zone_name.text,
         .started_ms = clock_now().wall.ms,
         .undelete_s = 7 * 86400,
     };
@@ -325,7 +325,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
     };
     enum status st = socket_path ? api_new(&config, &ports, &agent->api, why) : E_NOMEM;
     free(socket_path);
-    strbuf_release(&timezone);
+    strbuf_release(&zone_name);
     return st;
 }
 

@@ -280,8 +280,8 @@ static void on_wake(void *context)
     self->wake(self->context);
 }
 
-enum status executor_spawn_new(struct loop *loop, const char *folder, const char *node,
-                               void (*wake)(void *context), void *context,
+enum status executor_spawn_new(struct loop *loop, const char *folder, const char *allow_file,
+                               const char *node, void (*wake)(void *context), void *context,
                                struct executor_spawn **ret)
 {
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
@@ -297,7 +297,7 @@ enum status executor_spawn_new(struct loop *loop, const char *folder, const char
     enum status st = E_NOMEM;
     if (!self->folder || !self->node)
         goto out;
-    struct spawn_client_config config = {.folder = self->folder};
+    struct spawn_client_config config = {.folder = self->folder, .allow_file = allow_file};
     st = spawn_client_new(loop, &config, on_wake, self, &self->client);
     if (st != OK)
         goto out;

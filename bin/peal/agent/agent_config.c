@@ -1,0 +1,224 @@
+#include "agent_config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "duration.h"
+#include "job_fields.h"
+#include "node.h"
+
+enum { FILE_BYTES_MAX = 1024 * 1024 };
+
+void agent_config_init(struct agent_config *config)
+{
+    *config = (struct agent_config){.keep_runs = 1000, .keep_s = 90 * 86400};
+}
+
+void agent_config_release(struct agent_config *config)
+{
+    free(config->data);
+    free(config->log_file);
+    free(config->file);
+    free(config->timezone);
+    free(config->allow_file);
+    *config = (struct agent_config){0};
+}
+
+/* A file that is being read, for messages. */
+struct reader {
+    struct agent_config *config;
+    struct strbuf *why;
+};
+
+static enum status complain(const struct reader *reader, const struct node *node,
+                            const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static enum status complain(const struct reader *reader, const struct node *node,
+                            const char *format, ...)
+{
+    va_list args;
+    strbuf_addf(reader->why, "%s:%d:%d: ", reader->config->file, node->line, node->column);
+    va_start(args, format);
+    strbuf_addv(reader->why, format, args);
+    va_end(args);
+    return E_INVALID;
+}
+
+/* ---- values ---- */
+
+enum value_kind { VALUE_PATH, VALUE_TEXT, VALUE_NUMBER, VALUE_COUNT, VALUE_SPAN, VALUE_MAP };
+
+struct key {
+    const char *name; /* NULL ends a table */
+    enum value_kind kind;
+    size_t offset; /* in struct agent_config */
+    const struct key *keys;
+};
+
+#define AT(member) offsetof(struct agent_config, member)
+
+static const struct key retention_keys[] = {
+    {"runs", VALUE_COUNT, AT(keep_runs), NULL},
+    {"age", VALUE_SPAN, AT(keep_s), NULL},
+    {0},
+};
+
+static const struct key top_keys[] = {
+    {"data", VALUE_PATH, AT(data), NULL},
+    {"log", VALUE_PATH, AT(log_file), NULL},
+    {"timezone", VALUE_TEXT, AT(timezone), NULL},
+    {"max_running", VALUE_NUMBER, AT(max_running), NULL},
+    {"retention", VALUE_MAP, 0, retention_keys},
+    {"allow_users", VALUE_PATH, AT(allow_file), NULL},
+    {0},
+};
+
+static enum status read_map(const struct reader *reader, const struct key *keys,
+                            const struct node *map);
+
+static enum status read_number(const struct reader *reader, const struct key *key,
+                               const struct node *node, int64_t *ret)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(node->text, &end, 10);
+    if (errno || end == node->text || *end || value < 0 || value > INT32_MAX)
+        return complain(reader, node, "%s is a number, 0 or more, not \"%s\"", key->name,
+                        node->text);
+    *ret = value;
+    return OK;
+}
+
+static enum status read_text(const struct node *node, char **member)
+{
+    char *copy = strdup(node->text);
+    if (!copy)
+        return E_NOMEM;
+    free(*member);
+    *member = copy;
+    return OK;
+}
+
+static enum status read_scalar(const struct reader *reader, const struct key *key,
+                               const struct node *node, void *member)
+{
+    struct parse_error err;
+    int64_t number = 0;
+    enum status st = OK;
+    switch (key->kind) {
+    case VALUE_PATH:
+        if (node->text[0] != '/')
+            return complain(reader, node, "%s must be an absolute path, not \"%s\"", key->name,
+                            node->text);
+        return read_text(node, member);
+    case VALUE_TEXT:
+        return read_text(node, member);
+    case VALUE_NUMBER:
+        st = read_number(reader, key, node, &number);
+        if (st == OK)
+            *(int *)member = (int)number;
+        return st;
+    case VALUE_COUNT:
+        return read_number(reader, key, node, member);
+    case VALUE_SPAN:
+        if (duration_parse(node->text, 1, member, &err) == OK)
+            return OK;
+        return complain(reader, node, "%s: %s", key->name, err.message);
+    case VALUE_MAP:
+        break;
+    }
+    return complain(reader, node, "%s is a map", key->name);
+}
+
+static enum status read_value(const struct reader *reader, const struct key *key,
+                              const struct node *node)
+{
+    if (key->kind == VALUE_MAP)
+        return read_map(reader, key->keys, node);
+    if (node->kind != NODE_SCALAR)
+        return complain(reader, node, "%s is one value, not %s", key->name, node_describe(node));
+    return read_scalar(reader, key, node, (char *)reader->config + key->offset);
+}
+
+static enum status unknown_key(const struct reader *reader, const struct key *keys,
+                               const struct node *node)
+{
+    const char *names[8] = {0};
+    for (size_t i = 0; keys[i].name; i++)
+        names[i] = keys[i].name;
+    const char *near = word_nearest(names, node->text);
+    return near ? complain(reader, node, "unknown key \"%s\"; did you mean %s?", node->text, near)
+                : complain(reader, node, "unknown key \"%s\"", node->text);
+}
+
+static enum status read_map(const struct reader *reader, const struct key *keys,
+                            const struct node *map)
+{
+    enum status st = OK;
+    if (map->kind == NODE_NULL)
+        return OK;
+    if (map->kind != NODE_MAP)
+        return complain(reader, map, "a map of keys and values is expected here, not %s",
+                        node_describe(map));
+    for (const struct entry *entry = map->entries; entry && st == OK; entry = entry->next) {
+        const struct key *key = keys;
+        while (key->name && strcmp(key->name, entry->key->text) != 0)
+            key++;
+        st = key->name ? read_value(reader, key, entry->value)
+                       : unknown_key(reader, keys, entry->key);
+    }
+    return st;
+}
+
+/* ---- the file ---- */
+
+static enum status load(const struct agent_config *config, struct strbuf *text, struct strbuf *why)
+{
+    char chunk[4096];
+    size_t length;
+    FILE *file = fopen(config->file, "re");
+    if (!file) {
+        strbuf_addf(why, "can't read %s: %s", config->file, strerror(errno));
+        return E_IO;
+    }
+    while ((length = fread(chunk, 1, sizeof(chunk), file)) > 0 && text->length < FILE_BYTES_MAX)
+        strbuf_add(text, chunk, length);
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (failed || text->length >= FILE_BYTES_MAX) {
+        strbuf_addf(why, "can't read %s: %s", config->file, failed ? strerror(errno) : "too large");
+        return E_IO;
+    }
+    return strbuf_status(text);
+}
+
+enum status agent_config_read(struct agent_config *config, struct strbuf *why)
+{
+    struct reader reader = {config, why};
+    struct parse_error err = {0};
+    struct strbuf text;
+    struct tree tree;
+    const struct node *documents;
+    strbuf_init(&text);
+    tree_init(&tree);
+    enum status st = load(config, &text, why);
+    if (st != OK)
+        goto out;
+    st = tree_from_yaml(&tree, text.text, text.length, &documents, &err);
+    if (st != OK) {
+        strbuf_addf(why, "%s:%d:%d: %s", config->file, err.line, err.column, err.message);
+        goto out;
+    }
+    if (documents->count > 1)
+        st = complain(&reader, documents->entries->next->value, "one document is enough");
+    else if (documents->count == 1)
+        st = read_map(&reader, top_keys, documents->entries->value);
+out:
+    tree_release(&tree);
+    strbuf_release(&text);
+    return st;
+}
