@@ -1,0 +1,460 @@
+#include "client.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data_folder.h"
+#include "suggest.h"
+#include "text_width.h"
+
+enum {
+    ANSWER_MAX = 256 * 1024 * 1024,
+    CONNECT_TIMEOUT_MS = 5000,
+    PAGE = 500,
+    NAMES_MAX = 5000, /* that are looked through for a near one */
+};
+
+struct client {
+    CURL *curl;
+    struct strbuf data, socket_path;
+};
+
+/* ---- open and close ---- */
+
+static enum exit_code no_socket(const struct client *client)
+{
+    cli_error("no agent answers at %s; is it running?", client->data.text);
+    fprintf(stderr, "Start it: peal start -d --data %s\n", client->data.text);
+    return EXIT_UNREACHABLE;
+}
+
+enum exit_code client_open(const char *data, struct client **ret)
+{
+    struct client *client = calloc(1, sizeof(*client));
+    if (!client)
+        return cli_fail(E_NOMEM);
+    strbuf_init(&client->data);
+    strbuf_init(&client->socket_path);
+    enum status st = data_folder_find(data, &client->data);
+    strbuf_addf(&client->socket_path, "%s/api.sock", client->data.text);
+    if (st == OK)
+        st = strbuf_status(&client->socket_path);
+    if (st == OK && !(client->curl = curl_easy_init()))
+        st = E_NOMEM;
+    if (st == OK) {
+        *ret = client;
+        return EXIT_OK;
+    }
+    client_close(client);
+    if (st != E_NOT_FOUND)
+        return cli_fail(st);
+    cli_error("can't tell where the data folder is: no --data, no PEAL_DATA, no HOME");
+    return EXIT_USAGE;
+}
+
+struct client *client_close(struct client *client)
+{
+    if (!client)
+        return NULL;
+    curl_easy_cleanup(client->curl);
+    strbuf_release(&client->data);
+    strbuf_release(&client->socket_path);
+    free(client);
+    return NULL;
+}
+
+const char *client_data(const struct client *client)
+{
+    return client->data.text;
+}
+
+void reply_release(struct reply *reply)
+{
+    json_decref(reply->body);
+    *reply = (struct reply){0};
+}
+
+/* ---- one call ---- */
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct strbuf *body = context;
+    size_t length = size * count;
+    if (body->length + length > ANSWER_MAX)
+        return 0;
+    strbuf_add(body, bytes, length);
+    return body->failed ? 0 : length;
+}
+
+/* Only the ETag matters: "12" -> 12. */
+static size_t take_header(char *bytes, size_t size, size_t count, void *context)
+{
+    struct reply *reply = context;
+    size_t length = size * count, used = 0;
+    if (length > 5 && strncasecmp(bytes, "etag:", 5) == 0) {
+        for (size_t i = 5; i < length && used + 1 < sizeof(reply->revision); i++) {
+            if (isalnum((unsigned char)bytes[i]))
+                reply->revision[used++] = bytes[i];
+        }
+        reply->revision[used] = '\0';
+    }
+    return length;
+}
+
+static struct curl_slist *add_header(struct curl_slist *list, bool *failed, const char *text)
+{
+    struct curl_slist *longer = curl_slist_append(list, text);
+    if (!longer)
+        *failed = true;
+    return longer ? longer : list;
+}
+
+static struct curl_slist *make_headers(const struct call *call, bool *failed)
+{
+    char line[64];
+    struct curl_slist *list = add_header(NULL, failed, "Expect:");
+    if (call->body)
+        list = add_header(list, failed, "Content-Type: application/json");
+    if (call->if_match) {
+        snprintf(line, sizeof(line), "If-Match: \"%s\"", call->if_match);
+        list = add_header(list, failed, line);
+    }
+    if (call->if_none_match)
+        list = add_header(list, failed, "If-None-Match: *");
+    return list;
+}
+
+static void set_options(const struct client *client, const struct call *call, const char *url,
+                        const char *body, struct curl_slist *headers)
+{
+    CURL *curl = client->curl;
+    curl_easy_reset(curl); /* keeps the connection */
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket_path.text);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    if (body || (call->method && strcmp(call->method, "POST") == 0)) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body : "");
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)(body ? strlen(body) : 0));
+    }
+    if (call->method)
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
+}
+
+static enum status status_of(CURLcode code)
+{
+    if (code == CURLE_OK)
+        return OK;
+    if (code == CURLE_COULDNT_CONNECT)
+        return E_UNREACHABLE;
+    return code == CURLE_OUT_OF_MEMORY ? E_NOMEM : E_UNKNOWN;
+}
+
+static enum status perform(const struct client *client, const struct call *call, const char *url,
+                           const char *body, struct reply *reply)
+{
+    struct strbuf answer;
+    bool failed = false;
+    struct curl_slist *headers = make_headers(call, &failed);
+    strbuf_init(&answer);
+    set_options(client, call, url, body, headers);
+    curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &answer);
+    curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(client->curl, CURLOPT_HEADERDATA, reply);
+    enum status st = failed ? E_NOMEM : status_of(curl_easy_perform(client->curl));
+    if (st == OK) {
+        curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &reply->status);
+        reply->body = json_loadb(answer.text, answer.length, JSON_DECODE_ANY, NULL);
+        if (answer.length && !reply->body)
+            st = E_CORRUPT;
+    }
+    curl_slist_free_all(headers);
+    strbuf_release(&answer);
+    return st;
+}
+
+enum status client_try(struct client *client, const struct call *call, struct reply *ret)
+{
+    struct reply reply = {0};
+    struct strbuf url;
+    strbuf_init(&url);
+    strbuf_addf(&url, "http://peal/api/v1%s", call->path);
+    char *body = call->body ? json_dumps(call->body, JSON_COMPACT) : NULL;
+    enum status st = strbuf_status(&url);
+    if (call->body && !body)
+        st = E_NOMEM;
+    if (st == OK)
+        st = perform(client, call, url.text, body, &reply);
+    free(body);
+    strbuf_release(&url);
+    if (st == OK)
+        *ret = reply;
+    else
+        reply_release(&reply);
+    return st;
+}
+
+/* ---- telling what went wrong ---- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* A text of the agent's, which may hold anything that a user ever typed. */
+static void print_safe(const char *prefix, const char *text)
+{
+    struct strbuf safe;
+    strbuf_init(&safe);
+    text_print_safe(text, strlen(text), &safe);
+    fprintf(stderr, "%s%s\n", prefix, safe.text);
+    strbuf_release(&safe);
+}
+
+static void print_errors(const json_t *errors)
+{
+    size_t i;
+    const json_t *error;
+    json_array_foreach(errors, i, error)
+    {
+        struct strbuf line;
+        json_int_t row = json_integer_value(json_object_get(error, "line"));
+        json_int_t column = json_integer_value(json_object_get(error, "column"));
+        strbuf_init(&line);
+        const char *pointer = text_of(error, "pointer");
+        strbuf_adds(&line, *pointer == '/' ? pointer + 1 : pointer);
+        if (row > 0)
+            strbuf_addf(&line, "%sline %lld", line.length ? ", " : "", (long long)row);
+        if (column > 0)
+            strbuf_addf(&line, "%scolumn %lld", line.length ? ", " : "", (long long)column);
+        strbuf_addf(&line, "%s%s", line.length ? ": " : "", text_of(error, "message"));
+        print_safe("  ", line.text);
+        strbuf_release(&line);
+    }
+}
+
+static enum exit_code exit_code_of(long status)
+{
+    switch (status) {
+    case 404:
+        return EXIT_NOT_FOUND;
+    case 409:
+    case 412:
+        return EXIT_CONFLICT;
+    case 400:
+    case 413:
+    case 422:
+        return EXIT_INVALID;
+    case 503:
+        return EXIT_UNREACHABLE;
+    default:
+        return EXIT_ERROR;
+    }
+}
+
+enum exit_code client_report(struct client *client, enum status st, const struct reply *reply)
+{
+    if (st == E_UNREACHABLE)
+        return no_socket(client);
+    if (st == E_UNKNOWN) {
+        cli_error("the connection to the agent broke; look whether it was done before you repeat");
+        return EXIT_UNREACHABLE;
+    }
+    if (st == E_CORRUPT) {
+        cli_error("the agent's answer is not JSON");
+        return EXIT_ERROR;
+    }
+    if (st != OK)
+        return cli_fail(st);
+    if (reply->status < 300)
+        return EXIT_OK;
+    const char *detail = text_of(reply->body, "detail");
+    const char *title = text_of(reply->body, "title");
+    if (*detail || *title)
+        print_safe("peal: ", *detail ? detail : title);
+    else
+        cli_error("the agent answered with status %ld", reply->status);
+    print_errors(json_object_get(reply->body, "errors"));
+    return exit_code_of(reply->status);
+}
+
+enum exit_code client_call(struct client *client, const struct call *call, struct reply *ret)
+{
+    struct reply reply = {0};
+    enum status st = client_try(client, call, &reply);
+    enum exit_code code = client_report(client, st, &reply);
+    if (code == EXIT_OK)
+        *ret = reply;
+    else
+        reply_release(&reply);
+    return code;
+}
+
+static enum exit_code call_for_body(struct client *client, const struct call *call, json_t **ret)
+{
+    struct reply reply;
+    enum exit_code code = client_call(client, call, &reply);
+    if (code != EXIT_OK)
+        return code;
+    if (ret)
+        *ret = json_incref(reply.body);
+    reply_release(&reply);
+    return EXIT_OK;
+}
+
+enum exit_code client_get(struct client *client, const char *path, json_t **ret)
+{
+    return call_for_body(client, &(struct call){.path = path}, ret);
+}
+
+enum exit_code client_post(struct client *client, const char *path, const json_t *body,
+                           json_t **ret)
+{
+    return call_for_body(client, &(struct call){.method = "POST", .path = path, .body = body}, ret);
+}
+
+/* ---- lists ---- */
+
+/* One page, added to *items; *cursor is where the next one starts, empty at the end. */
+static enum exit_code add_page(struct client *client, const char *path, size_t limit, json_t *items,
+                               struct strbuf *cursor)
+{
+    struct strbuf full;
+    json_t *page;
+    strbuf_init(&full);
+    strbuf_addf(&full, "%slimit=%zu", path, limit);
+    if (cursor->length) {
+        strbuf_adds(&full, "&cursor=");
+        url_escape(&full, cursor->text);
+    }
+    enum exit_code code = cli_fail(strbuf_status(&full));
+    if (code == EXIT_OK)
+        code = client_get(client, full.text, &page);
+    strbuf_release(&full);
+    if (code != EXIT_OK)
+        return code;
+    strbuf_reset(cursor);
+    strbuf_adds(cursor, text_of(page, "next"));
+    enum status st = strbuf_status(cursor);
+    if (json_array_extend(items, json_object_get(page, "items")) != 0)
+        st = E_CORRUPT;
+    json_decref(page);
+    return cli_fail(st);
+}
+
+enum exit_code client_list(struct client *client, const char *path, size_t limit, json_t **ret)
+{
+    json_t *items = json_array();
+    struct strbuf cursor;
+    enum exit_code code = items ? EXIT_OK : cli_fail(E_NOMEM);
+    strbuf_init(&cursor);
+    while (code == EXIT_OK) {
+        size_t left = limit ? limit - json_array_size(items) : PAGE;
+        code = add_page(client, path, left < PAGE ? left : PAGE, items, &cursor);
+        if (cursor.length == 0 || (limit && json_array_size(items) >= limit))
+            break;
+    }
+    strbuf_release(&cursor);
+    if (code == EXIT_OK)
+        *ret = items;
+    else
+        json_decref(items);
+    return code;
+}
+
+/* ---- paths, jobs ---- */
+
+void url_escape(struct strbuf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (isalnum((unsigned char)*text) || strchr("-._~", *text))
+            strbuf_addc(out, *text);
+        else
+            strbuf_addf(out, "%%%02X", (unsigned char)*text);
+    }
+}
+
+static const char *make_path(struct strbuf *out, const char *folder, const char *name,
+                             const char *rest)
+{
+    strbuf_reset(out);
+    strbuf_adds(out, folder);
+    url_escape(out, name);
+    strbuf_adds(out, rest);
+    return out->text;
+}
+
+const char *job_path(struct strbuf *out, const char *name, const char *rest)
+{
+    return make_path(out, "/jobs/", name, rest);
+}
+
+const char *run_path(struct strbuf *out, const char *run_id, const char *rest)
+{
+    return make_path(out, "/runs/", run_id, rest);
+}
+
+static enum exit_code no_job(struct client *client, const char *name)
+{
+    struct suggestion best = suggest_start(name, strlen(name));
+    json_t *jobs = NULL;
+    const json_t *job;
+    size_t i;
+    if (client_list(client, "/jobs?", NAMES_MAX, &jobs) != EXIT_OK)
+        return EXIT_NOT_FOUND;
+    json_array_foreach(jobs, i, job) suggest_offer(&best, text_of(job, "name"));
+    if (best.name)
+        cli_error("no job is named \"%s\"; did you mean %s?", name, best.name);
+    else
+        cli_error("no job is named \"%s\"; see: peal list", name);
+    json_decref(jobs);
+    return EXIT_NOT_FOUND;
+}
+
+static enum exit_code call_job(struct client *client, const char *name, const char *rest,
+                               struct call call, struct reply *ret)
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    strbuf_init(&path);
+    call.path = job_path(&path, name, rest);
+    enum status st = strbuf_status(&path);
+    if (st == OK)
+        st = client_try(client, &call, &reply);
+    enum exit_code code =
+        st == OK && reply.status == 404 ? no_job(client, name) : client_report(client, st, &reply);
+    strbuf_release(&path);
+    if (code == EXIT_OK)
+        *ret = reply;
+    else
+        reply_release(&reply);
+    return code;
+}
+
+enum exit_code client_job(struct client *client, const char *name, struct reply *ret)
+{
+    return call_job(client, name, "", (struct call){0}, ret);
+}
+
+enum exit_code client_job_action(struct client *client, const char *name, const char *action,
+                                 const json_t *body, json_t **ret)
+{
+    struct reply reply;
+    char rest[32];
+    snprintf(rest, sizeof(rest), "/%s", action);
+    enum exit_code code =
+        call_job(client, name, rest, (struct call){.method = "POST", .body = body}, &reply);
+    if (code != EXIT_OK)
+        return code;
+    if (ret)
+        *ret = json_incref(reply.body);
+    reply_release(&reply);
+    return EXIT_OK;
+}

@@ -1,0 +1,76 @@
+/* Talks to the agent over the UNIX socket in its data folder: one request, one answer
+ * (docs/API.md). Whatever goes wrong is told to the user here, so that a command only hands on the
+ * exit code. */
+#ifndef PEAL_CLIENT_H
+#define PEAL_CLIENT_H
+
+#include <jansson.h>
+
+#include "cli.h"
+#include "strbuf.h"
+
+struct client;
+
+/* Options that every command which talks to an agent takes. */
+enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
+#define CLIENT_OPTIONS                                                                             \
+    {                                                                                              \
+        "data", required_argument, NULL, OPTION_DATA                                               \
+    }
+#define CLIENT_HELP                                                                                \
+    "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n"
+
+/* `data` is the value of --data, or NULL. Nothing is sent yet. */
+MUST_CHECK enum exit_code client_open(const char *data, struct client **ret);
+struct client *client_close(struct client *client);
+const char *client_data(const struct client *client); /* the folder */
+
+struct reply {
+    long status;       /* of HTTP; 0: no answer came */
+    json_t *body;      /* NULL: none */
+    char revision[24]; /* of the job, from its ETag */
+};
+void reply_release(struct reply *reply);
+
+struct call {
+    const char *method; /* NULL: GET */
+    const char *path;   /* below /api/v1 */
+    const json_t *body; /* NULL: none */
+    const char *if_match;
+    bool if_none_match; /* only if there is none yet */
+};
+
+/* Sends and waits. OK: an answer came, whatever it says. E_UNREACHABLE: nobody listens. E_UNKNOWN:
+ * the connection broke, and the call may have been carried out. Nothing is told to the user. */
+MUST_CHECK enum status client_try(struct client *client, const struct call *call,
+                                  struct reply *ret);
+
+/* The same, where anything but a status below 300 is told to the user. */
+MUST_CHECK enum exit_code client_call(struct client *client, const struct call *call,
+                                      struct reply *ret);
+MUST_CHECK enum exit_code client_get(struct client *client, const char *path, json_t **ret);
+MUST_CHECK enum exit_code client_post(struct client *client, const char *path, const json_t *body,
+                                      json_t **ret);
+
+/* Tells what client_try came back with, and the exit code that stands for it. */
+enum exit_code client_report(struct client *client, enum status st, const struct reply *reply);
+
+/* All items of a list that comes in pages, at most `limit` (0: no limit). `path` has its "?". */
+MUST_CHECK enum exit_code client_list(struct client *client, const char *path, size_t limit,
+                                      json_t **ret);
+
+/* Appends `text` so that it can stand in a path or a query. */
+void url_escape(struct strbuf *out, const char *text);
+
+/* "/jobs/NAME" and what follows, in *out, which is emptied before. */
+const char *job_path(struct strbuf *out, const char *name, const char *rest);
+const char *run_path(struct strbuf *out, const char *run_id, const char *rest);
+
+/* Asks for a job. What is not there is told together with the nearest name that is. */
+MUST_CHECK enum exit_code client_job(struct client *client, const char *name, struct reply *ret);
+
+/* POST /jobs/NAME/ACTION, told in the same way. *ret may be NULL. */
+MUST_CHECK enum exit_code client_job_action(struct client *client, const char *name,
+                                            const char *action, const json_t *body, json_t **ret);
+
+#endif

@@ -1,0 +1,32 @@
+/* Runs as a table, and how one is found. */
+#ifndef PEAL_RUN_TABLE_H
+#define PEAL_RUN_TABLE_H
+
+#include "client.h"
+#include "output.h"
+
+/* The states of runs that have not ended, for the API. */
+#define OPEN_STATES "queued,due,claimed,begun,running"
+
+/* Runs, and ticks that did not run, newest first. */
+MUST_CHECK enum exit_code runs_print(const json_t *runs, enum output output);
+
+/* "failed (exit_code 3)", "ok", "skipped (overlap)". */
+void run_outcome(const json_t *run, struct strbuf *out);
+
+/* Whether a run is over, and whether it went well. */
+bool run_is_over(const json_t *run);
+bool run_is_ok(const json_t *run);
+
+/* The id of a run: `word` itself if it is one, else the newest run of the job of that name. */
+MUST_CHECK enum exit_code run_find(struct client *client, const char *word, struct strbuf *run_id);
+
+/* Waits a little longer each time, from 20 ms to half a second. */
+void pause_longer(int *delay_ms);
+
+/* Polls until the run is over; *ret is the run. `deadline_ms` (wall, NO_TIME: none) passed:
+ * EXIT_TIMED_OUT, which has been told. */
+MUST_CHECK enum exit_code run_wait(struct client *client, const char *run_id, int64_t deadline_ms,
+                                   json_t **ret);
+
+#endif
