@@ -1,0 +1,272 @@
+#include "daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "client.h"
+#include "data_folder.h"
+
+enum { OPTION_CONFIG = OPTION_LONG_ONLY + 800, OPTION_LOG };
+
+const struct option daemon_options_table[] = {
+    CLIENT_OPTIONS,
+    {"config", required_argument, NULL, OPTION_CONFIG},
+    {"log", required_argument, NULL, OPTION_LOG},
+    {"detach", no_argument, NULL, 'd'},
+    {0},
+};
+
+bool daemon_option(struct daemon_options *options, int opt, const char *value)
+{
+    switch (opt) {
+    case OPTION_DATA:
+        options->data = value;
+        return true;
+    case OPTION_CONFIG:
+        options->config = value;
+        return true;
+    case OPTION_LOG:
+        options->log = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- configuration ---- */
+
+/* A path that stays right when the agent goes to another folder. NULL: out of memory. */
+static char *absolute(const char *path)
+{
+    char cwd[PATH_MAX], *full;
+    if (*path == '/')
+        return strdup(path);
+    if (!getcwd(cwd, sizeof(cwd)) || asprintf(&full, "%s/%s", cwd, path) < 0)
+        return NULL;
+    return full;
+}
+
+static enum exit_code set_path(char **member, const char *path)
+{
+    char *full = absolute(path);
+    if (!full)
+        return cli_fail(E_NOMEM);
+    free(*member);
+    *member = full;
+    return EXIT_OK;
+}
+
+static enum exit_code read_file(struct agent_config *config)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = agent_config_read(config, &why);
+    if (st != OK)
+        cli_error("%s", why.length ? why.text : status_text(st));
+    strbuf_release(&why);
+    if (st == OK)
+        return EXIT_OK;
+    return st == E_INVALID ? EXIT_INVALID : EXIT_ERROR;
+}
+
+static enum exit_code settle_data(const struct daemon_options *options, struct agent_config *config)
+{
+    struct strbuf folder;
+    if (config->data && !options->data)
+        return EXIT_OK;
+    strbuf_init(&folder);
+    enum status st = data_folder_find(options->data, &folder);
+    enum exit_code code = st == OK ? set_path(&config->data, folder.text) : cli_fail(st);
+    strbuf_release(&folder);
+    return code;
+}
+
+enum exit_code daemon_configure(const struct daemon_options *options, bool background,
+                                struct agent_config *config)
+{
+    enum exit_code code = EXIT_OK;
+    agent_config_init(config);
+    if (options->config) {
+        code = set_path(&config->file, options->config);
+        if (code == EXIT_OK)
+            code = read_file(config);
+    }
+    if (code == EXIT_OK)
+        code = settle_data(options, config);
+    if (code == EXIT_OK && options->log)
+        code = set_path(&config->log_file, options->log);
+    if (code == EXIT_OK && background && !config->log_file) {
+        config->log_file = data_folder_file(config->data, "peal.log");
+        if (!config->log_file)
+            code = cli_fail(E_NOMEM);
+    }
+    return code;
+}
+
+/* ---- start ---- */
+
+static enum exit_code exit_code_of(enum status st)
+{
+    if (st == OK)
+        return EXIT_OK;
+    return st == E_BUSY ? EXIT_CONFLICT : EXIT_ERROR;
+}
+
+enum exit_code daemon_run(const struct agent_config *config)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = agent_run(config, NULL, NULL, &why);
+    if (st != OK)
+        cli_error("%s", why.text);
+    strbuf_release(&why);
+    return exit_code_of(st);
+}
+
+static void tell_ready(void *context)
+{
+    int *fd = context;
+    if (write(*fd, "R", 1) == 1)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Away from the terminal; what is written to stderr in spite of that goes to the log. */
+static void leave_terminal(const struct agent_config *config)
+{
+    setsid();
+    int null = open("/dev/null", O_RDWR);
+    int log = open(config->log_file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    dup2(log >= 0 ? log : null, STDERR_FILENO);
+    if (null > 2)
+        close(null);
+    if (log > 2)
+        close(log);
+    if (chdir("/") != 0)
+        return; /* the folder that it was started in stays in use, nothing worse */
+}
+
+/* In the child: never returns. The pipe gets "R", or the exit code as a letter and the reason. */
+__attribute__((noreturn)) static void be_agent(const struct agent_config *config, int fd)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = data_folder_make(config->data);
+    if (st == OK)
+        leave_terminal(config);
+    else
+        strbuf_addf(&why, "can't make the data folder %s: %s; choose another with --data",
+                    config->data, strerror(errno));
+    if (st == OK)
+        st = agent_run(config, tell_ready, &fd, &why);
+    if (fd >= 0) {
+        dprintf(fd, "%c%s", 'A' + (int)exit_code_of(st), why.text);
+        close(fd);
+    }
+    strbuf_release(&why);
+    _exit((int)exit_code_of(st));
+}
+
+/* All that the child has to say. */
+static enum exit_code hear(int fd)
+{
+    char text[1024];
+    size_t used = 0;
+    ssize_t length;
+    while (used + 1 < sizeof(text) &&
+           (length = read(fd, text + used, sizeof(text) - 1 - used)) != 0) {
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 0)
+            break;
+        used += (size_t)length;
+        if (text[0] == 'R')
+            return EXIT_OK;
+    }
+    text[used] = '\0';
+    cli_error("%s", used > 1 ? text + 1 : "the agent ended before it was ready; see its log");
+    return used > 0 ? (enum exit_code)(text[0] - 'A') : EXIT_ERROR;
+}
+
+enum exit_code daemon_start(const struct agent_config *config, bool with_parent, pid_t *ret_pid)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return cli_fail(E_IO);
+    fflush(stdout);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        if (with_parent && (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent))
+            _exit(EXIT_ERROR);
+        be_agent(config, ends[1]);
+    }
+    close(ends[1]);
+    enum exit_code code = pid > 0 ? hear(ends[0]) : cli_fail(E_IO);
+    close(ends[0]);
+    if (code == EXIT_OK)
+        *ret_pid = pid;
+    else if (pid > 0)
+        waitpid(pid, NULL, 0);
+    return code;
+}
+
+/* ---- stop ---- */
+
+/* The number in a pid file may have become another program's. */
+static bool is_peal(pid_t pid)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(link, path, sizeof(path) - 1);
+    if (length < 0)
+        return false;
+    path[length] = '\0';
+    const char *name = strrchr(path, '/');
+    size_t end = name ? strcspn(name + 1, " ") : 0; /* "peal (deleted)" after an upgrade */
+    return end == 4 && strncmp(name + 1, "peal", 4) == 0;
+}
+
+pid_t daemon_find(const char *data)
+{
+    pid_t pid = data_folder_pid(data);
+    return pid > 0 && is_peal(pid) ? pid : 0;
+}
+
+/* The descriptor stands for the process, also when its number is given to another meanwhile. */
+enum exit_code daemon_stop(const char *data, int64_t wait_ms)
+{
+    pid_t pid = data_folder_pid(data);
+    if (pid <= 0)
+        return EXIT_NOT_FOUND;
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 || !is_peal(pid)) {
+        if (fd >= 0)
+            close(fd);
+        return EXIT_NOT_FOUND;
+    }
+    enum exit_code code = EXIT_OK;
+    if (syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0) != 0 && errno != ESRCH) {
+        cli_error("can't tell the agent (pid %d) to stop: %s", (int)pid, strerror(errno));
+        code = EXIT_ERROR;
+    } else {
+        struct pollfd end = {.fd = fd, .events = POLLIN};
+        int ready = poll(&end, 1, (int)(wait_ms > INT_MAX ? INT_MAX : wait_ms));
+        code = ready > 0 ? EXIT_OK : EXIT_TIMED_OUT;
+    }
+    close(fd);
+    return code;
+}
