@@ -4,9 +4,11 @@
 #include <time.h>
 
 #include "cli.h"
+#include "client.h"
 #include "duration.h"
 #include "explain.h"
 #include "fires.h"
+#include "job_next.h"
 #include "next_print.h"
 #include "schedule_args.h"
 #include "timestamp.h"
@@ -24,6 +26,7 @@ enum {
 
 static const struct option options[] = {
     SCHEDULE_READER_OPTIONS,
+    CLIENT_OPTIONS,
     {"count", required_argument, NULL, 'n'},
     {"output", required_argument, NULL, 'o'},
     {"from", required_argument, NULL, OPTION_FROM},
@@ -37,6 +40,7 @@ static const struct option options[] = {
 
 /* What was asked for. Times stay text until the zone that they are local to is known. */
 struct request {
+    const char *data; /* of the agent, for the name of a job */
     const char *from, *until, *start, *end;
     int64_t count; /* 0: not given */
     int output;    /* enum next_output */
@@ -58,6 +62,9 @@ static bool take_option(const struct command *self, int opt, struct request *req
     static const char *const dst_policies[] = {"default", "skip", "both", NULL};
     int choice;
     switch (opt) {
+    case OPTION_DATA:
+        request->data = optarg;
+        return true;
     case 'n':
         return cli_number(self, "-n", optarg, 1, COUNT_MAX, &request->count);
     case 'o':
@@ -242,6 +249,20 @@ static size_t limit_of(const struct request *request)
     return request->until ? COUNT_MAX : COUNT_DEFAULT;
 }
 
+/* A job has its own zone, window and jitter. */
+static enum exit_code print_job(const struct command *self, const struct request *request,
+                                const struct schedule_reader *reader, const char *name)
+{
+    if (request->from || request->until || request->start || request->end || reader->options.tz ||
+        reader->options.jitter_s || reader->options.dst)
+        return cli_usage(self,
+                         "\"%s\" is taken for a job's name; of a job, -n, -o and --data alone "
+                         "can be given",
+                         name);
+    return job_next_print(request->data, name, request->count ? request->count : COUNT_DEFAULT,
+                          (enum next_output)request->output);
+}
+
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
     struct request request = {0};
@@ -257,6 +278,10 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     while ((opt = cli_option(self, argc, argv)) != -1) {
         if (opt == '?' || !take_option(self, opt, &request, &reader))
             goto out;
+    }
+    if (argc - optind == 1 && looks_like_job(argv[optind])) {
+        code = print_job(self, &request, &reader, argv[optind]);
+        goto out;
     }
     st = specs_add_args(&list.specs, argc - optind, argv + optind);
     if (st != OK)
@@ -289,29 +314,34 @@ out:
 
 const struct command cmd_next = {
     .name = "next",
-    .summary = "when a schedule is due",
-    .help = "Examples:\n"
-            "  peal next '30 2 * * *' --tz America/New_York\n"
-            "  peal next '@every 90s' -n 3 --from 2027-01-01T00:00:00Z\n"
-            "  peal next '0 9 * * MON-FRI' '0 12 * * SAT'      both, merged\n"
-            "  peal next 'H 3 * * *' --job backup -o json\n"
-            "\n"
-            "Usage: peal next SPEC... [options]\n"
-            "\n"
-            "SPEC is a schedule in quotes, or several, one per line.\n"
-            "\n"
-            "Options:\n"
-            "  -n, --count N   how many, 1 to 10000 (10; with --until all, up to 10000)\n"
-            "  --from T        list what is due after T (now)\n"
-            "  --until T       list what is due until T, T included\n" SCHEDULE_READER_HELP
-            "  --start T       the schedule's own start: nothing is due before\n"
-            "  --end T         the schedule's own end: nothing is due then or later\n"
-            "  --jitter D      spread the starts over a span like 90s or 1h30m\n"
-            "  --dst POLICY    times that the clock skips or repeats: skip drops a skipped one,\n"
-            "                  both fires a repeated one twice\n"
-            "  -o, --output F  table (default) or json\n"
-            "\n"
-            "T is an RFC 3339 time, a local time like '2027-01-01 08:00', or now.\n",
+    .summary = "when a schedule or a job is due",
+    .help =
+        "Examples:\n"
+        "  peal next '30 2 * * *' --tz America/New_York\n"
+        "  peal next '@every 90s' -n 3 --from 2027-01-01T00:00:00Z\n"
+        "  peal next '0 9 * * MON-FRI' '0 12 * * SAT'      both, merged\n"
+        "  peal next 'H 3 * * *' --job backup -o json\n"
+        "  peal next backup                                of the agent's job\n"
+        "\n"
+        "Usage: peal next SPEC... [options]\n"
+        "       peal next JOB [-n N] [-o F]\n"
+        "\n"
+        "SPEC is a schedule in quotes, or several, one per line. A single word that is no macro\n"
+        "is the name of a job.\n"
+        "\n"
+        "Options:\n"
+        "  -n, --count N   how many, 1 to 10000 (10; with --until all, up to 10000)\n"
+        "  --from T        list what is due after T (now)\n"
+        "  --until T       list what is due until T, T included\n" SCHEDULE_READER_HELP
+        "  --start T       the schedule's own start: nothing is due before\n"
+        "  --end T         the schedule's own end: nothing is due then or later\n"
+        "  --jitter D      spread the starts over a span like 90s or 1h30m\n"
+        "  --dst POLICY    times that the clock skips or repeats: skip drops a skipped one,\n"
+        "                  both fires a repeated one twice\n"
+        "  -o, --output F  table (default) or json\n"
+        "  --data DIR      the agent's data folder, for a job\n"
+        "\n"
+        "T is an RFC 3339 time, a local time like '2027-01-01 08:00', or now.\n",
     .options = options,
     .run = run,
 };

@@ -1,0 +1,149 @@
+/* peal runs: what ran, when, and how it ended. */
+#include <stdio.h>
+#include <string.h>
+
+#include "client.h"
+#include "run_table.h"
+#include "when.h"
+
+enum { OPTION_STATE = OPTION_LONG_ONLY, OPTION_SINCE, OPTION_UNTIL, OPTION_LEDGER };
+enum { COUNT_DEFAULT = 20, COUNT_MAX = 100000 };
+
+static const struct option options[] = {
+    CLIENT_OPTIONS,
+    OUTPUT_OPTION,
+    {"count", required_argument, NULL, 'n'},
+    {"state", required_argument, NULL, OPTION_STATE},
+    {"since", required_argument, NULL, OPTION_SINCE},
+    {"until", required_argument, NULL, OPTION_UNTIL},
+    {"ledger", no_argument, NULL, OPTION_LEDGER},
+    {0},
+};
+
+struct request {
+    const char *data;
+    int64_t count;
+    enum output output;
+    struct strbuf path; /* grows by the parameters */
+};
+
+static bool add_time(const struct command *self, const char *option, const char *name,
+                     struct strbuf *path)
+{
+    struct strbuf time;
+    strbuf_init(&time);
+    bool good = when_option(self, option, optarg, &time);
+    strbuf_addf(path, "%s=", name);
+    url_escape(path, time.text);
+    strbuf_addc(path, '&');
+    strbuf_release(&time);
+    return good;
+}
+
+static bool take_option(const struct command *self, int opt, struct request *request)
+{
+    switch (opt) {
+    case OPTION_DATA:
+        request->data = optarg;
+        return true;
+    case 'o':
+        return output_take(self, optarg, &request->output);
+    case 'n':
+        return cli_number(self, "-n", optarg, 1, COUNT_MAX, &request->count);
+    case OPTION_STATE:
+        strbuf_adds(&request->path, "state=");
+        url_escape(&request->path, optarg);
+        strbuf_addc(&request->path, '&');
+        return true;
+    case OPTION_SINCE:
+        return add_time(self, "--since", "since", &request->path);
+    case OPTION_UNTIL:
+        return add_time(self, "--until", "until", &request->path);
+    case OPTION_LEDGER:
+        strbuf_adds(&request->path, "ledger=true&");
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A mistyped name would be a list without runs. */
+static enum exit_code take_job(struct client *client, const char *name, struct strbuf *path)
+{
+    struct reply job;
+    enum exit_code code = client_job(client, name, &job);
+    if (code != EXIT_OK)
+        return code;
+    reply_release(&job);
+    strbuf_adds(path, "job=");
+    url_escape(path, name);
+    strbuf_addc(path, '&');
+    return EXIT_OK;
+}
+
+static enum exit_code show(struct client *client, const char *job, struct request *request)
+{
+    json_t *runs;
+    enum exit_code code = job ? take_job(client, job, &request->path) : EXIT_OK;
+    if (code == EXIT_OK)
+        code = cli_fail(strbuf_status(&request->path));
+    if (code == EXIT_OK)
+        code = client_list(client, request->path.text, (size_t)request->count, &runs);
+    if (code != EXIT_OK)
+        return code;
+    if (json_array_size(runs) == 0 && request->output <= OUTPUT_WIDE)
+        fputs("no runs\n", stderr);
+    else
+        code = runs_print(runs, request->output);
+    json_decref(runs);
+    return code;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct request request = {.count = COUNT_DEFAULT};
+    struct client *client;
+    enum exit_code code = EXIT_USAGE;
+    int opt;
+    strbuf_init(&request.path);
+    strbuf_adds(&request.path, "/runs?");
+    while ((opt = cli_option(self, argc, argv)) != -1) {
+        if (opt == '?' || !take_option(self, opt, &request))
+            goto out;
+    }
+    if (argc - optind > 1) {
+        cli_usage(self, "one job at a time");
+        goto out;
+    }
+    code = client_open(request.data, &client);
+    if (code != EXIT_OK)
+        goto out;
+    code = show(client, optind < argc ? argv[optind] : NULL, &request);
+    client_close(client);
+out:
+    strbuf_release(&request.path);
+    return code;
+}
+
+const struct command cmd_runs = {
+    .name = "runs",
+    .summary = "what ran, when, and how it ended",
+    .help =
+        "Examples:\n"
+        "  peal runs\n"
+        "  peal runs backup -n 5\n"
+        "  peal runs --state failed,timed_out,lost --since 24h\n"
+        "  peal runs backup --ledger                 skipped and missed ticks, too\n"
+        "  peal runs backup -o json | jq '.[0].exit_code'\n"
+        "\n"
+        "Usage: peal runs [JOB] [options]\n"
+        "\n"
+        "Options:\n"
+        "  -n, --count N    at most so many, newest first (20)\n"
+        "  --state S,...    queued, running, ok, failed, timed_out, killed, lost, ...\n"
+        "  --since T, --until T\n"
+        "  --ledger         ticks that did not run, too, with the reason\n" OUTPUT_HELP CLIENT_HELP
+        "\n" WHEN_HELP,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,84 @@
+#include "job_next.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client.h"
+#include "job_fields.h"
+#include "json_out.h"
+#include "text_table.h"
+#include "when.h"
+
+bool looks_like_job(const char *word)
+{
+    return *word != '@' && !job_name_complaint(word);
+}
+
+static enum status print_table(const json_t *fires)
+{
+    static const char *const headers[] = {"AT (UTC)", "LOCAL", "IN", "STARTS (UTC)", "NOTE", NULL};
+    struct text_table table;
+    struct strbuf left;
+    const json_t *fire;
+    size_t i;
+    int64_t now = now_ms();
+    text_table_init(&table, headers);
+    strbuf_init(&left);
+    json_array_foreach(fires, i, fire)
+    {
+        strbuf_truncate(&left, 0);
+        when_print_left(answer_time(fire, "at"), now, &left);
+        text_table_cell(&table, answer_text(fire, "at"));
+        text_table_cell(&table, answer_text(fire, "local"));
+        text_table_cell(&table, left.text);
+        text_table_cell(&table, answer_text(fire, "starts_at"));
+        text_table_cell(&table, answer_text(fire, "note"));
+    }
+    enum status st = text_table_print(&table, stdout);
+    strbuf_release(&left);
+    text_table_release(&table);
+    return st;
+}
+
+static enum exit_code print_answer(json_t *answer, const char *name, enum next_output output)
+{
+    const json_t *fires = json_object_get(answer, "fires");
+    if (output == NEXT_JSON) {
+        if (json_object_set_new(answer, "job", json_text(name)) != 0)
+            return cli_fail(E_NOMEM);
+        return cli_fail(json_print(answer));
+    }
+    if (json_array_size(fires) == 0) {
+        cli_note("%s has no next tick", name);
+        return EXIT_OK;
+    }
+    return cli_fail(print_table(fires));
+}
+
+enum exit_code job_next_print(const char *data, const char *name, int64_t count,
+                              enum next_output output)
+{
+    struct client *client;
+    struct reply job;
+    struct strbuf path;
+    json_t *answer;
+    enum exit_code code = client_open(data, &client);
+    if (code != EXIT_OK)
+        return code;
+    strbuf_init(&path);
+    code = client_job(client, name, &job); /* tells of a name that is near */
+    if (code == EXIT_OK) {
+        reply_release(&job);
+        job_path(&path, name, "/next");
+        strbuf_addf(&path, "?n=%" PRId64, count);
+        code = client_get(client, path.text, &answer);
+    }
+    if (code == EXIT_OK) {
+        code = print_answer(answer, name, output);
+        json_decref(answer);
+    }
+    strbuf_release(&path);
+    client_close(client);
+    return code;
+}
