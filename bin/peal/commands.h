@@ -1,11 +1,32 @@
-/* Every command, in the order of `peal --help`. X(NAME) stands for cmd_NAME of cmd_NAME.c. */
+/* Every command, by topic, in the order of `peal --help`. X(NAME) stands for cmd_NAME of
+ * cmd_NAME.c. */
 #ifndef PEAL_COMMANDS_H
 #define PEAL_COMMANDS_H
 
-#define COMMANDS(X)                                                                                \
-    X(next)                                                                                        \
-    X(explain)                                                                                     \
-    X(validate)                                                                                    \
-    X(version)
+#include "cli.h"
+
+#define COMMANDS_AGENT(X) X(start) X(stop) X(restart) X(state) X(top) X(dev)
+#define COMMANDS_JOBS(X)                                                                           \
+    X(add)                                                                                         \
+    X(list)                                                                                        \
+    X(get)                                                                                         \
+    X(describe)                                                                                    \
+    X(edit)                                                                                        \
+    X(pause)                                                                                       \
+    X(resume)                                                                                      \
+    X(skip_next)                                                                                   \
+    X(delete)                                                                                      \
+    X(undelete)
+#define COMMANDS_RUNS(X)      X(run) X(runs) X(logs) X(why) X(kill) X(backfill)
+#define COMMANDS_FILES(X)     X(apply) X(diff) X(import) X(export)
+#define COMMANDS_SCHEDULES(X) X(next) X(explain) X(validate)
+#define COMMANDS_OTHER(X)     X(completion) X(version)
+
+struct topic {
+    const char *title;                     /* NULL ends the table */
+    const struct command *const *commands; /* ends with NULL */
+};
+
+extern const struct topic topics[];
 
 #endif

@@ -7,18 +7,13 @@
 #include "commands.h"
 #include "suggest.h"
 
-#define DECLARE(name) extern const struct command cmd_##name;
-#define ADDRESS(name) &cmd_##name,
-COMMANDS(DECLARE)
-static const struct command *const commands[] = {COMMANDS(ADDRESS)};
-
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
-
 static const struct command *find_command(const char *name)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
+    for (const struct topic *topic = topics; topic->title; topic++) {
+        for (const struct command *const *command = topic->commands; *command; command++) {
+            if (strcmp((*command)->name, name) == 0)
+                return *command;
+        }
     }
     return NULL;
 }
@@ -28,16 +23,20 @@ static void print_overview(FILE *out)
     fputs("peal - cron for one machine or a thousand\n"
           "\n"
           "Examples:\n"
-          "  peal next '30 2 * * *' --tz America/New_York   when is it due?\n"
-          "  peal explain '0 9 * * MON#1'                   what does it mean?\n"
-          "  peal validate crontab.txt                      is every line right?\n"
+          "  peal dev                                            try it, in a folder of its own\n"
+          "  peal start -d                                       start the agent\n"
+          "  peal add backup '30 2 * * *' -- /usr/local/bin/backup\n"
+          "  peal list                                           what runs next, what ran last\n"
+          "  peal run backup --follow                            run it now, and watch\n"
+          "  peal why backup                                     why did it (not) run?\n"
           "\n"
-          "Usage: peal COMMAND [ARGUMENTS] [OPTIONS]\n"
-          "\n"
-          "Commands:\n",
+          "Usage: peal COMMAND [ARGUMENTS] [OPTIONS]\n",
           out);
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (const struct topic *topic = topics; topic->title; topic++) {
+        fprintf(out, "\n%s:\n", topic->title);
+        for (const struct command *const *command = topic->commands; *command; command++)
+            fprintf(out, "  %-10s %s\n", (*command)->name, (*command)->summary);
+    }
     fputs("  help       the help of a command: peal help COMMAND\n"
           "\n"
           "Exit status: 0 ok, 1 error, 2 wrong usage, 3 not found or not running, 4 conflict,\n"
@@ -54,8 +53,10 @@ static enum exit_code print_help(const struct command *command)
 static enum exit_code unknown_command(const char *name)
 {
     struct suggestion best = suggest_start(name, strlen(name));
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        suggest_offer(&best, commands[i]->name);
+    for (const struct topic *topic = topics; topic->title; topic++) {
+        for (const struct command *const *command = topic->commands; *command; command++)
+            suggest_offer(&best, (*command)->name);
+    }
     suggest_offer(&best, "help");
     if (best.name)
         cli_error("unknown command \"%s\"; did you mean %s?", name, best.name);
