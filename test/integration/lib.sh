@@ -12,10 +12,10 @@ set -u
 source_dir=${PEAL_SOURCE:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 PATH=${PEAL_BIN:-$source_dir/build/asan/bin}:$PATH
 export TZ=UTC LC_ALL=C.UTF-8
-unset TZDIR NO_COLOR
+unset TZDIR NO_COLOR PEAL_DATA VISUAL EDITOR
 
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap 'end_agents; rm -rf "$scratch"' EXIT
 
 checks=0
 failures=0
@@ -84,6 +84,54 @@ expect_stderr_lacks() { expect_lacks err "$1"; }
 expect_json() { # FILTER JSON
     checks=$((checks + 1))
     [ "$(jq -c "$1" "$scratch/out" 2>&1)" = "$2" ] || mismatch "expected $1 to be: $2"
+}
+
+# An agent of the test's own in $scratch/NAME, which $PEAL_DATA names afterwards. All are ended,
+# with what they started, when the test ends.
+start_agent() { # NAME [OPTION...]
+    export PEAL_DATA=$scratch/$1
+    shift
+    run peal start -d "$@"
+    expect_status 0
+}
+
+# The processes that have TEXT in their command line.
+processes_with() { # TEXT
+    local file words
+    for file in /proc/[0-9]*/cmdline; do
+        { mapfile -d '' words <"$file"; } 2>/dev/null || continue
+        case "${words[*]}" in
+        *"$1"*) echo "${file//[!0-9]/}" ;;
+        esac
+    done
+}
+
+end_agents() {
+    local folder pid
+    for folder in "$scratch"/*/; do
+        [ ! -S "$folder/api.sock" ] || peal stop --data "$folder" >/dev/null 2>&1
+    done
+    for pid in $(processes_with "--dir $scratch/"); do # spawners outlive their agents by design
+        kill "$pid" 2>/dev/null
+    done
+}
+
+# Asks again until the command succeeds; 20 seconds are enough for anything here.
+wait_until() { # COMMAND...
+    local deadline=$((SECONDS + 20))
+    until "$@" >/dev/null 2>&1; do
+        if [ $SECONDS -ge $deadline ]; then
+            ran="$*"
+            mismatch 'did not happen within 20 seconds'
+            return
+        fi
+        read -r -t 0.05 <> <(:) # a pause, not a wait for anything
+    done
+}
+
+# Whether the newest run of a job is in this state.
+newest_is() { # JOB STATE
+    [ "$(peal runs "$1" -n 1 -o json | jq -r '.[0].state')" = "$2" ]
 }
 
 finish() {

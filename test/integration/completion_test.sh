@@ -1,0 +1,66 @@
+#!/bin/bash
+# The completion scripts: bash's for real, the others as far as their shells are here.
+. "$(dirname "$0")/lib.sh"
+start_agent data
+run peal add backup @manual -- true
+run peal add bakery @manual -- true
+run peal add report @manual -- true
+
+# What bash offers for a line whose last word is being typed.
+complete_line() { # WORD...
+    run bash -c 'source <(peal completion bash) || exit
+        compopt() { :; }
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        _peal
+        printf "%s\n" "${COMPREPLY[@]}" | sort' bash "$@"
+    expect_status 0
+    expect_stderr ''
+}
+
+complete_line peal re
+expect_stdout "restart
+resume"
+complete_line peal run ba
+expect_stdout "backup
+bakery"
+complete_line peal logs r
+expect_stdout report
+complete_line peal run --data "$scratch/nowhere" ba
+expect_stdout ''
+complete_line peal apply --p
+expect_stdout --prune
+complete_line peal list -o ''
+expect_stdout "json
+name
+table
+wide
+yaml"
+complete_line peal completion z
+expect_stdout zsh
+complete_line peal export c
+expect_stdout crontab
+complete_line peal help va
+expect_stdout validate
+run peal delete report --yes
+complete_line peal undelete ''
+expect_stdout report
+
+run bash -n <(peal completion bash)
+expect_status 0
+for shell in zsh fish; do
+    run peal completion $shell
+    expect_status 0
+    expect_stdout_has backfill
+    cp "$scratch/out" "$scratch/script"
+    if command -v $shell >/dev/null; then
+        run $shell -n "$scratch/script"
+        expect_status 0
+    fi
+done
+run peal completion tcsh
+expect_status 2
+run peal completion
+expect_status 2
+
+finish

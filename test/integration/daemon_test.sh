@@ -1,0 +1,128 @@
+#!/bin/bash
+# The agent as a service: start, stop, state, restart, and two of them beside each other.
+. "$(dirname "$0")/lib.sh"
+
+# Nothing runs.
+export PEAL_DATA=$scratch/one
+run peal state
+expect_status 3
+expect_stdout "not running (data $scratch/one)"
+run peal state -o json
+expect_status 3
+expect_json '[.state, .data, .pid]' "[\"stopped\",\"$scratch/one\",null]"
+run peal stop
+expect_status 3
+expect_stderr_has "no agent is running on $scratch/one"
+run peal list
+expect_status 5
+expect_stderr_has 'is it running?'
+expect_stderr_has "peal start -d --data $scratch/one"
+
+# A stale pid file, with the number of a process that is not peal's.
+mkdir -p "$scratch/one"
+echo $$ >"$scratch/one/peal.pid"
+run peal stop
+expect_status 3
+run peal state
+expect_status 3
+
+start_agent one
+expect_stderr_has "data $scratch/one)"
+run peal state
+expect_status 0
+expect_stdout_has "running (pid $(cat "$scratch/one/peal.pid"))"
+run peal state -o json
+expect_json '[.state, .jobs, .store.ok, .history.ok]' '["running",0,true,true]'
+run test -s "$scratch/one/peal.log"
+expect_status 0
+
+# The folder is taken.
+run peal start -d
+expect_status 4
+expect_stderr_has "uses $scratch/one"
+run peal start
+expect_status 4
+
+# Two folders, two agents that know nothing of each other.
+start_agent two
+run peal add only-two @manual -- true
+expect_status 0
+run peal list --data "$scratch/two" -o name
+expect_stdout only-two
+run peal list --data "$scratch/one" -o name
+expect_stdout ''
+run peal stop
+expect_status 0
+run peal state --data "$scratch/two"
+expect_status 3
+run peal state --data "$scratch/one"
+expect_status 0
+
+# A restart keeps the jobs, and the run that is under way.
+export PEAL_DATA=$scratch/one
+run peal add slow @manual --shell "echo before; while [ ! -e '$scratch/go' ]; do sleep 0.05; done; echo after"
+expect_status 0
+run peal run slow
+expect_status 0
+wait_until newest_is slow running
+before=$(cat "$scratch/one/peal.pid")
+run peal restart
+expect_status 0
+[ "$(cat "$scratch/one/peal.pid")" != "$before" ] || mismatch 'the same process'
+run peal list -o name
+expect_stdout slow
+touch "$scratch/go"
+wait_until newest_is slow ok
+run peal logs slow
+expect_stdout "before
+after"
+
+run peal stop
+expect_status 0
+expect_stderr "peal stopped (data $scratch/one)"
+run peal state
+expect_status 3
+
+# The configuration file.
+cat >"$scratch/peal.yaml" <<END
+data: $scratch/three
+log: $scratch/three.log
+timezone: Asia/Tokyo
+max_running: 5
+retention: {runs: 10, age: 7d}
+END
+unset PEAL_DATA
+run peal start -d --config "$scratch/peal.yaml"
+expect_status 0
+expect_stderr_has "data $scratch/three)"
+run peal state --data "$scratch/three" -o json
+expect_json .timezone '"Asia/Tokyo"'
+run peal add there '@daily' --data "$scratch/three" -- true
+run peal get there --data "$scratch/three" -o json
+expect_json .timezone '"Asia/Tokyo"'
+run test -s "$scratch/three.log"
+expect_status 0
+
+while IFS='|' read -r line want; do
+    echo "$line" >"$scratch/bad.yaml"
+    run peal start --config "$scratch/bad.yaml" --data "$scratch/four"
+    expect_status 6
+    expect_stderr "peal: $scratch/bad.yaml:$want"
+done <<'TABLE'
+timezome: UTC|1:1: unknown key "timezome"; did you mean timezone?
+retention: {run: 1}|1:13: unknown key "run"; did you mean runs?
+retention: 5|1:12: a map of keys and values is expected here, not a number
+max_running: many|1:14: max_running is a number, 0 or more, not "many"
+log: peal.log|1:6: log must be an absolute path, not "peal.log"
+retention: {age: soon}|1:18: age: a duration is numbers with units, like 90s or 1h30m
+TABLE
+run peal start --config "$scratch/nowhere.yaml"
+expect_status 1
+expect_stderr_has "can't read $scratch/nowhere.yaml"
+
+# A folder that can't be made.
+run peal start -d --data /proc/peal
+expect_status 1
+expect_stderr_has "can't make the data folder /proc/peal"
+
+finish

@@ -1,0 +1,31 @@
+#!/bin/bash
+# peal dev: shows runs at once, and leaves nothing behind.
+. "$(dirname "$0")/lib.sh"
+
+mkdir "$scratch/tmp"
+TMPDIR=$scratch/tmp peal dev >"$scratch/shown" 2>"$scratch/talk" &
+dev=$!
+wait_until grep -q 'clock    | ✓ ok after' "$scratch/shown"
+folder=$(sed -n 's/.*export PEAL_DATA=//p' "$scratch/shown")
+run peal list --data "$folder" -o name
+expect_status 0
+expect_stdout "clock
+flaky
+long
+relay"
+run cat "$scratch/shown"
+expect_stdout_has 'clock    | it is '
+expect_stdout_has 'started (manual)'
+kill -INT $dev
+wait $dev
+status=$?
+ran='peal dev, interrupted'
+expect_status 0
+run ls -A "$scratch/tmp"
+expect_stdout ''
+run cat "$scratch/talk"
+expect_stdout ''
+run processes_with "$scratch/tmp"
+expect_stdout ''
+
+finish

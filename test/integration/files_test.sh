@@ -1,0 +1,161 @@
+#!/bin/bash
+# Jobs in files: apply, diff, prune; crontabs in and out.
+. "$(dirname "$0")/lib.sh"
+start_agent data
+
+mkdir "$scratch/jobs"
+cat >"$scratch/jobs/a.yaml" <<'END'
+name: one
+schedule: "@daily"
+command: [echo, one]
+---
+name: two
+schedule: "@manual"
+shell: echo two
+END
+echo '{"name": "three", "schedule": "@manual", "command": ["true"]}' >"$scratch/jobs/b.json"
+echo 'not: read' >"$scratch/jobs/c.txt"
+
+# diff says what apply would do, apply does it, and diff is silent.
+run peal diff -f "$scratch/jobs"
+expect_status 1
+expect_stdout_has '+++ files/one'
+expect_stdout_has '--- /dev/null'
+run peal apply -f "$scratch/jobs" --dry-run
+expect_status 0
+expect_stdout "created one
+created two
+created three"
+expect_stderr_has 'nothing was changed'
+run peal list -o name
+expect_stdout ''
+run peal apply -f "$scratch/jobs"
+expect_status 0
+run peal list -o name
+expect_stdout "one
+three
+two"
+run peal diff -f "$scratch/jobs"
+expect_status 0
+expect_stdout ''
+run peal apply -f "$scratch/jobs"
+expect_status 0
+expect_stdout ''
+expect_stderr '3 unchanged'
+
+sed -i 's/echo two/echo 2/' "$scratch/jobs/a.yaml"
+run peal diff -f "$scratch/jobs/a.yaml"
+expect_status 1
+expect_stdout '--- agent/two
++++ files/two
+@@ -1,4 +1,4 @@
+ name: two
+ schedule: "@manual"
+ timezone: UTC
+-shell: echo two
++shell: echo 2'
+run_with_stdin "$scratch/jobs/a.yaml" peal apply -f -
+expect_status 0
+expect_stdout 'changed two'
+
+# prune
+rm "$scratch/jobs/b.json"
+run peal diff -f "$scratch/jobs"
+expect_status 0
+run peal diff -f "$scratch/jobs" --prune
+expect_status 1
+expect_stdout_has '--- agent/three'
+run peal apply -f "$scratch/jobs" --prune --dry-run
+expect_stdout 'deleted three'
+run peal get three -o name
+expect_stdout three
+run peal apply -f "$scratch/jobs" --prune
+expect_status 0
+expect_stdout 'deleted three'
+expect_stderr_has 'to be deleted:'
+run peal get three
+expect_status 3
+
+# One mistake, and nothing is changed; the place is told.
+cat >"$scratch/bad.yaml" <<'END'
+name: four
+schedule: "@daily"
+command: [x]
+---
+name: five
+schedule: "0 25 * * *"
+command: [x]
+END
+run peal apply -f "$scratch/bad.yaml"
+expect_status 6
+expect_stderr_has "$scratch/bad.yaml:6:"
+expect_stderr_has 'hour 25 is out of range 0-23'
+expect_stderr_has '^'
+run peal get four
+expect_status 3
+sed 's/0 25/0 5/; s/command/comand/' "$scratch/bad.yaml" >"$scratch/field.yaml"
+run peal apply -f "$scratch/field.yaml"
+expect_status 6
+expect_stderr_has 'did you mean'
+run peal apply -f "$scratch/jobs/a.yaml" -f "$scratch/jobs/a.yaml"
+expect_status 6
+expect_stderr_has 'defined twice'
+run peal apply -f "$scratch/nowhere"
+expect_status 3
+run peal apply
+expect_status 2
+
+# What is exported can be applied, and changes nothing.
+run peal export yaml
+expect_status 0
+cp "$scratch/out" "$scratch/all.yaml"
+run peal diff -f "$scratch/all.yaml" --prune
+expect_status 0
+run peal list -o yaml
+expect_stdout "$(cat "$scratch/all.yaml")"
+run peal export json one
+expect_json '[.[].name]' '["one"]'
+run peal export crontab one
+expect_stdout_has '0 0 * * * echo one'
+run peal export toml
+expect_status 2
+run peal export yaml nope
+expect_status 3
+
+# crontab
+cat >"$scratch/crontab" <<'END'
+MAILTO=ops@example.org
+PATH=/usr/bin:/bin
+*/5 * * * * /opt/check.sh --fast
+@daily echo done 100\%
+61 * * * * broken
+END
+cp "$scratch/crontab" "$scratch/before"
+run peal import crontab "$scratch/crontab"
+expect_status 6
+expect_stdout_has 'name: check'
+expect_stderr_has "$scratch/crontab:5: error: "
+expect_stderr_has 'nothing was changed, --apply adds them'
+run peal get check
+expect_status 3
+run peal import crontab "$scratch/crontab" --apply
+expect_status 6
+expect_stdout_has 'created check'
+run peal get check -o json
+expect_json '.schedule' '"*/5 * * * *"'
+run peal import crontab "$scratch/crontab" --apply
+expect_stderr_has '2 unchanged'
+run peal add check @manual --replace -- true
+run peal import crontab "$scratch/crontab" --apply
+expect_status 4
+expect_stderr_has 'there is another job named check'
+run peal import crontab "$scratch/crontab" --apply --replace
+expect_stdout_has 'changed check'
+run cmp "$scratch/crontab" "$scratch/before"
+expect_status 0
+run peal import
+expect_status 2
+run peal import crontab "$scratch/nowhere"
+expect_status 3
+
+finish

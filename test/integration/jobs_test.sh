@@ -1,0 +1,190 @@
+#!/bin/bash
+# A job's life on the command line: added, looked at, changed, paused, deleted, brought back.
+. "$(dirname "$0")/lib.sh"
+start_agent data
+
+run peal list
+expect_status 0
+expect_stdout ''
+expect_stderr 'no jobs; add one: peal add NAME SCHEDULE -- COMMAND'
+
+# add
+run peal add backup '30 2 * * *' --tz America/New_York --env A=1 --env B=x=y --label team=ops \
+    --owner ann --notes 'every night' --timeout 1h30m --overlap queue --catch-up all --jitter 5m \
+    --cwd / -- /bin/echo --full 'two words'
+expect_status 0
+expect_stdout ''
+expect_stderr_has 'backup: created; next run: '
+run peal get backup -o json
+expect_status 0
+expect_json '[.name, .schedule, .timezone, .command, .env, .labels, .owner, .notes, .timeout, .jitter, .cwd]' \
+    '["backup","30 2 * * *","America/New_York",["/bin/echo","--full","two words"],{"A":"1","B":"x=y"},{"team":"ops"},"ann","every night","1h30m","5m","/"]'
+run peal add weekly '0 9 * * MON' '0 12 * * SAT' --shell 'echo $HOME' --paused
+expect_status 0
+run peal get weekly -o json
+expect_json '[.schedules, .shell, .paused]' '[["0 9 * * MON","0 12 * * SAT"],"echo $HOME",true]'
+run peal add team/report @manual -- true
+expect_status 0
+expect_stderr 'team/report: created; next run: none by itself'
+run peal get team/report -o name
+expect_stdout team/report
+
+# add: mistakes, each with its exit status.
+while IFS='|' read -r want_status want args; do
+    eval "run peal add $args"
+    expect_status "$want_status"
+    expect_stderr_has "$want"
+done <<'TABLE'
+6|minute 75 is out of range 0-59|x '75 * * * *' -- true
+6|may hold letters, digits|'a b' @daily -- true
+6|overlap|x @daily --overlap never -- true
+6|unknown time zone|x @daily --tz Mars/X -- true
+4|there is a job named "backup" already|backup @daily -- true
+2|which name?|
+2|when?|x
+2|what?|x @daily
+2|one too many|x @daily --shell true -- true
+2|--env is NAME=VALUE|x @daily --env A -- true
+2|unknown option --timout; did you mean --timeout?|x @daily --timout 1m -- true
+TABLE
+run peal list -o name
+expect_stdout "backup
+team/report
+weekly"
+
+run peal add backup '0 3 * * *' --replace -- true
+expect_status 0
+expect_stderr_has 'backup: replaced'
+
+# list and get
+run peal list
+expect_status 0
+expect_stdout_has 'NAME         SCHEDULE'
+expect_stdout_has 'weekly       0 9 * * MON; 0 12 * * SAT'
+run peal list --paused -o name
+expect_stdout weekly
+run peal list -q port -o name
+expect_stdout team/report
+run peal list --label team=ops -o name
+expect_stdout ''
+run peal list -o json
+expect_json '[.[].name]' '["backup","team/report","weekly"]'
+run peal list backup
+expect_status 2
+run peal list -o xml
+expect_status 2
+run peal get backup weekly -o json
+expect_json '[.[].name]' '["backup","weekly"]'
+
+# A name that is not there, with one that is near.
+for command in get describe pause run runs logs why kill delete edit next; do
+    run peal $command bakcup
+    expect_status 3
+    expect_stderr 'peal: no job is named "bakcup"; did you mean backup?'
+done
+run peal get qqqqqqqq
+expect_status 3
+expect_stderr_has 'see: peal list'
+
+# describe
+run peal describe weekly
+expect_status 0
+expect_stdout_has 'Schedule    0 9 * * MON'
+expect_stdout_has 'At 09:00 every Monday'
+expect_stdout_has 'Next ticks'
+expect_stdout_has 'No runs yet'
+
+# next, of a job
+run peal next backup -n 2 -o json
+expect_status 0
+expect_json '[.job, (.fires | length)]' '["backup",2]'
+run peal next backup --tz UTC
+expect_status 2
+
+# pause, resume, skip-next
+run peal pause backup team/report
+expect_status 0
+expect_stderr "backup: paused
+team/report: paused"
+run peal list --paused -o name
+expect_stdout "backup
+team/report
+weekly"
+run peal resume backup team/report weekly
+expect_status 0
+run peal list --paused -o name
+expect_stdout ''
+first=$(peal get backup -o json | jq -r .status.next_at)
+run peal skip-next backup
+expect_status 0
+expect_stderr 'backup: skips 1'
+[ "$(peal get backup -o json | jq -r .status.next_at)" != "$first" ] || mismatch 'not skipped'
+
+# edit: an editor that changes, one that does not, one that gets it wrong once, one that never
+# gets it right, and one that is overtaken.
+EDITOR="sed -i s/03:00/03:00/" run peal edit backup
+expect_status 0
+expect_stderr 'backup: not changed'
+EDITOR="sed -i 's/0 3/15 4/'" run peal edit backup
+expect_status 0
+expect_stderr 'backup: changed'
+run peal get backup -o json
+expect_json .schedule '"15 4 * * *"'
+cat >"$scratch/editor" <<'END'
+#!/bin/sh
+# Wrong at first; once it is told why, right.
+if grep -q '^# Line' "$1"; then
+    sed 's/^/told: /' "$1" >"$0.told"
+    sed -i 's/99 4/20 4/' "$1"
+else
+    sed -i 's/15 4/99 4/' "$1"
+fi
+END
+chmod +x "$scratch/editor"
+EDITOR=$scratch/editor run peal edit backup
+expect_status 0
+run cat "$scratch/editor.told"
+expect_stdout_has 'minute 99 is out of range 0-59'
+run peal get backup -o json
+expect_json .schedule '"20 4 * * *"'
+EDITOR="sed -i 's/20 4/98 4/'" run peal edit backup
+expect_status 6
+expect_stderr_has 'minute 98 is out of range 0-59'
+EDITOR="sed -i 's/name: .*/name: other/'" run peal edit backup
+expect_status 6
+expect_stderr_has "name can't be changed"
+EDITOR=false run peal edit backup
+expect_status 1
+expect_stderr_has 'the editor (false) failed'
+cat >"$scratch/overtaken" <<END
+#!/bin/sh
+peal add backup '1 1 * * *' --replace -- true 2>/dev/null
+sed -i 's/20 4/21 4/' "\$1"
+END
+chmod +x "$scratch/overtaken"
+EDITOR=$scratch/overtaken run peal edit backup
+expect_status 4
+expect_stderr_has 'was changed by someone else meanwhile; your text is in /tmp/'
+kept=$(sed 's/.* in //' "$scratch/err")
+run cat "$kept"
+expect_stdout_has '21 4'
+rm -f "$kept"
+run peal get backup -o json
+expect_json .schedule '"1 1 * * *"'
+
+# delete and undelete
+run peal delete backup weekly --yes
+expect_status 0
+run peal list -o name
+expect_stdout team/report
+run peal list --deleted -o name
+expect_stdout "backup
+weekly"
+run peal undelete backup
+expect_status 0
+run peal get backup -o json
+expect_json .schedule '"1 1 * * *"'
+run peal undelete backup
+expect_status 4
+
+finish
