@@ -72,8 +72,7 @@ static enum exit_code tell_failed(const json_t *results)
     enum exit_code code = EXIT_OK;
     const json_t *result;
     size_t i;
-    json_array_foreach(results, i, result)
-    {
+    json_array_foreach (results, i, result) {
         if (strcmp(answer_text(result, "result"), "failed") != 0)
             continue;
         const json_t *error = json_object_get(result, "error");
@@ -118,7 +117,9 @@ size_t batch_count(const json_t *results, const char *result)
 {
     size_t count = 0, i;
     const json_t *each;
-    json_array_foreach(results, i, each) count += strcmp(answer_text(each, "result"), result) == 0;
+    json_array_foreach (results, i, each) {
+        count += strcmp(answer_text(each, "result"), result) == 0;
+    }
     return count;
 }
 
@@ -126,8 +127,7 @@ void batch_print(const json_t *results, bool dry_run)
 {
     const json_t *each;
     size_t i;
-    json_array_foreach(results, i, each)
-    {
+    json_array_foreach (results, i, each) {
         const char *result = answer_text(each, "result");
         if (strcmp(result, "unchanged") != 0)
             printf("%s %s\n", result, answer_text(each, "name"));

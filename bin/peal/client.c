@@ -222,8 +222,7 @@ static void print_errors(const json_t *errors)
 {
     size_t i;
     const json_t *error;
-    json_array_foreach(errors, i, error)
-    {
+    json_array_foreach (errors, i, error) {
         struct strbuf line;
         json_int_t row = json_integer_value(json_object_get(error, "line"));
         json_int_t column = json_integer_value(json_object_get(error, "column"));
@@ -409,7 +408,9 @@ static enum exit_code no_job(struct client *client, const char *name)
     size_t i;
     if (client_list(client, "/jobs?", NAMES_MAX, &jobs) != EXIT_OK)
         return EXIT_NOT_FOUND;
-    json_array_foreach(jobs, i, job) suggest_offer(&best, text_of(job, "name"));
+    json_array_foreach (jobs, i, job) {
+        suggest_offer(&best, text_of(job, "name"));
+    }
     if (best.name)
         cli_error("no job is named \"%s\"; did you mean %s?", name, best.name);
     else

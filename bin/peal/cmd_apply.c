@@ -62,8 +62,7 @@ static enum exit_code add_pruned(struct client *client, const struct job_list *j
     enum exit_code code = client_list(client, "/jobs?", 0, &there);
     if (code != EXIT_OK)
         return code;
-    json_array_foreach(there, i, job)
-    {
+    json_array_foreach (there, i, job) {
         if (!is_defined(jobs, answer_text(job, "name")) &&
             json_array_append(batch->delete, json_object_get(job, "name")) != 0)
             code = cli_fail(E_NOMEM);

@@ -71,7 +71,9 @@ static enum exit_code count_left(struct client *client, const char *path, int64_
     if (code != EXIT_OK)
         return code;
     *ret = 0;
-    json_array_foreach(runs, i, run) *ret += strcmp(answer_text(run, "cause"), "backfill") == 0;
+    json_array_foreach (runs, i, run) {
+        *ret += strcmp(answer_text(run, "cause"), "backfill") == 0;
+    }
     json_decref(runs);
     return EXIT_OK;
 }

@@ -100,8 +100,7 @@ static enum exit_code print_fires(struct client *client, const char *name)
     if (code == EXIT_OK) {
         const json_t *fires = json_object_get(answer, "fires");
         fputs(json_array_size(fires) ? "\nNext ticks\n" : "\nNo next ticks\n", stdout);
-        json_array_foreach(fires, i, fire)
-        {
+        json_array_foreach (fires, i, fire) {
             const char *note = answer_text(fire, "note");
             strbuf_truncate(&path, 0);
             when_print_left(answer_time(fire, "at"), now_ms(), &path);

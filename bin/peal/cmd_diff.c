@@ -60,8 +60,7 @@ static const json_t *find_job(const json_t *there, const char *name)
 {
     const json_t *job;
     size_t i;
-    json_array_foreach(there, i, job)
-    {
+    json_array_foreach (there, i, job) {
         if (strcmp(answer_text(job, "name"), name) == 0)
             return job;
     }
@@ -93,8 +92,7 @@ static enum exit_code diff_pruned(const struct reading *reading, const json_t *t
     enum exit_code code = EXIT_OK;
     const json_t *job;
     size_t i;
-    json_array_foreach(there, i, job)
-    {
+    json_array_foreach (there, i, job) {
         const char *name = answer_text(job, "name");
         bool defined = false;
         struct strbuf yaml;

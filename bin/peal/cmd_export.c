@@ -47,8 +47,7 @@ static enum exit_code decode_all(const struct reading *reading, const json_t *fo
     jobs->items = calloc(json_array_size(found) + 1, sizeof(struct job *));
     if (!jobs->items)
         return cli_fail(E_NOMEM);
-    json_array_foreach(found, i, each)
-    {
+    json_array_foreach (found, i, each) {
         enum status st = definition_decode(reading, each, &jobs->items[jobs->count]);
         if (st != OK)
             return cli_fail(st);

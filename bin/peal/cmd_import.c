@@ -68,8 +68,7 @@ static enum exit_code refuse_changes(struct client *client, const struct batch *
     enum exit_code code = batch_send(client, batch, true, &results);
     if (code != EXIT_OK)
         return code;
-    json_array_foreach(results, i, each)
-    {
+    json_array_foreach (results, i, each) {
         if (strcmp(answer_text(each, "result"), "changed") != 0)
             continue;
         cli_error("there is another job named %s", answer_text(each, "name"));

@@ -43,8 +43,7 @@ static enum exit_code kill_job(struct client *client, const char *name)
         cli_error("%s is not running", name);
         worst = EXIT_NOT_FOUND;
     }
-    json_array_foreach(runs, i, run)
-    {
+    json_array_foreach (runs, i, run) {
         enum exit_code code = kill_run(client, answer_text(run, "run_id"));
         if (code != EXIT_OK)
             worst = code;

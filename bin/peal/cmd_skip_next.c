@@ -16,8 +16,7 @@ static void print_skipped(const json_t *ticks)
     const json_t *tick;
     size_t i;
     strbuf_init(&text);
-    json_array_foreach(ticks, i, tick)
-    {
+    json_array_foreach (ticks, i, tick) {
         int64_t at_ms;
         strbuf_reset(&text);
         if (when_parse(json_is_string(tick) ? json_string_value(tick) : "", &at_ms))

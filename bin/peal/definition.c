@@ -248,6 +248,8 @@ void definition_schedules(const json_t *api_job, struct strbuf *out)
     size_t i;
     if (json_is_string(one))
         strbuf_adds(out, json_string_value(one));
-    json_array_foreach(list, i, each) strbuf_addf(
-        out, "%s%s", i ? "; " : "", json_is_string(each) ? json_string_value(each) : "");
+    json_array_foreach (list, i, each) {
+        strbuf_addf(out, "%s%s", i ? "; " : "",
+                    json_is_string(each) ? json_string_value(each) : "");
+    }
 }

@@ -25,8 +25,7 @@ static enum status print_table(const json_t *fires)
     int64_t now = now_ms();
     text_table_init(&table, headers);
     strbuf_init(&left);
-    json_array_foreach(fires, i, fire)
-    {
+    json_array_foreach (fires, i, fire) {
         strbuf_truncate(&left, 0);
         when_print_left(answer_time(fire, "at"), now, &left);
         text_table_cell(&table, answer_text(fire, "at"));

@@ -27,9 +27,10 @@ static void add_labels(const json_t *labels, struct strbuf *text)
 {
     const char *name;
     const json_t *value;
-    json_object_foreach ((json_t *)labels, name, value)
+    json_object_foreach ((json_t *)labels, name, value) {
         strbuf_addf(text, "%s%s=%s", text->length ? "," : "", name,
                     json_is_string(value) ? json_string_value(value) : "");
+    }
 }
 
 static void add_row(struct text_table *table, const json_t *job, bool wide, int64_t now)
@@ -71,7 +72,9 @@ static enum exit_code print_table(const json_t *jobs, bool wide)
     size_t i;
     int64_t now = now_ms();
     text_table_init(&table, wide ? wide_headers : narrow_headers);
-    json_array_foreach(jobs, i, job) add_row(&table, job, wide, now);
+    json_array_foreach (jobs, i, job) {
+        add_row(&table, job, wide, now);
+    }
     enum status st = text_table_print(&table, stdout);
     text_table_release(&table);
     return cli_fail(st);
@@ -85,8 +88,7 @@ static enum exit_code print_definitions(struct client *client, const json_t *job
     size_t i;
     enum exit_code code = reading_init(&reading, client);
     strbuf_init(&yaml);
-    json_array_foreach(jobs, i, job)
-    {
+    json_array_foreach (jobs, i, job) {
         if (code != EXIT_OK)
             break;
         strbuf_reset(&yaml);
@@ -115,6 +117,8 @@ enum exit_code jobs_print(struct client *client, const json_t *jobs, enum output
     case OUTPUT_NAME:
         break;
     }
-    json_array_foreach(jobs, i, job) printf("%s\n", answer_text(job, "name"));
+    json_array_foreach (jobs, i, job) {
+        printf("%s\n", answer_text(job, "name"));
+    }
     return EXIT_OK;
 }

@@ -96,7 +96,9 @@ static enum exit_code print_page(struct client *client, const char *path,
     enum exit_code code = client_get(client, path, &answer);
     if (code != EXIT_OK)
         return code;
-    json_array_foreach(json_object_get(answer, "chunks"), i, chunk) print_chunk(printer, chunk);
+    json_array_foreach (json_object_get(answer, "chunks"), i, chunk) {
+        print_chunk(printer, chunk);
+    }
     fflush(stdout);
     int64_t next = answer_int(answer, "next_offset", printer->offset);
     *ret_more = next > printer->offset;

@@ -45,7 +45,9 @@ static bool emit_list(yaml_emitter_t *emitter, const json_t *list)
     const json_t *item;
     bool good = yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, style) &&
                 yaml_emitter_emit(emitter, &event);
-    json_array_foreach(list, i, item) good = good && emit_value(emitter, item);
+    json_array_foreach (list, i, item) {
+        good = good && emit_value(emitter, item);
+    }
     return good && yaml_sequence_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
 }
 
@@ -58,8 +60,9 @@ static bool emit_map(yaml_emitter_t *emitter, const json_t *map)
     const json_t *item;
     bool good = yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, style) &&
                 yaml_emitter_emit(emitter, &event);
-    json_object_foreach ((json_t *)map, key, item)
+    json_object_foreach ((json_t *)map, key, item) {
         good = good && emit_scalar(emitter, key, true) && emit_value(emitter, item);
+    }
     return good && yaml_mapping_end_event_initialize(&event) && yaml_emitter_emit(emitter, &event);
 }
 

@@ -67,7 +67,9 @@ static enum exit_code print_table(const json_t *runs, bool wide)
     size_t i;
     int64_t now = now_ms();
     text_table_init(&table, wide ? wide_headers : narrow_headers);
-    json_array_foreach(runs, i, run) add_run(&table, run, wide, now);
+    json_array_foreach (runs, i, run) {
+        add_run(&table, run, wide, now);
+    }
     enum status st = text_table_print(&table, stdout);
     text_table_release(&table);
     return cli_fail(st);
@@ -81,8 +83,7 @@ enum exit_code runs_print(const json_t *runs, enum output output)
         return print_table(runs, output == OUTPUT_WIDE);
     if (output != OUTPUT_NAME)
         return output_print(runs, output);
-    json_array_foreach(runs, i, run)
-    {
+    json_array_foreach (runs, i, run) {
         if (*answer_text(run, "run_id"))
             printf("%s\n", answer_text(run, "run_id"));
     }

@@ -25,13 +25,13 @@ commands=$(sed -n 's/^  \([a-z-]*\)  *[a-z].*/\1/p' "$scratch/out" | grep -v -e 
 run test "$(echo "$commands" | wc -l)" -ge 30
 expect_status 0
 for command in $commands; do
-    run peal help $command
+    run peal help "$command"
     expect_status 0
     expect_stdout_has "peal $command - "
     cp "$scratch/out" "$scratch/help"
     run sed -n 3p "$scratch/help"
     expect_stdout_has 'Example'
-    run peal $command --help
+    run peal "$command" --help
     expect_status 0
     expect_stdout "$(cat "$scratch/help")"
 done

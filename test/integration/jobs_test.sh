@@ -19,10 +19,10 @@ run peal get backup -o json
 expect_status 0
 expect_json '[.name, .schedule, .timezone, .command, .env, .labels, .owner, .notes, .timeout, .jitter, .cwd]' \
     '["backup","30 2 * * *","America/New_York",["/bin/echo","--full","two words"],{"A":"1","B":"x=y"},{"team":"ops"},"ann","every night","1h30m","5m","/"]'
-run peal add weekly '0 9 * * MON' '0 12 * * SAT' --shell 'echo $HOME' --paused
+run peal add weekly '0 9 * * MON' '0 12 * * SAT' --shell 'echo "at home"' --paused
 expect_status 0
 run peal get weekly -o json
-expect_json '[.schedules, .shell, .paused]' '[["0 9 * * MON","0 12 * * SAT"],"echo $HOME",true]'
+expect_json '[.schedules, .shell, .paused]' '[["0 9 * * MON","0 12 * * SAT"],"echo \"at home\"",true]'
 run peal add team/report @manual -- true
 expect_status 0
 expect_stderr 'team/report: created; next run: none by itself'
