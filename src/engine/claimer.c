@@ -95,6 +95,7 @@ static void claims_done(struct store_request *request, enum status st)
     double took_ms = (double)(claimer->now.boot.ms - batch->sent.ms);
     claimer->latency_ms += (took_ms - claimer->latency_ms) / 8;
     for (size_t i = 0; i < request->count; i++) {
+        claimer->wanted -= !batch->claims[i].without_run;
         if (st == OK)
             settle(claimer, &batch->claims[i], &batch->plans[i]);
         replan(claimer, &batch->claims[i].job_uid);
@@ -179,6 +180,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
         .passed_count = plan->passed_count,
     };
     if (plan->with_run) {
+        claimer->wanted++;
         fill_overlap(claim, plan);
         claim->skip_entry_id = ports_new_id(claimer->ports, claimer->now.wall);
         fill_run(claimer, plan, &claim->run);
@@ -215,12 +217,15 @@ static bool can_be_taken(const struct claimer *claimer, const struct open_run *o
     return open->run.state == RUN_DUE && open->run.not_before_ms <= claimer->now.wall.ms;
 }
 
-static void take_due(struct claimer *claimer)
+static void take_due(struct claimer *claimer, size_t room)
 {
+    size_t limit = room < BATCH ? room : BATCH; /* the rest with the next turn */
     struct take_batch *batch = NULL;
     struct open_run *open = open_runs_first(claimer->runs, OPEN_WAITING);
     for (struct open_run *next; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
+        if (batch && batch->request.count == limit)
+            break;
         if (!can_be_taken(claimer, open))
             continue;
         if (!batch && !(batch = calloc(1, sizeof(*batch))))
@@ -231,8 +236,6 @@ static void take_due(struct claimer *claimer)
         take->now_ms = claimer->now.wall.ms;
         snprintf(take->node, sizeof(take->node), "%s", claimer->node);
         open_runs_move(claimer->runs, open, OPEN_TAKING);
-        if (batch->request.count == BATCH)
-            break; /* the rest with the next turn */
     }
     if (!batch)
         return;
@@ -245,13 +248,12 @@ static void take_due(struct claimer *claimer)
     store_submit(claimer->ports->store, &batch->request);
 }
 
-void claimer_flush(struct claimer *claimer, bool may_take)
+void claimer_flush(struct claimer *claimer, size_t room)
 {
     if (claimer->filling)
         send(claimer);
-    if (may_take && claimer->in_flight < MAX_IN_FLIGHT &&
-        claimer->retry_at_ms <= claimer->now.wall.ms)
-        take_due(claimer);
+    if (room && claimer->in_flight < MAX_IN_FLIGHT && claimer->retry_at_ms <= claimer->now.wall.ms)
+        take_due(claimer, room);
 }
 
 int64_t claimer_wake_at(const struct claimer *claimer)

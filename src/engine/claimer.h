@@ -17,6 +17,7 @@ struct claimer {
     struct planner *planner;
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
+    size_t wanted;               /* runs that were claimed, and not answered yet */
     int64_t retry_at_ms;         /* the store failed: no claims before; 0: now */
     double latency_ms;           /* of a claim, averaged: how far ahead to claim */
     struct now now;              /* of this turn */
@@ -29,8 +30,8 @@ void claimer_release(struct claimer *claimer);
 /* Takes the plan over. */
 void claimer_submit(struct claimer *claimer, struct plan *plan);
 
-/* Sends what was submitted, and takes runs that are DUE. */
-void claimer_flush(struct claimer *claimer, bool may_take);
+/* Sends what was submitted, and takes as many runs that are DUE as there is room for. */
+void claimer_flush(struct claimer *claimer, size_t room);
 
 /* Earliest not_before of a DUE run; NEVER_MS: none. */
 int64_t claimer_wake_at(const struct claimer *claimer);

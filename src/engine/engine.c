@@ -293,12 +293,19 @@ static void look_at_health(struct engine *engine)
     engine->health_at_ms = engine->now.boot.ms + HEALTH_EVERY_MS;
 }
 
+/* How many more runs this node may own. */
+static size_t room(const struct engine *engine)
+{
+    size_t limit = engine->config.max_running ? (size_t)engine->config.max_running : SIZE_MAX;
+    size_t owned = engine_open_runs(engine) + engine->claimer.wanted;
+    return owned < limit ? limit - owned : 0;
+}
+
 static bool may_claim(const struct engine *engine)
 {
     return engine->loaded && !engine->draining && engine->healthy &&
            engine->runner.executor_ready && engine->claimer.retry_at_ms <= engine->now.wall.ms &&
-           (!engine->config.max_running ||
-            engine_open_runs(engine) < (size_t)engine->config.max_running);
+           room(engine) > 0;
 }
 
 static void set_now(struct engine *engine, struct now now)
@@ -330,7 +337,7 @@ void engine_step(struct engine *engine, struct now now)
     adapt_lead(engine);
     while (may_claim(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
         claimer_submit(&engine->claimer, &plan);
-    claimer_flush(&engine->claimer, may_claim(engine));
+    claimer_flush(&engine->claimer, may_claim(engine) ? room(engine) : 0);
     runner_start(&engine->runner);
     recorder_flush(&engine->recorder);
 }

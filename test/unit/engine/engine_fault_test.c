@@ -145,6 +145,30 @@ static void test_changed_before_begin(void **state)
     assert_string_equal(world->processes[0].command, "/bin/false");
 }
 
+/* Jobs that are due in the same instant, and runs that wait, keep to the limit all the same. */
+static void test_limit_holds_at_one_instant(void **state)
+{
+    struct world *world = *state;
+    world->config.max_running = 2;
+    world_restart(world);
+    world->duration_ms = 5 * SECOND;
+    for (int i = 0; i < 5; i++) {
+        char yaml[120];
+        snprintf(yaml, sizeof(yaml), "name: j%d\nschedule: '* * * * *'\ncommand: [/bin/true]\n", i);
+        struct id uid = world_add(world, yaml);
+        assert_true(world_trigger(world, &uid));
+    }
+    for (int i = 0; i < 150; i++) {
+        world_pass(world, SECOND);
+        size_t running = 0;
+        for (size_t k = 0; k < world->process_count; k++)
+            running += !world->processes[k].ended;
+        assert_true(running <= 2);
+    }
+    assert_int_equal(world->process_count, 15);
+    world_check(world);
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -168,6 +192,7 @@ int main(void)
         WITH_WORLD(test_deleted_while_taken),
         WITH_WORLD(test_paused_after_lost_begin),
         WITH_WORLD(test_changed_before_begin),
+        WITH_WORLD(test_limit_holds_at_one_instant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
