@@ -28,9 +28,8 @@ void planner_release(struct planner *planner)
 /* When to look at a job: a little ahead of its start; a paused job only now and then. */
 static int64_t look_at(const struct planner *planner, const struct catalog_job *job)
 {
-    if (job->paused)
-        return job->next_ms + PAUSED_FLUSH_MS;
-    return job->next_ms + catalog_job_jitter_ms(job) - planner->lead_ms;
+    int64_t start_ms = job->next_ms + catalog_job_jitter_ms(job);
+    return job->paused ? start_ms + PAUSED_FLUSH_MS : start_ms - planner->lead_ms;
 }
 
 enum status planner_put(struct planner *planner, struct catalog_job *job)
@@ -100,7 +99,8 @@ static struct verdict judge(const struct planner *planner, const struct job *job
     return run_as(CAUSE_CATCH_UP);
 }
 
-/* The oldest of the last `limit` ticks up to now. */
+/* The oldest of the last `limit` ticks up to now; INT64_MIN when the calendar does not have so
+ * many. */
 static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int limit)
 {
     struct schedule_set set = {job->schedules, job->schedule_count};
@@ -108,7 +108,7 @@ static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int
     for (int i = 0; i < limit; i++) {
         int64_t earlier = schedule_set_prev(&set, tick_s, NULL);
         if (earlier == NEVER_BEFORE)
-            break;
+            return INT64_MIN;
         tick_s = earlier;
     }
     return tick_s * 1000;
@@ -195,6 +195,11 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
     while (planner->due.count && planner->due.entries[0].key <= now.wall.ms) {
         struct catalog_job *job = planner->due.entries[0].item;
         enum status st = plan_job(planner, now, job, ret);
+        if (st == E_INVALID) { /* it could be read before: its time zone is gone */
+            job->broken = true;
+            heap_remove(&planner->due, job->heap_place);
+            continue;
+        }
         if (st != OK)
             return st;
         if (ret->with_run || ret->passed_count) {

@@ -169,6 +169,29 @@ static void test_limit_holds_at_one_instant(void **state)
     world_check(world);
 }
 
+/* More jitter than the time for which the skipped ticks of a paused job are gathered. */
+static void test_paused_with_long_jitter(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, JOB("*/10 * * * *", "jitter: 1d\n"));
+    world_change(world, &uid, pause_job);
+    world_pass(world, 48 * HOUR);
+    assert_int_equal(world->process_count, 0);
+    assert_true(world_passed(world, "j", RUN_SKIPPED, REASON_PAUSED) > 100);
+    world_check(world);
+}
+
+/* @after has no ticks before now to count: it is not "too many". */
+static void test_catch_up_all_without_a_calendar(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("@after 10m", "catch_up: all\n"));
+    world_sleep(world, 15 * MINUTE);
+    world_pass(world, SECOND);
+    assert_int_equal(world->process_count, 1);
+    assert_int_equal(world->entry_count, 0);
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -193,6 +216,8 @@ int main(void)
         WITH_WORLD(test_paused_after_lost_begin),
         WITH_WORLD(test_changed_before_begin),
         WITH_WORLD(test_limit_holds_at_one_instant),
+        WITH_WORLD(test_paused_with_long_jitter),
+        WITH_WORLD(test_catch_up_all_without_a_calendar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
