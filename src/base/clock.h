@@ -19,6 +19,12 @@ struct now {
     struct boot_ms boot;
 };
 
+/* What the wall clock shows at this boot time, unless it is set meanwhile. */
+static inline int64_t wall_at(struct now now, struct boot_ms at)
+{
+    return now.wall.ms + at.ms - now.boot.ms;
+}
+
 /* The machine's clocks. For the outermost layers only. */
 struct now clock_now(void);
 

@@ -91,7 +91,7 @@ static void claims_done(struct store_request *request, enum status st)
     struct claimer *claimer = batch->claimer;
     claimer->in_flight--;
     if (st != OK)
-        claimer->retry_at_ms = claimer->now.wall.ms + RETRY_AFTER_MS;
+        claimer->retry_at.ms = claimer->now.boot.ms + RETRY_AFTER_MS;
     double took_ms = (double)(claimer->now.boot.ms - batch->sent.ms);
     claimer->latency_ms += (took_ms - claimer->latency_ms) / 8;
     for (size_t i = 0; i < request->count; i++) {
@@ -197,7 +197,7 @@ static void takes_done(struct store_request *request, enum status st)
     struct claimer *claimer = batch->claimer;
     claimer->in_flight--;
     if (st != OK)
-        claimer->retry_at_ms = claimer->now.wall.ms + RETRY_AFTER_MS;
+        claimer->retry_at.ms = claimer->now.boot.ms + RETRY_AFTER_MS;
     for (size_t i = 0; i < request->count; i++) {
         struct open_run *open = open_runs_find(claimer->runs, &batch->takes[i].run_id);
         if (!open || open->phase != OPEN_TAKING)
@@ -252,7 +252,7 @@ void claimer_flush(struct claimer *claimer, size_t room)
 {
     if (claimer->filling)
         send(claimer);
-    if (room && claimer->in_flight < MAX_IN_FLIGHT && claimer->retry_at_ms <= claimer->now.wall.ms)
+    if (room && claimer->in_flight < MAX_IN_FLIGHT && claimer->retry_at.ms <= claimer->now.boot.ms)
         take_due(claimer, room);
 }
 

@@ -18,7 +18,7 @@ struct claimer {
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
     size_t wanted;               /* runs that were claimed, and not answered yet */
-    int64_t retry_at_ms;         /* the store failed: no claims before; 0: now */
+    struct boot_ms retry_at;     /* the store failed: no claims before */
     double latency_ms;           /* of a claim, averaged: how far ahead to claim */
     struct now now;              /* of this turn */
 };

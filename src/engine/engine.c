@@ -304,7 +304,7 @@ static size_t room(const struct engine *engine)
 static bool may_claim(const struct engine *engine)
 {
     return engine->loaded && !engine->draining && engine->healthy &&
-           engine->runner.executor_ready && engine->claimer.retry_at_ms <= engine->now.wall.ms &&
+           engine->runner.executor_ready && engine->claimer.retry_at.ms <= engine->now.boot.ms &&
            room(engine) > 0;
 }
 

@@ -84,7 +84,7 @@ static void finishes_done(struct store_request *request, enum status st)
     struct finish_batch *batch = request->context;
     struct recorder *recorder = batch->recorder;
     if (st != OK)
-        recorder->store_retry_at_ms = recorder->now.wall.ms + RETRY_AFTER_MS;
+        recorder->store_retry_at.ms = recorder->now.boot.ms + RETRY_AFTER_MS;
     for (size_t i = 0; i < request->count; i++) {
         struct open_run *open = open_runs_find(recorder->runs, &batch->finishes[i].run.id);
         if (!open || open->phase != OPEN_FINISHING)
@@ -139,12 +139,13 @@ static void records_done(struct history_append *append, enum status st)
     const struct output_source *output = &recorder->ports->output;
     recorder->appending = false;
     if (st != OK)
-        recorder->history_retry_at_ms = recorder->now.wall.ms + RETRY_AFTER_MS;
+        recorder->history_retry_at.ms = recorder->now.boot.ms + RETRY_AFTER_MS;
     release_output(batch);
     for (size_t i = 0; i < append->count; i++) {
         if (batch->entries[i]) {
             batch->entries[i]->phase = st == OK ? ENTRY_RECORDED : ENTRY_NEW;
             recorder->new_entries += st != OK;
+            recorder->recorded_entries += st == OK;
             continue;
         }
         open_runs_move(recorder->runs, batch->runs[i], st == OK ? OPEN_RECORDED : OPEN_FINISHED);
@@ -235,13 +236,14 @@ static void forgets_done(struct store_request *request, enum status st)
     struct forget_batch *batch = request->context;
     struct recorder *recorder = batch->recorder;
     if (st != OK)
-        recorder->store_retry_at_ms = recorder->now.wall.ms + RETRY_AFTER_MS;
+        recorder->store_retry_at.ms = recorder->now.boot.ms + RETRY_AFTER_MS;
     for (size_t i = 0; i < request->count; i++) {
         struct pending_entry *entry = batch->entries[i];
         if (entry && st == OK) {
             drop_entry(recorder, entry);
         } else if (entry) {
             entry->phase = ENTRY_RECORDED;
+            recorder->recorded_entries++;
         } else {
             struct open_run *open = open_runs_find(recorder->runs, &batch->forgets[i].id);
             if (st == OK)
@@ -271,13 +273,14 @@ static void gather_forgets(struct recorder *recorder, struct forget_batch *batch
         batch->forgets[i] = (struct store_forget){entry->entry.id, true};
         batch->entries[i] = entry;
         entry->phase = ENTRY_FORGETTING;
+        recorder->recorded_entries--;
     }
 }
 
 static void send_forgets(struct recorder *recorder)
 {
     for (;;) {
-        if (!open_runs_first(recorder->runs, OPEN_RECORDED) && !recorder->entry_count)
+        if (!open_runs_first(recorder->runs, OPEN_RECORDED) && !recorder->recorded_entries)
             return;
         struct forget_batch *batch = calloc(1, sizeof(*batch));
         if (!batch)
@@ -298,24 +301,24 @@ static void send_forgets(struct recorder *recorder)
 
 void recorder_flush(struct recorder *recorder)
 {
-    if (recorder->store_retry_at_ms <= recorder->now.wall.ms) {
+    if (recorder->store_retry_at.ms <= recorder->now.boot.ms) {
         send_finishes(recorder);
         send_forgets(recorder);
     }
-    if (!recorder->appending && recorder->history_retry_at_ms <= recorder->now.wall.ms)
+    if (!recorder->appending && recorder->history_retry_at.ms <= recorder->now.boot.ms)
         send_records(recorder);
 }
 
 int64_t recorder_wake_at(const struct recorder *recorder)
 {
-    int64_t first = NEVER_MS;
+    struct boot_ms first = {INT64_MAX};
     bool for_store = open_runs_first(recorder->runs, OPEN_ENDED) ||
-                     open_runs_first(recorder->runs, OPEN_RECORDED);
+                     open_runs_first(recorder->runs, OPEN_RECORDED) || recorder->recorded_entries;
     bool for_history = !recorder->appending &&
                        (open_runs_first(recorder->runs, OPEN_FINISHED) || recorder->new_entries);
     if (for_store)
-        first = recorder->store_retry_at_ms;
-    if (for_history && recorder->history_retry_at_ms < first)
-        first = recorder->history_retry_at_ms;
-    return first;
+        first = recorder->store_retry_at;
+    if (for_history && recorder->history_retry_at.ms < first.ms)
+        first = recorder->history_retry_at;
+    return first.ms == INT64_MAX ? NEVER_MS : wall_at(recorder->now, first);
 }

@@ -19,8 +19,9 @@ struct recorder {
     struct entry_list entries;       /* ledger entries that the history does not have yet */
     size_t entry_count, new_entries; /* all of them; those not sent to the history yet */
     bool appending;                  /* one append at a time; the rest gathers behind it */
-    int64_t store_retry_at_ms;       /* not before, after a failure */
-    int64_t history_retry_at_ms;
+    size_t recorded_entries;         /* those that the store can forget */
+    struct boot_ms store_retry_at;   /* not before, after a failure */
+    struct boot_ms history_retry_at;
     struct now now; /* of this turn */
 };
 

@@ -44,10 +44,14 @@ static void end(struct runner *runner, struct open_run *open, enum run_state sta
 
 /* ---- begin ---- */
 
-/* When to start, on the boot clock: a step of the wall clock no longer moves it. */
+/* When to start, on the boot clock: a step of the wall clock no longer moves it. Nothing is claimed
+ * long before its time: what seems to have to wait beyond its window was claimed before the clock
+ * was set back, and starts now. */
 static int64_t start_boot_ms(const struct runner *runner, const struct open_run *open)
 {
-    return runner->now.boot.ms + open->start_at_ms - runner->now.wall.ms;
+    int64_t start_ms = runner->now.boot.ms + open->start_at_ms - runner->now.wall.ms;
+    bool within_window = start_ms < open->begin_sent.ms + runner->start_window_ms;
+    return within_window ? start_ms : runner->now.boot.ms;
 }
 
 void runner_begun(struct runner *runner, struct open_run *open, int64_t fence, int64_t job_revision)
@@ -82,7 +86,7 @@ static void begins_done(struct store_request *request, enum status st)
     struct begin_batch *batch = request->context;
     struct runner *runner = batch->runner;
     if (st != OK)
-        runner->retry_at_ms = runner->now.wall.ms + RETRY_AFTER_MS;
+        runner->retry_at.ms = runner->now.boot.ms + RETRY_AFTER_MS;
     for (size_t i = 0; i < request->count; i++) {
         const struct store_begin *begin = &batch->begins[i];
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
@@ -191,7 +195,7 @@ static void start(struct runner *runner, struct open_run *open)
 
 void runner_start(struct runner *runner)
 {
-    if (runner->retry_at_ms <= runner->now.wall.ms)
+    if (runner->retry_at.ms <= runner->now.boot.ms)
         send_begins(runner);
     while (runner->starts.count && runner->starts.entries[0].key <= runner->now.boot.ms) {
         struct open_run *open = runner->starts.entries[0].item;
@@ -288,10 +292,10 @@ void runner_kill(struct runner *runner, struct open_run *open, enum run_reason r
 
 int64_t runner_wake_at(const struct runner *runner)
 {
-    int64_t first = NEVER_MS;
+    struct boot_ms first = {INT64_MAX};
     if (runner->starts.count)
-        first = runner->now.wall.ms + runner->starts.entries[0].key - runner->now.boot.ms;
-    if (open_runs_first(runner->runs, OPEN_CLAIMED) && runner->retry_at_ms < first)
-        first = runner->retry_at_ms;
-    return first;
+        first.ms = runner->starts.entries[0].key;
+    if (open_runs_first(runner->runs, OPEN_CLAIMED) && runner->retry_at.ms < first.ms)
+        first = runner->retry_at;
+    return first.ms == INT64_MAX ? NEVER_MS : wall_at(runner->now, first);
 }

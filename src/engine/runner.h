@@ -14,7 +14,7 @@ struct runner {
     struct heap starts; /* of open_run in OPEN_BEGUN, by boot time of the start */
     int64_t start_window_ms;
     int64_t on_time_ms;
-    int64_t retry_at_ms; /* the store failed: no begins before */
+    struct boot_ms retry_at; /* the store failed: no begins before */
     bool executor_ready;
     struct now now; /* of this turn */
 };

@@ -192,6 +192,52 @@ static void test_catch_up_all_without_a_calendar(void **state)
     assert_int_equal(world->entry_count, 0);
 }
 
+/* What was to be tried again in a second is not put off by the hour that the clock is set back. */
+static void test_clock_set_back_while_the_store_is_away(void **state)
+{
+    static const struct {
+        const char *name;
+        enum store_op op;
+    } cases[] = {
+        {"take", STORE_TAKE},
+        {"begin", STORE_BEGIN},
+        {"finish", STORE_FINISH},
+        {"forget", STORE_FORGET},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        struct id uid = world_add(world, JOB("@manual", ""));
+        world->door = DOOR_BROKEN;
+        world->door_op = cases[i].op;
+        world->door_status = E_UNREACHABLE;
+        assert_true(world_trigger(world, &uid));
+        world_pass(world, SECOND / 2);
+        world_set_clock(world, -(int64_t)HOUR);
+        world->door = DOOR_OPEN;
+        world_pass(world, 5 * SECOND);
+        if (world_count(world, "j", RUN_OK) != 1 || !engine_is_idle(world->engine))
+            fail_msg("%s: stuck", cases[i].name);
+        world_free(world);
+    }
+}
+
+/* Nothing else is going on that would bring the turn. */
+static void test_entries_are_forgotten_after_a_failure(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("@at 2026-01-01T00:01:00Z", "catch_up: skip\n"));
+    world->door = DOOR_BROKEN;
+    world->door_op = STORE_FORGET;
+    world->door_status = E_UNREACHABLE;
+    world_sleep(world, HOUR);
+    world_pass(world, SECOND / 2);
+    assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP), 1);
+    world->door = DOOR_OPEN;
+    world_pass(world, 5 * SECOND);
+    assert_true(engine_is_idle(world->engine));
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -218,6 +264,8 @@ int main(void)
         WITH_WORLD(test_limit_holds_at_one_instant),
         WITH_WORLD(test_paused_with_long_jitter),
         WITH_WORLD(test_catch_up_all_without_a_calendar),
+        WITH_WORLD(test_clock_set_back_while_the_store_is_away),
+        WITH_WORLD(test_entries_are_forgotten_after_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
