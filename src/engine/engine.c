@@ -101,13 +101,15 @@ static void take_job(struct engine *engine, const struct store_change *change)
         put_plan(engine, job);
 }
 
+/* A deleted job stays in the catalog, so that it can be shown, brought back, and counts its runs;
+ * one that was purged goes. */
 static void take_delete(struct engine *engine, const struct store_change *change)
 {
-    struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
-    if (change->job_json) { /* kept, so that it can be brought back */
+    if (change->job_json) {
         take_job(engine, change);
         return;
     }
+    struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
     if (!job)
         return;
     planner_remove(&engine->planner, job);

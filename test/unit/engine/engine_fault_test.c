@@ -238,6 +238,39 @@ static void test_entries_are_forgotten_after_a_failure(void **state)
     assert_true(engine_is_idle(world->engine));
 }
 
+static void restore_job(struct job *job)
+{
+    job->deleted_ms = 0;
+}
+
+static bool visit_name(void *context, const struct catalog_job *job)
+{
+    ++*(int *)context;
+    assert_string_equal(job->name, "j");
+    return true;
+}
+
+/* The count of its open runs goes through all that: @after waits for it. */
+static void test_deleted_and_restored_while_running(void **state)
+{
+    struct world *world = *state;
+    int deleted = 0;
+    world->duration_ms = MINUTE;
+    struct id uid = world_add(world, JOB("@after 40s", ""));
+    world_pass(world, 50 * SECOND);
+    assert_int_equal(world->process_count, 1);
+    world_change(world, &uid, delete_job);
+    catalog_each(engine_catalog(world->engine), NULL, true, visit_name, &deleted);
+    assert_int_equal(deleted, 1);
+    assert_int_equal(catalog_count(engine_catalog(world->engine)), 0);
+    world_change(world, &uid, restore_job);
+    world_pass(world, 45 * SECOND);
+    assert_int_equal(world->process_count, 1);
+    world_pass(world, 5 * MINUTE);
+    assert_true(world->process_count >= 3);
+    world_check(world);
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -266,6 +299,7 @@ int main(void)
         WITH_WORLD(test_catch_up_all_without_a_calendar),
         WITH_WORLD(test_clock_set_back_while_the_store_is_away),
         WITH_WORLD(test_entries_are_forgotten_after_a_failure),
+        WITH_WORLD(test_deleted_and_restored_while_running),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
