@@ -334,7 +334,8 @@ void engine_step(struct engine *engine, struct now now)
     history_dispatch(engine->ports.history);
     while (store_next_change(engine->ports.store, &change))
         take_change(engine, &change);
-    runner_watch(&engine->runner);
+    if (engine->loaded) /* before, the runs that the executor tells of are not known */
+        runner_watch(&engine->runner);
     look_at_health(engine);
     adapt_lead(engine);
     while (may_claim(engine) && planner_next_due(&engine->planner, now, &plan) == OK)

@@ -28,6 +28,8 @@ struct executor_ops {
      * clock. */
     enum status (*start)(struct executor *executor, const struct run *run, const struct job *job,
                          struct boot_ms deadline);
+    /* May get lost while the executor is away: the engine asks again after READY. Asking twice is
+     * harmless, and so is a run that has ended. */
     void (*kill)(struct executor *executor, const struct id *run_id, enum run_reason reason);
     /* The end is safe in the store: the executor may forget it. The output stays until `remove`. */
     void (*acknowledge)(struct executor *executor, const struct id *run_id);

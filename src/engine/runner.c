@@ -193,9 +193,15 @@ static void start(struct runner *runner, struct open_run *open)
     open->job = job_free(open->job);
 }
 
+/* The start window opens with the begin: not while nothing could be started. */
+static bool may_begin(const struct runner *runner)
+{
+    return runner->executor_ready && open_runs_first(runner->runs, OPEN_CLAIMED);
+}
+
 void runner_start(struct runner *runner)
 {
-    if (runner->retry_at.ms <= runner->now.boot.ms)
+    if (may_begin(runner) && runner->retry_at.ms <= runner->now.boot.ms)
         send_begins(runner);
     while (runner->starts.count && runner->starts.entries[0].key <= runner->now.boot.ms) {
         struct open_run *open = runner->starts.entries[0].item;
@@ -245,12 +251,34 @@ static void end_orphans(struct runner *runner)
             "the agent stopped between the begin and the start");
 }
 
+static void kill_started(struct runner *runner, const struct open_run *open)
+{
+    runner->ports->executor->ops->kill(runner->ports->executor, &open->run.id, open->kill);
+}
+
+/* A kill that came before the executor was known to have the run, or while it was away. */
+static void repeat_kills(struct runner *runner)
+{
+    const struct open_run *open;
+    TAILQ_FOREACH (open, &runner->runs->phases[OPEN_STARTED], in_phase) {
+        if (open->kill != REASON_NONE)
+            kill_started(runner, open);
+    }
+}
+
+static void executor_came_or_went(struct runner *runner, bool ready)
+{
+    runner->executor_ready = ready;
+    if (!ready)
+        return;
+    end_orphans(runner);
+    repeat_kills(runner);
+}
+
 static void take_event(struct runner *runner, const struct executor_event *event)
 {
     if (event->kind == EXECUTOR_READY || event->kind == EXECUTOR_GONE) {
-        runner->executor_ready = event->kind == EXECUTOR_READY;
-        if (runner->executor_ready)
-            end_orphans(runner);
+        executor_came_or_went(runner, event->kind == EXECUTOR_READY);
         return;
     }
     struct open_run *open = open_runs_find(runner->runs, &event->run_id);
@@ -284,7 +312,7 @@ void runner_kill(struct runner *runner, struct open_run *open, enum run_reason r
     open->kill = reason;
     snprintf(open->run.by, sizeof(open->run.by), "%s", by);
     if (open->phase == OPEN_STARTED)
-        runner->ports->executor->ops->kill(runner->ports->executor, &open->run.id, reason);
+        kill_started(runner, open);
     else if (open->phase == OPEN_WAITING || open->phase == OPEN_CLAIMED ||
              open->phase == OPEN_BEGUN)
         end(runner, open, RUN_KILLED, reason, "killed before it started");
@@ -295,7 +323,7 @@ int64_t runner_wake_at(const struct runner *runner)
     struct boot_ms first = {INT64_MAX};
     if (runner->starts.count)
         first.ms = runner->starts.entries[0].key;
-    if (open_runs_first(runner->runs, OPEN_CLAIMED) && runner->retry_at.ms < first.ms)
+    if (may_begin(runner) && runner->retry_at.ms < first.ms)
         first = runner->retry_at;
     return first.ms == INT64_MAX ? NEVER_MS : wall_at(runner->now, first);
 }

@@ -271,6 +271,54 @@ static void test_deleted_and_restored_while_running(void **state)
     world_check(world);
 }
 
+/* The executor goes between claim and begin, and after a restart it takes its time: the window of
+ * five seconds opens only when it is there. */
+static void test_begin_waits_for_the_executor(void **state)
+{
+    struct world *world = *state;
+    world->door = DOOR_HELD;
+    world->door_op = STORE_CLAIM;
+    world_add(world, JOB("* * * * *", ""));
+    world_pass(world, MINUTE);
+    world->executor_away = world->tell_gone = true;
+    world_pass(world, SECOND);
+    world->door = DOOR_OPEN;
+    world_pass(world, 10 * SECOND);
+    world_restart(world);
+    world_pass(world, 10 * SECOND);
+    assert_int_equal(world->process_count, 0);
+    world_attach(world);
+    world_pass(world, SECOND);
+    assert_int_equal(world->process_count, 1);
+    assert_int_equal(world_count(world, "j", RUN_OK), 1);
+}
+
+/* The order to kill reaches the process, whoever was away when it was given. */
+static void test_kill_is_repeated(void **state)
+{
+    (void)state;
+    for (int restarted = 0; restarted < 2; restarted++) {
+        struct world *world = world_new();
+        world->duration_ms = HOUR;
+        struct id uid = world_add(world, JOB("@manual", ""));
+        assert_true(world_trigger(world, &uid));
+        world_pass(world, SECOND);
+        world->executor_away = world->tell_gone = true;
+        world_pass(world, SECOND);
+        world_kill(world, &world->processes[0].run_id);
+        if (restarted)
+            world_restart(world);
+        world_pass(world, SECOND);
+        assert_int_equal(world_count(world, "j", RUN_KILLED), 0);
+        world_attach(world);
+        world_pass(world, SECOND);
+        if (world_count(world, "j", RUN_KILLED) != 1)
+            fail_msg("%s: not killed", restarted ? "restarted" : "away");
+        assert_string_equal(world->runs[0].by, "tester");
+        world_free(world);
+    }
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -300,6 +348,8 @@ int main(void)
         WITH_WORLD(test_clock_set_back_while_the_store_is_away),
         WITH_WORLD(test_entries_are_forgotten_after_a_failure),
         WITH_WORLD(test_deleted_and_restored_while_running),
+        WITH_WORLD(test_begin_waits_for_the_executor),
+        WITH_WORLD(test_kill_is_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

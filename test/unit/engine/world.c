@@ -412,6 +412,13 @@ void world_change(struct world *world, const struct id *uid, void (*change)(stru
     job_free(job);
 }
 
+void world_attach(struct world *world)
+{
+    world->executor_away = false;
+    world->tell_ready = true;
+    world->ready_sent = 0;
+}
+
 void world_restart(struct world *world)
 {
     assert_true(world->dead_count < sizeof(world->dead) / sizeof(world->dead[0]));

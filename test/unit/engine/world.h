@@ -87,6 +87,9 @@ void world_set_clock(struct world *world, int64_t by_ms);
  * there, and its answer is lost. */
 void world_restart(struct world *world);
 
+/* The executor comes back, and tells what it knows. */
+void world_attach(struct world *world);
+
 /* A manual run, and the order to kill a run. */
 bool world_trigger(struct world *world, const struct id *uid);
 void world_kill(struct world *world, const struct id *run_id);
