@@ -13,6 +13,7 @@ enum {
     LEAD_MIN_MS = 5,   /* claims go out so far ahead of their tick at least ... */
     LEAD_MAX_MS = 500, /* ... and at most */
     HEALTH_EVERY_MS = 1000,
+    BOOT_RETRY_MS = 1000,
 };
 
 struct engine {
@@ -26,7 +27,8 @@ struct engine {
     struct recorder recorder;
     struct now now; /* of this turn */
     bool loaded, draining;
-    bool boot_known; /* the boot id of the last start has been read from the store */
+    bool boot_unsaved, boot_saving; /* the tick of @reboot is not in the store yet; on its way */
+    struct boot_ms boot_retry_at;
     char stored_boot_id[40];
     int64_t stored_boot_tick_ms;
     bool healthy;
@@ -198,14 +200,39 @@ static void take_meta(struct engine *engine, const struct store_set_meta *meta)
 static void boot_saved(struct store_request *request, enum status st)
 {
     struct engine *engine = request->context;
+    engine->boot_saving = false;
     if (st == OK) {
+        engine->boot_unsaved = false;
         engine->planner.boot_tick_ms = engine->stored_boot_tick_ms;
         engine_replan(engine);
-    } else { /* without it on record @reboot jobs could run twice: they wait for the next start */
+    } else { /* without it on record @reboot jobs could run twice: they wait */
+        engine->boot_retry_at.ms = engine->now.boot.ms + BOOT_RETRY_MS;
         ports_log(&engine->ports, "boot_not_saved", "error=\"%s\"", status_text(st));
     }
     free(request->items.metas);
     free(request);
+}
+
+static void save_boot(struct engine *engine)
+{
+    struct store_request *request = calloc(1, sizeof(*request));
+    struct store_set_meta *meta = calloc(1, sizeof(*meta));
+    engine->boot_retry_at.ms = engine->now.boot.ms + BOOT_RETRY_MS;
+    if (!request || !meta) {
+        free(request);
+        free(meta);
+        return;
+    }
+    snprintf(meta->key, sizeof(meta->key), "boot");
+    snprintf(meta->value, sizeof(meta->value), "%s %lld", engine->stored_boot_id,
+             (long long)engine->stored_boot_tick_ms);
+    *request = (struct store_request){.op = STORE_SET_META,
+                                      .count = 1,
+                                      .items.metas = meta,
+                                      .done = boot_saved,
+                                      .context = engine};
+    engine->boot_saving = true;
+    store_submit(engine->ports.store, request);
 }
 
 /* The tick of @reboot is the first instant at which an agent saw this boot; it is on record before
@@ -216,24 +243,9 @@ static void settle_boot(struct engine *engine)
         engine->planner.boot_tick_ms = engine->stored_boot_tick_ms;
         return;
     }
-    struct store_request *request = calloc(1, sizeof(*request));
-    struct store_set_meta *meta = calloc(1, sizeof(*meta));
-    if (!request || !meta) {
-        free(request);
-        free(meta);
-        return;
-    }
     engine->stored_boot_tick_ms = engine->now.wall.ms / 1000 * 1000;
     memcpy(engine->stored_boot_id, engine->config.boot_id, sizeof(engine->stored_boot_id));
-    snprintf(meta->key, sizeof(meta->key), "boot");
-    snprintf(meta->value, sizeof(meta->value), "%s %lld", engine->config.boot_id,
-             (long long)engine->stored_boot_tick_ms);
-    *request = (struct store_request){.op = STORE_SET_META,
-                                      .count = 1,
-                                      .items.metas = meta,
-                                      .done = boot_saved,
-                                      .context = engine};
-    store_submit(engine->ports.store, request);
+    engine->boot_unsaved = true;
 }
 
 static void take_loaded(struct engine *engine)
@@ -336,6 +348,8 @@ void engine_step(struct engine *engine, struct now now)
         take_change(engine, &change);
     if (engine->loaded) /* before, the runs that the executor tells of are not known */
         runner_watch(&engine->runner);
+    if (engine->boot_unsaved && !engine->boot_saving && engine->boot_retry_at.ms <= now.boot.ms)
+        save_boot(engine);
     look_at_health(engine);
     adapt_lead(engine);
     while (may_claim(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
@@ -355,6 +369,8 @@ struct wall_ms engine_wake_at(const struct engine *engine)
 {
     int64_t first_ms = runner_wake_at(&engine->runner);
     sooner(&first_ms, recorder_wake_at(&engine->recorder));
+    if (engine->boot_unsaved && !engine->boot_saving)
+        sooner(&first_ms, wall_at(engine->now, engine->boot_retry_at));
     if (may_claim(engine)) {
         sooner(&first_ms, planner_wake_at(&engine->planner));
         sooner(&first_ms, claimer_wake_at(&engine->claimer));
