@@ -167,6 +167,14 @@ static enum status find_definition(struct runner *runner, struct open_run *open)
     return job_decode_stored(job->json, runner->ports->zones, &open->job, &error);
 }
 
+/* It waited in its job's queue, or for the store, longer than its job allows. */
+static bool is_past_deadline(const struct runner *runner, const struct open_run *open)
+{
+    bool asked_for = open->run.cause == CAUSE_MANUAL || open->run.cause == CAUSE_BACKFILL;
+    int64_t late_ms = runner->now.wall.ms - open->start_at_ms;
+    return !asked_for && open->job->deadline_s && late_ms > open->job->deadline_s * 1000;
+}
+
 static void start(struct runner *runner, struct open_run *open)
 {
     struct executor *executor = runner->ports->executor;
@@ -178,6 +186,10 @@ static void start(struct runner *runner, struct open_run *open)
     enum status st = find_definition(runner, open);
     if (st != OK && st != E_BUSY) {
         end(runner, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
+        return;
+    }
+    if (st == OK && is_past_deadline(runner, open)) {
+        end(runner, open, RUN_MISSED, REASON_DEADLINE, "it had to wait beyond its deadline");
         return;
     }
     if (st == OK)

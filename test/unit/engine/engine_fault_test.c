@@ -344,6 +344,20 @@ static void test_boot_is_saved_in_the_end(void **state)
     world_check(world);
 }
 
+/* The deadline counts up to the start, not only up to the claim. */
+static void test_deadline_of_a_queued_run(void **state)
+{
+    struct world *world = *state;
+    world->duration_ms = 150 * SECOND;
+    world_add(world, JOB("* * * * *", "overlap: queue\ndeadline: 1m\nend: 2026-01-01T00:04:30Z\n"));
+    world_pass(world, 20 * MINUTE);
+    assert_int_equal(world_count(world, "j", RUN_OK), 2); /* at 1:00, and the one of 3:00 at 3:30 */
+    assert_int_equal(world_count(world, "j", RUN_MISSED), 2);
+    for (size_t i = 0; i < world->run_count; i++)
+        assert_true(world->runs[i].state == RUN_OK || world->runs[i].reason == REASON_DEADLINE);
+    world_check(world);
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -376,6 +390,7 @@ int main(void)
         WITH_WORLD(test_begin_waits_for_the_executor),
         WITH_WORLD(test_kill_is_repeated),
         WITH_WORLD(test_boot_is_saved_in_the_end),
+        WITH_WORLD(test_deadline_of_a_queued_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
