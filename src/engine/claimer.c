@@ -52,13 +52,13 @@ void claimer_release(struct claimer *claimer)
     claimer->filling = NULL;
 }
 
-static void replan(struct claimer *claimer, const struct id *job_uid)
+static void replan(struct claimer *claimer, const struct id *job_uid, int64_t not_before_ms)
 {
     struct catalog_job *job = catalog_by_uid(claimer->catalog, job_uid);
     if (!job)
         return;
     job->claiming = false;
-    if (planner_put(claimer->planner, job) != OK)
+    if (planner_put_later(claimer->planner, job, not_before_ms) != OK)
         ports_log(claimer->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
 }
 
@@ -79,10 +79,20 @@ static void won(struct claimer *claimer, struct store_claim *claim, struct plan 
 static void settle(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
 {
     struct catalog_job *job = catalog_by_uid(claimer->catalog, &claim->job_uid);
-    if (job && claim->result != CLAIM_STALE && claim->tick_ms > job->cursor_ms)
+    if (job && claim->tick_ms > job->cursor_ms)
         job->cursor_ms = claim->tick_ms;
     if (claim->result == CLAIM_WON)
         won(claimer, claim, plan);
+}
+
+/* When to plan a job again after a claim that was stale. What made it so is in the catalog already,
+ * or comes with the feed, which plans the job at once; asked again before, the store would only say
+ * the same. */
+static int64_t after_stale_ms(struct claimer *claimer, const struct store_claim *claim)
+{
+    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &claim->job_uid);
+    bool news = !job || job->revision != claim->job_revision || job->cursor_ms != claim->cursor_ms;
+    return news ? INT64_MIN : claimer->now.wall.ms + RETRY_AFTER_MS;
 }
 
 static void claims_done(struct store_request *request, enum status st)
@@ -96,9 +106,12 @@ static void claims_done(struct store_request *request, enum status st)
     claimer->latency_ms += (took_ms - claimer->latency_ms) / 8;
     for (size_t i = 0; i < request->count; i++) {
         claimer->wanted -= !batch->claims[i].without_run;
-        if (st == OK)
+        int64_t not_before_ms = INT64_MIN;
+        if (st == OK && batch->claims[i].result == CLAIM_STALE)
+            not_before_ms = after_stale_ms(claimer, &batch->claims[i]);
+        else if (st == OK)
             settle(claimer, &batch->claims[i], &batch->plans[i]);
-        replan(claimer, &batch->claims[i].job_uid);
+        replan(claimer, &batch->claims[i].job_uid, not_before_ms);
     }
     free_batch(batch);
 }
@@ -155,7 +168,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
     if (!claimer->filling) {
         struct claim_batch *batch = calloc(1, sizeof(*batch));
         if (!batch) {
-            replan(claimer, &plan->job->uid);
+            replan(claimer, &plan->job->uid, claimer->now.wall.ms + RETRY_AFTER_MS);
             plan_release(plan);
             return;
         }

@@ -47,6 +47,15 @@ enum status planner_put(struct planner *planner, struct catalog_job *job)
     return OK;
 }
 
+enum status planner_put_later(struct planner *planner, struct catalog_job *job,
+                              int64_t not_before_ms)
+{
+    enum status st = planner_put(planner, job);
+    if (st == OK && job->heap_place != HEAP_NONE && look_at(planner, job) < not_before_ms)
+        heap_update(&planner->due, job->heap_place, not_before_ms);
+    return st;
+}
+
 void planner_remove(struct planner *planner, struct catalog_job *job)
 {
     if (job->heap_place != HEAP_NONE)

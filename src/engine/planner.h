@@ -32,6 +32,10 @@ void planner_release(struct planner *planner);
 
 /* The job is new, or something that its next tick depends on has changed. */
 MUST_CHECK enum status planner_put(struct planner *planner, struct catalog_job *job);
+
+/* The same, but the job is left alone until then, unless planner_put comes before. */
+MUST_CHECK enum status planner_put_later(struct planner *planner, struct catalog_job *job,
+                                         int64_t not_before_ms);
 void planner_remove(struct planner *planner, struct catalog_job *job);
 
 /* Takes the next job off that is due, with what to do about it. OK; E_NOT_FOUND: nothing is due;

@@ -358,6 +358,45 @@ static void test_deadline_of_a_queued_run(void **state)
     world_check(world);
 }
 
+static void change_nothing(struct job *job)
+{
+    (void)job;
+}
+
+/* As long as the feed does not tell why a claim is stale, there is no use in asking at once. */
+static void test_stale_claims_do_not_spin(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, JOB("* * * * *", ""));
+    world->deaf = true;
+    world_change(world, &uid, change_nothing);
+    world->deaf = false;
+    world_pass(world, MINUTE - SECOND);
+    size_t before = world->answered;
+    world_pass(world, 11 * SECOND);
+    assert_in_range(world->answered - before, 1, 12);
+    assert_int_equal(world->process_count, 0);
+    world_restart(world);
+    world_pass(world, SECOND);
+    assert_int_equal(world->process_count, 1);
+}
+
+/* @after counts from the latest end, also when the clock was set back in between. */
+static void test_last_run_is_the_latest(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, JOB("@manual", ""));
+    assert_true(world_trigger(world, &uid));
+    world_pass(world, MINUTE);
+    const struct catalog_job *job = catalog_by_uid(engine_catalog(world->engine), &uid);
+    int64_t ended_ms = job->last.ended_ms;
+    world_set_clock(world, -(int64_t)HOUR);
+    assert_true(world_trigger(world, &uid));
+    world_pass(world, MINUTE);
+    assert_int_equal(world_count(world, "j", RUN_OK), 2);
+    assert_int_equal(job->last.ended_ms, ended_ms);
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -391,6 +430,8 @@ int main(void)
         WITH_WORLD(test_kill_is_repeated),
         WITH_WORLD(test_boot_is_saved_in_the_end),
         WITH_WORLD(test_deadline_of_a_queued_run),
+        WITH_WORLD(test_stale_claims_do_not_spin),
+        WITH_WORLD(test_last_run_is_the_latest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

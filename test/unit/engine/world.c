@@ -78,7 +78,12 @@ static void dispatch(struct store *front)
 
 static bool next_change(struct store *front, struct store_change *ret)
 {
-    return store_next_change(of_front(front)->store, ret);
+    struct world *world = of_front(front);
+    while (store_next_change(world->store, ret)) {
+        if (!world->deaf || (ret->kind != STORE_CHANGE_JOB && ret->kind != STORE_CHANGE_CURSOR))
+            return true;
+    }
+    return false;
 }
 
 static enum status health(struct store *front, struct strbuf *why)

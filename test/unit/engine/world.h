@@ -39,6 +39,7 @@ struct world {
     struct store_request *submitted[64]; /* not answered yet, in their order */
     size_t submitted_count;
     size_t answered; /* requests of all kinds so far */
+    bool deaf;       /* changes of jobs and cursors get lost on the way from the store */
     struct engine *engine;
     struct engine_config config;
     struct executor executor; /* from here on: what the fakes keep */
