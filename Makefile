@@ -5,9 +5,11 @@ MAKEFLAGS += --no-print-directory
 PREFIX    ?= /usr/local
 DESTDIR   ?=
 SECONDS   ?= 60# per fuzzer
+SEEDS     ?= 300
+FIRST_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench fuzz format lint install uninstall clean
+.PHONY: help run build test sim bench fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +25,11 @@ test: ## build with sanitizers and run every test
 	@tools/deps.sh build test
 	@tools/build.sh asan
 	@tools/test.sh build/asan
+
+sim: ## simulate a node with faults, for SEEDS=300 from FIRST_SEED=1 on
+	@tools/deps.sh build test
+	@tools/build.sh asan --target sim_test
+	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_test
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench

@@ -67,6 +67,14 @@ struct sim_record {
     struct ledger_entry entry;
 };
 
+/* An open run, as the store's feed told of it. */
+struct sim_open_run {
+    struct id id;
+    size_t job;
+    enum run_state state;
+    int64_t since_ms, not_before_ms;
+};
+
 struct sim_queued {
     struct store_request *request;
     struct history_append *append;
@@ -99,6 +107,7 @@ struct sim {
 
     /* faults */
     bool store_down, store_says_so;
+    int64_t hiccups; /* so many requests more may fail */
     bool history_down;
     bool executor_away, tell_gone, tell_ready;
     int64_t store_latency_ms, history_latency_ms;
@@ -115,7 +124,8 @@ struct sim {
     struct sim_process *processes;
     size_t process_count, process_room, oldest_open;
     struct table records; /* of sim_record, by id */
-    struct table started; /* of sim_process indexes: (job, tick, attempt), see the oracle */
+    struct sim_open_run *open_runs;
+    size_t open_count, open_room;
     int64_t boot_ticks_ms[64];
     size_t boot_tick_count;
 };
@@ -161,7 +171,8 @@ void sim_observe_change(struct sim *sim, const struct store_change *change);
 void sim_observe_start(struct sim *sim, const struct run *run, const struct job *job);
 void sim_observe_record(struct sim *sim, const struct history_record *record);
 
-/* All faults are healed and some time has passed: every due tick has been dealt with. */
+/* All faults are healed and some time has passed: every due tick has been dealt with, and no run is
+ * stuck on its way. */
 void sim_check_caught_up(struct sim *sim);
 
 /* All jobs are deleted and all processes have ended: everything is on record, once. */

@@ -67,7 +67,8 @@ static void submit(struct store *store, struct store_request *request)
 static void answer_request(struct sim *sim, struct store_request *request)
 {
     enum status st = OK;
-    if (sim->store_down)
+    sim->hiccups -= sim->hiccups > 0;
+    if (sim->store_down || (sim->hiccups && sim_chance(sim, 60)))
         st = sim_chance(sim, 50) ? E_UNKNOWN : sim_chance(sim, 50) ? E_IO : E_UNREACHABLE;
     if (st == OK || (st == E_UNKNOWN && sim_chance(sim, 50)))
         sim_apply(sim, request);
@@ -387,6 +388,7 @@ void sim_machine_release(struct sim *sim)
         free(record);
     table_release(&sim->records);
     free(sim->processes);
+    free(sim->open_runs);
 }
 
 /* ---- time ---- */
@@ -465,6 +467,7 @@ void sim_heal(struct sim *sim)
     sim_log(sim, "all is well again");
     sim->heal_at_ms = 0;
     sim->store_down = sim->history_down = false;
+    sim->hiccups = 0;
     if (sim->executor_away) {
         sim->executor_away = false;
         attach_executor(sim);
@@ -525,7 +528,7 @@ static void set_clock(struct sim *sim)
 void sim_fault(struct sim *sim)
 {
     sim->faults++;
-    switch (sim_below(sim, 9)) {
+    switch (sim_below(sim, 11)) {
     case 0:
     case 1:
         restart(sim);
@@ -558,6 +561,11 @@ void sim_fault(struct sim *sim)
         away_for(sim, ms);
         break;
     }
+    case 8:
+    case 9:
+        sim->hiccups = 2 + sim_below(sim, 20);
+        sim_log(sim, "the store hiccups");
+        break;
     default:
         sim->store_latency_ms = sim_chance(sim, 50) ? 0 : sim_below(sim, 800) + 1;
         sim->history_latency_ms = sim_chance(sim, 50) ? 0 : sim_below(sim, 5000) + 1;

@@ -122,8 +122,36 @@ void sim_observe(struct sim *sim, const struct store_request *request)
     }
 }
 
+static void observe_run(struct sim *sim, const struct run *run)
+{
+    size_t i = 0;
+    while (i < sim->open_count && id_compare(&sim->open_runs[i].id, &run->id) != 0)
+        i++;
+    if (run_state_is_end(run->state)) {
+        if (i < sim->open_count)
+            sim->open_runs[i] = sim->open_runs[--sim->open_count];
+        return;
+    }
+    if (i == sim->open_room) {
+        sim->open_room = 2 * sim->open_room + 16;
+        sim->open_runs = realloc(sim->open_runs, sim->open_room * sizeof(*sim->open_runs));
+        if (!sim->open_runs)
+            abort();
+    }
+    sim->open_count += i == sim->open_count;
+    sim->open_runs[i] = (struct sim_open_run){
+        .id = run->id,
+        .job = (size_t)(sim_find_job(sim, &run->job_uid) - sim->jobs),
+        .state = run->state,
+        .since_ms = sim->time_ms,
+        .not_before_ms = run->not_before_ms,
+    };
+}
+
 void sim_observe_change(struct sim *sim, const struct store_change *change)
 {
+    if (change->kind == STORE_CHANGE_RUN)
+        observe_run(sim, change->run);
     if (change->kind == STORE_CHANGE_CURSOR &&
         change->cursor_ms > sim_find_job(sim, &change->job_uid)->cursor_ms)
         sim_fail(sim, "the store moved a cursor without a claim");
@@ -345,9 +373,34 @@ static void check_claims_of_records(struct sim *sim)
         sim_fail(sim, "%zu processes, but %zu runs on record were started", processes, ran);
 }
 
+static bool has_process(const struct sim *sim, const struct id *run_id)
+{
+    for (size_t i = sim->oldest_open; i < sim->process_count; i++) {
+        if (id_compare(&sim->processes[i].run_id, run_id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Each run waits for another of its job, for its time, or for the end of its process. */
+static void check_not_stuck(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->open_count; i++) {
+        const struct sim_open_run *open = &sim->open_runs[i];
+        bool due = open->state == RUN_DUE && open->not_before_ms <= sim_now(sim).wall.ms &&
+                   !sim->config.max_running;
+        bool begun = open->state == RUN_BEGUN && !has_process(sim, &open->id);
+        if ((due || begun || open->state == RUN_CLAIMED) &&
+            open->since_ms < sim->time_ms - SIM_MINUTE)
+            sim_fail(sim, "a run of %s is stuck as %s since %lld", sim->jobs[open->job].name,
+                     run_state_name(open->state), (long long)open->since_ms);
+    }
+}
+
 void sim_check_caught_up(struct sim *sim)
 {
     int64_t now_ms = sim_now(sim).wall.ms;
+    check_not_stuck(sim);
     for (size_t i = 0; i < sim->job_count; i++) {
         struct sim_job *job = &sim->jobs[i];
         const struct sim_epoch *epoch = last_epoch(job);

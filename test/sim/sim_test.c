@@ -83,15 +83,37 @@ struct tally {
     int64_t simulated_ms;
 };
 
-static void wind_down(struct sim *sim)
+/* Nothing happens for a while: all that was broken must have come right by itself. */
+static void rest(struct sim *sim)
 {
+    int64_t store_latency_ms = sim->store_latency_ms, history_latency_ms = sim->history_latency_ms;
     sim_heal(sim);
     sim->store_latency_ms = sim->history_latency_ms = 0;
-    sim_pass(sim, 5 * SIM_MINUTE);
+    sim_pass(sim, 3 * SIM_MINUTE);
     sim_check_caught_up(sim);
+    sim->store_latency_ms = store_latency_ms;
+    sim->history_latency_ms = history_latency_ms;
+}
+
+static void wind_down(struct sim *sim)
+{
+    rest(sim);
+    sim->store_latency_ms = sim->history_latency_ms = 0;
     sim_delete_all(sim);
     sim_pass(sim, 30 * SIM_MINUTE); /* longer than the longest process */
     sim_check_records(sim);
+}
+
+/* How long until something happens: any time, or when much is on its way: right behind the last
+ * event, or around the full minute. */
+static int64_t wait_ms(struct sim *sim, int64_t pace_ms)
+{
+    int64_t into_minute_ms = sim_now(sim).wall.ms % SIM_MINUTE;
+    if (sim_chance(sim, 15))
+        return sim_below(sim, 40);
+    if (sim_chance(sim, 25))
+        return SIM_MINUTE - into_minute_ms - 500 + sim_below(sim, 1000);
+    return sim_below(sim, 2 * pace_ms);
 }
 
 static uint64_t live(uint64_t seed, struct tally *tally)
@@ -105,12 +127,16 @@ static uint64_t live(uint64_t seed, struct tally *tally)
     int64_t end_ms = SIM_HOUR + sim_below(sim, 4 * SIM_HOUR);
     int64_t pace_ms = sim_chance(sim, 50) ? SIM_MINUTE : 8 * SIM_MINUTE;
     int faulty = sim_chance(sim, 10) ? 0 : 40; /* percent of what happens */
+    if (sim_chance(sim, 50))
+        sim->store_latency_ms = 1 + sim_below(sim, 400);
     for (int64_t jobs = 1 + sim_below(sim, SIM_JOBS - 3); jobs > 0; jobs--)
         sim_add_job(sim);
     while (sim->time_ms < end_ms) {
-        int64_t wait_ms = sim_chance(sim, 15) ? sim_below(sim, 40) : sim_below(sim, 2 * pace_ms);
-        sim_pass(sim, wait_ms + 1);
-        if (sim_chance(sim, faulty))
+        int64_t wait = wait_ms(sim, pace_ms);
+        sim_pass(sim, wait > 0 ? wait : 1);
+        if (sim_chance(sim, 4))
+            rest(sim);
+        else if (sim_chance(sim, faulty))
             sim_fault(sim);
         else
             sim_person(sim);
