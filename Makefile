@@ -14,8 +14,8 @@ FIRST_SEED ?= 1
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-run: build ## build peal and show what it does
-	@tools/demo.sh build/bin/peal
+run: build ## build peal and watch it run a few demo jobs (Ctrl-C ends it)
+	@build/bin/peal dev
 
 build: ## build the release binaries into build/bin
 	@tools/deps.sh build

@@ -97,7 +97,7 @@ static const struct {
     {__LINE__, "0 0 * * MON-FRIX", 13, "unknown weekday \"FRIX\"; did you mean FRI?"},
     {__LINE__, "0 0 * * MON-", 13, "a value is missing after '-'"},
     {__LINE__, "0 0 * * MON-FRI-SUN", 16, "unexpected '-' after a range"},
-    {__LINE__, "0 0 * JAN-XXX *", 11, "unknown month \"XXX\""},
+    {__LINE__, "0 0 * JAN-QQQ *", 11, "unknown month \"QQQ\""},
     {__LINE__, "0 0 * * MONDAY", 9, "unknown weekday \"MONDAY\"; did you mean MON?"},
     {__LINE__, "0 0 * * TEU", 9, "unknown weekday \"TEU\"; did you mean THU?"},
     {__LINE__, "0 0 JAN * *", 5, "\"JAN\" is a month; this is the day of month field"},
