@@ -17,7 +17,10 @@ log=build/fuzz/$name/log
 began=build/fuzz/$name/began
 touch "$began"
 dictionary=$(dirname "$corpus")/../$name.dict
-[ -f "$dictionary" ] && set -- -dict="$dictionary" || set --
+set --
+if [ -f "$dictionary" ]; then
+    set -- -dict="$dictionary"
+fi
 if "$fuzzer" "$@" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$crashes/" "$found" "$corpus" >"$log" 2>&1 </dev/null
 then
