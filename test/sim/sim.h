@@ -29,8 +29,9 @@ struct sim_epoch {
     struct schedule_set schedules;
     int64_t from_ms, to_ms; /* cursor then and when it was replaced (or now) */
     bool paused, deleted;
-    bool computable; /* cron, @every and @at only: its ticks follow from the schedule alone */
-    bool allow;      /* overlap: allow */
+    bool computable;  /* cron, @every and @at only: its ticks follow from the schedule alone */
+    bool allow;       /* overlap: allow */
+    int64_t delay_ms; /* of an @after that is its only schedule; else 0 */
 };
 
 struct sim_job {
@@ -41,7 +42,8 @@ struct sim_job {
     size_t epoch_count;
     int64_t cursor_ms;
     int64_t last_fence;
-    bool ever_allowed; /* overlap: allow in one of its lives: its processes may be side by side */
+    int64_t last_end_ms; /* the latest, by the clock of its end */
+    bool ever_allowed;   /* overlap: allow in one of its lives: its processes may be side by side */
     int versions;
 };
 

@@ -491,6 +491,11 @@ static void away_for(struct sim *sim, int64_t ms)
 static void restart(struct sim *sim)
 {
     int64_t away_ms = sim_chance(sim, 60) ? 0 : sim_below(sim, 20 * SIM_MINUTE);
+    if (sim_chance(sim, 30)) {
+        sim_log(sim, "drain");
+        engine_drain(sim->engine);
+        sim_pass(sim, sim_below(sim, 20 * SIM_SECOND));
+    }
     sim_log(sim, "kill -9; away for %lld ms", (long long)away_ms);
     kill_engine(sim);
     away_for(sim, away_ms);

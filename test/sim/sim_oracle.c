@@ -7,7 +7,8 @@
  * - those of a deleted job;
  * - those of the last hour of a paused job: they are gathered and written once an hour;
  * - those of @after and @reboot follow from what the engine did, not from the calendar. They are
- *   checked for being covered once, and @reboot for being covered at all (see check_reboots). */
+ *   checked for being covered once, @reboot for being covered at all (check_reboots), and @after
+ * for going on (due_ms). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,10 @@ static void observe_put(struct sim *sim, const struct store_put_job *put)
     if (job_schedules(definition, sim->zones, &epoch->schedules, &parse) != OK)
         sim_fail(sim, "%s has unreadable schedules", job->name);
     epoch->computable = is_computable(&epoch->schedules);
+    if (epoch->schedules.count == 1 && schedule_kind(epoch->schedules.items[0]) == SCHEDULE_AFTER &&
+        schedule_end(epoch->schedules.items[0]) == TIME_UNSET &&
+        schedule_start(epoch->schedules.items[0]) == TIME_UNSET)
+        epoch->delay_ms = schedule_interval(epoch->schedules.items[0]) * 1000;
     job->ever_allowed |= epoch->allow;
     job_free(definition);
 }
@@ -101,6 +106,18 @@ static void observe_meta(struct sim *sim, const struct store_set_meta *meta)
         sim->boot_ticks_ms[sim->boot_tick_count++] = tick_ms;
 }
 
+static void observe_finish(struct sim *sim, const struct store_finish *finish)
+{
+    const struct run *run = &finish->run;
+    struct sim_job *job = sim_find_job(sim, &run->job_uid);
+    if (!finish->accepted)
+        sim_fail(sim, "an end of %s is not accepted", job->name);
+    if (run->finished_ms > job->last_end_ms)
+        job->last_end_ms = run->finished_ms;
+    sim_log(sim, "finish %s tick %lld: %s %s", job->name, (long long)run->tick_ms / 1000,
+            run_state_name(run->state), run_reason_name(run->reason));
+}
+
 void sim_observe(struct sim *sim, const struct store_request *request)
 {
     for (size_t i = 0; i < request->count; i++) {
@@ -112,13 +129,8 @@ void sim_observe(struct sim *sim, const struct store_request *request)
             observe_meta(sim, &request->items.metas[i]);
         else if (request->op == STORE_BEGIN && request->items.begins[i].begun)
             sim_log(sim, "begin: fence %lld", (long long)request->items.begins[i].fence);
-        else if (request->op == STORE_FINISH && !request->items.finishes[i].accepted)
-            sim_fail(sim, "an end of %s is not accepted", request->items.finishes[i].run.job_name);
         else if (request->op == STORE_FINISH)
-            sim_log(sim, "finish %s tick %lld: %s %s", request->items.finishes[i].run.job_name,
-                    (long long)request->items.finishes[i].run.tick_ms / 1000,
-                    run_state_name(request->items.finishes[i].run.state),
-                    run_reason_name(request->items.finishes[i].run.reason));
+            observe_finish(sim, &request->items.finishes[i]);
     }
 }
 
@@ -397,6 +409,20 @@ static void check_not_stuck(struct sim *sim)
     }
 }
 
+/* When the next tick of the job is due. */
+static int64_t due_ms(const struct sim *sim, const struct sim_job *job,
+                      const struct sim_epoch *epoch)
+{
+    if (!epoch->delay_ms)
+        return next_tick(epoch, job->cursor_ms);
+    for (size_t i = 0; i < sim->open_count; i++) {
+        if (&sim->jobs[sim->open_runs[i].job] == job)
+            return NEVER_MS;
+    }
+    int64_t since_ms = job->last_end_ms > job->cursor_ms ? job->last_end_ms : job->cursor_ms;
+    return since_ms + epoch->delay_ms + 999;
+}
+
 void sim_check_caught_up(struct sim *sim)
 {
     int64_t now_ms = sim_now(sim).wall.ms;
@@ -406,7 +432,7 @@ void sim_check_caught_up(struct sim *sim)
         const struct sim_epoch *epoch = last_epoch(job);
         if (epoch->deleted || sim->config.max_running)
             continue;
-        int64_t tick_ms = next_tick(epoch, job->cursor_ms);
+        int64_t tick_ms = due_ms(sim, job, epoch);
         int64_t grace_ms = SIM_SECOND + (epoch->paused ? SIM_HOUR : 0);
         if (epoch->schedules.count)
             grace_ms += schedule_jitter_ms(epoch->schedules.items[0]);

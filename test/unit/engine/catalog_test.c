@@ -1,0 +1,159 @@
+/* The catalog: names that come and go, the order of a page, and the next tick of each kind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "shelf.h"
+
+static void names_come_and_go(void **state)
+{
+    struct shelf *shelf = *state;
+    struct catalog *catalog = &shelf->catalog;
+    struct catalog_job *a = shelf_put(shelf, 1, "a", "'@manual'", "");
+    struct id uid = shelf_uid(1);
+    assert_ptr_equal(catalog_by_name(catalog, "a"), a);
+    assert_ptr_equal(catalog_by_uid(catalog, &uid), a);
+
+    assert_ptr_equal(shelf_put(shelf, 1, "b", "'@manual'", ""), a); /* renamed */
+    assert_null(catalog_by_name(catalog, "a"));
+    assert_ptr_equal(catalog_by_name(catalog, "b"), a);
+    assert_int_equal(a->revision, 2);
+
+    shelf_delete(shelf, 1);
+    assert_true(a->deleted);
+    assert_null(catalog_by_name(catalog, "b"));
+    assert_ptr_equal(catalog_by_uid(catalog, &uid), a);
+    assert_int_equal(catalog_count(catalog), 0);
+
+    struct catalog_job *other = shelf_put(shelf, 2, "b", "'@manual'", ""); /* the name is free */
+    assert_ptr_equal(catalog_by_name(catalog, "b"), other);
+    catalog_remove(catalog, a);
+    assert_ptr_equal(catalog_by_name(catalog, "b"), other);
+    assert_null(catalog_by_uid(catalog, &uid));
+    assert_int_equal(catalog_count(catalog), 1);
+}
+
+static void a_cursor_does_not_move_back(void **state)
+{
+    struct shelf *shelf = *state;
+    struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", "");
+    job->cursor_ms = SHELF_MS + 5000;
+    shelf_put(shelf, 1, "a", "'* * * * *'", "");
+    assert_int_equal(job->cursor_ms, SHELF_MS + 5000);
+}
+
+static void a_broken_definition_is_kept(void **state)
+{
+    struct shelf *shelf = *state;
+    struct parse_error error = {0};
+    struct catalog_job *job = NULL;
+    struct store_change change = {.job_uid = shelf_uid(1),
+                                  .job_revision = 1,
+                                  .job_name = "a",
+                                  .job_json = "{\"of\": \"another version\"}"};
+    assert_int_equal(catalog_put(&shelf->catalog, &change, shelf->zones, &job, &error), OK);
+    assert_true(job->broken);
+    assert_string_not_equal(error.message, "");
+    assert_ptr_equal(shelf_put(shelf, 1, "a", "'* * * * *'", ""), job);
+    assert_false(job->broken);
+}
+
+struct page {
+    char text[64];
+    size_t limit;
+};
+
+static bool add_to_page(void *context, const struct catalog_job *job)
+{
+    struct page *page = context;
+    strncat(page->text, job->name, sizeof(page->text) - strlen(page->text) - 1);
+    return --page->limit > 0;
+}
+
+static void pages_are_in_order(void **state)
+{
+    static const struct {
+        int line;
+        const char *after;
+        bool with_deleted;
+        size_t limit;
+        const char *want;
+    } cases[] = {
+        {__LINE__, NULL, false, 9, "ace"}, {__LINE__, NULL, true, 9, "abce"},
+        {__LINE__, NULL, true, 2, "ab"},   {__LINE__, "a", false, 9, "ce"},
+        {__LINE__, "b", true, 9, "ce"},    {__LINE__, "d", true, 9, "e"},
+        {__LINE__, "e", true, 9, ""},      {__LINE__, "", true, 1, "a"},
+    };
+    static const char *const names[] = {"e", "a", "c", "b"};
+    struct shelf *shelf = *state;
+    for (uint8_t i = 0; i < 4; i++)
+        shelf_put(shelf, i + 1, names[i], "'@manual'", "");
+    shelf_delete(shelf, 4);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct page page = {.limit = cases[i].limit};
+        catalog_each(&shelf->catalog, cases[i].after, cases[i].with_deleted, add_to_page, &page);
+        if (strcmp(page.text, cases[i].want) != 0)
+            fail_msg("line %d: %s", cases[i].line, page.text);
+    }
+}
+
+/* All times are after SHELF_MS; -1: never. */
+static void next_of_every_kind(void **state)
+{
+    static const struct {
+        int line;
+        const char *schedule, *more;
+        int64_t after_ms, last_end_ms;
+        uint32_t open_runs;
+        int64_t boot_ms, want_ms;
+    } cases[] = {
+        {__LINE__, "'* * * * *'", "", 0, 0, 0, -1, 60000},
+        {__LINE__, "'* * * * *'", "", 59999, 0, 0, -1, 60000},
+        {__LINE__, "'* * * * *'", "", 60000, 0, 0, -1, 120000},
+        {__LINE__, "'* * * * *'", "", 0, 0, 3, -1, 60000},
+        {__LINE__, "'@every 90s'", "", 1, 0, 0, -1, 90000},
+        {__LINE__, "'@at 2026-01-01T00:00:05Z'", "", 0, 0, 0, -1, 5000},
+        {__LINE__, "'@at 2026-01-01T00:00:05Z'", "", 5000, 0, 0, -1, -1},
+        {__LINE__, "'@after 40s'", "", 0, 0, 0, -1, 40000},
+        {__LINE__, "'@after 40s'", "", 1, 0, 0, -1, 41000}, /* whole seconds, never too early */
+        {__LINE__, "'@after 40s'", "", 0, 10500, 0, -1, 51000},
+        {__LINE__, "'@after 40s'", "", 20000, 10500, 0, -1, 60000}, /* a tick was passed since */
+        {__LINE__, "'@after 40s'", "", 0, 0, 1, -1, -1},
+        {__LINE__, "'@reboot'", "", 0, 0, 0, -1, -1},
+        {__LINE__, "'@reboot'", "", 0, 0, 0, 7000, 7000},
+        {__LINE__, "'@reboot'", "", 7000, 0, 0, 7000, -1},
+        {__LINE__, "'@manual'", "", 0, 0, 0, 7000, -1},
+        {__LINE__, "'0 0 * * *', '@every 7s'", "", 0, 0, 0, -1, 7000},
+        {__LINE__, "'* * * * *', '@after 10s'", "", 0, 0, 0, -1, 10000},
+        {__LINE__, "'* * * * *', '@after 10s'", "", 0, 0, 1, -1, 60000},
+        {__LINE__, "'* * * * *'", "end: 2026-01-01T00:01:00Z\n", 0, 0, 0, -1, -1},
+        {__LINE__, "'* * * * *'", "start: 2026-01-01T00:10:00Z\n", 0, 0, 0, -1, 600000},
+    };
+    struct shelf *shelf = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct catalog_job *job = shelf_put(shelf, 1, "a", cases[i].schedule, cases[i].more);
+        job->last.ended_ms = cases[i].last_end_ms ? SHELF_MS + cases[i].last_end_ms : 0;
+        job->open_runs = cases[i].open_runs;
+        int64_t boot_ms = cases[i].boot_ms < 0 ? INT64_MIN : SHELF_MS + cases[i].boot_ms;
+        int64_t next_ms = catalog_job_next(job, SHELF_MS + cases[i].after_ms, boot_ms);
+        int64_t want_ms = cases[i].want_ms < 0 ? NEVER_MS : SHELF_MS + cases[i].want_ms;
+        if (next_ms != want_ms)
+            fail_msg("line %d: %lld", cases[i].line, (long long)(next_ms - SHELF_MS));
+        job->open_runs = 0;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SHELF(names_come_and_go),           WITH_SHELF(a_cursor_does_not_move_back),
+        WITH_SHELF(a_broken_definition_is_kept), WITH_SHELF(pages_are_in_order),
+        WITH_SHELF(next_of_every_kind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* What is due, and what becomes of the ticks that are passed over. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "planner.h"
+#include "shelf.h"
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+
+static struct now at(int64_t ms)
+{
+    return (struct now){{SHELF_MS + ms}, {ms}};
+}
+
+static void init(struct planner *planner, struct shelf *shelf)
+{
+    planner_init(planner, shelf->zones);
+    planner->on_time_ms = 30 * SECOND;
+    planner->lead_ms = 5;
+}
+
+/* "missed catch_up 60-120 x2; tick 180": what is passed over, and what runs; in seconds. */
+static void print_plan(const struct plan *plan, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < plan->passed_count; i++) {
+        const struct ledger_entry *entry = &plan->passed[i];
+        used += (size_t)snprintf(
+            text + used, room - used, "%s %s %lld-%lld x%lld; ", run_state_name(entry->state),
+            run_reason_name(entry->reason), (long long)(entry->from_ms - SHELF_MS) / SECOND,
+            (long long)(entry->to_ms - SHELF_MS) / SECOND, (long long)entry->count);
+    }
+    if (plan->with_run)
+        snprintf(text + used, room - used, "%s %lld", run_cause_name(plan->cause),
+                 (long long)(plan->tick_ms - SHELF_MS) / SECOND);
+}
+
+/* A job of every minute, looked at for the first time `now_ms` after it was made. */
+static void plans_of_a_minutely_job(void **state)
+{
+    static const struct {
+        int line;
+        const char *more;
+        int64_t now_ms;
+        const char *want; /* NULL: nothing is due */
+    } cases[] = {
+        {__LINE__, "", MINUTE - 6, NULL},
+        {__LINE__, "", MINUTE - 5, "tick 60"}, /* the lead */
+        {__LINE__, "", MINUTE + 30 * SECOND, "tick 60"},
+        {__LINE__, "", MINUTE + 30 * SECOND + 1, "catch_up 60"},
+        {__LINE__, "", 3 * MINUTE, "missed catch_up 60-120 x2; tick 180"},
+        {__LINE__, "", 3 * MINUTE + 40 * SECOND, "missed catch_up 60-120 x2; catch_up 180"},
+        {__LINE__, "catch_up: skip\n", 3 * MINUTE + 40 * SECOND, "missed catch_up 60-180 x3; "},
+        {__LINE__, "catch_up: all\n", 3 * MINUTE + 40 * SECOND, "catch_up 60"},
+        {__LINE__, "catch_up: {policy: all, limit: 2}\n", 3 * MINUTE + 40 * SECOND,
+         "missed too_many 60-60 x1; catch_up 120"},
+        {__LINE__, "catch_up: {policy: all, window: 2m}\n", 4 * MINUTE,
+         "missed too_old 60-60 x1; catch_up 120"},
+        {__LINE__, "deadline: 10s\n", 3 * MINUTE + 11 * SECOND, "missed deadline 60-180 x3; "},
+        {__LINE__, "deadline: 10s\n", 3 * MINUTE + 10 * SECOND,
+         "missed deadline 60-120 x2; tick 180"},
+        {__LINE__, "paused: true\n", MINUTE + HOUR - 1, NULL}, /* gathered for an hour */
+        {__LINE__, "paused: true\n", MINUTE + HOUR, "skipped paused 60-3660 x61; "},
+        {__LINE__, "jitter: 1s\nend: 2026-01-01T00:01:01Z\n", 2 * MINUTE, "catch_up 60"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct shelf *shelf = *state;
+        struct planner planner;
+        struct plan plan;
+        char text[256];
+        init(&planner, shelf);
+        struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", cases[i].more);
+        assert_int_equal(planner_put(&planner, job), OK);
+        enum status st = planner_next_due(&planner, at(cases[i].now_ms), &plan);
+        if ((st == OK) != (cases[i].want != NULL))
+            fail_msg("line %d: %s", cases[i].line, status_text(st));
+        if (st == OK) {
+            print_plan(&plan, text, sizeof(text));
+            if (strcmp(text, cases[i].want) != 0)
+                fail_msg("line %d: %s", cases[i].line, text);
+            assert_true(job->claiming);
+            assert_true(plan.with_run == (plan.definition != NULL));
+            plan_release(&plan);
+        }
+        planner_release(&planner);
+        job->claiming = false;
+        job->heap_place = HEAP_NONE;
+    }
+}
+
+static void the_most_urgent_comes_first(void **state)
+{
+    struct shelf *shelf = *state;
+    struct planner planner;
+    struct plan plan;
+    static const char *const schedules[] = {"'30 * * * * *'", "'10 * * * * *'", "'20 * * * * *'"};
+    static const char *const want[] = {"b", "c", "a"};
+    init(&planner, shelf);
+    for (uint8_t i = 0; i < 3; i++) {
+        char name[2] = {(char)('a' + i), '\0'};
+        struct catalog_job *job = shelf_put(shelf, i + 1, name, schedules[i], "");
+        assert_int_equal(planner_put(&planner, job), OK);
+    }
+    assert_int_equal(planner_wake_at(&planner), SHELF_MS + 10 * SECOND - 5);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(planner_next_due(&planner, at(31 * SECOND), &plan), OK);
+        assert_string_equal(plan.job->name, want[i]);
+        plan_release(&plan);
+    }
+    assert_int_equal(planner_next_due(&planner, at(31 * SECOND), &plan), E_NOT_FOUND);
+    assert_true(planner_wake_at(&planner) == NEVER_MS);
+    planner_release(&planner);
+}
+
+static void a_job_under_claim_is_left_alone(void **state)
+{
+    struct shelf *shelf = *state;
+    struct planner planner;
+    struct plan plan;
+    init(&planner, shelf);
+    struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", "");
+    assert_int_equal(planner_put(&planner, job), OK);
+    assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), OK);
+    plan_release(&plan);
+    assert_int_equal(planner_put(&planner, job), OK); /* the feed tells of it */
+    assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), E_NOT_FOUND);
+    job->claiming = false; /* answered: stale */
+    assert_int_equal(planner_put_later(&planner, job, SHELF_MS + MINUTE + SECOND), OK);
+    assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), E_NOT_FOUND);
+    assert_int_equal(planner_wake_at(&planner), SHELF_MS + MINUTE + SECOND);
+    assert_int_equal(planner_next_due(&planner, at(MINUTE + SECOND), &plan), OK);
+    plan_release(&plan);
+    planner_release(&planner);
+}
+
+static void nothing_to_plan(void **state)
+{
+    struct shelf *shelf = *state;
+    struct planner planner;
+    init(&planner, shelf);
+    struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", "");
+    assert_int_equal(planner_put(&planner, job), OK);
+    shelf_delete(shelf, 1);
+    assert_int_equal(planner_put(&planner, job), OK);
+    assert_int_equal(job->heap_place, HEAP_NONE);
+    job->deleted = false;
+    job->broken = true;
+    assert_int_equal(planner_put(&planner, job), OK);
+    assert_true(planner_wake_at(&planner) == NEVER_MS);
+    planner_release(&planner);
+}
+
+/* A definition that can't be read any more does not hold up the others. */
+static void an_unreadable_job_steps_aside(void **state)
+{
+    struct shelf *shelf = *state;
+    struct planner planner;
+    struct plan plan;
+    init(&planner, shelf);
+    struct catalog_job *bad = shelf_put(shelf, 1, "a", "'* * * * *'", "");
+    struct catalog_job *good = shelf_put(shelf, 2, "b", "'* * * * *'", "");
+    assert_int_equal(planner_put(&planner, bad), OK);
+    assert_int_equal(planner_put(&planner, good), OK);
+    bad->json[0] = '?';
+    assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), OK);
+    assert_ptr_equal(plan.job, good);
+    assert_true(bad->broken);
+    plan_release(&plan);
+    planner_release(&planner);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SHELF(plans_of_a_minutely_job),         WITH_SHELF(the_most_urgent_comes_first),
+        WITH_SHELF(a_job_under_claim_is_left_alone), WITH_SHELF(nothing_to_plan),
+        WITH_SHELF(an_unreadable_job_steps_aside),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
