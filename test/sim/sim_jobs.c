@@ -64,10 +64,8 @@ static void write_yaml(struct sim *sim, const char *name, int version, struct st
     strbuf_addf(yaml, "timezone: %s\n", PICK(sim, zones));
     strbuf_addf(yaml, "overlap: %s\n", PICK(sim, overlaps));
     strbuf_addf(yaml, "catch_up: %s\n", PICK(sim, catch_ups));
-    if (sim_chance(sim, 15))
-        strbuf_addf(yaml, "jitter: %llds\n", (long long)sim_below(sim, 90));
-    if (sim_chance(sim, 2))
-        strbuf_adds(yaml, "jitter: 4h\n" + (strstr(yaml->text, "jitter") ? 11 : 0));
+    int64_t jitter_s = sim_chance(sim, 2) ? 4 * 3600 : sim_chance(sim, 15) ? sim_below(sim, 90) : 0;
+    strbuf_addf(yaml, "jitter: %llds\n", (long long)jitter_s);
     if (sim_chance(sim, 15))
         strbuf_addf(yaml, "deadline: %llds\n", (long long)(1 + sim_below(sim, 300)));
     if (sim_chance(sim, 10))

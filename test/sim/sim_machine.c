@@ -434,8 +434,11 @@ static int64_t turns(struct sim *sim)
         if (sim->appends.count)
             sooner(&next_ms, sim->appends.items[0].ready_at_ms);
         for (size_t k = sim->oldest_open; k < sim->process_count; k++) {
-            if (!sim->processes[k].ended)
-                sooner(&next_ms, sim->processes[k].ends_at_ms);
+            const struct sim_process *process = &sim->processes[k];
+            if (!process->ended)
+                sooner(&next_ms, process->ends_at_ms);
+            else if (!process->told_end && !process->acknowledged && !sim->executor_away)
+                sooner(&next_ms, sim->time_ms);
         }
         if (next_ms > sim->time_ms)
             return next_ms;

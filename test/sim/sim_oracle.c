@@ -385,11 +385,13 @@ static void check_claims_of_records(struct sim *sim)
         sim_fail(sim, "%zu processes, but %zu runs on record were started", processes, ran);
 }
 
+/* Its process runs, or has ended just now. */
 static bool has_process(const struct sim *sim, const struct id *run_id)
 {
     for (size_t i = sim->oldest_open; i < sim->process_count; i++) {
-        if (id_compare(&sim->processes[i].run_id, run_id) == 0)
-            return true;
+        const struct sim_process *process = &sim->processes[i];
+        if (id_compare(&process->run_id, run_id) == 0)
+            return !process->ended || process->ends_at_ms > sim->time_ms - SIM_MINUTE;
     }
     return false;
 }

@@ -116,6 +116,14 @@ static int64_t wait_ms(struct sim *sim, int64_t pace_ms)
     return sim_below(sim, 2 * pace_ms);
 }
 
+/* They seldom come alone. */
+static void several_faults(struct sim *sim)
+{
+    do
+        sim_fault(sim);
+    while (sim_chance(sim, 30));
+}
+
 static uint64_t live(uint64_t seed, struct tally *tally)
 {
     struct sim *sim = calloc(1, sizeof(*sim));
@@ -137,7 +145,7 @@ static uint64_t live(uint64_t seed, struct tally *tally)
         if (sim_chance(sim, 4))
             rest(sim);
         else if (sim_chance(sim, faulty))
-            sim_fault(sim);
+            several_faults(sim);
         else
             sim_person(sim);
     }
