@@ -90,7 +90,9 @@ void run_job(struct call *call)
     if (state) {
         state->add.overlap = definition->overlap;
         state->add.queue_limit = definition->queue_limit;
-        fill_run(call, job, CAUSE_MANUAL, call->now_ms, &state->add.run);
+        /* Whole seconds are the ticks of schedules: a manual run never takes one's place. */
+        int64_t tick_ms = call->now_ms % 1000 ? call->now_ms : call->now_ms + 1;
+        fill_run(call, job, CAUSE_MANUAL, tick_ms, &state->add.run);
         submit_run(call);
     }
     job_free(definition);
