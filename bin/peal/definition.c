@@ -193,6 +193,10 @@ enum exit_code definitions_read(const struct reading *reading, const struct file
         if (code != EXIT_OK)
             worst = code;
     }
+    if (worst == EXIT_OK && jobs->count == 0) {
+        cli_error("there are no jobs in %s", files->paths[0]);
+        worst = EXIT_INVALID;
+    }
     return worst;
 }
 

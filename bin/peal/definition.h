@@ -27,7 +27,8 @@ struct file_args {
 bool file_args_take(struct file_args *files, const struct command *command, char *path);
 
 /* Reads jobs from files, folders (*.yaml, *.yml and *.json in them) and "-" for stdin, and adds
- * them to *jobs. Every mistake is reported with its place; a name that comes twice is one. */
+ * them to *jobs. Every mistake is reported with its place; a name that comes twice is one, and so
+ * are no jobs at all. */
 MUST_CHECK enum exit_code definitions_read(const struct reading *reading,
                                            const struct file_args *files, struct job_list *jobs);
 
