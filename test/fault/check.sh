@@ -1,0 +1,61 @@
+#!/bin/bash
+# Compares peal's ledger with what the jobs themselves wrote.
+#
+#   check.sh [--until TIME] [--clock-was-set] TRACE RUNS.json JOBS.json
+#
+# TRACE is written by append_run; RUNS.json is `peal runs --ledger -o json` with everything, and
+# JOBS.json `peal list -o json`. Ticks are due from a job's creation until its `end`, or TIME; later
+# ones are not looked at.
+# --clock-was-set: the order of wall times says nothing. Every disagreement is a line on stdout,
+# then the sum of it all; status 1 if there was one. The rules are in check.awk.
+set -eu -o pipefail
+
+until=
+clock_was_set=0
+while [ $# -gt 3 ]; do
+    case $1 in
+    --until)
+        until=$2
+        shift
+        ;;
+    --clock-was-set) clock_was_set=1 ;;
+    *)
+        echo "check.sh: unknown option $1" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+trace=$1 runs=$2 jobs=$3
+here=$(dirname "$0")
+tables=$(mktemp -d)
+trap 'rm -rf "$tables"' EXIT
+
+# What is due, worked out apart from the agent. The ticks of @after are not known beforehand.
+: >"$tables/due"
+jq -r '.[] | [.name, .schedule, .timezone, (.overlap | if type == "object" then .policy
+    else . // "skip" end), .created_at[0:19] + "Z", .end // ""] | join("\t")' "$jobs" >"$tables/jobs"
+while IFS=$'\t' read -r job spec zone _ created end; do
+    case $spec in
+    @after* | @manual | @reboot) continue ;;
+    esac
+    last=${until:-$end}
+    if [ -z "$last" ]; then
+        echo "check.sh: $job has no end; say --until" >&2
+        exit 2
+    fi
+    peal next "$spec" --tz "$zone" --from "$created" --until "$last" ${end:+--end "$end"} \
+        -o json | jq -r --arg job "$job" '.fires[] | [$job, (.at | fromdate * 1000)] | @tsv' \
+        >>"$tables/due"
+done <"$tables/jobs"
+
+# The ledger, oldest first: runs by their ids, which sort by time.
+jq -r --arg until "$until" 'def ms: if . == null then 0 else (.[0:19] + "Z" | fromdate) * 1000 + (.[20:23] | tonumber) end;
+    reverse[] | select($until == "" or (.tick // .from)[0:19] <= $until[0:19]) | if .entry_id
+    then ["entry", .job, (.from | ms), (.to | ms), .count, .state, .reason]
+    else ["run", .job, (.tick | ms), .run_id, .attempt, .state, .reason // "-", .fence // 0,
+        (.started_at | ms), (.finished_at | ms), .exit_code // "-", .output_bytes // 0, .cause]
+    end | @tsv' "$runs" >"$tables/ledger"
+
+awk -F '\t' -v clock_was_set=$clock_was_set -v until="$until" -f "$here/check.awk" \
+    input=1 "$tables/jobs" input=2 "$tables/due" input=3 "$tables/ledger" input=4 FS=' ' "$trace"

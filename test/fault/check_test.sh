@@ -1,0 +1,72 @@
+#!/bin/bash
+# The checker itself: a true ledger passes, and each planted lie is found.
+. "$(dirname "$0")/lib.sh"
+
+cat >"$scratch/jobs.json" <<'JSON'
+[{"name": "a", "schedule": "*/10 * * * * *", "timezone": "UTC", "end": "2026-01-01T00:01:00Z",
+  "overlap": "skip", "created_at": "2026-01-01T00:00:05.500Z"}]
+JSON
+
+# Ticks at 10 and 20 ran, 30 to 40 were missed, 50 was skipped.
+cat >"$scratch/good.json" <<'JSON'
+[{"entry_id": "E2", "job": "a", "from": "2026-01-01T00:00:50.000Z", "to": "2026-01-01T00:00:50.000Z",
+  "count": 1, "state": "skipped", "reason": "overlap"},
+ {"entry_id": "E1", "job": "a", "from": "2026-01-01T00:00:30.000Z", "to": "2026-01-01T00:00:40.000Z",
+  "count": 2, "state": "missed", "reason": "catch_up"},
+ {"run_id": "R2", "job": "a", "tick": "2026-01-01T00:00:20.000Z", "attempt": 1, "cause": "tick",
+  "state": "failed", "reason": "exit_code", "fence": 2, "exit_code": 3, "output_bytes": 10,
+  "started_at": "2026-01-01T00:00:20.001Z", "finished_at": "2026-01-01T00:00:21.000Z"},
+ {"run_id": "R1", "job": "a", "tick": "2026-01-01T00:00:10.000Z", "attempt": 1, "cause": "tick",
+  "state": "ok", "reason": null, "fence": 1, "exit_code": 0, "output_bytes": 10,
+  "started_at": "2026-01-01T00:00:10.001Z", "finished_at": "2026-01-01T00:00:11.000Z"}]
+JSON
+cat >"$scratch/good.trace" <<'TRACE'
+begin a R1 2026-01-01T00:00:10Z 1 1 1767225610001
+end a R1 2026-01-01T00:00:10Z 1 1 1767225611000
+begin a R2 2026-01-01T00:00:20Z 1 2 1767225620001
+end a R2 2026-01-01T00:00:20Z 1 2 1767225621000
+TRACE
+
+check() { # TRACE RUNS
+    run "$fault_dir/check.sh" "$1" "$2" "$scratch/jobs.json"
+}
+check "$scratch/good.trace" "$scratch/good.json"
+expect_status 0
+expect_stdout_has '5 due ticks, 2 runs, 2 entries, 2 begins'
+
+# The ledger lies: a jq filter | what is said.
+while IFS='@' read -r filter words; do
+    jq "$filter" "$scratch/good.json" >"$scratch/bad.json"
+    check "$scratch/good.trace" "$scratch/bad.json"
+    expect_status 1
+    expect_stdout_has "$words"
+done <<'TABLE'
+del(.[0])@has 0 ends
+del(.[3])@has 0 ends
+.[1].from = "2026-01-01T00:00:20.000Z" | .[1].count = 3@has 2 ends
+.[1].count = 3@covers 2 due ones
+.[3].state = "missed"@began, but is on record as missed
+.[3].state = "running"@has not ended: running
+.[2].fence = 1@have the same fence 1
+.[3].output_bytes = 9@9 bytes of output instead of 10
+.[2].exit_code = null@has no exit code
+.[0] |= (del(.entry_id) | .run_id = "R3" | .tick = .from | .cause = "tick" | .state = "ok")@never began
+TABLE
+
+# The jobs have seen something else: a sed script | what is said.
+while IFS='|' read -r script words; do
+    sed "$script" "$scratch/good.trace" >"$scratch/bad.trace"
+    check "$scratch/bad.trace" "$scratch/good.json"
+    expect_status 1
+    expect_stdout_has "$words"
+done <<'TABLE'
+1p|began twice
+4d|never came to its end
+3s/ R2 / R9 /|is not on record
+3s/:20Z/:10Z/|tick 2026-01-01T00:00:10Z, attempt 1 began twice
+3s/ 2 1767/ 0 1767/|the fence went from 1 to 0
+2{h;d};3{G}|ended after
+3s/1767225620001/1767225610500/|ms before the end of R1
+1s/.*/garbage/|can't be read
+TABLE
+finish

@@ -1,0 +1,91 @@
+#!/bin/bash
+# The clock of the machine is set by an hour, ahead and back, while the agent is away and while it
+# runs; and the agent is away over ticks, as when the machine sleeps. No tick runs twice, none is
+# lost without a word.
+#
+# fake_clock.c gives agent and spawner another wall clock and leaves the boot clock alone, as a real
+# step does.
+. "$(dirname "$0")/lib.sh"
+
+# Takes effect at once, for whoever runs with it.
+set_clock() { # SECONDS
+    printf '%-31s\n' "$1" | dd of="$scratch/offset" conv=notrunc status=none
+}
+set_clock +0
+faked() { # COMMAND...
+    LD_PRELOAD=${append_run%/*}/fake_clock.so FAKE_CLOCK=$scratch/offset \
+        ASAN_OPTIONS=verify_asan_link_order=0 "$@"
+}
+
+start_faked() {
+    run faked peal start -d
+    expect_status 0
+}
+
+entries() { # JOB REASON: ticks that are on record for this reason
+    peal runs "$1" --ledger -n 10000 -o json |
+        jq "map(select(.entry_id and .reason == \"$2\").count) | add // 0"
+}
+
+start_faked
+end=$(date -u -d '+3 hours' +%Y-%m-%dT%H:%M:%SZ)
+cat >"$scratch/jobs.yaml" <<YAML
+- {name: last, schedule: "* * * * * *", end: "$end", command: [$append_run, $trace]}
+- {name: skip, schedule: "* * * * * *", end: "$end", catch_up: skip, command: [$append_run, $trace]}
+- {name: all, schedule: "0 */10 * * * *", end: "$end", catch_up: all, command: [$append_run, $trace]}
+YAML
+run peal apply -f "$scratch/jobs.yaml"
+expect_status 0
+wait_for 10 has_begun last 2
+
+# ---- an hour ahead while it is stopped: as if the machine had been off ----
+
+stop_peal
+set_clock +3600
+begun=$(begun_count last)
+start_faked
+wait_for 20 has_begun last $((begun + 3))
+wait_for 20 has_begun all 6 # every ten minutes
+checks=$((checks + 3))
+[ "$(entries last catch_up)" -gt 3000 ] || mismatch 'the hour is not on record'
+[ "$(entries skip catch_up)" -gt 3000 ] || mismatch 'the hour is not on record'
+[ "$(entries all catch_up)" -eq 0 ] || mismatch 'catch_up: all left ticks out'
+run peal runs last --ledger -n 10000 -o json
+expect_json 'map(select(.entry_id and .count > 3000)) | length' 1 # one entry for the whole hour
+
+# ---- back by an hour while it is stopped: nothing runs again ----
+
+stop_peal
+set_clock +0
+begun=$(begun_count last)
+start_faked
+nap 2.5
+checks=$((checks + 1))
+[ "$(begun_count last)" -eq "$begun" ] || mismatch 'ticks ran again after the clock was set back'
+run peal why last
+expect_status 0
+
+# ---- ahead again while it runs ----
+
+set_clock +3610
+wait_for 30 has_begun last $((begun + 2))
+
+# ---- back while it runs ----
+
+begun=$(begun_count last)
+set_clock +10
+nap 2.5
+checks=$((checks + 1))
+[ "$(begun_count last)" -le $((begun + 1)) ] || mismatch 'ticks ran again after the clock was set back'
+set_clock +3620
+wait_for 30 has_begun last $((begun + 3))
+
+# ---- every tick of these hours has its end ----
+
+until=$(faked date -u +%Y-%m-%dT%H:%M:%SZ)
+begun=$(begun_count last)
+wait_for 20 has_begun last $((begun + 2))
+check_ledger --until "$until" --clock-was-set
+stop_peal
+check_logs
+finish

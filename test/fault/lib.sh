@@ -1,0 +1,158 @@
+# Sourced by the fault tests: an agent and its spawner that can be found, hurt and ended, on top of
+# what all tests of the real binaries share.
+# shellcheck shell=bash
+
+. "$(dirname "${BASH_SOURCE[0]}")/../integration/lib.sh"
+
+append_run=${PEAL_BIN:-$source_dir/build/asan/bin}/../test/append_run
+fault_dir=$(dirname "${BASH_SOURCE[0]}")
+export PEAL_DATA=$scratch/data
+trace=$scratch/trace # what the jobs themselves wrote
+: >"$trace"
+
+# ---- time ----
+
+now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
+
+nap() { # SECONDS
+    local ignored
+    read -r -t "$1" ignored <> <(:) # without a process
+}
+
+# Asks again until the command succeeds. A test that waited in vain goes on, and fails.
+wait_for() { # SECONDS COMMAND...
+    local deadline=$(($(now_ms) + $1 * 1000)) limit=$1
+    shift
+    checks=$((checks + 1))
+    until "$@" >/dev/null 2>&1; do
+        if [ "$(now_ms)" -ge $deadline ]; then
+            ran="$*"
+            mismatch "did not happen within $limit s"
+            return 1
+        fi
+        nap 0.05
+    done
+}
+
+# ---- processes ----
+
+is_alive() { # PID; a zombie is dead
+    local state
+    state=$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null)
+    [ -n "$state" ] && [ "$state" != Z ] && [ "$state" != X ]
+}
+
+is_gone() { ! is_alive "$1"; } # PID
+
+agent_pid() {
+    local pid
+    pid=$(cat "$PEAL_DATA/peal.pid" 2>/dev/null)
+    [ -n "$pid" ] && is_alive "$pid" && echo "$pid"
+}
+
+spawner_pid() {
+    local file words
+    for file in /proc/[0-9]*/cmdline; do
+        { mapfile -d '' words <"$file"; } 2>/dev/null || continue
+        case "${words[*]:-}" in
+        *"peal-spawn --dir $PEAL_DATA/"*)
+            file=${file%/cmdline}
+            is_alive "${file#/proc/}" && echo "${file#/proc/}"
+            return
+            ;;
+        esac
+    done
+    return 1
+}
+
+# kill -9, and really gone.
+kill_hard() { # PID
+    [ -n "${1:-}" ] || return 0
+    kill -9 "$1" 2>/dev/null
+    wait_for 10 is_gone "$1"
+}
+
+# Kilobytes that a process has in memory.
+rss_kb() { # PID
+    sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$1/status" 2>/dev/null
+}
+
+# ---- peal ----
+
+start_peal() { # [OPTION...]
+    run peal start -d "$@"
+    expect_status 0
+}
+
+stop_peal() {
+    run peal stop
+    expect_status 0
+}
+
+# Whether the newest run of a job is in this state.
+newest_is() { # JOB STATE
+    [ "$(peal runs "$1" -n 1 -o json | jq -r '.[0].state')" = "$2" ]
+}
+
+begun_count() { # JOB
+    grep -c "^begin $1 " "$trace"
+}
+
+has_begun() { # JOB [TIMES]
+    [ "$(begun_count "$1")" -ge "${2:-1}" ]
+}
+
+# Neither is running, nor waiting for anything.
+is_settled() {
+    peal list -o json |
+        jq -e 'all(.[].status; .running == 0 and .queued == 0 and .next_at == null)'
+}
+
+# Everything that is on record, and the definitions, for check.sh.
+save_ledger() {
+    peal runs --ledger -n 100000 -o json >"$scratch/runs.json" &&
+        peal list -o json >"$scratch/jobs.json"
+}
+
+# The ledger and the trace must agree.
+check_ledger() { # [OPTION...]
+    run save_ledger
+    expect_status 0
+    run "$fault_dir/check.sh" "$@" "$trace" "$scratch/runs.json" "$scratch/jobs.json"
+    expect_status 0
+    cat "$scratch/out"
+}
+
+# Nothing that went on in the background found fault with itself.
+check_logs() {
+    run grep -h -e 'Sanitizer' -e 'runtime error:' -e 'Assertion' "$PEAL_DATA/peal.log" \
+        "$PEAL_DATA/spawn/peal-spawn.log"
+    expect_stdout ''
+}
+
+# ---- the end ----
+
+end_all() {
+    local pid
+    for pid in $(agent_pid) $(spawner_pid); do
+        kill -CONT "$pid" 2>/dev/null
+    done
+    [ -z "$(agent_pid)" ] || peal stop >/dev/null 2>&1 || kill -9 "$(agent_pid)" 2>/dev/null
+    pid=$(spawner_pid) || return
+    kill -TERM "$pid" # ends what still runs
+    for _ in {1..100}; do
+        is_alive "$pid" || return
+        nap 0.1
+    done
+    kill -9 "$pid"
+}
+
+clean_up() {
+    end_all
+    if [ "$failures" -gt 0 ] && [ -n "${PEAL_KEEP:-}" ]; then
+        echo "kept: $scratch"
+    else
+        rm -rf "$scratch"
+    fi
+}
+trap clean_up EXIT
