@@ -8,6 +8,7 @@
 enum {
     BATCH = 256,           /* claims in a request */
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
+    CLAIMS_AHEAD = 1024,   /* that are not begun yet */
     RETRY_AFTER_MS = 1000, /* after the store failed */
 };
 
@@ -100,6 +101,7 @@ static void claims_done(struct store_request *request, enum status st)
     struct claim_batch *batch = request->context;
     struct claimer *claimer = batch->claimer;
     claimer->in_flight--;
+    claimer->unanswered -= request->count;
     if (st != OK)
         claimer->retry_at.ms = claimer->now.boot.ms + RETRY_AFTER_MS;
     double took_ms = (double)(claimer->now.boot.ms - batch->sent.ms);
@@ -163,6 +165,11 @@ static void send(struct claimer *claimer)
     store_submit(claimer->ports->store, &batch->request);
 }
 
+bool claimer_has_room(const struct claimer *claimer)
+{
+    return claimer->unanswered + claimer->runs->counts[OPEN_CLAIMED] < CLAIMS_AHEAD;
+}
+
 void claimer_submit(struct claimer *claimer, struct plan *plan)
 {
     if (!claimer->filling) {
@@ -181,6 +188,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
     }
     struct claim_batch *batch = claimer->filling;
     size_t i = batch->request.count++;
+    claimer->unanswered++;
     fill_entries(claimer, plan->job, plan);
     struct store_claim *claim = &batch->claims[i];
     *claim = (struct store_claim){

@@ -18,6 +18,7 @@ struct claimer {
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
     size_t wanted;               /* runs that were claimed, and not answered yet */
+    size_t unanswered;           /* claims, sent or not, with a run or without */
     struct boot_ms retry_at;     /* the store failed: no claims before */
     double latency_ms;           /* of a claim, averaged: how far ahead to claim */
     struct now now;              /* of this turn */
@@ -26,6 +27,10 @@ struct claimer {
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
                   struct catalog *catalog, struct planner *planner, struct open_runs *runs);
 void claimer_release(struct claimer *claimer);
+
+/* False: enough runs are claimed and wait for their begin; what is due waits in the planner, where
+ * its job's policies still apply. */
+bool claimer_has_room(const struct claimer *claimer);
 
 /* Takes the plan over. */
 void claimer_submit(struct claimer *claimer, struct plan *plan);

@@ -352,7 +352,8 @@ void engine_step(struct engine *engine, struct now now)
         save_boot(engine);
     look_at_health(engine);
     adapt_lead(engine);
-    while (may_claim(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
+    while (may_claim(engine) && claimer_has_room(&engine->claimer) &&
+           planner_next_due(&engine->planner, now, &plan) == OK)
         claimer_submit(&engine->claimer, &plan);
     claimer_flush(&engine->claimer, may_claim(engine) ? room(engine) : 0);
     runner_start(&engine->runner);
@@ -372,7 +373,8 @@ struct wall_ms engine_wake_at(const struct engine *engine)
     if (engine->boot_unsaved && !engine->boot_saving)
         sooner(&first_ms, wall_at(engine->now, engine->boot_retry_at));
     if (may_claim(engine)) {
-        sooner(&first_ms, planner_wake_at(&engine->planner));
+        if (claimer_has_room(&engine->claimer)) /* else an answer or a start brings a turn */
+            sooner(&first_ms, planner_wake_at(&engine->planner));
         sooner(&first_ms, claimer_wake_at(&engine->claimer));
     } else if (!engine->draining) {
         sooner(&first_ms, engine->now.wall.ms + HEALTH_EVERY_MS);

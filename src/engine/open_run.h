@@ -13,11 +13,13 @@
 
 /* WAITING -> TAKING -+
  *                    v
- *        (claim) -> CLAIMED -> BEGINNING -> BEGUN -> STARTED -> ENDED -> FINISHING -> FINISHED
- *                      |           \-> REFUSED                    ^         -> RECORDING
- *                      +---- killed or too late before the start -+         -> RECORDED ->
- * FORGETTING What the store ends by itself goes from any phase before BEGUN to FINISHED. Where the
- * answer to a take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN.
+ *        (claim) -> CLAIMED -> BEGINNING -> BEGUN -> STARTING -> STARTED -> ENDED
+ *                      |           \-> REFUSED                              ^
+ *                      +---- killed or too late before the start -----------+
+ *        ENDED, REFUSED -> (FINISHING) -> FINISHED -> RECORDING -> RECORDED -> FORGETTING
+ *
+ * What the store ends by itself goes from any phase before BEGUN to FINISHED. Where the answer to a
+ * take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN.
  * After a restart: CLAIMED goes on from there; ORPHAN is BEGUN until the executor has said whether
  * it knows the run. */
 enum open_phase {
@@ -25,8 +27,9 @@ enum open_phase {
     OPEN_TAKING,
     OPEN_CLAIMED,
     OPEN_BEGINNING,
-    OPEN_BEGUN,   /* waits for its start time */
-    OPEN_STARTED, /* the executor has it */
+    OPEN_BEGUN,    /* waits for its start time */
+    OPEN_STARTING, /* the executor was asked */
+    OPEN_STARTED,  /* it has a process */
     OPEN_ORPHAN,
     OPEN_REFUSED, /* the store ended it; its record is on the way */
     OPEN_ENDED,   /* its end is to be written */

@@ -6,8 +6,12 @@
 
 #include "job_codec.h"
 
+/* More than STARTS_AHEAD runs are never between their begin and their process: the window of a
+ * start counts from its begin, so that whoever begins faster than processes can be made loses runs.
+ * A machine that starts some fifty in a second keeps every window. */
 enum {
     BATCH = 256,
+    STARTS_AHEAD = 256,
     RETRY_AFTER_MS = 1000,
 };
 
@@ -112,16 +116,23 @@ static bool is_too_late(const struct runner *runner, const struct open_run *open
     return open->run.cause == CAUSE_TICK && runner->now.wall.ms - since_ms > runner->on_time_ms;
 }
 
+/* How many runs may be begun now. */
+static size_t begins_left(const struct runner *runner)
+{
+    const size_t *counts = runner->runs->counts;
+    size_t ahead = counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
+    return ahead < STARTS_AHEAD ? STARTS_AHEAD - ahead : 0;
+}
+
 static void send_begins(struct runner *runner)
 {
-    while (open_runs_first(runner->runs, OPEN_CLAIMED)) {
+    while (open_runs_first(runner->runs, OPEN_CLAIMED) && begins_left(runner)) {
         struct begin_batch *batch = calloc(1, sizeof(*batch));
         if (!batch)
             return;
         batch->runner = runner;
         struct open_run *open;
-        while (batch->request.count < BATCH &&
-               (open = open_runs_first(runner->runs, OPEN_CLAIMED))) {
+        while (begins_left(runner) && (open = open_runs_first(runner->runs, OPEN_CLAIMED))) {
             if (open->kill != REASON_NONE) {
                 end(runner, open, RUN_KILLED, open->kill, "killed before it started");
                 continue;
@@ -201,7 +212,7 @@ static void start(struct runner *runner, struct open_run *open)
         end(runner, open, RUN_FAILED, REASON_NO_START, status_text(st));
         return;
     }
-    open_runs_move(runner->runs, open, OPEN_STARTED);
+    open_runs_move(runner->runs, open, OPEN_STARTING);
     open->job = job_free(open->job);
 }
 
@@ -227,8 +238,10 @@ void runner_start(struct runner *runner)
 
 /* ---- watch ---- */
 
-static void started(struct open_run *open, const struct run *known)
+static void started(struct runner *runner, struct open_run *open, const struct run *known)
 {
+    if (open->phase != OPEN_STARTED)
+        open_runs_move(runner->runs, open, OPEN_STARTED);
     open->run.state = RUN_RUNNING;
     open->run.started_ms = known->started_ms;
 }
@@ -271,10 +284,13 @@ static void kill_started(struct runner *runner, const struct open_run *open)
 /* A kill that came before the executor was known to have the run, or while it was away. */
 static void repeat_kills(struct runner *runner)
 {
-    const struct open_run *open;
-    TAILQ_FOREACH (open, &runner->runs->phases[OPEN_STARTED], in_phase) {
-        if (open->kill != REASON_NONE)
-            kill_started(runner, open);
+    static const enum open_phase with_executor[] = {OPEN_STARTING, OPEN_STARTED};
+    for (size_t i = 0; i < sizeof(with_executor) / sizeof(with_executor[0]); i++) {
+        const struct open_run *open;
+        TAILQ_FOREACH (open, &runner->runs->phases[with_executor[i]], in_phase) {
+            if (open->kill != REASON_NONE)
+                kill_started(runner, open);
+        }
     }
 }
 
@@ -294,7 +310,7 @@ static void take_event(struct runner *runner, const struct executor_event *event
         return;
     }
     struct open_run *open = open_runs_find(runner->runs, &event->run_id);
-    if (!open || (open->phase != OPEN_STARTED && open->phase != OPEN_ORPHAN)) {
+    if (!open || open->phase < OPEN_STARTING || open->phase > OPEN_ORPHAN) {
         /* Its end is in the store already: only the acknowledgement was lost. */
         if (event->kind == EXECUTOR_ENDED && (!open || open->phase > OPEN_FINISHING))
             runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
@@ -303,7 +319,7 @@ static void take_event(struct runner *runner, const struct executor_event *event
     if (open->phase == OPEN_ORPHAN)
         open_runs_move(runner->runs, open, OPEN_STARTED);
     if (event->kind == EXECUTOR_STARTED)
-        started(open, &event->end);
+        started(runner, open, &event->end);
     else if (event->kind == EXECUTOR_ENDED)
         ended(runner, open, &event->end);
     else
@@ -323,7 +339,7 @@ void runner_kill(struct runner *runner, struct open_run *open, enum run_reason r
 {
     open->kill = reason;
     snprintf(open->run.by, sizeof(open->run.by), "%s", by);
-    if (open->phase == OPEN_STARTED)
+    if (open->phase == OPEN_STARTING || open->phase == OPEN_STARTED)
         kill_started(runner, open);
     else if (open->phase == OPEN_WAITING || open->phase == OPEN_CLAIMED ||
              open->phase == OPEN_BEGUN)
@@ -335,7 +351,7 @@ int64_t runner_wake_at(const struct runner *runner)
     struct boot_ms first = {INT64_MAX};
     if (runner->starts.count)
         first.ms = runner->starts.entries[0].key;
-    if (may_begin(runner) && runner->retry_at.ms < first.ms)
+    if (may_begin(runner) && begins_left(runner) && runner->retry_at.ms < first.ms)
         first = runner->retry_at;
     return first.ms == INT64_MAX ? NEVER_MS : wall_at(runner->now, first);
 }
