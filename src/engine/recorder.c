@@ -133,6 +133,12 @@ static void release_output(struct record_batch *batch)
     }
 }
 
+/* Most runs print nothing, and then there is nothing to look for. Of a lost run nobody knows. */
+static bool may_have_output(const struct run *run)
+{
+    return run->output_bytes || run->state == RUN_LOST;
+}
+
 static void records_done(struct history_append *append, enum status st)
 {
     struct record_batch *batch = append->context;
@@ -150,7 +156,7 @@ static void records_done(struct history_append *append, enum status st)
             continue;
         }
         open_runs_move(recorder->runs, batch->runs[i], st == OK ? OPEN_RECORDED : OPEN_FINISHED);
-        if (st == OK && output->remove)
+        if (st == OK && output->remove && may_have_output(&batch->runs[i]->run))
             output->remove(output->context, &batch->runs[i]->run.id);
     }
     free(batch);
@@ -163,7 +169,8 @@ static size_t add_output(struct recorder *recorder, struct history_record *recor
     const struct output_source *output = &recorder->ports->output;
     struct output_chunk *chunks = NULL;
     size_t count = 0, bytes = 0;
-    if (!output->read || output->read(output->context, &record->run->id, &chunks, &count) != OK)
+    if (!output->read || !may_have_output(record->run) ||
+        output->read(output->context, &record->run->id, &chunks, &count) != OK)
         return 0;
     record->chunks = chunks;
     record->chunk_count = count;
