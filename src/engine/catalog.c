@@ -109,7 +109,7 @@ static enum status read_definition(struct catalog_job *job, const struct store_c
     job->deleted = change->job_deleted;
     struct job *definition = NULL;
     struct job_error error = {0};
-    enum status st = job_decode_stored(job->json, zones, &definition, &error);
+    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
     if (st == E_NOMEM)
         return st;
     if (st == OK)

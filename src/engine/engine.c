@@ -51,7 +51,7 @@ enum status engine_new(const struct engine_config *config, const struct engine_p
     engine->healthy = true;
     catalog_init(&engine->catalog);
     open_runs_init(&engine->runs, &engine->catalog);
-    planner_init(&engine->planner, ports->zones);
+    planner_init(&engine->planner);
     engine->planner.on_time_ms = config->on_time_ms;
     engine->planner.lead_ms = LEAD_MIN_MS;
     claimer_init(&engine->claimer, &engine->ports, engine->config.node, &engine->catalog,

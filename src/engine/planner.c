@@ -14,9 +14,9 @@ static void job_moved(void *item, uint32_t place)
     ((struct catalog_job *)item)->heap_place = place;
 }
 
-void planner_init(struct planner *planner, struct zone_db *zones)
+void planner_init(struct planner *planner)
 {
-    *planner = (struct planner){.boot_tick_ms = INT64_MIN, .zones = zones};
+    *planner = (struct planner){.boot_tick_ms = INT64_MIN};
     heap_init(&planner->due, job_moved);
 }
 
@@ -182,7 +182,7 @@ static enum status plan_job(const struct planner *planner, struct now now, struc
     struct plan plan = {.job = job};
     struct job *definition = NULL;
     struct job_error error;
-    enum status st = job_decode_stored(job->json, planner->zones, &definition, &error);
+    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
     if (st == OK)
         st = walk(planner, now, definition, &plan);
     if (st != OK)

@@ -8,11 +8,10 @@
 #include "heap.h"
 
 struct planner {
-    struct heap due;       /* of catalog_job, by the time at which to look at it */
-    int64_t on_time_ms;    /* a tick that is later is an outage's: catch_up decides */
-    int64_t lead_ms;       /* jobs are looked at so far ahead of their tick */
-    int64_t boot_tick_ms;  /* the tick of @reboot; INT64_MIN: not known yet */
-    struct zone_db *zones; /* for decoding definitions */
+    struct heap due;      /* of catalog_job, by the time at which to look at it */
+    int64_t on_time_ms;   /* a tick that is later is an outage's: catch_up decides */
+    int64_t lead_ms;      /* jobs are looked at so far ahead of their tick */
+    int64_t boot_tick_ms; /* the tick of @reboot; INT64_MIN: not known yet */
 };
 
 /* One job's due tick, and the ticks that are passed over before it. */
@@ -27,7 +26,7 @@ struct plan {
     size_t passed_count;
 };
 
-void planner_init(struct planner *planner, struct zone_db *zones);
+void planner_init(struct planner *planner);
 void planner_release(struct planner *planner);
 
 /* The job is new, or something that its next tick depends on has changed. */

@@ -175,7 +175,7 @@ static enum status find_definition(struct runner *runner, struct open_run *open)
     if (job->revision < open->run.job_revision)
         return E_BUSY;
     open->run.job_revision = job->revision;
-    return job_decode_stored(job->json, runner->ports->zones, &open->job, &error);
+    return job_decode_stored(job->json, NULL, &open->job, &error);
 }
 
 /* It waited in its job's queue, or for the store, longer than its job allows. */

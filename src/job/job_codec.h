@@ -40,7 +40,8 @@ json_t *job_encode_json(const struct job *job, bool with_meta);
 /* As compact JSON text for the store, with meta; NULL when out of memory. */
 char *job_encode_text(const struct job *job);
 
-/* Reads such a text. E_INVALID: damaged, or of a version with other fields; *reterr says where. */
+/* Reads such a text. E_INVALID: damaged, or of a version with other fields; *reterr says where.
+ * `zones` NULL: the schedules are not looked into, for those who know them already. */
 MUST_CHECK enum status job_decode_stored(const char *text, struct zone_db *zones, struct job **ret,
                                          struct job_error *reterr);
 

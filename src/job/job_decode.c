@@ -108,7 +108,7 @@ static enum status check_zones_agree(const struct decoder *d, const struct spot 
 static enum status check_schedules(const struct decoder *d, const struct spot *root)
 {
     const struct job *job = d->job;
-    for (size_t i = 0; i < job->schedule_count; i++) {
+    for (size_t i = 0; d->zones && i < job->schedule_count; i++) {
         struct schedule *schedule = NULL;
         struct parse_error inside = {0};
         enum status st = job_schedule_parse(job, i, d->zone_is_given, d->zones, &schedule, &inside);
