@@ -204,18 +204,15 @@ enum status job_decode_json(const json_t *value, bool with_meta, const char *def
 enum status job_decode_stored(const char *text, struct zone_db *zones, struct job **ret,
                               struct job_error *reterr)
 {
-    json_error_t where;
-    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &where);
-    if (!value) {
-        enum json_error_code code = json_error_code(&where);
-        if (code == json_error_out_of_memory || code == json_error_unknown)
-            return E_NOMEM; /* the second is how jansson answers where it has no words */
-        struct parse_error err = {.line = where.line, .column = where.column};
-        strncpy(err.message, where.text, sizeof(err.message) - 1);
+    struct tree tree;
+    struct parse_error err = {0};
+    const struct node *node;
+    tree_init(&tree);
+    enum status st = tree_from_json_text(&tree, text, &node, &err);
+    if (st == OK)
+        st = job_decode_node(node, true, NULL, zones, ret, reterr);
+    else if (st != E_NOMEM)
         set_tree_error(reterr, &err);
-        return E_INVALID;
-    }
-    enum status st = job_decode_json(value, true, NULL, zones, ret, reterr);
-    json_decref(value);
+    tree_release(&tree);
     return st;
 }

@@ -56,6 +56,11 @@ MUST_CHECK enum status tree_from_yaml(struct tree *tree, const char *text, size_
 MUST_CHECK enum status tree_from_json(struct tree *tree, const json_t *value,
                                       const struct node **ret, struct parse_error *reterr);
 
+/* The same from a JSON text. Keys must not come twice. E_INVALID: *reterr has the column; the text
+ * counts as one line. */
+MUST_CHECK enum status tree_from_json_text(struct tree *tree, const char *text,
+                                           const struct node **ret, struct parse_error *reterr);
+
 /* The value of a key of a map, or NULL. */
 const struct node *node_get(const struct node *map, const char *key);
 
@@ -66,7 +71,7 @@ enum plain_kind plain_kind(const char *text);
 /* "a list", "a map", "a number", ... for messages. */
 const char *node_describe(const struct node *node);
 
-/* For the two readers. Each gives NULL when out of memory. */
+/* For the readers. Each gives NULL when out of memory. */
 struct node *tree_node(struct tree *tree, enum node_kind kind);
 struct node *tree_scalar(struct tree *tree, const char *text, size_t length, bool plain);
 struct entry *tree_entry(struct tree *tree, const struct node *key, const struct node *value);
