@@ -8,6 +8,7 @@ enum {
     RECORDS = 500,          /* in one append */
     OUTPUT_BYTES = 8 << 20, /* of output in one append */
     RETRY_AFTER_MS = 1000,
+    GATHER_MS = 1000, /* how long records wait for company while runs wait for their start */
 };
 
 enum entry_phase { ENTRY_NEW, ENTRY_RECORDING, ENTRY_RECORDED, ENTRY_FORGETTING };
@@ -209,9 +210,26 @@ static void gather_entries(struct recorder *recorder, struct record_batch *batch
     }
 }
 
+/* Is there enough to record? While runs wait for their start, the machine has better things to do
+ * than many small appends. */
+static bool has_gathered(struct recorder *recorder)
+{
+    const size_t *counts = recorder->runs->counts;
+    size_t waiting = counts[OPEN_FINISHED] + recorder->new_entries;
+    if (!waiting)
+        return false;
+    if (!recorder->gather_until.ms)
+        recorder->gather_until.ms = recorder->now.boot.ms + GATHER_MS;
+    if (counts[OPEN_CLAIMED] && waiting < RECORDS &&
+        recorder->now.boot.ms < recorder->gather_until.ms)
+        return false;
+    recorder->gather_until.ms = 0;
+    return true;
+}
+
 static void send_records(struct recorder *recorder)
 {
-    if (!open_runs_first(recorder->runs, OPEN_FINISHED) && !recorder->new_entries)
+    if (!has_gathered(recorder))
         return;
     struct record_batch *batch = calloc(1, sizeof(*batch));
     if (!batch)
@@ -326,7 +344,11 @@ int64_t recorder_wake_at(const struct recorder *recorder)
                        (open_runs_first(recorder->runs, OPEN_FINISHED) || recorder->new_entries);
     if (for_store)
         first = recorder->store_retry_at;
-    if (for_history && recorder->history_retry_at.ms < first.ms)
-        first = recorder->history_retry_at;
+    if (for_history) {
+        struct boot_ms at = recorder->history_retry_at;
+        if (at.ms < recorder->gather_until.ms)
+            at = recorder->gather_until;
+        first = at.ms < first.ms ? at : first;
+    }
     return first.ms == INT64_MAX ? NEVER_MS : wall_at(recorder->now, first);
 }

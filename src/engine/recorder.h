@@ -22,7 +22,8 @@ struct recorder {
     size_t recorded_entries;         /* those that the store can forget */
     struct boot_ms store_retry_at;   /* not before, after a failure */
     struct boot_ms history_retry_at;
-    struct now now; /* of this turn */
+    struct boot_ms gather_until; /* records wait for company; 0: they don't */
+    struct now now;              /* of this turn */
 };
 
 void recorder_init(struct recorder *recorder, const struct engine_ports *ports,

@@ -6,9 +6,10 @@
 
 #include "job_codec.h"
 
-/* More than STARTS_AHEAD runs are never between their begin and their process: the window of a
- * start counts from its begin, so that whoever begins faster than processes can be made loses runs.
- * A machine that starts some fifty in a second keeps every window. */
+/* At most STARTS_AHEAD runs are between their begin and their process: the window of a start counts
+ * from its begin, so that whoever begins faster than processes can be made loses runs. A machine
+ * that starts some fifty in a second keeps every window. When more wait, half of them are begun
+ * together, since a commit of the store costs as much for one as for many. */
 enum {
     BATCH = 256,
     STARTS_AHEAD = 256,
@@ -121,18 +122,21 @@ static size_t begins_left(const struct runner *runner)
 {
     const size_t *counts = runner->runs->counts;
     size_t ahead = counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
-    return ahead < STARTS_AHEAD ? STARTS_AHEAD - ahead : 0;
+    size_t left = ahead < STARTS_AHEAD ? STARTS_AHEAD - ahead : 0;
+    return left < STARTS_AHEAD / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
 }
 
 static void send_begins(struct runner *runner)
 {
-    while (open_runs_first(runner->runs, OPEN_CLAIMED) && begins_left(runner)) {
+    for (size_t left;
+         open_runs_first(runner->runs, OPEN_CLAIMED) && (left = begins_left(runner));) {
         struct begin_batch *batch = calloc(1, sizeof(*batch));
         if (!batch)
             return;
         batch->runner = runner;
         struct open_run *open;
-        while (begins_left(runner) && (open = open_runs_first(runner->runs, OPEN_CLAIMED))) {
+        while (batch->request.count < left &&
+               (open = open_runs_first(runner->runs, OPEN_CLAIMED))) {
             if (open->kill != REASON_NONE) {
                 end(runner, open, RUN_KILLED, open->kill, "killed before it started");
                 continue;
