@@ -122,15 +122,99 @@ static enum status read_definition(struct catalog_job *job, const struct store_c
     return st == E_NOMEM ? st : OK;
 }
 
+/* ---- the order of names ---- */
+
+static int by_name_then_uid(const void *a, const void *b)
+{
+    const struct catalog_job *one = *(struct catalog_job *const *)a;
+    const struct catalog_job *other = *(struct catalog_job *const *)b;
+    int order = strcmp(one->name, other->name);
+    return order ? order : id_compare(&one->uid, &other->uid);
+}
+
+static bool make_room(struct catalog *catalog, size_t count)
+{
+    if (count <= catalog->sorted_room)
+        return true;
+    size_t room = count + count / 8 + 16;
+    struct catalog_job **sorted = reallocarray(catalog->sorted, room, sizeof(*sorted));
+    if (!sorted)
+        return false;
+    catalog->sorted = sorted;
+    catalog->sorted_room = room;
+    return true;
+}
+
+void catalog_sort(struct catalog *catalog)
+{
+    if (catalog->is_sorted || !make_room(catalog, catalog->by_uid.count + 1))
+        return;
+    catalog->sorted_count = 0;
+    size_t at = 0;
+    for (struct catalog_job *job; (job = table_next(&catalog->by_uid, &at));)
+        catalog->sorted[catalog->sorted_count++] = job;
+    qsort(catalog->sorted, catalog->sorted_count, sizeof(*catalog->sorted), by_name_then_uid);
+    catalog->is_sorted = true;
+    catalog->moves = 0;
+}
+
+/* Where the job is, or belongs. */
+static size_t sorted_place(const struct catalog *catalog, const struct catalog_job *job)
+{
+    size_t low = 0, high = catalog->sorted_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_name_then_uid(&catalog->sorted[middle], &job) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Each move costs as much as there are jobs; of many, sorting once is cheaper. */
+static bool may_move(struct catalog *catalog)
+{
+    enum { MOVES = 256 };
+    if (++catalog->moves > MOVES)
+        catalog->is_sorted = false;
+    return catalog->is_sorted;
+}
+
+static void sorted_insert(struct catalog *catalog, struct catalog_job *job)
+{
+    if (!may_move(catalog))
+        return;
+    catalog->is_sorted = make_room(catalog, catalog->sorted_count + 1);
+    if (!catalog->is_sorted)
+        return;
+    struct catalog_job **place = &catalog->sorted[sorted_place(catalog, job)];
+    size_t behind = (size_t)(catalog->sorted + catalog->sorted_count++ - place);
+    memmove(place + 1, place, behind * sizeof(*place));
+    *place = job;
+}
+
+static void sorted_remove(struct catalog *catalog, const struct catalog_job *job)
+{
+    size_t at = may_move(catalog) ? sorted_place(catalog, job) : catalog->sorted_count;
+    if (at == catalog->sorted_count || catalog->sorted[at] != job)
+        return;
+    struct catalog_job **place = &catalog->sorted[at];
+    size_t behind = (size_t)(catalog->sorted + --catalog->sorted_count - place);
+    memmove(place, place + 1, behind * sizeof(*place));
+}
+
+/* ---- jobs in and out ---- */
+
 static enum status index_name(struct catalog *catalog, struct catalog_job *job)
 {
-    catalog->is_sorted = false;
+    sorted_insert(catalog, job);
     return job->deleted ? OK : table_insert(&catalog->by_name, job);
 }
 
 static void unindex_name(struct catalog *catalog, struct catalog_job *job)
 {
-    catalog->is_sorted = false;
+    sorted_remove(catalog, job);
     if (table_find(&catalog->by_name, hash_text(0, job->name), job->name) == job)
         table_remove(&catalog->by_name, job);
 }
@@ -193,37 +277,13 @@ struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct i
     return table_find(&catalog->by_uid, uid_hash(uid), uid);
 }
 
-static int by_name_then_uid(const void *a, const void *b)
-{
-    const struct catalog_job *one = *(struct catalog_job *const *)a;
-    const struct catalog_job *other = *(struct catalog_job *const *)b;
-    int order = strcmp(one->name, other->name);
-    return order ? order : id_compare(&one->uid, &other->uid);
-}
-
-static bool sort(struct catalog *catalog)
-{
-    if (catalog->is_sorted)
-        return true;
-    size_t count = catalog->by_uid.count;
-    struct catalog_job **sorted = realloc(catalog->sorted, (count + 1) * sizeof(*sorted));
-    if (!sorted)
-        return false;
-    catalog->sorted = sorted;
-    catalog->sorted_count = 0;
-    size_t at = 0;
-    for (struct catalog_job *job; (job = table_next(&catalog->by_uid, &at));)
-        sorted[catalog->sorted_count++] = job;
-    qsort(sorted, catalog->sorted_count, sizeof(*sorted), by_name_then_uid);
-    catalog->is_sorted = true;
-    return true;
-}
-
 void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
                   bool (*visit)(void *context, const struct catalog_job *job), void *context)
 {
-    if (!sort(catalog))
+    catalog_sort(catalog);
+    if (!catalog->is_sorted)
         return;
+    catalog->moves = 0;
     size_t low = 0, high = catalog->sorted_count;
     while (after && low < high) {
         size_t middle = low + (high - low) / 2;

@@ -35,8 +35,9 @@ struct catalog_job {
 
 struct catalog {
     struct table by_uid, by_name; /* by_name: without the deleted ones */
-    struct catalog_job **sorted;  /* by name; rebuilt on demand */
-    size_t sorted_count;
+    struct catalog_job **sorted;  /* by name, then uid; see catalog_sort */
+    size_t sorted_count, sorted_room;
+    unsigned moves; /* of jobs into and out of the order since it was last used */
     bool is_sorted;
 };
 
@@ -49,6 +50,11 @@ MUST_CHECK enum status catalog_put(struct catalog *catalog, const struct store_c
                                    struct zone_db *zones, struct catalog_job **ret,
                                    struct parse_error *reterr);
 void catalog_remove(struct catalog *catalog, struct catalog_job *job);
+
+/* Brings all jobs into the order of their names, which is then kept while jobs come and go one by
+ * one. catalog_each does it when it must; with many jobs it takes a while. Out of memory: the order
+ * is made with the next look. */
+void catalog_sort(struct catalog *catalog);
 
 size_t catalog_count(const struct catalog *catalog); /* without the deleted ones */
 struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name);

@@ -251,6 +251,7 @@ static void settle_boot(struct engine *engine)
 static void take_loaded(struct engine *engine)
 {
     engine->loaded = true;
+    catalog_sort(&engine->catalog); /* now, rather than when somebody asks and runs are due */
     settle_boot(engine);
     engine_replan(engine);
     ports_log(&engine->ports, "loaded", "jobs=%zu", catalog_count(&engine->catalog));
