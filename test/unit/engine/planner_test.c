@@ -21,7 +21,7 @@ static struct now at(int64_t ms)
 
 static void init(struct planner *planner, struct shelf *shelf)
 {
-    planner_init(planner, shelf->zones);
+    planner_init(planner);
     planner->on_time_ms = 30 * SECOND;
     planner->lead_ms = 5;
 }
