@@ -164,6 +164,17 @@ static enum status decode_schedules(struct decoder *d, const struct field *field
     return OK;
 }
 
+/* The job's zone. Without a database, for definitions that were checked before, UTC stands for it:
+ * their times carry their offset. */
+static enum status find_zone(const struct decoder *d, const struct zone **ret,
+                             struct parse_error *reterr)
+{
+    if (d->zones)
+        return zone_db_get(d->zones, d->job->timezone, ret, reterr);
+    *ret = zone_utc();
+    return OK;
+}
+
 static enum status decode_zone(struct decoder *d, const struct field *field,
                                const struct spot *spot)
 {
@@ -173,7 +184,7 @@ static enum status decode_zone(struct decoder *d, const struct field *field,
     if (st != OK)
         return st;
     d->zone_is_given = true;
-    st = zone_db_get(d->zones, d->job->timezone, &zone, &inside);
+    st = find_zone(d, &zone, &inside);
     if (st != OK && st != E_NOMEM)
         spot_set_inside(d->err, spot, &inside);
     return st;
@@ -190,7 +201,7 @@ static enum status decode_time(struct decoder *d, const struct field *field,
         st = settle_zone(d);
     if (st != OK)
         return st;
-    st = zone_db_get(d->zones, d->job->timezone, &zone, &inside);
+    st = find_zone(d, &zone, &inside);
     if (st == OK)
         st = timestamp_parse(text, 1, zone, member(d, field), &inside);
     if (st != OK && st != E_NOMEM)

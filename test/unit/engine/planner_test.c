@@ -19,7 +19,7 @@ static struct now at(int64_t ms)
     return (struct now){{SHELF_MS + ms}, {ms}};
 }
 
-static void init(struct planner *planner, struct shelf *shelf)
+static void init(struct planner *planner)
 {
     planner_init(planner);
     planner->on_time_ms = 30 * SECOND;
@@ -76,7 +76,7 @@ static void plans_of_a_minutely_job(void **state)
         struct planner planner;
         struct plan plan;
         char text[256];
-        init(&planner, shelf);
+        init(&planner);
         struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", cases[i].more);
         assert_int_equal(planner_put(&planner, job), OK);
         enum status st = planner_next_due(&planner, at(cases[i].now_ms), &plan);
@@ -103,7 +103,7 @@ static void the_most_urgent_comes_first(void **state)
     struct plan plan;
     static const char *const schedules[] = {"'30 * * * * *'", "'10 * * * * *'", "'20 * * * * *'"};
     static const char *const want[] = {"b", "c", "a"};
-    init(&planner, shelf);
+    init(&planner);
     for (uint8_t i = 0; i < 3; i++) {
         char name[2] = {(char)('a' + i), '\0'};
         struct catalog_job *job = shelf_put(shelf, i + 1, name, schedules[i], "");
@@ -125,7 +125,7 @@ static void a_job_under_claim_is_left_alone(void **state)
     struct shelf *shelf = *state;
     struct planner planner;
     struct plan plan;
-    init(&planner, shelf);
+    init(&planner);
     struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", "");
     assert_int_equal(planner_put(&planner, job), OK);
     assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), OK);
@@ -145,7 +145,7 @@ static void nothing_to_plan(void **state)
 {
     struct shelf *shelf = *state;
     struct planner planner;
-    init(&planner, shelf);
+    init(&planner);
     struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", "");
     assert_int_equal(planner_put(&planner, job), OK);
     shelf_delete(shelf, 1);
@@ -164,7 +164,7 @@ static void an_unreadable_job_steps_aside(void **state)
     struct shelf *shelf = *state;
     struct planner planner;
     struct plan plan;
-    init(&planner, shelf);
+    init(&planner);
     struct catalog_job *bad = shelf_put(shelf, 1, "a", "'* * * * *'", "");
     struct catalog_job *good = shelf_put(shelf, 2, "b", "'* * * * *'", "");
     assert_int_equal(planner_put(&planner, bad), OK);
