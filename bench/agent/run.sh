@@ -1,0 +1,232 @@
+#!/bin/sh
+# What one node does, measured on the built programs as they are installed, each figure beside the
+# machine's own limit from the same minute. Takes about four minutes.
+# usage: bench/agent/run.sh [BUILD_DIR]
+#   BENCH_JOBS=1000000   jobs of the large data folder
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:-$here/../../build/release}" && pwd)
+bench=$build/bench/agent_bench
+peal=$build/bin/peal
+[ -x "$peal" ] || peal=$here/../../build/bin/peal
+many=${BENCH_JOBS:-1000000}
+rounds=3
+failed=0
+
+if ! [ -x "$bench" ] || ! [ -x "$peal" ]; then
+    echo "bench/agent: $bench and $peal are wanted; build them first" >&2
+    exit 1
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/peal-bench-XXXXXX")
+data=$work/data
+
+spawner() {
+    pgrep -f "^[^ ]*peal-spawn .*$data/spawn" || true
+}
+
+stop() {
+    "$peal" stop --data "$data" 2>/dev/null || true
+    for pid in $(spawner); do
+        kill "$pid" 2>/dev/null || true
+    done
+}
+
+trap 'stop; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+start() {
+    "$peal" start -d --data "$data" 2>"$work/start.log" || {
+        cat "$work/start.log" >&2
+        exit 1
+    }
+}
+
+fresh() { # COUNT SCHEDULE [JITTER_S]
+    rm -rf "$data"
+    "$bench" jobs "$data" "$1" "$2" "${3:-0}"
+}
+
+now_ms() {
+    date +%s%3N
+}
+
+calculate() {
+    awk "BEGIN { printf \"%.${2:-2}f\", $1 }"
+}
+
+least() { # of the numbers on stdin
+    sort -g | head -n 1
+}
+
+median() { # of the lines on stdin, by their first number
+    sort -g | sed -n "$(((rounds + 1) / 2))p"
+}
+
+holds() { # CONDITION: in awk's words
+    awk "BEGIN { exit !($1) }"
+}
+
+heading() {
+    printf '%-42s %14s %20s %6s  %s\n' "$1" "$2" "$3" "$4" "$5"
+}
+
+line() { # WHAT MEASURED MACHINE RATIO BUDGET CONDITION
+    if [ -z "$6" ]; then
+        verdict=
+    elif holds "$6"; then
+        verdict=ok
+    else
+        verdict=MISSED
+        failed=1
+    fi
+    heading "$1" "$2" "$3" "$4" "$5 $verdict"
+}
+
+resident_kb() { # PID
+    awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"
+}
+
+processor_ticks() { # PID
+    awk '{ print $14 + $15 }' "/proc/$1/stat"
+}
+
+agent() {
+    cat "$data/peal.pid"
+}
+
+# 100 runs in a second, spread over it by their jobs' jitter, while a bare loop of timers runs.
+lateness() {
+    fresh 100 '* * * * * *' 1
+    start
+    from=$(($(date +%s) + 2))
+    # shellcheck disable=SC2046 # words
+    set -- $("$bench" timer 12)
+    stop
+    # shellcheck disable=SC2046
+    set -- "$1" "$2" $("$bench" starts "$data/history.db" "$from" $((from + 9)))
+    line 'lateness, 100 runs/s, p50' "$6 ms" "timer $1 ms" '' '1 ms' "$6 <= 1"
+    line 'lateness, 100 runs/s, p99' "$7 ms" "timer $2 ms" '' '10 ms' "$7 <= 10"
+}
+
+# The same without jitter: a hundred processes have to be made in the same millisecond.
+bursts() {
+    fresh 100 '* * * * * *'
+    start
+    from=$(($(date +%s) + 2))
+    sleep 8
+    stop
+    # shellcheck disable=SC2046
+    set -- $("$bench" burst 6) $("$bench" starts "$data/history.db" "$from" $((from + 5)))
+    line '100 runs at one instant, p50' "$6 ms" "posix_spawn $1 ms" "$(calculate "$6 / $1")" '' ''
+    line '100 runs at one instant, p99' "$7 ms" "posix_spawn $2 ms" "$(calculate "$7 / $2")" '' ''
+}
+
+# Between two bare measurements each, since others use the machine too; the median of the ratios
+# counts.
+one_instant() {
+    count=5000
+    wrong=0
+    bare=$("$bench" spawn $count)
+    for _ in $(seq $rounds); do
+        before=$bare
+        at=$(($(date +%s) + 4))
+        fresh $count "@at $(date -u -d "@$at" +%Y-%m-%dT%H:%M:%SZ)"
+        start
+        for _ in $(seq 60); do
+            sleep 0.5
+            # shellcheck disable=SC2046
+            set -- $("$bench" starts "$data/history.db" "$at" "$at")
+            [ "$1" -lt $count ] || break
+        done
+        stop
+        wrong=$((wrong + count - $1 + $2 + $3))
+        bare=$("$bench" spawn $count)
+        echo "$(calculate "$6 * 2 / ($before + $bare)") $6 $(calculate "($before + $bare) / 2" 3)"
+    done >"$work/rounds"
+    # shellcheck disable=SC2046
+    set -- $(median <"$work/rounds")
+    line "$count runs at one instant, all started" "$2 s" "posix_spawn $3 s" "$1" '1.25' \
+        "$1 <= 1.25"
+    line "  lost, doubled or failed, $rounds rounds" "$wrong" '' '' '0' "$wrong == 0"
+}
+
+# More due in each second than can be started.
+sustained() {
+    before=$("$bench" spawn 4000)
+    fresh 4000 '* * * * * *'
+    start
+    from=$(($(date +%s) + 3))
+    sleep 14
+    stop
+    bare=$(calculate "8000 / ($before + $("$bench" spawn 4000))" 0)
+    # shellcheck disable=SC2046
+    set -- $("$bench" rate "$data/history.db" "$from" $((from + 10)))
+    ratio=$(calculate "$1 / $bare")
+    line 'sustained for 10 s' "$1 /s" "posix_spawn $bare /s" "$ratio" '0.80' "$ratio >= 0.8"
+    line '  doubled or failed' "$(($2 + $3))" '' '' '0' "$2 + $3 == 0"
+}
+
+small() {
+    fresh 1000 '0 0 * * *'
+    start
+    sleep 1
+    mb=$(calculate "$(resident_kb "$(agent)") / 1024" 1)
+    line '1,000 jobs, agent resident' "$mb MB" '' '' '30 MB' "$mb <= 30"
+    for pid in $(spawner); do
+        line '  and the spawner' "$(calculate "$(resident_kb "$pid") / 1024" 1) MB" '' '' '' ''
+    done
+    stop
+}
+
+medium() {
+    fresh 100000 '0 0 * * *'
+    : >"$work/bare"
+    : >"$work/peal"
+    for _ in $(seq $rounds); do
+        "$bench" read "$data/peal.db" >>"$work/bare"
+        before=$(now_ms)
+        start
+        calculate "($(now_ms) - $before) / 1000" >>"$work/peal"
+        echo >>"$work/peal"
+        # shellcheck disable=SC2046
+        set -- $("$bench" pages "$data/api.sock" '/api/v1/jobs?limit=50' 1000)
+        echo "$2" >>"$work/page99"
+        echo "$1" >>"$work/page50"
+        "$bench" pages "$data/api.sock" '/api/v1/agent' 1000 | cut -d ' ' -f 2 >>"$work/small99"
+        stop
+    done
+    bare=$(least <"$work/bare")
+    peal_s=$(least <"$work/peal")
+    line 'start with 100,000 jobs' "$peal_s s" "bare read $bare s" \
+        "$(calculate "$peal_s / $bare")" '2 s' "$peal_s <= 2"
+    page=$(least <"$work/page99")
+    line 'page of 50 out of 100,000 jobs, p50' "$(least <"$work/page50") ms" '' '' '' ''
+    line '  p99' "$page ms" "GET /agent $(least <"$work/small99") ms" '' '5 ms' "$page <= 5"
+}
+
+large() {
+    fresh "$many" '0 0 * * *'
+    before=$(now_ms)
+    start
+    took=$(calculate "($(now_ms) - $before) / 1000" 1)
+    line "start with $many jobs" "$took s" "bare read $("$bench" read "$data/peal.db") s" '' '' ''
+    pid=$(agent)
+    ticks=$(processor_ticks "$pid")
+    sleep 10
+    idle=$(calculate "($(processor_ticks "$pid") - $ticks) / $(getconf CLK_TCK)")
+    each=$(calculate "$(resident_kb "$pid") * 1024 / $many" 0)
+    line '  resident, all in, for each' "$each bytes" '' '' '700' "$each <= 700"
+    line '  processor time in 10 s idle' "$idle s" '' '' '0.05 s' "$idle <= 0.05"
+    stop
+}
+
+heading 'what' 'peal' 'the machine' 'ratio' 'budget'
+lateness
+bursts
+one_instant
+sustained
+small
+medium
+large
+exit $failed
