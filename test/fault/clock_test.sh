@@ -85,7 +85,8 @@ wait_for 30 has_begun last $((begun + 3))
 until=$(faked date -u +%Y-%m-%dT%H:%M:%SZ)
 begun=$(begun_count last)
 wait_for 20 has_begun last $((begun + 2))
-check_ledger --until "$until" --clock-was-set
+check_options=(--until "$until" --clock-was-set)
+check_ledger
 stop_peal
 check_logs
 finish

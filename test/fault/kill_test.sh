@@ -71,7 +71,7 @@ wait_for_a_moment() {
     if [ $around -eq 1 ]; then
         ms=$((1000 - $(now_ms) % 1000 + ms % 60 - 25))
     fi
-    [ $ms -le 0 ] || nap $((ms / 1000)).$(printf %03d $((ms % 1000)))
+    [ $ms -le 0 ] || nap "$((ms / 1000)).$(printf %03d $((ms % 1000)))"
 }
 
 faults=0

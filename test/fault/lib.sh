@@ -4,6 +4,7 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/../integration/lib.sh"
 
+# shellcheck disable=SC2034 # for the tests
 append_run=${PEAL_BIN:-$source_dir/build/asan/bin}/../test/append_run
 fault_dir=$(dirname "${BASH_SOURCE[0]}")
 export PEAL_DATA=$scratch/data
@@ -15,8 +16,7 @@ trace=$scratch/trace # what the jobs themselves wrote
 now_ms() { echo $((${EPOCHREALTIME/./} / 1000)); }
 
 nap() { # SECONDS
-    local ignored
-    read -r -t "$1" ignored <> <(:) # without a process
+    read -r -t "$1" <> <(:) # without a process
 }
 
 # Asks again until the command succeeds. A test that waited in vain goes on, and fails.
@@ -79,8 +79,8 @@ rss_kb() { # PID
 
 # ---- peal ----
 
-start_peal() { # [OPTION...]
-    run peal start -d "$@"
+start_peal() {
+    run peal start -d
     expect_status 0
 }
 
@@ -115,10 +115,11 @@ save_ledger() {
 }
 
 # The ledger and the trace must agree.
-check_ledger() { # [OPTION...]
+check_options=() # of check.sh
+check_ledger() {
     run save_ledger
     expect_status 0
-    run "$fault_dir/check.sh" "$@" "$trace" "$scratch/runs.json" "$scratch/jobs.json"
+    run "$fault_dir/check.sh" "${check_options[@]}" "$trace" "$scratch/runs.json" "$scratch/jobs.json"
     expect_status 0
     cat "$scratch/out"
 }

@@ -19,9 +19,9 @@ run_and_watch() { # JOB
     expect_status 0
     for _ in {1..600}; do
         kb=$(rss_kb "$agent")
-        [ "${kb:-0}" -le $agent_kb ] || agent_kb=$kb
+        [ "${kb:-0}" -le "$agent_kb" ] || agent_kb=$kb
         kb=$(rss_kb "$spawner")
-        [ "${kb:-0}" -le $spawner_kb ] || spawner_kb=$kb
+        [ "${kb:-0}" -le "$spawner_kb" ] || spawner_kb=$kb
         ! newest_is "$1" ok || break
         nap 0.1
     done
@@ -49,8 +49,8 @@ run_and_watch gigabyte
 expect_json '.[0] | [.output_bytes, .output_truncated]' '[1073741836,true]'
 echo "agent: $agent_before kB, then up to $agent_kb; spawner: $spawner_before kB, then $spawner_kb"
 checks=$((checks + 2))
-[ $agent_kb -lt $((agent_before + 32768)) ] || mismatch "the agent grew to $agent_kb kB"
-[ $spawner_kb -lt $((spawner_before + 16384)) ] || mismatch "the spawner grew to $spawner_kb kB"
+[ "$agent_kb" -lt $((agent_before + 32768)) ] || mismatch "the agent grew to $agent_kb kB"
+[ "$spawner_kb" -lt $((spawner_before + 16384)) ] || mismatch "the spawner grew to $spawner_kb kB"
 checks=$((checks + 1))
 kept_kb=$(du -sk "$PEAL_DATA" | cut -f 1)
 [ "$kept_kb" -lt 32768 ] || mismatch "the data folder grew to $kept_kb kB"
@@ -62,7 +62,8 @@ run sh -c "head -n 1 $scratch/kept; tail -n 1 $scratch/kept"
 expect_stdout $'first\nlast'
 checks=$((checks + 2)) # of the end, up to twice as much may be kept
 kept=$(wc -c <"$scratch/kept")
-[ "$kept" -ge 131072 ] && [ "$kept" -le 196608 ] || mismatch "$kept bytes were kept"
+[ "$kept" -ge 131072 ] || mismatch "only $kept bytes were kept"
+[ "$kept" -le 196608 ] || mismatch "$kept bytes were kept"
 
 # ---- bytes that are no text, and lines without an end ----
 

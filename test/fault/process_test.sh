@@ -59,8 +59,10 @@ env -i setsid sh -c 'trap "" TERM; (while :; do sleep 1; done) & echo $! >>"$0";
 while :; do sleep 1; done
 SCRIPT
 
+# shellcheck disable=SC2317 # wait_for calls it
 has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; } # FILE COUNT
 
+# shellcheck disable=SC2317 # and this one
 all_gone() { # FILE
     local pid
     while read -r pid; do
