@@ -29,6 +29,7 @@ struct catalog_job {
     uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
     uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
     bool claiming;
+    bool catching_up; /* ticks are being made good: later ones wait behind them */
     bool paused, deleted;
     bool broken; /* the definition can't be read by this version: never planned */
 };

@@ -146,14 +146,15 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
 }
 
 /* Ticks that are made good all at once run one after the other, also where the job would skip a
- * tick that comes while another runs. */
+ * tick that comes while another runs; and so do the ticks that fall due meanwhile. */
 static void fill_overlap(struct store_claim *claim, const struct plan *plan)
 {
     const struct job *job = plan->definition;
-    bool one_by_one = plan->cause == CAUSE_CATCH_UP && job->catch_up == CATCH_UP_ALL &&
-                      job->overlap == OVERLAP_SKIP;
-    claim->overlap = one_by_one ? OVERLAP_QUEUE : job->overlap;
-    claim->queue_limit = one_by_one ? job->catch_up_limit : job->queue_limit;
+    bool may_queue = job->catch_up == CATCH_UP_ALL && job->overlap == OVERLAP_SKIP;
+    plan->job->catching_up = may_queue && (plan->cause == CAUSE_CATCH_UP ||
+                                           (plan->job->catching_up && plan->job->open_runs));
+    claim->overlap = plan->job->catching_up ? OVERLAP_QUEUE : job->overlap;
+    claim->queue_limit = plan->job->catching_up ? job->catch_up_limit + 1 : job->queue_limit;
 }
 
 static void send(struct claimer *claimer)

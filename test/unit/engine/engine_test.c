@@ -113,6 +113,19 @@ static void test_catch_up(void **state)
     }
 }
 
+/* The tick that is just due when the agent is back waits behind those that are made good. */
+static void test_catch_up_all_up_to_now(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("*/10 * * * *", "catch_up: all\n"));
+    world->duration_ms = 2 * SECOND;
+    world_sleep(world, HOUR + 5 * SECOND);
+    world_pass(world, MINUTE);
+    assert_int_equal(world->process_count, 6);
+    assert_int_equal(world_count(world, "j", RUN_OK), 6);
+    world_check(world);
+}
+
 /* A year of seconds is a handful of ranges, not 31 million entries. */
 static void test_long_outage_is_a_range(void **state)
 {
@@ -379,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_overlap),
         WITH_WORLD(test_queue_is_bounded),
         cmocka_unit_test(test_catch_up),
+        WITH_WORLD(test_catch_up_all_up_to_now),
         WITH_WORLD(test_long_outage_is_a_range),
         WITH_WORLD(test_pause),
         WITH_WORLD(test_skip_next),
