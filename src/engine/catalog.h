@@ -19,6 +19,7 @@ struct catalog_job {
     struct id uid;
     int64_t revision;
     int64_t cursor_ms;    /* the last tick that was dealt with, or the job's creation */
+    int64_t caught_up_ms; /* when ticks were last made good after an outage */
     int64_t next_ms;      /* next tick; NEVER_MS: none */
     struct last_run last; /* last.run_id zero: none yet */
     char *json;           /* the stored definition, then the name, in one block */
@@ -29,7 +30,6 @@ struct catalog_job {
     uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
     uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
     bool claiming;
-    bool catching_up; /* ticks are being made good: later ones wait behind them */
     bool paused, deleted;
     bool broken; /* the definition can't be read by this version: never planned */
 };

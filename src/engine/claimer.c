@@ -1,6 +1,7 @@
 #include "claimer.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,15 +147,17 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
 }
 
 /* Ticks that are made good all at once run one after the other, also where the job would skip a
- * tick that comes while another runs; and so do the ticks that fall due meanwhile. */
-static void fill_overlap(struct store_claim *claim, const struct plan *plan)
+ * tick that comes while another runs. Those that were just due by then belong to them. */
+static void fill_overlap(const struct claimer *claimer, struct store_claim *claim,
+                         const struct plan *plan)
 {
     const struct job *job = plan->definition;
-    bool may_queue = job->catch_up == CATCH_UP_ALL && job->overlap == OVERLAP_SKIP;
-    plan->job->catching_up = may_queue && (plan->cause == CAUSE_CATCH_UP ||
-                                           (plan->job->catching_up && plan->job->open_runs));
-    claim->overlap = plan->job->catching_up ? OVERLAP_QUEUE : job->overlap;
-    claim->queue_limit = plan->job->catching_up ? job->catch_up_limit + 1 : job->queue_limit;
+    bool one_by_one = job->catch_up == CATCH_UP_ALL && job->overlap == OVERLAP_SKIP;
+    if (plan->cause == CAUSE_CATCH_UP)
+        plan->job->caught_up_ms = claimer->now.wall.ms;
+    one_by_one = one_by_one && plan->tick_ms <= plan->job->caught_up_ms;
+    claim->overlap = one_by_one ? OVERLAP_QUEUE : job->overlap;
+    claim->queue_limit = one_by_one ? INT_MAX : job->queue_limit;
 }
 
 static void send(struct claimer *claimer)
@@ -203,7 +206,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
     };
     if (plan->with_run) {
         claimer->wanted++;
-        fill_overlap(claim, plan);
+        fill_overlap(claimer, claim, plan);
         claim->skip_entry_id = ports_new_id(claimer->ports, claimer->now.wall);
         fill_run(claimer, plan, &claim->run);
     }
