@@ -13,8 +13,8 @@ double wall_s(void); /* since 1970 */
 void sort_doubles(double *values, size_t count);
 double percentile(const double *sorted, size_t count, double percent);
 
-/* make_jobs.c: DIR COUNT SCHEDULE JITTER_S: fills a data folder with jobs that run /bin/true.
- * Prints nothing. */
+/* make_jobs.c: DIR PREFIX COUNT SCHEDULE JITTER_S: adds jobs that run /bin/true to a data folder,
+ * which is made if need be. Prints nothing. */
 int make_jobs(char **argv);
 
 /* machine.c: what the machine itself can do.

@@ -11,7 +11,7 @@ static const struct {
     int arguments;
     int (*run)(char **argv);
 } parts[] = {
-    {"jobs", 4, make_jobs},        {"spawn", 1, measure_spawns}, {"timer", 1, measure_timer},
+    {"jobs", 5, make_jobs},        {"spawn", 1, measure_spawns}, {"timer", 1, measure_timer},
     {"burst", 1, measure_burst},   {"read", 1, measure_read},    {"pages", 3, measure_pages},
     {"starts", 3, measure_starts}, {"rate", 3, measure_rate},
 };

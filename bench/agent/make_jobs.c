@@ -16,7 +16,8 @@ enum { BATCH = 1000 };
 struct maker {
     struct store *store;
     int wake_fd;
-    struct job job; /* texts are borrowed */
+    const char *prefix; /* of names */
+    struct job job;     /* texts are borrowed */
     struct wall_ms now;
     struct store_put_job puts[BATCH];
     char names[BATCH][32];
@@ -45,7 +46,7 @@ static void fill(struct maker *maker, struct store_put_job *put, char *name, lon
 {
     uint8_t random[10] = {0};
     memcpy(random, &number, sizeof(number));
-    snprintf(name, sizeof(maker->names[0]), "bench-%07ld", number);
+    snprintf(name, sizeof(maker->names[0]), "%s-%07ld", maker->prefix, number);
     maker->job.name = name;
     maker->job.uid = id_make(maker->now, random);
     char *json = job_encode_text(&maker->job);
@@ -82,8 +83,8 @@ static void put_batch(struct maker *maker, long first, long count)
 
 int make_jobs(char **argv)
 {
-    long count = atol(argv[1]);
-    char *schedules[] = {argv[2], NULL}, *command[] = {(char *)"/bin/true", NULL};
+    long count = atol(argv[2]);
+    char *schedules[] = {argv[3], NULL}, *command[] = {(char *)"/bin/true", NULL};
     struct job *defaults = job_new();
     struct maker *maker = calloc(1, sizeof(*maker));
     struct strbuf why;
@@ -92,11 +93,12 @@ int make_jobs(char **argv)
     strbuf_init(&why);
     maker->wake_fd = eventfd(0, EFD_CLOEXEC);
     maker->now = clock_now().wall;
+    maker->prefix = argv[1];
     maker->job = *defaults;
     maker->job.schedules = schedules;
     maker->job.schedule_count = 1;
     maker->job.timezone = (char *)"UTC";
-    maker->job.jitter_s = atol(argv[3]);
+    maker->job.jitter_s = atol(argv[4]);
     maker->job.command = command;
     maker->job.overlap = OVERLAP_ALLOW;
     maker->job.created_ms = maker->job.updated_ms = maker->now.ms;
