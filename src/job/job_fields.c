@@ -103,7 +103,7 @@ const struct field job_fields[] = {
     {"jitter", FIELD_DURATION, AT(jitter_s), 0, DAY_S},
     {"dst", FIELD_CHOICE, AT(dst), .words = dst_words},
     {"command", FIELD_ARGV, AT(command), 1, 4096},
-    {"shell", FIELD_SCRIPT, AT(script), 1, 1024 * 1024},
+    {"shell", FIELD_SCRIPT, AT(script), 1, 131071}, /* one argument, of which Linux takes no more */
     {"cwd", FIELD_TEXT, AT(cwd), 1, 4095, .complain = path_complaint},
     {"user", FIELD_TEXT, AT(user), 1, 255, .complain = user_complaint},
     {"env", FIELD_PAIRS, AT(env), 0, 128 * 1024 - 1, .complain = variable_complaint},

@@ -68,6 +68,12 @@ refuse 6 bad.yaml
 run peal apply -f bad.yaml
 expect_status 6
 expect_stderr_has bad.yaml
+{
+    printf 'name: script\nschedule: "@manual"\nshell: "'
+    head -c 131072 /dev/zero | tr '\0' '#'
+    echo '"'
+} >bad.yaml
+refuse 6 'shell: is longer than 131071 bytes' # no shell could be given more
 head -c 20000000 /dev/zero | tr '\0' '#' >bad.yaml
 refuse 6 bad.yaml
 for i in {1..60000}; do
