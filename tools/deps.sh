@@ -16,13 +16,19 @@ build tzdata
 build libcurl4-openssl-dev
 build libevent-dev
 build libjansson-dev
+build libnghttp2-dev
+build libprotobuf-c-dev
 build libsqlite3-dev
 build libssl-dev
 build libyaml-dev
+build protobuf-c-compiler protoc-c
 build zlib1g-dev
 test  libcmocka-dev
+test  etcd-client     etcdctl
+test  etcd-server     etcd
 test  faketime        faketime
 test  jq              jq
+test  openssl         openssl
 test  sqlite3         sqlite3
 lint  clang
 lint  clang-format

@@ -1,0 +1,344 @@
+/* The way of a request: waits for a connection, is sent, perhaps sent again, and is answered.
+ *
+ *     WAITING -> SENT -> done
+ *        ^ \       |
+ *        |  \      v
+ *        +--- PAUSED        and from anywhere: done when the deadline has passed
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "etcd_internal.h"
+
+enum {
+    PAUSE_FIRST_MS = 10,
+    PAUSE_MAX_MS = 500,
+    AUTH_TRIES = 2,
+};
+
+enum call_state {
+    CALL_WAITING,
+    CALL_SENT,
+    CALL_PAUSED,
+};
+
+struct etcd_call {
+    struct etcd_client *client;
+    uint64_t number;
+    const struct etcd_method *method;
+    etcd_done *done;
+    void *context;
+    uint8_t *request; /* with its prefix */
+    size_t request_length;
+    int64_t timeout_ms, deadline_at_ms;
+    uint32_t place; /* in client->wakes */
+    enum call_state state;
+    struct etcd_call *next, **link; /* WAITING */
+    struct grpc_stream *stream;     /* SENT */
+    uint8_t *answer;
+    size_t answer_length;
+    int pauses, auth_tries;
+    char *last_error; /* of an attempt before this one; NULL: none */
+};
+
+int64_t etcd_now_ms(void)
+{
+    return clock_now().boot.ms;
+}
+
+static void moved(void *item, uint32_t place)
+{
+    struct etcd_call *call = item;
+    call->place = place;
+}
+
+/* ---- waiting, and being looked at ---- */
+
+static void wait_in_line(struct etcd_call *call)
+{
+    struct etcd_client *client = call->client;
+    call->state = CALL_WAITING;
+    call->next = NULL;
+    call->link = client->waiting_end;
+    *call->link = call;
+    client->waiting_end = &call->next;
+}
+
+static void leave_line(struct etcd_call *call)
+{
+    *call->link = call->next;
+    if (call->next)
+        call->next->link = call->link;
+    else
+        call->client->waiting_end = call->link;
+}
+
+static void arm(struct etcd_client *client)
+{
+    if (client->wakes.count == 0 || client->wakes.entries[0].key >= client->timer_at_ms)
+        return;
+    int64_t delay_ms = client->wakes.entries[0].key - etcd_now_ms();
+    client->timer_at_ms = client->wakes.entries[0].key;
+    loop_timer_set(client->timer, delay_ms > 0 ? delay_ms : 0);
+}
+
+static void look_again_at(struct etcd_call *call, int64_t at_ms)
+{
+    heap_update(&call->client->wakes, call->place,
+                at_ms < call->deadline_at_ms ? at_ms : call->deadline_at_ms);
+    arm(call->client);
+}
+
+static void call_free(struct etcd_call *call)
+{
+    if (call->state == CALL_WAITING)
+        leave_line(call);
+    if (call->stream)
+        grpc_stream_cancel(call->stream);
+    heap_remove(&call->client->wakes, call->place);
+    free(call->request);
+    free(call->answer);
+    free(call->last_error);
+    free(call);
+}
+
+void etcd_call_cancel(struct etcd_call *call)
+{
+    if (call)
+        call_free(call);
+}
+
+/* ---- the end ---- */
+
+static void finish(struct etcd_call *call, const struct etcd_result *result)
+{
+    etcd_done *done = call->done;
+    void *context = call->context;
+    call_free(call); /* first, so that `done` finds a client in order */
+    done(context, result);
+}
+
+static void fail(struct etcd_call *call, enum status st, int code, const char *message)
+{
+    finish(call, &(struct etcd_result){.status = st, .code = code, .message = message});
+}
+
+static void succeed(struct etcd_call *call)
+{
+    struct arena *arena = &call->client->arena;
+    struct etcd_result result = {.message = ""};
+    uint8_t *answer = call->answer; /* the result points into it */
+    call->answer = NULL;
+    arena_reset(arena);
+    enum status st =
+        answer ? call->method->decode(arena, answer, call->answer_length, &result) : E_CORRUPT;
+    if (st == OK)
+        finish(call, &result);
+    else if (st == E_NOMEM)
+        fail(call, E_NOMEM, GRPC_OK, "no memory for the answer");
+    else /* it was done, but what came of it can't be told */
+        fail(call, call->method->is_read ? E_CORRUPT : E_UNKNOWN, GRPC_OK, "unreadable answer");
+    free(answer);
+}
+
+static void fail_late(struct etcd_call *call)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    if (call->state == CALL_SENT) {
+        struct h2_connection *connection = grpc_stream_connection(call->stream);
+        strbuf_addf(&text, "%s did not answer within %lld ms", h2_connection_name(connection),
+                    (long long)call->timeout_ms);
+        h2_connection_probe(connection);
+        fail(call, E_UNKNOWN, GRPC_NO_CODE, text.text);
+    } else {
+        strbuf_adds(&text, "no etcd endpoint can be used: ");
+        endpoints_describe(&call->client->endpoints, &text);
+        if (call->last_error)
+            strbuf_addf(&text, "; the last attempt: %s", call->last_error);
+        fail(call, E_UNREACHABLE, GRPC_NO_CODE, text.text);
+    }
+    strbuf_release(&text);
+}
+
+/* ---- sending ---- */
+
+static void pause_call(struct etcd_call *call, const char *error)
+{
+    free(call->last_error);
+    call->last_error = strdup(error);
+    int64_t pause_ms = PAUSE_FIRST_MS;
+    for (int i = 0; i < call->pauses && pause_ms < PAUSE_MAX_MS; i++)
+        pause_ms *= 2;
+    call->pauses++;
+    call->state = CALL_PAUSED;
+    look_again_at(call, etcd_now_ms() + pause_ms);
+}
+
+static enum status on_message(void *context, const uint8_t *bytes, size_t length)
+{
+    struct etcd_call *call = context;
+    if (call->answer)
+        return E_CORRUPT; /* one request, one answer */
+    call->answer = malloc(length ? length : 1);
+    if (!call->answer)
+        return E_NOMEM;
+    memcpy(call->answer, bytes, length);
+    call->answer_length = length;
+    return OK;
+}
+
+static void on_ended(void *context, const struct grpc_end *end)
+{
+    struct etcd_call *call = context;
+    struct etcd_client *client = call->client;
+    struct h2_connection *connection = grpc_stream_connection(call->stream);
+    call->stream = NULL;
+    if (end->status == OK) {
+        channel_worked(&client->calls, connection);
+        succeed(call);
+        return;
+    }
+    free(call->answer);
+    call->answer = NULL;
+    if (end->is_refused && end->code != GRPC_NO_CODE)
+        channel_avoid(&client->calls, connection, end->message);
+    if (etcd_auth_is_stale(client, end->code, end->message) && !call->method->without_token &&
+        call->auth_tries++ < AUTH_TRIES) {
+        etcd_auth_forget(client);
+        wait_in_line(call);
+        etcd_calls_flush(client);
+    } else if (end->is_refused || (call->method->is_read && end->status == E_UNKNOWN)) {
+        pause_call(call, end->message);
+    } else {
+        fail(call, end->status, end->code, end->message);
+    }
+}
+
+static const struct grpc_stream_events stream_events = {.message = on_message, .ended = on_ended};
+
+static bool send_call(struct etcd_call *call, struct h2_connection *connection)
+{
+    int64_t now_ms = etcd_now_ms();
+    struct grpc_request request = {
+        .path = call->method->path,
+        .bytes = call->request,
+        .length = call->request_length,
+        .timeout_ms = call->deadline_at_ms - now_ms,
+        .token = call->method->without_token ? NULL : call->client->auth.token,
+        .require_leader = !call->method->any_member,
+    };
+    if (request.timeout_ms <= 0 ||
+        grpc_stream_open(connection, &request, &stream_events, call, &call->stream) != OK)
+        return false; /* its deadline is near, or memory is short: it waits */
+    leave_line(call);
+    call->state = CALL_SENT;
+    look_again_at(call, now_ms + call->timeout_ms / 4);
+    return true;
+}
+
+void etcd_calls_flush(struct etcd_client *client)
+{
+    if (!client->waiting)
+        return;
+    struct h2_connection *connection = channel_get(&client->calls);
+    struct etcd_call *call = connection ? client->waiting : NULL;
+    while (call) {
+        struct etcd_call *next = call->next;
+        if (call->method->without_token || etcd_auth_ready(client))
+            send_call(call, connection);
+        call = next;
+    }
+}
+
+static void on_timer(void *context)
+{
+    struct etcd_client *client = context;
+    int64_t now_ms = etcd_now_ms();
+    client->timer_at_ms = INT64_MAX;
+    while (client->wakes.count > 0 && client->wakes.entries[0].key <= now_ms) {
+        struct etcd_call *call = client->wakes.entries[0].item;
+        if (now_ms >= call->deadline_at_ms) {
+            fail_late(call);
+        } else if (call->state == CALL_PAUSED) {
+            wait_in_line(call);
+            look_again_at(call, call->deadline_at_ms);
+        } else { /* it takes long: is the server still there? */
+            if (call->state == CALL_SENT)
+                h2_connection_probe(grpc_stream_connection(call->stream));
+            look_again_at(call, call->deadline_at_ms);
+        }
+    }
+    etcd_calls_flush(client);
+    arm(client);
+}
+
+enum status etcd_calls_init(struct etcd_client *client)
+{
+    client->waiting_end = &client->waiting;
+    client->timer_at_ms = INT64_MAX;
+    heap_init(&client->wakes, moved);
+    return loop_timer_new(client->loop, on_timer, client, &client->timer);
+}
+
+void etcd_calls_release(struct etcd_client *client)
+{
+    while (client->wakes.count > 0)
+        call_free(client->wakes.entries[0].item);
+    heap_release(&client->wakes);
+    client->timer = loop_timer_free(client->timer);
+}
+
+/* Not those that are made meanwhile, by a `done` which tries again at once. */
+void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why)
+{
+    uint64_t last = client->call_count;
+    struct etcd_call *call = client->waiting;
+    while (call) {
+        if (call->method->without_token || call->number > last) {
+            call = call->next;
+            continue;
+        }
+        finish(call, why);
+        call = client->waiting; /* the line may be another one now */
+    }
+}
+
+enum status etcd_call_start(struct etcd_client *client, const struct etcd_method *method,
+                            const ProtobufCMessage *message, const struct etcd_reply *reply,
+                            struct etcd_call **ret)
+{
+    size_t length = protobuf_c_message_get_packed_size(message);
+    if (length > GRPC_REQUEST_MAX)
+        return E_TOO_LARGE;
+    struct etcd_call *call = calloc(1, sizeof(*call));
+    uint8_t *request = malloc(GRPC_PREFIX + length);
+    if (!call || !request)
+        goto out;
+    *call = (struct etcd_call){
+        .client = client,
+        .number = ++client->call_count,
+        .method = method,
+        .done = reply->done,
+        .context = reply->context,
+        .request = request,
+        .request_length = GRPC_PREFIX + length,
+        .timeout_ms = reply->deadline_ms > 0 ? reply->deadline_ms : client->deadline_ms,
+    };
+    call->deadline_at_ms = etcd_now_ms() + call->timeout_ms;
+    if (heap_push(&client->wakes, call->deadline_at_ms, call) != OK)
+        goto out;
+    grpc_prefix_write(request, length);
+    protobuf_c_message_pack(message, request + GRPC_PREFIX);
+    wait_in_line(call);
+    arm(client);
+    etcd_calls_flush(client);
+    if (ret)
+        *ret = call;
+    return OK;
+out:
+    free(call);
+    free(request);
+    return E_NOMEM;
+}

@@ -1,0 +1,145 @@
+#include <arpa/inet.h>
+#include <event2/dns.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "etcd_internal.h"
+#include "tls.h"
+
+enum {
+    DEADLINE_MS = 2000,
+    CONNECT_TIMEOUT_MS = 1000,
+};
+
+struct etcd_bytes etcd_text(const char *text)
+{
+    return (struct etcd_bytes){text, strlen(text)};
+}
+
+static void calls_ready(void *context)
+{
+    etcd_calls_flush(context);
+}
+
+static void streams_ready(void *context)
+{
+    etcd_streams_flush(context);
+}
+
+void etcd_streams_flush(struct etcd_client *client)
+{
+    if (client->watches)
+        watch_hub_flush(client->watches);
+    if (client->leases)
+        lease_hub_flush(client->leases);
+}
+
+static bool is_address(const char *host)
+{
+    struct in6_addr address;
+    return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
+}
+
+/* Names are looked up without blocking the loop; addresses need no one to look them up. */
+static enum status prepare_names(struct etcd_client *client)
+{
+    bool are_addresses = true;
+    for (size_t i = 0; i < client->endpoints.count; i++)
+        are_addresses = are_addresses && is_address(client->endpoints.items[i].host);
+    if (are_addresses)
+        return OK;
+    client->channel_config.names =
+        evdns_base_new(loop_base(client->loop),
+                       EVDNS_BASE_INITIALIZE_NAMESERVERS | EVDNS_BASE_DISABLE_WHEN_INACTIVE);
+    return client->channel_config.names ? OK : E_NOMEM;
+}
+
+static enum status prepare_tls(struct etcd_client *client, const struct etcd_client_config *config,
+                               struct parse_error *reterr)
+{
+    bool is_used = false;
+    for (size_t i = 0; i < client->endpoints.count; i++)
+        is_used = is_used || client->endpoints.items[i].use_tls;
+    struct tls_config tls = {config->ca_file, config->cert_file, config->key_file};
+    return is_used ? tls_new(&tls, &client->channel_config.tls, reterr) : OK;
+}
+
+static enum status copy_text(const char *text, char **ret)
+{
+    *ret = text ? strdup(text) : NULL;
+    return text && !*ret ? E_NOMEM : OK;
+}
+
+static enum status copy_config(struct etcd_client *client, const struct etcd_client_config *config,
+                               struct parse_error *reterr)
+{
+    uint64_t seed = 0;
+    bool default_tls = config->ca_file || config->cert_file || config->key_file;
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+        seed = (uint64_t)etcd_now_ms(); /* for jitter alone */
+    if (config->user && !config->password)
+        return parse_fail(reterr, 0, "etcd user \"%s\" has no password", config->user);
+    client->deadline_ms = config->deadline_ms > 0 ? config->deadline_ms : DEADLINE_MS;
+    enum status st = endpoints_init(&client->endpoints, config->endpoints, config->endpoint_count,
+                                    default_tls, seed, reterr);
+    if (st == OK)
+        st = copy_text(config->server_name, &client->server_name);
+    if (st == OK)
+        st = copy_text(config->user, &client->auth.user);
+    if (st == OK)
+        st = copy_text(config->password, &client->auth.password);
+    if (st == OK)
+        st = prepare_names(client);
+    if (st == OK)
+        st = prepare_tls(client, config, reterr);
+    client->channel_config.loop = client->loop;
+    client->channel_config.endpoints = &client->endpoints;
+    client->channel_config.server_name = client->server_name;
+    client->channel_config.connect_timeout_ms =
+        config->connect_timeout_ms > 0 ? config->connect_timeout_ms : CONNECT_TIMEOUT_MS;
+    return st;
+}
+
+enum status etcd_client_new(struct loop *loop, const struct etcd_client_config *config,
+                            struct etcd_client **ret, struct parse_error *reterr)
+{
+    struct etcd_client *client = calloc(1, sizeof(*client));
+    if (!client)
+        return E_NOMEM;
+    client->loop = loop;
+    arena_init(&client->arena);
+    enum status st = etcd_calls_init(client);
+    if (st == OK)
+        st = copy_config(client, config, reterr);
+    if (st == OK)
+        st = channel_init(&client->calls, &client->channel_config, calls_ready, client);
+    if (st == OK)
+        st = channel_init(&client->streams, &client->channel_config, streams_ready, client);
+    if (st != OK) {
+        etcd_client_free(client);
+        return st;
+    }
+    *ret = client;
+    return OK;
+}
+
+struct etcd_client *etcd_client_free(struct etcd_client *client)
+{
+    if (!client)
+        return NULL;
+    client->watches = watch_hub_free(client->watches);
+    client->leases = lease_hub_free(client->leases);
+    etcd_calls_release(client);
+    channel_release(&client->calls);
+    channel_release(&client->streams);
+    if (client->channel_config.names)
+        evdns_base_free(client->channel_config.names, 0);
+    SSL_CTX_free(client->channel_config.tls);
+    endpoints_release(&client->endpoints);
+    etcd_auth_release(&client->auth);
+    arena_release(&client->arena);
+    free(client->server_name);
+    free(client);
+    return NULL;
+}

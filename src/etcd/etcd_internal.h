@@ -1,0 +1,112 @@
+/* What the files of the client share: the client itself, the way of a call, and how answers are
+ * read. */
+#ifndef PEAL_ETCD_INTERNAL_H
+#define PEAL_ETCD_INTERNAL_H
+
+#include "arena.h"
+#include "channel.h"
+#include "etcd.h"
+#include "etcd.pb-c.h"
+#include "grpc_stream.h"
+#include "heap.h"
+
+struct watch_hub;
+struct lease_hub;
+
+/* ---- the client ---- */
+
+struct etcd_auth {
+    char *user, *password; /* NULL: nobody asks who we are */
+    char *token;           /* NULL: none yet */
+    bool is_asking;
+    bool is_needless; /* the server does not know users */
+};
+
+struct etcd_client {
+    struct loop *loop;
+    int64_t deadline_ms;
+    struct endpoints endpoints;
+    char *server_name;
+    struct channel_config channel_config;
+    struct channel calls;   /* requests with one answer */
+    struct channel streams; /* watches and leases, so that they don't starve behind bulk */
+
+    struct etcd_call *waiting, **waiting_end; /* in order */
+    uint64_t call_count;                      /* ever */
+    struct heap wakes;                        /* all calls, by when they are looked at next */
+    struct loop_timer *timer;
+    int64_t timer_at_ms;
+    struct arena arena; /* of the message that is being handed out */
+
+    struct etcd_auth auth;
+    struct watch_hub *watches; /* NULL: none yet */
+    struct lease_hub *leases;
+};
+
+int64_t etcd_now_ms(void); /* the boot clock */
+
+/* ---- calls ---- */
+
+typedef enum status etcd_decode(struct arena *arena, const uint8_t *bytes, size_t length,
+                                struct etcd_result *ret);
+
+struct etcd_method {
+    const char *path;
+    etcd_decode *decode;
+    bool is_read;       /* may be sent again at any time */
+    bool any_member;    /* also one without a leader */
+    bool without_token; /* nobody need be known for it */
+};
+
+/* Packs the message and sends it. Anything but OK: nothing was sent, nothing will be called. */
+MUST_CHECK enum status etcd_call_start(struct etcd_client *client, const struct etcd_method *method,
+                                       const ProtobufCMessage *message,
+                                       const struct etcd_reply *reply, struct etcd_call **ret);
+MUST_CHECK enum status etcd_calls_init(struct etcd_client *client);
+void etcd_calls_release(struct etcd_client *client);
+/* Sends what waits, as far as there is a connection and a token. */
+void etcd_calls_flush(struct etcd_client *client);
+/* Ends all that wait for a token. */
+void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why);
+
+/* ---- who we are ---- */
+
+/* False: no token yet; etcd_calls_flush and etcd_streams_flush are called when there is one. */
+bool etcd_auth_ready(struct etcd_client *client);
+/* The server did not take the token: the next call gets a new one. */
+void etcd_auth_forget(struct etcd_client *client);
+bool etcd_auth_is_stale(const struct etcd_client *client, int code, const char *message);
+void etcd_auth_release(struct etcd_auth *auth);
+
+/* ---- streams ---- */
+
+void etcd_streams_flush(struct etcd_client *client);
+void watch_hub_flush(struct watch_hub *hub);
+void lease_hub_flush(struct lease_hub *hub);
+struct watch_hub *watch_hub_free(struct watch_hub *hub);
+struct lease_hub *lease_hub_free(struct lease_hub *hub);
+
+/* ---- messages ---- */
+
+ProtobufCBinaryData etcd_slice(struct etcd_bytes bytes);
+/* The first key that does not begin with `prefix`; in the arena. E_NOMEM. */
+MUST_CHECK enum status etcd_prefix_end(struct arena *arena, struct etcd_bytes prefix,
+                                       struct etcd_bytes *ret);
+
+struct etcd_kv etcd_read_kv(const Etcdpb__KeyValue *kv);
+void etcd_read_header(const Etcdpb__Header *header, struct etcd_result *ret);
+
+MUST_CHECK enum status etcd_make_range(struct arena *arena, const struct etcd_range *request,
+                                       Etcdpb__RangeRequest *ret);
+MUST_CHECK enum status etcd_make_delete(struct arena *arena, const struct etcd_delete *request,
+                                        Etcdpb__DeleteRequest *ret);
+void etcd_make_put(const struct etcd_put *request, Etcdpb__PutRequest *ret);
+
+etcd_decode etcd_decode_range, etcd_decode_put, etcd_decode_delete, etcd_decode_txn,
+    etcd_decode_header, etcd_decode_grant, etcd_decode_look, etcd_decode_status, etcd_decode_alarms;
+
+/* Decodes any answer without children of its own type into the arena; NULL: E_CORRUPT. */
+void *etcd_unpack(struct arena *arena, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
+                  size_t length);
+
+#endif

@@ -1,0 +1,227 @@
+/* Requests with one answer: keys and values, leases, maintenance. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "etcd_internal.h"
+
+ProtobufCBinaryData etcd_slice(struct etcd_bytes bytes)
+{
+    return (ProtobufCBinaryData){bytes.length, (uint8_t *)(uintptr_t)bytes.data};
+}
+
+enum status etcd_prefix_end(struct arena *arena, struct etcd_bytes prefix, struct etcd_bytes *ret)
+{
+    const uint8_t *from = prefix.data;
+    size_t length = prefix.length;
+    while (length > 0 && from[length - 1] == 0xff)
+        length--;
+    if (length == 0) { /* to etcd, one zero byte as the end is: all keys from here on */
+        *ret = (struct etcd_bytes){"", 1};
+        return OK;
+    }
+    uint8_t *end = arena_alloc(arena, length);
+    if (!end)
+        return E_NOMEM;
+    memcpy(end, from, length);
+    end[length - 1]++;
+    *ret = (struct etcd_bytes){end, length};
+    return OK;
+}
+
+/* Key and end of a range as etcd wants them; a prefix of nothing is every key. */
+static enum status make_span(struct arena *arena, struct etcd_bytes key, struct etcd_bytes end,
+                             bool prefix, ProtobufCBinaryData *ret_key,
+                             ProtobufCBinaryData *ret_end)
+{
+    if (prefix) {
+        enum status st = etcd_prefix_end(arena, key, &end);
+        if (st != OK)
+            return st;
+        if (key.length == 0)
+            key = (struct etcd_bytes){"", 1};
+    }
+    *ret_key = etcd_slice(key);
+    *ret_end = etcd_slice(end);
+    return OK;
+}
+
+static const struct {
+    int order, target;
+} sorts[] = {
+    [ETCD_SORT_NONE] = {0, 0},
+    [ETCD_SORT_KEY_DESCENDING] = {2, 0},
+    [ETCD_SORT_CREATED_ASCENDING] = {1, 2},
+    [ETCD_SORT_CREATED_DESCENDING] = {2, 2},
+    [ETCD_SORT_CHANGED_ASCENDING] = {1, 3},
+    [ETCD_SORT_CHANGED_DESCENDING] = {2, 3},
+};
+
+enum status etcd_make_range(struct arena *arena, const struct etcd_range *request,
+                            Etcdpb__RangeRequest *ret)
+{
+    etcdpb__range_request__init(ret);
+    ret->limit = request->limit;
+    ret->revision = request->revision;
+    ret->sort_order = sorts[request->sort].order;
+    ret->sort_target = sorts[request->sort].target;
+    ret->serializable = request->serializable;
+    ret->keys_only = request->keys_only;
+    ret->count_only = request->count_only;
+    ret->max_create_revision = request->max_create_revision;
+    return make_span(arena, request->key, request->end, request->prefix, &ret->key,
+                     &ret->range_end);
+}
+
+enum status etcd_make_delete(struct arena *arena, const struct etcd_delete *request,
+                             Etcdpb__DeleteRequest *ret)
+{
+    etcdpb__delete_request__init(ret);
+    ret->prev_kv = request->want_previous;
+    return make_span(arena, request->key, request->end, request->prefix, &ret->key,
+                     &ret->range_end);
+}
+
+void etcd_make_put(const struct etcd_put *request, Etcdpb__PutRequest *ret)
+{
+    etcdpb__put_request__init(ret);
+    ret->key = etcd_slice(request->key);
+    ret->value = etcd_slice(request->value);
+    ret->lease = request->lease;
+    ret->prev_kv = request->want_previous;
+}
+
+/* ---- keys and values ---- */
+
+enum status etcd_range(struct etcd_client *client, const struct etcd_range *request,
+                       const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {
+        .path = "/etcdserverpb.KV/Range", .decode = etcd_decode_range, .is_read = true};
+    Etcdpb__RangeRequest message;
+    struct arena arena; /* not the client's: that may hold the result that this came from */
+    arena_init(&arena);
+    enum status st = etcd_make_range(&arena, request, &message);
+    if (st == OK)
+        st = etcd_call_start(client, &method, &message.base, reply, ret);
+    arena_release(&arena);
+    return st;
+}
+
+enum status etcd_put(struct etcd_client *client, const struct etcd_put *request,
+                     const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.KV/Put",
+                                              .decode = etcd_decode_put};
+    Etcdpb__PutRequest message;
+    etcd_make_put(request, &message);
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
+enum status etcd_delete(struct etcd_client *client, const struct etcd_delete *request,
+                        const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.KV/DeleteRange",
+                                              .decode = etcd_decode_delete};
+    Etcdpb__DeleteRequest message;
+    struct arena arena;
+    arena_init(&arena);
+    enum status st = etcd_make_delete(&arena, request, &message);
+    if (st == OK)
+        st = etcd_call_start(client, &method, &message.base, reply, ret);
+    arena_release(&arena);
+    return st;
+}
+
+/* ---- leases ---- */
+
+enum status etcd_lease_grant(struct etcd_client *client, int64_t ttl_s,
+                             const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.Lease/LeaseGrant",
+                                              .decode = etcd_decode_grant};
+    Etcdpb__LeaseGrantRequest message = ETCDPB__LEASE_GRANT_REQUEST__INIT;
+    message.ttl = ttl_s;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
+enum status etcd_lease_revoke(struct etcd_client *client, int64_t id,
+                              const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.Lease/LeaseRevoke",
+                                              .decode = etcd_decode_header};
+    Etcdpb__LeaseRevokeRequest message = ETCDPB__LEASE_REVOKE_REQUEST__INIT;
+    message.id = id;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
+enum status etcd_lease_look(struct etcd_client *client, int64_t id, bool want_keys,
+                            const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {
+        .path = "/etcdserverpb.Lease/LeaseTimeToLive", .decode = etcd_decode_look, .is_read = true};
+    Etcdpb__LeaseTimeToLiveRequest message = ETCDPB__LEASE_TIME_TO_LIVE_REQUEST__INIT;
+    message.id = id;
+    message.keys = want_keys;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
+/* ---- maintenance ---- */
+
+enum status etcd_compact(struct etcd_client *client, int64_t revision, bool physical,
+                         const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.KV/Compact",
+                                              .decode = etcd_decode_header};
+    Etcdpb__CompactRequest message = ETCDPB__COMPACT_REQUEST__INIT;
+    message.revision = revision;
+    message.physical = physical;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
+enum status etcd_status(struct etcd_client *client, const struct etcd_reply *reply,
+                        struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Status",
+                                              .decode = etcd_decode_status,
+                                              .is_read = true,
+                                              .any_member = true};
+    Etcdpb__StatusRequest message = ETCDPB__STATUS_REQUEST__INIT;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
+static enum status call_alarm(struct etcd_client *client, const struct etcd_method *method,
+                              int action, uint64_t member_id, enum etcd_alarm alarm,
+                              const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    Etcdpb__AlarmRequest message = ETCDPB__ALARM_REQUEST__INIT;
+    message.action = action;
+    message.member_id = member_id;
+    message.alarm = (int32_t)alarm;
+    return etcd_call_start(client, method, &message.base, reply, ret);
+}
+
+enum status etcd_alarms(struct etcd_client *client, const struct etcd_reply *reply,
+                        struct etcd_call **ret)
+{
+    static const struct etcd_method method = {
+        .path = "/etcdserverpb.Maintenance/Alarm", .decode = etcd_decode_alarms, .is_read = true};
+    return call_alarm(client, &method, 0, 0, ETCD_ALARM_NONE, reply, ret);
+}
+
+enum status etcd_disarm(struct etcd_client *client, uint64_t member_id, enum etcd_alarm alarm,
+                        const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Alarm",
+                                              .decode = etcd_decode_alarms};
+    return call_alarm(client, &method, 2, member_id, alarm, reply, ret);
+}
+
+enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply *reply,
+                            struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Defragment",
+                                              .decode = etcd_decode_header,
+                                              .any_member = true};
+    Etcdpb__DefragmentRequest message = ETCDPB__DEFRAGMENT_REQUEST__INIT;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}

@@ -1,0 +1,292 @@
+/* Leases that are kept alive, all on one stream.
+ *
+ *     ASKING -> HELD -> LOST
+ *          \-> LOST (not granted)
+ */
+#include "etcd_lease.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hash.h"
+#include "long_stream.h"
+#include "table.h"
+
+enum {
+    RENEWALS_PER_TTL = 3,
+    PATIENCE_MS = 1000, /* for an answer, before the connection is looked at */
+};
+
+enum lease_state {
+    LEASE_ASKING,
+    LEASE_HELD,
+    LEASE_LOST,
+};
+
+struct etcd_lease {
+    struct lease_hub *hub;
+    enum lease_state state;
+    etcd_lease_notify *notify;
+    void *context;
+    struct etcd_call *call; /* ASKING */
+    struct loop_timer *timer;
+    int64_t id, ttl_ms;
+    int64_t held_until_ms;
+    int64_t sent_at_ms; /* of the request whose answer is awaited, or of the last one */
+    bool is_awaited;
+};
+
+struct lease_hub {
+    struct etcd_client *client;
+    struct long_stream stream;
+    struct table leases; /* HELD, by id */
+};
+
+static uint64_t lease_hash(const void *item)
+{
+    const struct etcd_lease *lease = item;
+    return hash_bytes(0, &lease->id, sizeof(lease->id));
+}
+
+static bool lease_has_id(const void *item, const void *id)
+{
+    const struct etcd_lease *lease = item;
+    return lease->id == *(const int64_t *)id;
+}
+
+static const struct table_type lease_table = {lease_hash, lease_has_id};
+
+static void end_lease(struct etcd_lease *lease, enum etcd_lease_kind kind, enum status st,
+                      const char *message)
+{
+    struct etcd_lease_notice notice = {.kind = kind, .status = st, .message = message};
+    struct lease_hub *hub = lease->hub;
+    if (lease->state == LEASE_HELD) {
+        table_remove(&hub->leases, lease);
+        if (hub->leases.count == 0)
+            long_stream_want(&hub->stream, false);
+    }
+    lease->state = LEASE_LOST;
+    loop_timer_stop(lease->timer);
+    lease->notify(lease->context, &notice); /* it may be gone now */
+}
+
+static void lose_silent(struct etcd_lease *lease)
+{
+    char text[96];
+    snprintf(text, sizeof(text), "no sign of the lease for its TTL of %" PRId64 " s",
+             lease->ttl_ms / 1000);
+    end_lease(lease, ETCD_LEASE_LOST, E_UNREACHABLE, text);
+}
+
+/* ---- keeping alive ---- */
+
+static void set_timer(struct etcd_lease *lease, int64_t now_ms)
+{
+    int64_t next_ms =
+        lease->sent_at_ms + (lease->is_awaited ? PATIENCE_MS : lease->ttl_ms / RENEWALS_PER_TTL);
+    if (next_ms <= now_ms) /* asked already, or not to be asked: look again in a while */
+        next_ms = now_ms + PATIENCE_MS;
+    if (next_ms > lease->held_until_ms)
+        next_ms = lease->held_until_ms;
+    loop_timer_set(lease->timer, next_ms > now_ms ? next_ms - now_ms : 0);
+}
+
+static void renew(struct etcd_lease *lease, int64_t now_ms)
+{
+    Etcdpb__LeaseKeepAliveRequest request = ETCDPB__LEASE_KEEP_ALIVE_REQUEST__INIT;
+    request.id = lease->id;
+    if (long_stream_send(&lease->hub->stream, &request.base)) {
+        lease->sent_at_ms = now_ms;
+        lease->is_awaited = true;
+    }
+}
+
+static void on_timer(void *context)
+{
+    struct etcd_lease *lease = context;
+    int64_t now_ms = etcd_now_ms();
+    if (now_ms >= lease->held_until_ms) {
+        lose_silent(lease);
+        return;
+    }
+    if (!lease->is_awaited)
+        renew(lease, now_ms);
+    else if (now_ms - lease->sent_at_ms >= PATIENCE_MS)
+        long_stream_probe(&lease->hub->stream);
+    set_timer(lease, now_ms);
+}
+
+static void on_opened(void *context)
+{
+    struct lease_hub *hub = context;
+    struct etcd_lease *lease;
+    int64_t now_ms = etcd_now_ms();
+    for (size_t at = 0; (lease = table_next(&hub->leases, &at));) {
+        renew(lease, now_ms);
+        set_timer(lease, now_ms);
+    }
+}
+
+static void on_broken(void *context, const char *why)
+{
+    (void)why; /* only the clock decides whether a lease is lost */
+    struct lease_hub *hub = context;
+    struct etcd_lease *lease;
+    for (size_t at = 0; (lease = table_next(&hub->leases, &at));)
+        lease->is_awaited = false;
+}
+
+static enum status on_message(void *context, const uint8_t *bytes, size_t length)
+{
+    struct lease_hub *hub = context;
+    int64_t now_ms = etcd_now_ms();
+    arena_reset(&hub->client->arena);
+    Etcdpb__LeaseKeepAliveResponse *answer = etcd_unpack(
+        &hub->client->arena, &etcdpb__lease_keep_alive_response__descriptor, bytes, length);
+    if (!answer)
+        return E_CORRUPT;
+    struct etcd_lease *lease =
+        table_find(&hub->leases, hash_bytes(0, &answer->id, sizeof(answer->id)), &answer->id);
+    if (!lease || !lease->is_awaited)
+        return OK;
+    lease->is_awaited = false;
+    if (answer->ttl <= 0) {
+        end_lease(lease, ETCD_LEASE_LOST, E_NOT_FOUND, "the lease has expired or was revoked");
+        return OK;
+    }
+    lease->ttl_ms = answer->ttl * 1000;
+    if (lease->sent_at_ms + lease->ttl_ms > lease->held_until_ms)
+        lease->held_until_ms = lease->sent_at_ms + lease->ttl_ms;
+    if (now_ms >= lease->held_until_ms) /* we slept: the answer is old news */
+        lose_silent(lease);
+    else
+        set_timer(lease, now_ms);
+    return OK;
+}
+
+static const struct long_stream_events stream_events = {
+    .opened = on_opened,
+    .message = on_message,
+    .broken = on_broken,
+};
+
+/* ---- the hub ---- */
+
+static enum status hub_of(struct etcd_client *client, struct lease_hub **ret)
+{
+    if (!client->leases) {
+        struct lease_hub *hub = calloc(1, sizeof(*hub));
+        if (!hub)
+            return E_NOMEM;
+        hub->client = client;
+        table_init(&hub->leases, &lease_table);
+        enum status st = long_stream_init(
+            &hub->stream, client, "/etcdserverpb.Lease/LeaseKeepAlive", &stream_events, hub);
+        if (st != OK) {
+            free(hub);
+            return st;
+        }
+        client->leases = hub;
+    }
+    *ret = client->leases;
+    return OK;
+}
+
+struct lease_hub *lease_hub_free(struct lease_hub *hub)
+{
+    if (!hub)
+        return NULL;
+    long_stream_release(&hub->stream);
+    table_release(&hub->leases);
+    free(hub);
+    return NULL;
+}
+
+void lease_hub_flush(struct lease_hub *hub)
+{
+    long_stream_flush(&hub->stream);
+}
+
+/* ---- leases ---- */
+
+static void on_granted(void *context, const struct etcd_result *result)
+{
+    struct etcd_lease *lease = context;
+    int64_t now_ms = etcd_now_ms();
+    lease->call = NULL;
+    if (result->status != OK) {
+        end_lease(lease, ETCD_LEASE_FAILED, result->status, result->message);
+        return;
+    }
+    lease->id = result->lease.id;
+    lease->ttl_ms = result->lease.ttl_s * 1000;
+    lease->held_until_ms = lease->sent_at_ms + lease->ttl_ms;
+    if (now_ms >= lease->held_until_ms) {
+        lose_silent(lease);
+        return;
+    }
+    if (table_insert(&lease->hub->leases, lease) != OK) {
+        end_lease(lease, ETCD_LEASE_FAILED, E_NOMEM, status_text(E_NOMEM));
+        return;
+    }
+    lease->state = LEASE_HELD;
+    set_timer(lease, now_ms);
+    long_stream_want(&lease->hub->stream, true);
+    lease->notify(lease->context,
+                  &(struct etcd_lease_notice){.kind = ETCD_LEASE_GRANTED, .message = ""});
+}
+
+enum status etcd_lease_new(struct etcd_client *client, int64_t ttl_s, etcd_lease_notify *notify,
+                           void *context, struct etcd_lease **ret)
+{
+    struct lease_hub *hub;
+    enum status st = hub_of(client, &hub);
+    if (st != OK)
+        return st;
+    struct etcd_lease *lease = calloc(1, sizeof(*lease));
+    if (!lease)
+        return E_NOMEM;
+    lease->hub = hub;
+    lease->notify = notify;
+    lease->context = context;
+    lease->sent_at_ms = etcd_now_ms();
+    st = loop_timer_new(client->loop, on_timer, lease, &lease->timer);
+    if (st == OK)
+        st = etcd_lease_grant(client, ttl_s,
+                              &(struct etcd_reply){.done = on_granted, .context = lease},
+                              &lease->call);
+    if (st != OK) {
+        loop_timer_free(lease->timer);
+        free(lease);
+        return st;
+    }
+    *ret = lease;
+    return OK;
+}
+
+struct etcd_lease *etcd_lease_free(struct etcd_lease *lease)
+{
+    if (!lease)
+        return NULL;
+    if (lease->state == LEASE_HELD) {
+        table_remove(&lease->hub->leases, lease);
+        if (lease->hub->leases.count == 0)
+            long_stream_want(&lease->hub->stream, false);
+    }
+    etcd_call_cancel(lease->call);
+    loop_timer_free(lease->timer);
+    free(lease);
+    return NULL;
+}
+
+int64_t etcd_lease_id(const struct etcd_lease *lease)
+{
+    return lease->state == LEASE_HELD ? lease->id : 0;
+}
+
+int64_t etcd_lease_held_until_boot_ms(const struct etcd_lease *lease)
+{
+    return lease->state == LEASE_HELD ? lease->held_until_ms : 0;
+}

@@ -1,0 +1,110 @@
+/* A long range, page after page, all at one revision. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "etcd_internal.h"
+
+enum { PAGE_KEYS = 1000 };
+
+struct etcd_list {
+    struct etcd_client *client;
+    struct etcd_range range; /* its key and end are in `keys` */
+    struct etcd_reply reply;
+    struct etcd_call *call;
+    struct strbuf next_key, end;
+};
+
+static void list_free(struct etcd_list *list)
+{
+    strbuf_release(&list->next_key);
+    strbuf_release(&list->end);
+    free(list);
+}
+
+static void on_page(void *context, const struct etcd_result *result);
+
+static enum status ask(struct etcd_list *list)
+{
+    list->range.key = (struct etcd_bytes){list->next_key.text, list->next_key.length};
+    list->range.end = (struct etcd_bytes){list->end.text, list->end.length};
+    struct etcd_reply reply = {on_page, list, list->reply.deadline_ms};
+    return etcd_range(list->client, &list->range, &reply, &list->call);
+}
+
+/* The next page begins right after the last key of this one. */
+static enum status go_on(struct etcd_list *list, const struct etcd_result *result)
+{
+    const struct etcd_kv *last = &result->op.kvs[result->op.kv_count - 1];
+    strbuf_reset(&list->next_key);
+    strbuf_add(&list->next_key, last->key.data, last->key.length);
+    strbuf_addc(&list->next_key, '\0');
+    if (list->range.revision == 0)
+        list->range.revision = result->revision;
+    enum status st = strbuf_status(&list->next_key);
+    return st == OK ? ask(list) : st;
+}
+
+static void on_page(void *context, const struct etcd_result *result)
+{
+    struct etcd_list *list = context;
+    struct etcd_reply reply = list->reply;
+    struct etcd_result page = *result;
+    list->call = NULL;
+    page.op.more = page.status == OK && page.op.more && page.op.kv_count > 0;
+    if (page.op.more) {
+        enum status st = go_on(list, result);
+        if (st == OK) {
+            reply.done(reply.context, &page);
+            return;
+        }
+        page = (struct etcd_result){.status = st, .code = GRPC_NO_CODE, .message = status_text(st)};
+    }
+    list_free(list);
+    reply.done(reply.context, &page);
+}
+
+enum status etcd_list(struct etcd_client *client, const struct etcd_range *request,
+                      const struct etcd_reply *reply, struct etcd_list **ret)
+{
+    struct arena arena;
+    struct etcd_bytes end = request->end;
+    struct etcd_list *list = calloc(1, sizeof(*list));
+    if (!list)
+        return E_NOMEM;
+    arena_init(&arena);
+    strbuf_init(&list->next_key);
+    strbuf_init(&list->end);
+    list->client = client;
+    list->reply = *reply;
+    list->range = *request;
+    list->range.limit = request->limit > 0 ? request->limit : PAGE_KEYS;
+    list->range.sort = ETCD_SORT_NONE;
+    list->range.prefix = false;
+    enum status st = request->prefix ? etcd_prefix_end(&arena, request->key, &end) : OK;
+    strbuf_add(&list->next_key, request->key.data, request->key.length);
+    if (request->prefix && request->key.length == 0)
+        strbuf_addc(&list->next_key, '\0');
+    strbuf_add(&list->end, end.data, end.length);
+    if (st == OK)
+        st = strbuf_status(&list->next_key);
+    if (st == OK)
+        st = strbuf_status(&list->end);
+    if (st == OK)
+        st = ask(list);
+    arena_release(&arena);
+    if (st != OK) {
+        list_free(list);
+        return st;
+    }
+    if (ret)
+        *ret = list;
+    return OK;
+}
+
+void etcd_list_cancel(struct etcd_list *list)
+{
+    if (!list)
+        return;
+    etcd_call_cancel(list->call);
+    list_free(list);
+}

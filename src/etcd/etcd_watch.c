@@ -1,0 +1,378 @@
+/* All watches of a client on one stream. Each knows the first revision that it has not told yet, so
+ * that a new stream goes on where the old one broke.
+ *
+ *     PENDING -> ASKED -> LIVE -> ENDED (compacted, refused)
+ *        ^---------'-------'  the stream broke
+ */
+#include "etcd_watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "long_stream.h"
+#include "table.h"
+
+enum watch_state {
+    WATCH_PENDING,
+    WATCH_ASKED,
+    WATCH_LIVE,
+    WATCH_ENDED,
+};
+
+struct etcd_watch {
+    struct watch_hub *hub;
+    int64_t id;
+    enum watch_state state;
+    etcd_watch_notify *notify;
+    void *context;
+    uint8_t *key, *end;
+    size_t key_length, end_length;
+    bool want_previous, want_progress;
+    int64_t next_revision; /* 0: from now on, whenever that is */
+    size_t told_of_part;   /* events told of a response whose last fragment has not come */
+    size_t skip;           /* of the events that come next: told already */
+};
+
+struct watch_hub {
+    struct etcd_client *client;
+    struct long_stream stream;
+    struct table watches; /* by id */
+    int64_t last_id;
+    bool was_denied; /* a watch, since the last new token */
+};
+
+static uint64_t watch_hash(const void *item)
+{
+    const struct etcd_watch *watch = item;
+    return hash_bytes(0, &watch->id, sizeof(watch->id));
+}
+
+static bool watch_has_id(const void *item, const void *id)
+{
+    const struct etcd_watch *watch = item;
+    return watch->id == *(const int64_t *)id;
+}
+
+static const struct table_type watch_table = {watch_hash, watch_has_id};
+
+static struct etcd_watch *find_watch(struct watch_hub *hub, int64_t id)
+{
+    return table_find(&hub->watches, hash_bytes(0, &id, sizeof(id)), &id);
+}
+
+static void tell(struct etcd_watch *watch, const struct etcd_watch_notice *notice)
+{
+    watch->notify(watch->context, notice); /* the watch may be gone now */
+}
+
+/* ---- requests ---- */
+
+static void ask(struct etcd_watch *watch)
+{
+    Etcdpb__WatchCreate create = ETCDPB__WATCH_CREATE__INIT;
+    Etcdpb__WatchRequest request = ETCDPB__WATCH_REQUEST__INIT;
+    create.key = (ProtobufCBinaryData){watch->key_length, watch->key};
+    create.range_end = (ProtobufCBinaryData){watch->end_length, watch->end};
+    create.start_revision = watch->next_revision;
+    create.progress_notify = watch->want_progress;
+    create.prev_kv = watch->want_previous;
+    create.watch_id = watch->id;
+    create.fragment = true;
+    request.request_case = ETCDPB__WATCH_REQUEST__REQUEST_CREATE;
+    request.create = &create;
+    if (long_stream_send(&watch->hub->stream, &request.base))
+        watch->state = WATCH_ASKED;
+}
+
+static void ask_to_cancel(struct etcd_watch *watch)
+{
+    Etcdpb__WatchCancel cancel = ETCDPB__WATCH_CANCEL__INIT;
+    Etcdpb__WatchRequest request = ETCDPB__WATCH_REQUEST__INIT;
+    cancel.watch_id = watch->id;
+    request.request_case = ETCDPB__WATCH_REQUEST__REQUEST_CANCEL;
+    request.cancel = &cancel;
+    long_stream_send(&watch->hub->stream, &request.base);
+}
+
+static void on_opened(void *context)
+{
+    struct watch_hub *hub = context;
+    struct etcd_watch *watch;
+    for (size_t at = 0; (watch = table_next(&hub->watches, &at));)
+        if (watch->state == WATCH_PENDING)
+            ask(watch);
+}
+
+/* ---- answers ---- */
+
+static void read_event(const Etcdpb__Event *from, struct etcd_event *ret)
+{
+    *ret = (struct etcd_event){
+        .is_delete = from->type == 1,
+        .kv = etcd_read_kv(from->kv),
+        .previous = etcd_read_kv(from->prev_kv),
+    };
+}
+
+static enum status tell_events(struct etcd_watch *watch, const Etcdpb__WatchResponse *answer)
+{
+    struct etcd_event *events =
+        arena_array(&watch->hub->client->arena, answer->n_events, sizeof(*events));
+    size_t told = answer->n_events < watch->skip ? answer->n_events : watch->skip;
+    if (!events)
+        return E_NOMEM;
+    for (size_t i = 0; i < answer->n_events; i++)
+        read_event(answer->events[i], &events[i]);
+    watch->skip -= told;
+    watch->told_of_part += answer->n_events;
+    if (!answer->fragment) { /* now, and not before, all of the last revision has been told */
+        watch->next_revision = events[answer->n_events - 1].kv.mod_revision + 1;
+        watch->told_of_part = 0;
+    }
+    struct etcd_watch_notice notice = {
+        .kind = ETCD_WATCH_EVENTS,
+        .events = events + told,
+        .event_count = answer->n_events - told,
+        .revision = answer->header ? answer->header->revision : 0,
+        .message = "",
+    };
+    if (notice.event_count > 0)
+        tell(watch, &notice);
+    return OK;
+}
+
+static void on_broken(void *context, const char *why);
+
+static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answer)
+{
+    struct watch_hub *hub = watch->hub;
+    bool is_denied = strstr(answer->cancel_reason, "ermission denied") ||
+                     strstr(answer->cancel_reason, "PermissionDenied");
+    if (is_denied && hub->client->auth.user && !hub->was_denied) {
+        hub->was_denied = true; /* perhaps the token is old: once more with a new one */
+        etcd_auth_forget(hub->client);
+        long_stream_restart(&hub->stream);
+        on_broken(hub, answer->cancel_reason);
+        return;
+    }
+    struct etcd_watch_notice notice = {
+        .kind = answer->compact_revision ? ETCD_WATCH_COMPACTED : ETCD_WATCH_FAILED,
+        .compact_revision = answer->compact_revision,
+        .message = answer->compact_revision   ? "the revision has been compacted"
+                   : answer->cancel_reason[0] ? answer->cancel_reason
+                                              : "cancelled by the server",
+    };
+    watch->state = WATCH_ENDED;
+    tell(watch, &notice);
+}
+
+/* An old server answers a refused watch without its id: that is the oldest which was asked for. */
+static struct etcd_watch *oldest_asked(struct watch_hub *hub)
+{
+    struct etcd_watch *watch, *oldest = NULL;
+    for (size_t at = 0; (watch = table_next(&hub->watches, &at));)
+        if (watch->state == WATCH_ASKED && (!oldest || watch->id < oldest->id))
+            oldest = watch;
+    return oldest;
+}
+
+static void tell_alive(struct etcd_watch *watch, const Etcdpb__WatchResponse *answer)
+{
+    int64_t revision = answer->header ? answer->header->revision : 0;
+    if (answer->created) {
+        watch->state = WATCH_LIVE;
+        watch->hub->was_denied = false;
+        if (watch->next_revision == 0)
+            watch->next_revision = revision + 1;
+    } else if (watch->told_of_part == 0 && revision >= watch->next_revision) {
+        watch->next_revision = revision + 1;
+    }
+    tell(watch, &(struct etcd_watch_notice){
+                    .kind = answer->created ? ETCD_WATCH_LIVE : ETCD_WATCH_PROGRESS,
+                    .revision = revision,
+                    .message = "",
+                });
+}
+
+static enum status on_message(void *context, const uint8_t *bytes, size_t length)
+{
+    struct watch_hub *hub = context;
+    struct arena *arena = &hub->client->arena;
+    arena_reset(arena);
+    Etcdpb__WatchResponse *answer =
+        etcd_unpack(arena, &etcdpb__watch_response__descriptor, bytes, length);
+    if (!answer)
+        return E_CORRUPT;
+    struct etcd_watch *watch =
+        answer->watch_id < 0 ? oldest_asked(hub) : find_watch(hub, answer->watch_id);
+    if (!watch || watch->state == WATCH_ENDED)
+        return OK; /* freed meanwhile */
+    if (answer->canceled)
+        tell_end(watch, answer);
+    else if (answer->n_events > 0)
+        return tell_events(watch, answer);
+    else
+        tell_alive(watch, answer);
+    return OK;
+}
+
+/* ---- the stream broke ---- */
+
+static void rewind_watch(struct etcd_watch *watch)
+{
+    if (watch->state == WATCH_ENDED)
+        return;
+    watch->state = WATCH_PENDING;
+    watch->skip += watch->told_of_part; /* the same events come again, in the same order */
+    watch->told_of_part = 0;
+}
+
+/* Those who are told may free and make watches, so the table is not walked meanwhile. */
+static void on_broken(void *context, const char *why)
+{
+    struct watch_hub *hub = context;
+    struct etcd_watch *watch;
+    size_t count = 0;
+    int64_t *ids = malloc((hub->watches.count + 1) * sizeof(*ids));
+    for (size_t at = 0; (watch = table_next(&hub->watches, &at));) {
+        if (ids && watch->state == WATCH_LIVE)
+            ids[count++] = watch->id;
+        rewind_watch(watch);
+    }
+    for (size_t i = 0; i < count; i++) {
+        watch = find_watch(hub, ids[i]);
+        if (watch)
+            tell(watch, &(struct etcd_watch_notice){.kind = ETCD_WATCH_BROKEN, .message = why});
+    }
+    free(ids);
+}
+
+static const struct long_stream_events stream_events = {
+    .opened = on_opened,
+    .message = on_message,
+    .broken = on_broken,
+};
+
+/* ---- the hub ---- */
+
+static enum status hub_of(struct etcd_client *client, struct watch_hub **ret)
+{
+    if (!client->watches) {
+        struct watch_hub *hub = calloc(1, sizeof(*hub));
+        if (!hub)
+            return E_NOMEM;
+        hub->client = client;
+        table_init(&hub->watches, &watch_table);
+        enum status st = long_stream_init(&hub->stream, client, "/etcdserverpb.Watch/Watch",
+                                          &stream_events, hub);
+        if (st != OK) {
+            free(hub);
+            return st;
+        }
+        client->watches = hub;
+    }
+    *ret = client->watches;
+    return OK;
+}
+
+struct watch_hub *watch_hub_free(struct watch_hub *hub)
+{
+    if (!hub)
+        return NULL;
+    long_stream_release(&hub->stream);
+    table_release(&hub->watches);
+    free(hub);
+    return NULL;
+}
+
+void watch_hub_flush(struct watch_hub *hub)
+{
+    long_stream_flush(&hub->stream);
+}
+
+/* ---- watches ---- */
+
+static void watch_release(struct etcd_watch *watch)
+{
+    free(watch->key);
+    free(watch->end);
+    free(watch);
+}
+
+static uint8_t *copy_bytes(struct etcd_bytes bytes)
+{
+    uint8_t *copy = malloc(bytes.length + 1);
+    if (copy && bytes.length)
+        memcpy(copy, bytes.data, bytes.length);
+    return copy;
+}
+
+static enum status copy_span(struct etcd_watch *watch, const struct etcd_watch_config *config)
+{
+    struct etcd_bytes key = config->key, end = config->end;
+    struct arena arena;
+    arena_init(&arena);
+    enum status st = config->prefix ? etcd_prefix_end(&arena, key, &end) : OK;
+    if (config->prefix && key.length == 0)
+        key = (struct etcd_bytes){"", 1};
+    if (st == OK) {
+        watch->key = copy_bytes(key);
+        watch->key_length = key.length;
+        watch->end = copy_bytes(end);
+        watch->end_length = end.length;
+        st = watch->key && watch->end ? OK : E_NOMEM;
+    }
+    arena_release(&arena);
+    return st;
+}
+
+enum status etcd_watch_new(struct etcd_client *client, const struct etcd_watch_config *config,
+                           etcd_watch_notify *notify, void *context, struct etcd_watch **ret)
+{
+    struct watch_hub *hub = NULL;
+    struct etcd_watch *watch = calloc(1, sizeof(*watch));
+    if (!watch)
+        return E_NOMEM;
+    watch->notify = notify;
+    watch->context = context;
+    watch->want_previous = config->want_previous;
+    watch->want_progress = config->want_progress;
+    watch->next_revision = config->start_revision;
+    enum status st = copy_span(watch, config);
+    if (st == OK)
+        st = hub_of(client, &hub);
+    if (st == OK) {
+        watch->hub = hub;
+        watch->id = ++hub->last_id;
+        st = table_insert(&hub->watches, watch);
+    }
+    if (st != OK) {
+        watch_release(watch);
+        return st;
+    }
+    long_stream_want(&hub->stream, true);
+    if (hub->stream.stream)
+        ask(watch);
+    *ret = watch;
+    return OK;
+}
+
+struct etcd_watch *etcd_watch_free(struct etcd_watch *watch)
+{
+    if (!watch)
+        return NULL;
+    struct watch_hub *hub = watch->hub;
+    table_remove(&hub->watches, watch);
+    if (hub->watches.count == 0)
+        long_stream_want(&hub->stream, false);
+    else if (watch->state == WATCH_ASKED || watch->state == WATCH_LIVE)
+        ask_to_cancel(watch);
+    watch_release(watch);
+    return NULL;
+}
+
+int64_t etcd_watch_next_revision(const struct etcd_watch *watch)
+{
+    return watch->next_revision;
+}

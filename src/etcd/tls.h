@@ -1,0 +1,25 @@
+/* TLS for the connections to etcd: who may be trusted, who we are, and HTTP/2 by ALPN. */
+#ifndef PEAL_ETCD_TLS_H
+#define PEAL_ETCD_TLS_H
+
+#include <openssl/ssl.h>
+#include <stdbool.h>
+
+#include "status.h"
+
+struct tls_config {
+    const char *ca_file;              /* PEM; NULL: the system's authorities */
+    const char *cert_file, *key_file; /* both or none */
+};
+
+/* E_INVALID: *reterr names the file and says why. */
+MUST_CHECK enum status tls_new(const struct tls_config *config, SSL_CTX **ret,
+                               struct parse_error *reterr);
+
+/* A session that will accept a certificate for this name or address alone. NULL: out of memory. */
+SSL *tls_session(SSL_CTX *tls, const char *server_name);
+
+/* NULL when the handshake ended well and HTTP/2 was agreed on, else what is wrong with it. */
+const char *tls_refusal(SSL *session);
+
+#endif
