@@ -216,6 +216,7 @@ MUST_CHECK enum status etcd_status(struct etcd_client *client, const struct etcd
                                    struct etcd_call **ret);
 MUST_CHECK enum status etcd_alarms(struct etcd_client *client, const struct etcd_reply *reply,
                                    struct etcd_call **ret);
+/* An alarm as etcd_alarms tells it. */
 MUST_CHECK enum status etcd_disarm(struct etcd_client *client, uint64_t member_id,
                                    enum etcd_alarm alarm, const struct etcd_reply *reply,
                                    struct etcd_call **ret);

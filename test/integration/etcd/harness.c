@@ -156,6 +156,8 @@ void answer_take(void *context, const struct etcd_result *result)
     answer->leader_id = result->member.leader_id;
     answer->db_bytes = result->member.db_bytes;
     answer->alarms = result->member.alarm_count;
+    if (answer->alarms)
+        answer->alarm_member_id = result->member.alarms[0].member_id;
     snprintf(answer->server_version, sizeof(answer->server_version), "%s",
              result->member.version ? result->member.version : "");
 }

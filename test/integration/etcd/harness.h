@@ -38,6 +38,7 @@ struct answer {
     char server_version[32];
     int64_t db_bytes;
     size_t alarms;
+    uint64_t alarm_member_id; /* of the first */
 };
 
 /* Skips the program, loudly, when there is no etcd. Call first in main. */

@@ -272,8 +272,9 @@ static void a_full_quota_and_its_end(void **state)
     assert_int_equal(etcd_alarms(h->client, &reply, NULL), OK);
     harness_wait(h, answer.is_done);
     assert_int_equal(answer.alarms, 1);
+    uint64_t member_id = answer.alarm_member_id;
     reply = answer_reply(&answer);
-    assert_int_equal(etcd_disarm(h->client, 0, ETCD_ALARM_NOSPACE, &reply, NULL), OK);
+    assert_int_equal(etcd_disarm(h->client, member_id, ETCD_ALARM_NOSPACE, &reply, NULL), OK);
     harness_wait(h, answer.is_done);
     check_ok(answer);
     answer = harness_put(h, "after", "1");

@@ -1,0 +1,291 @@
+/* Leases and elections: what is held, what is lost, and who leads. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+
+struct held {
+    int granted, lost, failed;
+    char message[200];
+};
+
+static void on_lease(void *context, const struct etcd_lease_notice *notice)
+{
+    struct held *held = context;
+    held->granted += notice->kind == ETCD_LEASE_GRANTED;
+    held->lost += notice->kind == ETCD_LEASE_LOST;
+    held->failed += notice->kind == ETCD_LEASE_FAILED;
+    snprintf(held->message, sizeof(held->message), "%s", notice->message);
+}
+
+static struct etcd_lease *take_lease(struct harness *h, struct etcd_client *client, int64_t ttl_s,
+                                     struct held *held)
+{
+    struct etcd_lease *lease;
+    *held = (struct held){0};
+    assert_int_equal(etcd_lease_new(client, ttl_s, on_lease, held, &lease), OK);
+    harness_wait(h, held->granted == 1);
+    assert_true(etcd_lease_id(lease) != 0);
+    return lease;
+}
+
+static struct answer look(struct harness *h, int64_t id)
+{
+    struct answer answer;
+    struct etcd_reply reply = answer_reply(&answer);
+    assert_int_equal(etcd_lease_look(h->client, id, true, &reply, NULL), OK);
+    harness_wait(h, answer.is_done);
+    check_ok(answer);
+    return answer;
+}
+
+static void kept_alive_beyond_its_ttl(void **state)
+{
+    struct harness *h = *state;
+    struct held held;
+    struct etcd_lease *lease = take_lease(h, h->client, 2, &held);
+    int64_t id = etcd_lease_id(lease);
+    harness_put_any(h, &(struct etcd_put){etcd_text("l/1"), etcd_text("x"), id, false});
+    harness_run_for(h, 5000);
+    assert_int_equal(held.lost, 0);
+    assert_true(etcd_lease_held_until_boot_ms(lease) > now_ms());
+    struct answer answer = look(h, id);
+    assert_true(answer.ttl_s > 0);
+    assert_int_equal(answer.lease_keys, 1);
+    assert_int_equal(harness_get(h, "l/1").kv_count, 1);
+
+    struct etcd_reply reply = answer_reply(&answer);
+    assert_int_equal(etcd_lease_revoke(h->client, id, &reply, NULL), OK);
+    harness_wait(h, answer.is_done);
+    check_ok(answer);
+    assert_int_equal(harness_get(h, "l/1").kv_count, 0);
+    harness_wait(h, held.lost == 1); /* the next sign of it is: gone */
+    assert_int_equal(etcd_lease_id(lease), 0);
+    assert_int_equal(look(h, id).ttl_s, -1);
+    etcd_lease_free(lease);
+}
+
+/* The whole process stops, as in a suspended virtual machine: here, by not running the loop. */
+static void a_sleeper_knows_that_it_lost_its_lease(void **state)
+{
+    struct harness *h = *state;
+    struct held held;
+    struct etcd_lease *lease = take_lease(h, h->client, 2, &held);
+    harness_run_for(h, 1000);
+    struct timespec sleep = {.tv_sec = 3};
+    nanosleep(&sleep, NULL);
+    assert_true(etcd_lease_held_until_boot_ms(lease) <= now_ms()); /* known without an event */
+    harness_wait(h, held.lost == 1);
+    etcd_lease_free(lease);
+}
+
+static void a_silent_server_loses_it_in_time(void **state)
+{
+    struct harness *h = *state;
+    struct held held;
+    struct etcd_lease *lease = take_lease(h, h->client, 3, &held);
+    etcd_member_signal(&h->cluster, 0, SIGSTOP);
+    int64_t stopped = now_ms();
+    harness_wait(h, held.lost == 1);
+    int64_t took = now_ms() - stopped;
+    etcd_member_signal(&h->cluster, 0, SIGCONT);
+    assert_true(took <= 3100); /* never later than the server could give it away */
+    assert_non_null(strstr(held.message, "TTL of 3 s"));
+    etcd_lease_free(lease);
+    check_ok(((struct answer[]){harness_get(h, "x")})[0]);
+}
+
+static void many_leases_on_one_stream(void **state)
+{
+    enum { COUNT = 200 };
+    struct harness *h = *state;
+    struct etcd_lease *leases[COUNT];
+    struct held held[COUNT];
+    memset(held, 0, sizeof(held));
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(etcd_lease_new(h->client, 3, on_lease, &held[i], &leases[i]), OK);
+    harness_run_for(h, 4500);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(held[i].granted, 1);
+        assert_int_equal(held[i].lost, 0);
+        etcd_lease_free(leases[i]);
+    }
+}
+
+static void kept_over_a_change_of_the_leader(void **state)
+{
+    (void)state;
+    struct harness *h = harness_new(3, NULL);
+    struct held held;
+    struct answer status;
+    struct etcd_lease *lease = take_lease(h, h->client, 10, &held);
+    int64_t id = etcd_lease_id(lease);
+    struct etcd_reply reply = answer_reply(&status);
+    assert_int_equal(etcd_status(h->client, &reply, NULL), OK);
+    harness_wait(h, status.is_done);
+    int leader = 0;
+    for (int i = 0; i < 3; i++) { /* which of them is it? */
+        struct etcd_client *client = harness_client(h, i), *kept = h->client;
+        h->client = client;
+        reply = answer_reply(&status);
+        assert_int_equal(etcd_status(client, &reply, NULL), OK);
+        harness_wait(h, status.is_done);
+        if (status.member_id == status.leader_id)
+            leader = i;
+        h->client = kept;
+        etcd_client_free(client);
+    }
+    etcd_member_kill(&h->cluster, leader);
+    harness_run_for(h, 12000);
+    assert_int_equal(held.lost, 0);
+    assert_true(look(h, id).ttl_s > 0);
+    etcd_lease_free(lease);
+    harness_free(h);
+}
+
+/* ---- elections ---- */
+
+struct candidate {
+    struct harness *h;
+    struct etcd_client *client;
+    struct etcd_lease *lease;
+    struct etcd_election *election;
+    struct held held;
+    bool leads;
+    int led, vacant, dropped, failed;
+    char leader[32];
+    int64_t revision;
+};
+
+static void on_election(void *context, const struct etcd_election_notice *notice)
+{
+    struct candidate *candidate = context;
+    candidate->led += notice->kind == ETCD_ELECTION_LED;
+    candidate->vacant += notice->kind == ETCD_ELECTION_VACANT;
+    candidate->dropped += notice->kind == ETCD_ELECTION_DROPPED;
+    candidate->failed += notice->kind == ETCD_ELECTION_FAILED;
+    if (notice->kind == ETCD_ELECTION_LED) {
+        candidate->leads = notice->is_self;
+        candidate->revision = notice->revision;
+        snprintf(candidate->leader, sizeof(candidate->leader), "%.*s", (int)notice->value.length,
+                 (const char *)notice->value.data);
+    } else if (notice->kind != ETCD_ELECTION_FAILED) {
+        candidate->leads = false;
+    }
+}
+
+static void candidate_start(struct candidate *candidate, struct harness *h, const char *name)
+{
+    candidate->h = h;
+    candidate->client = harness_client(h, 0);
+    candidate->lease = take_lease(h, candidate->client, 2, &candidate->held);
+    assert_int_equal(etcd_election_new(candidate->client, etcd_text("elections/e/"), on_election,
+                                       candidate, &candidate->election),
+                     OK);
+    assert_int_equal(etcd_election_campaign(candidate->election, candidate->lease, etcd_text(name)),
+                     OK);
+}
+
+static void candidate_end(struct candidate *candidate)
+{
+    etcd_election_free(candidate->election);
+    etcd_lease_free(candidate->lease);
+    etcd_client_free(candidate->client);
+    candidate->client = NULL;
+    candidate->election = NULL;
+    candidate->lease = NULL;
+}
+
+static int leaders(const struct candidate *candidates, int count)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found += candidates[i].election && etcd_election_is_self(candidates[i].election);
+    return found;
+}
+
+static void wait_for_leader(struct harness *h, struct candidate *candidates, const char *name)
+{
+    harness_begin_wait(h);
+    for (;;) {
+        bool all = true;
+        assert_true(leaders(candidates, 3) <= 1); /* at every turn */
+        for (int i = 0; i < 3; i++)
+            all = all && (!candidates[i].election || strcmp(candidates[i].leader, name) == 0);
+        if (all)
+            break;
+        harness_turn(h, name, __FILE__, __LINE__);
+    }
+}
+
+static void one_leader_at_a_time(void **state)
+{
+    struct harness *h = *state;
+    struct candidate c[3] = {{0}};
+    candidate_start(&c[0], h, "a");
+    harness_wait(h, c[0].leads);
+    candidate_start(&c[1], h, "b");
+    harness_wait(h, c[1].led > 0 && strcmp(c[1].leader, "a") == 0);
+    candidate_start(&c[2], h, "c");
+    wait_for_leader(h, c, "a");
+    assert_int_equal(leaders(c, 3), 1);
+    int64_t first = c[0].revision;
+    assert_int_equal(etcd_election_campaign(c[0].election, c[0].lease, etcd_text("x")), E_BUSY);
+
+    etcd_election_resign(c[0].election); /* the next in line */
+    wait_for_leader(h, c, "b");
+    harness_wait(h, c[0].dropped == 1);
+    assert_true(c[1].revision > first); /* a fencing number */
+    candidate_end(&c[1]);               /* as if it died: the lease runs out */
+    wait_for_leader(h, c, "c");
+    assert_int_equal(leaders(c, 3), 1);
+
+    assert_int_equal(etcd_election_campaign(c[0].election, c[0].lease, etcd_text("a2")), OK);
+    harness_run_for(h, 300);
+    assert_int_equal(leaders(c, 3), 1);
+    /* the leader's lease is taken from it */
+    struct answer answer;
+    struct etcd_reply reply = answer_reply(&answer);
+    assert_int_equal(etcd_lease_revoke(h->client, etcd_lease_id(c[2].lease), &reply, NULL), OK);
+    wait_for_leader(h, c, "a2");
+    harness_wait(h, c[2].dropped == 1 && !c[2].leads);
+    candidate_end(&c[2]);
+    candidate_end(&c[0]);
+}
+
+static void a_leader_that_slept_does_not_lead(void **state)
+{
+    struct harness *h = *state;
+    struct candidate c = {0};
+    candidate_start(&c, h, "sleeper");
+    harness_wait(h, c.leads);
+    struct timespec sleep = {.tv_sec = 2, .tv_nsec = 100 * 1000000L};
+    nanosleep(&sleep, NULL);
+    assert_false(etcd_election_is_self(c.election)); /* before any event was handled */
+    harness_wait(h, c.held.lost == 1);
+    etcd_election_drop(c.election);
+    harness_wait(h, c.dropped > 0);
+    candidate_end(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kept_alive_beyond_its_ttl),
+        cmocka_unit_test(a_sleeper_knows_that_it_lost_its_lease),
+        cmocka_unit_test(a_silent_server_loses_it_in_time),
+        cmocka_unit_test(many_leases_on_one_stream),
+        cmocka_unit_test(kept_over_a_change_of_the_leader),
+        cmocka_unit_test(one_leader_at_a_time),
+        cmocka_unit_test(a_leader_that_slept_does_not_lead),
+    };
+    harness_require();
+    return cmocka_run_group_tests(tests, harness_setup, harness_teardown);
+}
