@@ -24,11 +24,13 @@ struct etcd_watch {
     struct watch_hub *hub;
     int64_t id;
     enum watch_state state;
+    uint64_t asked; /* its place in the order of requests, in which they are answered */
     etcd_watch_notify *notify;
     void *context;
     uint8_t *key, *end;
     size_t key_length, end_length;
     bool want_previous, want_progress;
+    bool was_denied;       /* the last time that it was asked for */
     int64_t next_revision; /* 0: from now on, whenever that is */
     size_t told_of_part;   /* events told of a response whose last fragment has not come */
     size_t skip;           /* of the events that come next: told already */
@@ -39,7 +41,7 @@ struct watch_hub {
     struct long_stream stream;
     struct table watches; /* by id */
     int64_t last_id;
-    bool was_denied; /* a watch, since the last new token */
+    uint64_t asked_count;
 };
 
 static uint64_t watch_hash(const void *item)
@@ -81,8 +83,10 @@ static void ask(struct etcd_watch *watch)
     create.fragment = true;
     request.request_case = ETCDPB__WATCH_REQUEST__REQUEST_CREATE;
     request.create = &create;
-    if (long_stream_send(&watch->hub->stream, &request.base))
+    if (long_stream_send(&watch->hub->stream, &request.base)) {
         watch->state = WATCH_ASKED;
+        watch->asked = ++watch->hub->asked_count;
+    }
 }
 
 static void ask_to_cancel(struct etcd_watch *watch)
@@ -149,8 +153,8 @@ static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answ
     struct watch_hub *hub = watch->hub;
     bool is_denied = strstr(answer->cancel_reason, "ermission denied") ||
                      strstr(answer->cancel_reason, "PermissionDenied");
-    if (is_denied && hub->client->auth.user && !hub->was_denied) {
-        hub->was_denied = true; /* perhaps the token is old: once more with a new one */
+    if (is_denied && hub->client->auth.user && !watch->was_denied) {
+        watch->was_denied = true; /* perhaps the token is old: once more with a new one */
         etcd_auth_forget(hub->client);
         long_stream_restart(&hub->stream);
         on_broken(hub, answer->cancel_reason);
@@ -167,14 +171,14 @@ static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answ
     tell(watch, &notice);
 }
 
-/* An old server answers a refused watch without its id: that is the oldest which was asked for. */
-static struct etcd_watch *oldest_asked(struct watch_hub *hub)
+/* etcd 3.4 answers a refused watch without its id: it is the one whose turn it is. */
+static struct etcd_watch *first_asked(struct watch_hub *hub)
 {
-    struct etcd_watch *watch, *oldest = NULL;
+    struct etcd_watch *watch, *first = NULL;
     for (size_t at = 0; (watch = table_next(&hub->watches, &at));)
-        if (watch->state == WATCH_ASKED && (!oldest || watch->id < oldest->id))
-            oldest = watch;
-    return oldest;
+        if (watch->state == WATCH_ASKED && (!first || watch->asked < first->asked))
+            first = watch;
+    return first;
 }
 
 static void tell_alive(struct etcd_watch *watch, const Etcdpb__WatchResponse *answer)
@@ -182,7 +186,7 @@ static void tell_alive(struct etcd_watch *watch, const Etcdpb__WatchResponse *an
     int64_t revision = answer->header ? answer->header->revision : 0;
     if (answer->created) {
         watch->state = WATCH_LIVE;
-        watch->hub->was_denied = false;
+        watch->was_denied = false;
         if (watch->next_revision == 0)
             watch->next_revision = revision + 1;
     } else if (watch->told_of_part == 0 && revision >= watch->next_revision) {
@@ -205,7 +209,7 @@ static enum status on_message(void *context, const uint8_t *bytes, size_t length
     if (!answer)
         return E_CORRUPT;
     struct etcd_watch *watch =
-        answer->watch_id < 0 ? oldest_asked(hub) : find_watch(hub, answer->watch_id);
+        answer->watch_id < 0 ? first_asked(hub) : find_watch(hub, answer->watch_id);
     if (!watch || watch->state == WATCH_ENDED)
         return OK; /* freed meanwhile */
     if (answer->canceled)

@@ -52,10 +52,8 @@ struct etcd_client *harness_client(struct harness *h, int first_member)
     return client;
 }
 
-struct harness *harness_new(int count, const char *const *arguments)
+void harness_start(struct harness *h, int count, const char *const *arguments)
 {
-    struct harness *h = calloc(1, sizeof(*h));
-    assert_non_null(h);
     h->cluster.count = count;
     for (int i = 0; arguments && arguments[i]; i++)
         h->cluster.arguments[i] = arguments[i];
@@ -63,6 +61,13 @@ struct harness *harness_new(int count, const char *const *arguments)
     assert_int_equal(loop_new(&h->loop), OK);
     assert_int_equal(loop_timer_new(h->loop, on_alarm, h, &h->alarm), OK);
     assert_int_equal(loop_timer_new(h->loop, on_tick, h, &h->tick), OK);
+}
+
+struct harness *harness_new(int count, const char *const *arguments)
+{
+    struct harness *h = calloc(1, sizeof(*h));
+    assert_non_null(h);
+    harness_start(h, count, arguments);
     h->client = harness_client(h, 0);
     return h;
 }

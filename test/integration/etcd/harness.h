@@ -46,6 +46,7 @@ void harness_require(void);
 
 /* One member, or `count` of them. The client knows all endpoints. */
 struct harness *harness_new(int count, const char *const *arguments);
+void harness_start(struct harness *h, int count, const char *const *arguments); /* no client */
 void harness_free(struct harness *h);
 struct etcd_client *harness_client(struct harness *h, int first_member);
 
