@@ -38,6 +38,7 @@ lint  cppcheck        cppcheck
 lint  shellcheck      shellcheck
 fuzz  clang
 fuzz  libclang-rt-14-dev
+bench etcd-server     etcd
 bench golang-go       go
 bench golang-github-gorhill-cronexpr-dev
 bench golang-github-robfig-cron-dev

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "etcd_internal.h"
+#include "etcd_call_queue.h"
 
 enum {
     PAUSE_FIRST_MS = 10,
@@ -17,90 +17,9 @@ enum {
     AUTH_TRIES = 2,
 };
 
-enum call_state {
-    CALL_WAITING,
-    CALL_SENT,
-    CALL_PAUSED,
-};
-
-struct etcd_call {
-    struct etcd_client *client;
-    uint64_t number;
-    const struct etcd_method *method;
-    etcd_done *done;
-    void *context;
-    uint8_t *request; /* with its prefix */
-    size_t request_length;
-    int64_t timeout_ms, deadline_at_ms;
-    uint32_t place; /* in client->wakes */
-    enum call_state state;
-    struct etcd_call *next, **link; /* WAITING */
-    struct grpc_stream *stream;     /* SENT */
-    uint8_t *answer;
-    size_t answer_length;
-    int pauses, auth_tries;
-    char *last_error; /* of an attempt before this one; NULL: none */
-};
-
 int64_t etcd_now_ms(void)
 {
     return clock_now().boot.ms;
-}
-
-static void moved(void *item, uint32_t place)
-{
-    struct etcd_call *call = item;
-    call->place = place;
-}
-
-/* ---- waiting, and being looked at ---- */
-
-static void wait_in_line(struct etcd_call *call)
-{
-    struct etcd_client *client = call->client;
-    call->state = CALL_WAITING;
-    call->next = NULL;
-    call->link = client->waiting_end;
-    *call->link = call;
-    client->waiting_end = &call->next;
-}
-
-static void leave_line(struct etcd_call *call)
-{
-    *call->link = call->next;
-    if (call->next)
-        call->next->link = call->link;
-    else
-        call->client->waiting_end = call->link;
-}
-
-static void arm(struct etcd_client *client)
-{
-    if (client->wakes.count == 0 || client->wakes.entries[0].key >= client->timer_at_ms)
-        return;
-    int64_t delay_ms = client->wakes.entries[0].key - etcd_now_ms();
-    client->timer_at_ms = client->wakes.entries[0].key;
-    loop_timer_set(client->timer, delay_ms > 0 ? delay_ms : 0);
-}
-
-static void look_again_at(struct etcd_call *call, int64_t at_ms)
-{
-    heap_update(&call->client->wakes, call->place,
-                at_ms < call->deadline_at_ms ? at_ms : call->deadline_at_ms);
-    arm(call->client);
-}
-
-static void call_free(struct etcd_call *call)
-{
-    if (call->state == CALL_WAITING)
-        leave_line(call);
-    if (call->stream)
-        grpc_stream_cancel(call->stream);
-    heap_remove(&call->client->wakes, call->place);
-    free(call->request);
-    free(call->answer);
-    free(call->last_error);
-    free(call);
 }
 
 void etcd_call_cancel(struct etcd_call *call)
@@ -135,10 +54,9 @@ static void succeed(struct etcd_call *call)
         answer ? call->method->decode(arena, answer, call->answer_length, &result) : E_CORRUPT;
     if (st == OK)
         finish(call, &result);
-    else if (st == E_NOMEM)
-        fail(call, E_NOMEM, GRPC_OK, "no memory for the answer");
     else /* it was done, but what came of it can't be told */
-        fail(call, call->method->is_read ? E_CORRUPT : E_UNKNOWN, GRPC_OK, "unreadable answer");
+        fail(call, call->method->is_read ? st : E_UNKNOWN, GRPC_OK,
+             st == E_NOMEM ? "no memory for the answer" : "unreadable answer");
     free(answer);
 }
 
@@ -173,7 +91,7 @@ static void pause_call(struct etcd_call *call, const char *error)
         pause_ms *= 2;
     call->pauses++;
     call->state = CALL_PAUSED;
-    look_again_at(call, etcd_now_ms() + pause_ms);
+    call_look_again_at(call, etcd_now_ms() + pause_ms);
 }
 
 static enum status on_message(void *context, const uint8_t *bytes, size_t length)
@@ -207,12 +125,13 @@ static void on_ended(void *context, const struct grpc_end *end)
     if (etcd_auth_is_stale(client, end->code, end->message) && !call->method->without_token &&
         call->auth_tries++ < AUTH_TRIES) {
         etcd_auth_forget(client);
-        wait_in_line(call);
+        call_wait_in_line(call);
         etcd_calls_flush(client);
     } else if (end->is_refused || (call->method->is_read && end->status == E_UNKNOWN)) {
         pause_call(call, end->message);
-    } else {
-        fail(call, end->status, end->code, end->message);
+    } else { /* a write whose answer can't be read may have been done */
+        bool is_vague = !call->method->is_read && end->code == GRPC_NO_CODE;
+        fail(call, is_vague ? E_UNKNOWN : end->status, end->code, end->message);
     }
 }
 
@@ -232,9 +151,9 @@ static bool send_call(struct etcd_call *call, struct h2_connection *connection)
     if (request.timeout_ms <= 0 ||
         grpc_stream_open(connection, &request, &stream_events, call, &call->stream) != OK)
         return false; /* its deadline is near, or memory is short: it waits */
-    leave_line(call);
+    call_leave_line(call);
     call->state = CALL_SENT;
-    look_again_at(call, now_ms + call->timeout_ms / 4);
+    call_look_again_at(call, now_ms + call->timeout_ms / 4);
     return true;
 }
 
@@ -262,23 +181,21 @@ static void on_timer(void *context)
         if (now_ms >= call->deadline_at_ms) {
             fail_late(call);
         } else if (call->state == CALL_PAUSED) {
-            wait_in_line(call);
-            look_again_at(call, call->deadline_at_ms);
+            call_wait_in_line(call);
+            call_look_again_at(call, call->deadline_at_ms);
         } else { /* it takes long: is the server still there? */
             if (call->state == CALL_SENT)
                 h2_connection_probe(grpc_stream_connection(call->stream));
-            look_again_at(call, call->deadline_at_ms);
+            call_look_again_at(call, call->deadline_at_ms);
         }
     }
     etcd_calls_flush(client);
-    arm(client);
+    call_queue_arm(client);
 }
 
 enum status etcd_calls_init(struct etcd_client *client)
 {
-    client->waiting_end = &client->waiting;
-    client->timer_at_ms = INT64_MAX;
-    heap_init(&client->wakes, moved);
+    call_queue_init(client);
     return loop_timer_new(client->loop, on_timer, client, &client->timer);
 }
 
@@ -331,8 +248,8 @@ enum status etcd_call_start(struct etcd_client *client, const struct etcd_method
         goto out;
     grpc_prefix_write(request, length);
     protobuf_c_message_pack(message, request + GRPC_PREFIX);
-    wait_in_line(call);
-    arm(client);
+    call_wait_in_line(call);
+    call_queue_arm(client);
     etcd_calls_flush(client);
     if (ret)
         *ret = call;

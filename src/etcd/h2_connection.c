@@ -1,5 +1,6 @@
 #include "h2_connection.h"
 
+#include <assert.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
@@ -22,13 +23,6 @@ enum {
     PING_TIMEOUT_MS = 1000,
 };
 
-static const char *const state_names[] = {
-    [H2_CONNECTING] = "connecting",
-    [H2_READY] = "ready",
-    [H2_DRAINING] = "draining",
-    [H2_CLOSED] = "closed",
-};
-
 static int64_t now_ms(void)
 {
     return clock_now().boot.ms;
@@ -37,11 +31,7 @@ static int64_t now_ms(void)
 /* The only writer of ->state, which only grows. */
 static void move(struct h2_connection *connection, enum h2_state next)
 {
-    if (next <= connection->state) {
-        fprintf(stderr, "h2_connection: %s -> %s\n", state_names[connection->state],
-                state_names[next]);
-        abort();
-    }
+    assert(next > connection->state);
     connection->state = next;
 }
 

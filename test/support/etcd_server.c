@@ -103,27 +103,27 @@ static void exec_member(const struct etcd_cluster *cluster, int index, pid_t par
     snprintf(peer, sizeof(peer), "http://127.0.0.1:%d", member->peer_port);
     initial_cluster(cluster, all, sizeof(all));
     log_path(cluster, index, log);
-    const char *argv[32 + ETCD_ARGUMENTS_MAX] = {
-        program(),
-        "--name",
-        name,
-        "--data-dir",
-        data,
-        "--listen-client-urls",
-        member->endpoint,
-        "--advertise-client-urls",
-        member->endpoint,
-        "--listen-peer-urls",
-        peer,
-        "--initial-advertise-peer-urls",
-        peer,
-        "--initial-cluster",
-        all,
-        "--logger",
-        "zap",
-        "--unsafe-no-fsync",
-    };
-    int count = 18;
+    const char *own[] = {"--name",
+                         name,
+                         "--data-dir",
+                         data,
+                         "--listen-client-urls",
+                         member->endpoint,
+                         "--advertise-client-urls",
+                         member->endpoint,
+                         "--listen-peer-urls",
+                         peer,
+                         "--initial-advertise-peer-urls",
+                         peer,
+                         "--initial-cluster",
+                         all,
+                         "--logger",
+                         "zap"};
+    const char *argv[24 + ETCD_ARGUMENTS_MAX] = {program()};
+    size_t count = 1 + sizeof(own) / sizeof(own[0]);
+    memcpy(argv + 1, own, sizeof(own));
+    if (!cluster->is_durable)
+        argv[count++] = "--unsafe-no-fsync";
     for (int i = 0; cluster->arguments[i]; i++)
         argv[count++] = cluster->arguments[i];
     int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);

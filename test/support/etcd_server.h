@@ -23,6 +23,7 @@ struct etcd_cluster {
     int count;
     char folder[64];
     const char *arguments[ETCD_ARGUMENTS_MAX + 1]; /* more of them, NULL at the end; borrowed */
+    bool is_durable;                               /* writes really reach the disk */
     bool is_tls;                                   /* the arguments name the certificates */
     const char *endpoints[ETCD_MEMBERS_MAX];
 };
@@ -30,7 +31,7 @@ struct etcd_cluster {
 /* Whether there is an etcd to be run at all. */
 bool etcd_cluster_available(void);
 
-/* Fill count, arguments and is_tls first. Waits until all members serve; aborts the program with
+/* Fill count, arguments and the flags first. Waits until all members serve; aborts the program with
  * the end of a server's log when that fails. */
 void etcd_cluster_start(struct etcd_cluster *cluster);
 void etcd_cluster_remove(struct etcd_cluster *cluster); /* kills them, removes the folder */

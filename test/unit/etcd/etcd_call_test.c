@@ -66,6 +66,8 @@ static const struct {
     {__LINE__, true, {FAKE_SILENCE}, E_UNKNOWN, 1, "did not answer within"},
     {__LINE__, true, {FAKE_NO_MESSAGE}, E_UNKNOWN, 1, "unreadable"},
     {__LINE__, true, {FAKE_UNREADABLE}, E_UNKNOWN, 1, "unreadable"},
+    {__LINE__, true, {FAKE_COMPRESSED}, E_UNKNOWN, 1, "compressed"},
+    {__LINE__, true, {FAKE_CUT_SHORT}, E_UNKNOWN, 1, "within a message"},
     /* a read may be sent again at any time */
     {__LINE__, false, {FAKE_RESET}, OK, 2, ""},
     {__LINE__, false, {FAKE_CLOSE}, OK, 2, ""},

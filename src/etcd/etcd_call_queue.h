@@ -1,0 +1,45 @@
+/* Where the calls of a client are kept: those that wait to be sent in a line, and all of them in a
+ * heap, by when each is to be looked at next. */
+#ifndef PEAL_ETCD_CALL_QUEUE_H
+#define PEAL_ETCD_CALL_QUEUE_H
+
+#include "etcd_internal.h"
+
+enum call_state {
+    CALL_WAITING,
+    CALL_SENT,
+    CALL_PAUSED,
+};
+
+struct etcd_call {
+    struct etcd_client *client;
+    uint64_t number;
+    const struct etcd_method *method;
+    etcd_done *done;
+    void *context;
+    uint8_t *request; /* with its prefix */
+    size_t request_length;
+    int64_t timeout_ms, deadline_at_ms;
+    uint32_t place; /* in client->wakes */
+    enum call_state state;
+    struct etcd_call *next, **link; /* WAITING */
+    struct grpc_stream *stream;     /* SENT */
+    uint8_t *answer;
+    size_t answer_length;
+    int pauses, auth_tries;
+    char *last_error; /* of an attempt before this one; NULL: none */
+};
+
+void call_queue_init(struct etcd_client *client);
+void call_queue_arm(struct etcd_client *client); /* sets the timer for the first in the heap */
+
+void call_wait_in_line(struct etcd_call *call);
+void call_leave_line(struct etcd_call *call);
+
+/* At that time, or at its deadline if that is earlier. */
+void call_look_again_at(struct etcd_call *call, int64_t at_ms);
+
+/* Takes it out of everything, and cancels it if it was sent. */
+void call_free(struct etcd_call *call);
+
+#endif
