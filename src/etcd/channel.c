@@ -153,9 +153,10 @@ enum status channel_init(struct channel *channel, const struct channel_config *c
 
 void channel_release(struct channel *channel)
 {
-    while (channel->links) {
-        struct channel_link *link = channel->links;
-        unlink_link(link);
+    struct channel_link *link;
+    channel->current = channel->coming = NULL;
+    while ((link = channel->links)) {
+        channel->links = link->next;
         h2_connection_free(link->connection);
         free(link);
     }

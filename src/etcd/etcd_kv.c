@@ -6,7 +6,7 @@
 
 ProtobufCBinaryData etcd_slice(struct etcd_bytes bytes)
 {
-    return (ProtobufCBinaryData){bytes.length, (uint8_t *)(uintptr_t)bytes.data};
+    return (ProtobufCBinaryData){bytes.length, (uint8_t *)bytes.data};
 }
 
 enum status etcd_prefix_end(struct arena *arena, struct etcd_bytes prefix, struct etcd_bytes *ret)

@@ -136,9 +136,9 @@ static const struct h2_stream_events h2_events = {
 static nghttp2_nv header(const char *name, const char *value, uint8_t flags)
 {
     return (nghttp2_nv){
-        .name = (uint8_t *)(uintptr_t)name,
+        .name = (uint8_t *)name,
         .namelen = strlen(name),
-        .value = (uint8_t *)(uintptr_t)value,
+        .value = (uint8_t *)value,
         .valuelen = strlen(value),
         .flags = flags,
     };
