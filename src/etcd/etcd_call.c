@@ -5,7 +5,6 @@
  *        |  \      v
  *        +--- PAUSED        and from anywhere: done when the deadline has passed
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,7 +178,6 @@ static void on_timer(void *context)
     client->timer_at_ms = INT64_MAX;
     while (client->wakes.count > 0 && client->wakes.entries[0].key <= now_ms) {
         struct etcd_call *call = client->wakes.entries[0].item;
-        assert(call->client == client);
         if (now_ms >= call->deadline_at_ms) {
             fail_late(call);
         } else if (call->state == CALL_PAUSED) {
@@ -203,11 +201,8 @@ enum status etcd_calls_init(struct etcd_client *client)
 
 void etcd_calls_release(struct etcd_client *client)
 {
-    while (client->wakes.count > 0) {
-        struct etcd_call *call = client->wakes.entries[0].item;
-        assert(call->client == client);
-        call_free(call);
-    }
+    while (client->wakes.count > 0)
+        call_free(client->wakes.entries[0].item);
     heap_release(&client->wakes);
     client->timer = loop_timer_free(client->timer);
 }
@@ -218,7 +213,6 @@ void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why
     uint64_t last = client->call_count;
     struct etcd_call *call = client->waiting;
     while (call) {
-        assert(call->client == client);
         if (call->method->without_token || call->number > last) {
             call = call->next;
             continue;
