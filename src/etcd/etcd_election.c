@@ -87,9 +87,10 @@ static void leave(struct etcd_election *election)
 
 /* ---- looking on ---- */
 
+/* Not while leaving: the next one may hear of it before we do. */
 static bool leads(const struct etcd_election *election)
 {
-    return (election->candidacy == CANDIDATE_IN || election->candidacy == CANDIDATE_LEAVING) &&
+    return election->candidacy == CANDIDATE_IN &&
            election->leader_revision == election->key_revision &&
            is_same(bytes_of(&election->key), &election->leader);
 }

@@ -41,7 +41,7 @@ MUST_CHECK enum status etcd_election_campaign(struct etcd_election *election,
                                               const struct etcd_lease *lease,
                                               struct etcd_bytes value);
 
-/* Deletes our key; DROPPED comes when that is done. */
+/* Leads no more from now on, and deletes our key; DROPPED comes when that is done. */
 void etcd_election_resign(struct etcd_election *election);
 
 /* The lease is lost: not a candidate from now on. DROPPED comes from the next turn of the loop. */

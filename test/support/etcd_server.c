@@ -198,8 +198,9 @@ void etcd_member_restart(struct etcd_cluster *cluster, int index, bool wait)
 
 void etcd_member_signal(struct etcd_cluster *cluster, int index, int signal)
 {
-    if (cluster->members[index].pid)
-        kill(cluster->members[index].pid, signal);
+    pid_t pid = cluster->members[index].pid;
+    if (pid && kill(pid, signal) == 0 && signal == SIGSTOP)
+        waitpid(pid, NULL, WUNTRACED); /* until all of its threads have stopped */
 }
 
 /* ---- all of them ---- */
