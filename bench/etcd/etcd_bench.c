@@ -1,6 +1,7 @@
 /* Claims per second through the client, singly and in nested batches, beside the same requests
  * prebuilt and fired without a look at the answers: what this machine and this etcd can do. A claim
  * is one compare and two puts of 200 bytes. Both are measured in the same run, alternately. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,6 +259,7 @@ int main(void)
         printf("not available: there is no etcd here; Debian has it in etcd-server\n");
         return 0;
     }
+    signal(SIGPIPE, SIG_IGN);
     memset(value_bytes, 'v', VALUE);
     run_cluster(1);
     run_cluster(3);

@@ -28,7 +28,7 @@ struct h2_address {
     int64_t timeout_ms;       /* until READY */
 };
 
-/* Come from the loop or from h2_connection_check, never from within other calls. */
+/* Come from the loop, never from within a call. */
 struct h2_connection_events {
     void (*ready)(void *context, struct h2_connection *connection);
     void (*draining)(void *context, struct h2_connection *connection); /* by the peer's wish */

@@ -185,6 +185,31 @@ static void fragments(void **state)
     etcd_watch_free(watch);
 }
 
+/* Killed between two fragments: what was told of the response is not told again. */
+static void killed_within_fragments(void **state)
+{
+    struct harness *h = *state;
+    struct seen seen;
+    int64_t start = harness_get(h, "none").revision + 1;
+    harness_fill(h, "g/", 0, 30, 900 * 1000);
+    struct etcd_watch *watch = watch_prefix(h, "g/", start, &seen);
+    for (int round = 0; round < 3; round++) {
+        int before = seen.events;
+        harness_wait(h, seen.events > before);
+        if (seen.events == 30)
+            break;
+        etcd_member_kill(&h->cluster, 0);
+        harness_wait(h, seen.broken == round + 1);
+        etcd_member_restart(&h->cluster, 0, true);
+    }
+    wait_for_events(h, &seen, 30);
+    harness_run_for(h, 300);
+    assert_int_equal(seen.events, 30);
+    assert_int_equal(seen.not_consecutive, 0);
+    assert_true(seen.broken > 0); /* else this has tested nothing */
+    etcd_watch_free(watch);
+}
+
 /* Changes go on while the server is killed, again and again. */
 static void resumes_over_restarts(void **state)
 {
@@ -233,6 +258,35 @@ static void compaction_while_away(void **state)
     watch = watch_prefix(h, "c/", newest + 1, &late);
     harness_put(h, "c/1", "5");
     harness_wait(h, late.events == 1);
+    etcd_watch_free(watch);
+}
+
+/* The same with a watch that is still there, but whose server was away meanwhile: others write and
+ * compact before the watch is back. */
+static void compaction_while_disconnected(void **state)
+{
+    struct harness *h = *state;
+    struct seen seen;
+    char command[400];
+    if (system("command -v etcdctl >/dev/null") != 0) {
+        print_message("skipped: there is no etcdctl here; Debian has it in etcd-client\n");
+        skip();
+    }
+    struct etcd_watch *watch = watch_prefix(h, "d/", 0, &seen);
+    harness_wait(h, seen.live == 1);
+    int64_t revision = harness_put(h, "d/1", "1").revision;
+    harness_wait(h, seen.events == 1);
+    etcd_member_kill(&h->cluster, 0);
+    harness_wait(h, seen.broken == 1);
+    etcd_member_restart(&h->cluster, 0, true); /* the loop does not run from here on */
+    snprintf(command, sizeof(command),
+             "export ETCDCTL_API=3 ETCDCTL_ENDPOINTS=%s; for i in 2 3 4; do etcdctl put d/1 $i; "
+             "done >/dev/null && etcdctl compact --physical %lld >/dev/null",
+             h->cluster.endpoints[0], (long long)revision + 3);
+    assert_int_equal(system(command), 0);
+    harness_wait(h, seen.compacted == 1);
+    assert_int_equal(seen.compact_revision, revision + 3);
+    assert_int_equal(seen.events, 1);
     etcd_watch_free(watch);
 }
 
@@ -294,8 +348,10 @@ int main(void)
         cmocka_unit_test(twenty_thousand_events_in_order),
         cmocka_unit_test(many_watches),
         cmocka_unit_test(fragments),
+        cmocka_unit_test(killed_within_fragments),
         cmocka_unit_test(resumes_over_restarts),
         cmocka_unit_test(compaction_while_away),
+        cmocka_unit_test(compaction_while_disconnected),
         cmocka_unit_test(progress_moves_the_start),
         cmocka_unit_test(idle_connections_stay),
         cmocka_unit_test(a_stopped_server_is_found_out),
