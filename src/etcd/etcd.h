@@ -6,8 +6,8 @@
  * only stores what it needs: all that a result points to is gone when it returns. It may make
  * further requests, but not free the client.
  *
- * A function that does not answer OK has done nothing, and its `done` is not called. SIGPIPE must be
- * ignored: servers go away.
+ * A function that does not answer OK has done nothing, and its `done` is not called. SIGPIPE must
+ * be ignored: servers go away.
  *
  * What a result's status says:
  *     OK             done

@@ -19,6 +19,8 @@ struct seen {
     size_t last_value_length;
     char message[200];
     struct etcd_watch *free_me; /* freed by the first event */
+    struct etcd_watch *ask_me;  /* asked for its next revision with every event */
+    int64_t next_at_first;      /* what it said when the first came */
 };
 
 static void note_event(struct seen *seen, const struct etcd_event *event)
@@ -53,6 +55,8 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
     seen->notices_with_events += notice->event_count > 0;
     for (size_t i = 0; i < notice->event_count; i++)
         note_event(seen, &notice->events[i]);
+    if (seen->ask_me && seen->notices_with_events == 1)
+        seen->next_at_first = etcd_watch_next_revision(seen->ask_me);
     if (seen->free_me && notice->event_count)
         seen->free_me = etcd_watch_free(seen->free_me);
 }
@@ -183,6 +187,38 @@ static void fragments(void **state)
     assert_int_equal(seen.last_value_length, 900 * 1000);
     assert_int_equal(etcd_watch_next_revision(watch), seen.last_revision + 1);
     etcd_watch_free(watch);
+}
+
+/* One transaction, with the values before it, is too large for one message: the watch may go on
+ * after this revision only when all of it was told. */
+static void one_revision_in_two_fragments(void **state)
+{
+    struct harness *h = *state;
+    struct seen seen;
+    struct etcd_txn *txn;
+    struct answer answer;
+    struct etcd_reply reply = answer_reply(&answer);
+    const size_t length = 450 * 1000;
+    char *value = calloc(1, length);
+    harness_fill(h, "h/", 0, 3, length);
+    assert_int_equal(etcd_txn_new(&txn), OK);
+    for (int i = 0; i < 3; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "h/%06d", i);
+        etcd_txn_put(txn, &(struct etcd_put){etcd_text(key), {value, length}, 0, false});
+    }
+    assert_int_equal(etcd_txn_send(h->client, txn, &reply, NULL), OK);
+    harness_wait(h, answer.is_done);
+    check_ok(answer);
+    struct etcd_watch *watch = watch_prefix(h, "h/", answer.revision, &seen);
+    seen.ask_me = watch;
+    wait_for_events(h, &seen, 3);
+    assert_int_equal(seen.notices_with_events, 2); /* else this has tested nothing */
+    assert_int_equal(seen.next_at_first, answer.revision);
+    assert_int_equal(etcd_watch_next_revision(watch), answer.revision + 1);
+    etcd_watch_free(watch);
+    etcd_txn_free(txn);
+    free(value);
 }
 
 /* Killed between two fragments: what was told of the response is not told again. */
@@ -348,6 +384,7 @@ int main(void)
         cmocka_unit_test(twenty_thousand_events_in_order),
         cmocka_unit_test(many_watches),
         cmocka_unit_test(fragments),
+        cmocka_unit_test(one_revision_in_two_fragments),
         cmocka_unit_test(killed_within_fragments),
         cmocka_unit_test(resumes_over_restarts),
         cmocka_unit_test(compaction_while_away),
