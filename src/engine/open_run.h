@@ -50,6 +50,7 @@ struct open_run {
     struct boot_ms begin_sent; /* the start window counts from here */
     uint32_t heap_place;       /* in the runner's heap of start times */
     enum run_reason kill;      /* NONE: nobody wants it killed */
+    bool told;                 /* the executor has told of it since it was last away */
 };
 
 TAILQ_HEAD(open_list, open_run);

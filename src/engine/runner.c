@@ -298,12 +298,33 @@ static void repeat_kills(struct runner *runner)
     }
 }
 
+static void expect_news(struct runner *runner)
+{
+    struct open_run *open;
+    TAILQ_FOREACH (open, &runner->runs->phases[OPEN_STARTED], in_phase)
+        open->told = false;
+}
+
+/* The executor was away, and does not know the run any more: somebody took its memory away. */
+static void lose_forgotten(struct runner *runner)
+{
+    struct open_run *next, *open = open_runs_first(runner->runs, OPEN_STARTED);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (!open->told)
+            end(runner, open, RUN_LOST, REASON_SPAWNER_DIED, "the spawner has forgotten it");
+    }
+}
+
 static void executor_came_or_went(struct runner *runner, bool ready)
 {
     runner->executor_ready = ready;
-    if (!ready)
+    if (!ready) {
+        expect_news(runner);
         return;
+    }
     end_orphans(runner);
+    lose_forgotten(runner);
     repeat_kills(runner);
 }
 
@@ -320,6 +341,7 @@ static void take_event(struct runner *runner, const struct executor_event *event
             runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
         return;
     }
+    open->told = true;
     if (open->phase == OPEN_ORPHAN)
         open_runs_move(runner->runs, open, OPEN_STARTED);
     if (event->kind == EXECUTOR_STARTED)

@@ -63,6 +63,18 @@ static enum status read_date(struct reader *r, struct civil *civil)
     return read_number(r, 2, 1, civil_month_days(year, civil->month), "day", &civil->day);
 }
 
+/* `.000`, as programs print it; anything but zeroes is more than a schedule can tell. */
+static enum status skip_fraction(struct reader *r)
+{
+    if (r->text[r->at] != '.')
+        return OK;
+    size_t zeroes = strspn(r->text + r->at + 1, "0");
+    if (!zeroes || isdigit((unsigned char)r->text[r->at + 1 + (int)zeroes]))
+        return fail_here(r, "times are to the second");
+    r->at += 1 + (int)zeroes;
+    return OK;
+}
+
 static enum status read_time(struct reader *r, struct civil *civil)
 {
     enum status st = read_number(r, 2, 0, 23, "hour", &civil->hour);
@@ -76,9 +88,7 @@ static enum status read_time(struct reader *r, struct civil *civil)
         return OK;
     if ((st = read_number(r, 2, 0, 59, "second", &civil->second)) != OK)
         return st;
-    if (r->text[r->at] == '.')
-        return fail_here(r, "times are to the second");
-    return OK;
+    return skip_fraction(r);
 }
 
 /* `Z`, `+08:00` or nothing (*ret_given false). */

@@ -9,10 +9,14 @@
 enum {
     FIRST_AFTER_MS = 30000,
     EVERY_MS = 600000,
+    BETWEEN_SLICES_MS = 10,
+    SLICE = 2000,    /* jobs looked at in a turn */
+    FOUND = 256,     /* jobs to deal with in a slice */
+    SAME_NAME = 128, /* of them: room for jobs of one name */
     UNDELETE_MS = 7 * 86400 * 1000,
 };
 
-/* A pass goes through the jobs by name, one request at a time. */
+/* A pass goes through the jobs by name, a slice a turn, one request at a time. */
 struct agent_chores {
     const struct agent_config *config;
     struct engine *engine;
@@ -20,23 +24,34 @@ struct agent_chores {
     struct history *history;
     struct agent_log *log;
     struct loop_timer *timer;
-    char after[128];      /* the job that was dealt with last in this pass */
+    char after[128];       /* name of the job that was looked at last in this pass */
+    struct id work[FOUND]; /* jobs of this slice with something to do */
+    size_t found, next;    /* how many, and which is next */
+    size_t visited;        /* jobs of this slice */
+    bool in_pass;
     int64_t last_pass_ms; /* jobs without a run since then have nothing to prune */
     int64_t pass_ms;      /* start of this pass */
     int64_t removed;
     struct history_prune prune;
     struct store_request request;
     struct store_put_job purge;
+    char purge_name[128];
 };
 
 static void go_on(struct agent_chores *chores);
+
+static void end_pass(struct agent_chores *chores)
+{
+    chores->in_pass = false;
+    loop_timer_set(chores->timer, EVERY_MS);
+}
 
 static void pass_done(struct agent_chores *chores)
 {
     if (chores->removed)
         agent_log_event(chores->log, "history_pruned", "removed=%lld", (long long)chores->removed);
     chores->last_pass_ms = chores->pass_ms;
-    loop_timer_set(chores->timer, EVERY_MS);
+    end_pass(chores);
 }
 
 static void prune_done(struct history_prune *prune, enum status st)
@@ -44,7 +59,7 @@ static void prune_done(struct history_prune *prune, enum status st)
     struct agent_chores *chores = prune->context;
     if (st != OK) {
         agent_log_event(chores->log, "prune_failed", "error=\"%s\"", status_text(st));
-        loop_timer_set(chores->timer, EVERY_MS);
+        end_pass(chores);
         return;
     }
     chores->removed += prune->removed;
@@ -55,18 +70,10 @@ static void purge_done(struct store_request *request, enum status st)
 {
     struct agent_chores *chores = request->context;
     if (st != OK) {
-        loop_timer_set(chores->timer, EVERY_MS);
+        end_pass(chores);
         return;
     }
     go_on(chores);
-}
-
-/* The next job with something to do: deleted long ago, or with runs since the last pass. */
-static bool find_next(void *context, const struct catalog_job *job)
-{
-    const struct catalog_job **found = context;
-    *found = job;
-    return false;
 }
 
 static void prune_job(struct agent_chores *chores, const struct catalog_job *job)
@@ -91,9 +98,10 @@ static void prune_job(struct agent_chores *chores, const struct catalog_job *job
 
 static void purge_job(struct agent_chores *chores, const struct catalog_job *job)
 {
+    snprintf(chores->purge_name, sizeof(chores->purge_name), "%s", job->name);
     chores->purge = (struct store_put_job){
         .uid = job->uid,
-        .name = chores->after,
+        .name = chores->purge_name,
         .json = "{}",
         .deleted = true,
         .purge = true,
@@ -120,34 +128,58 @@ static bool deleted_long_ago(const struct agent_chores *chores, const struct cat
     return long_ago;
 }
 
+static bool has_work(const struct agent_chores *chores, const struct catalog_job *job)
+{
+    return job->last.ended_ms > chores->last_pass_ms || deleted_long_ago(chores, job);
+}
+
+/* A slice ends between two names: deleted jobs may share one. */
+static bool visit(void *context, const struct catalog_job *job)
+{
+    struct agent_chores *chores = context;
+    bool same_name = strcmp(job->name, chores->after) == 0;
+    if (!same_name && (chores->visited >= SLICE || chores->found > FOUND - SAME_NAME))
+        return false;
+    chores->visited++;
+    snprintf(chores->after, sizeof(chores->after), "%s", job->name);
+    if (chores->found < FOUND && has_work(chores, job))
+        chores->work[chores->found++] = job->uid;
+    return true;
+}
+
+/* Does what was found, one after the other; then looks at the next slice, in another turn. */
 static void go_on(struct agent_chores *chores)
 {
-    for (;;) {
-        const struct catalog_job *job = NULL;
-        catalog_each(engine_catalog(chores->engine), *chores->after ? chores->after : NULL, true,
-                     find_next, &job);
-        if (!job) {
-            pass_done(chores);
-            return;
-        }
-        snprintf(chores->after, sizeof(chores->after), "%s", job->name);
-        if (deleted_long_ago(chores, job)) {
+    while (chores->next < chores->found) {
+        const struct catalog_job *job =
+            catalog_by_uid(engine_catalog(chores->engine), &chores->work[chores->next++]);
+        if (!job)
+            continue;
+        if (deleted_long_ago(chores, job))
             purge_job(chores, job);
-            return;
-        }
-        if (job->last.ended_ms > chores->last_pass_ms) {
+        else
             prune_job(chores, job);
-            return;
-        }
+        return;
     }
+    chores->next = chores->found = chores->visited = 0;
+    catalog_each(engine_catalog(chores->engine), *chores->after ? chores->after : NULL, true, visit,
+                 chores);
+    if (chores->visited)
+        loop_timer_set(chores->timer, BETWEEN_SLICES_MS);
+    else
+        pass_done(chores);
 }
 
 static void on_timer(void *context)
 {
     struct agent_chores *chores = context;
-    chores->after[0] = '\0';
-    chores->removed = 0;
-    chores->pass_ms = clock_now().wall.ms;
+    if (!chores->in_pass) {
+        chores->in_pass = true;
+        chores->after[0] = '\0';
+        chores->removed = 0;
+        chores->next = chores->found = 0;
+        chores->pass_ms = clock_now().wall.ms;
+    }
     go_on(chores);
 }
 

@@ -74,6 +74,10 @@ static void set_run(enum status *st, struct run_environment *environment, const 
     also(st, environment, "PEAL_RUN_ID", id);
     strbuf_init(&tick);
     timestamp_print_utc(run->tick_ms / 1000, &tick);
+    if (run->tick_ms % 1000) { /* asked for by a person, not by a schedule */
+        strbuf_truncate(&tick, tick.length - 1);
+        strbuf_addf(&tick, ".%03dZ", (int)(run->tick_ms % 1000));
+    }
     also(st, environment, "PEAL_TICK", tick.text);
     strbuf_release(&tick);
     snprintf(number, sizeof(number), "%d", run->attempt);
