@@ -44,6 +44,7 @@ bench golang-github-gorhill-cronexpr-dev
 bench golang-github-robfig-cron-dev
 bench nodejs          node
 bench npm             npm
+bench procps          pgrep
 '
 
 fail()
