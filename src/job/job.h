@@ -59,11 +59,11 @@ struct job {
     enum job_kind kind;
     char **command;   /* NULL-terminated argv */
     char *script;     /* JOB_SHELL */
-    char *cwd;        /* NULL: the user's home for another user, else / */
+    char *cwd;        /* NULL: the home of the user that it runs as, else / */
     char *user;       /* NULL: the agent's */
     char *stdin_text; /* NULL: empty */
     struct job_pairs env;
-    int umask_bits; /* -1: inherited */
+    int umask_bits; /* -1: 022 */
     int nice;
     struct job_limits limits;
 
