@@ -55,6 +55,23 @@ enum exit_code client_open(const char *data, struct client **ret)
     return EXIT_USAGE;
 }
 
+enum exit_code client_from_options(const struct command *self, int argc, char **argv,
+                                   const char *missing, struct client **ret)
+{
+    const char *data = NULL;
+    int opt;
+    while ((opt = cli_option(self, argc, argv)) != -1) {
+        if (opt == '?')
+            return EXIT_USAGE;
+        data = optarg;
+    }
+    if (missing && optind == argc)
+        return cli_usage(self, "%s", missing);
+    if (!missing && optind < argc)
+        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
+    return client_open(data, ret);
+}
+
 struct client *client_close(struct client *client)
 {
     if (!client)

@@ -23,6 +23,11 @@ enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
 /* `data` is the value of --data, or NULL. Nothing is sent yet. */
 MUST_CHECK enum exit_code client_open(const char *data, struct client **ret);
 struct client *client_close(struct client *client);
+
+/* For commands with no option but --data: reads it, leaves `optind` at the first argument, and
+ * opens. `missing` is what to say when there is no argument; NULL: there must be none. */
+MUST_CHECK enum exit_code client_from_options(const struct command *self, int argc, char **argv,
+                                              const char *missing, struct client **ret);
 const char *client_data(const struct client *client); /* the folder */
 
 struct reply {

@@ -54,18 +54,10 @@ static enum exit_code kill_job(struct client *client, const char *name)
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
-    const char *data = NULL;
     struct client *client;
     struct id id;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        data = optarg;
-    }
-    if (optind == argc)
-        return cli_usage(self, "what? Give a job's name or the id of a run");
-    enum exit_code worst = client_open(data, &client);
+    enum exit_code worst = client_from_options(
+        self, argc, argv, "what? Give a job's name or the id of a run", &client);
     if (worst != EXIT_OK)
         return worst;
     for (int i = optind; i < argc; i++) {

@@ -281,17 +281,8 @@ static enum exit_code watch(struct client *client)
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
-    const char *data = NULL;
     struct client *client;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        data = optarg;
-    }
-    if (optind < argc)
-        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
-    enum exit_code code = client_open(data, &client);
+    enum exit_code code = client_from_options(self, argc, argv, NULL, &client);
     if (code != EXIT_OK)
         return code;
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
