@@ -5,7 +5,7 @@
 
 enum { WAIT_MS = 30000 };
 
-static enum exit_code restart(const struct agent_config *config)
+static enum exit_code restart(struct agent_config *config)
 {
     pid_t pid;
     enum exit_code code = daemon_stop(config->data, WAIT_MS);

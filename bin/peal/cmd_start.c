@@ -3,7 +3,7 @@
 
 #include "daemon.h"
 
-static enum exit_code start_in_background(const struct agent_config *config)
+static enum exit_code start_in_background(struct agent_config *config)
 {
     pid_t pid;
     enum exit_code code = daemon_start(config, false, &pid);

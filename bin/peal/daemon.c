@@ -123,7 +123,7 @@ static enum exit_code exit_code_of(enum status st)
     return st == E_BUSY ? EXIT_CONFLICT : EXIT_ERROR;
 }
 
-enum exit_code daemon_run(const struct agent_config *config)
+enum exit_code daemon_run(struct agent_config *config)
 {
     struct strbuf why;
     strbuf_init(&why);
@@ -160,7 +160,7 @@ static void leave_terminal(const struct agent_config *config)
 }
 
 /* In the child: never returns. The pipe gets "R", or the exit code as a letter and the reason. */
-__attribute__((noreturn)) static void be_agent(const struct agent_config *config, int fd)
+__attribute__((noreturn)) static void be_agent(struct agent_config *config, int fd)
 {
     struct strbuf why;
     strbuf_init(&why);
@@ -201,7 +201,7 @@ static enum exit_code hear(int fd)
     return used > 0 ? (enum exit_code)(text[0] - 'A') : EXIT_ERROR;
 }
 
-enum exit_code daemon_start(const struct agent_config *config, bool with_parent, pid_t *ret_pid)
+enum exit_code daemon_start(struct agent_config *config, bool with_parent, pid_t *ret_pid)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)

@@ -25,11 +25,11 @@ MUST_CHECK enum exit_code daemon_configure(const struct daemon_options *options,
                                            struct agent_config *config);
 
 /* Runs the agent in this process until it is told to stop. */
-MUST_CHECK enum exit_code daemon_run(const struct agent_config *config);
+MUST_CHECK enum exit_code daemon_run(struct agent_config *config);
 
 /* Starts the agent in a child of its own session, and waits until it is ready or has failed, which
  * has been told. *ret_pid is the child. `with_parent`: it ends when this process does. */
-MUST_CHECK enum exit_code daemon_start(const struct agent_config *config, bool with_parent,
+MUST_CHECK enum exit_code daemon_start(struct agent_config *config, bool with_parent,
                                        pid_t *ret_pid);
 
 /* The agent that uses the folder; 0: none is running. */

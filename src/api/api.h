@@ -50,6 +50,9 @@ MUST_CHECK enum status api_new(const struct api_config *config, const struct api
  */
 struct api *api_free(struct api *api);
 
+/* Of jobs that name none from now on. E_NOMEM: it is still the old one. */
+MUST_CHECK enum status api_set_timezone(struct api *api, const char *zone_name);
+
 /* Calls under way, for a graceful end. */
 size_t api_open_requests(const struct api *api);
 

@@ -218,6 +218,16 @@ struct api *api_free(struct api *api)
     return NULL;
 }
 
+enum status api_set_timezone(struct api *api, const char *zone_name)
+{
+    char *fresh;
+    if (!copy(zone_name, &fresh))
+        return E_NOMEM;
+    free(api->default_tz);
+    api->default_tz = fresh;
+    return OK;
+}
+
 size_t api_open_requests(const struct api *api)
 {
     return api->call_count;

@@ -435,6 +435,11 @@ const struct run *engine_find_run(const struct engine *engine, const struct id *
     return open ? &open->run : NULL;
 }
 
+void engine_set_max_running(struct engine *engine, int max_running)
+{
+    engine->config.max_running = max_running;
+}
+
 void engine_replan(struct engine *engine)
 {
     size_t at = 0;

@@ -49,6 +49,9 @@ void engine_each_open_run(const struct engine *engine,
                           void (*visit)(void *context, const struct run *run), void *context);
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id);
 
+/* 0: no limit. What runs already goes on. */
+void engine_set_max_running(struct engine *engine, int max_running);
+
 /* tzdata changed: plan everything again. */
 void engine_replan(struct engine *engine);
 

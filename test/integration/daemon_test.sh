@@ -103,6 +103,25 @@ expect_json .timezone '"Asia/Tokyo"'
 run test -s "$scratch/three.log"
 expect_status 0
 
+# SIGHUP reads it again; a file that is wrong changes nothing.
+zone_is() { # ZONE
+    [ "$(peal state --data "$scratch/three" -o json | jq -r .timezone)" = "$1" ]
+}
+has_logged() { # EVENT
+    grep -q "$1" "$scratch/three.log"
+}
+hang_up() {
+    kill -HUP "$(cat "$scratch/three/peal.pid")"
+}
+sed -i s,Asia/Tokyo,Europe/Paris, "$scratch/peal.yaml"
+hang_up
+wait_until zone_is Europe/Paris
+echo 'max_runing: 1' >>"$scratch/peal.yaml"
+hang_up
+wait_until has_logged 'not_reloaded.*did you mean max_running'
+run zone_is Europe/Paris
+expect_status 0
+
 while IFS='|' read -r line want; do
     echo "$line" >"$scratch/bad.yaml"
     run peal start --config "$scratch/bad.yaml" --data "$scratch/four"

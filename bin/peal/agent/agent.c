@@ -24,7 +24,7 @@ enum {
 };
 
 struct agent {
-    const struct agent_config *config;
+    struct agent_config *config;
     char node[64];
     struct agent_log *log;
     struct loop *loop;
@@ -165,6 +165,34 @@ static void stop(struct agent *agent)
     drain(agent);
 }
 
+static enum status default_zone(const struct agent *agent, struct strbuf *out)
+{
+    if (agent->config->timezone)
+        strbuf_adds(out, agent->config->timezone);
+    else
+        zone_db_local_name(agent->zones, out);
+    return strbuf_status(out);
+}
+
+static void reload(struct agent *agent)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    agent_log_reopen(agent->log);
+    enum status st = agent_config_reload(agent->config, &text);
+    if (st != OK) {
+        agent_log_event(agent->log, "not_reloaded", "error=\"%s\"",
+                        text.length ? text.text : status_text(st));
+    } else {
+        engine_set_max_running(agent->engine, agent->config->max_running);
+        strbuf_reset(&text);
+        if (default_zone(agent, &text) == OK && api_set_timezone(agent->api, text.text) == OK)
+            agent_log_event(agent->log, "reloaded", "signal=HUP");
+    }
+    strbuf_release(&text);
+    on_zones_timer(agent);
+}
+
 static void on_signal(void *context, unsigned events)
 {
     struct agent *agent = context;
@@ -172,9 +200,7 @@ static void on_signal(void *context, unsigned events)
     (void)events;
     while (read(agent->signal_fd, &signal, sizeof(signal)) == sizeof(signal)) {
         if (signal.ssi_signo == SIGHUP) {
-            agent_log_reopen(agent->log);
-            agent_log_event(agent->log, "reloaded", "signal=HUP");
-            on_zones_timer(agent);
+            reload(agent);
         } else {
             stop(agent);
         }
@@ -297,10 +323,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
 {
     struct strbuf zone_name;
     strbuf_init(&zone_name);
-    if (agent->config->timezone)
-        strbuf_adds(&zone_name, agent->config->timezone);
-    else
-        zone_db_local_name(agent->zones, &zone_name);
+    enum status st = default_zone(agent, &zone_name);
     char *socket_path = data_folder_file(agent->config->data, "api.sock");
     struct api_config config = {
         .socket_path = socket_path,
@@ -323,7 +346,8 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
         .drain = drain,
         .context = agent,
     };
-    enum status st = socket_path ? api_new(&config, &ports, &agent->api, why) : E_NOMEM;
+    if (st == OK)
+        st = socket_path ? api_new(&config, &ports, &agent->api, why) : E_NOMEM;
     free(socket_path);
     strbuf_release(&zone_name);
     return st;
@@ -379,8 +403,8 @@ static void tear_down(struct agent *agent)
     agent_log_close(agent->log);
 }
 
-enum status agent_run(const struct agent_config *config, void (*ready)(void *context),
-                      void *context, struct strbuf *why)
+enum status agent_run(struct agent_config *config, void (*ready)(void *context), void *context,
+                      struct strbuf *why)
 {
     struct agent agent = {.config = config,
                           .wake_fd = -1,

@@ -222,3 +222,23 @@ out:
     strbuf_release(&text);
     return st;
 }
+
+enum status agent_config_reload(struct agent_config *config, struct strbuf *why)
+{
+    struct agent_config fresh;
+    if (!config->file)
+        return OK;
+    agent_config_init(&fresh);
+    fresh.file = strdup(config->file);
+    enum status st = fresh.file ? agent_config_read(&fresh, why) : E_NOMEM;
+    if (st == OK) {
+        char *old = config->timezone;
+        config->timezone = fresh.timezone;
+        fresh.timezone = old;
+        config->max_running = fresh.max_running;
+        config->keep_runs = fresh.keep_runs;
+        config->keep_s = fresh.keep_s;
+    }
+    agent_config_release(&fresh);
+    return st;
+}

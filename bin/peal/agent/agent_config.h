@@ -22,6 +22,10 @@ struct agent_config {
 void agent_config_init(struct agent_config *config);
 void agent_config_release(struct agent_config *config);
 
+/* Reads config->file anew and takes over what may change while the agent runs: timezone,
+ * max_running, retention. Nothing changes unless the whole file is right. */
+MUST_CHECK enum status agent_config_reload(struct agent_config *config, struct strbuf *why);
+
 /* Reads config->file over what is there. E_INVALID, E_IO: *why names the file, line and mistake. */
 MUST_CHECK enum status agent_config_read(struct agent_config *config, struct strbuf *why);
 
