@@ -104,9 +104,11 @@ run test -s "$scratch/three.log"
 expect_status 0
 
 # SIGHUP reads it again; a file that is wrong changes nothing.
+# shellcheck disable=SC2317 # called by wait_until and run
 zone_is() { # ZONE
     [ "$(peal state --data "$scratch/three" -o json | jq -r .timezone)" = "$1" ]
 }
+# shellcheck disable=SC2317 # called by wait_until and run
 has_logged() { # EVENT
     grep -q "$1" "$scratch/three.log"
 }
