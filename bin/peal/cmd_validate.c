@@ -1,9 +1,11 @@
-/* peal validate: whether schedules are right, one of them or a file of them. */
+/* peal validate: whether schedules are right, one of them or a file of them; or files of jobs. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cli.h"
+#include "definition.h"
 #include "explain.h"
 #include "input_file.h"
 #include "json_out.h"
@@ -167,6 +169,48 @@ static enum exit_code check_all(struct check *check, const struct schedule_reade
     return check->invalid ? EXIT_INVALID : EXIT_OK;
 }
 
+/* Files of jobs are known by their names, and by being a folder. */
+static bool holds_jobs(const char *path)
+{
+    static const char *const endings[] = {".yaml", ".yml", ".json"};
+    struct stat about;
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        size_t length = strlen(path), ending = strlen(endings[i]);
+        if (length > ending && strcmp(path + length - ending, endings[i]) == 0)
+            return true;
+    }
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static enum status report_job(const struct check *check, const struct job *job)
+{
+    if (!check->results) {
+        printf("ok %s\n", job->name);
+        return OK;
+    }
+    json_t *result = json_pack("{s:s, s:b}", "name", job->name, "ok", true);
+    return json_array_append_new(check->results, result) == 0 ? OK : E_NOMEM;
+}
+
+static enum exit_code check_jobs(const struct check *check, char *path)
+{
+    struct file_args files = {.paths = {path}, .count = 1};
+    struct reading reading;
+    struct job_list jobs;
+    job_list_init(&jobs);
+    enum exit_code code = reading_init(&reading, NULL);
+    if (code == EXIT_OK)
+        code = definitions_read(&reading, &files, &jobs);
+    enum status st = OK;
+    for (size_t i = 0; code == EXIT_OK && st == OK && i < jobs.count; i++)
+        st = report_job(check, jobs.items[i]);
+    if (code == EXIT_OK && st == OK && check->results)
+        st = json_print(check->results);
+    job_list_release(&jobs);
+    reading_release(&reading);
+    return st == OK ? code : cli_fail(st);
+}
+
 static bool take_option(const struct command *self, int opt, int *output,
                         struct schedule_reader *reader)
 {
@@ -198,6 +242,10 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
         code = cli_fail(E_NOMEM);
         goto out;
     }
+    if (argc - optind == 1 && !is_spec(argv[optind]) && holds_jobs(argv[optind])) {
+        code = check_jobs(&check, argv[optind]);
+        goto out;
+    }
     code = read_specs(self, &check, argc - optind, argv + optind);
     if (code == EXIT_OK)
         code = check_all(&check, &reader);
@@ -210,10 +258,11 @@ out:
 
 const struct command cmd_validate = {
     .name = "validate",
-    .summary = "whether schedules are right",
+    .summary = "whether schedules, or files of jobs, are right",
     .help = "Examples:\n"
             "  peal validate '0 0 L * *'\n"
             "  peal validate schedules.txt\n"
+            "  peal validate jobs.yaml\n"
             "  grep -h ^schedule *.conf | cut -d= -f2 | peal validate -\n"
             "\n"
             "Usage: peal validate SPEC|FILE|- [options]\n"
@@ -221,7 +270,8 @@ const struct command cmd_validate = {
             "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one\n"
             "schedule per line; blank lines and lines that start with # are left out. Every line\n"
             "is read: right ones are printed as peal understands them, wrong ones as\n"
-            "FILE:LINE:COLUMN: and why. The exit status is 6 if any is wrong.\n"
+            "FILE:LINE:COLUMN: and why. The exit status is 6 if any is wrong. A FILE that ends in\n"
+            ".yaml, .yml or .json, or a folder, holds jobs as in docs/JOBS.md.\n"
             "\n"
             "Options:\n" SCHEDULE_READER_HELP "  -o, --output F  text (default) or json\n",
     .options = options,

@@ -50,13 +50,26 @@ expect_stderr_has 'empty has no schedules'
 run peal validate empty -o json
 expect_stdout '[]'
 
+# Files and folders of jobs.
+mkdir jobs
+printf 'name: a\nschedule: "@daily"\ncommand: ["true"]\n' >jobs/a.yaml
+run peal validate jobs/a.yaml
+expect_status 0
+expect_stdout 'ok a'
+run peal validate jobs -o json
+expect_json '.[0].name' '"a"'
+printf 'name: b\nschedul: "@daily"\ncommand: ["true"]\n' >jobs/b.yml
+run peal validate jobs
+expect_status 6
+expect_stderr_has 'jobs/b.yml:2:1: unknown field "schedul"; did you mean "schedule"?'
+mkdir none
+run peal validate none
+expect_status 6
+
 # What is not a list of schedules.
 run peal validate missing
 expect_status 3
 expect_stderr_has "can't read missing: No such file or directory"
-run peal validate .
-expect_status 3
-expect_stderr_has 'is a directory'
 printf '0 0 * * *\n0 0 \0 * *\n' >binary
 run peal validate binary
 expect_status 6
