@@ -102,9 +102,11 @@ static enum exit_code print_fires(struct client *client, const char *name)
         fputs(json_array_size(fires) ? "\nNext ticks\n" : "\nNo next ticks\n", stdout);
         json_array_foreach (fires, i, fire) {
             const char *note = answer_text(fire, "note");
+            int64_t at_ms = answer_time(fire, "at"), now = now_ms();
             strbuf_truncate(&path, 0);
-            when_print_left(answer_time(fire, "at"), now_ms(), &path);
-            printf("  %-30s in %s%s%s\n", answer_text(fire, "local"), path.text, *note ? "  " : "",
+            strbuf_adds(&path, at_ms - now >= 1000 ? "in " : ""); /* else it is "now" */
+            when_print_left(at_ms, now, &path);
+            printf("  %-30s %s%s%s\n", answer_text(fire, "local"), path.text, *note ? "  " : "",
                    note);
         }
         json_decref(answer);
