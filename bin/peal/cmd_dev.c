@@ -86,15 +86,26 @@ static enum exit_code add_jobs(struct dev *dev)
     return code;
 }
 
+/* A peal that was called by its path, as `make run` does, is hardly found without it. */
+static void print_path(void)
+{
+    char *program = strchr(program_invocation_name, '/') ? realpath("/proc/self/exe", NULL) : NULL;
+    if (program)
+        printf("  export PATH=\"$PATH:%.*s\"\n", (int)(strrchr(program, '/') - program), program);
+    free(program);
+}
+
 static void print_welcome(const struct dev *dev)
 {
-    printf("An agent of its own runs in %s%s. From another terminal:\n\n"
-           "  export PEAL_DATA=%s\n"
+    printf("An agent of its own runs in %s%s. From another terminal:\n\n", dev->folder,
+           dev->keep ? "" : ", which goes away with it");
+    print_path();
+    printf("  export PEAL_DATA=%s\n"
            "  peal list\n"
            "  peal why flaky\n"
            "  peal top\n\n"
            "Ctrl-C ends it.\n\n",
-           dev->folder, dev->keep ? "" : ", which goes away with it", dev->folder);
+           dev->folder);
 }
 
 static enum exit_code show_jobs(struct dev *dev)
