@@ -1,5 +1,6 @@
 /* peal logs: the output of a run. */
 #include <stdio.h>
+#include <string.h>
 
 #include "client.h"
 #include "log_print.h"
@@ -15,6 +16,15 @@ static const struct option options[] = {
     {0},
 };
 
+/* Why there is no output, or no more of it. */
+static void note_state(const json_t *run)
+{
+    if (!run_is_over(run))
+        cli_note("the run is %s; follow it with -f", answer_text(run, "state"));
+    else if (strcmp(answer_text(run, "reason"), "no_start") == 0)
+        cli_note("the run could not be started: %s", answer_text(run, "detail"));
+}
+
 static enum exit_code show(struct client *client, const char *word, bool follow,
                            struct log_printer *printer)
 {
@@ -26,8 +36,8 @@ static enum exit_code show(struct client *client, const char *word, bool follow,
         code = log_follow(client, run_id.text, printer, NO_TIME, &run);
     else if (code == EXIT_OK)
         code = log_print_more(client, run_id.text, printer, &run);
-    if (code == EXIT_OK && !run_is_over(run))
-        cli_note("the run is %s; follow it with -f", answer_text(run, "state"));
+    if (code == EXIT_OK)
+        note_state(run);
     json_decref(run);
     strbuf_release(&run_id);
     return code;

@@ -32,6 +32,9 @@ run peal run good --timeout 1s
 expect_status 2
 
 # logs
+run peal logs missing
+expect_status 0
+expect_stderr_has 'the run could not be started: executing the command: No such file'
 run peal logs "$id"
 expect_status 0
 expect_stdout 'to stdout'
