@@ -172,15 +172,19 @@ static void a_full_disk_drops_output_and_says_so(void **state)
 {
     struct harness *h = *state;
     char folder[128];
-    if (geteuid() != 0)
+    if (geteuid() != 0) {
+        print_message("only root can mount a small disk\n");
         skip();
+    }
     snprintf(folder, sizeof(folder), "%s/out", h->folder);
     /* The spawner has its folder open already: it must be in place before it starts. */
     harness_detach(h);
     kill((pid_t)h->hello.pid, SIGTERM);
     harness_wait(h, !process_lives((int)h->hello.pid));
-    if (mount("tmpfs", folder, "tmpfs", 0, "size=256k,mode=700") < 0)
+    if (mount("tmpfs", folder, "tmpfs", 0, "size=256k,mode=700") < 0) {
+        print_message("a small disk can't be mounted here\n");
         skip();
+    }
     harness_attach(h);
     harness_sh(h, "full", "seq 100000; echo done >&2; exit 5");
     const struct spawn_run run = *harness_ended(h, "full");

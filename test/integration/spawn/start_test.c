@@ -206,8 +206,10 @@ static void running_out_of_descriptors_is_told(void **state)
 {
     struct harness *h = *state;
     struct rlimit before, none = {20, 20};
-    if (prlimit((pid_t)h->hello.pid, RLIMIT_NOFILE, NULL, &before) < 0)
+    if (prlimit((pid_t)h->hello.pid, RLIMIT_NOFILE, NULL, &before) < 0) {
+        print_message("the limits of another process can't be set here\n");
         skip();
+    }
     none.rlim_max = before.rlim_max;
     assert_int_equal(prlimit((pid_t)h->hello.pid, RLIMIT_NOFILE, &none, NULL), 0);
     harness_sh(h, "no-room", "exit 0");
@@ -355,8 +357,10 @@ static void root_switches_to_allowed_users_only(void **state)
         {__LINE__, "", 0600, false},
     };
     struct harness *h = *state;
-    if (geteuid() != 0)
+    if (geteuid() != 0) {
+        print_message("only root can start runs as other users\n");
         skip();
+    }
     for (size_t i = 0; i < ROWS(cases); i++) {
         char id[32];
         struct shell shell;

@@ -85,8 +85,10 @@ static void agrees_with_the_c_library(void **state)
     (void)state;
     struct zone_db *db;
     nftw(ZONEINFO, collect, 16, FTW_ACTIONRETVAL);
-    if (names.count == 0)
+    if (names.count == 0) {
+        print_message("there are no time zones here\n");
         skip();
+    }
     assert_int_equal(zone_db_new(NULL, &db), OK);
     for (int i = 0; i < names.count; i++) {
         const struct zone *zone;
