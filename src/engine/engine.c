@@ -10,7 +10,7 @@
 #include "runner.h"
 
 enum {
-    LEAD_MIN_MS = 20,  /* claims go out so far ahead of their tick at least ... */
+    LEAD_MIN_MS = 100, /* claims go out so far ahead of their tick at least ... */
     LEAD_MAX_MS = 500, /* ... and at most */
     HEALTH_EVERY_MS = 1000,
     BOOT_RETRY_MS = 1000,

@@ -285,10 +285,10 @@ static void test_restart_reattaches(void **state)
 static void test_restart_at_every_step(void **state)
 {
     (void)state;
-    for (int steps = 0; steps < 40; steps++) {
+    for (int steps = 0; steps < 140; steps++) {
         struct world *world = world_new();
         world_add(world, JOB("* * * * *", ""));
-        world_pass(world, MINUTE - 20);
+        world_pass(world, MINUTE - 120);
         for (int i = 0; i < steps; i++) {
             world->now.wall.ms++;
             world->now.boot.ms++;
