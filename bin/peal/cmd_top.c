@@ -55,9 +55,10 @@ static void print_head(const json_t *agent, FILE *out)
     struct strbuf since;
     strbuf_init(&since);
     when_print_left(now_ms(), answer_time(agent, "started_at"), &since);
-    fprintf(out, "peal %s  %s, up %s  %" PRId64 " jobs, %" PRId64 " running  (q quits)\n",
-            answer_text(agent, "node"), answer_text(agent, "state"), since.text,
-            answer_int(agent, "jobs", 0), answer_int(agent, "running", 0));
+    int64_t jobs = answer_int(agent, "jobs", 0);
+    fprintf(out, "peal %s  %s, up %s  %" PRId64 " job%s, %" PRId64 " running  (q quits)\n",
+            answer_text(agent, "node"), answer_text(agent, "state"), since.text, jobs,
+            jobs == 1 ? "" : "s", answer_int(agent, "running", 0));
     strbuf_release(&since);
     static const char *const parts[] = {"store", "history"};
     for (size_t i = 0; i < 2; i++) {
