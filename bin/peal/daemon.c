@@ -75,9 +75,10 @@ static enum exit_code read_file(struct agent_config *config)
     if (st != OK)
         cli_error("%s", why.length ? why.text : status_text(st));
     strbuf_release(&why);
-    if (st == OK)
-        return EXIT_OK;
-    return st == E_INVALID ? EXIT_INVALID : EXIT_ERROR;
+    return st == OK            ? EXIT_OK
+           : st == E_INVALID   ? EXIT_INVALID
+           : st == E_NOT_FOUND ? EXIT_NOT_FOUND
+                               : EXIT_ERROR;
 }
 
 static enum exit_code settle_data(const struct daemon_options *options, struct agent_config *config)

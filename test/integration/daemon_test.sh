@@ -138,7 +138,7 @@ log: peal.log|1:6: log must be an absolute path, not "peal.log"
 retention: {age: soon}|1:18: age: a duration is numbers with units, like 90s or 1h30m
 TABLE
 run peal start --config "$scratch/nowhere.yaml"
-expect_status 1
+expect_status 3
 expect_stderr_has "can't read $scratch/nowhere.yaml"
 
 # A folder that can't be made.

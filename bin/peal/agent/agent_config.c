@@ -182,8 +182,9 @@ static enum status load(const struct agent_config *config, struct strbuf *text, 
     size_t length;
     FILE *file = fopen(config->file, "re");
     if (!file) {
+        enum status st = errno == ENOENT ? E_NOT_FOUND : E_IO;
         strbuf_addf(why, "can't read %s: %s", config->file, strerror(errno));
-        return E_IO;
+        return st;
     }
     while ((length = fread(chunk, 1, sizeof(chunk), file)) > 0 && text->length < FILE_BYTES_MAX)
         strbuf_add(text, chunk, length);

@@ -26,7 +26,8 @@ void agent_config_release(struct agent_config *config);
  * max_running, retention. Nothing changes unless the whole file is right. */
 MUST_CHECK enum status agent_config_reload(struct agent_config *config, struct strbuf *why);
 
-/* Reads config->file over what is there. E_INVALID, E_IO: *why names the file, line and mistake. */
+/* Reads config->file over what is there. E_INVALID, E_NOT_FOUND, E_IO: *why names the file, line
+ * and mistake. */
 MUST_CHECK enum status agent_config_read(struct agent_config *config, struct strbuf *why);
 
 #endif
