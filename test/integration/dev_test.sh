@@ -9,6 +9,7 @@ wait_until grep -q 'clock    | ✓ ok after' "$scratch/shown"
 
 # What it says about another terminal is true there.
 grep '^  export' "$scratch/shown" >"$scratch/exports"
+# shellcheck disable=SC2016 # the inner shell is to expand it
 run env -i PATH=/usr/bin:/bin sh -c '. "$1" && peal list -o name' sh "$scratch/exports"
 expect_status 0
 expect_stdout "clock
