@@ -1,0 +1,340 @@
+#include "store_etcd_value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_VERSION = 1 };
+
+int64_t place_number(int64_t revision, int place)
+{
+    return revision * BATCH_PLACES + place;
+}
+
+/* ---- single fields ---- */
+
+static void write_number(struct strbuf *to, int64_t number)
+{
+    uint64_t bits = (uint64_t)number << 1 ^ (number < 0 ? UINT64_MAX : 0); /* zigzag */
+    for (; bits >= 0x80; bits >>= 7)
+        strbuf_addc(to, (char)(bits | 0x80));
+    strbuf_addc(to, (char)bits);
+}
+
+static void write_text(struct strbuf *to, const char *text)
+{
+    size_t length = strlen(text);
+    write_number(to, (int64_t)length);
+    strbuf_add(to, text, length);
+}
+
+/* What fails is remembered, and zeroes are read from then on. */
+struct reader {
+    const uint8_t *at, *end;
+    enum status failed;
+};
+
+static int64_t read_number(struct reader *from)
+{
+    uint64_t bits = 0;
+    for (int shift = 0; shift < 64 && from->at < from->end; shift += 7) {
+        uint8_t byte = *from->at++;
+        bits |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return (int64_t)(bits >> 1 ^ (bits & 1 ? UINT64_MAX : 0));
+    }
+    from->failed = E_CORRUPT;
+    return 0;
+}
+
+/* `length` bytes that stay where they are; NULL: so many are not there. */
+static const void *read_bytes(struct reader *from, int64_t length)
+{
+    const uint8_t *at = from->at;
+    if (from->failed != OK || length < 0 || length > from->end - at) {
+        from->failed = E_CORRUPT;
+        return NULL;
+    }
+    from->at += length;
+    return at;
+}
+
+static char *read_text(struct reader *from)
+{
+    int64_t length = read_number(from);
+    const char *bytes = read_bytes(from, length);
+    char *text = bytes ? strndup(bytes, (size_t)length) : NULL;
+    if (bytes && !text)
+        from->failed = E_NOMEM;
+    return text;
+}
+
+static struct reader open_value(const struct etcd_kv *kv)
+{
+    const uint8_t *bytes = kv->value.data;
+    struct reader from = {bytes, bytes + kv->value.length, OK};
+    if (kv->value.length == 0)
+        from.failed = E_CORRUPT;
+    else if (*from.at++ != VALUE_VERSION)
+        from.failed = E_VERSION;
+    return from;
+}
+
+/* ---- whole structs, by tables of their fields ---- */
+
+enum field_type {
+    FIELD_ID,
+    FIELD_INT64, /* signed or not */
+    FIELD_INT,   /* and enums */
+    FIELD_BOOL,
+    FIELD_TEXT, /* an array of char */
+};
+
+struct field {
+    enum field_type type;
+    size_t offset, size;
+};
+
+_Static_assert(sizeof(enum run_state) == sizeof(int), "enums are FIELD_INT");
+
+#define FIELD(type, of, member)                                                                    \
+    {                                                                                              \
+        type, offsetof(struct of, member), sizeof(((struct of *)NULL)->member)                     \
+    }
+
+static const struct field run_fields[] = {
+    FIELD(FIELD_INT64, run_row, seq),
+    FIELD(FIELD_ID, run_row, run.job_uid),
+    FIELD(FIELD_TEXT, run_row, run.job_name),
+    FIELD(FIELD_INT64, run_row, run.tick_ms),
+    FIELD(FIELD_INT, run_row, run.attempt),
+    FIELD(FIELD_INT, run_row, run.cause),
+    FIELD(FIELD_INT, run_row, run.state),
+    FIELD(FIELD_INT, run_row, run.reason),
+    FIELD(FIELD_TEXT, run_row, run.node),
+    FIELD(FIELD_INT64, run_row, run.nonce),
+    FIELD(FIELD_INT64, run_row, run.fence),
+    FIELD(FIELD_INT64, run_row, run.job_revision),
+    FIELD(FIELD_INT64, run_row, run.not_before_ms),
+    FIELD(FIELD_INT64, run_row, run.claimed_ms),
+    FIELD(FIELD_INT64, run_row, run.started_ms),
+    FIELD(FIELD_INT64, run_row, run.finished_ms),
+    FIELD(FIELD_INT, run_row, run.exit_code),
+    FIELD(FIELD_INT, run_row, run.term_signal),
+    FIELD(FIELD_INT64, run_row, run.user_ms),
+    FIELD(FIELD_INT64, run_row, run.system_ms),
+    FIELD(FIELD_INT64, run_row, run.max_rss_kb),
+    FIELD(FIELD_INT64, run_row, run.output_bytes),
+    FIELD(FIELD_BOOL, run_row, run.output_truncated),
+    FIELD(FIELD_TEXT, run_row, run.by),
+    FIELD(FIELD_TEXT, run_row, run.detail),
+    FIELD(FIELD_INT, run_row, kill_reason),
+    FIELD(FIELD_TEXT, run_row, kill_by),
+};
+
+static const struct field entry_fields[] = {
+    FIELD(FIELD_ID, ledger_entry, job_uid),     FIELD(FIELD_TEXT, ledger_entry, job_name),
+    FIELD(FIELD_INT64, ledger_entry, from_ms),  FIELD(FIELD_INT64, ledger_entry, to_ms),
+    FIELD(FIELD_INT64, ledger_entry, count),    FIELD(FIELD_INT, ledger_entry, state),
+    FIELD(FIELD_INT, ledger_entry, reason),     FIELD(FIELD_TEXT, ledger_entry, detail),
+    FIELD(FIELD_INT64, ledger_entry, recorded_ms),
+};
+
+static const struct field cursor_fields[] = {
+    FIELD(FIELD_INT64, job_row, cursor_ms),       FIELD(FIELD_ID, job_row, last.run_id),
+    FIELD(FIELD_INT64, job_row, last.started_ms), FIELD(FIELD_INT64, job_row, last.ended_ms),
+    FIELD(FIELD_INT, job_row, last.state),
+};
+
+static const struct field job_fields[] = {
+    FIELD(FIELD_INT64, job_row, revision),
+    FIELD(FIELD_BOOL, job_row, paused),
+    FIELD(FIELD_BOOL, job_row, deleted),
+};
+
+#define COUNT(fields) (sizeof(fields) / sizeof((fields)[0]))
+
+static void write_field(struct strbuf *to, const struct field *field, const char *at)
+{
+    int64_t wide;
+    int narrow;
+    switch (field->type) {
+    case FIELD_ID:
+        strbuf_add(to, at, sizeof(struct id));
+        break;
+    case FIELD_INT64:
+        memcpy(&wide, at, sizeof(wide));
+        write_number(to, wide);
+        break;
+    case FIELD_INT:
+        memcpy(&narrow, at, sizeof(narrow));
+        write_number(to, narrow);
+        break;
+    case FIELD_BOOL:
+        write_number(to, *(const bool *)at);
+        break;
+    case FIELD_TEXT:
+        write_text(to, at);
+        break;
+    }
+}
+
+static void write_fields(struct strbuf *to, const struct field *fields, size_t count,
+                         const void *from)
+{
+    for (size_t i = 0; i < count; i++)
+        write_field(to, &fields[i], (const char *)from + fields[i].offset);
+}
+
+static void read_short_text(struct reader *from, char *at, size_t size)
+{
+    int64_t length = read_number(from);
+    const char *bytes = length < (int64_t)size ? read_bytes(from, length) : NULL;
+    if (bytes)
+        memcpy(at, bytes, (size_t)length);
+    else
+        from->failed = E_CORRUPT;
+    at[bytes ? length : 0] = '\0';
+}
+
+static void read_field(struct reader *from, const struct field *field, char *at)
+{
+    const void *bytes;
+    int64_t wide;
+    int narrow;
+    switch (field->type) {
+    case FIELD_ID:
+        bytes = read_bytes(from, sizeof(struct id));
+        if (bytes)
+            memcpy(at, bytes, sizeof(struct id));
+        break;
+    case FIELD_INT64:
+        wide = read_number(from);
+        memcpy(at, &wide, sizeof(wide));
+        break;
+    case FIELD_INT:
+        narrow = (int)read_number(from);
+        memcpy(at, &narrow, sizeof(narrow));
+        break;
+    case FIELD_BOOL:
+        *(bool *)at = read_number(from) != 0;
+        break;
+    case FIELD_TEXT:
+        read_short_text(from, at, field->size);
+        break;
+    }
+}
+
+static void read_fields(struct reader *from, const struct field *fields, size_t count, void *to)
+{
+    for (size_t i = 0; i < count && from->failed == OK; i++)
+        read_field(from, &fields[i], (char *)to + fields[i].offset);
+}
+
+/* ---- values ---- */
+
+void value_write_job(struct strbuf *to, const struct job_row *row, const char *name,
+                     const char *json)
+{
+    strbuf_addc(to, VALUE_VERSION);
+    write_fields(to, job_fields, COUNT(job_fields), row);
+    write_text(to, name);
+    write_text(to, json);
+}
+
+enum status value_read_job(const struct etcd_kv *kv, struct job_row *row, char **name, char **json)
+{
+    struct reader from = open_value(kv);
+    struct job_row read = *row;
+    read_fields(&from, job_fields, COUNT(job_fields), &read);
+    char *new_name = from.failed == OK ? read_text(&from) : NULL;
+    char *new_json = from.failed == OK ? read_text(&from) : NULL;
+    if (from.failed != OK) {
+        free(new_name);
+        free(new_json);
+        return from.failed;
+    }
+    *row = read;
+    *name = new_name;
+    *json = new_json;
+    return OK;
+}
+
+void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell tell)
+{
+    strbuf_addc(to, VALUE_VERSION);
+    write_number(to, (int64_t)tell);
+    write_fields(to, cursor_fields, COUNT(cursor_fields), row);
+}
+
+enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enum tell *tell)
+{
+    struct reader from = open_value(kv);
+    struct job_row read = *row;
+    enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
+    read_fields(&from, cursor_fields, COUNT(cursor_fields), &read);
+    if (from.failed != OK)
+        return from.failed;
+    *row = read;
+    *tell = told;
+    return OK;
+}
+
+void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place)
+{
+    strbuf_addc(to, VALUE_VERSION);
+    write_number(to, (int64_t)tell);
+    write_number(to, place);
+    write_fields(to, run_fields, COUNT(run_fields), row);
+}
+
+enum status value_read_run(const struct etcd_kv *kv, struct run_row *ret, enum tell *tell)
+{
+    struct reader from = open_value(kv);
+    struct run_row read = {.seq = 0};
+    enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
+    int place = from.failed == OK ? (int)read_number(&from) : 0;
+    read_fields(&from, run_fields, COUNT(run_fields), &read);
+    if (from.failed == OK && (read.run.state < 0 || read.run.state >= RUN_STATES || place < 0 ||
+                              place >= BATCH_PLACES))
+        from.failed = E_CORRUPT;
+    if (from.failed != OK)
+        return from.failed;
+    if (read.seq == 0)
+        read.seq = place_number(kv->mod_revision, place);
+    if (read.run.state == RUN_BEGUN && read.run.fence == 0)
+        read.run.fence = place_number(kv->mod_revision, place);
+    *ret = read;
+    *tell = told;
+    return OK;
+}
+
+void value_write_entry(struct strbuf *to, const struct ledger_entry *entry)
+{
+    strbuf_addc(to, VALUE_VERSION);
+    write_fields(to, entry_fields, COUNT(entry_fields), entry);
+}
+
+enum status value_read_entry(const struct etcd_kv *kv, struct ledger_entry *ret)
+{
+    struct reader from = open_value(kv);
+    struct ledger_entry read = {.count = 0};
+    read_fields(&from, entry_fields, COUNT(entry_fields), &read);
+    if (from.failed == OK)
+        *ret = read;
+    return from.failed;
+}
+
+void value_write_name(struct strbuf *to, const struct id *uid)
+{
+    strbuf_addc(to, VALUE_VERSION);
+    strbuf_add(to, uid->bytes, sizeof(uid->bytes));
+}
+
+enum status value_read_name(const struct etcd_kv *kv, struct id *ret)
+{
+    struct reader from = open_value(kv);
+    const void *bytes = from.failed == OK ? read_bytes(&from, sizeof(*ret)) : NULL;
+    if (bytes)
+        memcpy(ret, bytes, sizeof(*ret));
+    return from.failed;
+}
