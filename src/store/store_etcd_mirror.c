@@ -90,7 +90,7 @@ static void *insert(struct table *table, void *item)
 
 /* ---- jobs and cursors ---- */
 
-static void job_free(struct mirror_job *job)
+static void release_job(struct mirror_job *job)
 {
     free(job->name);
     free(job->json);
@@ -115,7 +115,7 @@ static void drop_unneeded_job(struct mirror *mirror, struct mirror_job *job)
     if (job->mod_revision || job->cursor_revision || !TAILQ_EMPTY(&job->runs))
         return;
     table_remove(&mirror->jobs, job);
-    job_free(job);
+    release_job(job);
 }
 
 static void feed_job(struct feed *feed, const struct mirror_job *job, enum store_change_kind kind)
@@ -503,7 +503,7 @@ void mirror_release(struct mirror *mirror)
     release_table(&mirror->names);
     release_table(&mirror->entries);
     for (size_t at = 0; (job = table_next(&mirror->jobs, &at));)
-        job_free(job);
+        release_job(job);
     table_release(&mirror->jobs);
     feed_release(&mirror->metas);
 }

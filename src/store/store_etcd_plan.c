@@ -103,8 +103,8 @@ static enum status compare_guard(struct plan *plan, const struct id *uid)
 
 static enum status note_write(struct plan *plan, struct plan_write write)
 {
-    enum status st = grow((void **)&plan->writes, plan->write_count, &plan->write_room,
-                          sizeof(*plan->writes));
+    enum status st =
+        grow((void **)&plan->writes, plan->write_count, &plan->write_room, sizeof(*plan->writes));
     if (st == OK)
         plan->writes[plan->write_count++] = write;
     return st;
@@ -223,8 +223,8 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
         return st;
     struct part key = id_key(plan, "jobs", &row->uid);
     value_write_job(&plan->bytes, row, name, json);
-    return note_write(plan, (struct plan_write){
-                                .key = key, .value = value_after(plan, key), .is_last = true});
+    return note_write(
+        plan, (struct plan_write){.key = key, .value = value_after(plan, key), .is_last = true});
 }
 
 static enum status move_job(struct tables *tables, const struct job_row *row)
@@ -373,8 +373,8 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     struct mirror_run *run = mirror_find_run(plan->mirror, &row->run.id);
     enum run_state before = run->row.run.state;
     bool is_guarded = is_waiting(before) && run->job->mod_revision;
-    enum status st = is_guarded ? compare_guard(plan, &row->run.job_uid)
-                                : compare_run(plan, &row->run.id, run);
+    enum status st =
+        is_guarded ? compare_guard(plan, &row->run.job_uid) : compare_run(plan, &row->run.id, run);
     if (st != OK)
         return st;
     struct part key = id_key(plan, "runs", &row->run.id);
@@ -383,7 +383,8 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     st = note_put(plan, key);
     if (st == OK)
         st = overlay(plan, run, row);
-    if (st == OK && (is_waiting(before) || (state_is_open(before) && !state_is_open(row->run.state))))
+    if (st == OK &&
+        (is_waiting(before) || (state_is_open(before) && !state_is_open(row->run.state))))
         st = touch_guard(plan, &row->run.job_uid);
     return st;
 }

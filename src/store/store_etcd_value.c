@@ -132,10 +132,10 @@ static const struct field run_fields[] = {
 };
 
 static const struct field entry_fields[] = {
-    FIELD(FIELD_ID, ledger_entry, job_uid),     FIELD(FIELD_TEXT, ledger_entry, job_name),
-    FIELD(FIELD_INT64, ledger_entry, from_ms),  FIELD(FIELD_INT64, ledger_entry, to_ms),
-    FIELD(FIELD_INT64, ledger_entry, count),    FIELD(FIELD_INT, ledger_entry, state),
-    FIELD(FIELD_INT, ledger_entry, reason),     FIELD(FIELD_TEXT, ledger_entry, detail),
+    FIELD(FIELD_ID, ledger_entry, job_uid),        FIELD(FIELD_TEXT, ledger_entry, job_name),
+    FIELD(FIELD_INT64, ledger_entry, from_ms),     FIELD(FIELD_INT64, ledger_entry, to_ms),
+    FIELD(FIELD_INT64, ledger_entry, count),       FIELD(FIELD_INT, ledger_entry, state),
+    FIELD(FIELD_INT, ledger_entry, reason),        FIELD(FIELD_TEXT, ledger_entry, detail),
     FIELD(FIELD_INT64, ledger_entry, recorded_ms),
 };
 
@@ -294,8 +294,8 @@ enum status value_read_run(const struct etcd_kv *kv, struct run_row *ret, enum t
     enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
     int place = from.failed == OK ? (int)read_number(&from) : 0;
     read_fields(&from, run_fields, COUNT(run_fields), &read);
-    if (from.failed == OK && (read.run.state < 0 || read.run.state >= RUN_STATES || place < 0 ||
-                              place >= BATCH_PLACES))
+    if (from.failed == OK &&
+        (read.run.state < 0 || read.run.state >= RUN_STATES || place < 0 || place >= BATCH_PLACES))
         from.failed = E_CORRUPT;
     if (from.failed != OK)
         return from.failed;

@@ -1,0 +1,126 @@
+/* List at a revision, watch from the next one: the mirror, and with it the feed. */
+#include "store_etcd_internal.h"
+
+enum { PAGE_DEADLINE_MS = 10000, RELOAD_MS = 1000 };
+
+/* Not now; again in a while. Who waits is told. */
+static void load_fail(struct store_etcd *store, enum status st, const char *why)
+{
+    store->is_loaded = false;
+    store->watch = etcd_watch_free(store->watch);
+    mirror_release(&store->loading);
+    mirror_init(&store->loading, store->prefix, store->node);
+    store_etcd_ail(store, st, why);
+    batch_fail_all(store, st);
+    loop_timer_set(store->reload_timer, RELOAD_MS);
+}
+
+/* ---- the watch ---- */
+
+static enum status take_events(struct store_etcd *store, const struct etcd_watch_notice *notice)
+{
+    enum status st = OK;
+    for (size_t i = 0; st == OK && i < notice->event_count; i++) {
+        const struct etcd_event *event = &notice->events[i];
+        st = event->is_delete ? mirror_delete(&store->mirror, event->kv.key, &store->feed)
+                              : mirror_put(&store->mirror, &event->kv, &store->feed);
+    }
+    return st == OK && store->feed.failed ? E_NOMEM : st;
+}
+
+static void on_notice(void *context, const struct etcd_watch_notice *notice)
+{
+    struct store_etcd *store = context;
+    enum status st = OK;
+    switch (notice->kind) {
+    case ETCD_WATCH_LIVE:
+        store->is_watch_broken = false;
+        break;
+    case ETCD_WATCH_BROKEN:
+        store->is_watch_broken = true;
+        store_etcd_ail(store, E_UNREACHABLE, notice->message);
+        break;
+    case ETCD_WATCH_EVENTS:
+        st = take_events(store, notice);
+        break;
+    case ETCD_WATCH_PROGRESS:
+        break;
+    case ETCD_WATCH_COMPACTED: /* too long away: what happened is seen by listing again */
+        store->watch = etcd_watch_free(store->watch);
+        store->is_loaded = false;
+        load_start(store);
+        return;
+    case ETCD_WATCH_FAILED:
+        load_fail(store, E_UNREACHABLE, notice->message);
+        return;
+    }
+    if (st != OK) {
+        load_fail(store, st, "a change could not be read");
+        return;
+    }
+    batch_feed_moved(store);
+    store_etcd_wake(store);
+}
+
+static enum status start_watch(struct store_etcd *store)
+{
+    struct etcd_watch_config config = {.key = etcd_text(store->range),
+                                       .prefix = true,
+                                       .start_revision = store->loading_revision + 1,
+                                       .want_progress = true};
+    return etcd_watch_new(store->client, &config, on_notice, store, &store->watch);
+}
+
+/* ---- the list ---- */
+
+static void finish_load(struct store_etcd *store)
+{
+    const struct mirror *before = store->was_loaded ? &store->mirror : NULL;
+    enum status st = start_watch(store);
+    if (st != OK) {
+        load_fail(store, st, "the watch could not be started");
+        return;
+    }
+    if (!before)
+        feed_move(&store->feed, &store->loading.metas);
+    mirror_feed_difference(before, &store->loading, &store->feed);
+    if (!before)
+        feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_LOADED});
+    mirror_release(&store->mirror);
+    store->mirror = store->loading;
+    mirror_init(&store->loading, store->prefix, store->node);
+    store->is_loaded = store->was_loaded = true;
+    store->is_watch_broken = false;
+    batch_feed_moved(store);
+    store_etcd_wake(store);
+}
+
+static void on_page(void *context, const struct etcd_result *result)
+{
+    struct store_etcd *store = context;
+    enum status st = result->status;
+    if (st != OK || !result->op.more)
+        store->list = NULL;
+    if (st == OK && store->loading_revision == 0)
+        store->loading_revision = result->revision;
+    for (size_t i = 0; st == OK && i < result->op.kv_count; i++)
+        st = mirror_put(&store->loading, &result->op.kvs[i], NULL);
+    if (st != OK) {
+        etcd_list_cancel(store->list);
+        store->list = NULL;
+        load_fail(store, st, result->status == OK ? "a value could not be read" : result->message);
+    } else if (!result->op.more) {
+        finish_load(store);
+    }
+}
+
+void load_start(void *context)
+{
+    struct store_etcd *store = context;
+    struct etcd_range all = {.key = etcd_text(store->range), .prefix = true};
+    struct etcd_reply reply = {on_page, store, PAGE_DEADLINE_MS};
+    store->loading_revision = 0;
+    enum status st = etcd_list(store->client, &all, &reply, &store->list);
+    if (st != OK)
+        load_fail(store, st, "the list could not be asked for");
+}
