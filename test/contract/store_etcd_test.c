@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "etcd.h"
 #include "etcd_server.h"
 #include "store_etcd.h"
 #include "store_world.h"
@@ -93,10 +94,282 @@ static const struct store_backend backend = {
     .turn = turn,
 };
 
+/* ---- two nodes ---- */
+
+enum { NODES = 2, RACE_JOBS = 300, RACE_TICKS = 5 };
+
+struct racer {
+    struct store *store;
+    struct store_request request;
+    struct store_claim claims[RACE_JOBS];
+    bool is_done;
+    enum status status;
+};
+
+static void on_raced(struct store_request *request, enum status st)
+{
+    struct racer *racer = request->context;
+    racer->is_done = true;
+    racer->status = st;
+}
+
+static void start_race(struct racer *racer, struct world *world, const struct id *jobs,
+                       int64_t tick_ms)
+{
+    for (int i = 0; i < RACE_JOBS; i++) {
+        racer->claims[i] = a_claim(world, jobs[i], tick_ms, OVERLAP_ALLOW);
+        racer->claims[i].cursor_ms = tick_ms - 1;
+    }
+    racer->is_done = false;
+    racer->request = (struct store_request){.op = STORE_CLAIM,
+                                            .count = RACE_JOBS,
+                                            .items.claims = racer->claims,
+                                            .done = on_raced,
+                                            .context = racer};
+    store_submit(racer->store, &racer->request);
+}
+
+static void wait_for_race(struct racer *racers)
+{
+    int64_t until_ms = clock_now().boot.ms + 20000;
+    while (!racers[0].is_done || !racers[1].is_done) {
+        assert_true(clock_now().boot.ms < until_ms);
+        turn();
+        store_dispatch(racers[0].store);
+        store_dispatch(racers[1].store);
+    }
+}
+
+/* How many runs of a tick the feed of a node has told. */
+static size_t count_fed(struct store *store, int64_t tick_ms)
+{
+    struct store_change change;
+    size_t count = 0;
+    while (store_next_change(store, &change))
+        count += change.kind == STORE_CHANGE_RUN && change.run->tick_ms == tick_ms;
+    return count;
+}
+
+static void each_tick_is_won_once(void **state)
+{
+    struct world *world = world_new(&backend);
+    struct racer *racers = calloc(NODES, sizeof(*racers));
+    struct id jobs[RACE_JOBS];
+    struct store_wake nobody = {NULL, NULL};
+    size_t won[NODES] = {0};
+    (void)state;
+    assert_non_null(racers);
+    world_open(world);
+    for (int i = 0; i < RACE_JOBS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "job-%d", i);
+        jobs[i] = make_job(world, name);
+    }
+    for (int n = 0; n < NODES; n++)
+        assert_int_equal(open_etcd(world->place, nobody, &racers[n].store), OK);
+    for (int64_t tick_ms = CURSOR_MS + 1; tick_ms <= CURSOR_MS + RACE_TICKS; tick_ms++) {
+        size_t fed[NODES] = {0};
+        for (int n = 0; n < NODES; n++) /* by turns, who is first */
+            start_race(&racers[(n + tick_ms) % NODES], world, jobs, tick_ms);
+        wait_for_race(racers);
+        for (int i = 0; i < RACE_JOBS; i++) {
+            int winners = 0;
+            for (int n = 0; n < NODES; n++) {
+                assert_int_equal(racers[n].status, OK);
+                winners += racers[n].claims[i].result == CLAIM_WON;
+                won[n] += racers[n].claims[i].result == CLAIM_WON;
+            }
+            if (winners != 1)
+                fail_msg("job %d, tick %lld: won %d times", i, (long long)tick_ms, winners);
+        }
+        for (int64_t until_ms = clock_now().boot.ms + 10000;
+             (fed[0] < RACE_JOBS || fed[1] < RACE_JOBS) && clock_now().boot.ms < until_ms; turn())
+            for (int n = 0; n < NODES; n++)
+                fed[n] += count_fed(racers[n].store, tick_ms);
+        assert_int_equal(fed[0], RACE_JOBS); /* both hear of all, once */
+        assert_int_equal(fed[1], RACE_JOBS);
+    }
+    print_message("won: %zu and %zu\n", won[0], won[1]);
+    for (int n = 0; n < NODES; n++)
+        store_free(racers[n].store);
+    free(racers);
+    world_free(world);
+}
+
+/* ---- a long time ---- */
+
+enum { CYCLE_JOBS = 1000, CYCLES = 10 };
+
+struct cycle {
+    struct store_claim claims[CYCLE_JOBS];
+    struct store_begin begins[CYCLE_JOBS];
+    struct store_finish finishes[CYCLE_JOBS];
+    struct store_forget forgets[CYCLE_JOBS];
+    struct store_forget entries[CYCLE_JOBS];
+};
+
+static void fill_cycle(struct world *world, struct cycle *cycle, const struct id *jobs,
+                       int64_t tick_ms, struct ledger_entry *passed)
+{
+    for (int i = 0; i < CYCLE_JOBS; i++) {
+        struct store_claim claim = {.job_uid = jobs[i],
+                                    .job_revision = 1,
+                                    .cursor_ms = tick_ms - 1,
+                                    .tick_ms = tick_ms,
+                                    .overlap = OVERLAP_SKIP,
+                                    .skip_entry_id = world_id(world)};
+        claim.run = (struct run){.id = world_id(world), .job_uid = jobs[i], .attempt = 1};
+        claim.run.tick_ms = tick_ms;
+        claim.run.nonce = world->last_number;
+        passed[i] = (struct ledger_entry){.id = world_id(world), .job_uid = jobs[i], .count = 1};
+        claim.passed = &passed[i];
+        claim.passed_count = i % 10 == 0;
+        cycle->claims[i] = claim;
+        cycle->begins[i] = (struct store_begin){.run_id = claim.run.id, .nonce = claim.run.nonce};
+        cycle->finishes[i] = (struct store_finish){.run = claim.run};
+        cycle->finishes[i].run.state = RUN_OK;
+        cycle->finishes[i].run.finished_ms = tick_ms;
+        cycle->forgets[i] = (struct store_forget){.id = claim.run.id};
+        cycle->entries[i] = (struct store_forget){.id = passed[i].id, .is_entry = true};
+    }
+}
+
+static int64_t timed_do(struct world *world, enum store_op op, void *items)
+{
+    int64_t since_ms = clock_now().boot.ms;
+    assert_int_equal(world_do(world, op, items, CYCLE_JOBS), OK);
+    return clock_now().boot.ms - since_ms;
+}
+
+struct key_count {
+    bool is_done;
+    int64_t count;
+};
+
+static void on_count(void *context, const struct etcd_result *result)
+{
+    assert_int_equal(result->status, OK);
+    *(struct key_count *)context = (struct key_count){true, result->op.count};
+}
+
+static int64_t count_keys(const char *place, const char *kind)
+{
+    struct etcd_client_config config = {.endpoints = server.cluster.endpoints, .endpoint_count = 1};
+    struct etcd_client *client;
+    struct key_count count = {false, 0};
+    char key[256];
+    snprintf(key, sizeof(key), "%s/%s", place, kind);
+    assert_int_equal(etcd_client_new(server.loop, &config, &client, NULL), OK);
+    assert_int_equal(
+        etcd_range(client,
+                   &(struct etcd_range){.key = etcd_text(key), .prefix = true, .count_only = true},
+                   &(struct etcd_reply){on_count, &count, 10000}, NULL),
+        OK);
+    while (!count.is_done)
+        turn();
+    etcd_client_free(client);
+    return count.count;
+}
+
+static void only_jobs_and_cursors_stay(void **state)
+{
+    struct world *world = world_new(&backend);
+    struct cycle *cycle = calloc(1, sizeof(*cycle));
+    struct ledger_entry *passed = calloc(CYCLE_JOBS, sizeof(*passed));
+    struct id *jobs = calloc(CYCLE_JOBS, sizeof(*jobs));
+    int64_t took_ms[4] = {0};
+    (void)state;
+    assert_true(cycle && passed && jobs);
+    world_open(world);
+    for (int i = 0; i < CYCLE_JOBS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "job-%d", i);
+        jobs[i] = make_job(world, name);
+    }
+    world->without_picture = true;
+    for (int64_t tick_ms = CURSOR_MS + 1; tick_ms <= CURSOR_MS + CYCLES; tick_ms++) {
+        fill_cycle(world, cycle, jobs, tick_ms, passed);
+        took_ms[0] += timed_do(world, STORE_CLAIM, cycle->claims);
+        took_ms[1] += timed_do(world, STORE_BEGIN, cycle->begins);
+        took_ms[2] += timed_do(world, STORE_FINISH, cycle->finishes);
+        took_ms[3] += timed_do(world, STORE_FORGET, cycle->forgets);
+        timed_do(world, STORE_FORGET, cycle->entries);
+        for (int i = 0; i < CYCLE_JOBS; i++) {
+            assert_int_equal(cycle->claims[i].result, CLAIM_WON);
+            assert_true(cycle->begins[i].begun);
+            assert_true(cycle->finishes[i].accepted);
+        }
+    }
+    assert_int_equal(count_keys(world->place, "jobs/"), CYCLE_JOBS);
+    assert_int_equal(count_keys(world->place, "cursors/"), CYCLE_JOBS);
+    assert_int_equal(count_keys(world->place, "names/"), CYCLE_JOBS);
+    assert_int_equal(count_keys(world->place, ""), 3 * CYCLE_JOBS);
+    print_message("%d claims in %lld ms, begins %lld ms, finishes %lld ms, forgets %lld ms\n",
+                  CYCLES * CYCLE_JOBS, (long long)took_ms[0], (long long)took_ms[1],
+                  (long long)took_ms[2], (long long)took_ms[3]);
+    free(jobs);
+    free(passed);
+    free(cycle);
+    world_free(world);
+}
+
+/* ---- an etcd that goes away ---- */
+
+static void a_lost_server_is_told_and_found_again(void **state)
+{
+    struct world *world = world_new(&backend);
+    struct strbuf why;
+    (void)state;
+    strbuf_init(&why);
+    world_open(world);
+    struct id job = make_job(world, "backup");
+    struct store_claim claim = a_claim(world, job, 5000, OVERLAP_SKIP), repeat = claim;
+    etcd_member_kill(&server.cluster, 0);
+    enum status st = world_do(world, STORE_CLAIM, &claim, 1);
+    if (st != E_UNREACHABLE && st != E_UNKNOWN)
+        fail_msg("answered: %s", status_text(st));
+    assert_int_equal(store_health(world->store, &why), E_UNREACHABLE);
+    assert_true(why.length > 0);
+    etcd_member_restart(&server.cluster, 0, true);
+    strbuf_reset(&why);
+    for (int64_t until_ms = clock_now().boot.ms + 20000;
+         store_health(world->store, &why) != OK && clock_now().boot.ms < until_ms; turn())
+        strbuf_reset(&why);
+    assert_int_equal(store_health(world->store, &why), OK);
+    world_do_one(world, STORE_CLAIM, &repeat);
+    assert_int_equal(repeat.result, CLAIM_WON);
+    assert_int_equal(see_run(world, repeat.run.id)->run.state, RUN_CLAIMED);
+    strbuf_release(&why);
+    world_free(world);
+}
+
+static void an_etcd_that_is_not_there_is_told(void **state)
+{
+    char endpoint[64];
+    const char *endpoints[] = {endpoint};
+    struct store_etcd_config config = {.endpoints = endpoints, .endpoint_count = 1};
+    struct store *store;
+    struct strbuf why;
+    (void)state;
+    snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%d", etcd_free_port());
+    strbuf_init(&why);
+    struct store_wake nobody = {NULL, NULL};
+    assert_int_equal(store_etcd_open(server.loop, &config, nobody, &store, &why), E_UNREACHABLE);
+    assert_non_null(strstr(why.text, endpoint + strlen("http://")));
+    strbuf_release(&why);
+}
+
 int main(void)
 {
+    const struct CMUnitTest more[] = {
+        cmocka_unit_test(each_tick_is_won_once),
+        cmocka_unit_test(only_jobs_and_cursors_stay),
+        cmocka_unit_test(an_etcd_that_is_not_there_is_told),
+        cmocka_unit_test(a_lost_server_is_told_and_found_again),
+    };
     start_server();
     int failed = store_contract_run(&backend);
+    failed += cmocka_run_group_tests_name("etcd alone", more, NULL, NULL);
     stop_server();
     return failed;
 }
