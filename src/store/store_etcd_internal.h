@@ -89,18 +89,18 @@ void store_etcd_ail(struct store_etcd *store, enum status st, const char *why);
 
 /* ---- store_etcd_batch.c ---- */
 
-/* Sends what waits, unless something is under way. A loop_timer_fired. */
-void batch_step(void *store);
+/* Sends what waits, unless something is under way. For a timer: the context is the store. */
+void batch_step(void *context);
 /* The feed has come further, or the mirror is new. */
 void batch_feed_moved(struct store_etcd *store);
-/* Patience has ended with what was done, but is not fed. A loop_timer_fired. */
-void batch_lose_patience(void *store);
+/* Patience has ended with what was done, but is not fed. For a timer: the context is the store. */
+void batch_lose_patience(void *context);
 /* Nothing that waits can be done. */
 void batch_fail_all(struct store_etcd *store, enum status st);
 
 /* ---- store_etcd_load.c ---- */
 
-/* Reads everything, then watches. A loop_timer_fired. */
-void load_start(void *store);
+/* Reads everything, then watches. For a timer: the context is the store. */
+void load_start(void *context);
 
 #endif

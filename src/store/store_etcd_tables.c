@@ -1,0 +1,297 @@
+/* The tables of the rules, over the mirror. Nothing is changed here: see store_etcd_plan.h. */
+#include "store_etcd_tables.h"
+
+#include <string.h>
+
+/* ---- jobs ---- */
+
+static const struct mirror_job *defined_job(const struct plan *plan, const struct id *uid)
+{
+    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
+    return job && job->mod_revision ? job : NULL;
+}
+
+/* Its cursor is compared by whoever writes it: it only grows, so nobody is misled by an old one. */
+static enum status get_job(struct tables *tables, const struct id *uid, struct job_row *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_job *job = defined_job(plan, uid);
+    enum status st =
+        plan_compare_key(plan, plan_id_key(plan, "jobs", uid), job ? job->mod_revision : 0);
+    if (st != OK)
+        return st;
+    if (!job)
+        return E_NOT_FOUND;
+    *ret = job->row;
+    return OK;
+}
+
+static enum status find_name(struct tables *tables, const char *text, struct id *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_name *name = mirror_find_name(plan->mirror, text);
+    enum status st =
+        plan_compare_key(plan, plan_key(plan, "names", text), name ? name->mod_revision : 0);
+    if (st != OK)
+        return st;
+    if (!name)
+        return E_NOT_FOUND;
+    *ret = name->uid;
+    return OK;
+}
+
+/* Frees the name that the job has, if it has one and is to have another one, or none (NULL). */
+static enum status change_name(struct plan *plan, const struct mirror_job *job,
+                               const struct id *uid, const char *name)
+{
+    const char *old = job && !job->row.deleted ? job->name : NULL;
+    enum status st = OK;
+    if (old && name && strcmp(old, name) == 0)
+        return OK;
+    if (old)
+        st = plan_delete(plan, plan_key(plan, "names", old));
+    if (!name || st != OK)
+        return st;
+    struct part key = plan_key(plan, "names", name);
+    value_write_name(&plan->bytes, uid);
+    return plan_put(plan, key);
+}
+
+static enum status put_job(struct tables *tables, const struct job_row *row, const char *name,
+                           const char *json)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_job *job = defined_job(plan, &row->uid);
+    enum status st = OK;
+    if (!job || job->row.cursor_ms != row->cursor_ms)
+        st = plan_write_cursor(plan, row, TELL_NOTHING); /* told with the job */
+    if (st == OK)
+        st = change_name(plan, job, &row->uid, row->deleted ? NULL : name);
+    if (st != OK)
+        return st;
+    struct part key = plan_id_key(plan, "jobs", &row->uid);
+    value_write_job(&plan->bytes, row, name, json);
+    return plan_write(plan, (struct plan_write){
+                                .key = key, .value = plan_value_after(plan, key), .is_last = true});
+}
+
+static enum status move_job(struct tables *tables, const struct job_row *row)
+{
+    return plan_write_cursor((struct plan *)tables, row, TELL_CHANGE);
+}
+
+static enum status remove_job(struct tables *tables, const struct id *uid)
+{
+    struct plan *plan = (struct plan *)tables;
+    enum status st = plan_compare_guard(plan, uid);
+    plan_drop_cursor_write(plan);
+    if (st == OK)
+        st = plan_delete(plan, plan_id_key(plan, "cursors", uid));
+    if (st == OK)
+        st = change_name(plan, defined_job(plan, uid), uid, NULL);
+    if (st != OK)
+        return st;
+    struct part key = plan_id_key(plan, "jobs", uid);
+    return plan_write(plan, (struct plan_write){.key = key, .is_delete = true, .is_last = true});
+}
+
+/* ---- runs ---- */
+
+static enum status get_run(struct tables *tables, const struct id *id, struct run_row *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_run *run = mirror_find_run(plan->mirror, id);
+    enum status st = plan_compare_run(plan, id, run);
+    if (st != OK)
+        return st;
+    if (!run)
+        return E_NOT_FOUND;
+    *ret = run->row;
+    return OK;
+}
+
+/* The first run of the job, as far as it was guarded; NULL: there is none. */
+static enum status first_run(struct plan *plan, const struct id *uid, const struct mirror_run **ret)
+{
+    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
+    enum status st = plan_compare_guard(plan, uid);
+    if (st == OK)
+        *ret = job ? TAILQ_FIRST(&job->runs) : NULL;
+    return st;
+}
+
+static enum status find_run(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
+                            int attempt, struct id *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_run *run;
+    enum status st = first_run(plan, job_uid, &run);
+    if (st != OK)
+        return st;
+    for (; run; run = TAILQ_NEXT(run, of_job)) {
+        if (run->row.run.tick_ms == tick_ms && run->row.run.attempt == attempt) {
+            *ret = run->row.run.id;
+            return OK;
+        }
+    }
+    return E_NOT_FOUND;
+}
+
+static enum status count_open(struct tables *tables, const struct id *job_uid, int64_t *ret_open,
+                              int64_t *ret_queued)
+{
+    const struct mirror_run *run;
+    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    if (st != OK)
+        return st;
+    *ret_open = *ret_queued = 0;
+    for (; run; run = TAILQ_NEXT(run, of_job)) {
+        *ret_open += state_is_open(run->row.run.state);
+        *ret_queued += run->row.run.state == RUN_QUEUED;
+    }
+    return OK;
+}
+
+static enum status next_open(struct tables *tables, const struct id *job_uid, int64_t after_seq,
+                             struct run_row *ret)
+{
+    const struct mirror_run *run;
+    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    if (st != OK)
+        return st;
+    for (; run; run = TAILQ_NEXT(run, of_job)) {
+        if (run->row.seq > after_seq && state_is_open(run->row.run.state)) {
+            *ret = run->row;
+            return OK;
+        }
+    }
+    return E_NOT_FOUND;
+}
+
+static enum status oldest_queued(struct tables *tables, const struct id *job_uid,
+                                 struct run_row *ret)
+{
+    const struct mirror_run *run;
+    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    if (st != OK)
+        return st;
+    while (run && run->row.run.state != RUN_QUEUED)
+        run = TAILQ_NEXT(run, of_job);
+    if (!run)
+        return E_NOT_FOUND;
+    *ret = run->row;
+    return OK;
+}
+
+static enum status add_run(struct tables *tables, const struct run *run)
+{
+    struct plan *plan = (struct plan *)tables;
+    struct run_row row = {.run = *run};
+    if (mirror_find_run(plan->mirror, &run->id))
+        return E_INVALID;
+    enum status st = plan_compare_run(plan, &run->id, NULL);
+    if (st != OK)
+        return st;
+    struct part key = plan_id_key(plan, "runs", &run->id);
+    value_write_run(&plan->bytes, &row, TELL_CHANGE, plan->place);
+    st = plan_put(plan, key);
+    return st == OK ? plan_touch_guard(plan, &run->job_uid) : st;
+}
+
+static bool is_waiting(enum run_state state)
+{
+    return state == RUN_QUEUED || state == RUN_DUE;
+}
+
+static enum status set_run(struct tables *tables, const struct run_row *row)
+{
+    struct plan *plan = (struct plan *)tables;
+    struct mirror_run *run = mirror_find_run(plan->mirror, &row->run.id);
+    enum run_state before = run->row.run.state;
+    bool is_guarded = is_waiting(before) && run->job->mod_revision;
+    enum status st = is_guarded ? plan_compare_guard(plan, &row->run.job_uid)
+                                : plan_compare_run(plan, &row->run.id, run);
+    if (st != OK)
+        return st;
+    struct part key = plan_id_key(plan, "runs", &row->run.id);
+    bool is_kill = row->run.state == before; /* all else changes the state */
+    value_write_run(&plan->bytes, row, is_kill ? TELL_KILL : TELL_CHANGE, plan->place);
+    st = plan_put(plan, key);
+    if (st == OK)
+        st = plan_overlay_run(plan, run, row);
+    if (st == OK &&
+        (is_waiting(before) || (state_is_open(before) && !state_is_open(row->run.state))))
+        st = plan_touch_guard(plan, &row->run.job_uid);
+    return st;
+}
+
+static enum status remove_ended_run(struct tables *tables, const struct id *id)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_run *run = mirror_find_run(plan->mirror, id);
+    enum status st = plan_compare_run(plan, id, run);
+    if (st != OK)
+        return st;
+    if (!run || state_is_open(run->row.run.state))
+        return E_NOT_FOUND;
+    return plan_delete(plan, plan_id_key(plan, "runs", id));
+}
+
+/* ---- the rest ---- */
+
+static enum status add_entry(struct tables *tables, const struct ledger_entry *entry)
+{
+    struct plan *plan = (struct plan *)tables;
+    if (mirror_find_entry(plan->mirror, &entry->id))
+        return OK;
+    struct part key = plan_id_key(plan, "entries", &entry->id);
+    value_write_entry(&plan->bytes, entry);
+    return plan_put(plan, key);
+}
+
+static enum status remove_entry(struct tables *tables, const struct id *id)
+{
+    struct plan *plan = (struct plan *)tables;
+    if (!mirror_find_entry(plan->mirror, id))
+        return E_NOT_FOUND;
+    return plan_delete(plan, plan_id_key(plan, "entries", id));
+}
+
+/* The transaction's own revision and place make it: see value_write_run. */
+static enum status next_fence(struct tables *tables, int64_t *ret)
+{
+    (void)tables;
+    *ret = 0;
+    return OK;
+}
+
+static enum status set_meta(struct tables *tables, const struct store_set_meta *meta)
+{
+    struct plan *plan = (struct plan *)tables;
+    struct part key = {.at = plan->bytes.length};
+    strbuf_addf(&plan->bytes, "%s/metas/%s/%s", plan->mirror->prefix, plan->mirror->node,
+                meta->key);
+    key.length = plan->bytes.length - key.at;
+    strbuf_adds(&plan->bytes, meta->value);
+    return plan_put(plan, key);
+}
+
+const struct tables_ops plan_tables_ops = {
+    .get_job = get_job,
+    .find_name = find_name,
+    .put_job = put_job,
+    .move_job = move_job,
+    .remove_job = remove_job,
+    .get_run = get_run,
+    .find_run = find_run,
+    .count_open = count_open,
+    .next_open = next_open,
+    .oldest_queued = oldest_queued,
+    .add_run = add_run,
+    .set_run = set_run,
+    .remove_ended_run = remove_ended_run,
+    .add_entry = add_entry,
+    .remove_entry = remove_entry,
+    .next_fence = next_fence,
+    .set_meta = set_meta,
+};
