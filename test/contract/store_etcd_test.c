@@ -196,6 +196,48 @@ static void each_tick_is_won_once(void **state)
     world_free(world);
 }
 
+/* Both add a run to each job; by the overlap rule there is room for one. */
+static void overlap_holds_between_nodes(void **state)
+{
+    struct world *world = world_new(&backend);
+    static struct store_add_run adds[NODES][RACE_JOBS];
+    struct racer *racers = calloc(NODES, sizeof(*racers));
+    struct store_wake nobody = {NULL, NULL};
+    (void)state;
+    assert_non_null(racers);
+    world_open(world);
+    for (int i = 0; i < RACE_JOBS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "job-%d", i);
+        struct id job = make_job(world, name);
+        for (int n = 0; n < NODES; n++)
+            adds[n][i] = an_add(world, job, 5000 + n, OVERLAP_SKIP);
+    }
+    for (int n = 0; n < NODES; n++)
+        assert_int_equal(open_etcd(world->place, nobody, &racers[n].store), OK);
+    for (int n = 0; n < NODES; n++) {
+        racers[n].request = (struct store_request){.op = STORE_ADD_RUN,
+                                                   .count = RACE_JOBS,
+                                                   .items.adds = adds[n],
+                                                   .done = on_raced,
+                                                   .context = &racers[n]};
+        store_submit(racers[n].store, &racers[n].request);
+    }
+    wait_for_race(racers);
+    for (int i = 0; i < RACE_JOBS; i++) {
+        int winner = adds[0][i].added ? 0 : 1;
+        if (adds[0][i].added == adds[1][i].added)
+            fail_msg("job %d: both %s", i, winner ? "refused" : "added");
+        assert_int_equal(id_compare(&adds[1 - winner][i].open_run, &adds[winner][i].run.id), 0);
+    }
+    for (int n = 0; n < NODES; n++) {
+        assert_int_equal(racers[n].status, OK);
+        store_free(racers[n].store);
+    }
+    free(racers);
+    world_free(world);
+}
+
 /* ---- a long time ---- */
 
 enum { CYCLE_JOBS = 1000, CYCLES = 10 };
@@ -343,6 +385,80 @@ static void a_lost_server_is_told_and_found_again(void **state)
     world_free(world);
 }
 
+static void on_compacted(void *context, const struct etcd_result *result)
+{
+    assert_int_equal(result->status, OK);
+    *(bool *)context = true;
+}
+
+static void compact_all(int64_t revision)
+{
+    struct etcd_client_config config = {.endpoints = server.cluster.endpoints, .endpoint_count = 1};
+    struct etcd_client *client;
+    bool is_done = false;
+    assert_int_equal(etcd_client_new(server.loop, &config, &client, NULL), OK);
+    assert_int_equal(etcd_compact(client, revision, true,
+                                  &(struct etcd_reply){on_compacted, &is_done, 10000}, NULL),
+                     OK);
+    while (!is_done)
+        turn();
+    etcd_client_free(client);
+}
+
+/* What another node does while the first one, whose loop stands still, has no connection; then its
+ * traces are compacted away. */
+static struct id change_much(const char *place, struct id job, struct id purged, struct id run_id)
+{
+    struct loop *loop = server.loop;
+    struct loop_timer *tick = server.tick;
+    struct world *other = world_new(&backend);
+    assert_int_equal(loop_new(&server.loop), OK);
+    assert_int_equal(loop_timer_new(server.loop, on_tick, NULL, &server.tick), OK);
+    snprintf(other->place, sizeof(other->place), "%s", place);
+    other->last_number = 1000;
+    world_open(other);
+    struct store_put_job purge = {.uid = purged, .purge = true, .expected_revision = -1};
+    world_do_one(other, STORE_PUT_JOB, &purge);
+    struct run old = see_run(other, run_id)->run;
+    end_run(other, &old, RUN_FAILED, 6000);
+    struct run run = claim_run(other, job, 7000);
+    struct store_order order = {.run_id = run.id, .reason = REASON_USER, .by = "otto"};
+    int64_t fence = begin_run(other, &run).fence;
+    world_do_one(other, STORE_ORDER, &order);
+    make_job(other, "new");
+    compact_all(fence / 128 + 2); /* of the begin's revision, and a bit */
+    world_free(other);
+    loop_timer_free(server.tick);
+    loop_free(server.loop);
+    server.loop = loop;
+    server.tick = tick;
+    return run.id;
+}
+
+static void what_was_compacted_away_is_found(void **state)
+{
+    struct world *world = world_new(&backend);
+    (void)state;
+    world_open(world);
+    struct id job = make_job(world, "backup"), purged = make_job(world, "purged");
+    struct run run = claim_run(world, job, 5000);
+    etcd_member_kill(&server.cluster, 0);
+    etcd_member_restart(&server.cluster, 0, true);
+    struct id new_run = change_much(world->place, job, purged, run.id);
+    for (int64_t until_ms = clock_now().boot.ms + 20000;
+         world->picture.job_count != 2 || !look_for_run(world, new_run); turn()) {
+        assert_true(clock_now().boot.ms < until_ms);
+        world_read_feed(world);
+    }
+    assert_int_equal(see_run(world, run.id)->run.state, RUN_FAILED);
+    assert_int_equal(see_job(world, job)->cursor_ms, 7000);
+    assert_int_equal(see_run(world, new_run)->kill_reason, REASON_USER);
+    world->last_number = 2000;
+    claim_run(world, job, 8000); /* and it goes on */
+    world_reopen(world);         /* with the same picture as who starts now */
+    world_free(world);
+}
+
 static void an_etcd_that_is_not_there_is_told(void **state)
 {
     char endpoint[64];
@@ -363,9 +479,11 @@ int main(void)
 {
     const struct CMUnitTest more[] = {
         cmocka_unit_test(each_tick_is_won_once),
+        cmocka_unit_test(overlap_holds_between_nodes),
         cmocka_unit_test(only_jobs_and_cursors_stay),
         cmocka_unit_test(an_etcd_that_is_not_there_is_told),
         cmocka_unit_test(a_lost_server_is_told_and_found_again),
+        cmocka_unit_test(what_was_compacted_away_is_found),
     };
     start_server();
     int failed = store_contract_run(&backend);
