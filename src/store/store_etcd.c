@@ -104,19 +104,15 @@ static enum status etcd_store_health(struct store *base, struct strbuf *why)
 static void etcd_store_submit(struct store *base, struct store_request *request)
 {
     struct store_etcd *store = (struct store_etcd *)base;
+    bool is_hopeless = store->is_closing || (!store->is_loaded && !store->list);
     request->answer = OK;
-    if (store->is_closing || !store->is_loaded) {
-        request_queue_add(&store->waiting, request);
-        if (store->is_closing || !store->list)
-            store_etcd_answer_first(store, E_UNREACHABLE);
-        else if (!store->next_request)
-            store->next_request = request;
-        return;
-    }
     request_queue_add(&store->waiting, request);
     if (!store->next_request)
         store->next_request = request;
-    loop_timer_set(store->step_timer, 0); /* with what else is submitted in this turn */
+    if (is_hopeless)
+        batch_fail_all(store, E_UNREACHABLE);
+    else
+        loop_timer_set(store->step_timer, 0); /* with what else is submitted in this turn */
 }
 
 /* Only what is answered now: what is submitted on the way is for a later call. */

@@ -86,6 +86,10 @@ static void finish_load(struct store_etcd *store)
     mirror_feed_difference(before, &store->loading, &store->feed);
     if (!before)
         feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_LOADED});
+    if (store->feed.failed) {
+        load_fail(store, E_NOMEM, "no memory for what was read");
+        return;
+    }
     mirror_release(&store->mirror);
     store->mirror = store->loading;
     mirror_init(&store->loading, store->prefix, store->node);

@@ -13,8 +13,8 @@ struct store_backend {
     enum status (*reopen)(const char *place, struct store_wake wake, struct store **store);
     void (*remove_place)(const char *place);
     bool durable; /* what is closed can be opened again */
-    /* Does a bit of what the store needs done to come to an answer, and waits for it; NULL: it needs
-     * nobody. */
+    /* Does a bit of what the store needs done to come to an answer, and waits for it; NULL: it
+     * needs nobody. */
     void (*turn)(void);
 };
 
