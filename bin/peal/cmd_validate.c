@@ -192,9 +192,9 @@ static enum status report_job(const struct check *check, const struct job *job)
     return json_array_append_new(check->results, result) == 0 ? OK : E_NOMEM;
 }
 
-static enum exit_code check_jobs(const struct check *check, char *path)
+static enum exit_code check_jobs(const struct check *check, char *const *path)
 {
-    struct file_args files = {.paths = {path}, .count = 1};
+    struct file_args files = {.paths = {*path}, .count = 1};
     struct reading reading;
     struct job_list jobs;
     job_list_init(&jobs);
@@ -243,7 +243,7 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
         goto out;
     }
     if (argc - optind == 1 && !is_spec(argv[optind]) && holds_jobs(argv[optind])) {
-        code = check_jobs(&check, argv[optind]);
+        code = check_jobs(&check, argv + optind);
         goto out;
     }
     code = read_specs(self, &check, argc - optind, argv + optind);

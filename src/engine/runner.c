@@ -301,8 +301,9 @@ static void repeat_kills(struct runner *runner)
 static void expect_news(struct runner *runner)
 {
     struct open_run *open;
-    TAILQ_FOREACH (open, &runner->runs->phases[OPEN_STARTED], in_phase)
+    TAILQ_FOREACH (open, &runner->runs->phases[OPEN_STARTED], in_phase) {
         open->told = false;
+    }
 }
 
 /* The executor was away, and does not know the run any more: somebody took its memory away. */
