@@ -119,12 +119,16 @@ static bool any(const uint8_t *bytes, size_t count)
  * of them come in every calendar cycle. */
 static bool year_kind_matches(const struct cron_expr *expr, bool leap, int first_weekday)
 {
-    int weekday = first_weekday;
-    for (int month = 1; month <= 12; month++) {
-        int length = civil_month_days(leap ? 2000 : 2001, month);
-        if (expr->months >> month & 1 && cron_expr_month_days(expr, weekday, length))
+    /* Weekday of each month's first day, counted from that of January. */
+    static const uint8_t offsets[2][13] = {
+        {0, 0, 3, 3, 6, 1, 4, 6, 2, 5, 0, 3, 5},
+        {0, 0, 3, 4, 0, 2, 5, 0, 3, 6, 1, 4, 6},
+    };
+    for (unsigned rest = expr->months; rest; rest &= rest - 1) {
+        int month = __builtin_ctz(rest);
+        int weekday = (first_weekday + offsets[leap][month]) % 7;
+        if (cron_expr_month_days(expr, weekday, civil_month_days(leap ? 2000 : 2001, month)))
             return true;
-        weekday = (weekday + length) % 7;
     }
     return false;
 }
