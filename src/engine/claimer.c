@@ -127,6 +127,7 @@ static void fill_entries(struct claimer *claimer, const struct catalog_job *job,
         entry->job_uid = job->uid;
         entry->recorded_ms = claimer->now.wall.ms;
         snprintf(entry->job_name, sizeof(entry->job_name), "%s", job->name);
+        snprintf(entry->node, sizeof(entry->node), "%s", claimer->node);
     }
 }
 

@@ -288,6 +288,11 @@ static void take_change(struct engine *engine, const struct store_change *change
     case STORE_CHANGE_LOADED:
         take_loaded(engine);
         break;
+    case STORE_CHANGE_FORGET:
+    case STORE_CHANGE_PEER:
+    case STORE_CHANGE_DRAIN:
+    case STORE_CHANGE_LEADER:
+        break;
     }
 }
 

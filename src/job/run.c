@@ -41,6 +41,8 @@ static const struct {
     [REASON_NODE_DIED] = {"node_died", "its node died while it ran"},
     [REASON_SPAWNER_DIED] = {"spawner_died", "its spawner died; how it ended is not known"},
     [REASON_SHUTDOWN] = {"shutdown", "everything on its node was told to stop"},
+    [REASON_NO_NODE] = {"no_node", "no node that may run it was there"},
+    [REASON_RESTORED] = {"restored", "the store was restored from a backup"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -59,6 +59,8 @@ enum run_reason {
     REASON_NODE_DIED,    /* lost */
     REASON_SPAWNER_DIED, /* lost: the exit status is gone */
     REASON_SHUTDOWN,     /* killed: the machine or the agent was told to stop everything */
+    REASON_NO_NODE,      /* missed: no node that may run it was there */
+    REASON_RESTORED,     /* missed, lost: the store was restored from a backup */
     REASONS,
 };
 
@@ -104,6 +106,7 @@ struct ledger_entry {
     enum run_reason reason;
     char detail[160];
     int64_t recorded_ms;
+    char node[64]; /* who passed them over, and records it; empty: nobody, so the leader does */
 };
 
 const char *run_state_name(enum run_state state);    /* "timed_out" */

@@ -64,9 +64,43 @@ static void add_meta(struct feed *feed, const struct store_change *change)
         item->change.meta = memcpy(item->payload, change->meta, sizeof(*change->meta));
 }
 
+/* A change of nothing but a payload of this size, which *ret will point to. */
+static void *add_payload(struct feed *feed, const struct store_change *change, const void *payload,
+                         size_t size, struct feed_item **ret)
+{
+    *ret = append(feed, change, size);
+    return *ret ? memcpy((*ret)->payload, payload, size) : NULL;
+}
+
+static void add_of_node(struct feed *feed, const struct store_change *change)
+{
+    struct feed_item *item;
+    const void *copy;
+    if (change->peer) {
+        copy = add_payload(feed, change, change->peer, sizeof(*change->peer), &item);
+        if (copy)
+            item->change.peer = copy;
+    } else if (change->drain) {
+        copy = add_payload(feed, change, change->drain, sizeof(*change->drain), &item);
+        if (copy)
+            item->change.drain = copy;
+    } else {
+        copy = add_payload(feed, change, change->leader, strlen(change->leader) + 1, &item);
+        if (copy)
+            item->change.leader = copy;
+    }
+}
+
+void feed_add_gone(struct feed *feed, const struct id *id)
+{
+    append(feed, &(struct store_change){.kind = STORE_CHANGE_FORGET, .gone_id = *id}, 0);
+}
+
 void feed_add(struct feed *feed, const struct store_change *change)
 {
-    if (change->run)
+    if (change->peer || change->drain || change->leader)
+        add_of_node(feed, change);
+    else if (change->run)
         feed_add_run(feed, change->kind, change->run);
     else if (change->entry)
         feed_add_entry(feed, change->entry);

@@ -17,6 +17,7 @@ void feed_add(struct feed *feed, const struct store_change *change);
 
 void feed_add_run(struct feed *feed, enum store_change_kind kind, const struct run *run);
 void feed_add_entry(struct feed *feed, const struct ledger_entry *entry);
+void feed_add_gone(struct feed *feed, const struct id *id);
 
 /* Appends all of `from`, which is empty afterwards. */
 void feed_move(struct feed *to, struct feed *from);

@@ -127,7 +127,17 @@ static enum status forget(struct rules *rules, const struct store_forget *forget
 {
     enum status st = forget->is_entry ? rules->ops->remove_entry(rules->tables, &forget->id)
                                       : rules->ops->remove_ended_run(rules->tables, &forget->id);
+    if (st == OK)
+        feed_add_gone(rules->feed, &forget->id);
     return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status drain(struct rules *rules, const struct store_drain *drain)
+{
+    enum status st = rules->ops->set_drain(rules->tables, drain);
+    if (st == OK)
+        feed_add(rules->feed, &(struct store_change){.kind = STORE_CHANGE_DRAIN, .drain = drain});
+    return st;
 }
 
 static enum status apply_item(struct rules *rules, struct store_request *request, size_t i)
@@ -151,6 +161,8 @@ static enum status apply_item(struct rules *rules, struct store_request *request
         return rules_order(rules, &request->items.orders[i]);
     case STORE_SET_META:
         return rules->ops->set_meta(rules->tables, &request->items.metas[i]);
+    case STORE_DRAIN:
+        return drain(rules, &request->items.drains[i]);
     }
     return E_INVALID;
 }

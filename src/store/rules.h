@@ -56,6 +56,7 @@ struct tables_ops {
     enum status (*remove_entry)(struct tables *tables, const struct id *id);
     enum status (*next_fence)(struct tables *tables, int64_t *ret);
     enum status (*set_meta)(struct tables *tables, const struct store_set_meta *meta);
+    enum status (*set_drain)(struct tables *tables, const struct store_drain *drain);
 };
 
 /* Backends embed this. */

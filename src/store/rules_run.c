@@ -27,6 +27,7 @@ static enum status skip_tick(struct rules *rules, const struct store_claim *clai
         .recorded_ms = claim->run.claimed_ms,
     };
     snprintf(entry.job_name, sizeof(entry.job_name), "%s", claim->run.job_name);
+    snprintf(entry.node, sizeof(entry.node), "%s", claim->run.node);
     return add_entry(rules, &entry);
 }
 
@@ -102,6 +103,14 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
     return claim->without_run ? OK : claim_run(rules, claim);
 }
 
+/* DUE and its time has come, or left behind by the node that had claimed it. */
+static bool may_be_taken(const struct run *run, const struct store_take *take)
+{
+    if (take->from_nonce)
+        return run->state == RUN_CLAIMED && run->nonce == take->from_nonce;
+    return run->state == RUN_DUE && take->now_ms >= run->not_before_ms;
+}
+
 enum status rules_take(struct rules *rules, struct store_take *take)
 {
     struct run_row row;
@@ -117,7 +126,7 @@ enum status rules_take(struct rules *rules, struct store_take *take)
         take->run = row.run;
         return OK;
     }
-    if (row.run.state != RUN_DUE || take->now_ms < row.run.not_before_ms)
+    if (!may_be_taken(&row.run, take))
         return OK;
     st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
     if (st == OK)

@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 #include "job.h"
+#include "peer.h"
 #include "run.h"
 
 struct store;
@@ -34,6 +35,7 @@ enum store_op {
     STORE_ADD_RUN,  /* manual and backfill runs: QUEUED or DUE */
     STORE_ORDER,    /* tell the node that owns a run to kill it */
     STORE_SET_META, /* small facts of this node */
+    STORE_DRAIN,    /* a node is to take nothing new, or may again */
 };
 
 enum claim_result {
@@ -78,9 +80,11 @@ struct store_claim {
 };
 
 /* If the run is DUE and not_before_ms has come: it is CLAIMED by this node, for the definition that
- * its job has now. */
+ * its job has now. So is one that is CLAIMED with the nonce `from_nonce`, by a node that is gone:
+ * the caller says so, and should it come back, its begin is refused. */
 struct store_take {
     struct id run_id;
+    uint64_t from_nonce; /* 0: the run is DUE */
     char node[64];
     uint64_t nonce;
     int64_t now_ms;
@@ -165,6 +169,13 @@ struct store_order {
     bool known; /* such a run is open */
 };
 
+/* Holds until it is taken back, also while the node is away. */
+struct store_drain {
+    char node[64];
+    bool drained;
+    char by[64];
+};
+
 struct store_set_meta {
     char key[32];
     char value[128];
@@ -183,6 +194,7 @@ struct store_request {
         struct store_add_run *adds;
         struct store_order *orders;
         struct store_set_meta *metas;
+        struct store_drain *drains;
     } items; /* the caller's; untouched by anyone else until done */
     void (*done)(struct store_request *request, enum status st);
     void *context;
@@ -199,8 +211,12 @@ enum store_change_kind {
                             job_revision, cursor_ms, last */
     STORE_CHANGE_RUN,    /* a run is new or has a new state: run is set */
     STORE_CHANGE_ENTRY,  /* a ledger entry waits to be recorded: entry is set */
+    STORE_CHANGE_FORGET, /* a run or an entry is recorded and gone: gone_id */
     STORE_CHANGE_KILL,   /* run.id is to be killed, with run.reason and run.by */
     STORE_CHANGE_META,   /* only while loading: meta is set */
+    STORE_CHANGE_PEER,   /* a node came, spoke or left: peer is set */
+    STORE_CHANGE_DRAIN,  /* a node is to take nothing new, or may again: drain is set */
+    STORE_CHANGE_LEADER, /* another node leads, or nobody: leader */
     STORE_CHANGE_LOADED, /* everything that was there at the start has been fed */
 };
 
@@ -217,6 +233,10 @@ struct store_change {
     const struct run *run;
     const struct ledger_entry *entry;
     const struct store_set_meta *meta;
+    struct id gone_id;
+    const struct peer *peer;
+    const struct store_drain *drain;
+    const char *leader; /* a node's name; empty: nobody leads */
 };
 
 /* ---- the contract ---- */
@@ -225,6 +245,8 @@ struct store_ops {
     void (*submit)(struct store *store, struct store_request *request);
     void (*dispatch)(struct store *store);
     bool (*next_change)(struct store *store, struct store_change *ret);
+    enum status (*announce)(struct store *store, const struct peer *self);
+    bool (*leads)(const struct store *store);
     enum status (*health)(struct store *store, struct strbuf *why);
     struct store *(*free)(struct store *store);
 };
@@ -245,12 +267,30 @@ static inline void store_dispatch(struct store *store)
     store->ops->dispatch(store);
 }
 
-/* First everything there is (metas, jobs, open and unrecorded runs, entries), then LOADED, then
- * what changes, own changes included, in the order of the store. Own changes are there when `done`
- * of their request is called. False: nothing new now. */
+/* First everything there is (metas, drains, peers, jobs, open and unrecorded runs, entries), then
+ * LOADED, then what changes, own changes included, in the order of the store. Own changes are there
+ * when `done` of their request is called. False: nothing new now. */
 static inline bool store_next_change(struct store *store, struct store_change *ret)
 {
     return store->ops->next_change(store, ret);
+}
+
+/* What this node says of itself. The first time it joins: from then on it is alive for the others
+ * (and, through the feed, for itself) until the store has not heard of it for 5 s or is freed; each
+ * further time the news is passed on. A store that is away joins again by itself with what was said
+ * last. Only those with PEER_WORKER can lead. Not waited for, so what it answers is only whether it
+ * could be noted: E_NOMEM. A node that another agent has joined under the same name is not let in:
+ * store_health is E_CONFLICT. */
+MUST_CHECK static inline enum status store_announce(struct store *store, const struct peer *self)
+{
+    return store->ops->announce(store, self);
+}
+
+/* True only while it is sure that no other node can lead. One node does the chores that need one
+ * hand; another takes over within the 5 s. */
+static inline bool store_leads(const struct store *store)
+{
+    return store->ops->leads(store);
 }
 
 /* OK, or what is wrong (E_UNREACHABLE, E_IO: disk full ..., E_CORRUPT) and in *why words with a
@@ -279,6 +319,14 @@ struct store_wake {
 
 /* For tests and simulations. Nothing is kept. Requests are done in store_dispatch. */
 MUST_CHECK enum status store_memory_new(struct store_wake wake, struct store **ret);
+
+/* Another node's view of what `other` holds, which lives until the last of them is freed. */
+MUST_CHECK enum status store_memory_attach(struct store *other, struct store_wake wake,
+                                           struct store **ret);
+
+/* As if the store had not heard of this node for 5 s: it is gone for the others, and does not lead.
+ * It is back with its next store_announce. */
+void store_memory_expire(struct store *store);
 
 /* Feeds everything anew, as to an agent that has just started. */
 void store_memory_reload(struct store *store);

@@ -172,8 +172,13 @@ static struct store *etcd_store_free(struct store *base)
 }
 
 static const struct store_ops etcd_store_ops = {
-    etcd_store_submit, etcd_store_dispatch, etcd_store_next_change,
-    etcd_store_health, etcd_store_free,
+    .submit = etcd_store_submit,
+    .dispatch = etcd_store_dispatch,
+    .next_change = etcd_store_next_change,
+    .announce = nodes_announce,
+    .leads = nodes_lead,
+    .health = etcd_store_health,
+    .free = etcd_store_free,
 };
 
 static enum status copy_names(struct store_etcd *store, const struct store_etcd_config *config)

@@ -98,6 +98,11 @@ void batch_lose_patience(void *context);
 /* Nothing that waits can be done. */
 void batch_fail_all(struct store_etcd *store, enum status st);
 
+/* ---- store_etcd_nodes.c ---- */
+
+enum status nodes_announce(struct store *base, const struct peer *self);
+bool nodes_lead(const struct store *base);
+
 /* ---- store_etcd_load.c ---- */
 
 /* Reads everything, then watches. For a timer: the context is the store. */

@@ -342,9 +342,26 @@ static void put_meta(struct mirror *mirror, const char *rest, const struct etcd_
     feed_add(&mirror->metas, &(struct store_change){.kind = STORE_CHANGE_META, .meta = &meta});
 }
 
+static void feed_drain(struct feed *feed, const char *node, struct etcd_bytes by, bool drained)
+{
+    struct store_drain drain = {.drained = drained};
+    snprintf(drain.node, sizeof(drain.node), "%s", node);
+    snprintf(drain.by, sizeof(drain.by), "%.*s", (int)by.length, (const char *)by.data);
+    feed_add(feed, &(struct store_change){.kind = STORE_CHANGE_DRAIN, .drain = &drain});
+}
+
 /* ---- keys ---- */
 
-enum key_kind { KEY_JOB, KEY_CURSOR, KEY_NAME, KEY_RUN, KEY_ENTRY, KEY_META, KEY_OTHER };
+enum key_kind {
+    KEY_JOB,
+    KEY_CURSOR,
+    KEY_NAME,
+    KEY_RUN,
+    KEY_ENTRY,
+    KEY_META,
+    KEY_DRAIN,
+    KEY_OTHER,
+};
 
 struct mirror_key {
     enum key_kind kind;
@@ -353,8 +370,9 @@ struct mirror_key {
 };
 
 static const char *const kinds[] = {
-    [KEY_JOB] = "jobs/", [KEY_CURSOR] = "cursors/", [KEY_NAME] = "names/",
-    [KEY_RUN] = "runs/", [KEY_ENTRY] = "entries/",  [KEY_META] = "metas/",
+    [KEY_JOB] = "jobs/",     [KEY_CURSOR] = "cursors/", [KEY_NAME] = "names/",
+    [KEY_RUN] = "runs/",     [KEY_ENTRY] = "entries/",  [KEY_META] = "metas/",
+    [KEY_DRAIN] = "drains/",
 };
 
 static void parse_key(const struct mirror *mirror, struct etcd_bytes key, struct mirror_key *ret)
@@ -372,7 +390,7 @@ static void parse_key(const struct mirror *mirror, struct etcd_bytes key, struct
             continue;
         memcpy(ret->rest, text + head, length - head);
         ret->rest[length - head] = '\0';
-        bool has_id = i != KEY_NAME && i != KEY_META;
+        bool has_id = i != KEY_NAME && i != KEY_META && i != KEY_DRAIN;
         if (!has_id || id_parse(ret->rest, &ret->id) == OK)
             ret->kind = (enum key_kind)i;
         return;
@@ -398,6 +416,9 @@ enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv, struct f
         if (!feed) /* they are told only while loading */
             put_meta(mirror, key.rest, kv);
         return OK;
+    case KEY_DRAIN:
+        feed_drain(feed ? feed : &mirror->metas, key.rest, kv->value, true);
+        return OK;
     case KEY_OTHER:
         break;
     }
@@ -418,6 +439,10 @@ enum status mirror_delete(struct mirror *mirror, struct etcd_bytes deleted, stru
         delete_run(mirror, &key.id);
     if (key.kind == KEY_ENTRY)
         delete_entry(mirror, &key.id);
+    if (key.kind == KEY_RUN || key.kind == KEY_ENTRY)
+        feed_add_gone(feed, &key.id);
+    if (key.kind == KEY_DRAIN)
+        feed_drain(feed, key.rest, (struct etcd_bytes){"", 0}, false);
     return OK;
 }
 
@@ -451,6 +476,22 @@ static void feed_run_difference(const struct mirror *before, const struct mirror
     }
 }
 
+static void feed_forgotten(const struct mirror *before, const struct mirror *now, struct feed *feed)
+{
+    const void *item;
+    size_t at;
+    for (at = 0; (item = table_next(&before->runs, &at));) {
+        const struct id *id = &((const struct mirror_run *)item)->row.run.id;
+        if (!mirror_find_run(now, id))
+            feed_add_gone(feed, id);
+    }
+    for (at = 0; (item = table_next(&before->entries, &at));) {
+        const struct id *id = &((const struct mirror_entry *)item)->entry.id;
+        if (!mirror_find_entry(now, id))
+            feed_add_gone(feed, id);
+    }
+}
+
 static void feed_purged(const struct mirror *before, const struct mirror *now, struct feed *feed)
 {
     const struct mirror_job *job;
@@ -475,8 +516,10 @@ void mirror_feed_difference(const struct mirror *before, const struct mirror *no
         if (!before || !mirror_find_entry(before, &entry->id))
             feed_add_entry(feed, entry);
     }
-    if (before)
+    if (before) {
         feed_purged(before, now, feed);
+        feed_forgotten(before, now, feed);
+    }
 }
 
 void mirror_init(struct mirror *mirror, const char *prefix, const char *node)

@@ -276,6 +276,16 @@ static enum status set_meta(struct tables *tables, const struct store_set_meta *
     return plan_put(plan, key);
 }
 
+static enum status set_drain(struct tables *tables, const struct store_drain *drain)
+{
+    struct plan *plan = (struct plan *)tables;
+    struct part key = plan_key(plan, "drains", drain->node);
+    if (!drain->drained)
+        return plan_delete(plan, key);
+    strbuf_adds(&plan->bytes, drain->by);
+    return plan_put(plan, key);
+}
+
 const struct tables_ops plan_tables_ops = {
     .get_job = get_job,
     .find_name = find_name,
@@ -294,4 +304,5 @@ const struct tables_ops plan_tables_ops = {
     .remove_entry = remove_entry,
     .next_fence = next_fence,
     .set_meta = set_meta,
+    .set_drain = set_drain,
 };

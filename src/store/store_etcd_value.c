@@ -136,7 +136,7 @@ static const struct field entry_fields[] = {
     FIELD(FIELD_INT64, ledger_entry, from_ms),     FIELD(FIELD_INT64, ledger_entry, to_ms),
     FIELD(FIELD_INT64, ledger_entry, count),       FIELD(FIELD_INT, ledger_entry, state),
     FIELD(FIELD_INT, ledger_entry, reason),        FIELD(FIELD_TEXT, ledger_entry, detail),
-    FIELD(FIELD_INT64, ledger_entry, recorded_ms),
+    FIELD(FIELD_INT64, ledger_entry, recorded_ms), FIELD(FIELD_TEXT, ledger_entry, node),
 };
 
 static const struct field cursor_fields[] = {

@@ -30,6 +30,7 @@ struct store_sqlite {
     struct feed feed;
     struct feed_item *held;
     bool closing;
+    bool leads; /* it has announced a worker: there is no other */
 
     /* The writer's. */
     struct sqlite_db *db;
@@ -225,6 +226,27 @@ static bool sqlite_next_change(struct store *base, struct store_change *ret)
     return feed_next(&store->feed, &store->held, ret);
 }
 
+/* One agent at a time has the folder, so what it says need not be kept. */
+static enum status sqlite_announce(struct store *base, const struct peer *self)
+{
+    struct store_sqlite *store = (struct store_sqlite *)base;
+    struct peer alone = *self;
+    alone.is_alive = true;
+    alone.joined = 1;
+    feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_PEER, .peer = &alone});
+    if (!store->leads && (self->roles & PEER_WORKER)) {
+        store->leads = true;
+        feed_add(&store->feed,
+                 &(struct store_change){.kind = STORE_CHANGE_LEADER, .leader = self->name});
+    }
+    return store->feed.failed ? E_NOMEM : OK;
+}
+
+static bool sqlite_leads(const struct store *base)
+{
+    return ((const struct store_sqlite *)base)->leads;
+}
+
 static enum status sqlite_health(struct store *base, struct strbuf *why)
 {
     struct store_sqlite *store = (struct store_sqlite *)base;
@@ -285,6 +307,8 @@ static const struct store_ops sqlite_ops = {
     .submit = sqlite_submit,
     .dispatch = sqlite_dispatch,
     .next_change = sqlite_next_change,
+    .announce = sqlite_announce,
+    .leads = sqlite_leads,
     .health = sqlite_health,
     .free = sqlite_free,
 };

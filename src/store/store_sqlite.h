@@ -52,6 +52,8 @@ enum sql {
     SQL_REMOVE_ENTRY,
     SQL_NEXT_FENCE,
     SQL_SET_META,
+    SQL_ADD_DRAIN,
+    SQL_REMOVE_DRAIN,
     SQL_STATEMENTS,
 };
 

@@ -45,10 +45,13 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_REMOVE_ENDED_RUN] = "DELETE FROM runs WHERE id = ?1 AND state >= 5",
     [SQL_ADD_ENTRY] =
         "INSERT OR IGNORE INTO entries (id, job, job_name, from_ms, to_ms, count, state,"
-        " reason, detail, recorded_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        " reason, detail, recorded_ms, node)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     [SQL_REMOVE_ENTRY] = "DELETE FROM entries WHERE id = ?1",
     [SQL_NEXT_FENCE] = "UPDATE counters SET value = value + 1 WHERE name = 'fence' RETURNING value",
     [SQL_SET_META] = "INSERT OR REPLACE INTO metas (key, value) VALUES (?1, ?2)",
+    [SQL_ADD_DRAIN] = "INSERT OR REPLACE INTO drains (node, asked_by) VALUES (?1, ?2)",
+    [SQL_REMOVE_DRAIN] = "DELETE FROM drains WHERE node = ?1",
 };
 
 static enum status fail(struct sqlite_db *db, int rc)

@@ -13,6 +13,7 @@ struct sqlite_loader {
     struct run_row run;
     struct ledger_entry entry;
     struct store_set_meta meta;
+    struct store_drain drain;
 };
 
 static bool load_meta(struct sqlite_loader *loader, struct store_change *ret)
@@ -21,6 +22,16 @@ static bool load_meta(struct sqlite_loader *loader, struct store_change *ret)
     sqlite_read_text(loader->stmt, 0, meta->key, sizeof(meta->key));
     sqlite_read_text(loader->stmt, 1, meta->value, sizeof(meta->value));
     *ret = (struct store_change){.kind = STORE_CHANGE_META, .meta = meta};
+    return true;
+}
+
+static bool load_drain(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct store_drain *drain = &loader->drain;
+    drain->drained = true;
+    sqlite_read_text(loader->stmt, 0, drain->node, sizeof(drain->node));
+    sqlite_read_text(loader->stmt, 1, drain->by, sizeof(drain->by));
+    *ret = (struct store_change){.kind = STORE_CHANGE_DRAIN, .drain = drain};
     return true;
 }
 
@@ -75,6 +86,7 @@ static bool load_entry(struct sqlite_loader *loader, struct store_change *ret)
     entry->reason = (enum run_reason)sqlite3_column_int(stmt, 7);
     sqlite_read_text(stmt, 8, entry->detail, sizeof(entry->detail));
     entry->recorded_ms = sqlite3_column_int64(stmt, 9);
+    sqlite_read_text(stmt, 10, entry->node, sizeof(entry->node));
     *ret = (struct store_change){
         .kind = STORE_CHANGE_ENTRY, .job_uid = entry->job_uid, .entry = entry};
     return true;
@@ -86,11 +98,12 @@ static const struct {
     bool (*read)(struct sqlite_loader *loader, struct store_change *ret);
 } phases[] = {
     {"SELECT key, value FROM metas", load_meta},
+    {"SELECT node, asked_by FROM drains", load_drain},
     {"SELECT " JOB_COLUMNS ", name, json FROM jobs JOIN definitions ON definitions.uid = jobs.uid",
      load_job},
     {"SELECT " RUN_COLUMNS ", seq FROM runs ORDER BY seq", load_run},
-    {"SELECT id, job, job_name, from_ms, to_ms, count, state, reason, detail, recorded_ms"
-     " FROM entries ORDER BY id",
+    {"SELECT id, job, job_name, from_ms, to_ms, count, state, reason, detail, recorded_ms,"
+     " node FROM entries ORDER BY id",
      load_entry},
 };
 

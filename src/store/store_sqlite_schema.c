@@ -39,6 +39,9 @@ static const char *const migrations[] = {
     "CREATE TABLE metas (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "INSERT INTO counters VALUES ('fence', 0), ('probe', 0);",
+
+    "ALTER TABLE entries ADD COLUMN node TEXT NOT NULL DEFAULT '';"
+    "CREATE TABLE drains (node TEXT PRIMARY KEY, asked_by TEXT NOT NULL) WITHOUT ROWID;",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

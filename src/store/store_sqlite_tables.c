@@ -261,11 +261,18 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     return sqlite_finish(t, SQL_SET_RUN);
 }
 
+/* E_NOT_FOUND: there was nothing to remove. */
+static enum status remove_by_id(struct sqlite_db *t, enum sql which, const struct id *id)
+{
+    with_id(t, which, id);
+    enum status st = sqlite_finish(t, which);
+    return st == OK && sqlite3_changes(t->handle) == 0 ? E_NOT_FOUND : st;
+}
+
 static enum status remove_ended_run(struct tables *tables, const struct id *id)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
-    with_id(t, SQL_REMOVE_ENDED_RUN, id);
-    return sqlite_finish(t, SQL_REMOVE_ENDED_RUN);
+    return remove_by_id(t, SQL_REMOVE_ENDED_RUN, id);
 }
 
 /* ---- the rest ---- */
@@ -283,14 +290,14 @@ static enum status add_entry(struct tables *tables, const struct ledger_entry *e
     sqlite3_bind_int(stmt, 8, (int)entry->reason);
     bind_text(stmt, 9, entry->detail);
     sqlite3_bind_int64(stmt, 10, entry->recorded_ms);
+    bind_text(stmt, 11, entry->node);
     return sqlite_finish(t, SQL_ADD_ENTRY);
 }
 
 static enum status remove_entry(struct tables *tables, const struct id *id)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
-    with_id(t, SQL_REMOVE_ENTRY, id);
-    return sqlite_finish(t, SQL_REMOVE_ENTRY);
+    return remove_by_id(t, SQL_REMOVE_ENTRY, id);
 }
 
 static enum status next_fence(struct tables *tables, int64_t *ret)
@@ -311,6 +318,18 @@ static enum status set_meta(struct tables *tables, const struct store_set_meta *
     return sqlite_finish(t, SQL_SET_META);
 }
 
+static enum status set_drain(struct tables *tables, const struct store_drain *drain)
+{
+    struct sqlite_db *t = (struct sqlite_db *)tables;
+    if (!drain->drained) {
+        bind_text(t->stmts[SQL_REMOVE_DRAIN], 1, drain->node);
+        return sqlite_finish(t, SQL_REMOVE_DRAIN);
+    }
+    bind_text(t->stmts[SQL_ADD_DRAIN], 1, drain->node);
+    bind_text(t->stmts[SQL_ADD_DRAIN], 2, drain->by);
+    return sqlite_finish(t, SQL_ADD_DRAIN);
+}
+
 const struct tables_ops sqlite_tables_ops = {
     .get_job = get_job,
     .find_name = find_name,
@@ -329,4 +348,5 @@ const struct tables_ops sqlite_tables_ops = {
     .remove_entry = remove_entry,
     .next_fence = next_fence,
     .set_meta = set_meta,
+    .set_drain = set_drain,
 };

@@ -77,6 +77,16 @@ static void draw_run(struct picture *picture, const struct run *run)
     seen->run = *run;
 }
 
+static void erase(struct picture *picture, const struct id *id)
+{
+    for (size_t i = 0; i < picture->run_count; i++)
+        if (id_compare(&picture->runs[i].run.id, id) == 0)
+            picture->runs[i] = picture->runs[--picture->run_count];
+    for (size_t i = 0; i < picture->entry_count; i++)
+        if (id_compare(&picture->entries[i].id, id) == 0)
+            picture->entries[i] = picture->entries[--picture->entry_count];
+}
+
 static void draw_kill(struct picture *picture, const struct run *run)
 {
     struct seen_run *seen = find_seen_run(picture, &run->id);
@@ -113,6 +123,13 @@ static void draw(struct picture *picture, const struct store_change *change)
         assert_false(picture->loaded);
         assert_in_range(picture->meta_count, 0, 7);
         picture->metas[picture->meta_count++] = *change->meta;
+        break;
+    case STORE_CHANGE_FORGET:
+        erase(picture, &change->gone_id);
+        break;
+    case STORE_CHANGE_PEER:
+    case STORE_CHANGE_DRAIN:
+    case STORE_CHANGE_LEADER:
         break;
     case STORE_CHANGE_LOADED:
         assert_false(picture->loaded);
@@ -406,20 +423,13 @@ struct store_finish end_run(struct world *world, const struct run *run, enum run
 void forget_run(struct world *world, struct id id)
 {
     struct store_forget forget = {.id = id};
-    struct seen_run *seen = look_for_run(world, id);
     world_do_one(world, STORE_FORGET, &forget);
-    if (seen && seen->run.state >= RUN_OK)
-        *seen = world->picture.runs[--world->picture.run_count];
 }
 
 void forget_entry(struct world *world, struct id id)
 {
     struct store_forget forget = {.id = id, .is_entry = true};
-    struct picture *picture = &world->picture;
     world_do_one(world, STORE_FORGET, &forget);
-    for (size_t i = 0; i < picture->entry_count; i++)
-        if (id_compare(&picture->entries[i].id, &id) == 0)
-            picture->entries[i] = picture->entries[--picture->entry_count];
 }
 
 struct seen_job *see_job(struct world *world, struct id uid)

@@ -103,7 +103,24 @@ static enum status health(struct store *store, struct strbuf *why)
     return sim->store_down && sim->store_says_so ? E_UNREACHABLE : OK;
 }
 
-static const struct store_ops store_ops = {submit, dispatch, next_change, health, NULL};
+static enum status announce(struct store *store, const struct peer *self)
+{
+    return store_announce(of_store(store)->inner, self);
+}
+
+static bool leads(const struct store *store)
+{
+    return store_leads(of_store((struct store *)store)->inner);
+}
+
+static const struct store_ops store_ops = {
+    .submit = submit,
+    .dispatch = dispatch,
+    .next_change = next_change,
+    .announce = announce,
+    .leads = leads,
+    .health = health,
+};
 
 /* ---- the executor ---- */
 

@@ -91,7 +91,24 @@ static enum status health(struct store *front, struct strbuf *why)
     return store_health(of_front(front)->store, why);
 }
 
-static const struct store_ops front_ops = {submit, dispatch, next_change, health, NULL};
+static enum status announce(struct store *front, const struct peer *self)
+{
+    return store_announce(of_front(front)->store, self);
+}
+
+static bool leads(const struct store *front)
+{
+    return store_leads(of_front((struct store *)front)->store);
+}
+
+static const struct store_ops front_ops = {
+    .submit = submit,
+    .dispatch = dispatch,
+    .next_change = next_change,
+    .announce = announce,
+    .leads = leads,
+    .health = health,
+};
 
 /* ---- executor ---- */
 

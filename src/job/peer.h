@@ -1,0 +1,64 @@
+/* A node as the others know it: what it says of itself, again and again, and what the store knows
+ * of it besides. */
+#ifndef PEAL_PEER_H
+#define PEAL_PEER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "id.h"
+#include "strbuf.h"
+
+enum peer_role {
+    PEER_API = 1,    /* serves HTTP */
+    PEER_WORKER = 2, /* schedules and runs */
+};
+
+/* Why a node takes nothing new. The first that applies. */
+enum peer_refusal {
+    PEER_ACCEPTS,
+    PEER_NO_WORKER,  /* it only serves the API */
+    PEER_STOPPING,   /* its agent ends */
+    PEER_CLOCK,      /* its clock is too far from the others' */
+    PEER_NO_SPAWNER, /* nothing can be started there now */
+    PEER_FULL,       /* it runs as much as it may */
+    PEER_REFUSALS,
+};
+
+struct peer {
+    /* What it says of itself. */
+    char name[64];      /* its id, which stays */
+    struct id instance; /* made at every start of its agent */
+    uint64_t home;      /* of its machine and data folder: only one agent at a time can have it */
+    char address[128];  /* of its API for other machines; empty: it has none */
+    char version[32];   /* of peal */
+    char labels[512];   /* "disk=ssd,zone=eu": by name, each once */
+    unsigned roles;     /* enum peer_role */
+    int capacity;       /* its weight when work is shared out; 1 at least */
+    int max_running;    /* 0: no limit */
+    int running;        /* runs that it owns */
+    enum peer_refusal refusal;
+    int64_t started_ms;       /* when its agent started, by its clock */
+    int64_t wall_ms, boot_ms; /* its clocks when it said all this */
+    int64_t skew_ms; /* how far its wall clock is from the cluster's, by its own reckoning */
+
+    /* What the store adds. */
+    bool is_alive;  /* false: its lease has run out, or it has left */
+    int64_t joined; /* smaller: it is there for longer */
+};
+
+const char *peer_refusal_name(enum peer_refusal refusal); /* "full"; "" for ACCEPTS */
+const char *peer_refusal_text(enum peer_refusal refusal); /* for people */
+
+/* What the node says of itself, as one line of JSON; the name is the key that it is kept under. */
+MUST_CHECK enum status peer_encode(const struct peer *peer, struct strbuf *out);
+/* Unknown fields are passed over: nodes of several versions live together. E_CORRUPT. */
+MUST_CHECK enum status peer_decode(const char *name, const char *json, size_t length,
+                                   struct peer *ret);
+
+/* "zone=eu" or "zone" into `labels`, in its place by name, instead of an older one of that name.
+ * Names and values are of [A-Za-z0-9._/-], a name is not empty. E_INVALID; E_TOO_LARGE. */
+MUST_CHECK enum status peer_add_label(char labels[512], const char *label);
+
+#endif
