@@ -62,7 +62,9 @@ static enum exit_code open_editor(const char *path)
         continue;
     if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return EXIT_OK;
-    cli_error("the editor (%s) failed; nothing was changed", program);
+    bool is_missing = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127;
+    cli_error("the editor (%s) %s; nothing was changed", program,
+              is_missing ? "was not found: name another in $EDITOR" : "failed");
     return EXIT_ERROR;
 }
 

@@ -8,6 +8,7 @@
 #include "job_fields.h"
 #include "json_out.h"
 #include "text_table.h"
+#include "timestamp.h"
 #include "when.h"
 
 bool looks_like_job(const char *word)
@@ -19,23 +20,26 @@ static enum status print_table(const json_t *fires)
 {
     static const char *const headers[] = {"AT (UTC)", "LOCAL", "IN", "STARTS (UTC)", "NOTE", NULL};
     struct text_table table;
-    struct strbuf left;
+    struct strbuf cell;
     const json_t *fire;
     size_t i;
     int64_t now = now_ms();
     text_table_init(&table, headers);
-    strbuf_init(&left);
+    strbuf_init(&cell);
     json_array_foreach (fires, i, fire) {
-        strbuf_truncate(&left, 0);
-        when_print_left(answer_time(fire, "at"), now, &left);
-        text_table_cell(&table, answer_text(fire, "at"));
+        int64_t at_ms = answer_time(fire, "at");
+        strbuf_truncate(&cell, 0);
+        timestamp_print_utc(at_ms / 1000, &cell); /* ticks fall on whole seconds */
+        text_table_cell(&table, cell.text);
         text_table_cell(&table, answer_text(fire, "local"));
-        text_table_cell(&table, left.text);
+        strbuf_truncate(&cell, 0);
+        when_print_left(at_ms, now, &cell);
+        text_table_cell(&table, cell.text);
         text_table_cell(&table, answer_text(fire, "starts_at"));
         text_table_cell(&table, answer_text(fire, "note"));
     }
     enum status st = text_table_print(&table, stdout);
-    strbuf_release(&left);
+    strbuf_release(&cell);
     text_table_release(&table);
     return st;
 }

@@ -42,6 +42,8 @@ static void print_bytes(struct log_printer *printer, int stream, const char *at,
                         size_t length)
 {
     FILE *to = stream == 1 && !printer->merged ? stderr : stdout;
+    if (to == stderr)
+        fflush(stdout); /* both may go to the same pipe */
     if (!printer->prefix && !printer->timestamps) {
         fwrite(bytes, 1, length, to);
         return;
