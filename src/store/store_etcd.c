@@ -94,8 +94,9 @@ static void explain(const struct store_etcd *store, struct strbuf *why)
 static enum status etcd_store_health(struct store *base, struct strbuf *why)
 {
     const struct store_etcd *store = (const struct store_etcd *)base;
-    if (store->health != OK)
-        explain(store, why);
+    if (store->health == OK)
+        return nodes_health(store->nodes, why);
+    explain(store, why);
     return store->health;
 }
 
@@ -165,6 +166,7 @@ static struct store *etcd_store_free(struct store *base)
     while (store->waiting.first)
         loop_run_once(store->loop);
     store->is_closing = true;
+    nodes_leave(store);
     while (store->answered.first)
         etcd_store_dispatch(base);
     release(store);

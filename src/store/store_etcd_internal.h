@@ -4,7 +4,9 @@
  *        |  requests that wait
  *     store_etcd_batch.c  plans, sends, and decides again what somebody else was faster with
  *        |  revision of the answer
- *     store_etcd_load.c   list and watch: keeps mirror and feed, says when they are there */
+ *     store_etcd_load.c   list and watch: keeps mirror and feed, says when they are there
+ *
+ *     store_etcd_nodes.c  beside them: this node's own key, its lease, and who leads */
 #ifndef PEAL_STORE_ETCD_INTERNAL_H
 #define PEAL_STORE_ETCD_INTERNAL_H
 
@@ -69,6 +71,8 @@ struct store_etcd {
     struct feed feed;
     struct feed_item *held;
 
+    struct nodes *nodes; /* NULL: this node has not said anything of itself */
+
     enum status health;
     bool is_watch_broken;
     struct strbuf health_why;
@@ -102,6 +106,10 @@ void batch_fail_all(struct store_etcd *store, enum status st);
 
 enum status nodes_announce(struct store *base, const struct peer *self);
 bool nodes_lead(const struct store *base);
+/* E_CONFLICT: another agent has this node's name; *why says which. Accepts NULL. */
+enum status nodes_health(const struct nodes *nodes, struct strbuf *why);
+/* The others see it at once if etcd can be asked, which is waited for, but not for long. */
+void nodes_leave(struct store_etcd *store);
 
 /* ---- store_etcd_load.c ---- */
 

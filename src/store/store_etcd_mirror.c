@@ -342,14 +342,6 @@ static void put_meta(struct mirror *mirror, const char *rest, const struct etcd_
     feed_add(&mirror->metas, &(struct store_change){.kind = STORE_CHANGE_META, .meta = &meta});
 }
 
-static void feed_drain(struct feed *feed, const char *node, struct etcd_bytes by, bool drained)
-{
-    struct store_drain drain = {.drained = drained};
-    snprintf(drain.node, sizeof(drain.node), "%s", node);
-    snprintf(drain.by, sizeof(drain.by), "%.*s", (int)by.length, (const char *)by.data);
-    feed_add(feed, &(struct store_change){.kind = STORE_CHANGE_DRAIN, .drain = &drain});
-}
-
 /* ---- keys ---- */
 
 enum key_kind {
@@ -359,6 +351,7 @@ enum key_kind {
     KEY_RUN,
     KEY_ENTRY,
     KEY_META,
+    KEY_PEER,
     KEY_DRAIN,
     KEY_OTHER,
 };
@@ -370,9 +363,9 @@ struct mirror_key {
 };
 
 static const char *const kinds[] = {
-    [KEY_JOB] = "jobs/",     [KEY_CURSOR] = "cursors/", [KEY_NAME] = "names/",
-    [KEY_RUN] = "runs/",     [KEY_ENTRY] = "entries/",  [KEY_META] = "metas/",
-    [KEY_DRAIN] = "drains/",
+    [KEY_JOB] = "jobs/",   [KEY_CURSOR] = "cursors/", [KEY_NAME] = "names/",
+    [KEY_RUN] = "runs/",   [KEY_ENTRY] = "entries/",  [KEY_META] = "metas/",
+    [KEY_PEER] = "nodes/", [KEY_DRAIN] = "drains/",
 };
 
 static void parse_key(const struct mirror *mirror, struct etcd_bytes key, struct mirror_key *ret)
@@ -390,7 +383,7 @@ static void parse_key(const struct mirror *mirror, struct etcd_bytes key, struct
             continue;
         memcpy(ret->rest, text + head, length - head);
         ret->rest[length - head] = '\0';
-        bool has_id = i != KEY_NAME && i != KEY_META && i != KEY_DRAIN;
+        bool has_id = i == KEY_JOB || i == KEY_CURSOR || i == KEY_RUN || i == KEY_ENTRY;
         if (!has_id || id_parse(ret->rest, &ret->id) == OK)
             ret->kind = (enum key_kind)i;
         return;
@@ -416,9 +409,10 @@ enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv, struct f
         if (!feed) /* they are told only while loading */
             put_meta(mirror, key.rest, kv);
         return OK;
+    case KEY_PEER:
+        return mirror_put_peer(&mirror->nodes, key.rest, kv, feed);
     case KEY_DRAIN:
-        feed_drain(feed ? feed : &mirror->metas, key.rest, kv->value, true);
-        return OK;
+        return mirror_put_drain(&mirror->nodes, key.rest, kv, feed);
     case KEY_OTHER:
         break;
     }
@@ -441,8 +435,10 @@ enum status mirror_delete(struct mirror *mirror, struct etcd_bytes deleted, stru
         delete_entry(mirror, &key.id);
     if (key.kind == KEY_RUN || key.kind == KEY_ENTRY)
         feed_add_gone(feed, &key.id);
+    if (key.kind == KEY_PEER)
+        mirror_delete_peer(&mirror->nodes, key.rest, feed);
     if (key.kind == KEY_DRAIN)
-        feed_drain(feed, key.rest, (struct etcd_bytes){"", 0}, false);
+        mirror_delete_drain(&mirror->nodes, key.rest, feed);
     return OK;
 }
 
@@ -507,6 +503,7 @@ void mirror_feed_difference(const struct mirror *before, const struct mirror *no
 {
     const void *item;
     size_t at;
+    mirror_nodes_feed_difference(before ? &before->nodes : NULL, &now->nodes, feed);
     for (at = 0; (item = table_next(&now->jobs, &at));)
         feed_job_difference(before, item, feed);
     for (at = 0; (item = table_next(&now->jobs, &at));)
@@ -529,6 +526,7 @@ void mirror_init(struct mirror *mirror, const char *prefix, const char *node)
     table_init(&mirror->names, &names_type);
     table_init(&mirror->runs, &runs_type);
     table_init(&mirror->entries, &entries_type);
+    mirror_nodes_init(&mirror->nodes);
 }
 
 static void release_table(struct table *table)
@@ -548,5 +546,6 @@ void mirror_release(struct mirror *mirror)
     for (size_t at = 0; (job = table_next(&mirror->jobs, &at));)
         release_job(job);
     table_release(&mirror->jobs);
+    mirror_nodes_release(&mirror->nodes);
     feed_release(&mirror->metas);
 }

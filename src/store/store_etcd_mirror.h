@@ -7,6 +7,7 @@
 
 #include "etcd.h"
 #include "rules.h"
+#include "store_etcd_mirror_nodes.h"
 #include "table.h"
 
 struct mirror_run {
@@ -41,6 +42,7 @@ struct mirror_entry {
 struct mirror {
     const char *prefix, *node; /* borrowed */
     struct table jobs, names, runs, entries;
+    struct mirror_nodes nodes;
     struct feed metas; /* of this node, as they are read */
 };
 

@@ -1,15 +1,392 @@
-/* Which nodes there are, and who leads. */
+/* This node among the others: a key that says what it is, tied to a lease, and with the same lease
+ * its candidacy as leader, so that both end at the same moment.
+ *
+ *     OUT -> ASKING -> JOINING -> IN
+ *      ^       |          |       |   the lease was not granted, or is lost
+ *      \-------+----------+-------/
+ *
+ * Joining waits while another agent has the key. All writes of the key compare its revision, so one
+ * that comes late, after its outcome was unknown, can't undo a later one. What the others see comes
+ * from the watch, as for them; here is only what this node does. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etcd_election.h"
+#include "etcd_lease.h"
 #include "store_etcd_internal.h"
+#include "timestamp.h"
+
+enum {
+    TTL_S = 5,
+    WAIT_MS = 500,                               /* for another agent to vanish */
+    WAITS_MAX = (TTL_S * 1000 + 2000) / WAIT_MS, /* then it lives */
+    RETRY_FIRST_MS = 200,
+    RETRY_LAST_MS = 3200,
+    LEAVE_MS = 1000,
+};
+
+enum membership {
+    NODE_OUT,
+    NODE_ASKING, /* for a lease */
+    NODE_JOINING,
+    NODE_IN,
+};
+
+struct nodes {
+    struct store_etcd *store;
+    enum membership membership;
+    struct peer self; /* as it was said last */
+    bool is_news;     /* and not written yet */
+    bool was_in;      /* whoever else has the key now, it is not an agent that was here before us */
+    char *key, *leader_prefix;
+    int64_t key_revision; /* of what is written there, as far as we know; 0: nothing */
+    int64_t former_lease; /* of what was there before us; 0: none */
+    struct etcd_lease *lease;
+    struct etcd_election *election;
+    struct etcd_txn *txn;
+    struct etcd_call *write; /* under way */
+    struct strbuf value;
+    struct loop_timer *timer; /* to go on, where that has to wait */
+    int64_t retry_ms;
+    int waits;
+    struct strbuf conflict; /* who has our name; empty: nobody */
+    char leader[64];        /* as it was fed last */
+};
+
+static void write_self(struct nodes *nodes);
+
+static void retry_later(struct nodes *nodes)
+{
+    loop_timer_set(nodes->timer, nodes->retry_ms);
+    if (nodes->retry_ms < RETRY_LAST_MS)
+        nodes->retry_ms *= 2;
+}
+
+/* ---- leading ---- */
+
+/* Whoever is in and may lead is a candidate, others are not. */
+static void update_candidacy(struct nodes *nodes)
+{
+    if (nodes->membership != NODE_IN || !(nodes->self.roles & PEER_WORKER)) {
+        etcd_election_resign(nodes->election);
+        return;
+    }
+    enum status st =
+        etcd_election_campaign(nodes->election, nodes->lease, etcd_text(nodes->self.name));
+    if (st != OK && st != E_BUSY) /* it is one already, or about to be none: that will be told */
+        retry_later(nodes);
+}
+
+static void feed_leader(struct nodes *nodes, struct etcd_bytes name)
+{
+    char leader[sizeof(nodes->leader)];
+    snprintf(leader, sizeof(leader), "%.*s", (int)name.length, (const char *)name.data);
+    if (strcmp(leader, nodes->leader) != 0)
+        feed_add(&nodes->store->feed,
+                 &(struct store_change){.kind = STORE_CHANGE_LEADER, .leader = leader});
+    memcpy(nodes->leader, leader, sizeof(leader));
+    store_etcd_wake(nodes->store);
+}
+
+static void on_election(void *context, const struct etcd_election_notice *notice)
+{
+    struct nodes *nodes = context;
+    switch (notice->kind) {
+    case ETCD_ELECTION_LED:
+        feed_leader(nodes, notice->value);
+        break;
+    case ETCD_ELECTION_VACANT:
+        feed_leader(nodes, etcd_text(""));
+        break;
+    case ETCD_ELECTION_DROPPED: /* by us, or somebody has deleted our key */
+        store_etcd_wake(nodes->store);
+        if (nodes->membership == NODE_IN)
+            retry_later(nodes);
+        break;
+    case ETCD_ELECTION_FAILED: /* it tries again */
+        break;
+    }
+}
+
+/* ---- the lease ---- */
+
+static void start_over(struct nodes *nodes)
+{
+    nodes->membership = NODE_OUT;
+    nodes->key_revision = 0;
+    nodes->is_news = true;
+    etcd_call_cancel(nodes->write);
+    nodes->write = NULL;
+    etcd_election_drop(nodes->election);
+    nodes->lease = etcd_lease_free(nodes->lease);
+    retry_later(nodes);
+    store_etcd_wake(nodes->store);
+}
+
+static void on_lease(void *context, const struct etcd_lease_notice *notice)
+{
+    struct nodes *nodes = context;
+    if (notice->kind != ETCD_LEASE_GRANTED) {
+        start_over(nodes);
+        return;
+    }
+    nodes->membership = NODE_JOINING;
+    write_self(nodes);
+}
+
+static void ask_for_lease(struct nodes *nodes)
+{
+    nodes->membership = NODE_ASKING;
+    if (etcd_lease_new(nodes->store->client, TTL_S, on_lease, nodes, &nodes->lease) != OK)
+        start_over(nodes);
+}
+
+static void on_former_revoked(void *context, const struct etcd_result *result)
+{
+    (void)context;
+    (void)result; /* else it expires */
+}
+
+/* An agent before us may have been a candidate, and would lead until its lease has expired. */
+static void revoke_former_lease(struct nodes *nodes)
+{
+    struct etcd_reply reply = {.done = on_former_revoked};
+    if (nodes->former_lease &&
+        etcd_lease_revoke(nodes->store->client, nodes->former_lease, &reply, NULL) == OK)
+        nodes->former_lease = 0;
+}
+
+/* ---- our key ---- */
+
+static void enter(struct nodes *nodes, int64_t revision)
+{
+    nodes->membership = NODE_IN;
+    nodes->was_in = true;
+    nodes->key_revision = revision;
+    nodes->retry_ms = RETRY_FIRST_MS;
+    nodes->waits = 0;
+    if (nodes->conflict.length)
+        store_etcd_wake(nodes->store);
+    strbuf_reset(&nodes->conflict);
+    revoke_former_lease(nodes);
+    update_candidacy(nodes);
+    if (nodes->is_news)
+        write_self(nodes);
+}
+
+/* `other` is NULL where its value could not be read. */
+static void explain_conflict(struct nodes *nodes, const struct peer *other)
+{
+    struct strbuf *why = &nodes->conflict;
+    strbuf_reset(why);
+    strbuf_addf(why, "node id %s is in use by another agent", nodes->self.name);
+    if (other && other->address[0])
+        strbuf_addf(why, " at %s", other->address);
+    if (other) {
+        strbuf_adds(why, " (started ");
+        timestamp_print_utc(other->started_ms / 1000, why);
+        strbuf_addc(why, ')');
+    }
+    strbuf_adds(why, ": give this one another --node-id");
+}
+
+static void wait_for_other(struct nodes *nodes, const struct peer *other)
+{
+    bool was_in = nodes->membership == NODE_IN;
+    nodes->membership = NODE_JOINING;
+    nodes->key_revision = 0;
+    nodes->is_news = true;
+    if (was_in)
+        update_candidacy(nodes);
+    if (nodes->waits < WAITS_MAX)
+        nodes->waits++;
+    if (nodes->waits == WAITS_MAX) {
+        explain_conflict(nodes, other);
+        store_etcd_wake(nodes->store);
+    }
+    loop_timer_set(nodes->timer, WAIT_MS);
+}
+
+/* The key was not as we thought. An agent of the same home can only be one that ended: its folder
+ * is locked while it lives. */
+static void meet(struct nodes *nodes, const struct etcd_kv *kv)
+{
+    struct peer other;
+    bool is_known = peer_decode(nodes->self.name, kv->value.data, kv->value.length, &other) == OK;
+    bool is_self = is_known && id_compare(&other.instance, &nodes->self.instance) == 0;
+    bool is_former = is_known && other.home == nodes->self.home && !nodes->was_in;
+    if (!is_self && !is_former) {
+        wait_for_other(nodes, is_known ? &other : NULL);
+        return;
+    }
+    if (kv->lease != etcd_lease_id(nodes->lease))
+        nodes->former_lease = kv->lease;
+    nodes->key_revision = kv->mod_revision;
+    write_self(nodes);
+}
+
+static void on_written(void *context, const struct etcd_result *result)
+{
+    struct nodes *nodes = context;
+    const struct etcd_txn_result *txn = &result->op.txn;
+    nodes->write = NULL;
+    if (result->status == E_NOT_FOUND) { /* the lease is gone */
+        start_over(nodes);
+    } else if (result->status != OK || txn->op_count != 1) {
+        nodes->is_news = true;
+        retry_later(nodes);
+    } else if (txn->succeeded) {
+        enter(nodes, result->revision);
+    } else if (txn->ops[0].kv_count) {
+        meet(nodes, txn->ops[0].kvs);
+    } else {
+        nodes->key_revision = 0;
+        write_self(nodes);
+    }
+}
+
+/* If the key is as we know it; else we learn what it is. */
+static void write_self(struct nodes *nodes)
+{
+    struct etcd_bytes key = etcd_text(nodes->key);
+    struct etcd_reply reply = {.done = on_written, .context = nodes};
+    if (nodes->write) /* then what is said last is next */
+        return;
+    assert(etcd_lease_id(nodes->lease) != 0); /* a key without a lease would stay for ever */
+    strbuf_reset(&nodes->value);
+    enum status st = peer_encode(&nodes->self, &nodes->value);
+    etcd_txn_reset(nodes->txn);
+    etcd_txn_if_mod_revision(nodes->txn, key, ETCD_EQUAL, nodes->key_revision);
+    etcd_txn_put(nodes->txn, &(struct etcd_put){.key = key,
+                                                .value = {nodes->value.text, nodes->value.length},
+                                                .lease = etcd_lease_id(nodes->lease)});
+    etcd_txn_else(nodes->txn);
+    etcd_txn_range(nodes->txn, &(struct etcd_range){.key = key});
+    if (st == OK)
+        st = etcd_txn_send(nodes->store->client, nodes->txn, &reply, &nodes->write);
+    nodes->is_news = st != OK;
+    if (st != OK)
+        retry_later(nodes);
+}
+
+static void on_timer(void *context)
+{
+    struct nodes *nodes = context;
+    switch (nodes->membership) {
+    case NODE_OUT:
+        ask_for_lease(nodes);
+        break;
+    case NODE_ASKING:
+        break;
+    case NODE_JOINING:
+        write_self(nodes);
+        break;
+    case NODE_IN:
+        if (nodes->is_news)
+            write_self(nodes);
+        update_candidacy(nodes);
+        break;
+    }
+}
+
+/* ---- the store's side ---- */
+
+static struct nodes *release(struct nodes *nodes)
+{
+    etcd_call_cancel(nodes->write);
+    etcd_election_free(nodes->election);
+    etcd_lease_free(nodes->lease);
+    etcd_txn_free(nodes->txn);
+    loop_timer_free(nodes->timer);
+    strbuf_release(&nodes->value);
+    strbuf_release(&nodes->conflict);
+    free(nodes->key);
+    free(nodes->leader_prefix);
+    free(nodes);
+    return NULL;
+}
+
+static void on_left(void *context, const struct etcd_result *result)
+{
+    (void)result; /* else it expires */
+    *(bool *)context = true;
+}
+
+void nodes_leave(struct store_etcd *store)
+{
+    bool is_done = false;
+    struct etcd_reply reply = {.done = on_left, .context = &is_done, .deadline_ms = LEAVE_MS};
+    if (!store->nodes)
+        return;
+    int64_t lease = store->nodes->lease ? etcd_lease_id(store->nodes->lease) : 0;
+    store->nodes = release(store->nodes);
+    if (lease == 0 || etcd_lease_revoke(store->client, lease, &reply, NULL) != OK)
+        return;
+    while (!is_done)
+        loop_run_once(store->loop);
+}
+
+static enum status nodes_new(struct store_etcd *store, const struct peer *self, struct nodes **ret)
+{
+    struct nodes *nodes = calloc(1, sizeof(*nodes));
+    if (!nodes)
+        return E_NOMEM;
+    nodes->store = store;
+    nodes->self = *self;
+    nodes->retry_ms = RETRY_FIRST_MS;
+    strbuf_init(&nodes->value);
+    strbuf_init(&nodes->conflict);
+    if (asprintf(&nodes->key, "%s/nodes/%s", store->prefix, self->name) < 0)
+        nodes->key = NULL;
+    if (asprintf(&nodes->leader_prefix, "%s/leader/", store->prefix) < 0)
+        nodes->leader_prefix = NULL;
+    enum status st = nodes->key && nodes->leader_prefix ? OK : E_NOMEM;
+    if (st == OK)
+        st = etcd_txn_new(&nodes->txn);
+    if (st == OK)
+        st = loop_timer_new(store->loop, on_timer, nodes, &nodes->timer);
+    if (st == OK)
+        st = etcd_election_new(store->client, etcd_text(nodes->leader_prefix), on_election, nodes,
+                               &nodes->election);
+    if (st != OK) {
+        release(nodes);
+        return st;
+    }
+    *ret = nodes;
+    return OK;
+}
 
 enum status nodes_announce(struct store *base, const struct peer *self)
 {
-    (void)base;
-    (void)self;
+    struct store_etcd *store = (struct store_etcd *)base;
+    struct nodes *nodes = store->nodes;
+    if (!nodes) {
+        enum status st = nodes_new(store, self, &store->nodes);
+        if (st == OK)
+            ask_for_lease(store->nodes);
+        return st;
+    }
+    nodes->self = *self;
+    nodes->is_news = true;
+    if (nodes->membership == NODE_IN) {
+        write_self(nodes);
+        update_candidacy(nodes);
+    }
     return OK;
 }
 
 bool nodes_lead(const struct store *base)
 {
-    (void)base;
-    return false;
+    const struct nodes *nodes = ((const struct store_etcd *)base)->nodes;
+    return nodes && etcd_election_is_self(nodes->election);
+}
+
+enum status nodes_health(const struct nodes *nodes, struct strbuf *why)
+{
+    if (!nodes || nodes->conflict.length == 0)
+        return OK;
+    strbuf_adds(why, nodes->conflict.text);
+    return E_CONFLICT;
 }

@@ -184,6 +184,7 @@ static struct store_request single(const struct store_request *request, size_t i
         [STORE_ADD_RUN] = sizeof(struct store_add_run),
         [STORE_ORDER] = sizeof(struct store_order),
         [STORE_SET_META] = sizeof(struct store_set_meta),
+        [STORE_DRAIN] = sizeof(struct store_drain),
     };
     char *items = (char *)request->items.claims;
     return (struct store_request){

@@ -279,7 +279,11 @@ static enum status set_meta(struct tables *tables, const struct store_set_meta *
 static enum status set_drain(struct tables *tables, const struct store_drain *drain)
 {
     struct plan *plan = (struct plan *)tables;
+    const struct mirror_drain *known = mirror_find_drain(&plan->mirror->nodes, drain->node);
     struct part key = plan_key(plan, "drains", drain->node);
+    enum status st = plan_compare_key(plan, key, known ? known->mod_revision : 0);
+    if (st != OK || (!drain->drained && !known))
+        return st;
     if (!drain->drained)
         return plan_delete(plan, key);
     strbuf_adds(&plan->bytes, drain->by);

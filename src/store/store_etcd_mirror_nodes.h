@@ -1,0 +1,42 @@
+/* The part of the mirror that is about nodes: who is there, and who is to take nothing new. */
+#ifndef PEAL_STORE_ETCD_MIRROR_NODES_H
+#define PEAL_STORE_ETCD_MIRROR_NODES_H
+
+#include "etcd.h"
+#include "feed.h"
+#include "table.h"
+
+struct mirror_peer {
+    struct peer peer; /* alive: its key is there */
+    int64_t mod_revision;
+};
+
+struct mirror_drain {
+    struct store_drain drain; /* drained: its key is there */
+    int64_t mod_revision;
+};
+
+struct mirror_nodes {
+    struct table peers, drains; /* by the node's name */
+};
+
+void mirror_nodes_init(struct mirror_nodes *nodes);
+void mirror_nodes_release(struct mirror_nodes *nodes);
+
+/* A node's key was read or changed; `feed` is told, unless it is NULL. A value that can't be read
+ * is passed over: it is for that node to say something better. E_NOMEM. */
+MUST_CHECK enum status mirror_put_peer(struct mirror_nodes *nodes, const char *name,
+                                       const struct etcd_kv *kv, struct feed *feed);
+void mirror_delete_peer(struct mirror_nodes *nodes, const char *name, struct feed *feed);
+
+MUST_CHECK enum status mirror_put_drain(struct mirror_nodes *nodes, const char *name,
+                                        const struct etcd_kv *kv, struct feed *feed);
+void mirror_delete_drain(struct mirror_nodes *nodes, const char *name, struct feed *feed);
+
+/* As mirror_feed_difference. */
+void mirror_nodes_feed_difference(const struct mirror_nodes *before, const struct mirror_nodes *now,
+                                  struct feed *feed);
+
+struct mirror_drain *mirror_find_drain(const struct mirror_nodes *nodes, const char *name);
+
+#endif
