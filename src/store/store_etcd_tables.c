@@ -214,7 +214,9 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     if (st != OK)
         return st;
     struct part key = plan_id_key(plan, "runs", &row->run.id);
-    bool is_kill = row->run.state == before; /* all else changes the state */
+    /* All else changes the state, or the owner, or amends an end. */
+    bool is_kill =
+        row->run.state == before && state_is_open(before) && row->run.nonce == run->row.run.nonce;
     value_write_run(&plan->bytes, row, is_kill ? TELL_KILL : TELL_CHANGE, plan->place);
     st = plan_put(plan, key);
     if (st == OK)

@@ -11,6 +11,9 @@ struct store_backend {
     enum status (*open)(const char *place, struct store_wake wake, struct store **ret);
     /* As to an agent that was started anew: everything there is is fed again. */
     enum status (*reopen)(const char *place, struct store_wake wake, struct store **store);
+    /* Another node's view of what `first` sees; NULL: there can be but one. */
+    enum status (*open_other)(struct store *first, const char *place, struct store_wake wake,
+                              struct store **ret);
     void (*remove_place)(const char *place);
     bool durable; /* what is closed can be opened again */
     /* Does a bit of what the store needs done to come to an answer, and waits for it; NULL: it

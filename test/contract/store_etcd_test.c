@@ -58,12 +58,11 @@ static void make_place(char place[128])
     snprintf(place, 128, "/test/%d", server.places++);
 }
 
-static enum status open_etcd(const char *place, struct store_wake wake, struct store **ret)
+static enum status open_node(const char *place, const char *node, struct store_wake wake,
+                             struct store **ret)
 {
-    struct store_etcd_config config = {.endpoints = server.cluster.endpoints,
-                                       .endpoint_count = 1,
-                                       .prefix = place,
-                                       .node = "node-1"};
+    struct store_etcd_config config = {
+        .endpoints = server.cluster.endpoints, .endpoint_count = 1, .prefix = place, .node = node};
     struct strbuf why;
     strbuf_init(&why);
     enum status st = store_etcd_open(server.loop, &config, wake, ret, &why);
@@ -71,6 +70,18 @@ static enum status open_etcd(const char *place, struct store_wake wake, struct s
         printf("%s: %s\n", status_text(st), why.text);
     strbuf_release(&why);
     return st;
+}
+
+static enum status open_etcd(const char *place, struct store_wake wake, struct store **ret)
+{
+    return open_node(place, "node-1", wake, ret);
+}
+
+static enum status open_other(struct store *first, const char *place, struct store_wake wake,
+                              struct store **ret)
+{
+    (void)first;
+    return open_node(place, "node-2", wake, ret);
 }
 
 static enum status reopen_etcd(const char *place, struct store_wake wake, struct store **store)
@@ -89,6 +100,7 @@ static const struct store_backend backend = {
     .make_place = make_place,
     .open = open_etcd,
     .reopen = reopen_etcd,
+    .open_other = open_other,
     .remove_place = remove_place,
     .durable = true,
     .turn = turn,

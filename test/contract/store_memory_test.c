@@ -21,6 +21,13 @@ static enum status reopen_memory(const char *place, struct store_wake wake, stru
     return OK;
 }
 
+static enum status open_other(struct store *first, const char *place, struct store_wake wake,
+                              struct store **ret)
+{
+    (void)place;
+    return store_memory_attach(first, wake, ret);
+}
+
 static void remove_place(const char *place)
 {
     (void)place;
@@ -33,6 +40,7 @@ int main(void)
         .make_place = make_place,
         .open = open_memory,
         .reopen = reopen_memory,
+        .open_other = open_other,
         .remove_place = remove_place,
     };
     return store_contract_run(&memory);

@@ -101,6 +101,31 @@ static void draw_entry(struct picture *picture, const struct ledger_entry *entry
     picture->entries[picture->entry_count++] = *entry;
 }
 
+static void draw_peer(struct picture *picture, const struct peer *peer)
+{
+    size_t i = 0;
+    while (i < picture->peer_count && strcmp(picture->peers[i].name, peer->name) != 0)
+        i++;
+    assert_in_range(i, 0, 7);
+    picture->peers[i] = *peer;
+    if (i == picture->peer_count)
+        picture->peer_count++;
+}
+
+static void draw_drain(struct picture *picture, const struct store_drain *drain)
+{
+    size_t i = 0;
+    while (i < picture->drain_count && strcmp(picture->drains[i].node, drain->node) != 0)
+        i++;
+    assert_in_range(i, 0, 7);
+    if (drain->drained)
+        picture->drains[i] = *drain;
+    if (drain->drained && i == picture->drain_count)
+        picture->drain_count++;
+    else if (!drain->drained && i < picture->drain_count)
+        picture->drains[i] = picture->drains[--picture->drain_count];
+}
+
 static void draw(struct picture *picture, const struct store_change *change)
 {
     picture->changes[change->kind]++;
@@ -128,8 +153,14 @@ static void draw(struct picture *picture, const struct store_change *change)
         erase(picture, &change->gone_id);
         break;
     case STORE_CHANGE_PEER:
+        draw_peer(picture, change->peer);
+        break;
     case STORE_CHANGE_DRAIN:
+        draw_drain(picture, change->drain);
+        break;
     case STORE_CHANGE_LEADER:
+        assert_string_not_equal(picture->leader, change->leader); /* it is news */
+        snprintf(picture->leader, sizeof(picture->leader), "%s", change->leader);
         break;
     case STORE_CHANGE_LOADED:
         assert_false(picture->loaded);
@@ -180,11 +211,11 @@ static void describe_run(struct strbuf *line, const struct seen_run *seen)
 static void describe_entry(struct strbuf *line, const struct ledger_entry *entry)
 {
     char id[ID_TEXT + 1], job[ID_TEXT + 1];
-    strbuf_addf(line, "entry %s of %s %s %lld-%lld %lld state %d reason %d '%s' at %lld",
+    strbuf_addf(line, "entry %s of %s %s %lld-%lld %lld state %d reason %d '%s' at %lld on '%s'",
                 describe_id(&entry->id, id), describe_id(&entry->job_uid, job), entry->job_name,
                 (long long)entry->from_ms, (long long)entry->to_ms, (long long)entry->count,
-                (int)entry->state, (int)entry->reason, entry->detail,
-                (long long)entry->recorded_ms);
+                (int)entry->state, (int)entry->reason, entry->detail, (long long)entry->recorded_ms,
+                entry->node);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -194,7 +225,8 @@ static int compare_lines(const void *a, const void *b)
 
 static char *describe(const struct picture *picture)
 {
-    size_t count = picture->job_count + picture->run_count + picture->entry_count, n = 0;
+    size_t n = 0, count = picture->job_count + picture->run_count + picture->entry_count +
+                          picture->drain_count;
     char **lines = calloc(count + 1, sizeof(*lines));
     struct strbuf text;
     assert_non_null(lines);
@@ -209,6 +241,10 @@ static char *describe(const struct picture *picture)
     }
     for (size_t i = 0; i < picture->entry_count; i++, n++) {
         describe_entry(&text, &picture->entries[i]);
+        lines[n] = strbuf_detach(&text);
+    }
+    for (size_t i = 0; i < picture->drain_count; i++, n++) {
+        strbuf_addf(&text, "drain %s by %s", picture->drains[i].node, picture->drains[i].by);
         lines[n] = strbuf_detach(&text);
     }
     qsort(lines, count, sizeof(*lines), compare_lines);
@@ -233,13 +269,19 @@ struct store_wake world_wake(struct world *world)
     return (struct store_wake){on_wake, world};
 }
 
-struct world *world_new(const struct store_backend *backend)
+static struct world *new_world(const struct store_backend *backend)
 {
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
     world->backend = backend;
     world->wake_fd = eventfd(0, EFD_CLOEXEC);
     assert_true(world->wake_fd >= 0);
+    return world;
+}
+
+struct world *world_new(const struct store_backend *backend)
+{
+    struct world *world = new_world(backend);
     backend->make_place(world->place);
     return world;
 }
@@ -247,7 +289,8 @@ struct world *world_new(const struct store_backend *backend)
 void world_free(struct world *world)
 {
     world->store = store_free(world->store);
-    world->backend->remove_place(world->place);
+    if (!world->is_other)
+        world->backend->remove_place(world->place);
     forget_picture(&world->picture);
     close(world->wake_fd);
     free(world);
@@ -258,6 +301,22 @@ void world_open(struct world *world)
     assert_int_equal(world->backend->open(world->place, world_wake(world), &world->store), OK);
     world_read_feed(world);
     assert_true(world->picture.loaded);
+}
+
+struct world *world_open_other(struct world *first)
+{
+    if (!first->backend->open_other)
+        return NULL;
+    struct world *world = new_world(first->backend);
+    memcpy(world->place, first->place, sizeof(world->place));
+    world->is_other = true;
+    world->last_number = first->last_number + 1000; /* ids of its own */
+    assert_int_equal(
+        world->backend->open_other(first->store, world->place, world_wake(world), &world->store),
+        OK);
+    world_read_feed(world);
+    assert_true(world->picture.loaded);
+    return world;
 }
 
 void world_reopen(struct world *world)
@@ -283,6 +342,24 @@ void world_wait(struct world *world)
     assert_int_equal(poll(&wake, 1, world->backend->turn ? 0 : 10000), 1);
     assert_int_equal(read(world->wake_fd, &count, sizeof(count)), sizeof(count));
     store_dispatch(world->store);
+}
+
+int64_t soon_ms(void)
+{
+    return clock_now().boot.ms + 10000;
+}
+
+void world_pass(struct world *world, int64_t until_ms)
+{
+    struct pollfd wake = {.fd = world->wake_fd, .events = POLLIN};
+    uint64_t count;
+    assert_true(clock_now().boot.ms < until_ms);
+    if (world->backend->turn)
+        world->backend->turn();
+    if (poll(&wake, 1, world->backend->turn ? 0 : 10) == 1)
+        assert_int_equal(read(world->wake_fd, &count, sizeof(count)), sizeof(count));
+    store_dispatch(world->store);
+    world_read_feed(world);
 }
 
 void world_read_feed(struct world *world)
@@ -459,4 +536,58 @@ size_t count_runs(struct world *world, struct id job, enum run_state state)
         count += run->state == state && id_compare(&run->job_uid, &job) == 0;
     }
     return count;
+}
+
+/* ---- nodes ---- */
+
+struct peer a_peer(const char *name, uint64_t home)
+{
+    struct peer peer = {.home = home,
+                        .address = "https://10.0.0.1:7625",
+                        .version = "1.2.3",
+                        .labels = "disk=ssd,zone=eu",
+                        .roles = PEER_API | PEER_WORKER,
+                        .capacity = 4,
+                        .max_running = 100,
+                        .started_ms = 1767225600000,
+                        .wall_ms = 1767225601000,
+                        .boot_ms = 2000,
+                        .skew_ms = -7};
+    snprintf(peer.name, sizeof(peer.name), "%s", name);
+    memcpy(peer.instance.bytes + 8, &home, sizeof(home));
+    return peer;
+}
+
+void announce(struct world *world, const struct peer *peer)
+{
+    assert_int_equal(store_announce(world->store, peer), OK);
+}
+
+const struct peer *look_for_peer(const struct world *world, const char *name)
+{
+    for (size_t i = 0; i < world->picture.peer_count; i++)
+        if (strcmp(world->picture.peers[i].name, name) == 0)
+            return &world->picture.peers[i];
+    return NULL;
+}
+
+bool sees_alive(const struct world *world, const char *name)
+{
+    const struct peer *peer = look_for_peer(world, name);
+    return peer && peer->is_alive;
+}
+
+const struct store_drain *look_for_drain(const struct world *world, const char *node)
+{
+    for (size_t i = 0; i < world->picture.drain_count; i++)
+        if (strcmp(world->picture.drains[i].node, node) == 0)
+            return &world->picture.drains[i];
+    return NULL;
+}
+
+void join(struct world *world, const struct peer *peer)
+{
+    announce(world, peer);
+    for (int64_t until_ms = soon_ms(); !sees_alive(world, peer->name);)
+        world_pass(world, until_ms);
 }

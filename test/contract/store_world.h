@@ -35,6 +35,11 @@ struct picture {
     size_t entry_count;
     struct store_set_meta metas[8];
     size_t meta_count;
+    struct store_drain drains[8]; /* those that hold */
+    size_t drain_count;
+    struct peer peers[8]; /* as they were told last, also those that are gone */
+    size_t peer_count;
+    char leader[64]; /* empty: nobody */
     bool loaded;
     size_t changes[STORE_CHANGE_LOADED + 1]; /* of each kind, since the last world_mark */
 };
@@ -45,6 +50,7 @@ struct world {
     struct store *store;
     struct picture picture;
     bool without_picture; /* too large to be drawn */
+    bool is_other;        /* another node at the place of a world that was there before */
     uint64_t last_number; /* of ids and nonces */
     int wake_fd;          /* an eventfd */
 };
@@ -53,13 +59,25 @@ struct world *world_new(const struct store_backend *backend);
 void world_free(struct world *world);
 void world_open(struct world *world);
 
-/* Has everything fed again, and checks that the picture is the same. */
+/* Another node's view of the same store, to be freed first. NULL: the backend has none. */
+struct world *world_open_other(struct world *first);
+
+/* Has everything fed again, and checks that the picture is the same: all but the peers, which leave
+ * with their store. */
 void world_reopen(struct world *world);
 
 struct store_wake world_wake(struct world *world);
 
 /* Waits for a wake, at most ten seconds; then calls store_dispatch. */
 void world_wait(struct world *world);
+
+/* Lets a moment pass, answers, and reads the feed; fails the test after the boot time `until_ms`:
+ *
+ *     for (int64_t until_ms = soon_ms(); !happened(world);)
+ *         world_pass(world, until_ms);
+ */
+void world_pass(struct world *world, int64_t until_ms);
+int64_t soon_ms(void); /* in ten seconds */
 
 /* Reads the feed until there is nothing new. */
 void world_read_feed(struct world *world);
@@ -96,6 +114,14 @@ struct seen_run *see_run(struct world *world, struct id id);
 struct seen_run *look_for_run(struct world *world, struct id id); /* NULL: none */
 size_t count_runs(struct world *world, struct id job, enum run_state state);
 
+struct peer a_peer(const char *name, uint64_t home); /* a worker; its instance is the home, too */
+void announce(struct world *world, const struct peer *peer);
+const struct peer *look_for_peer(const struct world *world, const char *name); /* NULL: none */
+bool sees_alive(const struct world *world, const char *name);
+const struct store_drain *look_for_drain(const struct world *world, const char *node);
+/* Announces, and waits until its feed has told it. */
+void join(struct world *world, const struct peer *peer);
+
 /* ---- the tests, by file ---- */
 
 struct contract_test {
@@ -108,6 +134,7 @@ struct contract_test {
 #function, function                                                                        \
     }
 
-extern const struct contract_test claim_tests[], run_tests[], job_tests[], feed_tests[];
+extern const struct contract_test claim_tests[], run_tests[], job_tests[], feed_tests[],
+    node_tests[];
 
 #endif
