@@ -178,6 +178,8 @@ static void add_remarks(struct strbuf *out, const struct job *job, bool system)
         strbuf_adds(out, "# not in cron: start and end\n");
     if (job->dst != DST_DEFAULT)
         strbuf_adds(out, "# not in cron: dst\n");
+    if (job->where)
+        strbuf_addf(out, "# not in cron: where: %s\n", job->where);
     if (memcmp(&job->limits, &none, sizeof(none)) != 0)
         strbuf_adds(out, "# not in cron: limits\n");
     if (job->user && !system) {

@@ -63,6 +63,7 @@ struct job *job_free(struct job *job)
     free(job->cwd);
     free(job->user);
     free(job->stdin_text);
+    free(job->where);
     free(job->owner);
     free(job->notes);
     free(job);

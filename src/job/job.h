@@ -80,6 +80,7 @@ struct job {
     int64_t keep_runs;    /* retention; 0: the agent's default */
     int64_t keep_s;
 
+    char *where; /* which nodes may run it, see selector.h; NULL: all */
     struct job_pairs labels;
     char *owner, *notes;
 

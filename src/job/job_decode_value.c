@@ -7,6 +7,7 @@
 #include "duration.h"
 #include "job_decode.h"
 #include "job_internal.h"
+#include "selector.h"
 #include "timestamp.h"
 
 static void *member(const struct decoder *d, const struct field *field)
@@ -432,6 +433,18 @@ static enum status decode_id(struct decoder *d, const struct field *field, const
     return st;
 }
 
+static enum status decode_selector(struct decoder *d, const struct field *field,
+                                   const struct spot *spot)
+{
+    struct parse_error inside;
+    enum status st = decode_text(d, field, spot);
+    if (st == OK && selector_check(spot->node->text, &inside) != OK) {
+        spot_set_inside(d->err, spot, &inside);
+        return E_INVALID;
+    }
+    return st;
+}
+
 static enum status decode_group(struct decoder *d, const struct field *field,
                                 const struct spot *spot)
 {
@@ -453,7 +466,7 @@ enum status field_decode(struct decoder *d, const struct field *field, const str
         [FIELD_INT64] = decode_int64,         [FIELD_BOOL] = decode_bool,
         [FIELD_CHOICE] = decode_choice,       [FIELD_UMASK] = decode_umask,
         [FIELD_PAIRS] = decode_pairs,         [FIELD_ID] = decode_id,
-        [FIELD_GROUP] = decode_group,
+        [FIELD_GROUP] = decode_group,         [FIELD_SELECTOR] = decode_selector,
     };
     return decoders[field->kind](d, field, spot);
 }

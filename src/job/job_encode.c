@@ -113,6 +113,7 @@ static bool is_default(const struct job *job, const struct job *defaults, const 
     case FIELD_TEXT:
     case FIELD_SCRIPT:
     case FIELD_ARGV:
+    case FIELD_SELECTOR:
         return !text_at(job, field);
     case FIELD_ZONE:
         return zone_is_in_schedules(job) || !job->timezone;
@@ -156,6 +157,7 @@ static json_t *encode_field(const struct job *job, const struct job *defaults,
     case FIELD_TEXT:
     case FIELD_SCRIPT:
     case FIELD_ZONE:
+    case FIELD_SELECTOR:
         return json_string(text_at(job, field));
     case FIELD_ARGV:
         return encode_argv(job->command);

@@ -116,6 +116,7 @@ const struct field job_fields[] = {
     {"timeout", FIELD_DURATION, AT(timeout_s), 0, LONG_S},
     {"grace", FIELD_DURATION, AT(grace_s), 0, DAY_S},
     {"deadline", FIELD_DURATION, AT(deadline_s), 0, LONG_S},
+    {"where", FIELD_SELECTOR, AT(where), 1, 500},
     {"paused", FIELD_BOOL, AT(paused)},
     {"output_limit", FIELD_SIZE, AT(output_limit), 0, 1024 * 1024 * 1024},
     {"retention", FIELD_GROUP, .fields = retention_fields},
@@ -181,6 +182,7 @@ static const struct {
     {"enabled", "paused"},        {"disabled", "paused"},
     {"suspend", "paused"},        {"tags", "labels"},
     {"description", "notes"},     {"misfire", "catch_up"},
+    {"selector", "where"},        {"nodes", "where"},
 };
 
 /* Keeps the better of two candidates. A word that was cut short is one letter away. */

@@ -277,6 +277,10 @@ static const struct {
     {__LINE__, JOB "labels: {k: true}\n",
      "4:13 /labels/k labels.k: true means true or false in YAML; for a text put it in quotes: "
      "\"true\""},
+    {__LINE__, JOB "where: zone=eu,,gpu\n",
+     "4:16 /where where: expected the name of a label, like zone"},
+    {__LINE__, JOB "where: \"\"\n", "4:8 /where where: is empty"},
+    {__LINE__, JOB "selector: gpu\n", "4:1  unknown field \"selector\"; did you mean \"where\"?"},
     {__LINE__, JOB "owner: 5\n",
      "4:8 /owner owner: 5 is a number in YAML; for a text put it in quotes: \"5\""},
     {__LINE__, JOB "notes: {}\n", "4:8 /notes notes: expected a text, found a map"},

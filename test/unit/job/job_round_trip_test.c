@@ -108,6 +108,7 @@ static struct job *random_job(struct dice *dice)
         job->cwd = strdup("/srv/with blank: #");
         job->user = strdup("1000");
         job->stdin_text = random_text(dice);
+        job->where = strdup(roll(dice, 2) ? "!gpu, zone=eu" : "arch!=arm");
         job->owner = random_text(dice);
         job->notes = random_text(dice);
     }
