@@ -1,5 +1,11 @@
-/* Which nodes there are, as far as this one knows: who is alive, who may take work, whose clock is
- * right, and who goes first for what. It learns from the store's feed alone. */
+/* Which nodes there are, as far as this one knows: who is alive, who may take work, and whose clock
+ * is right. It learns from the store's feed alone.
+ *
+ * Clocks: what a node says carries both its clocks. Boot clocks are never set, so that the delay of
+ * the news is all that moves the difference between two of them; the least delayed of the last few
+ * is the best. With that, and what its wall clock was ahead of its boot clock, its wall clock is
+ * known, and a step of either side shows at once. The cluster's time is the median of all workers
+ * that are alive. */
 #ifndef PEAL_PEERS_H
 #define PEAL_PEERS_H
 
@@ -11,14 +17,14 @@
 enum { STEP_IN_MS = 300 }; /* how long each rank waits for the one before it */
 
 struct known_peer {
-    struct peer peer; /* as it last spoke */
+    struct peer peer; /* as it last spoke; nothing but the name: it is drained, and never spoke */
     bool is_drained;
     char drained_by[64];
-    struct boot_ms heard; /* when it last spoke, by this node's clock */
-    struct boot_ms gone;  /* since when it is known to be gone; 0: it is alive */
-    int64_t offset_ms;    /* its wall clock minus ours, as well as can be known */
-    int64_t offsets_ms[4];
-    unsigned heard_count;
+    struct boot_ms heard;  /* when it last spoke, by this node's clock */
+    struct boot_ms gone;   /* since when it is known to be gone; 0: it is alive */
+    int64_t offset_ms;     /* its wall clock minus ours, as well as can be known */
+    int64_t offsets_ms[4]; /* its boot clock minus ours, each time it spoke */
+    unsigned heard_count;  /* how often it spoke while we listened; 0: its clock is not known */
 };
 
 struct peers {
@@ -27,6 +33,13 @@ struct peers {
     char leader[64];      /* empty: nobody leads, or it is not known */
     int64_t skew_ms;      /* this node's wall clock minus the cluster's */
     bool is_skewed;       /* too far: it must not claim */
+    bool is_settled;      /* its clock has been compared with those of the others */
+    bool is_live;         /* what is told now is news, not what was there before */
+    struct boot_ms live_since;
+    size_t alive_count;  /* this node too, if it has joined */
+    unsigned generation; /* grows with every change of who may be given what */
+    bool is_reckoned;    /* skew_ms is up to date with what was told */
+    int64_t ahead_ms;    /* of the boot clock was the wall clock, when skew_ms was reckoned */
 };
 
 void peers_init(struct peers *peers, const char *self);
@@ -35,6 +48,15 @@ void peers_release(struct peers *peers);
 /* PEER, DRAIN and LEADER. E_NOMEM: not noted. */
 MUST_CHECK enum status peers_take(struct peers *peers, const struct store_change *change,
                                   struct now now);
+
+/* Everything that was there at the start has been told. */
+void peers_go_live(struct peers *peers, struct now now);
+
+/* Compares the clocks, if there is something new. Once a turn. */
+void peers_reckon(struct peers *peers, struct now now);
+
+/* When peers_reckon has to be called without news, on the boot clock; INT64_MAX: never. */
+struct boot_ms peers_settle_at(const struct peers *peers);
 
 /* NULL: never heard of. */
 const struct known_peer *peers_find(const struct peers *peers, const char *name);
@@ -45,6 +67,9 @@ void peers_each(const struct peers *peers,
 
 /* False: there is no such node now, and what it owned is nobody's. An unknown name is gone. */
 bool peers_is_alive(const struct peers *peers, const char *name);
+
+/* How long it is gone; -1: it is alive. Of an unknown name: since we listen. */
+int64_t peers_gone_for_ms(const struct peers *peers, const char *name, struct now now);
 
 /* May this node be given new runs, as far as it says itself and nobody has drained it? */
 bool known_peer_accepts(const struct known_peer *known);

@@ -1,0 +1,285 @@
+#include "peers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum {
+    SKEWED_MS = 500,  /* a clock that is further from the cluster's than this is wrong ... */
+    WELL_MS = 400,    /* ... until it is nearer than this */
+    STEP_MS = 20,     /* the wall clock was set, or slewed for long: reckon again */
+    SETTLE_MS = 2500, /* all that are alive have spoken by then */
+    KEEP_MS = 24 * 3600 * 1000,
+};
+
+static uint64_t peer_hash(const void *item)
+{
+    return hash_text(0, ((const struct known_peer *)item)->peer.name);
+}
+
+static bool peer_has_name(const void *item, const void *key)
+{
+    return strcmp(((const struct known_peer *)item)->peer.name, key) == 0;
+}
+
+static const struct table_type by_name_type = {peer_hash, peer_has_name};
+
+void peers_init(struct peers *peers, const char *self)
+{
+    *peers = (struct peers){.self = self};
+    table_init(&peers->by_name, &by_name_type);
+}
+
+void peers_release(struct peers *peers)
+{
+    size_t at = 0;
+    for (void *known; (known = table_next(&peers->by_name, &at));)
+        free(known);
+    table_release(&peers->by_name);
+}
+
+static struct known_peer *find(const struct peers *peers, const char *name)
+{
+    return table_find(&peers->by_name, hash_text(0, name), name);
+}
+
+const struct known_peer *peers_find(const struct peers *peers, const char *name)
+{
+    return find(peers, name);
+}
+
+bool peers_is_alive(const struct peers *peers, const char *name)
+{
+    const struct known_peer *known = find(peers, name);
+    return known && known->peer.is_alive;
+}
+
+int64_t peers_gone_for_ms(const struct peers *peers, const char *name, struct now now)
+{
+    const struct known_peer *known = find(peers, name);
+    if (known && known->peer.is_alive)
+        return -1;
+    return now.boot.ms - (known ? known->gone.ms : peers->live_since.ms);
+}
+
+bool known_peer_accepts(const struct known_peer *known)
+{
+    return known->peer.is_alive && (known->peer.roles & PEER_WORKER) && !known->is_drained &&
+           known->peer.refusal == PEER_ACCEPTS;
+}
+
+/* ---- what the feed tells ---- */
+
+static struct known_peer *find_or_add(struct peers *peers, const char *name, struct now now)
+{
+    struct known_peer *known = find(peers, name);
+    if (known)
+        return known;
+    known = calloc(1, sizeof(*known));
+    if (!known)
+        return NULL;
+    snprintf(known->peer.name, sizeof(known->peer.name), "%s", name);
+    known->gone = now.boot;
+    if (table_insert(&peers->by_name, known) == OK)
+        return known;
+    free(known);
+    return NULL;
+}
+
+/* Those that are gone for so long that nobody asks any more. A drain must not be forgotten. */
+static void drop_old(struct peers *peers, struct now now)
+{
+    struct known_peer *old = NULL;
+    do {
+        if (old) {
+            table_remove(&peers->by_name, old);
+            free(old);
+        }
+        old = NULL;
+        size_t at = 0;
+        for (struct known_peer *known; !old && (known = table_next(&peers->by_name, &at));) {
+            bool is_old = !known->peer.is_alive && now.boot.ms - known->gone.ms > KEEP_MS;
+            old = is_old && !known->is_drained ? known : NULL;
+        }
+    } while (old);
+}
+
+/* The same news again say nothing about the clocks, nor do those that are older than our ears. */
+static void hear(const struct peers *peers, struct known_peer *known, const struct peer *news,
+                 struct now now)
+{
+    bool same_life = id_compare(&known->peer.instance, &news->instance) == 0;
+    bool same_news = same_life && known->heard.ms && news->boot_ms == known->peer.boot_ms &&
+                     news->wall_ms == known->peer.wall_ms;
+    if (!same_life)
+        known->heard_count = 0;
+    if (same_news)
+        return;
+    known->heard = now.boot;
+    if (!peers->is_live)
+        return;
+    size_t room = sizeof(known->offsets_ms) / sizeof(known->offsets_ms[0]);
+    known->offsets_ms[known->heard_count++ % room] = news->boot_ms - now.boot.ms;
+}
+
+/* Does anything differ that matters to who may be given what? */
+static bool is_other_choice(const struct peer *was, const struct peer *is)
+{
+    return was->is_alive != is->is_alive || was->refusal != is->refusal ||
+           was->roles != is->roles || was->capacity != is->capacity ||
+           strcmp(was->labels, is->labels) != 0;
+}
+
+static enum status take_peer(struct peers *peers, const struct peer *news, struct now now)
+{
+    struct known_peer *known = find_or_add(peers, news->name, now);
+    if (!known)
+        return E_NOMEM;
+    struct peer was = known->peer;
+    if (news->is_alive) {
+        hear(peers, known, news, now);
+        known->peer = *news;
+        known->gone.ms = 0;
+    } else if (was.is_alive) {
+        known->peer.is_alive = false;
+        known->heard_count = 0;
+        known->gone = now.boot;
+    }
+    peers->alive_count += (size_t)known->peer.is_alive - (size_t)was.is_alive;
+    peers->generation += is_other_choice(&was, &known->peer);
+    peers->is_reckoned = false;
+    if (was.is_alive != known->peer.is_alive)
+        drop_old(peers, now);
+    return OK;
+}
+
+static enum status take_drain(struct peers *peers, const struct store_drain *drain, struct now now)
+{
+    struct known_peer *known = find_or_add(peers, drain->node, now);
+    if (!known)
+        return E_NOMEM;
+    peers->generation += known->is_drained != drain->drained;
+    known->is_drained = drain->drained;
+    snprintf(known->drained_by, sizeof(known->drained_by), "%s", drain->drained ? drain->by : "");
+    return OK;
+}
+
+enum status peers_take(struct peers *peers, const struct store_change *change, struct now now)
+{
+    if (change->kind == STORE_CHANGE_PEER)
+        return take_peer(peers, change->peer, now);
+    if (change->kind == STORE_CHANGE_DRAIN)
+        return take_drain(peers, change->drain, now);
+    snprintf(peers->leader, sizeof(peers->leader), "%s", change->leader);
+    return OK;
+}
+
+void peers_go_live(struct peers *peers, struct now now)
+{
+    peers->is_live = true;
+    peers->live_since = now.boot;
+    peers->is_reckoned = false;
+}
+
+/* ---- clocks ---- */
+
+struct clock_of {
+    int64_t offset_ms, joined;
+};
+
+static int by_offset_then_age(const void *a, const void *b)
+{
+    const struct clock_of *one = a, *other = b;
+    if (one->offset_ms != other->offset_ms)
+        return one->offset_ms < other->offset_ms ? -1 : 1;
+    return one->joined < other->joined ? -1 : one->joined > other->joined;
+}
+
+/* Of two in the middle, that of the node that is there for longer: of two nodes it is the newcomer
+ * whose clock is wrong. */
+static int64_t median_ms(struct clock_of *clocks, size_t count)
+{
+    qsort(clocks, count, sizeof(*clocks), by_offset_then_age);
+    const struct clock_of *upper = &clocks[count / 2];
+    const struct clock_of *lower = &clocks[(count - 1) / 2];
+    return lower->joined < upper->joined ? lower->offset_ms : upper->offset_ms;
+}
+
+static void reckon_offset(struct known_peer *known, struct now now)
+{
+    size_t room = sizeof(known->offsets_ms) / sizeof(known->offsets_ms[0]);
+    int64_t best_ms = INT64_MIN;
+    for (size_t i = 0; i < room && i < known->heard_count; i++)
+        best_ms = known->offsets_ms[i] > best_ms ? known->offsets_ms[i] : best_ms;
+    known->offset_ms =
+        best_ms + (known->peer.wall_ms - known->peer.boot_ms) - (now.wall.ms - now.boot.ms);
+}
+
+static bool counts(const struct known_peer *known)
+{
+    return known->peer.is_alive && (known->peer.roles & PEER_WORKER);
+}
+
+void peers_reckon(struct peers *peers, struct now now)
+{
+    int64_t ahead_ms = now.wall.ms - now.boot.ms;
+    bool is_settling = !peers->is_settled && peers->is_live;
+    if (peers->is_reckoned && !is_settling && llabs(ahead_ms - peers->ahead_ms) < STEP_MS)
+        return;
+    struct clock_of *clocks = calloc(peers->by_name.count + 1, sizeof(*clocks));
+    if (!clocks)
+        return; /* with the next turn */
+    const struct known_peer *self = find(peers, peers->self);
+    bool has_joined = self && self->peer.is_alive;
+    clocks[0] = (struct clock_of){0, has_joined ? self->peer.joined : INT64_MAX};
+    size_t count = 1, silent = 0, at = 0;
+    for (struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        if (known == self || !counts(known))
+            continue;
+        if (known->heard_count) {
+            reckon_offset(known, now);
+            clocks[count++] = (struct clock_of){known->offset_ms, known->peer.joined};
+        } else {
+            silent++;
+        }
+    }
+    peers->skew_ms = -median_ms(clocks, count);
+    free(clocks);
+    peers->is_skewed = llabs(peers->skew_ms) > (peers->is_skewed ? WELL_MS : SKEWED_MS);
+    if (is_settling)
+        peers->is_settled = !silent || now.boot.ms - peers->live_since.ms >= SETTLE_MS;
+    peers->is_reckoned = true;
+    peers->ahead_ms = ahead_ms;
+}
+
+struct boot_ms peers_settle_at(const struct peers *peers)
+{
+    bool is_settling = peers->is_live && !peers->is_settled;
+    return (struct boot_ms){is_settling ? peers->live_since.ms + SETTLE_MS : INT64_MAX};
+}
+
+/* ---- who there is ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct known_peer *one = *(struct known_peer *const *)a;
+    const struct known_peer *other = *(struct known_peer *const *)b;
+    return strcmp(one->peer.name, other->peer.name);
+}
+
+void peers_each(const struct peers *peers,
+                bool (*visit)(void *context, const struct known_peer *known), void *context)
+{
+    const struct known_peer **sorted = calloc(peers->by_name.count + 1, sizeof(const void *));
+    if (!sorted)
+        return;
+    size_t at = 0, count = 0;
+    for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));)
+        sorted[count++] = known;
+    qsort(sorted, count, sizeof(sorted[0]), by_name);
+    for (size_t i = 0; i < count && visit(context, sorted[i]); i++)
+        continue;
+    free(sorted);
+}

@@ -1,0 +1,44 @@
+/* Who goes first. For each job and each run the nodes are in an order of their own, the same on
+ * every node (rendezvous hashing): the first one acts, and each further one only when those before
+ * it have not. The more capacity, the more often first; and a node that comes or goes changes
+ * nothing but its own places. */
+#ifndef PEAL_PLACEMENT_H
+#define PEAL_PLACEMENT_H
+
+#include "id.h"
+#include "peers.h"
+
+struct placement_node {
+    uint64_t hash; /* of its name */
+    double capacity;
+    bool accepts;
+    char name[64];
+    char labels[512];
+};
+
+/* Workers that are alive; the first is this node, whether the others know it or not. */
+struct placement {
+    struct placement_node *nodes;
+    size_t count, room;
+};
+
+/* Zeroed: empty. */
+void placement_release(struct placement *placement);
+
+/* From what is known now. `self` is what this node says of itself. E_NOMEM: as it was. */
+MUST_CHECK enum status placement_set(struct placement *placement, const struct peers *peers,
+                                     const struct peer *self);
+
+enum { NOT_ELIGIBLE = -1 };
+
+/* How many others that may be given runs go before this node; or NOT_ELIGIBLE, by its labels.
+ * `where`: NULL: any node may run it. */
+int placement_rank(const struct placement *placement, const struct id *id, const char *where);
+
+/* Is there a node at all whose labels fit, whether or not it takes runs now? */
+bool placement_has_node(const struct placement *placement, const char *where);
+
+/* The larger goes first. */
+double placement_score(uint64_t name_hash, uint64_t id_hash, double capacity);
+
+#endif

@@ -1,0 +1,265 @@
+#include "peers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define WALL_MS INT64_C(1767225600000)
+
+static struct now at_ms(int64_t ms)
+{
+    return (struct now){{WALL_MS + ms}, {5000 + ms}};
+}
+
+/* What a node says of itself whose wall clock is `ahead_ms` of ours; its boot clock is any. */
+static struct peer saying(const char *name, int64_t joined, int64_t sent_ms, int64_t ahead_ms)
+{
+    struct peer peer = {.roles = PEER_WORKER,
+                        .capacity = 1,
+                        .is_alive = true,
+                        .joined = joined,
+                        .wall_ms = WALL_MS + sent_ms + ahead_ms,
+                        .boot_ms = 77000 * joined + sent_ms};
+    snprintf(peer.name, sizeof(peer.name), "%s", name);
+    return peer;
+}
+
+static void tell(struct peers *peers, const struct peer *peer, struct now now)
+{
+    struct store_change change = {.kind = STORE_CHANGE_PEER, .peer = peer};
+    assert_int_equal(peers_take(peers, &change, now), OK);
+}
+
+static void leave(struct peers *peers, const char *name, struct now now)
+{
+    struct peer peer = {.is_alive = false};
+    snprintf(peer.name, sizeof(peer.name), "%s", name);
+    tell(peers, &peer, now);
+}
+
+/* ---- the cluster's time ---- */
+
+static const struct {
+    int line;
+    int64_t joined;      /* of this node */
+    int64_t ahead_ms[4]; /* of the others; they joined as 10, 20, 30, 40 */
+    size_t others;
+    int64_t want_skew_ms; /* of this node */
+    bool want_skewed;
+} medians[] = {
+    {__LINE__, 5, {0}, 0, 0, false},
+    /* two: the one that was there first is right */
+    {__LINE__, 5, {700}, 1, 0, false},
+    {__LINE__, 15, {700}, 1, -700, true},
+    {__LINE__, 15, {-700}, 1, 700, true},
+    {__LINE__, 15, {300}, 1, -300, false},
+    /* three: the one in the middle is */
+    {__LINE__, 25, {10, 20}, 2, -10, false},
+    {__LINE__, 5, {900, 1000}, 2, -900, true},
+    {__LINE__, 5, {-900, 1000}, 2, 0, false},
+    /* four: of the two in the middle, the elder */
+    {__LINE__, 5, {-100, 600, 5000}, 3, 0, false},
+    {__LINE__, 35, {600, -100, 5000}, 3, -600, true},
+    {__LINE__, 5, {600, 610, 620}, 3, -600, true},
+    /* five */
+    {__LINE__, 5, {-1, 2, 3, 4000}, 4, -2, false},
+};
+
+static void test_median(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < sizeof(medians) / sizeof(medians[0]); i++) {
+        struct peers peers;
+        struct now now = at_ms(0);
+        peers_init(&peers, "self");
+        peers_go_live(&peers, now);
+        struct peer self = saying("self", medians[i].joined, 0, 0);
+        tell(&peers, &self, now);
+        for (size_t k = 0; k < medians[i].others; k++) {
+            struct peer other = saying(names[k], 10 * (int64_t)(k + 1), 0, medians[i].ahead_ms[k]);
+            tell(&peers, &other, now);
+        }
+        peers_reckon(&peers, now);
+        if (peers.skew_ms != medians[i].want_skew_ms || peers.is_skewed != medians[i].want_skewed)
+            fail_msg("line %d: skew %lld", medians[i].line, (long long)peers.skew_ms);
+        assert_true(peers.is_settled);
+        peers_release(&peers);
+    }
+}
+
+/* An API server does not count, nor does one that is gone. */
+static void test_who_counts(void **state)
+{
+    (void)state;
+    struct peers peers;
+    peers_init(&peers, "self");
+    peers_go_live(&peers, at_ms(0));
+    struct peer self = saying("self", 30, 0, 0), api = saying("api", 10, 0, 9000);
+    struct peer worker = saying("worker", 20, 0, 9000);
+    api.roles = PEER_API;
+    tell(&peers, &self, at_ms(0));
+    tell(&peers, &api, at_ms(0));
+    peers_reckon(&peers, at_ms(0));
+    assert_false(peers.is_skewed);
+    tell(&peers, &worker, at_ms(0));
+    peers_reckon(&peers, at_ms(0));
+    assert_true(peers.is_skewed);
+    leave(&peers, "worker", at_ms(10));
+    peers_reckon(&peers, at_ms(10));
+    assert_false(peers.is_skewed);
+    peers_release(&peers);
+}
+
+/* News that come late seem to come from a clock that is behind; the least late one counts. */
+static void test_delays(void **state)
+{
+    (void)state;
+    static const int64_t delays_ms[] = {900, 2, 1500, 700, 30, 40, 50, 60};
+    static const int64_t want_ms[] = {-900, -2, -2, -2, -2, -30, -30, -30};
+    struct peers peers;
+    peers_init(&peers, "self");
+    peers_go_live(&peers, at_ms(0));
+    for (size_t i = 0; i < sizeof(delays_ms) / sizeof(delays_ms[0]); i++) {
+        int64_t sent_ms = 2000 * (int64_t)i;
+        struct peer other = saying("other", 1, sent_ms, 0);
+        tell(&peers, &other, at_ms(sent_ms + delays_ms[i]));
+        peers_reckon(&peers, at_ms(sent_ms + delays_ms[i]));
+        if (peers_find(&peers, "other")->offset_ms != want_ms[i])
+            fail_msg("%zu: %lld", i, (long long)peers_find(&peers, "other")->offset_ms);
+    }
+    peers_release(&peers);
+}
+
+/* Whoever sets a clock, here or there, it shows at once, and is over at once. */
+static void test_steps(void **state)
+{
+    (void)state;
+    struct peers peers;
+    peers_init(&peers, "self");
+    peers_go_live(&peers, at_ms(0));
+    struct peer other = saying("other", 1, 0, 0);
+    tell(&peers, &other, at_ms(5));
+    peers_reckon(&peers, at_ms(5));
+    assert_int_equal(peers.skew_ms, 5);
+    struct now stepped = at_ms(100);
+    stepped.wall.ms += 3000;
+    peers_reckon(&peers, stepped);
+    assert_int_equal(peers.skew_ms, 3005);
+    assert_true(peers.is_skewed);
+    peers_reckon(&peers, at_ms(200));
+    assert_false(peers.is_skewed);
+    other = saying("other", 1, 2000, -3000);
+    tell(&peers, &other, at_ms(2005));
+    peers_reckon(&peers, at_ms(2005));
+    assert_int_equal(peers.skew_ms, 3005);
+    other = saying("other", 1, 4000, 450); /* better, but not well */
+    tell(&peers, &other, at_ms(4000));
+    peers_reckon(&peers, at_ms(4000));
+    assert_true(peers.is_skewed);
+    other = saying("other", 1, 6000, 390);
+    tell(&peers, &other, at_ms(6000));
+    peers_reckon(&peers, at_ms(6000));
+    assert_false(peers.is_skewed);
+    peers_release(&peers);
+}
+
+/* What was said before we listened says nothing about clocks: it may be of yesterday. */
+static void test_settling(void **state)
+{
+    (void)state;
+    struct peers peers;
+    peers_init(&peers, "self");
+    struct peer a = saying("a", 1, -60000, 0), b = saying("b", 2, -1900, 0);
+    tell(&peers, &a, at_ms(0));
+    tell(&peers, &b, at_ms(0));
+    peers_go_live(&peers, at_ms(0));
+    peers_reckon(&peers, at_ms(0));
+    assert_false(peers.is_settled);
+    assert_int_equal(peers_settle_at(&peers).ms, at_ms(2500).boot.ms);
+    tell(&peers, &a, at_ms(10)); /* told again: no news */
+    a = saying("a", 1, 100, 0);
+    tell(&peers, &a, at_ms(100));
+    peers_reckon(&peers, at_ms(100));
+    assert_false(peers.is_settled);
+    assert_int_equal(peers.skew_ms, 0);
+    peers_reckon(&peers, at_ms(2500)); /* b is silent */
+    assert_true(peers.is_settled);
+    assert_int_equal(peers_settle_at(&peers).ms, INT64_MAX);
+    peers_release(&peers);
+}
+
+/* ---- who there is ---- */
+
+struct names {
+    char text[200];
+};
+
+static bool add_name(void *context, const struct known_peer *known)
+{
+    struct names *names = context;
+    strcat(strcat(names->text, known->peer.name), known->peer.is_alive ? " " : "- ");
+    return true;
+}
+
+static void test_who_is_there(void **state)
+{
+    (void)state;
+    struct peers peers;
+    peers_init(&peers, "self");
+    struct store_drain drain = {.node = "b", .drained = true, .by = "anna"};
+    struct store_change change = {.kind = STORE_CHANGE_DRAIN, .drain = &drain};
+    assert_int_equal(peers_take(&peers, &change, at_ms(0)), OK); /* comes before the node */
+    struct peer a = saying("a", 1, 0, 0), b = saying("b", 2, 0, 0), c = saying("c", 3, 0, 0);
+    tell(&peers, &c, at_ms(0));
+    tell(&peers, &b, at_ms(0));
+    tell(&peers, &a, at_ms(0));
+    assert_true(known_peer_accepts(peers_find(&peers, "a")));
+    assert_false(known_peer_accepts(peers_find(&peers, "b")));
+    assert_string_equal(peers_find(&peers, "b")->drained_by, "anna");
+    unsigned before = peers.generation;
+    drain.drained = false;
+    assert_int_equal(peers_take(&peers, &change, at_ms(0)), OK);
+    assert_true(known_peer_accepts(peers_find(&peers, "b")));
+    assert_int_not_equal(peers.generation, before);
+    before = peers.generation;
+    tell(&peers, &a, at_ms(1));
+    assert_int_equal(peers.generation, before);
+    a.refusal = PEER_FULL;
+    tell(&peers, &a, at_ms(1));
+    assert_false(known_peer_accepts(peers_find(&peers, "a")));
+    assert_int_not_equal(peers.generation, before);
+
+    leave(&peers, "b", at_ms(1000));
+    assert_false(peers_is_alive(&peers, "b"));
+    assert_false(peers_is_alive(&peers, "nobody"));
+    assert_int_equal(peers_gone_for_ms(&peers, "b", at_ms(1500)), 500);
+    assert_int_equal(peers_gone_for_ms(&peers, "c", at_ms(1500)), -1);
+    struct names names = {0};
+    peers_each(&peers, add_name, &names);
+    assert_string_equal(names.text, "a b- c ");
+    leave(&peers, "c", at_ms(INT64_C(86400000) + 1001)); /* b is forgotten by then */
+    names.text[0] = '\0';
+    peers_each(&peers, add_name, &names);
+    assert_string_equal(names.text, "a c- ");
+    assert_int_equal(peers.alive_count, 1);
+
+    change = (struct store_change){.kind = STORE_CHANGE_LEADER, .leader = "a"};
+    assert_int_equal(peers_take(&peers, &change, at_ms(0)), OK);
+    assert_string_equal(peers.leader, "a");
+    peers_release(&peers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_median),   cmocka_unit_test(test_who_counts),
+        cmocka_unit_test(test_delays),   cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_settling), cmocka_unit_test(test_who_is_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
