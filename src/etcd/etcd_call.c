@@ -25,7 +25,7 @@ int64_t etcd_now_ms(void)
 void etcd_call_cancel(struct etcd_call *call)
 {
     if (call)
-        call_free(call);
+        etcd_call_free(call);
 }
 
 /* ---- the end ---- */
@@ -34,7 +34,7 @@ static void finish(struct etcd_call *call, const struct etcd_result *result)
 {
     etcd_done *done = call->done;
     void *context = call->context;
-    call_free(call); /* first, so that `done` finds a client in order */
+    etcd_call_free(call); /* first, so that `done` finds a client in order */
     done(context, result);
 }
 
@@ -202,7 +202,7 @@ enum status etcd_calls_init(struct etcd_client *client)
 void etcd_calls_release(struct etcd_client *client)
 {
     while (client->wakes.count > 0)
-        call_free(client->wakes.entries[0].item);
+        etcd_call_free(client->wakes.entries[0].item);
     heap_release(&client->wakes);
     client->timer = loop_timer_free(client->timer);
 }

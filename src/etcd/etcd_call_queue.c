@@ -50,7 +50,7 @@ void call_look_again_at(struct etcd_call *call, int64_t at_ms)
     call_queue_arm(call->client);
 }
 
-void call_free(struct etcd_call *call)
+void etcd_call_free(struct etcd_call *call)
 {
     if (call->state == CALL_WAITING)
         call_leave_line(call);

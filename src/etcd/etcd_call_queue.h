@@ -40,6 +40,6 @@ void call_leave_line(struct etcd_call *call);
 void call_look_again_at(struct etcd_call *call, int64_t at_ms);
 
 /* Takes it out of everything, and cancels it if it was sent. */
-void call_free(struct etcd_call *call);
+void etcd_call_free(struct etcd_call *call);
 
 #endif

@@ -147,7 +147,7 @@ static struct store_etcd *release(struct store_etcd *store)
     loop_timer_free(store->patience_timer);
     loop_timer_free(store->reload_timer);
     loop_timer_free(store->probe_timer);
-    plan_release(&store->plan);
+    etcd_plan_release(&store->plan);
     mirror_release(&store->mirror);
     mirror_release(&store->loading);
     feed_release(&store->feed);
@@ -248,7 +248,7 @@ enum status store_etcd_open(struct loop *loop, const struct store_etcd_config *c
     request_queue_init(&store->waiting);
     request_queue_init(&store->answered);
     strbuf_init(&store->health_why);
-    plan_init(&store->plan, &store->mirror);
+    etcd_plan_init(&store->plan, &store->mirror);
     enum status st = copy_names(store, config);
     mirror_init(&store->mirror, store->prefix, store->node);
     mirror_init(&store->loading, store->prefix, store->node);

@@ -157,13 +157,13 @@ enum status plan_overlay_run(struct plan *plan, struct mirror_run *run, const st
 
 /* ---- plans ---- */
 
-void plan_init(struct plan *plan, const struct mirror *mirror)
+void etcd_plan_init(struct plan *plan, const struct mirror *mirror)
 {
     *plan = (struct plan){.tables.ops = &plan_tables_ops, .mirror = mirror};
     strbuf_init(&plan->bytes);
 }
 
-void plan_release(struct plan *plan)
+void etcd_plan_release(struct plan *plan)
 {
     strbuf_release(&plan->bytes);
     free(plan->compares);

@@ -30,8 +30,8 @@ struct plan {
     struct feed unused;  /* the feed comes from the watch */
 };
 
-void plan_init(struct plan *plan, const struct mirror *mirror);
-void plan_release(struct plan *plan);
+void etcd_plan_init(struct plan *plan, const struct mirror *mirror);
+void etcd_plan_release(struct plan *plan);
 
 /* Decides item `i` of the request, whose results are as if the plan came true; but for a fence. */
 MUST_CHECK enum status plan_make(struct plan *plan, const struct store_request *request, size_t i,
