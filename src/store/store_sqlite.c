@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "data_dir.h"
 #include "store_sqlite.h"
 
 /* Below this much room nothing new is claimed; what runs can still end. */

@@ -7,14 +7,7 @@
 #include "rules.h"
 #include "store.h"
 
-/* ---- store_sqlite_file.c: the data folder, and words for what goes wrong in it ---- */
-
-/* Makes the folder if need be and locks it for this process, by DIR/peal.lock. E_BUSY, E_IO. */
-MUST_CHECK enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why);
-void data_dir_unlock(int fd);
-
-/* Free bytes for this user where `path` is; -1: can't tell. */
-int64_t disk_free_bytes(const char *path);
+/* ---- store_sqlite_file.c: words for what goes wrong in the data folder ---- */
 
 /* Says in *why (which may be NULL) what an SQLite result other than OK, ROW and DONE means for the
  * user, and what to do. Answers the status for it. `db` may be NULL. */
