@@ -17,31 +17,65 @@
 #include "client.h"
 #include "data_folder.h"
 
-enum { OPTION_CONFIG = OPTION_LONG_ONLY + 800, OPTION_LOG };
+enum {
+    OPTION_CONFIG = OPTION_LONG_ONLY + 800,
+    OPTION_LOG,
+    OPTION_STORE,
+    OPTION_ROLE,
+    OPTION_NODE_ID,
+    OPTION_LABEL,
+    OPTION_CAPACITY,
+    OPTION_ADDRESS,
+};
 
 const struct option daemon_options_table[] = {
     CLIENT_OPTIONS,
     {"config", required_argument, NULL, OPTION_CONFIG},
     {"log", required_argument, NULL, OPTION_LOG},
+    {"store", required_argument, NULL, OPTION_STORE},
+    {"role", required_argument, NULL, OPTION_ROLE},
+    {"node-id", required_argument, NULL, OPTION_NODE_ID},
+    {"label", required_argument, NULL, OPTION_LABEL},
+    {"capacity", required_argument, NULL, OPTION_CAPACITY},
+    {"address", required_argument, NULL, OPTION_ADDRESS},
     {"detach", no_argument, NULL, 'd'},
     {0},
 };
 
-bool daemon_option(struct daemon_options *options, int opt, const char *value)
+static const char **member_of(struct daemon_options *options, int opt)
 {
     switch (opt) {
     case OPTION_DATA:
-        options->data = value;
-        return true;
+        return &options->data;
     case OPTION_CONFIG:
-        options->config = value;
-        return true;
+        return &options->config;
     case OPTION_LOG:
-        options->log = value;
-        return true;
+        return &options->log;
+    case OPTION_STORE:
+        return &options->store;
+    case OPTION_ROLE:
+        return &options->role;
+    case OPTION_NODE_ID:
+        return &options->node_id;
+    case OPTION_CAPACITY:
+        return &options->capacity;
+    case OPTION_ADDRESS:
+        return &options->address;
+    case OPTION_LABEL:
+        if (options->label_count <= DAEMON_LABELS_MAX)
+            options->label_count++;
+        return &options->labels[options->label_count - 1];
     default:
-        return false;
+        return NULL;
     }
+}
+
+bool daemon_option(struct daemon_options *options, int opt, const char *value)
+{
+    const char **member = member_of(options, opt);
+    if (member)
+        *member = value;
+    return member != NULL;
 }
 
 /* ---- configuration ---- */
@@ -93,18 +127,88 @@ static enum exit_code settle_data(const struct daemon_options *options, struct a
     return code;
 }
 
+/* ---- the cluster's part of it ---- */
+
+typedef enum status set_value(struct agent_config *config, const char *text,
+                              struct parse_error *reterr);
+
+/* `text` NULL: not given. */
+static enum exit_code set(struct agent_config *config, const char *option, const char *text,
+                          set_value *value)
+{
+    struct parse_error err = {0};
+    enum status st = text ? value(config, text, &err) : OK;
+    if (st == E_INVALID) {
+        cli_parse_error(option, text, &err);
+        return EXIT_INVALID;
+    }
+    return cli_fail(st);
+}
+
+static enum exit_code settle_store(const char *option, struct agent_config *config)
+{
+    const char *named = getenv("PEAL_STORE");
+    if (option)
+        return set(config, "--store", option, agent_config_set_store);
+    if (config->has_store || !named || !*named)
+        return EXIT_OK;
+    return set(config, "PEAL_STORE", named, agent_config_set_store);
+}
+
+/* An agent that is started again stays in its cluster, unless it is told otherwise. */
+static enum exit_code recall_store(struct agent_config *config)
+{
+    char *known = config->has_store ? NULL : data_folder_store(config->data);
+    enum exit_code code =
+        set(config, "the file \"store\" of the data folder", known, agent_config_set_store);
+    free(known);
+    return code;
+}
+
+static enum exit_code settle_node(const struct daemon_options *options, struct agent_config *config)
+{
+    enum exit_code code = set(config, "--role", options->role, agent_config_set_role);
+    if (code == EXIT_OK)
+        code = set(config, "--node-id", options->node_id, agent_config_set_node_id);
+    if (code == EXIT_OK)
+        code = set(config, "--capacity", options->capacity, agent_config_set_capacity);
+    if (code == EXIT_OK)
+        code = set(config, "--address", options->address, agent_config_set_address);
+    for (size_t i = 0; code == EXIT_OK && i < options->label_count; i++)
+        code = set(config, "--label", options->labels[i], agent_config_add_label);
+    if (code == EXIT_OK && options->label_count > DAEMON_LABELS_MAX) {
+        cli_error("at most %d labels; more of them in the configuration file", DAEMON_LABELS_MAX);
+        code = EXIT_INVALID;
+    }
+    return code;
+}
+
+static enum exit_code read_named(const char *file, struct agent_config *config)
+{
+    if (!file)
+        return EXIT_OK;
+    enum exit_code code = set_path(&config->file, file);
+    return code == EXIT_OK ? read_file(config) : code;
+}
+
+enum exit_code daemon_configure_store(const char *file, const char *store,
+                                      struct agent_config *config)
+{
+    agent_config_init(config);
+    enum exit_code code = read_named(file, config);
+    return code == EXIT_OK ? settle_store(store, config) : code;
+}
+
 enum exit_code daemon_configure(const struct daemon_options *options, bool background,
                                 struct agent_config *config)
 {
-    enum exit_code code = EXIT_OK;
-    agent_config_init(config);
-    if (options->config) {
-        code = set_path(&config->file, options->config);
-        if (code == EXIT_OK)
-            code = read_file(config);
-    }
+    enum exit_code code = daemon_configure_store(options->config, options->store, config);
     if (code == EXIT_OK)
         code = settle_data(options, config);
+    if (code == EXIT_OK)
+        code = recall_store(config);
+    if (code == EXIT_OK)
+        code = settle_node(options, config);
     if (code == EXIT_OK && options->log)
         code = set_path(&config->log_file, options->log);
     if (code == EXIT_OK && background && !config->log_file) {
@@ -121,7 +225,10 @@ static enum exit_code exit_code_of(enum status st)
 {
     if (st == OK)
         return EXIT_OK;
-    return st == E_BUSY ? EXIT_CONFLICT : EXIT_ERROR;
+    return st == E_BUSY || st == E_CONFLICT ? EXIT_CONFLICT
+           : st == E_UNREACHABLE            ? EXIT_UNREACHABLE
+           : st == E_INVALID                ? EXIT_INVALID
+                                            : EXIT_ERROR;
 }
 
 enum exit_code daemon_run(struct agent_config *config)
@@ -184,7 +291,7 @@ __attribute__((noreturn)) static void be_agent(struct agent_config *config, int 
 /* All that the child has to say. */
 static enum exit_code hear(int fd)
 {
-    char text[1024];
+    char text[4096];
     size_t used = 0;
     ssize_t length;
     while (used + 1 < sizeof(text) &&

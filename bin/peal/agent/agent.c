@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #include "agent_chores.h"
-#include "agent_log.h"
+#include "agent_data.h"
 #include "api.h"
 #include "data_folder.h"
+#include "executor_none.h"
 #include "executor_spawn.h"
 #include "version.h"
 
@@ -25,13 +26,11 @@ enum {
 
 struct agent {
     struct agent_config *config;
-    char node[64];
     struct agent_log *log;
     struct loop *loop;
     struct zone_db *zones;
-    struct store *store;
-    struct history *history;
-    struct executor_spawn *executor;
+    struct agent_data data;
+    struct executor_spawn *executor; /* NULL: this node starts nothing */
     struct engine *engine;
     struct api *api;
     struct agent_chores *chores;
@@ -39,6 +38,7 @@ struct agent {
     struct loop_fd *wake_watch, *timer_watch, *signal_watch;
     struct loop_timer *stop_timer, *zones_timer;
     int64_t armed_ms; /* what timer_fd is set to */
+    bool is_set_up;   /* else there are no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
     void (*ready)(void *context);
     void *ready_context;
@@ -84,10 +84,12 @@ static void arm(struct agent *agent, struct wall_ms at)
 
 static void turn(struct agent *agent)
 {
+    if (!agent->is_set_up)
+        return;
     engine_step(agent->engine, clock_now());
     if (!agent->told_ready && engine_is_loaded(agent->engine)) {
         agent->told_ready = true;
-        agent_log_event(agent->log, "ready", "node=%s data=%s pid=%d", agent->node,
+        agent_log_event(agent->log, "ready", "node=%s data=%s pid=%d", agent->data.node,
                         agent->config->data, (int)getpid());
         if (agent->ready)
             agent->ready(agent->ready_context);
@@ -125,6 +127,9 @@ static void on_zones_timer(void *context)
     struct agent *agent = context;
     int changed = 0;
     struct strbuf problems;
+    loop_timer_set(agent->zones_timer, ZONES_EVERY_MS);
+    if (!agent->is_set_up)
+        return;
     strbuf_init(&problems);
     if (zone_db_refresh(agent->zones, &changed, &problems) != OK || problems.length)
         agent_log_event(agent->log, "zones_not_read", "problems=\"%s\"", problems.text);
@@ -134,7 +139,6 @@ static void on_zones_timer(void *context)
         turn(agent);
     }
     strbuf_release(&problems);
-    loop_timer_set(agent->zones_timer, ZONES_EVERY_MS);
 }
 
 /* ---- the end ---- */
@@ -160,6 +164,8 @@ static void stop(struct agent *agent)
     if (agent->stopping)
         return;
     agent->stopping = true;
+    if (!agent->is_set_up)
+        return; /* it ends as soon as it would begin */
     agent_log_event(agent->log, "stopping", "running=%zu", engine_open_runs(agent->engine));
     loop_timer_set(agent->stop_timer, STOP_WITHIN_MS);
     drain(agent);
@@ -199,11 +205,10 @@ static void on_signal(void *context, unsigned events)
     struct signalfd_siginfo signal;
     (void)events;
     while (read(agent->signal_fd, &signal, sizeof(signal)) == sizeof(signal)) {
-        if (signal.ssi_signo == SIGHUP) {
-            reload(agent);
-        } else {
+        if (signal.ssi_signo != SIGHUP)
             stop(agent);
-        }
+        else if (agent->is_set_up)
+            reload(agent);
     }
 }
 
@@ -257,30 +262,6 @@ static enum status set_up_loop(struct agent *agent, struct strbuf *why)
     return st;
 }
 
-static enum status open_data(struct agent *agent, struct strbuf *why)
-{
-    const char *data = agent->config->data;
-    enum status st = data_folder_make(data);
-    if (st != OK) {
-        strbuf_addf(why, "can't make the data folder %s: %s; choose another with --data", data,
-                    strerror(errno));
-        return st;
-    }
-    struct store_wake store_wake = {wake, agent};
-    struct history_wake history_wake = {wake, agent};
-    st = store_sqlite_open(data, store_wake, &agent->store, why);
-    if (st == OK)
-        st = history_sqlite_open(data, history_wake, &agent->history, why);
-    if (st != OK)
-        return st;
-    st = data_folder_node(data, agent->node);
-    if (st == OK)
-        st = data_folder_write_pid(data);
-    if (st != OK)
-        strbuf_addf(why, "can't write to the data folder %s: %s", data, strerror(errno));
-    return st;
-}
-
 static void read_boot_id(char boot_id[40])
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -291,31 +272,38 @@ static void read_boot_id(char boot_id[40])
         fclose(file);
 }
 
-static enum status set_up_engine(struct agent *agent, struct strbuf *why)
+static enum status set_up_executor(struct agent *agent, struct strbuf *why)
 {
+    if (!(agent->config->roles & PEER_WORKER))
+        return OK;
     char *spawn_folder = data_folder_file(agent->config->data, "spawn");
     if (!spawn_folder)
         return E_NOMEM;
     enum status st = executor_spawn_new(agent->loop, spawn_folder, agent->config->allow_file,
-                                        agent->node, wake, agent, &agent->executor);
+                                        agent->data.node, wake, agent, &agent->executor);
     if (st != OK)
         strbuf_addf(why, "can't use the spawner's folder %s: %s", spawn_folder, status_text(st));
     free(spawn_folder);
-    if (st != OK)
-        return st;
+    return st;
+}
+
+static enum status set_up_engine(struct agent *agent)
+{
+    struct executor_spawn *spawn = agent->executor;
     struct engine_config config = engine_config_default();
-    memcpy(config.node, agent->node, sizeof(config.node));
+    memcpy(config.node, agent->data.node, sizeof(config.node));
     read_boot_id(config.boot_id);
     config.max_running = agent->config->max_running;
     struct engine_ports ports = {
-        .store = agent->store,
-        .executor = executor_spawn_port(agent->executor),
-        .history = agent->history,
+        .store = agent->data.store,
+        .executor = spawn ? executor_spawn_port(spawn) : executor_none(),
+        .history = agent->data.history,
         .zones = agent->zones,
         .entropy = {random_bytes, NULL},
-        .output = executor_spawn_output(agent->executor),
         .log = {agent_log_write, agent->log},
     };
+    if (spawn)
+        ports.output = executor_spawn_output(spawn);
     return engine_new(&config, &ports, &agent->engine);
 }
 
@@ -328,7 +316,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
     struct api_config config = {
         .socket_path = socket_path,
         .version = PEAL_VERSION,
-        .node = agent->node,
+        .node = agent->data.node,
         .data_dir = agent->config->data,
         .default_tz = zone_name.text,
         .started_ms = clock_now().wall.ms,
@@ -337,15 +325,16 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
     struct api_ports ports = {
         .loop = agent->loop,
         .engine = agent->engine,
-        .store = agent->store,
-        .history = agent->history,
+        .store = agent->data.store,
+        .history = agent->data.history,
         .zones = agent->zones,
         .entropy = {random_bytes, NULL},
-        .output = executor_spawn_live_output(agent->executor),
         .step = wake,
         .drain = drain,
         .context = agent,
     };
+    if (agent->executor)
+        ports.output = executor_spawn_live_output(agent->executor);
     if (st == OK)
         st = socket_path ? api_new(&config, &ports, &agent->api, why) : E_NOMEM;
     free(socket_path);
@@ -364,14 +353,17 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     if (st == OK)
         st = set_up_loop(agent, why);
     if (st == OK)
-        st = open_data(agent, why);
+        st =
+            agent_data_open(agent->config, agent->loop, agent->log, wake, agent, &agent->data, why);
     if (st == OK)
-        st = set_up_engine(agent, why);
+        st = set_up_executor(agent, why);
+    if (st == OK)
+        st = set_up_engine(agent);
     if (st == OK)
         st = set_up_api(agent, why);
     if (st == OK)
-        st = agent_chores_new(agent->loop, agent->config, agent->engine, agent->store,
-                              agent->history, agent->log, &agent->chores);
+        st = agent_chores_new(agent->loop, agent->config, agent->engine, agent->data.store,
+                              agent->data.history, agent->log, &agent->chores);
     return st;
 }
 
@@ -383,9 +375,8 @@ static void close_fd(int fd)
 
 static void tear_down(struct agent *agent)
 {
-    /* Store and history answer what was asked before they go; the askers must still be there. */
-    store_free(agent->store);
-    history_free(agent->history);
+    agent->is_set_up = false; /* closing the store may run the loop */
+    agent_data_close(&agent->data);
     agent_chores_free(agent->chores);
     api_free(agent->api);
     engine_free(agent->engine);
@@ -400,6 +391,7 @@ static void tear_down(struct agent *agent)
     close_fd(agent->timer_fd);
     close_fd(agent->wake_fd);
     zone_db_free(agent->zones);
+    agent_data_unlock(&agent->data);
     agent_log_close(agent->log);
 }
 
@@ -407,16 +399,19 @@ enum status agent_run(struct agent_config *config, void (*ready)(void *context),
                       struct strbuf *why)
 {
     struct agent agent = {.config = config,
+                          .data.lock_fd = -1,
                           .wake_fd = -1,
                           .timer_fd = -1,
                           .signal_fd = -1,
                           .ready = ready,
                           .ready_context = context};
     enum status st = set_up(&agent, why);
+    agent.is_set_up = st == OK;
     if (st == OK) {
         wake(&agent);
-        loop_run(agent.loop);
-        agent_log_event(agent.log, "stopped", "node=%s", agent.node);
+        if (!agent.stopping)
+            loop_run(agent.loop);
+        agent_log_event(agent.log, "stopped", "node=%s", agent.data.node);
         data_folder_remove_pid(config->data);
     } else if (!why->length) {
         strbuf_adds(why, status_text(st));

@@ -10,12 +10,14 @@
 #include "duration.h"
 #include "job_fields.h"
 #include "node.h"
+#include "peer.h"
 
-enum { FILE_BYTES_MAX = 1024 * 1024 };
+enum { FILE_BYTES_MAX = 1024 * 1024, KEYS_MAX = 15 };
 
 void agent_config_init(struct agent_config *config)
 {
-    *config = (struct agent_config){.keep_runs = 1000, .keep_s = 90 * 86400};
+    *config = (struct agent_config){
+        .keep_runs = 1000, .keep_s = 90 * 86400, .roles = PEER_API | PEER_WORKER};
 }
 
 void agent_config_release(struct agent_config *config)
@@ -25,6 +27,12 @@ void agent_config_release(struct agent_config *config)
     free(config->file);
     free(config->timezone);
     free(config->allow_file);
+    store_url_release(&config->store);
+    free(config->etcd.user);
+    free(config->etcd.password_file);
+    free(config->etcd.ca_file);
+    free(config->etcd.cert_file);
+    free(config->etcd.key_file);
     *config = (struct agent_config){0};
 }
 
@@ -50,30 +58,59 @@ static enum status complain(const struct reader *reader, const struct node *node
 
 /* ---- values ---- */
 
-enum value_kind { VALUE_PATH, VALUE_TEXT, VALUE_NUMBER, VALUE_COUNT, VALUE_SPAN, VALUE_MAP };
+enum value_kind {
+    VALUE_PATH,
+    VALUE_TEXT,
+    VALUE_NUMBER,
+    VALUE_COUNT,
+    VALUE_SPAN,
+    VALUE_OWN, /* `set` knows what is right */
+    VALUE_LABELS,
+    VALUE_MAP,
+};
+
+typedef enum status set_value(struct agent_config *config, const char *text,
+                              struct parse_error *reterr);
 
 struct key {
     const char *name; /* NULL ends a table */
     enum value_kind kind;
     size_t offset; /* in struct agent_config */
     const struct key *keys;
+    set_value *set;
 };
 
 #define AT(member) offsetof(struct agent_config, member)
 
 static const struct key retention_keys[] = {
-    {"runs", VALUE_COUNT, AT(keep_runs), NULL},
-    {"age", VALUE_SPAN, AT(keep_s), NULL},
+    {"runs", VALUE_COUNT, AT(keep_runs), NULL, NULL},
+    {"age", VALUE_SPAN, AT(keep_s), NULL, NULL},
+    {0},
+};
+
+static const struct key etcd_keys[] = {
+    {"user", VALUE_TEXT, AT(etcd.user), NULL, NULL},
+    {"password_file", VALUE_PATH, AT(etcd.password_file), NULL, NULL},
+    {"ca", VALUE_PATH, AT(etcd.ca_file), NULL, NULL},
+    {"cert", VALUE_PATH, AT(etcd.cert_file), NULL, NULL},
+    {"key", VALUE_PATH, AT(etcd.key_file), NULL, NULL},
     {0},
 };
 
 static const struct key top_keys[] = {
-    {"data", VALUE_PATH, AT(data), NULL},
-    {"log", VALUE_PATH, AT(log_file), NULL},
-    {"timezone", VALUE_TEXT, AT(timezone), NULL},
-    {"max_running", VALUE_NUMBER, AT(max_running), NULL},
-    {"retention", VALUE_MAP, 0, retention_keys},
-    {"allow_users", VALUE_PATH, AT(allow_file), NULL},
+    {"data", VALUE_PATH, AT(data), NULL, NULL},
+    {"log", VALUE_PATH, AT(log_file), NULL, NULL},
+    {"timezone", VALUE_TEXT, AT(timezone), NULL, NULL},
+    {"max_running", VALUE_NUMBER, AT(max_running), NULL, NULL},
+    {"retention", VALUE_MAP, 0, retention_keys, NULL},
+    {"allow_users", VALUE_PATH, AT(allow_file), NULL, NULL},
+    {"store", VALUE_OWN, 0, NULL, agent_config_set_store},
+    {"etcd", VALUE_MAP, 0, etcd_keys, NULL},
+    {"role", VALUE_OWN, 0, NULL, agent_config_set_role},
+    {"node_id", VALUE_OWN, 0, NULL, agent_config_set_node_id},
+    {"labels", VALUE_LABELS, 0, NULL, NULL},
+    {"capacity", VALUE_OWN, 0, NULL, agent_config_set_capacity},
+    {"address", VALUE_OWN, 0, NULL, agent_config_set_address},
     {0},
 };
 
@@ -128,10 +165,42 @@ static enum status read_scalar(const struct reader *reader, const struct key *ke
         if (duration_parse(node->text, 1, member, &err) == OK)
             return OK;
         return complain(reader, node, "%s: %s", key->name, err.message);
+    case VALUE_OWN:
+        st = key->set(reader->config, node->text, &err);
+        return st == E_INVALID ? complain(reader, node, "%s: %s", key->name, err.message) : st;
+    case VALUE_LABELS:
     case VALUE_MAP:
         break;
     }
     return complain(reader, node, "%s is a map", key->name);
+}
+
+static enum status read_labels(const struct reader *reader, const struct node *map)
+{
+    enum status st = OK;
+    if (map->kind == NODE_NULL)
+        return OK;
+    if (map->kind != NODE_MAP)
+        return complain(reader, map, "labels are names and values, like zone: eu, not %s",
+                        node_describe(map));
+    for (const struct entry *entry = map->entries; entry && st == OK; entry = entry->next) {
+        bool has_value = entry->value->kind == NODE_SCALAR && *entry->value->text;
+        struct parse_error err;
+        struct strbuf label;
+        if (entry->value->kind != NODE_SCALAR && entry->value->kind != NODE_NULL)
+            return complain(reader, entry->value, "a label has one value, not %s",
+                            node_describe(entry->value));
+        strbuf_init(&label);
+        strbuf_addf(&label, "%s%s%s", entry->key->text, has_value ? "=" : "",
+                    has_value ? entry->value->text : "");
+        st = strbuf_status(&label);
+        if (st == OK)
+            st = agent_config_add_label(reader->config, label.text, &err);
+        if (st == E_INVALID)
+            st = complain(reader, entry->key, "%s", err.message);
+        strbuf_release(&label);
+    }
+    return st;
 }
 
 static enum status read_value(const struct reader *reader, const struct key *key,
@@ -139,6 +208,8 @@ static enum status read_value(const struct reader *reader, const struct key *key
 {
     if (key->kind == VALUE_MAP)
         return read_map(reader, key->keys, node);
+    if (key->kind == VALUE_LABELS)
+        return read_labels(reader, node);
     if (node->kind != NODE_SCALAR)
         return complain(reader, node, "%s is one value, not %s", key->name, node_describe(node));
     return read_scalar(reader, key, node, (char *)reader->config + key->offset);
@@ -147,8 +218,8 @@ static enum status read_value(const struct reader *reader, const struct key *key
 static enum status unknown_key(const struct reader *reader, const struct key *keys,
                                const struct node *node)
 {
-    const char *names[8] = {0};
-    for (size_t i = 0; keys[i].name; i++)
+    const char *names[KEYS_MAX + 1] = {0};
+    for (size_t i = 0; i < KEYS_MAX && keys[i].name; i++)
         names[i] = keys[i].name;
     const char *near = word_nearest(names, node->text);
     return near ? complain(reader, node, "unknown key \"%s\"; did you mean %s?", node->text, near)

@@ -2,10 +2,19 @@
 #ifndef PEAL_AGENT_CONFIG_H
 #define PEAL_AGENT_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "status.h"
+#include "store_url.h"
 #include "strbuf.h"
+
+/* How etcd lets us in. */
+struct etcd_access {
+    char *user; /* NULL: the store's URL says, or nobody */
+    char *password_file;
+    char *ca_file, *cert_file, *key_file; /* PEM */
+};
 
 struct agent_config {
     char *data;        /* the data folder, absolute */
@@ -16,11 +25,37 @@ struct agent_config {
     int max_running;   /* 0: no limit */
     int64_t keep_runs; /* per job; 0: no limit */
     int64_t keep_s;    /* age; 0: no limit */
+
+    bool has_store; /* somebody has said which; else it is sqlite */
+    struct store_url store;
+    struct etcd_access etcd;
+
+    /* What this node tells the others. */
+    char node_id[64];  /* empty: the data folder knows */
+    char labels[512];  /* as in struct peer */
+    char address[128]; /* of its API for other machines; empty: none */
+    unsigned roles;    /* enum peer_role */
+    int capacity;      /* 0: the number of processors */
 };
 
 /* 1,000 runs of each job and 90 days are kept. */
 void agent_config_init(struct agent_config *config);
 void agent_config_release(struct agent_config *config);
+
+/* One value, as the command line or the file gives it. E_INVALID: *reterr; E_NOMEM. */
+MUST_CHECK enum status agent_config_set_store(struct agent_config *config, const char *text,
+                                              struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_role(struct agent_config *config, const char *text,
+                                             struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_node_id(struct agent_config *config, const char *text,
+                                                struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_capacity(struct agent_config *config, const char *text,
+                                                 struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_address(struct agent_config *config, const char *text,
+                                                struct parse_error *reterr);
+/* "zone=eu"; adds to those that are there, and replaces one of the same name. */
+MUST_CHECK enum status agent_config_add_label(struct agent_config *config, const char *text,
+                                              struct parse_error *reterr);
 
 /* Reads config->file anew and takes over what may change while the agent runs: timezone,
  * max_running, retention. Nothing changes unless the whole file is right. */

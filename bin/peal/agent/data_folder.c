@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hash.h"
+
 #define PID_FILE "peal.pid"
 
 enum status data_folder_find(const char *option, struct strbuf *out)
@@ -117,32 +119,69 @@ static void make_node(char node[64])
     node[length] = '\0';
 }
 
-enum status data_folder_node(const char *folder, char node[64])
+/* A small file of one line in the folder. */
+static enum status write_line(const char *folder, const char *name, const char *text)
+{
+    char *path = data_folder_file(folder, name), *line = NULL;
+    enum status st = E_NOMEM;
+    if (path && asprintf(&line, "%s\n", text) >= 0)
+        st = write_file(path, line);
+    free(line);
+    free(path);
+    return st;
+}
+
+enum status data_folder_node(const char *folder, const char *wanted, char node[64])
 {
     char *path = data_folder_file(folder, "node");
     if (!path)
         return E_NOMEM;
     enum status st = read_line(path, node, 64);
-    if (st == E_NOT_FOUND || (st == OK && !*node) || st == E_CORRUPT) {
-        make_node(node);
-        char line[66];
-        snprintf(line, sizeof(line), "%s\n", node);
-        st = write_file(path, line);
-    }
     free(path);
+    if (st == E_NOT_FOUND || (st == OK && !*node) || st == E_CORRUPT) {
+        if (*wanted)
+            snprintf(node, 64, "%s", wanted);
+        else
+            make_node(node);
+        return write_line(folder, "node", node);
+    }
+    if (st == OK && *wanted && strcmp(wanted, node) != 0)
+        return E_CONFLICT;
     return st;
+}
+
+char *data_folder_store(const char *folder)
+{
+    char line[4096] = "";
+    char *path = data_folder_file(folder, "store");
+    enum status st = path ? read_line(path, line, sizeof(line)) : E_NOMEM;
+    free(path);
+    return st == OK && *line ? strdup(line) : NULL;
+}
+
+enum status data_folder_write_store(const char *folder, const char *url)
+{
+    return write_line(folder, "store", url);
+}
+
+uint64_t data_folder_home(const char *folder)
+{
+    char machine[64] = "", *path = realpath(folder, NULL);
+    struct stat info = {0};
+    if (read_line("/etc/machine-id", machine, sizeof(machine)) != OK || !*machine)
+        gethostname(machine, sizeof(machine) - 1);
+    if (stat(folder, &info) != 0)
+        info.st_ino = 0;
+    uint64_t hash = hash_text(hash_text(0, machine), path ? path : folder);
+    free(path);
+    return hash_bytes(hash, &info.st_ino, sizeof(info.st_ino));
 }
 
 enum status data_folder_write_pid(const char *folder)
 {
-    char *path = data_folder_file(folder, PID_FILE);
-    if (!path)
-        return E_NOMEM;
-    char line[32];
-    snprintf(line, sizeof(line), "%d\n", (int)getpid());
-    enum status st = write_file(path, line);
-    free(path);
-    return st;
+    char pid[32];
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    return write_line(folder, PID_FILE, pid);
 }
 
 pid_t data_folder_pid(const char *folder)

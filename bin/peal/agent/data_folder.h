@@ -2,6 +2,7 @@
 #ifndef PEAL_DATA_FOLDER_H
 #define PEAL_DATA_FOLDER_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "status.h"
@@ -17,9 +18,18 @@ MUST_CHECK enum status data_folder_make(const char *folder);
 /* FOLDER/NAME as a new string; NULL: out of memory. */
 char *data_folder_file(const char *folder, const char *name);
 
-/* The node's id: read from FOLDER/node, made on the first start (host name and a few random
- * letters), the same for ever. */
-MUST_CHECK enum status data_folder_node(const char *folder, char node[64]);
+/* The node's id: read from FOLDER/node, made on the first start (`wanted`, or if that is empty the
+ * host name and a few random letters), the same for ever. E_CONFLICT: it is not the one that is
+ * wanted; `node` says which. */
+MUST_CHECK enum status data_folder_node(const char *folder, const char *wanted, char node[64]);
+
+/* The store that the agent of this folder used last, as store_url_print has it; NULL: not known. It
+ * is the same for the next start, unless that names another. */
+char *data_folder_store(const char *folder);
+MUST_CHECK enum status data_folder_write_store(const char *folder, const char *url);
+
+/* A number for this folder on this machine, which no other folder or machine has. */
+uint64_t data_folder_home(const char *folder);
 
 /* The pid file of the agent that uses the folder; 0: none is running. */
 MUST_CHECK enum status data_folder_write_pid(const char *folder);

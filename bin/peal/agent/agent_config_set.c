@@ -1,0 +1,104 @@
+/* Values that the command line and the file share, with what makes them right. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent_config.h"
+#include "peer.h"
+
+enum { CAPACITY_MAX = 1000000 };
+
+enum status agent_config_set_store(struct agent_config *config, const char *text,
+                                   struct parse_error *reterr)
+{
+    struct store_url url;
+    enum status st = store_url_parse(text, &url, reterr);
+    if (st != OK)
+        return st;
+    store_url_release(&config->store);
+    config->store = url;
+    config->has_store = true;
+    return OK;
+}
+
+enum status agent_config_set_role(struct agent_config *config, const char *text,
+                                  struct parse_error *reterr)
+{
+    unsigned roles = 0;
+    for (const char *at = text;;) {
+        size_t length = strcspn(at, ",");
+        if (length == 3 && strncmp(at, "api", 3) == 0)
+            roles |= PEER_API;
+        else if (length == 6 && strncmp(at, "worker", 6) == 0)
+            roles |= PEER_WORKER;
+        else
+            return parse_fail(reterr, (int)(at - text) + 1,
+                              "a role is api, worker or both (api,worker), not \"%.*s\"",
+                              (int)(length > 40 ? 40 : length), at);
+        at += length;
+        if (!*at)
+            break;
+        at++;
+    }
+    config->roles = roles;
+    return OK;
+}
+
+enum status agent_config_set_node_id(struct agent_config *config, const char *text,
+                                     struct parse_error *reterr)
+{
+    for (const char *at = text; *at; at++) {
+        if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
+            return parse_fail(reterr, (int)(at - text) + 1,
+                              "a node's id is of letters, digits, dots and dashes");
+    }
+    if (!*text || strlen(text) >= sizeof(config->node_id))
+        return parse_fail(reterr, 0, "a node's id has from 1 to %zu letters",
+                          sizeof(config->node_id) - 1);
+    snprintf(config->node_id, sizeof(config->node_id), "%s", text);
+    return OK;
+}
+
+enum status agent_config_set_capacity(struct agent_config *config, const char *text,
+                                      struct parse_error *reterr)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || value < 1 || value > CAPACITY_MAX)
+        return parse_fail(reterr, 0,
+                          "the capacity is a number from 1 to %d, the node's weight when work is "
+                          "shared out",
+                          CAPACITY_MAX);
+    config->capacity = (int)value;
+    return OK;
+}
+
+enum status agent_config_set_address(struct agent_config *config, const char *text,
+                                     struct parse_error *reterr)
+{
+    for (const char *at = text; *at; at++) {
+        if (!isgraph((unsigned char)*at))
+            return parse_fail(reterr, (int)(at - text) + 1, "an address is like host:8080");
+    }
+    if (strlen(text) >= sizeof(config->address))
+        return parse_fail(reterr, 0, "an address has at most %zu letters",
+                          sizeof(config->address) - 1);
+    snprintf(config->address, sizeof(config->address), "%s", text);
+    return OK;
+}
+
+enum status agent_config_add_label(struct agent_config *config, const char *text,
+                                   struct parse_error *reterr)
+{
+    enum status st = peer_add_label(config->labels, text);
+    if (st == E_INVALID)
+        return parse_fail(reterr, 0,
+                          "a label is NAME=VALUE of letters, digits and ._/-, like zone=eu, "
+                          "not \"%.60s\"",
+                          text);
+    if (st == E_TOO_LARGE)
+        return parse_fail(reterr, 0, "the labels of a node take at most %zu letters",
+                          sizeof(config->labels) - 1);
+    return st;
+}

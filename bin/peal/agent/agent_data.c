@@ -1,0 +1,109 @@
+#include "agent_data.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent_store.h"
+#include "data_dir.h"
+#include "data_folder.h"
+#include "store_look.h"
+
+static enum status find_node(const struct agent_config *config, struct agent_data *data,
+                             struct strbuf *why)
+{
+    enum status st = data_folder_node(config->data, config->node_id, data->node);
+    if (st == E_CONFLICT)
+        strbuf_addf(why,
+                    "the data folder %s belongs to node %s, not %s: what that node still owns in "
+                    "the store would be nobody's. Leave out --node-id, or use a new folder",
+                    config->data, data->node, config->node_id);
+    else if (st != OK)
+        strbuf_addf(why, "can't write to the data folder %s: %s", config->data, strerror(errno));
+    return st;
+}
+
+/* An agent that moved to etcd leaves its own database as it is; it says what is still in there. */
+static void look_for_jobs(const struct agent_config *config, struct agent_log *log)
+{
+    struct store_look look;
+    struct strbuf url;
+    if (store_sqlite_look(config->data, false, &look, NULL) != OK || !look.jobs)
+        return;
+    strbuf_init(&url);
+    store_url_print(&config->store, &url);
+    agent_log_event(log, "jobs_left_behind",
+                    "jobs=%lld file=%s/peal.db next=\"if they are not in the store yet: peal stop, "
+                    "then peal cluster import --from %s --store %s\"",
+                    (long long)look.jobs, config->data, config->data, url.text);
+    strbuf_release(&url);
+}
+
+static enum status open_store(const struct agent_config *config, struct loop *loop,
+                              struct agent_log *log, struct store_wake wake,
+                              struct agent_data *data, struct strbuf *why)
+{
+    if (!config->store.is_etcd) {
+        enum status st = store_sqlite_open(config->data, wake, &data->store, why);
+        return st == OK ? find_node(config, data, why) : st;
+    }
+    enum status st = data_dir_lock(config->data, &data->lock_fd, why);
+    if (st == OK)
+        st = find_node(config, data, why);
+    if (st == OK)
+        st = agent_store_open_etcd(config, loop, data->node, config->data, wake, &data->store, why);
+    if (st == OK)
+        look_for_jobs(config, log);
+    return st;
+}
+
+/* For the next start, which need not name it again. */
+static enum status remember_store(const struct agent_config *config)
+{
+    char *known = data_folder_store(config->data);
+    struct strbuf url;
+    strbuf_init(&url);
+    store_url_print(&config->store, &url);
+    enum status st = strbuf_status(&url);
+    if (st == OK && (!known || strcmp(known, url.text) != 0))
+        st = data_folder_write_store(config->data, url.text);
+    strbuf_release(&url);
+    free(known);
+    return st;
+}
+
+enum status agent_data_open(const struct agent_config *config, struct loop *loop,
+                            struct agent_log *log, void (*wake)(void *context), void *context,
+                            struct agent_data *data, struct strbuf *why)
+{
+    enum status st = data_folder_make(config->data);
+    if (st != OK) {
+        strbuf_addf(why, "can't make the data folder %s: %s; choose another with --data",
+                    config->data, strerror(errno));
+        return st;
+    }
+    st = open_store(config, loop, log, (struct store_wake){wake, context}, data, why);
+    if (st == OK)
+        st = history_sqlite_open(config->data, (struct history_wake){wake, context}, &data->history,
+                                 why);
+    if (st != OK)
+        return st;
+    st = remember_store(config);
+    if (st == OK)
+        st = data_folder_write_pid(config->data);
+    if (st != OK)
+        strbuf_addf(why, "can't write to the data folder %s: %s", config->data, strerror(errno));
+    return st;
+}
+
+void agent_data_close(struct agent_data *data)
+{
+    data->store = store_free(data->store);
+    data->history = history_free(data->history);
+}
+
+void agent_data_unlock(struct agent_data *data)
+{
+    data_dir_unlock(data->lock_fd);
+    data->lock_fd = -1;
+}

@@ -1,0 +1,145 @@
+#include "agent_store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store_etcd.h"
+
+enum { PASSWORD_MAX = 1024 };
+
+/* ---- the password ---- */
+
+static enum status read_password(const char *path, char **ret, struct strbuf *why)
+{
+    char line[PASSWORD_MAX] = "";
+    struct stat info;
+    FILE *file = fopen(path, "re");
+    if (!file || fstat(fileno(file), &info) != 0) {
+        strbuf_addf(why, "can't read etcd's password from %s: %s", path, strerror(errno));
+        if (file)
+            fclose(file);
+        return E_IO;
+    }
+    bool is_open_to_all = info.st_mode & S_IRWXO;
+    bool got = fgets(line, sizeof(line), file);
+    fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    if (is_open_to_all || !got || !*line) {
+        strbuf_addf(why,
+                    is_open_to_all ? "every user can read %s, which holds a password: chmod 600 it"
+                                   : "%s holds no password: write it on the first line",
+                    path);
+        return E_INVALID;
+    }
+    *ret = strdup(line);
+    explicit_bzero(line, sizeof(line));
+    return *ret ? OK : E_NOMEM;
+}
+
+static enum status find_password(const struct agent_config *config, char **ret, struct strbuf *why)
+{
+    const char *given = getenv("PEAL_ETCD_PASSWORD");
+    if (given && *given) {
+        *ret = strdup(given);
+        return *ret ? OK : E_NOMEM;
+    }
+    if (config->etcd.password_file)
+        return read_password(config->etcd.password_file, ret, why);
+    *ret = NULL;
+    return OK;
+}
+
+/* ---- the login ---- */
+
+static enum status check_login(const struct agent_config *config, const char *user,
+                               const char *password, struct strbuf *why)
+{
+    const struct etcd_access *etcd = &config->etcd;
+    if (user && !password)
+        strbuf_addf(why,
+                    "etcd's user %s needs a password: etcd.password_file in the configuration, or "
+                    "PEAL_ETCD_PASSWORD",
+                    user);
+    else if (!config->store.is_tls && (etcd->ca_file || etcd->cert_file || etcd->key_file))
+        strbuf_adds(why, "certificates are configured, but the store is etcd://, without TLS: "
+                         "write etcds://");
+    else if (!etcd->cert_file != !etcd->key_file)
+        strbuf_adds(why, "etcd.cert and etcd.key belong together: name both, or none");
+    return why->length ? E_INVALID : OK;
+}
+
+enum status etcd_login_make(const struct agent_config *config, struct etcd_login *ret,
+                            struct strbuf *why)
+{
+    const struct store_url *url = &config->store;
+    const char *user = url->user ? url->user : config->etcd.user;
+    char *password = NULL;
+    enum status st = user ? find_password(config, &password, why) : OK;
+    if (st == OK)
+        st = check_login(config, user, password, why);
+    if (st != OK) {
+        free(password);
+        return st;
+    }
+    *ret = (struct etcd_login){
+        .password = password,
+        .client = {.endpoints = (const char *const *)url->endpoints,
+                   .endpoint_count = url->endpoint_count,
+                   .user = user,
+                   .password = password,
+                   .ca_file = config->etcd.ca_file,
+                   .cert_file = config->etcd.cert_file,
+                   .key_file = config->etcd.key_file},
+    };
+    return OK;
+}
+
+void etcd_login_release(struct etcd_login *login)
+{
+    if (login->password)
+        explicit_bzero(login->password, strlen(login->password));
+    free(login->password);
+    *login = (struct etcd_login){0};
+}
+
+/* ---- the store ---- */
+
+enum status agent_store_open_etcd(const struct agent_config *config, struct loop *loop,
+                                  const char *node, const char *data, struct store_wake wake,
+                                  struct store **ret, struct strbuf *why)
+{
+    struct etcd_login login;
+    struct strbuf name, problem;
+    enum status st = etcd_login_make(config, &login, why);
+    if (st != OK)
+        return st;
+    (void)data;
+    struct store_etcd_config etcd = {
+        .endpoints = login.client.endpoints,
+        .endpoint_count = login.client.endpoint_count,
+        .user = login.client.user,
+        .password = login.client.password,
+        .ca_file = login.client.ca_file,
+        .cert_file = login.client.cert_file,
+        .key_file = login.client.key_file,
+        .prefix = config->store.prefix,
+        .node = node,
+    };
+    strbuf_init(&name);
+    strbuf_init(&problem);
+    st = store_etcd_open(loop, &etcd, wake, ret, &problem);
+    if (st != OK) {
+        store_url_print(&config->store, &name);
+        strbuf_addf(why, "can't open the store %s: %s", name.text,
+                    problem.length ? problem.text : status_text(st));
+        if (st == E_UNREACHABLE)
+            strbuf_addf(why, "\nCheck it: peal doctor --store %s", name.text);
+    }
+    strbuf_release(&name);
+    strbuf_release(&problem);
+    etcd_login_release(&login);
+    return st;
+}
