@@ -93,33 +93,50 @@ static enum status read_schedules(struct catalog_job *job, const struct job *def
     return OK;
 }
 
-/* Takes over the definition: text, name and what planning needs of it. */
-static enum status read_definition(struct catalog_job *job, const struct store_change *change,
-                                   struct zone_db *zones, struct parse_error *reterr)
+/* Copies what is kept as text into one block. */
+static enum status keep_texts(struct catalog_job *job, const struct store_change *change,
+                              const char *where)
 {
     size_t json_size = strlen(change->job_json) + 1, name_size = strlen(change->job_name) + 1;
-    char *block = malloc(json_size + name_size);
+    size_t where_size = where ? strlen(where) + 1 : 0;
+    char *block = malloc(json_size + name_size + where_size);
     if (!block)
         return E_NOMEM;
     memcpy(block, change->job_json, json_size);
     memcpy(block + json_size, change->job_name, name_size);
+    if (where)
+        memcpy(block + json_size + name_size, where, where_size);
     free(job->json);
     job->json = block;
     job->name = block + json_size;
-    job->deleted = change->job_deleted;
+    job->where = where ? block + json_size + name_size : NULL;
+    return OK;
+}
+
+/* Takes over the definition: text, name and what planning needs of it. */
+static enum status read_definition(struct catalog_job *job, const struct store_change *change,
+                                   struct zone_db *zones, struct parse_error *reterr)
+{
     struct job *definition = NULL;
     struct job_error error = {0};
-    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
-    if (st == E_NOMEM)
-        return st;
-    if (st == OK)
-        st = read_schedules(job, definition, zones, reterr);
+    enum status read = job_decode_stored(change->job_json, NULL, &definition, &error);
+    if (read == E_NOMEM)
+        return read;
+    enum status st = keep_texts(job, change, definition ? definition->where : NULL);
+    if (st != OK)
+        goto out;
+    job->deleted = change->job_deleted;
+    if (read == OK)
+        read = read_schedules(job, definition, zones, reterr);
     else
         parse_fail(reterr, 0, "%s: %s", error.path, error.message);
-    job->broken = st != OK;
+    job->broken = read != OK;
     job->paused = definition && definition->paused;
+    if (read == E_NOMEM)
+        st = read;
+out:
     job_free(definition);
-    return st == E_NOMEM ? st : OK;
+    return st;
 }
 
 /* ---- the order of names ---- */

@@ -21,9 +21,11 @@ struct catalog_job {
     int64_t cursor_ms;    /* the last tick that was dealt with, or the job's creation */
     int64_t caught_up_ms; /* when ticks were last made good after an outage */
     int64_t next_ms;      /* next tick; NEVER_MS: none */
+    int64_t looked_ms;    /* when the planner first found that tick due; 0: not yet */
     struct last_run last; /* last.run_id zero: none yet */
-    char *json;           /* the stored definition, then the name, in one block */
+    char *json;           /* the stored definition, name and selector, in one block */
     const char *name;     /* inside that block */
+    const char *where;    /* there too; NULL: any node may run it */
     struct schedule **schedules;
     struct schedule *only; /* where `schedules` points to if there is but one */
     uint32_t schedule_count;

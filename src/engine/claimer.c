@@ -30,12 +30,14 @@ struct take_batch {
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
-                  struct catalog *catalog, struct planner *planner, struct open_runs *runs)
+                  struct catalog *catalog, struct planner *planner,
+                  const struct placement *placement, struct open_runs *runs)
 {
     *claimer = (struct claimer){.ports = ports,
                                 .node = node,
                                 .catalog = catalog,
                                 .planner = planner,
+                                .placement = placement,
                                 .runs = runs,
                                 .latency_ms = 5};
 }
@@ -217,6 +219,15 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
         send(claimer);
 }
 
+/* ---- takes ---- */
+
+/* Not taken: somebody else was first, of which the feed tells soon. */
+static void not_taken(struct claimer *claimer, struct open_run *open)
+{
+    open->seen.ms = claimer->now.boot.ms + RETRY_AFTER_MS;
+    open_runs_move(claimer->runs, open, open->run.state == RUN_CLAIMED ? OPEN_LEFT : OPEN_WAITING);
+}
+
 static void takes_done(struct store_request *request, enum status st)
 {
     struct take_batch *batch = request->context;
@@ -231,38 +242,75 @@ static void takes_done(struct store_request *request, enum status st)
         if (st == OK && batch->takes[i].taken) {
             open->run = batch->takes[i].run;
             open_runs_move(claimer->runs, open, OPEN_CLAIMED);
-        } else { /* the feed tells what became of it */
-            open_runs_move(claimer->runs, open, OPEN_WAITING);
+        } else {
+            not_taken(claimer, open);
         }
     }
     free(batch);
 }
 
-static bool can_be_taken(const struct claimer *claimer, const struct open_run *open)
+/* This node's place among those that may run it; asked once for each placement. */
+static int rank_of(const struct claimer *claimer, struct open_run *open)
 {
-    return open->run.state == RUN_DUE && open->run.not_before_ms <= claimer->now.wall.ms;
+    if (open->ranked != claimer->placement->generation) {
+        const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
+        open->rank = placement_rank(claimer->placement, &open->run.id, job ? job->where : NULL);
+        open->ranked = claimer->placement->generation;
+    }
+    return open->rank;
 }
 
-static void take_due(struct claimer *claimer, size_t room)
+/* When this node is to take a run that waits or was left behind; NEVER_MS: it is not. */
+static int64_t take_at(const struct claimer *claimer, struct open_run *open)
+{
+    bool is_left = open->phase == OPEN_LEFT;
+    if (!is_left && open->run.state != RUN_DUE)
+        return NEVER_MS;
+    if (is_left && open_run_is_too_late(open, claimer->on_time_ms, claimer->now.wall))
+        return NEVER_MS;
+    int rank = rank_of(claimer, open);
+    if (rank == NOT_ELIGIBLE)
+        return NEVER_MS;
+    int64_t base_ms = wall_at(claimer->now, open->seen);
+    if (!is_left && open->run.not_before_ms > base_ms)
+        base_ms = open->run.not_before_ms;
+    return base_ms + rank * STEP_IN_MS;
+}
+
+static void add_take(struct claimer *claimer, struct take_batch *batch, struct open_run *open)
+{
+    struct store_take *take = &batch->takes[batch->request.count++];
+    take->run_id = open->run.id;
+    take->from_nonce = open->phase == OPEN_LEFT ? open->run.nonce : 0;
+    take->nonce = ports_new_nonce(claimer->ports);
+    take->now_ms = claimer->now.wall.ms;
+    snprintf(take->node, sizeof(take->node), "%s", claimer->node);
+    open_runs_move(claimer->runs, open, OPEN_TAKING);
+}
+
+/* Adds those of a phase whose time has come. Out of memory: they stay where they are. */
+static void gather_takes(struct claimer *claimer, enum open_phase phase, size_t limit,
+                         struct take_batch **batch)
+{
+    struct open_run *open = open_runs_first(claimer->runs, phase);
+    for (struct open_run *next; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (*batch && (*batch)->request.count == limit)
+            return;
+        if (take_at(claimer, open) > claimer->now.wall.ms)
+            continue;
+        if (!*batch && !(*batch = calloc(1, sizeof(**batch))))
+            return;
+        add_take(claimer, *batch, open);
+    }
+}
+
+static void send_takes(struct claimer *claimer, size_t room)
 {
     size_t limit = room < BATCH ? room : BATCH; /* the rest with the next turn */
     struct take_batch *batch = NULL;
-    struct open_run *open = open_runs_first(claimer->runs, OPEN_WAITING);
-    for (struct open_run *next; open; open = next) {
-        next = TAILQ_NEXT(open, in_phase);
-        if (batch && batch->request.count == limit)
-            break;
-        if (!can_be_taken(claimer, open))
-            continue;
-        if (!batch && !(batch = calloc(1, sizeof(*batch))))
-            return;
-        struct store_take *take = &batch->takes[batch->request.count++];
-        take->run_id = open->run.id;
-        take->nonce = ports_new_nonce(claimer->ports);
-        take->now_ms = claimer->now.wall.ms;
-        snprintf(take->node, sizeof(take->node), "%s", claimer->node);
-        open_runs_move(claimer->runs, open, OPEN_TAKING);
-    }
+    gather_takes(claimer, OPEN_LEFT, limit, &batch);
+    gather_takes(claimer, OPEN_WAITING, limit, &batch);
     if (!batch)
         return;
     batch->claimer = claimer;
@@ -279,18 +327,21 @@ void claimer_flush(struct claimer *claimer, size_t room)
     if (claimer->filling)
         send(claimer);
     if (room && claimer->in_flight < MAX_IN_FLIGHT && claimer->retry_at.ms <= claimer->now.boot.ms)
-        take_due(claimer, room);
+        send_takes(claimer, room);
 }
 
 int64_t claimer_wake_at(const struct claimer *claimer)
 {
-    int64_t first = NEVER_MS;
-    struct open_run *open;
+    static const enum open_phase phases[] = {OPEN_LEFT, OPEN_WAITING};
+    int64_t first_ms = NEVER_MS;
     if (claimer->in_flight) /* the answer brings a turn */
         return NEVER_MS;
-    TAILQ_FOREACH (open, &claimer->runs->phases[OPEN_WAITING], in_phase) {
-        if (open->run.state == RUN_DUE && open->run.not_before_ms < first)
-            first = open->run.not_before_ms;
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+        struct open_run *open;
+        TAILQ_FOREACH (open, &claimer->runs->phases[phases[i]], in_phase) {
+            int64_t at_ms = take_at(claimer, open);
+            first_ms = at_ms < first_ms ? at_ms : first_ms;
+        }
     }
-    return first;
+    return first_ms;
 }

@@ -1,5 +1,6 @@
-/* Who owns what is due: plans become claims in the store, in batches; runs that are DUE are taken.
- */
+/* Who owns what is due: plans become claims in the store, in batches; runs that are DUE are taken,
+ * and so are those that a node claimed which is gone. Where several nodes may take a run, each
+ * leaves STEP_IN_MS to the one before it. */
 #ifndef PEAL_CLAIMER_H
 #define PEAL_CLAIMER_H
 
@@ -15,6 +16,8 @@ struct claimer {
     struct open_runs *runs;
     struct catalog *catalog;
     struct planner *planner;
+    const struct placement *placement;
+    int64_t on_time_ms;          /* what was left behind for longer is nobody's to start */
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
     size_t wanted;               /* runs that were claimed, and not answered yet */
@@ -25,7 +28,8 @@ struct claimer {
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
-                  struct catalog *catalog, struct planner *planner, struct open_runs *runs);
+                  struct catalog *catalog, struct planner *planner,
+                  const struct placement *placement, struct open_runs *runs);
 void claimer_release(struct claimer *claimer);
 
 /* False: enough runs are claimed and wait for their begin; what is due waits in the planner, where
@@ -35,10 +39,10 @@ bool claimer_has_room(const struct claimer *claimer);
 /* Takes the plan over. */
 void claimer_submit(struct claimer *claimer, struct plan *plan);
 
-/* Sends what was submitted, and takes as many runs that are DUE as there is room for. */
+/* Sends what was submitted, and takes as many runs as there is room for. */
 void claimer_flush(struct claimer *claimer, size_t room);
 
-/* Earliest not_before of a DUE run; NEVER_MS: none. */
+/* When the next run can be taken; NEVER_MS: none. */
 int64_t claimer_wake_at(const struct claimer *claimer);
 
 #endif

@@ -1,5 +1,6 @@
-/* The engine: what is due (planner), who owns it (claimer), start, watch and kill it (runner), put
- * it on record (recorder). It does no I/O and reads no clock: the store, the executor, the history
+/* The engine: which nodes there are (peers, placement), what is due here (planner), who owns it
+ * (claimer), start, watch and kill it (runner), put it on record (recorder), and what others have
+ * left behind (sweeper). It does no I/O and reads no clock: the store, the executor, the history
  * and randomness are passed in, and every turn is given the time, so that the same code runs in
  * production and in a simulated cluster.
  *
@@ -10,12 +11,15 @@
 
 #include "catalog.h"
 #include "clock.h"
+#include "peers.h"
 #include "ports.h"
 
 struct engine;
 
 struct engine_config {
     char node[64];
+    struct peer self;        /* what the others are told: labels, roles, address, version, capacity,
+                                home, instance and started_ms. The rest is the engine's to fill in */
     char boot_id[40];        /* of this machine's start, for @reboot */
     int64_t on_time_ms;      /* a tick later than this is an outage's, and catch_up decides; 30 s */
     int64_t start_window_ms; /* from BEGIN's sending to the start; 5 s */
@@ -34,17 +38,22 @@ void engine_step(struct engine *engine, struct now now);
 /* When the next turn is needed, unless something wakes it before. */
 struct wall_ms engine_wake_at(const struct engine *engine);
 
-/* No new claims from now on; running jobs go on. */
+/* The agent is about to stop: no new claims from now on; running jobs go on. */
 void engine_drain(struct engine *engine);
 bool engine_is_draining(const struct engine *engine);
 bool engine_is_loaded(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
 bool engine_is_idle(const struct engine *engine); /* nothing is on its way to store or history */
 
+/* Does this node do the chores that need one hand? */
+bool engine_leads(const struct engine *engine);
+const struct peers *engine_peers(const struct engine *engine);
+
 /* What the API shows. */
 struct catalog *engine_catalog(struct engine *engine);
 
-/* Visits open runs: QUEUED to RUNNING, and ended ones that the history does not have yet. */
+/* Visits the open runs of all nodes: QUEUED to RUNNING (what runs on another node is BEGUN), and
+ * ended ones that the history does not have yet. */
 void engine_each_open_run(const struct engine *engine,
                           void (*visit)(void *context, const struct run *run), void *context);
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id);

@@ -13,24 +13,34 @@ static const struct {
     const char *name;
     unsigned may;
 } phases[] = {
-    [OPEN_WAITING] = {"waiting",
-                      TO(OPEN_TAKING) | TO(OPEN_CLAIMED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED)},
-    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | TO(OPEN_FINISHED)},
-    [OPEN_CLAIMED] = {"claimed",
-                      TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) | TO(OPEN_ENDED) | TO(OPEN_FINISHED)},
-    [OPEN_BEGINNING] = {"beginning",
-                        TO(OPEN_BEGUN) | TO(OPEN_REFUSED) | TO(OPEN_CLAIMED) | TO(OPEN_FINISHED)},
+    [OPEN_ELSEWHERE] = {"elsewhere", TO(OPEN_LEFT) | TO(OPEN_CLAIMED) | TO(OPEN_FINISHED) |
+                                         TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_LEFT] = {"left", TO(OPEN_ELSEWHERE) | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) |
+                               TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_WAITING] = {"waiting", TO(OPEN_ELSEWHERE) | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) |
+                                     TO(OPEN_ENDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | TO(OPEN_LEFT) |
+                                   TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
+                                   TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_CLAIMED] = {"claimed", TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) | TO(OPEN_ENDED) |
+                                     TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
+                                     TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_BEGINNING] = {"beginning", TO(OPEN_BEGUN) | TO(OPEN_REFUSED) | TO(OPEN_CLAIMED) |
+                                         TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
+                                         TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_BEGUN] = {"begun", TO(OPEN_STARTING) | TO(OPEN_ENDED)},
     [OPEN_STARTING] = {"starting", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
     [OPEN_STARTED] = {"started", TO(OPEN_ENDED)},
     [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
-    [OPEN_REFUSED] = {"refused", TO(OPEN_FINISHED)},
+    [OPEN_REFUSED] = {"refused", TO(OPEN_BEGUN) | TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
+                                     TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_ENDED] = {"ended", TO(OPEN_FINISHING)},
     [OPEN_FINISHING] = {"finishing", TO(OPEN_FINISHED) | TO(OPEN_ENDED)},
     [OPEN_FINISHED] = {"finished", TO(OPEN_RECORDING)},
     [OPEN_RECORDING] = {"recording", TO(OPEN_RECORDED) | TO(OPEN_FINISHED)},
     [OPEN_RECORDED] = {"recorded", TO(OPEN_FORGETTING)},
     [OPEN_FORGETTING] = {"forgetting", TO(OPEN_RECORDED)},
+    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", TO(OPEN_FINISHED)},
 };
 
 static uint64_t id_hash(const struct id *id)
@@ -125,6 +135,19 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     open->phase = next;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;
+}
+
+int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms)
+{
+    int64_t since_ms = open->start_at_ms;
+    if (open->run.claimed_ms > since_ms)
+        since_ms = open->run.claimed_ms;
+    return open->run.cause == CAUSE_TICK ? since_ms + on_time_ms + 1 : NEVER_MS;
+}
+
+bool open_run_is_too_late(const struct open_run *open, int64_t on_time_ms, struct wall_ms now)
+{
+    return open_run_too_late_at(open, on_time_ms) <= now.ms;
 }
 
 void open_runs_end(struct open_runs *runs, struct open_run *open, enum run_state state,

@@ -1,5 +1,5 @@
 /* Runs under way on this node, from the claim to the moment when the history has them; and, as the
- * store tells, those that wait for somebody. */
+ * store tells, those that wait for somebody, and those of other nodes. */
 #ifndef PEAL_OPEN_RUN_H
 #define PEAL_OPEN_RUN_H
 
@@ -18,12 +18,20 @@
  *                      +---- killed or too late before the start -----------+
  *        ENDED, REFUSED -> (FINISHING) -> FINISHED -> RECORDING -> RECORDED -> FORGETTING
  *
+ *
+ *        ELSEWHERE -> LEFT -> TAKING; and -> ENDED_ELSEWHERE -> FINISHED when its node does not
+ * come back to record it
+ *
+ * Of runs that this node does not own, the feed is the truth: it moves what is not begun here to
+ * ELSEWHERE when another node has it.
  * What the store ends by itself goes from any phase before BEGUN to FINISHED. Where the answer to a
  * take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN.
  * After a restart: CLAIMED goes on from there; ORPHAN is BEGUN until the executor has said whether
  * it knows the run. */
 enum open_phase {
-    OPEN_WAITING, /* QUEUED or DUE in the store, nobody's */
+    OPEN_ELSEWHERE, /* another node's, CLAIMED or BEGUN */
+    OPEN_LEFT,      /* CLAIMED by a node that is gone since: to be taken over */
+    OPEN_WAITING,   /* QUEUED or DUE in the store, nobody's */
     OPEN_TAKING,
     OPEN_CLAIMED,
     OPEN_BEGINNING,
@@ -38,6 +46,7 @@ enum open_phase {
     OPEN_RECORDING,
     OPEN_RECORDED, /* the history has it */
     OPEN_FORGETTING,
+    OPEN_ENDED_ELSEWHERE, /* somebody else records it */
     OPEN_PHASES,
 };
 
@@ -49,8 +58,13 @@ struct open_run {
     int64_t start_at_ms;       /* tick and jitter */
     struct boot_ms begin_sent; /* the start window counts from here */
     uint32_t heap_place;       /* in the runner's heap of start times */
+    unsigned begins;           /* how often its begin was sent */
     enum run_reason kill;      /* NONE: nobody wants it killed */
     bool told;                 /* the executor has told of it since it was last away */
+    bool is_swept;             /* its end, in place of its node's, is on its way to the store */
+    struct boot_ms seen;       /* WAITING, LEFT: since when it can be taken */
+    int rank;                  /* this node's for it, in the placement of that generation */
+    unsigned ranked;
 };
 
 TAILQ_HEAD(open_list, open_run);
@@ -74,6 +88,13 @@ struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase p
 
 /* The only writer of ->phase. */
 void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next);
+
+/* A claim that was not begun in time, because the store or its node was away. One that waited in
+ * its job's queue was claimed long after its tick, and is as good as new. */
+bool open_run_is_too_late(const struct open_run *open, int64_t on_time_ms, struct wall_ms now);
+
+/* When it will be; NEVER_MS: never. */
+int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms);
 
 /* Sets the end of a run that never had a process, or whose process is gone, and moves it on. */
 void open_runs_end(struct open_runs *runs, struct open_run *open, enum run_state state,

@@ -36,6 +36,7 @@ enum status placement_set(struct placement *placement, const struct peers *peers
         placement->room = room;
     }
     placement->count = 0;
+    placement->generation++;
     add(placement, self, true);
     size_t at = 0;
     for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {

@@ -20,6 +20,7 @@ struct placement_node {
 struct placement {
     struct placement_node *nodes;
     size_t count, room;
+    unsigned generation; /* grows with every placement_set; 0: none yet */
 };
 
 /* Zeroed: empty. */

@@ -16,7 +16,7 @@ static void job_moved(void *item, uint32_t place)
 
 void planner_init(struct planner *planner)
 {
-    *planner = (struct planner){.boot_tick_ms = INT64_MIN};
+    *planner = (struct planner){.boot_tick_ms = INT64_MIN, .may_run = true};
     heap_init(&planner->due, job_moved);
 }
 
@@ -34,9 +34,12 @@ static int64_t look_at(const struct planner *planner, const struct catalog_job *
 
 enum status planner_put(struct planner *planner, struct catalog_job *job)
 {
+    int64_t before_ms = job->next_ms;
     job->next_ms = job->deleted || job->broken
                        ? NEVER_MS
                        : catalog_job_next(job, job->cursor_ms, planner->boot_tick_ms);
+    if (job->next_ms != before_ms)
+        job->looked_ms = 0;
     if (job->next_ms == NEVER_MS || job->claiming) {
         planner_remove(planner, job);
         return OK;
@@ -61,6 +64,48 @@ void planner_remove(struct planner *planner, struct catalog_job *job)
     if (job->heap_place != HEAP_NONE)
         heap_remove(&planner->due, job->heap_place);
 }
+
+/* ---- whose turn it is ---- */
+
+/* The ticks of @reboot are each node's own. */
+static int rank_of(const struct planner *planner, const struct catalog_job *job)
+{
+    if (!planner->may_run)
+        return NOT_ELIGIBLE;
+    if (!planner->placement)
+        return 0;
+    int rank = placement_rank(planner->placement, &job->uid, job->where);
+    return rank > 0 && job->next_ms == planner->boot_tick_ms ? 0 : rank;
+}
+
+static bool has_node(const struct planner *planner, const struct catalog_job *job)
+{
+    return !planner->placement || placement_has_node(planner->placement, job->where);
+}
+
+/* When this node is to do something about a job that is due. A tick that is late is shared out from
+ * the moment on at which it was first seen, or all nodes would want it at once. What this node may
+ * not run is looked at again when it could be an outage's: it may be that nobody can. */
+static int64_t turn_at(const struct planner *planner, struct now now, struct catalog_job *job,
+                       bool *ret_nobody)
+{
+    int64_t start_ms = job->next_ms + catalog_job_jitter_ms(job);
+    int rank = rank_of(planner, job);
+    *ret_nobody = false;
+    if (!job->looked_ms || job->looked_ms > now.wall.ms)
+        job->looked_ms = now.wall.ms;
+    if (rank == 0)
+        return now.wall.ms;
+    int64_t base_ms = start_ms > job->looked_ms ? start_ms : job->looked_ms;
+    if (rank != NOT_ELIGIBLE)
+        return base_ms + rank * STEP_IN_MS;
+    if (now.wall.ms <= start_ms + planner->on_time_ms)
+        return start_ms + planner->on_time_ms + 1;
+    *ret_nobody = planner->leads && !has_node(planner, job);
+    return *ret_nobody ? now.wall.ms : now.wall.ms + planner->on_time_ms;
+}
+
+/* ---- what becomes of it ---- */
 
 /* What becomes of a tick. */
 struct verdict {
@@ -87,14 +132,16 @@ static bool was_paused(const struct job *job, int64_t tick_ms)
 }
 
 /* `late_ms` is how long ago the tick should have started; `last`: no later tick is due yet;
- * `oldest_ms`: the oldest tick that catch_up: all may still run. */
+ * `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node may run it. */
 static struct verdict judge(const struct planner *planner, const struct job *job, int64_t tick_ms,
-                            int64_t late_ms, bool last, int64_t oldest_ms)
+                            int64_t late_ms, bool last, int64_t oldest_ms, bool nobody)
 {
     if (was_paused(job, tick_ms))
         return passed_over(RUN_SKIPPED, REASON_PAUSED);
     if (tick_ms <= job->skip_until_ms)
         return passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
+    if (nobody)
+        return passed_over(RUN_MISSED, REASON_NO_NODE);
     if (job->deadline_s && late_ms > job->deadline_s * 1000)
         return passed_over(RUN_MISSED, REASON_DEADLINE);
     if (late_ms <= planner->on_time_ms)
@@ -142,13 +189,14 @@ static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdi
     return OK;
 }
 
-/* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run. */
+/* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run.
+ * `nobody`: no node may run any of them, but for the latest one may still come. */
 static enum status walk(const struct planner *planner, struct now now, const struct job *definition,
-                        struct plan *plan)
+                        bool nobody, struct plan *plan)
 {
     const struct catalog_job *job = plan->job;
     int64_t jitter_ms = catalog_job_jitter_ms(job);
-    int64_t horizon_ms = now.wall.ms + planner->lead_ms;
+    int64_t horizon_ms = now.wall.ms + (nobody ? -planner->on_time_ms - 1 : planner->lead_ms);
     int64_t oldest_ms = INT64_MIN;
     if (definition->catch_up == CATCH_UP_ALL)
         oldest_ms = oldest_of_last(job, now.wall.ms, definition->catch_up_limit);
@@ -158,7 +206,8 @@ static enum status walk(const struct planner *planner, struct now now, const str
         int64_t next_ms = catalog_job_next(job, tick_ms, planner->boot_tick_ms);
         bool last = next_ms == NEVER_MS || next_ms + jitter_ms > now.wall.ms;
         int64_t late_ms = now.wall.ms - tick_ms - jitter_ms;
-        struct verdict verdict = judge(planner, definition, tick_ms, late_ms, last, oldest_ms);
+        struct verdict verdict =
+            judge(planner, definition, tick_ms, late_ms, last, oldest_ms, nobody);
         plan->tick_ms = tick_ms;
         if (verdict.run) {
             plan->with_run = true;
@@ -177,14 +226,14 @@ static enum status walk(const struct planner *planner, struct now now, const str
 /* The plan of a job that is to be looked at. It is empty (no run, nothing passed) when the job was
  * looked at too early. */
 static enum status plan_job(const struct planner *planner, struct now now, struct catalog_job *job,
-                            struct plan *ret)
+                            bool nobody, struct plan *ret)
 {
     struct plan plan = {.job = job};
     struct job *definition = NULL;
     struct job_error error;
     enum status st = job_decode_stored(job->json, NULL, &definition, &error);
     if (st == OK)
-        st = walk(planner, now, definition, &plan);
+        st = walk(planner, now, definition, nobody, &plan);
     if (st != OK)
         goto out;
     if (plan.with_run) {
@@ -203,7 +252,13 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
 {
     while (planner->due.count && planner->due.entries[0].key <= now.wall.ms) {
         struct catalog_job *job = planner->due.entries[0].item;
-        enum status st = plan_job(planner, now, job, ret);
+        bool nobody;
+        int64_t turn_ms = turn_at(planner, now, job, &nobody);
+        if (turn_ms > now.wall.ms) {
+            heap_update(&planner->due, job->heap_place, turn_ms);
+            continue;
+        }
+        enum status st = plan_job(planner, now, job, nobody, ret);
         if (st == E_INVALID) { /* it could be read before: its time zone is gone */
             job->broken = true;
             heap_remove(&planner->due, job->heap_place);

@@ -1,17 +1,24 @@
-/* What is due. A heap of jobs by the time of their next tick; the cost of a turn grows with what is
- * due, not with how many jobs there are. */
+/* What is due here. A heap of jobs by the time of their next tick; the cost of a turn grows with
+ * what is due, not with how many jobs there are. Which of several nodes goes first for a job is
+ * asked when it is due, so that nodes can come and go without planning anything again: the first
+ * one has it at once, a little ahead of its start; each further one puts it back, and has it
+ * STEP_IN_MS later than the one before, if its cursor has not moved by then. */
 #ifndef PEAL_PLANNER_H
 #define PEAL_PLANNER_H
 
 #include "catalog.h"
 #include "clock.h"
 #include "heap.h"
+#include "placement.h"
 
 struct planner {
-    struct heap due;      /* of catalog_job, by the time at which to look at it */
-    int64_t on_time_ms;   /* a tick that is later is an outage's: catch_up decides */
-    int64_t lead_ms;      /* jobs are looked at so far ahead of their tick */
-    int64_t boot_tick_ms; /* the tick of @reboot; INT64_MIN: not known yet */
+    struct heap due;                   /* of catalog_job, by the time at which to look at it */
+    int64_t on_time_ms;                /* a tick that is later is an outage's: catch_up decides */
+    int64_t lead_ms;                   /* jobs are looked at so far ahead of their tick */
+    int64_t boot_tick_ms;              /* the tick of @reboot; INT64_MIN: not known yet */
+    const struct placement *placement; /* who goes first; NULL: there is nobody else */
+    bool may_run;                      /* false: this node leaves all runs to others */
+    bool leads; /* it passes over what no node may run; else that is left alone */
 };
 
 /* One job's due tick, and the ticks that are passed over before it. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+
 enum {
     BATCH = 256,
     RECORDS = 500,          /* in one append */
@@ -40,12 +42,30 @@ struct record_batch {
     struct pending_entry *entries[RECORDS];
 };
 
-void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
+static uint64_t id_hash(const struct id *id)
+{
+    return hash_bytes(0, id->bytes, sizeof(id->bytes));
+}
+
+static uint64_t entry_hash(const void *item)
+{
+    return id_hash(&((const struct pending_entry *)item)->entry.id);
+}
+
+static bool entry_has_id(const void *item, const void *key)
+{
+    return id_compare(&((const struct pending_entry *)item)->entry.id, key) == 0;
+}
+
+static const struct table_type aside_type = {entry_hash, entry_has_id};
+
+void recorder_init(struct recorder *recorder, const struct engine_ports *ports, const char *node,
                    struct catalog *catalog, struct planner *planner, struct open_runs *runs)
 {
-    *recorder =
-        (struct recorder){.ports = ports, .catalog = catalog, .planner = planner, .runs = runs};
+    *recorder = (struct recorder){
+        .ports = ports, .node = node, .catalog = catalog, .planner = planner, .runs = runs};
     TAILQ_INIT(&recorder->entries);
+    table_init(&recorder->aside, &aside_type);
 }
 
 void recorder_release(struct recorder *recorder)
@@ -54,18 +74,69 @@ void recorder_release(struct recorder *recorder)
         TAILQ_REMOVE(&recorder->entries, entry, link);
         free(entry);
     }
+    size_t at = 0;
+    for (void *entry; (entry = table_next(&recorder->aside, &at));)
+        free(entry);
+    table_release(&recorder->aside);
+}
+
+/* ---- entries ---- */
+
+static void add_own(struct recorder *recorder, struct pending_entry *pending)
+{
+    TAILQ_INSERT_TAIL(&recorder->entries, pending, link);
+    recorder->entry_count++;
+    recorder->new_entries++;
+}
+
+static struct pending_entry *find_aside(const struct recorder *recorder, const struct id *id)
+{
+    return table_find(&recorder->aside, id_hash(id), id);
 }
 
 enum status recorder_add_entry(struct recorder *recorder, const struct ledger_entry *entry)
 {
+    if (find_aside(recorder, &entry->id))
+        return OK;
     struct pending_entry *pending = calloc(1, sizeof(*pending));
     if (!pending)
         return E_NOMEM;
     pending->entry = *entry;
-    TAILQ_INSERT_TAIL(&recorder->entries, pending, link);
-    recorder->entry_count++;
-    recorder->new_entries++;
-    return OK;
+    if (strcmp(entry->node, recorder->node) == 0) {
+        add_own(recorder, pending);
+        return OK;
+    }
+    enum status st = table_insert(&recorder->aside, pending);
+    if (st != OK)
+        free(pending);
+    return st;
+}
+
+void recorder_forget_entry(struct recorder *recorder, const struct id *id)
+{
+    struct pending_entry *pending = find_aside(recorder, id);
+    if (!pending)
+        return;
+    table_remove(&recorder->aside, pending);
+    free(pending);
+}
+
+void recorder_adopt_entries(struct recorder *recorder,
+                            bool (*is_ours)(void *context, const char *node), void *context)
+{
+    struct pending_entry **ours = calloc(recorder->aside.count + 1, sizeof(struct pending_entry *));
+    if (!ours)
+        return; /* with the next look */
+    size_t at = 0, count = 0;
+    for (struct pending_entry *pending; (pending = table_next(&recorder->aside, &at));) {
+        if (is_ours(context, pending->entry.node))
+            ours[count++] = pending;
+    }
+    for (size_t i = 0; i < count; i++) {
+        table_remove(&recorder->aside, ours[i]);
+        add_own(recorder, ours[i]);
+    }
+    free(ours);
 }
 
 /* ---- the end, in the store ---- */

@@ -74,15 +74,22 @@ void runner_begun(struct runner *runner, struct open_run *open, int64_t fence, i
         end(runner, open, RUN_FAILED, REASON_NO_START, "out of memory");
 }
 
+void runner_begun_before(struct runner *runner, struct open_run *open)
+{
+    open_runs_move(runner->runs, open, OPEN_BEGUN);
+    end(runner, open, RUN_MISSED, REASON_START_WINDOW, "begun, but the answer was lost");
+}
+
+/* BEGUN: by us, and an answer was lost; or by a node that has taken it over. The feed tells, if it
+ * has not told yet. */
 static void refused(struct runner *runner, struct open_run *open, enum run_state state)
 {
-    if (state == RUN_BEGUN) { /* by us, but how long ago is not known: it must not start */
-        open_runs_move(runner->runs, open, OPEN_BEGUN);
-        end(runner, open, RUN_MISSED, REASON_START_WINDOW, "begun, but the answer was lost");
+    if (state == RUN_BEGUN && open->run.state == RUN_BEGUN) {
+        runner_begun_before(runner, open);
         return;
     }
     open_runs_move(runner->runs, open, OPEN_REFUSED);
-    if (!run_state_is_end(state)) /* not ours any more */
+    if (!run_state_is_end(state) && state != RUN_BEGUN) /* not ours any more */
         open_runs_remove(runner->runs, open);
 }
 
@@ -97,7 +104,9 @@ static void begins_done(struct store_request *request, enum status st)
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
         if (!open || open->phase != OPEN_BEGINNING)
             continue;
-        if (st != OK)
+        if (st != OK && open->run.state == RUN_BEGUN)
+            runner_begun_before(runner, open);
+        else if (st != OK)
             open_runs_move(runner->runs, open, OPEN_CLAIMED);
         else if (begin->begun)
             runner_begun(runner, open, begin->fence, begin->job_revision);
@@ -105,16 +114,6 @@ static void begins_done(struct store_request *request, enum status st)
             refused(runner, open, begin->refused);
     }
     free(batch);
-}
-
-/* A claim that was not begun in time, because the store or the agent was away. One that waited in
- * its job's queue was claimed long after its tick, and is as good as new. */
-static bool is_too_late(const struct runner *runner, const struct open_run *open)
-{
-    int64_t since_ms = open->start_at_ms;
-    if (open->run.claimed_ms > since_ms)
-        since_ms = open->run.claimed_ms;
-    return open->run.cause == CAUSE_TICK && runner->now.wall.ms - since_ms > runner->on_time_ms;
 }
 
 /* How many runs may be begun now. */
@@ -141,14 +140,14 @@ static void send_begins(struct runner *runner)
                 end(runner, open, RUN_KILLED, open->kill, "killed before it started");
                 continue;
             }
-            if (is_too_late(runner, open)) {
-                end(runner, open, RUN_MISSED, REASON_DEADLINE,
-                    "claimed, but not begun in time: the agent or the store was away");
+            if (open_run_is_too_late(open, runner->on_time_ms, runner->now.wall)) {
+                end(runner, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);
                 continue;
             }
             struct store_begin *begin = &batch->begins[batch->request.count++];
             begin->run_id = open->run.id;
             begin->nonce = open->run.nonce;
+            open->begins++;
             open->begin_sent = runner->now.boot;
             open_runs_move(runner->runs, open, OPEN_BEGINNING);
         }
@@ -223,13 +222,27 @@ static void start(struct runner *runner, struct open_run *open)
 /* The start window opens with the begin: not while nothing could be started. */
 static bool may_begin(const struct runner *runner)
 {
-    return runner->executor_ready && open_runs_first(runner->runs, OPEN_CLAIMED);
+    return runner->executor_ready && !runner->is_held &&
+           open_runs_first(runner->runs, OPEN_CLAIMED);
+}
+
+/* While nothing may be begun, what is claimed grows old. */
+static void end_late_claims(struct runner *runner)
+{
+    struct open_run *next, *open = open_runs_first(runner->runs, OPEN_CLAIMED);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (open_run_is_too_late(open, runner->on_time_ms, runner->now.wall))
+            end(runner, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);
+    }
 }
 
 void runner_start(struct runner *runner)
 {
     if (may_begin(runner) && runner->retry_at.ms <= runner->now.boot.ms)
         send_begins(runner);
+    if (runner->is_held)
+        end_late_claims(runner);
     while (runner->starts.count && runner->starts.entries[0].key <= runner->now.boot.ms) {
         struct open_run *open = runner->starts.entries[0].item;
         start(runner, open);
@@ -272,12 +285,17 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
 }
 
 /* The executor has told all that it knows: what it does not know was never started, and must not
- * be any more, because nobody knows how long ago its begin was. */
+ * be any more, because nobody knows how long ago its begin was. What is on record as lost stays
+ * so. */
 static void end_orphans(struct runner *runner)
 {
-    for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));)
-        end(runner, open, RUN_MISSED, REASON_START_WINDOW,
-            "the agent stopped between the begin and the start");
+    for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));) {
+        if (open->run.state == RUN_LOST)
+            open_runs_move(runner->runs, open, OPEN_ENDED);
+        else
+            end(runner, open, RUN_MISSED, REASON_START_WINDOW,
+                "the agent stopped between the begin and the start");
+    }
 }
 
 static void kill_started(struct runner *runner, const struct open_run *open)
@@ -329,6 +347,16 @@ static void executor_came_or_went(struct runner *runner, bool ready)
     repeat_kills(runner);
 }
 
+/* A run of this node's last life is still there, whatever was thought of it meanwhile. */
+static void found(struct runner *runner, struct open_run *open)
+{
+    open->run.state = RUN_RUNNING;
+    open->run.reason = REASON_NONE;
+    open->run.finished_ms = 0;
+    open->run.detail[0] = '\0';
+    open_runs_move(runner->runs, open, OPEN_STARTED);
+}
+
 static void take_event(struct runner *runner, const struct executor_event *event)
 {
     if (event->kind == EXECUTOR_READY || event->kind == EXECUTOR_GONE) {
@@ -344,7 +372,7 @@ static void take_event(struct runner *runner, const struct executor_event *event
     }
     open->told = true;
     if (open->phase == OPEN_ORPHAN)
-        open_runs_move(runner->runs, open, OPEN_STARTED);
+        found(runner, open);
     if (event->kind == EXECUTOR_STARTED)
         started(runner, open, &event->end);
     else if (event->kind == EXECUTOR_ENDED)
@@ -364,6 +392,8 @@ void runner_watch(struct runner *runner)
 void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,
                  const char *by)
 {
+    if (open->phase == OPEN_ELSEWHERE || open->phase == OPEN_LEFT) /* its owner hears of it, too */
+        return;
     open->kill = reason;
     snprintf(open->run.by, sizeof(open->run.by), "%s", by);
     if (open->phase == OPEN_STARTING || open->phase == OPEN_STARTED)

@@ -7,6 +7,8 @@
 #include "open_run.h"
 #include "ports.h"
 
+#define RUNNER_TOO_LATE "claimed, but not begun in time: the agent or the store was away"
+
 struct runner {
     const struct engine_ports *ports;
     struct open_runs *runs;
@@ -16,6 +18,7 @@ struct runner {
     int64_t on_time_ms;
     struct boot_ms retry_at; /* the store failed: no begins before */
     bool executor_ready;
+    bool is_held;   /* what is claimed must not begin: this node's clock is wrong */
     struct now now; /* of this turn */
 };
 
@@ -32,6 +35,10 @@ void runner_start(struct runner *runner);
 /* The store has begun a run that is OPEN_BEGINNING, or OPEN_CLAIMED because the answer was lost. */
 void runner_begun(struct runner *runner, struct open_run *open, int64_t fence,
                   int64_t job_revision);
+
+/* The store has begun a run, but it is not known with which request, nor how long ago that was: it
+ * must not start. */
+void runner_begun_before(struct runner *runner, struct open_run *open);
 
 /* Kills the run, wherever it is on its way. */
 void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,

@@ -1,0 +1,81 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_internal.h"
+
+enum { BOOT_RETRY_MS = 1000 };
+
+void engine_take_meta(struct engine *engine, const struct store_set_meta *meta)
+{
+    if (strcmp(meta->key, "boot") != 0)
+        return;
+    long long tick_ms;
+    if (sscanf(meta->value, "%39s %lld", engine->stored_boot_id, &tick_ms) == 2)
+        engine->stored_boot_tick_ms = tick_ms;
+}
+
+static void boot_saved(struct store_request *request, enum status st)
+{
+    struct engine *engine = request->context;
+    engine->boot_saving = false;
+    if (st == OK) {
+        engine->boot_unsaved = false;
+        engine->planner.boot_tick_ms = engine->stored_boot_tick_ms;
+        engine_replan(engine);
+    } else { /* without it on record @reboot jobs could run twice: they wait */
+        engine->boot_retry_at.ms = engine->now.boot.ms + BOOT_RETRY_MS;
+        ports_log(&engine->ports, "boot_not_saved", "error=\"%s\"", status_text(st));
+    }
+    free(request->items.metas);
+    free(request);
+}
+
+static void save(struct engine *engine)
+{
+    struct store_request *request = calloc(1, sizeof(*request));
+    struct store_set_meta *meta = calloc(1, sizeof(*meta));
+    engine->boot_retry_at.ms = engine->now.boot.ms + BOOT_RETRY_MS;
+    if (!request || !meta) {
+        free(request);
+        free(meta);
+        return;
+    }
+    snprintf(meta->key, sizeof(meta->key), "boot");
+    snprintf(meta->value, sizeof(meta->value), "%s %lld", engine->stored_boot_id,
+             (long long)engine->stored_boot_tick_ms);
+    *request = (struct store_request){.op = STORE_SET_META,
+                                      .count = 1,
+                                      .items.metas = meta,
+                                      .done = boot_saved,
+                                      .context = engine};
+    engine->boot_saving = true;
+    store_submit(engine->ports.store, request);
+}
+
+void engine_save_boot(struct engine *engine)
+{
+    if (engine->boot_unsaved && !engine->boot_saving &&
+        engine->boot_retry_at.ms <= engine->now.boot.ms)
+        save(engine);
+}
+
+/* The tick of @reboot is the first instant at which an agent saw this boot; it is on record before
+ * anything runs for it, so that a restarted agent uses the same. */
+void engine_settle_boot(struct engine *engine)
+{
+    if (strcmp(engine->stored_boot_id, engine->config.boot_id) == 0) {
+        engine->planner.boot_tick_ms = engine->stored_boot_tick_ms;
+        return;
+    }
+    engine->stored_boot_tick_ms = engine->now.wall.ms / 1000 * 1000;
+    memcpy(engine->stored_boot_id, engine->config.boot_id, sizeof(engine->stored_boot_id));
+    engine->boot_unsaved = true;
+}
+
+int64_t engine_boot_at(const struct engine *engine)
+{
+    return engine->boot_unsaved && !engine->boot_saving
+               ? wall_at(engine->now, engine->boot_retry_at)
+               : NEVER_MS;
+}

@@ -1,0 +1,270 @@
+/* What the store tells. */
+#include <string.h>
+
+#include "engine_internal.h"
+
+void engine_put_plan(struct engine *engine, struct catalog_job *job)
+{
+    if (planner_put(&engine->planner, job) != OK)
+        ports_log(&engine->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
+}
+
+/* ---- jobs ---- */
+
+static void take_job(struct engine *engine, const struct store_change *change)
+{
+    struct catalog_job *job;
+    struct parse_error error = {0};
+    enum status st = catalog_put(&engine->catalog, change, engine->ports.zones, &job, &error);
+    if (st != OK) {
+        ports_log(&engine->ports, "job_dropped", "job=%s error=\"%s\"", change->job_name,
+                  status_text(st));
+        return;
+    }
+    if (job->broken)
+        ports_log(&engine->ports, "job_broken", "job=%s error=\"%s\"", job->name, error.message);
+    if (engine->loaded)
+        engine_put_plan(engine, job);
+}
+
+/* A deleted job stays in the catalog, so that it can be shown, brought back, and counts its runs;
+ * one that was purged goes. */
+static void take_delete(struct engine *engine, const struct store_change *change)
+{
+    if (change->job_json) {
+        take_job(engine, change);
+        return;
+    }
+    struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
+    if (!job)
+        return;
+    planner_remove(&engine->planner, job);
+    catalog_remove(&engine->catalog, job);
+}
+
+static void take_cursor(struct engine *engine, const struct store_change *change)
+{
+    struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
+    if (!job)
+        return;
+    if (change->cursor_ms > job->cursor_ms)
+        job->cursor_ms = change->cursor_ms;
+    if (change->last.ended_ms >= job->last.ended_ms)
+        job->last = change->last;
+    if (engine->loaded)
+        engine_put_plan(engine, job);
+}
+
+/* ---- runs ---- */
+
+static bool is_ours(const struct engine *engine, const struct run *run)
+{
+    return strcmp(run->node, engine->config.node) == 0;
+}
+
+/* The next tick of an `@after` job depends on its open runs. */
+static void replan_job_of(struct engine *engine, const struct run *run)
+{
+    struct catalog_job *job = catalog_by_uid(&engine->catalog, &run->job_uid);
+    if (job && engine->loaded)
+        engine_put_plan(engine, job);
+}
+
+/* The run as the store has it, in the phase that follows from that. */
+static void follow(struct engine *engine, struct open_run *open, const struct run *run,
+                   enum open_phase phase)
+{
+    if (run->state == RUN_DUE && open->run.state != RUN_DUE)
+        open->seen = engine->now.boot;
+    open->run = *run;
+    if (open->phase != phase)
+        open_runs_move(&engine->runs, open, phase);
+    bool is_elsewhere = phase == OPEN_ELSEWHERE || phase == OPEN_ENDED_ELSEWHERE;
+    if (!is_elsewhere)
+        return;
+    open->kill = REASON_NONE;
+    open->begins = 0;
+    open->job = job_free(open->job);
+    if (!peers_is_alive(&engine->peers, run->node))
+        engine->sweeper.has_news = true;
+}
+
+/* In which phase a run is that the store tells of and that is not known here: somebody added it, it
+ * is another node's, or it is left over from this node's last life. Of one of those that is thought
+ * to be lost the executor may know better. */
+static enum open_phase phase_of(const struct engine *engine, const struct run *run)
+{
+    if (run->state == RUN_QUEUED || run->state == RUN_DUE)
+        return OPEN_WAITING;
+    bool ended = run_state_is_end(run->state);
+    if (!is_ours(engine, run))
+        return ended ? OPEN_ENDED_ELSEWHERE : OPEN_ELSEWHERE;
+    if (ended)
+        return run->state == RUN_LOST && !engine->runner.executor_ready ? OPEN_ORPHAN
+                                                                        : OPEN_FINISHED;
+    return run->state == RUN_CLAIMED ? OPEN_CLAIMED : OPEN_ORPHAN;
+}
+
+static void take_new_run(struct engine *engine, const struct run *run)
+{
+    struct open_run *open = open_runs_add(&engine->runs, run, phase_of(engine, run));
+    if (!open) {
+        ports_log(&engine->ports, "run_dropped", "job=%s error=\"out of memory\"", run->job_name);
+        return;
+    }
+    if (run->not_before_ms > open->start_at_ms)
+        open->start_at_ms = run->not_before_ms;
+    open->seen = engine->now.boot;
+    follow(engine, open, run, open->phase);
+    replan_job_of(engine, run);
+}
+
+/* What the store has ended before it was begun here stays so; of what is begun here, this node's
+ * own steps are the truth. */
+static void take_end(struct engine *engine, struct open_run *open, const struct run *run)
+{
+    bool ours = is_ours(engine, run);
+    bool was_open = open->phase < OPEN_FINISHED;
+    if (open->phase == OPEN_FINISHED && !ours) { /* adopted, and its node has come back */
+        open->run = *run;
+        return;
+    }
+    if (open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED &&
+        open->phase != OPEN_ENDED_ELSEWHERE)
+        return;
+    follow(engine, open, run, ours ? OPEN_FINISHED : OPEN_ENDED_ELSEWHERE);
+    if (was_open)
+        replan_job_of(engine, run);
+}
+
+/* A begin whose answer is not there yet, or never came. */
+static void take_begun(struct engine *engine, struct open_run *open, const struct run *run)
+{
+    if (open->phase == OPEN_REFUSED)
+        runner_begun_before(&engine->runner, open);
+    else if (open->phase == OPEN_CLAIMED || open->begins == 1)
+        runner_begun(&engine->runner, open, run->fence, run->job_revision);
+    else /* with which of the requests is not known */
+        open->run.state = RUN_BEGUN;
+}
+
+/* Of runs that this node is busy with, its own steps are the truth; but of a step whose answer was
+ * lost, and of those that another node has taken over, the feed tells. */
+static void take_step(struct engine *engine, struct open_run *open, const struct run *run)
+{
+    if (open->phase < OPEN_CLAIMED) {
+        bool is_old_news = open->phase == OPEN_TAKING && !run->node[0];
+        if (run->state == RUN_CLAIMED && strcmp(run->node, engine->config.node) == 0)
+            follow(engine, open, run, OPEN_CLAIMED);
+        else if (!is_ours(engine, run) && !is_old_news)
+            follow(engine, open, run, phase_of(engine, run));
+        return;
+    }
+    bool is_begun_here = open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED;
+    if (is_begun_here)
+        return;
+    if (run->nonce != open->run.nonce)
+        follow(engine, open, run, OPEN_ELSEWHERE);
+    else if (run->state == RUN_BEGUN)
+        take_begun(engine, open, run);
+}
+
+static void take_run(struct engine *engine, const struct run *run)
+{
+    struct open_run *open = open_runs_find(&engine->runs, &run->id);
+    if (!open)
+        take_new_run(engine, run);
+    else if (run_state_is_end(run->state))
+        take_end(engine, open, run);
+    else
+        take_step(engine, open, run);
+}
+
+/* Somebody has put a run or an entry on record. What is here of our own goes on to be recorded,
+ * too: this node knows better, and twice is harmless. */
+static void take_forget(struct engine *engine, const struct id *id)
+{
+    struct open_run *open = open_runs_find(&engine->runs, id);
+    if (!open) {
+        recorder_forget_entry(&engine->recorder, id);
+        return;
+    }
+    if (open->phase > OPEN_WAITING && open->phase != OPEN_ENDED_ELSEWHERE)
+        return;
+    struct run run = open->run;
+    open_runs_remove(&engine->runs, open);
+    replan_job_of(engine, &run);
+}
+
+static void take_entry(struct engine *engine, const struct store_change *change)
+{
+    if (recorder_add_entry(&engine->recorder, change->entry) != OK)
+        ports_log(&engine->ports, "entry_deferred", "job=%s", change->entry->job_name);
+    if (!change->entry->node[0])
+        engine->sweeper.has_news = true;
+}
+
+static void take_kill(struct engine *engine, const struct run *order)
+{
+    struct open_run *open = open_runs_find(&engine->runs, &order->id);
+    if (open)
+        runner_kill(&engine->runner, open, order->reason, order->by);
+}
+
+/* ---- all of them ---- */
+
+static void take_loaded(struct engine *engine)
+{
+    engine->loaded = true;
+    catalog_sort(&engine->catalog); /* now, rather than when somebody asks and runs are due */
+    engine_settle_boot(engine);
+    peers_go_live(&engine->peers, engine->now);
+    engine->sweeper.has_news = true;
+    engine_replan(engine);
+    ports_log(&engine->ports, "loaded", "jobs=%zu", catalog_count(&engine->catalog));
+}
+
+static void take_change(struct engine *engine, const struct store_change *change)
+{
+    switch (change->kind) {
+    case STORE_CHANGE_JOB:
+        take_job(engine, change);
+        break;
+    case STORE_CHANGE_DELETE:
+        take_delete(engine, change);
+        break;
+    case STORE_CHANGE_CURSOR:
+        take_cursor(engine, change);
+        break;
+    case STORE_CHANGE_RUN:
+        take_run(engine, change->run);
+        break;
+    case STORE_CHANGE_ENTRY:
+        take_entry(engine, change);
+        break;
+    case STORE_CHANGE_FORGET:
+        take_forget(engine, &change->gone_id);
+        break;
+    case STORE_CHANGE_KILL:
+        take_kill(engine, change->run);
+        break;
+    case STORE_CHANGE_META:
+        engine_take_meta(engine, change->meta);
+        break;
+    case STORE_CHANGE_PEER:
+    case STORE_CHANGE_DRAIN:
+    case STORE_CHANGE_LEADER:
+        engine_take_node(engine, change);
+        break;
+    case STORE_CHANGE_LOADED:
+        take_loaded(engine);
+        break;
+    }
+}
+
+void engine_take_changes(struct engine *engine)
+{
+    struct store_change change;
+    while (store_next_change(engine->ports.store, &change))
+        take_change(engine, &change);
+}

@@ -1,0 +1,137 @@
+#include <string.h>
+
+#include "engine_internal.h"
+
+enum {
+    HEARTBEAT_MS = 2000, /* the others are told at least so often */
+    HURRY_MS = 200,      /* and of a refusal, or its end, at most so often */
+};
+
+void engine_take_node(struct engine *engine, const struct store_change *change)
+{
+    bool is_peer = change->kind == STORE_CHANGE_PEER;
+    bool was_alive = is_peer && peers_is_alive(&engine->peers, change->peer->name);
+    if (peers_take(&engine->peers, change, engine->now) != OK) {
+        ports_log(&engine->ports, "node_dropped", "error=\"out of memory\"");
+        return;
+    }
+    if (is_peer && was_alive != change->peer->is_alive) {
+        engine->sweeper.has_news = true;
+        if (strcmp(change->peer->name, engine->config.node) != 0)
+            ports_log(&engine->ports, was_alive ? "node_gone" : "node_there", "node=%s",
+                      change->peer->name);
+    }
+    if (change->kind == STORE_CHANGE_LEADER)
+        ports_log(&engine->ports, "leader", "node=%s", change->leader);
+}
+
+/* ---- what the others are told ---- */
+
+bool engine_is_drained(const struct engine *engine)
+{
+    const struct known_peer *self = peers_find(&engine->peers, engine->config.node);
+    return self && self->is_drained;
+}
+
+enum peer_refusal engine_refusal(const struct engine *engine)
+{
+    if (!(engine->config.self.roles & PEER_WORKER))
+        return PEER_NO_WORKER;
+    if (engine->draining)
+        return PEER_STOPPING;
+    if (engine->peers.is_skewed || !engine->peers.is_settled)
+        return PEER_CLOCK;
+    if (!engine->runner.executor_ready)
+        return PEER_NO_SPAWNER;
+    return engine_room(engine) ? PEER_ACCEPTS : PEER_FULL;
+}
+
+/* Alone there is nobody to tell but of what changes. */
+static struct boot_ms announce_at(const struct engine *engine)
+{
+    const struct peer *said = &engine->config.self;
+    bool differs =
+        engine_refusal(engine) != said->refusal || engine->config.max_running != said->max_running;
+    bool is_alone = engine->peers.alive_count <= 1;
+    if (!engine->announced)
+        return engine->now.boot;
+    if (differs)
+        return (struct boot_ms){engine->announced_at.ms + HURRY_MS};
+    return (struct boot_ms){is_alone ? INT64_MAX : engine->announced_at.ms + HEARTBEAT_MS};
+}
+
+static void announce(struct engine *engine)
+{
+    struct peer *self = &engine->config.self;
+    self->refusal = engine_refusal(engine);
+    self->max_running = engine->config.max_running;
+    self->running = (int)engine_open_runs(engine);
+    self->wall_ms = engine->now.wall.ms;
+    self->boot_ms = engine->now.boot.ms;
+    self->skew_ms = engine->peers.skew_ms;
+    engine->announced = true;
+    engine->announced_at = engine->now.boot;
+    if (store_announce(engine->ports.store, self) != OK)
+        ports_log(&engine->ports, "not_announced", "error=\"out of memory\"");
+}
+
+/* ---- and what follows from what they tell ---- */
+
+static void compare_clocks(struct engine *engine)
+{
+    peers_reckon(&engine->peers, engine->now);
+    bool is_skewed = engine->peers.is_skewed;
+    engine->runner.is_held = is_skewed;
+    if (is_skewed == engine->was_skewed)
+        return;
+    ports_log(&engine->ports, is_skewed ? "clock_wrong" : "clock_well", "ahead_ms=%lld%s",
+              (long long)engine->peers.skew_ms,
+              is_skewed ? " what=\"nothing is started here until it agrees with the other nodes'\""
+                        : "");
+    engine->was_skewed = is_skewed;
+}
+
+/* What was left to others while this node was drained was put off. */
+static void set_may_run(struct engine *engine, bool may_run)
+{
+    bool again = may_run && !engine->planner.may_run;
+    engine->planner.may_run = may_run;
+    if (again)
+        engine_replan(engine);
+}
+
+static void follow(struct engine *engine)
+{
+    bool leads = engine_leads(engine);
+    if (engine->sweeper.leads != leads) {
+        engine->sweeper.leads = engine->planner.leads = leads;
+        engine->sweeper.has_news = true;
+    }
+    bool is_placed = engine->placement.generation && engine->placed == engine->peers.generation;
+    if (!is_placed && placement_set(&engine->placement, &engine->peers, &engine->config.self) == OK)
+        engine->placed = engine->peers.generation;
+    set_may_run(engine, !engine_is_drained(engine));
+}
+
+void engine_meet_nodes(struct engine *engine)
+{
+    if (!engine->loaded)
+        return;
+    compare_clocks(engine);
+    if (announce_at(engine).ms <= engine->now.boot.ms) {
+        announce(engine);
+        engine_take_changes(engine); /* this node among them, if the store is quick */
+        compare_clocks(engine);
+    }
+    follow(engine);
+}
+
+int64_t engine_meet_at(const struct engine *engine)
+{
+    if (!engine->loaded)
+        return NEVER_MS;
+    struct boot_ms at = announce_at(engine), settle_at = peers_settle_at(&engine->peers);
+    if (settle_at.ms < at.ms)
+        at = settle_at;
+    return at.ms == INT64_MAX ? NEVER_MS : wall_at(engine->now, at);
+}

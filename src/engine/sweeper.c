@@ -1,0 +1,237 @@
+#include "sweeper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    BATCH = 256,
+    LOST_AFTER_MS = 1000,            /* a node is gone for so long: its runs are lost */
+    ADOPT_AFTER_MS = 10 * 60 * 1000, /* it does not come back to record what it did */
+    RETRY_AFTER_MS = 1000,
+};
+
+/* The ends of runs that were lost, on their way. */
+struct loss_batch {
+    struct store_request request;
+    struct sweeper *sweeper;
+    struct store_finish finishes[BATCH];
+};
+
+/* Runs that are taken in order to be ended. */
+struct end_batch {
+    struct store_request request;
+    struct sweeper *sweeper;
+    struct store_take takes[BATCH];
+};
+
+void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, const char *node,
+                  const struct peers *peers, struct open_runs *runs, struct recorder *recorder)
+{
+    *sweeper = (struct sweeper){.ports = ports,
+                                .node = node,
+                                .peers = peers,
+                                .runs = runs,
+                                .recorder = recorder,
+                                .look_at = {INT64_MAX}};
+}
+
+static void look_again(struct sweeper *sweeper, int64_t after_ms)
+{
+    int64_t at_ms = sweeper->now.boot.ms + after_ms;
+    if (at_ms < sweeper->look_at.ms)
+        sweeper->look_at.ms = at_ms;
+}
+
+/* Is the node gone for so long? If it is gone at all, there is another look when it will be. */
+static bool is_gone_for(struct sweeper *sweeper, const char *node, int64_t ms)
+{
+    int64_t gone_ms = peers_gone_for_ms(sweeper->peers, node, sweeper->now);
+    if (gone_ms >= 0 && gone_ms < ms)
+        look_again(sweeper, ms - gone_ms);
+    return gone_ms >= ms;
+}
+
+/* ---- lost ---- */
+
+static void losses_done(struct store_request *request, enum status st)
+{
+    struct loss_batch *batch = request->context;
+    for (size_t i = 0; i < request->count; i++) {
+        struct open_run *open = open_runs_find(batch->sweeper->runs, &batch->finishes[i].run.id);
+        if (open)
+            open->is_swept = false;
+    }
+    if (st != OK)
+        look_again(batch->sweeper, RETRY_AFTER_MS);
+    free(batch);
+}
+
+static void send_losses(struct sweeper *sweeper, struct loss_batch *batch)
+{
+    batch->sweeper = sweeper;
+    batch->request.op = STORE_FINISH;
+    batch->request.items.finishes = batch->finishes;
+    batch->request.done = losses_done;
+    batch->request.context = batch;
+    store_submit(sweeper->ports->store, &batch->request);
+}
+
+static void add_loss(struct sweeper *sweeper, struct loss_batch *batch, struct open_run *open)
+{
+    struct run *run = &batch->finishes[batch->request.count++].run;
+    *run = open->run;
+    run->state = RUN_LOST;
+    run->reason = REASON_NODE_DIED;
+    run->exit_code = -1;
+    run->finished_ms = sweeper->now.wall.ms;
+    snprintf(run->detail, sizeof(run->detail), "node %s is gone", open->run.node);
+    open->is_swept = true;
+    ports_log(sweeper->ports, "run_lost", "job=%s node=%s", open->run.job_name, open->run.node);
+}
+
+/* Runs that others have claimed are put up to be taken over; those that they have begun are lost.
+ */
+static void sweep_open(struct sweeper *sweeper)
+{
+    struct loss_batch *batch = NULL;
+    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_ELSEWHERE);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (peers_is_alive(sweeper->peers, open->run.node))
+            continue;
+        if (open->run.state == RUN_CLAIMED) {
+            open->seen = sweeper->now.boot;
+            open_runs_move(sweeper->runs, open, OPEN_LEFT);
+            continue;
+        }
+        if (open->is_swept || !sweeper->leads ||
+            !is_gone_for(sweeper, open->run.node, LOST_AFTER_MS))
+            continue;
+        if (!batch && !(batch = calloc(1, sizeof(*batch)))) {
+            look_again(sweeper, RETRY_AFTER_MS);
+            return;
+        }
+        add_loss(sweeper, batch, open);
+        if (batch->request.count == BATCH) {
+            send_losses(sweeper, batch);
+            batch = NULL;
+        }
+    }
+    if (batch)
+        send_losses(sweeper, batch);
+}
+
+/* ---- missed ---- */
+
+static void ends_done(struct store_request *request, enum status st)
+{
+    struct end_batch *batch = request->context;
+    struct sweeper *sweeper = batch->sweeper;
+    for (size_t i = 0; i < request->count; i++) {
+        struct open_run *open = open_runs_find(sweeper->runs, &batch->takes[i].run_id);
+        if (!open || open->phase != OPEN_TAKING)
+            continue;
+        if (st == OK && batch->takes[i].taken) {
+            open->run = batch->takes[i].run;
+            open_runs_move(sweeper->runs, open, OPEN_CLAIMED);
+            open_runs_end(sweeper->runs, open, RUN_MISSED, REASON_DEADLINE,
+                          "claimed by a node that went away, and not taken over in time",
+                          sweeper->now.wall);
+        } else {
+            open_runs_move(sweeper->runs, open, OPEN_LEFT);
+            look_again(sweeper, RETRY_AFTER_MS);
+        }
+    }
+    free(batch);
+}
+
+static void send_ends(struct sweeper *sweeper, struct end_batch *batch)
+{
+    batch->sweeper = sweeper;
+    batch->request.op = STORE_TAKE;
+    batch->request.items.takes = batch->takes;
+    batch->request.done = ends_done;
+    batch->request.context = batch;
+    store_submit(sweeper->ports->store, &batch->request);
+}
+
+/* Taken first: should its node come back this moment, one of the two has it, and not both. */
+static void add_end(struct sweeper *sweeper, struct end_batch *batch, struct open_run *open)
+{
+    struct store_take *take = &batch->takes[batch->request.count++];
+    take->run_id = open->run.id;
+    take->from_nonce = open->run.nonce;
+    take->nonce = ports_new_nonce(sweeper->ports);
+    take->now_ms = sweeper->now.wall.ms;
+    snprintf(take->node, sizeof(take->node), "%s", sweeper->node);
+    open_runs_move(sweeper->runs, open, OPEN_TAKING);
+}
+
+static void sweep_left(struct sweeper *sweeper)
+{
+    struct end_batch *batch = NULL;
+    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_LEFT);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (peers_is_alive(sweeper->peers, open->run.node)) {
+            open_runs_move(sweeper->runs, open, OPEN_ELSEWHERE);
+            continue;
+        }
+        int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
+        if (!sweeper->leads || late_at_ms == NEVER_MS)
+            continue;
+        if (late_at_ms > sweeper->now.wall.ms) {
+            look_again(sweeper, late_at_ms - sweeper->now.wall.ms);
+            continue;
+        }
+        if (!batch && !(batch = calloc(1, sizeof(*batch)))) {
+            look_again(sweeper, RETRY_AFTER_MS);
+            return;
+        }
+        add_end(sweeper, batch, open);
+        if (batch->request.count == BATCH) {
+            send_ends(sweeper, batch);
+            batch = NULL;
+        }
+    }
+    if (batch)
+        send_ends(sweeper, batch);
+}
+
+/* ---- on record ---- */
+
+static bool is_to_adopt(void *context, const char *node)
+{
+    struct sweeper *sweeper = context;
+    return !*node || is_gone_for(sweeper, node, ADOPT_AFTER_MS);
+}
+
+static void adopt(struct sweeper *sweeper)
+{
+    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_ENDED_ELSEWHERE);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (is_to_adopt(sweeper, open->run.node))
+            open_runs_move(sweeper->runs, open, OPEN_FINISHED);
+    }
+    recorder_adopt_entries(sweeper->recorder, is_to_adopt, sweeper);
+}
+
+void sweeper_sweep(struct sweeper *sweeper)
+{
+    if (!sweeper->has_news && sweeper->look_at.ms > sweeper->now.boot.ms)
+        return;
+    sweeper->has_news = false;
+    sweeper->look_at.ms = INT64_MAX;
+    sweep_open(sweeper);
+    sweep_left(sweeper);
+    if (sweeper->leads)
+        adopt(sweeper);
+}
+
+int64_t sweeper_wake_at(const struct sweeper *sweeper)
+{
+    if (sweeper->has_news)
+        return sweeper->now.wall.ms;
+    return sweeper->look_at.ms == INT64_MAX ? NEVER_MS : wall_at(sweeper->now, sweeper->look_at);
+}
