@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "hash.h"
+
 #define START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z */
 
 static struct world *of_executor(struct executor *executor)
@@ -80,7 +82,10 @@ static bool next_change(struct store *front, struct store_change *ret)
 {
     struct world *world = of_front(front);
     while (store_next_change(world->store, ret)) {
-        if (!world->deaf || (ret->kind != STORE_CHANGE_JOB && ret->kind != STORE_CHANGE_CURSOR))
+        bool is_job = ret->kind == STORE_CHANGE_JOB || ret->kind == STORE_CHANGE_CURSOR;
+        bool is_other =
+            ret->kind == STORE_CHANGE_PEER && strcmp(ret->peer->name, world->config.node) != 0;
+        if (!(world->deaf && is_job) && !(world->alone && is_other))
             return true;
     }
     return false;
@@ -281,22 +286,41 @@ static void new_engine(struct world *world)
     world_pass(world, 0);
 }
 
-struct world *world_new(void)
+static struct world *new_world(void)
 {
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
-    world->now = (struct now){{START_MS}, {1000000}};
     world->duration_ms = 10;
-    world->seed = 1;
     world->front.ops = &front_ops;
     world->executor.ops = &executor_ops;
     world->history.ops = &history_ops;
+    assert_int_equal(zone_db_new(NULL, &world->zones), OK);
+    return world;
+}
+
+struct world *world_new(void)
+{
+    struct world *world = new_world();
+    world->now = (struct now){{START_MS}, {1000000}};
+    world->seed = 1;
     world->config = engine_config_default();
     snprintf(world->config.node, sizeof(world->config.node), "node-1");
     snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-1");
     struct store_wake wake = {no_wake, NULL};
     assert_int_equal(store_memory_new(wake, &world->store), OK);
-    assert_int_equal(zone_db_new(NULL, &world->zones), OK);
+    new_engine(world);
+    return world;
+}
+
+struct world *world_join(struct world *other, const struct engine_config *config)
+{
+    struct world *world = new_world();
+    world->now = other->now;
+    world->now.boot.ms += 12345678; /* each machine has its own */
+    world->seed = hash_text(other->seed, config->node);
+    world->config = *config;
+    struct store_wake wake = {no_wake, NULL};
+    assert_int_equal(store_memory_attach(other->store, wake, &world->store), OK);
     new_engine(world);
     return world;
 }
@@ -317,11 +341,20 @@ struct world *world_free(struct world *world)
 
 /* ---- what happens ---- */
 
-static void turns(struct world *world)
+static void turns_of(struct world *const *worlds, size_t count)
 {
     /* Whatever a turn submits is answered in the next one. */
-    for (int i = 0; i < 12; i++)
-        engine_step(world->engine, world->now);
+    for (int i = 0; i < 12; i++) {
+        for (size_t k = 0; k < count; k++) {
+            if (!worlds[k]->frozen)
+                engine_step(worlds[k]->engine, worlds[k]->now);
+        }
+    }
+}
+
+static void turns(struct world *world)
+{
+    turns_of(&world, 1);
 }
 
 static void move_clock(struct world *world, int64_t ms)
@@ -343,17 +376,25 @@ static int64_t until_next(const struct world *world)
     return wait < 1 ? 1 : wait;
 }
 
+void worlds_pass(struct world *const *worlds, size_t count, int64_t ms)
+{
+    turns_of(worlds, count);
+    while (ms > 0) {
+        int64_t wait = ms;
+        for (size_t i = 0; i < count; i++) {
+            int64_t next = worlds[i]->frozen ? ms : until_next(worlds[i]);
+            wait = next < wait ? next : wait;
+        }
+        for (size_t i = 0; i < count; i++)
+            move_clock(worlds[i], wait);
+        ms -= wait;
+        turns_of(worlds, count);
+    }
+}
+
 void world_pass(struct world *world, int64_t ms)
 {
-    turns(world);
-    while (ms > 0) {
-        int64_t wait = until_next(world);
-        if (wait > ms)
-            wait = ms;
-        move_clock(world, wait);
-        ms -= wait;
-        turns(world);
-    }
+    worlds_pass(&world, 1, ms);
 }
 
 void world_sleep(struct world *world, int64_t ms)

@@ -1,6 +1,6 @@
 /* A machine for testing the engine: a clock that only the test moves, the store in memory behind a
  * door that can be closed, an executor whose processes last as long as the test says, and a history
- * that keeps everything. */
+ * that keeps everything. Several of them can share a store: then each is a node. */
 #ifndef PEAL_TEST_WORLD_H
 #define PEAL_TEST_WORLD_H
 
@@ -40,6 +40,8 @@ struct world {
     size_t submitted_count;
     size_t answered; /* requests of all kinds so far */
     bool deaf;       /* changes of jobs and cursors get lost on the way from the store */
+    bool alone;      /* those of other nodes do */
+    bool frozen;     /* kill -STOP: time passes without it */
     struct engine *engine;
     struct engine_config config;
     struct executor executor; /* from here on: what the fakes keep */
@@ -67,6 +69,9 @@ struct world {
 
 /* At 2026-01-01T00:00:00Z; the engine is loaded and idle. */
 struct world *world_new(void);
+
+/* Another node with the store of this one, now. */
+struct world *world_join(struct world *other, const struct engine_config *config);
 struct world *world_free(struct world *world);
 
 /* A new job from YAML, through the store; its uid. */
@@ -77,6 +82,9 @@ void world_change(struct world *world, const struct id *uid, void (*change)(stru
 
 /* Lets time pass, turn by turn as the engine asks for them. */
 void world_pass(struct world *world, int64_t ms);
+
+/* The same for several nodes; whoever is frozen has no turns. */
+void worlds_pass(struct world *const *worlds, size_t count, int64_t ms);
 
 /* Time passes without the engine: it was not running, or the machine slept. */
 void world_sleep(struct world *world, int64_t ms);
