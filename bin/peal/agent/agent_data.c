@@ -19,7 +19,7 @@ static enum status find_node(const struct agent_config *config, struct agent_dat
                     "the store would be nobody's. Leave out --node-id, or use a new folder",
                     config->data, data->node, config->node_id);
     else if (st != OK)
-        strbuf_addf(why, "can't write to the data folder %s: %s", config->data, strerror(errno));
+        strbuf_addf(why, "can't read the data folder %s: %s", config->data, strerror(errno));
     return st;
 }
 
@@ -88,7 +88,10 @@ enum status agent_data_open(const struct agent_config *config, struct loop *loop
                                  why);
     if (st != OK)
         return st;
-    st = remember_store(config);
+    /* Only now: a start that failed leaves a new folder new. */
+    st = data_folder_write_node(config->data, data->node);
+    if (st == OK)
+        st = remember_store(config);
     if (st == OK)
         st = data_folder_write_pid(config->data);
     if (st != OK)

@@ -8,7 +8,10 @@
 
 #include "store_etcd.h"
 
-enum { PASSWORD_MAX = 1024 };
+enum {
+    PASSWORD_MAX = 1024,
+    PROBE_MS = 4000, /* how long a start waits for the first answer */
+};
 
 /* ---- the password ---- */
 
@@ -107,6 +110,56 @@ void etcd_login_release(struct etcd_login *login)
 
 /* ---- the store ---- */
 
+struct probe {
+    bool is_over;
+    enum status status;
+    struct strbuf *why;
+};
+
+static void on_probe(void *context, const struct etcd_result *result)
+{
+    struct probe *probe = context;
+    probe->is_over = true;
+    probe->status = result->status == E_UNKNOWN ? E_UNREACHABLE : result->status;
+    if (result->status != OK)
+        strbuf_adds(probe->why, result->message);
+}
+
+/* Whether anybody answers, lets us in and shows us the prefix: the store itself is patient with
+ * servers that are away for a moment, a user who mistyped an address should not have to be. */
+static enum status knock(struct loop *loop, const struct etcd_login *login, const char *prefix,
+                         struct strbuf *why)
+{
+    struct parse_error error = {0};
+    struct etcd_client *client = NULL;
+    struct probe probe = {.why = why};
+    const struct etcd_reply reply = {on_probe, &probe, PROBE_MS};
+    enum status st = etcd_client_new(loop, &login->client, &client, &error);
+    if (st != OK) {
+        strbuf_adds(why, error.message);
+        return st;
+    }
+    struct strbuf key;
+    strbuf_init(&key);
+    strbuf_addf(&key, "%s/", prefix);
+    const struct etcd_range range = {
+        .key = etcd_text(key.text), .prefix = true, .keys_only = true, .limit = 1};
+    st = etcd_range(client, &range, &reply, NULL);
+    while (st == OK && !probe.is_over)
+        loop_run_once(loop);
+    strbuf_release(&key);
+    etcd_client_free(client);
+    return st == OK ? probe.status : st;
+}
+
+static enum status open_store(struct loop *loop, const struct etcd_login *login,
+                              const struct store_etcd_config *config, struct store_wake wake,
+                              struct store **ret, struct strbuf *why)
+{
+    enum status st = knock(loop, login, config->prefix, why);
+    return st == OK ? store_etcd_open(loop, config, wake, ret, why) : st;
+}
+
 enum status agent_store_open_etcd(const struct agent_config *config, struct loop *loop,
                                   const char *node, const char *data, struct store_wake wake,
                                   struct store **ret, struct strbuf *why)
@@ -130,13 +183,11 @@ enum status agent_store_open_etcd(const struct agent_config *config, struct loop
     };
     strbuf_init(&name);
     strbuf_init(&problem);
-    st = store_etcd_open(loop, &etcd, wake, ret, &problem);
+    st = open_store(loop, &login, &etcd, wake, ret, &problem);
     if (st != OK) {
         store_url_print(&config->store, &name);
-        strbuf_addf(why, "can't open the store %s: %s", name.text,
-                    problem.length ? problem.text : status_text(st));
-        if (st == E_UNREACHABLE)
-            strbuf_addf(why, "\nCheck it: peal doctor --store %s", name.text);
+        strbuf_addf(why, "can't open the store %s: %s\nCheck it: peal doctor --store %s", name.text,
+                    problem.length ? problem.text : status_text(st), name.text);
     }
     strbuf_release(&name);
     strbuf_release(&problem);

@@ -143,11 +143,22 @@ enum status data_folder_node(const char *folder, const char *wanted, char node[6
             snprintf(node, 64, "%s", wanted);
         else
             make_node(node);
-        return write_line(folder, "node", node);
+        return OK;
     }
     if (st == OK && *wanted && strcmp(wanted, node) != 0)
         return E_CONFLICT;
     return st;
+}
+
+enum status data_folder_write_node(const char *folder, const char *node)
+{
+    char known[64];
+    char *path = data_folder_file(folder, "node");
+    if (!path)
+        return E_NOMEM;
+    bool is_known = read_line(path, known, sizeof(known)) == OK && strcmp(known, node) == 0;
+    free(path);
+    return is_known ? OK : write_line(folder, "node", node);
 }
 
 char *data_folder_store(const char *folder)

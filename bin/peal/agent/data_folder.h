@@ -18,10 +18,11 @@ MUST_CHECK enum status data_folder_make(const char *folder);
 /* FOLDER/NAME as a new string; NULL: out of memory. */
 char *data_folder_file(const char *folder, const char *name);
 
-/* The node's id: read from FOLDER/node, made on the first start (`wanted`, or if that is empty the
- * host name and a few random letters), the same for ever. E_CONFLICT: it is not the one that is
- * wanted; `node` says which. */
+/* The node's id: read from FOLDER/node, else `wanted`, or if that is empty made of the host name
+ * and a few random letters. E_CONFLICT: the folder has another than the wanted one; `node` says
+ * which. It is the same for ever once it is written. */
 MUST_CHECK enum status data_folder_node(const char *folder, const char *wanted, char node[64]);
+MUST_CHECK enum status data_folder_write_node(const char *folder, const char *node);
 
 /* The store that the agent of this folder used last, as store_url_print has it; NULL: not known. It
  * is the same for the next start, unless that names another. */
