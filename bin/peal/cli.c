@@ -192,6 +192,7 @@ enum exit_code cli_fail(enum status st)
     case E_CORRUPT:
     case E_VERSION:
     case E_BUSY:
+    case E_ROLLED_BACK:
         break;
     }
     return EXIT_ERROR;

@@ -30,6 +30,8 @@ const char *status_text(enum status st)
         return "unknown version";
     case E_BUSY:
         return "busy";
+    case E_ROLLED_BACK:
+        return "restored from a backup";
     }
     return "unknown status";
 }

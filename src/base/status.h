@@ -15,9 +15,10 @@ enum status {
     E_UNKNOWN = -6,   /* sent, outcome unknown: read back, never guess */
     E_UNREACHABLE = -7,
     E_TOO_LARGE = -8,
-    E_CORRUPT = -9,  /* data on disk or on the wire breaks its own format */
-    E_VERSION = -10, /* data of a version that this program does not know */
-    E_BUSY = -11,    /* held by someone else */
+    E_CORRUPT = -9,      /* data on disk or on the wire breaks its own format */
+    E_VERSION = -10,     /* data of a version that this program does not know */
+    E_BUSY = -11,        /* held by someone else */
+    E_ROLLED_BACK = -12, /* the store was restored from a backup; nobody has said how to go on */
 };
 
 /* A short English text for a status; never NULL. */
