@@ -1,0 +1,535 @@
+/* Nodes on a real etcd when things go wrong. Each node has a loop of its own, so that one can stand
+ * still, as if it were stopped or dead, while the others go on. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "etcd.h"
+#include "etcd_server.h"
+#include "store_etcd.h"
+#include "store_world.h"
+
+enum { NODES = 3, TTL_MS = 5000 };
+
+struct node {
+    struct loop *loop;
+    struct loop_timer *tick;
+    struct world *world;
+    struct peer self;
+    bool is_frozen;
+};
+
+/* cmocka gives a backend no context. */
+static struct {
+    struct etcd_cluster cluster;
+    const char *user, *password;
+    int places;
+    struct node nodes[NODES];
+} lab;
+
+static int64_t now_ms(void)
+{
+    return clock_now().boot.ms;
+}
+
+static void on_tick(void *context)
+{
+    (void)context; /* it only ends loop_run_once */
+}
+
+static void turn_node(struct node *node)
+{
+    loop_timer_set(node->tick, 10);
+    loop_run_once(node->loop);
+    store_dispatch(node->world->store);
+    world_read_feed(node->world);
+}
+
+/* All that are not frozen, a bit. */
+static void turn(void)
+{
+    for (struct node *node = lab.nodes; node < lab.nodes + NODES; node++)
+        if (node->world && !node->is_frozen)
+            turn_node(node);
+}
+
+static void make_place(char place[128])
+{
+    snprintf(place, 128, "/nodes/%d", lab.places);
+}
+
+static void remove_place(const char *place)
+{
+    (void)place; /* it goes with the server */
+}
+
+static const struct store_backend backend = {
+    .name = "etcd",
+    .make_place = make_place,
+    .remove_place = remove_place,
+    .durable = true,
+    .turn = turn,
+};
+
+/* The condition must come true in time, while all nodes live that are not frozen. */
+#define wait_until(limit_ms, condition)                                                            \
+    do {                                                                                           \
+        int64_t until_ms = now_ms() + (limit_ms);                                                  \
+        while (!(condition)) {                                                                     \
+            if (now_ms() > until_ms)                                                               \
+                fail_msg("line %d: not within %d ms: %s", __LINE__, (limit_ms), #condition);       \
+            turn();                                                                                \
+        }                                                                                          \
+    } while (0)
+
+/* ---- nodes ---- */
+
+static void new_lab(void)
+{
+    lab.places++;
+}
+
+static struct node *open_node(int index)
+{
+    struct node *node = &lab.nodes[index];
+    struct strbuf why;
+    strbuf_init(&why);
+    *node = (struct node){.is_frozen = false};
+    assert_int_equal(loop_new(&node->loop), OK);
+    assert_int_equal(loop_timer_new(node->loop, on_tick, NULL, &node->tick), OK);
+    struct world *world = world_new(&backend);
+    struct store_etcd_config config = {.endpoints = lab.cluster.endpoints,
+                                       .endpoint_count = (size_t)lab.cluster.count,
+                                       .user = lab.user,
+                                       .password = lab.password,
+                                       .prefix = world->place};
+    enum status st = store_etcd_open(node->loop, &config, world_wake(world), &world->store, &why);
+    if (st != OK)
+        fail_msg("%s: %s", status_text(st), why.text);
+    strbuf_release(&why);
+    world_read_feed(world);
+    node->world = world;
+    return node;
+}
+
+static struct node *start_node(int index, const char *name, uint64_t home)
+{
+    struct node *node = open_node(index);
+    node->self = a_peer(name, home);
+    node->self.instance.bytes[0] = (uint8_t)(index + 1); /* each start has one of its own */
+    announce(node->world, &node->self);
+    return node;
+}
+
+static void end_node(struct node *node)
+{
+    if (!node->world)
+        return;
+    world_free(node->world);
+    loop_timer_free(node->tick);
+    loop_free(node->loop);
+    *node = (struct node){.is_frozen = false};
+}
+
+static void end_all(void)
+{
+    for (int i = 0; i < NODES; i++)
+        end_node(&lab.nodes[i]);
+}
+
+static bool leads(const struct node *node)
+{
+    return store_leads(node->world->store);
+}
+
+static bool hears_of(const struct node *node, const char *name, bool is_alive)
+{
+    const struct peer *peer = look_for_peer(node->world, name);
+    return peer && peer->is_alive == is_alive;
+}
+
+static enum status health(const struct node *node, struct strbuf *why)
+{
+    strbuf_reset(why);
+    return store_health(node->world->store, why);
+}
+
+static bool is_well(const struct node *node)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    bool well = health(node, &why) == OK;
+    strbuf_release(&why);
+    return well;
+}
+
+/* Says something new, without waiting until it is heard. */
+static void say(struct node *node, int running)
+{
+    node->self.running = running;
+    announce(node->world, &node->self);
+}
+
+static bool has_heard(const struct node *node, const char *name, int running)
+{
+    const struct peer *peer = look_for_peer(node->world, name);
+    return peer && peer->running == running;
+}
+
+/* ---- asking etcd behind their backs ---- */
+
+struct asked {
+    bool is_done;
+    enum status status;
+    int64_t revision;
+    bool is_leader; /* who answered */
+};
+
+static void on_asked(void *context, const struct etcd_result *result)
+{
+    *(struct asked *)context = (struct asked){
+        .is_done = true,
+        .status = result->status,
+        .revision = result->revision,
+        .is_leader = result->member.leader_id && result->member.leader_id == result->member_id};
+}
+
+struct asker {
+    struct loop *loop;
+    struct etcd_client *client;
+    struct asked asked;
+    struct etcd_reply reply;
+};
+
+static void open_asker(struct asker *asker, int member)
+{
+    struct etcd_client_config config = {.endpoints = &lab.cluster.endpoints[member],
+                                        .endpoint_count = 1};
+    *asker = (struct asker){.reply = {on_asked, NULL, 5000}};
+    asker->reply.context = &asker->asked;
+    assert_int_equal(loop_new(&asker->loop), OK);
+    assert_int_equal(etcd_client_new(asker->loop, &config, &asker->client, NULL), OK);
+}
+
+static struct asked close_asker(struct asker *asker, enum status st)
+{
+    assert_int_equal(st, OK);
+    while (!asker->asked.is_done)
+        loop_run_once(asker->loop);
+    assert_int_equal(asker->asked.status, OK);
+    etcd_client_free(asker->client);
+    loop_free(asker->loop);
+    return asker->asked;
+}
+
+static int64_t put(const char *kind, const char *value)
+{
+    struct asker asker;
+    char key[160];
+    snprintf(key, sizeof(key), "/nodes/%d/%s", lab.places, kind);
+    open_asker(&asker, 0);
+    struct etcd_put request = {.key = etcd_text(key), .value = etcd_text(value)};
+    return close_asker(&asker, etcd_put(asker.client, &request, &asker.reply, NULL)).revision;
+}
+
+static void delete_below(const char *kind)
+{
+    struct asker asker;
+    char key[160];
+    snprintf(key, sizeof(key), "/nodes/%d/%s", lab.places, kind);
+    open_asker(&asker, 0);
+    struct etcd_delete request = {.key = etcd_text(key), .prefix = true};
+    close_asker(&asker, etcd_delete(asker.client, &request, &asker.reply, NULL));
+}
+
+static void compact(int64_t revision)
+{
+    struct asker asker;
+    open_asker(&asker, 0);
+    close_asker(&asker, etcd_compact(asker.client, revision, true, &asker.reply, NULL));
+}
+
+static bool is_etcd_leader(int member)
+{
+    struct asker asker;
+    open_asker(&asker, member);
+    return close_asker(&asker, etcd_status(asker.client, &asker.reply, NULL)).is_leader;
+}
+
+/* ---- a node that vanishes ---- */
+
+static void who_vanishes_is_gone_and_comes_back_by_itself(void **state)
+{
+    (void)state;
+    new_lab();
+    struct node *first = start_node(0, "node-1", 1);
+    wait_until(2000, leads(first));
+    struct node *second = start_node(1, "node-2", 2);
+    wait_until(2000, hears_of(first, "node-2", true) && hears_of(second, "node-1", true));
+    first->is_frozen = true; /* kill -STOP, as far as etcd can tell */
+    int64_t since_ms = now_ms(), ended_ms = 0;
+    while (!leads(second) || hears_of(second, "node-1", true)) {
+        assert_true(now_ms() - since_ms < TTL_MS + 2000);
+        if (!ended_ms && !leads(first)) /* it would know, whenever it were to wake up */
+            ended_ms = now_ms();
+        turn();
+        assert_false(leads(second) && !ended_ms);
+    }
+    print_message("led no more after %lld ms, the other leads after %lld ms\n",
+                  (long long)(ended_ms - since_ms), (long long)(now_ms() - since_ms));
+    assert_false(leads(first));
+    assert_string_equal(second->world->picture.leader, "node-2");
+    first->is_frozen = false;
+    wait_until(3000, hears_of(second, "node-1", true));
+    wait_until(1000, sees_alive(first->world, "node-1"));
+    wait_until(1000, strcmp(first->world->picture.leader, "node-2") == 0);
+    say(first, 7);
+    wait_until(1000, has_heard(second, "node-1", 7));
+    assert_false(leads(first));
+    assert_true(leads(second));
+    end_all();
+}
+
+/* ---- two agents with one name ---- */
+
+static void a_name_that_is_in_use_is_refused(void **state)
+{
+    struct strbuf why;
+    (void)state;
+    new_lab();
+    strbuf_init(&why);
+    struct node *first = start_node(0, "node-1", 1);
+    wait_until(2000, leads(first));
+    struct node *second = start_node(1, "node-1", 2);
+    int64_t since_ms = now_ms();
+    wait_until(TTL_MS + 4000, health(second, &why) != OK);
+    assert_true(now_ms() - since_ms > TTL_MS);
+    assert_int_equal(health(second, &why), E_CONFLICT);
+    assert_string_equal(why.text,
+                        "node id node-1 is in use by another agent at https://10.0.0.1:7625 "
+                        "(started 2026-01-01T00:00:00Z): give this one another --node-id");
+    assert_false(leads(second));
+    assert_true(is_well(first));
+    assert_true(look_for_peer(second->world, "node-1")->home == 1);
+    end_node(first);
+    wait_until(2000, is_well(second)); /* it went on trying */
+    wait_until(2000, leads(second));
+    assert_true(look_for_peer(second->world, "node-1")->home == 2);
+    strbuf_release(&why);
+    end_all();
+}
+
+static void a_restart_joins_at_once(void **state)
+{
+    (void)state;
+    new_lab();
+    struct node *dead = start_node(0, "node-1", 1);
+    wait_until(2000, leads(dead));
+    struct node *other = start_node(1, "node-2", 2);
+    wait_until(2000, hears_of(other, "node-1", true) && hears_of(other, "node-2", true));
+    world_mark(other->world);
+    dead->is_frozen = true; /* kill -9; its keys are there for 5 s more */
+    int64_t since_ms = now_ms();
+    struct node *again = start_node(2, "node-1", 1);
+    wait_until(1000, hears_of(again, "node-1", true) &&
+                         look_for_peer(other->world, "node-1")->instance.bytes[0] == 3);
+    wait_until(1000, leads(other)); /* the dead one's candidacy is gone, and it was next */
+    assert_int_equal(other->world->picture.changes[STORE_CHANGE_PEER], 1); /* never gone */
+    print_message("joined and the lead passed on after %lld ms\n",
+                  (long long)(now_ms() - since_ms));
+
+    dead->is_frozen = false; /* it was not dead, nor its folder locked: it must not come back */
+    wait_until(2 * TTL_MS + 4000, !is_well(dead));
+    assert_true(is_well(again));
+    assert_int_equal(look_for_peer(other->world, "node-1")->instance.bytes[0], 3);
+    assert_false(leads(dead));
+    end_all();
+}
+
+/* ---- etcd goes away ---- */
+
+static void nobody_is_gone_because_etcd_is_away(void **state)
+{
+    (void)state;
+    new_lab();
+    struct node *first = start_node(0, "node-1", 1);
+    wait_until(2000, leads(first));
+    struct node *second = start_node(1, "node-2", 2);
+    wait_until(2000, hears_of(first, "node-2", true) && hears_of(second, "node-1", true));
+    etcd_member_kill(&lab.cluster, 0);
+    say(first, 5); /* which nobody hears, yet */
+    int64_t since_ms = now_ms();
+    while (now_ms() - since_ms < TTL_MS + 500) {
+        turn();
+        assert_true(hears_of(first, "node-2", true) && hears_of(second, "node-1", true));
+        assert_false(leads(second));
+    }
+    assert_false(is_well(first));
+    assert_false(leads(first)); /* who knows what the others see */
+    etcd_member_restart(&lab.cluster, 0, true);
+    wait_until(6000, has_heard(second, "node-1", 5));
+    wait_until(6000, leads(first) || leads(second));
+    assert_false(leads(first) && leads(second));
+    say(second, 6);
+    wait_until(6000, has_heard(first, "node-2", 6) && sees_alive(first->world, "node-2"));
+    wait_until(2000, is_well(first) && is_well(second));
+    end_all();
+}
+
+static void a_new_list_tells_who_came_and_went(void **state)
+{
+    (void)state;
+    new_lab();
+    struct node *first = start_node(0, "node-1", 1), *left = start_node(1, "node-2", 2);
+    put("drains/node-7", "anna");
+    put("drains/node-8", "anna");
+    wait_until(2000, hears_of(first, "node-2", true) && hears_of(first, "node-1", true));
+    wait_until(2000, first->world->picture.drain_count == 2);
+    first->is_frozen = true;
+    etcd_member_restart(&lab.cluster, 0, true); /* so that it has no connection */
+    end_node(left);
+    struct node *came = start_node(2, "node-3", 3);
+    wait_until(2000, sees_alive(came->world, "node-3"));
+    delete_below("drains/node-7");
+    put("drains/node-9", "otto");
+    compact(put("drains/node-8", "otto"));
+    first->is_frozen = false;
+    wait_until(4000, hears_of(first, "node-2", false) && hears_of(first, "node-3", true));
+    assert_null(look_for_drain(first->world, "node-7"));
+    assert_string_equal(look_for_drain(first->world, "node-8")->by, "otto");
+    assert_string_equal(look_for_drain(first->world, "node-9")->by, "otto");
+    say(came, 3);
+    wait_until(2000, has_heard(first, "node-3", 3)); /* and it goes on */
+    end_all();
+}
+
+static void the_loss_of_a_member_is_survived(void **state)
+{
+    struct etcd_cluster one = lab.cluster;
+    int leader = 0;
+    (void)state;
+    lab.cluster = (struct etcd_cluster){.count = 3};
+    etcd_cluster_start(&lab.cluster);
+    new_lab();
+    struct node *first = start_node(0, "node-1", 1);
+    wait_until(5000, leads(first));
+    struct node *second = start_node(1, "node-2", 2);
+    wait_until(5000, hears_of(first, "node-2", true) && hears_of(second, "node-1", true));
+    while (!is_etcd_leader(leader))
+        leader = (leader + 1) % 3;
+    etcd_member_kill(&lab.cluster, leader);
+    say(first, 4);
+    say(second, 5);
+    wait_until(12000, has_heard(first, "node-2", 5) && has_heard(second, "node-1", 4) &&
+                          (leads(first) || leads(second)));
+    assert_false(leads(first) && leads(second));
+    assert_true(sees_alive(first->world, "node-2") && sees_alive(second->world, "node-1"));
+    end_all();
+    etcd_cluster_remove(&lab.cluster);
+    lab.cluster = one;
+}
+
+/* ---- what others do to the keys ---- */
+
+static void what_cannot_be_read_is_passed_over(void **state)
+{
+    static const char *const rows[][2] = {
+        {"nodes/text", "not JSON"},
+        {"nodes/", "{}"},
+        {"nodes/empty", ""},
+        {"nodes/list", "[1, 2]"},
+        {"nodes/no-instance", "{\"home\": \"00\"}"},
+        {"nodes/a-name-that-is-longer-than-any-node-may-have-which-is-sixty-three-letters", "{}"},
+        {"drains/a-name-that-is-longer-than-any-node-may-have-which-is-sixty-three-letters", "x"},
+        {"leader/x", ""},
+        {"unknown/x", "y"},
+    };
+    (void)state;
+    new_lab();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) / 2; i++)
+        put(rows[i][0], rows[i][1]);
+    struct node *node = start_node(0, "node-1", 1);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        put(rows[i][0], rows[i][1]);
+    wait_until(2000, sees_alive(node->world, "node-1"));
+    delete_below("nodes/text");
+    delete_below("leader/x"); /* which led, having come first */
+    wait_until(2000, leads(node));
+    assert_int_equal(node->world->picture.peer_count, 1);
+    assert_int_equal(node->world->picture.drain_count, 0);
+    assert_true(is_well(node));
+    end_all();
+}
+
+static void keys_that_somebody_deletes_are_written_again(void **state)
+{
+    (void)state;
+    new_lab();
+    struct node *node = start_node(0, "node-1", 1);
+    wait_until(2000, leads(node));
+    delete_below("nodes/");
+    wait_until(2000, hears_of(node, "node-1", false));
+    say(node, 1);
+    wait_until(2000, sees_alive(node->world, "node-1"));
+    delete_below("leader/");
+    wait_until(2000, !leads(node));
+    wait_until(2000, leads(node));
+    end_all();
+}
+
+static void an_etcd_with_users_is_joined(void **state)
+{
+    struct etcd_cluster one = lab.cluster;
+    char command[1024];
+    (void)state;
+    lab.cluster = (struct etcd_cluster){.count = 1};
+    etcd_cluster_start(&lab.cluster);
+    snprintf(command, sizeof(command),
+             "export ETCDCTL_API=3 ETCDCTL_ENDPOINTS=%s; { etcdctl user add root:rootpw &&"
+             " etcdctl role add root && etcdctl user grant-role root root &&"
+             " etcdctl user add peal:secret && etcdctl role add peal &&"
+             " etcdctl role grant-permission peal --prefix=true readwrite /nodes/ &&"
+             " etcdctl user grant-role peal peal && etcdctl auth enable; } >/dev/null",
+             lab.cluster.endpoints[0]);
+    assert_int_equal(system(command), 0);
+    lab.user = "peal";
+    lab.password = "secret";
+    new_lab();
+    struct node *first = start_node(0, "node-1", 1);
+    wait_until(5000, leads(first));
+    struct node *second = start_node(1, "node-2", 2);
+    wait_until(5000, hears_of(first, "node-2", true));
+    end_node(first);
+    wait_until(2000, leads(second) && hears_of(second, "node-1", false)); /* it has left */
+    end_all();
+    lab.user = lab.password = NULL;
+    etcd_cluster_remove(&lab.cluster);
+    lab.cluster = one;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_vanishes_is_gone_and_comes_back_by_itself),
+        cmocka_unit_test(a_name_that_is_in_use_is_refused),
+        cmocka_unit_test(a_restart_joins_at_once),
+        cmocka_unit_test(nobody_is_gone_because_etcd_is_away),
+        cmocka_unit_test(a_new_list_tells_who_came_and_went),
+        cmocka_unit_test(the_loss_of_a_member_is_survived),
+        cmocka_unit_test(what_cannot_be_read_is_passed_over),
+        cmocka_unit_test(keys_that_somebody_deletes_are_written_again),
+        cmocka_unit_test(an_etcd_with_users_is_joined),
+    };
+    signal(SIGPIPE, SIG_IGN); /* as the agent does */
+    if (!etcd_cluster_available()) {
+        printf("skipped: there is no etcd here; Debian has it in etcd-server\n");
+        return 77;
+    }
+    lab.cluster.count = 1;
+    etcd_cluster_start(&lab.cluster);
+    int failed = cmocka_run_group_tests_name("nodes in etcd", tests, NULL, NULL);
+    etcd_cluster_remove(&lab.cluster);
+    return failed;
+}
