@@ -3,15 +3,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <limits.h>
-#include <linux/sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "raw.h"
+#include "search.h"
+
+#define MASK_BYTES 8 /* of a set of signals, as the kernel has it */
 
 static const __rlimit_resource_t resources[SPAWN_LIMIT_COUNT] = {
     [SPAWN_LIMIT_NOFILE] = RLIMIT_NOFILE, [SPAWN_LIMIT_CORE] = RLIMIT_CORE,
@@ -20,26 +21,37 @@ static const __rlimit_resource_t resources[SPAWN_LIMIT_COUNT] = {
     [SPAWN_LIMIT_DATA] = RLIMIT_DATA,     [SPAWN_LIMIT_STACK] = RLIMIT_STACK,
 };
 
-static _Noreturn void fail(const struct child_setup *setup, enum spawn_step step, int error)
+static _Noreturn void fail(const struct child_setup *setup, enum spawn_step step, long error)
 {
-    setup->slot->error = error;
+    setup->slot->error = (int32_t)error;
     setup->slot->step = step;
-    _exit(127);
+    for (;;)
+        raw_call(SYS_exit_group, 127, 0, 0, 0);
+}
+
+/* Ends the process if the result of a step is an error. */
+static void check(const struct child_setup *setup, enum spawn_step step, long result)
+{
+    if (result < 0)
+        fail(setup, step, -result);
+}
+
+static long set_limit(int resource, uint64_t soft, uint64_t hard)
+{
+    const uint64_t limit[2] = {soft, hard}; /* as prlimit64 has it on every machine */
+    return raw_call(SYS_prlimit64, 0, resource, (long)limit, 0);
 }
 
 /* Soft and hard limit become the same: a job can't raise what its owner has set. */
-static bool set_limits(const struct child_setup *setup)
+static long set_limits(const struct child_setup *setup)
 {
-    if (setrlimit(RLIMIT_NOFILE, &setup->nofile) < 0)
-        return false;
-    for (int i = 0; i < SPAWN_LIMIT_COUNT; i++) {
-        if (!(setup->request->limits_set & (1u << i)))
-            continue;
-        struct rlimit limit = {setup->request->limits[i], setup->request->limits[i]};
-        if (setrlimit(resources[i], &limit) < 0)
-            return false;
+    long result = set_limit(RLIMIT_NOFILE, setup->nofile.rlim_cur, setup->nofile.rlim_max);
+    for (int i = 0; i < SPAWN_LIMIT_COUNT && result >= 0; i++) {
+        uint64_t limit = setup->request->limits[i];
+        if (setup->request->limits_set & (1u << i))
+            result = set_limit((int)resources[i], limit, limit);
     }
-    return true;
+    return result;
 }
 
 /* Failure does no harm: the job is then as likely to be killed as the spawner. */
@@ -53,100 +65,73 @@ static void reset_oom(void)
     close(fd);
 }
 
-static bool switch_user(const struct user_ids *user)
+static long switch_user(const struct user_ids *user)
 {
-    if (!user->must_switch)
-        return true;
-    return setgroups(user->group_count, user->groups) == 0 &&
-           setresgid(user->gid, user->gid, user->gid) == 0 &&
-           setresuid(user->uid, user->uid, user->uid) == 0;
+    bool done = setgroups(user->group_count, user->groups) == 0 &&
+                setresgid(user->gid, user->gid, user->gid) == 0 &&
+                setresuid(user->uid, user->uid, user->uid) == 0;
+    return done ? 0 : -errno;
 }
 
-static bool arrange_fds(const int fds[3])
+static long arrange_fds(const int fds[3])
 {
-    for (int i = 0; i < 3; i++)
-        if (dup2(fds[i], i) < 0)
-            return false;
+    for (int i = 0; i < 3; i++) {
+        long result = raw_call(SYS_dup3, fds[i], i, 0, 0);
+        if (result < 0)
+            return result;
+    }
     /* All that the spawner opens is close-on-exec; this is for what it may have inherited. */
-    return syscall(SYS_close_range, 3u, ~0u, 0u) == 0 || errno == ENOSYS;
+    long result = raw_call(SYS_close_range, 3, (long)~0u, 0, 0);
+    return result == -ENOSYS ? 0 : result;
 }
 
-static const char *search_path(char *const *env)
+static long execve_raw(const char *file, char *const *argv, char *const *env)
 {
-    for (; *env; env++)
-        if (strncmp(*env, "PATH=", 5) == 0)
-            return *env + 5;
-    return "/usr/bin:/bin";
+    return raw_call(SYS_execve, (long)file, (long)argv, (long)env, 0);
 }
 
 /* As execvp, but with the job's own PATH and without handing a nameless script to a shell.
- * Returns errno. */
-static int execute(char *const *argv, char *const *env)
+ * Returns a negative errno. */
+static long execute(char *const *argv, char *const *env)
 {
     if (argv[0][0] == '\0')
-        return ENOENT;
-    if (strchr(argv[0], '/')) {
-        execve(argv[0], argv, env);
-        return errno;
-    }
-    size_t name_size = strlen(argv[0]) + 1;
-    int error = ENOENT;
-    const char *path = search_path(env);
-    for (const char *at = path; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
-        char file[PATH_MAX];
-        size_t length = strcspn(at, ":");
-        if (length == 0 || length + 1 + name_size > sizeof(file))
-            continue;
-        memcpy(file, at, length);
-        file[length] = '/';
-        memcpy(file + length + 1, argv[0], name_size);
-        execve(file, argv, env);
-        if (errno == EACCES)
-            error = EACCES; /* found, but unusable: say so unless a later one works */
-        else if (errno != ENOENT && errno != ENOTDIR)
-            return errno;
+        return -ENOENT;
+    if (strchr(argv[0], '/'))
+        return execve_raw(argv[0], argv, env);
+    long error = -ENOENT;
+    struct search search;
+    search_begin(&search, argv[0], env);
+    while (search_next(&search)) {
+        long result = execve_raw(search.file, argv, env);
+        if (result == -EACCES)
+            error = result; /* found, but unusable: say so unless a later one works */
+        else if (result != -ENOENT && result != -ENOTDIR)
+            return result;
     }
     return error;
 }
 
-static _Noreturn void child_main(const struct child_setup *setup)
+void child_main(const void *argument)
 {
+    const struct child_setup *setup = argument;
     const struct spawn_request *request = setup->request;
-    if (setsid() < 0)
-        fail(setup, SPAWN_STEP_SESSION, errno);
-    if (setup->reset_oom)
+    check(setup, SPAWN_STEP_SESSION, raw_call(SYS_setsid, 0, 0, 0, 0));
+    if (setup->reset_oom) /* in memory of its own, see launch.h */
         reset_oom();
-    umask((mode_t)request->umask);
-    if (!set_limits(setup))
-        fail(setup, SPAWN_STEP_LIMITS, errno);
-    if (request->nice && setpriority(PRIO_PROCESS, 0, request->nice) < 0)
-        fail(setup, SPAWN_STEP_NICE, errno);
-    if (!switch_user(setup->user))
-        fail(setup, SPAWN_STEP_SWITCH, errno);
-    if (chdir(request->cwd[0] ? request->cwd : "/") < 0)
-        fail(setup, SPAWN_STEP_CWD, errno);
-    if (!arrange_fds(setup->fds))
-        fail(setup, SPAWN_STEP_FDS, errno);
+    raw_call(SYS_umask, (long)request->umask, 0, 0, 0);
+    check(setup, SPAWN_STEP_LIMITS, set_limits(setup));
+    if (request->nice)
+        check(setup, SPAWN_STEP_NICE, raw_call(SYS_setpriority, PRIO_PROCESS, 0, request->nice, 0));
+    if (setup->user->must_switch) /* in memory of its own, see launch.h */
+        check(setup, SPAWN_STEP_SWITCH, switch_user(setup->user));
+    const char *cwd = request->cwd[0] ? request->cwd : "/";
+    check(setup, SPAWN_STEP_CWD, raw_call(SYS_chdir, (long)cwd, 0, 0, 0));
+    check(setup, SPAWN_STEP_FDS, arrange_fds(setup->fds));
 
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL); /* dispositions are default in the spawner itself */
+    const uint64_t none = 0; /* dispositions are default in the spawner itself */
+    raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, MASK_BYTES);
     if (request->deadline_boot_ms && clock_now().boot.ms >= request->deadline_boot_ms)
         fail(setup, SPAWN_STEP_DEADLINE, 0);
-    fail(setup, SPAWN_STEP_EXEC, execute(request->argv, setup->env));
-}
-
-pid_t child_fork(const struct child_setup *setup)
-{
-    struct clone_args args = {.exit_signal = SIGCHLD};
-    if (setup->cgroup_fd >= 0) {
-        args.flags = CLONE_INTO_CGROUP;
-        args.cgroup = (__u64)setup->cgroup_fd;
-    }
-    long pid = syscall(SYS_clone3, &args, sizeof(args));
-    if (pid < 0 && errno == ENOSYS && setup->cgroup_fd < 0)
-        pid = fork(); /* a filter of system calls that does not know clone3 */
-    if (pid == 0)
-        child_main(setup);
-    return (pid_t)pid;
+    check(setup, SPAWN_STEP_EXEC, execute(request->argv, setup->env));
+    fail(setup, SPAWN_STEP_EXEC, 0); /* an exec that worked does not come back */
 }

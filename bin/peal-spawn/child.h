@@ -1,15 +1,9 @@
-/* Makes the process of a run: fork, set-up, exec.
- *
- * A plain fork, not vfork: the spawner is so small that both cost the same (the exec dominates),
- * the two cores can work at the same time, no memory is shared with a process that already runs
- * as another user, and a set-up that hangs hangs alone. Between fork and exec only system calls
- * are made, no allocation. */
+/* What a new process does between its making and its exec. */
 #ifndef PEAL_SPAWNER_CHILD_H
 #define PEAL_SPAWNER_CHILD_H
 
 #include <stdbool.h>
 #include <sys/resource.h>
-#include <sys/types.h>
 
 #include "slots.h"
 #include "spawn_message.h"
@@ -26,8 +20,12 @@ struct child_setup {
     struct slot *slot;
 };
 
-/* The pid, or -1 and errno. The process exists in its cgroup from its first instruction on; it
- * leaves the failing step in the slot if it does not get as far as exec. */
-pid_t child_fork(const struct child_setup *setup);
+/* Leaves by exec, or with the failing step in the slot.
+ *
+ * The memory may be the spawner's, which goes on meanwhile. So nothing is written to but the stack
+ * and the slot, nothing is allocated, no errno is set (raw.h), and what is read is the caller's own
+ * copy. The rest that is changed here (session, limits, folder, descriptors, signals) belongs to
+ * the process and not to its memory; and no signal has a handler that could run in it. */
+_Noreturn void child_main(const void *argument); /* a child_setup, as raw_clone hands it on */
 
 #endif

@@ -194,6 +194,7 @@ static void close_all(struct spawner *s)
     unlinkat(s->folder_fd, SPAWN_SOCKET, 0);
     journal_close(&s->journal);
     cgroups_release(&s->cgroups);
+    launches_release(&s->launches);
     slots_release(&s->slots);
     run_table_release(&s->runs);
     heap_release(&s->timers);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "cgroup.h"
+#include "launch.h"
 #include "run.h"
 #include "slots.h"
 #include "tree.h"
@@ -49,6 +50,7 @@ struct spawner {
     struct journal journal;
     struct cgroups cgroups;
     struct slots slots;
+    struct launches launches;
     struct tree tree;
     bool tree_is_fresh;   /* the picture was taken in this turn and nothing ended since */
     struct rlimit nofile; /* as it was inherited */

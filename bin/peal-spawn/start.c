@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "clock.h"
 #include "spawner.h"
 
@@ -75,11 +74,11 @@ static char **make_env(const struct spawn_request *request, char mark[64])
     return env;
 }
 
-static pid_t fork_in_cgroup(struct spawner *s, struct run *run, struct child_setup *setup)
+static pid_t launch_in_cgroup(struct spawner *s, struct run *run, struct child_setup *setup)
 {
     setup->cgroup_fd = cgroup_make(&s->cgroups, run->info.id);
     run->has_cgroup = setup->cgroup_fd >= 0;
-    pid_t pid = child_fork(setup);
+    pid_t pid = launch_process(&s->launches, setup);
     if (!run->has_cgroup)
         return pid;
     int error = errno;
@@ -88,7 +87,7 @@ static pid_t fork_in_cgroup(struct spawner *s, struct run *run, struct child_set
         cgroups_release(&s->cgroups);
         run->has_cgroup = false;
         setup->cgroup_fd = -1;
-        return child_fork(setup);
+        return launch_process(&s->launches, setup);
     }
     errno = error;
     return pid;
@@ -111,7 +110,7 @@ static enum spawn_step make_process(struct spawner *s, struct run *run, struct c
     }
     run->info.started_boot_ms = clock_now().boot.ms;
     run->info.started_wall_ms = clock_now().wall.ms;
-    pid_t pid = fork_in_cgroup(s, run, setup);
+    pid_t pid = launch_in_cgroup(s, run, setup);
     if (pid < 0) {
         *ret_error = errno;
         return SPAWN_STEP_FORK;

@@ -189,6 +189,65 @@ static void failures_to_start_are_told(void **state)
     assert_int_equal(harness_ended(h, "after")->reason, SPAWN_EXITED);
 }
 
+/* Hundreds on their way to the exec at the same time: each finds its own end. */
+static void starts_do_not_mix(void **state)
+{
+    static const struct {
+        const char *command;
+        enum spawn_reason reason;
+        int error;
+    } cases[] = {
+        {"true", SPAWN_EXITED, 0},
+        {"no-such-command", SPAWN_START_FAILED, ENOENT},
+        {"/etc", SPAWN_START_FAILED, EACCES},
+        {"/etc/passwd/no", SPAWN_START_FAILED, ENOTDIR},
+    };
+    struct harness *h = *state;
+    enum { COUNT = 400 };
+    char id[32];
+    for (size_t i = 0; i < COUNT; i++) {
+        struct shell shell;
+        snprintf(id, sizeof(id), "mixed-%zu", i);
+        shell_init(&shell, id, "");
+        char *argv[] = {(char *)cases[i % ROWS(cases)].command, NULL};
+        shell.request.argv = argv;
+        harness_start(h, &shell.request);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof(id), "mixed-%zu", i);
+        const struct spawn_run *run = harness_ended(h, id);
+        if (run->reason != cases[i % ROWS(cases)].reason ||
+            run->error != cases[i % ROWS(cases)].error)
+            fail_msg("%s: %s, error %d", id, spawn_reason_text((enum spawn_reason)run->reason),
+                     run->error);
+    }
+}
+
+static void environments_of_every_size_arrive(void **state)
+{
+    static const size_t sizes[] = {0, 100, 8000, 28000, 28600, 28700, 30000, 120000};
+    struct harness *h = *state;
+    for (size_t i = 0; i < ROWS(sizes); i++) { /* a launch holds some of them, others not */
+        char id[32], *variable = malloc(sizes[i] + 3);
+        assert_non_null(variable);
+        memset(variable, 'x', sizes[i] + 2);
+        memcpy(variable, "B=", 2);
+        variable[sizes[i] + 2] = '\0';
+        struct shell shell;
+        snprintf(id, sizeof(id), "size-%zu", i);
+        shell_init(&shell, id, "echo $A ${#B}");
+        shell.env[2] = variable;
+        harness_start(h, &shell.request);
+        free(variable);
+        harness_ended(h, id);
+        char *text = harness_output(h, id, 0, NULL, NULL), want[32];
+        snprintf(want, sizeof(want), "1 %zu\n", sizes[i]);
+        if (strcmp(text, want) != 0)
+            fail_msg("%zu bytes: got \"%s\"", sizes[i], text);
+        free(text);
+    }
+}
+
 static void limits_that_stop_a_start_are_told(void **state)
 {
     struct harness *h = *state;
@@ -284,6 +343,33 @@ static void bad_requests_are_refused_at_once(void **state)
     shell_init(&shell, "ok", big);
     assert_int_equal(spawn_client_start(h->client, &shell.request), E_TOO_LARGE);
     free(big);
+}
+
+static int write_oom_score(const char *text)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    bool wrote = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return wrote ? 0 : -1;
+}
+
+static int setup_with_oom_score(void **state)
+{
+    return write_oom_score("200") < 0 || harness_setup(state) < 0 ? -1 : write_oom_score("0");
+}
+
+static void the_oom_score_is_reset_for_runs_only(void **state)
+{
+    struct harness *h = *state;
+    char script[128];
+    snprintf(script, sizeof(script), "cat /proc/self/oom_score_adj /proc/%u/oom_score_adj",
+             h->hello.pid);
+    harness_sh(h, "oom", script);
+    harness_ended(h, "oom");
+    char *text = harness_output(h, "oom", 0, NULL, NULL);
+    assert_string_equal(text, "0\n200\n");
+    free(text);
 }
 
 static int count_fds(uint32_t pid)
@@ -389,11 +475,15 @@ int main(void)
         TEST(only_three_descriptors_are_inherited),
         TEST(stdin_is_given),
         TEST(failures_to_start_are_told),
+        TEST(starts_do_not_mix),
+        TEST(environments_of_every_size_arrive),
         TEST(limits_that_stop_a_start_are_told),
         TEST(running_out_of_descriptors_is_told),
         TEST(an_expired_start_never_runs),
         TEST(a_second_start_does_not_run_twice),
         TEST(bad_requests_are_refused_at_once),
+        cmocka_unit_test_setup_teardown(the_oom_score_is_reset_for_runs_only, setup_with_oom_score,
+                                        harness_teardown),
         TEST(five_thousand_start_in_one_instant),
         TEST(root_switches_to_allowed_users_only),
     };
