@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -81,7 +82,7 @@ static long arrange_fds(const int fds[3])
             return result;
     }
     /* All that the spawner opens is close-on-exec; this is for what it may have inherited. */
-    long result = raw_call(SYS_close_range, 3, (long)~0u, 0, 0);
+    long result = raw_call(SYS_close_range, 3, INT_MAX, 0, 0);
     return result == -ENOSYS ? 0 : result;
 }
 

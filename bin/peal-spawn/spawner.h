@@ -2,7 +2,8 @@
  *
  *   main.c      options, lock, socket, signals    agent.c    the connection to the agent
  *   spawner.c   the loop                          start.c    a start request becomes a run
- *   life.c      what happens to a run then        upgrade.c  exec of the spawner's own file
+ *   life.c      what happens to a run then        launch.c   its process is made
+ *   upgrade.c   exec of the spawner's own file    child.c    and goes its way to the exec
  */
 #ifndef PEAL_SPAWNER_SPAWNER_H
 #define PEAL_SPAWNER_SPAWNER_H
