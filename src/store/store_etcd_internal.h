@@ -106,7 +106,8 @@ void batch_fail_all(struct store_etcd *store, enum status st);
 
 enum status nodes_announce(struct store *base, const struct peer *self);
 bool nodes_lead(const struct store *base);
-/* E_CONFLICT: another agent has this node's name; *why says which. Accepts NULL. */
+/* Not OK: this node is not among the others, and *why says why; E_CONFLICT: another agent has its
+ * name. Accepts NULL. */
 enum status nodes_health(const struct nodes *nodes, struct strbuf *why);
 /* The others see it at once if etcd can be asked, which is waited for, but not for long. */
 void nodes_leave(struct store_etcd *store);

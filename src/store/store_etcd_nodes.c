@@ -20,11 +20,11 @@
 
 enum {
     TTL_S = 5,
-    WAIT_MS = 500,                               /* for another agent to vanish */
+    WAIT_MS = 500, /* for another agent to vanish, or before we stand as a candidate again */
     WAITS_MAX = (TTL_S * 1000 + 2000) / WAIT_MS, /* then it lives */
     RETRY_FIRST_MS = 200,
-    RETRY_LAST_MS = 3200,
-    LEAVE_MS = 1000,
+    RETRY_LAST_MS = 1600,
+    LEAVE_MS = 500,
 };
 
 enum membership {
@@ -51,8 +51,9 @@ struct nodes {
     struct loop_timer *timer; /* to go on, where that has to wait */
     int64_t retry_ms;
     int waits;
-    struct strbuf conflict; /* who has our name; empty: nobody */
-    char leader[64];        /* as it was fed last */
+    enum status health; /* not OK: why it is not in, though it should be */
+    struct strbuf why;
+    char leader[64]; /* as it was fed last */
 };
 
 static void write_self(struct nodes *nodes);
@@ -62,6 +63,23 @@ static void retry_later(struct nodes *nodes)
     loop_timer_set(nodes->timer, nodes->retry_ms);
     if (nodes->retry_ms < RETRY_LAST_MS)
         nodes->retry_ms *= 2;
+}
+
+static void set_health(struct nodes *nodes, enum status st)
+{
+    nodes->health = st;
+    store_etcd_wake(nodes->store);
+}
+
+/* The others take it for gone, or will soon: whatever it began now they would give up as lost. */
+static void ail(struct nodes *nodes, enum status st, const char *message)
+{
+    if (nodes->health == E_CONFLICT) /* says more */
+        return;
+    strbuf_reset(&nodes->why);
+    strbuf_addf(&nodes->why, "etcd: %s; this node tries to join the others", message);
+    bool is_away = st == E_UNKNOWN || st == E_NOT_FOUND; /* no answer, or no lease any more */
+    set_health(nodes, is_away ? E_UNREACHABLE : st);
 }
 
 /* ---- leading ---- */
@@ -103,7 +121,7 @@ static void on_election(void *context, const struct etcd_election_notice *notice
     case ETCD_ELECTION_DROPPED: /* by us, or somebody has deleted our key */
         store_etcd_wake(nodes->store);
         if (nodes->membership == NODE_IN)
-            retry_later(nodes);
+            loop_timer_set(nodes->timer, WAIT_MS);
         break;
     case ETCD_ELECTION_FAILED: /* it tries again */
         break;
@@ -122,13 +140,13 @@ static void start_over(struct nodes *nodes)
     etcd_election_drop(nodes->election);
     nodes->lease = etcd_lease_free(nodes->lease);
     retry_later(nodes);
-    store_etcd_wake(nodes->store);
 }
 
 static void on_lease(void *context, const struct etcd_lease_notice *notice)
 {
     struct nodes *nodes = context;
     if (notice->kind != ETCD_LEASE_GRANTED) {
+        ail(nodes, notice->status, notice->message);
         start_over(nodes);
         return;
     }
@@ -167,9 +185,8 @@ static void enter(struct nodes *nodes, int64_t revision)
     nodes->key_revision = revision;
     nodes->retry_ms = RETRY_FIRST_MS;
     nodes->waits = 0;
-    if (nodes->conflict.length)
-        store_etcd_wake(nodes->store);
-    strbuf_reset(&nodes->conflict);
+    if (nodes->health != OK)
+        set_health(nodes, OK);
     revoke_former_lease(nodes);
     update_candidacy(nodes);
     if (nodes->is_news)
@@ -179,7 +196,7 @@ static void enter(struct nodes *nodes, int64_t revision)
 /* `other` is NULL where its value could not be read. */
 static void explain_conflict(struct nodes *nodes, const struct peer *other)
 {
-    struct strbuf *why = &nodes->conflict;
+    struct strbuf *why = &nodes->why;
     strbuf_reset(why);
     strbuf_addf(why, "node id %s is in use by another agent", nodes->self.name);
     if (other && other->address[0])
@@ -204,7 +221,7 @@ static void wait_for_other(struct nodes *nodes, const struct peer *other)
         nodes->waits++;
     if (nodes->waits == WAITS_MAX) {
         explain_conflict(nodes, other);
-        store_etcd_wake(nodes->store);
+        set_health(nodes, E_CONFLICT);
     }
     loop_timer_set(nodes->timer, WAIT_MS);
 }
@@ -233,13 +250,16 @@ static void on_written(void *context, const struct etcd_result *result)
     const struct etcd_txn_result *txn = &result->op.txn;
     nodes->write = NULL;
     if (result->status == E_NOT_FOUND) { /* the lease is gone */
+        ail(nodes, result->status, result->message);
         start_over(nodes);
-    } else if (result->status != OK || txn->op_count != 1) {
+    } else if (result->status != OK) {
+        if (nodes->membership != NODE_IN)
+            ail(nodes, result->status, result->message);
         nodes->is_news = true;
         retry_later(nodes);
     } else if (txn->succeeded) {
         enter(nodes, result->revision);
-    } else if (txn->ops[0].kv_count) {
+    } else if (txn->op_count && txn->ops[0].kv_count) {
         meet(nodes, txn->ops[0].kvs);
     } else {
         nodes->key_revision = 0;
@@ -301,31 +321,43 @@ static struct nodes *release(struct nodes *nodes)
     etcd_txn_free(nodes->txn);
     loop_timer_free(nodes->timer);
     strbuf_release(&nodes->value);
-    strbuf_release(&nodes->conflict);
+    strbuf_release(&nodes->why);
     free(nodes->key);
     free(nodes->leader_prefix);
     free(nodes);
     return NULL;
 }
 
+struct leaving {
+    bool is_answered;
+    enum status status;
+};
+
 static void on_left(void *context, const struct etcd_result *result)
 {
-    (void)result; /* else it expires */
-    *(bool *)context = true;
+    *(struct leaving *)context = (struct leaving){true, result->status};
+}
+
+static enum status revoke_and_wait(struct store_etcd *store, int64_t lease)
+{
+    struct leaving leaving = {.is_answered = false};
+    struct etcd_reply reply = {on_left, &leaving, LEAVE_MS};
+    enum status st = etcd_lease_revoke(store->client, lease, &reply, NULL);
+    if (st != OK)
+        return st;
+    while (!leaving.is_answered)
+        loop_run_once(store->loop);
+    return leaving.status;
 }
 
 void nodes_leave(struct store_etcd *store)
 {
-    bool is_done = false;
-    struct etcd_reply reply = {.done = on_left, .context = &is_done, .deadline_ms = LEAVE_MS};
     if (!store->nodes)
         return;
     int64_t lease = store->nodes->lease ? etcd_lease_id(store->nodes->lease) : 0;
     store->nodes = release(store->nodes);
-    if (lease == 0 || etcd_lease_revoke(store->client, lease, &reply, NULL) != OK)
-        return;
-    while (!is_done)
-        loop_run_once(store->loop);
+    if (lease && revoke_and_wait(store, lease) == E_UNKNOWN) /* such as on a broken connection */
+        revoke_and_wait(store, lease);                       /* else the lease expires */
 }
 
 static enum status nodes_new(struct store_etcd *store, const struct peer *self, struct nodes **ret)
@@ -337,7 +369,7 @@ static enum status nodes_new(struct store_etcd *store, const struct peer *self, 
     nodes->self = *self;
     nodes->retry_ms = RETRY_FIRST_MS;
     strbuf_init(&nodes->value);
-    strbuf_init(&nodes->conflict);
+    strbuf_init(&nodes->why);
     if (asprintf(&nodes->key, "%s/nodes/%s", store->prefix, self->name) < 0)
         nodes->key = NULL;
     if (asprintf(&nodes->leader_prefix, "%s/leader/", store->prefix) < 0)
@@ -385,8 +417,8 @@ bool nodes_lead(const struct store *base)
 
 enum status nodes_health(const struct nodes *nodes, struct strbuf *why)
 {
-    if (!nodes || nodes->conflict.length == 0)
+    if (!nodes || nodes->health == OK)
         return OK;
-    strbuf_adds(why, nodes->conflict.text);
-    return E_CONFLICT;
+    strbuf_adds(why, nodes->why.text);
+    return nodes->health;
 }
