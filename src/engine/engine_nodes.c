@@ -52,7 +52,8 @@ static struct boot_ms announce_at(const struct engine *engine)
     const struct peer *said = &engine->config.self;
     bool differs =
         engine_refusal(engine) != said->refusal || engine->config.max_running != said->max_running;
-    bool is_alone = engine->peers.alive_count <= 1;
+    bool is_alone = engine->peers.alive_count <= 1 &&
+                    peers_is_alive(&engine->peers, engine->config.node);
     if (!engine->announced)
         return engine->now.boot;
     if (differs)

@@ -1,0 +1,349 @@
+/* A node goes away: what becomes of what it had. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cluster.h"
+
+#define MINUTELY(name) "name: " name "\nschedule: '* * * * *'\ncommand: [/bin/true]\n"
+
+/* ---- claimed ---- */
+
+/* The node claims the next tick of the job, and goes away before it begins it. */
+static struct world *claim_and_freeze(struct cluster *cluster, const struct id *uid)
+{
+    struct world *first = cluster_first_for(cluster, uid);
+    first->door = DOOR_HELD;
+    first->door_op = STORE_BEGIN;
+    cluster_pass_to(cluster, 60000 - 50);
+    assert_int_equal(engine_open_runs(first->engine), 1);
+    cluster_freeze(first);
+    return first;
+}
+
+static void is_taken_over(int64_t duration_ms)
+{
+    struct cluster *cluster = cluster_new(3);
+    for (size_t i = 0; i < 3; i++)
+        cluster->nodes[i]->duration_ms = duration_ms;
+    struct id uid = world_add(cluster->nodes[0], MINUTELY("job"));
+    struct world *first = claim_and_freeze(cluster, &uid), *node;
+    cluster_pass(cluster, 5000);
+    assert_int_equal(cluster_starts(cluster, "job"), 0); /* it is not known to be gone */
+    cluster_expire(first);
+    cluster_pass(cluster, STEP_IN_MS); /* one of two, and both are there */
+    const struct world_process *process = cluster_process(cluster, "job", &node);
+    assert_ptr_not_equal(node, first);
+    assert_in_range(process->started_ms - process->tick_ms, 4900, 5300);
+    /* Back again, it learns that the run is not its own; its begin comes before that. */
+    first->door = DOOR_OPEN;
+    cluster_thaw(cluster, first);
+    assert_int_equal(engine_open_runs(first->engine), 0);
+    cluster_pass(cluster, 20000);
+    assert_int_equal(cluster_starts(cluster, "job"), 1);
+    assert_int_equal(cluster_count(cluster, "job", RUN_OK), 1);
+    assert_int_equal(world_count(node, "job", RUN_OK), 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(engine_is_idle(cluster->nodes[i]->engine));
+    cluster_free(cluster);
+}
+
+/* When its node comes back, it has ended, or is still running. */
+static void a_claimed_run_is_taken_over(void **state)
+{
+    (void)state;
+    is_taken_over(10);
+    is_taken_over(9000);
+}
+
+/* Its begin comes first after all: the other leaves it alone. */
+static void it_comes_back_in_time(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct id uid = world_add(cluster->nodes[0], MINUTELY("job"));
+    struct world *first = claim_and_freeze(cluster, &uid), *node;
+    struct world *other = cluster->nodes[first == cluster->nodes[0]];
+    cluster_freeze(other);
+    cluster_expire(first);
+    first->door = DOOR_OPEN;
+    cluster_thaw(cluster, first); /* begins */
+    cluster_pass(cluster, 100);
+    cluster_thaw(cluster, other); /* hears all at once: gone, back, begun */
+    cluster_pass(cluster, 5000);
+    cluster_process(cluster, "job", &node);
+    assert_ptr_equal(node, first);
+    assert_int_equal(world_count(first, "job", RUN_OK), 1);
+    cluster_free(cluster);
+}
+
+/* Begin and takeover cross each other: of two nodes that want to start it, the store lets one. */
+static void begin_and_takeover_cross(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct id uid = world_add(cluster->nodes[0], MINUTELY("job"));
+    struct world *first = claim_and_freeze(cluster, &uid), *node;
+    struct world *other = cluster->nodes[first == cluster->nodes[0]];
+    other->door = DOOR_HELD;
+    other->door_op = STORE_TAKE;
+    cluster_expire(first);
+    cluster_pass(cluster, 1000); /* the take waits outside */
+    first->door = DOOR_OPEN;
+    cluster_thaw(cluster, first);
+    other->door = DOOR_OPEN;
+    cluster_pass(cluster, 5000);
+    cluster_process(cluster, "job", &node);
+    assert_ptr_equal(node, first);
+    assert_int_equal(cluster_count(cluster, "job", RUN_OK), 1);
+    assert_true(engine_is_idle(other->engine));
+    cluster_free(cluster);
+}
+
+/* The answer to the takeover is lost: the feed tells. */
+static void a_takeover_without_an_answer(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct id uid = world_add(cluster->nodes[0], MINUTELY("job"));
+    struct world *first = claim_and_freeze(cluster, &uid), *node;
+    struct world *other = cluster->nodes[first == cluster->nodes[0]];
+    other->door = DOOR_ONE_WAY;
+    other->door_op = STORE_TAKE;
+    cluster_expire(first);
+    cluster_pass(cluster, 2000);
+    cluster_process(cluster, "job", &node);
+    assert_ptr_equal(node, other);
+    cluster_free(cluster);
+}
+
+/* Nobody may take it over: the leader ends it when it is too late. */
+static void nobody_takes_it_over_in_time(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *gpu = cluster_join(cluster, "gpu", 0);
+    cluster_pass(cluster, 5000);
+    world_add(cluster->nodes[0], MINUTELY("job") "where: gpu\n");
+    gpu->door = DOOR_HELD;
+    gpu->door_op = STORE_BEGIN;
+    cluster_pass_to(cluster, 60000 - 50);
+    assert_int_equal(engine_open_runs(gpu->engine), 1);
+    cluster_freeze(gpu);
+    cluster_expire(gpu);
+    cluster_pass(cluster, 30000);
+    assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 0);
+    cluster_pass(cluster, 1000);
+    assert_int_equal(world_count(cluster->nodes[0], "job", RUN_MISSED), 1);
+    assert_int_equal(cluster->nodes[0]->runs[0].reason, REASON_DEADLINE);
+    gpu->door = DOOR_OPEN;
+    cluster_thaw(cluster, gpu);
+    cluster_pass(cluster, 10000);
+    assert_int_equal(cluster_starts(cluster, "job"), 0);
+    assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 1);
+    cluster_free(cluster);
+}
+
+/* ---- begun ---- */
+
+/* The second node runs the job for `duration_ms`, and goes away two seconds into it. */
+static struct cluster *with_a_lost_run(int64_t duration_ms)
+{
+    struct cluster *cluster = cluster_new(1);
+    struct world *runs = cluster_join(cluster, "there", 0);
+    cluster_pass(cluster, 5000);
+    runs->duration_ms = duration_ms;
+    world_add(cluster->nodes[0], "name: job\nschedule: '@at 2026-01-01T00:01:00Z'\n"
+                                 "command: [/bin/true]\nwhere: there\n");
+    cluster_pass_to(cluster, 2000);
+    assert_int_equal(runs->process_count, 1);
+    cluster_freeze(runs);
+    cluster_expire(runs);
+    const struct run *run = engine_find_run(cluster->nodes[0]->engine, &runs->processes[0].run_id);
+    cluster_pass(cluster, 900);
+    assert_int_equal(run->state, RUN_BEGUN);
+    cluster_pass(cluster, 200);
+    assert_int_equal(run->state, RUN_LOST);
+    assert_int_equal(run->reason, REASON_NODE_DIED);
+    assert_string_equal(run->node, "node-2");
+    assert_string_equal(run->detail, "node node-2 is gone");
+    return cluster;
+}
+
+static struct catalog_job *job_of(const struct cluster *cluster)
+{
+    return catalog_by_name(engine_catalog(cluster->nodes[0]->engine), "job");
+}
+
+static void a_lost_run_is_amended(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_a_lost_run(20000);
+    struct world *runs = cluster->nodes[1];
+    assert_int_equal(job_of(cluster)->open_runs, 0); /* nobody waits for it */
+    assert_int_equal(job_of(cluster)->last.state, RUN_LOST);
+    cluster_pass(cluster, 5000);
+    cluster_thaw(cluster, runs);
+    cluster_pass(cluster, 5000);
+    assert_int_equal(engine_open_runs(runs->engine), 1); /* it goes on */
+    cluster_pass(cluster, 20000);
+    assert_int_equal(job_of(cluster)->last.state, RUN_OK);
+    assert_int_equal(world_count(runs, "job", RUN_OK), 1);
+    assert_int_equal(runs->run_count, 1);
+    assert_int_equal(cluster->nodes[0]->run_count, 0);
+    for (size_t i = 0; i < 2; i++)
+        assert_null(engine_find_run(cluster->nodes[i]->engine, &runs->processes[0].run_id));
+    cluster_free(cluster);
+}
+
+/* Its agent was killed: the new one finds the process, and goes on with it. */
+static void a_restarted_node_finds_its_lost_run(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_a_lost_run(20000);
+    struct world *runs = cluster->nodes[1];
+    runs->frozen = false;
+    world_restart(runs);
+    const struct run *run = engine_find_run(runs->engine, &runs->processes[0].run_id);
+    assert_int_equal(run->state, RUN_RUNNING);
+    assert_int_equal(run->reason, REASON_NONE);
+    cluster_pass(cluster, 30000);
+    assert_int_equal(world_count(runs, "job", RUN_OK), 1);
+    assert_int_equal(runs->run_count, 1);
+    assert_int_equal(job_of(cluster)->last.state, RUN_OK);
+    cluster_free(cluster);
+}
+
+/* The machine was rebooted: nobody knows more. */
+static void a_rebooted_node_records_its_loss(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_a_lost_run(20000);
+    struct world *runs = cluster->nodes[1];
+    struct id run_id = runs->processes[0].run_id;
+    runs->frozen = false;
+    runs->process_count = 0;
+    world_restart(runs);
+    cluster_pass(cluster, 5000);
+    assert_int_equal(world_count(runs, "job", RUN_LOST), 1);
+    assert_int_equal(cluster->nodes[0]->run_count, 0);
+    assert_null(engine_find_run(cluster->nodes[0]->engine, &run_id));
+    assert_true(engine_is_idle(runs->engine));
+    cluster_free(cluster);
+}
+
+/* Another agent leads when the node dies, or starts to lead afterwards. */
+static void the_next_leader_sweeps(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(3);
+    world_add(cluster->nodes[0], MINUTELY("job"));
+    for (size_t i = 0; i < 3; i++)
+        cluster->nodes[i]->duration_ms = 300000;
+    cluster_pass_to(cluster, 1000);
+    struct world *node;
+    cluster_process(cluster, "job", &node);
+    if (node != cluster->nodes[0])
+        cluster_freeze(cluster->nodes[0]); /* the leader, who is thought to be there */
+    cluster_freeze(node);
+    cluster_expire(node);
+    cluster_pass(cluster, 3000);
+    if (node != cluster->nodes[0])
+        cluster_expire(cluster->nodes[0]);
+    cluster_pass(cluster, 1100);
+    struct world *last = cluster->nodes[2] == node ? cluster->nodes[1] : cluster->nodes[2];
+    assert_true(engine_leads(cluster->nodes[1]->engine) || engine_leads(last->engine));
+    const struct run *run = engine_find_run(last->engine, &node->processes[0].run_id);
+    assert_int_equal(run->state, RUN_LOST);
+    cluster_free(cluster);
+}
+
+/* ---- on record ---- */
+
+/* Its node does not come back: the leader records it. Should it come back with the process later,
+ * it has the real end in its own history. */
+static void the_leader_adopts(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_a_lost_run(900000);
+    struct world *leader = cluster->nodes[0], *runs = cluster->nodes[1];
+    cluster_pass(cluster, 595000);
+    assert_int_equal(leader->run_count, 0);
+    cluster_pass(cluster, 10000);
+    assert_int_equal(world_count(leader, "job", RUN_LOST), 1);
+    assert_null(engine_find_run(leader->engine, &runs->processes[0].run_id));
+    cluster_thaw(cluster, runs);
+    assert_int_equal(engine_open_runs(runs->engine), 1);
+    cluster_pass(cluster, 400000);
+    assert_int_equal(world_count(runs, "job", RUN_OK), 1);
+    assert_true(engine_is_idle(runs->engine));
+    cluster_free(cluster);
+}
+
+/* What has ended, and the ticks that were passed over, by a node whose history is away. */
+static void the_leader_adopts_entries(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(1);
+    struct world *leader = cluster->nodes[0], *other = cluster_join(cluster, "there", 0);
+    cluster_pass(cluster, 5000);
+    other->history_away = true;
+    other->duration_ms = 70000;
+    world_add(leader, MINUTELY("job") "where: there\n");
+    cluster_pass(cluster, 150000); /* one has ended, one was skipped by the overlap rule */
+    cluster_freeze(other);
+    cluster_expire(other);
+    cluster_pass(cluster, 590000);
+    assert_int_equal(cluster_passed(cluster, "job", RUN_SKIPPED, REASON_OVERLAP), 0);
+    assert_int_equal(leader->run_count, 0);
+    cluster_pass(cluster, 20000);
+    assert_int_equal(world_passed(leader, "job", RUN_SKIPPED, REASON_OVERLAP), 1);
+    assert_int_equal(world_count(leader, "job", RUN_OK), 1);
+    cluster_free(cluster);
+}
+
+static void delete_job(struct job *job)
+{
+    job->deleted_ms = 1;
+}
+
+/* Runs that the store ended were nobody's: one of the nodes records them. */
+static void the_leader_records_what_is_nobodys(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(3);
+    for (size_t i = 0; i < 3; i++)
+        cluster->nodes[i]->duration_ms = 500000;
+    struct id uid = world_add(cluster->nodes[1], MINUTELY("job") "overlap: queue\n");
+    cluster_pass(cluster, 4 * 60000);
+    assert_int_equal(cluster_starts(cluster, "job"), 1);
+    world_change(cluster->nodes[1], &uid, delete_job);
+    cluster_pass(cluster, 1000);
+    assert_int_equal(world_count(cluster->nodes[0], "job", RUN_SKIPPED), 3);
+    assert_int_equal(cluster_count(cluster, "job", RUN_SKIPPED), 3);
+    cluster_free(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_claimed_run_is_taken_over),
+        cmocka_unit_test(it_comes_back_in_time),
+        cmocka_unit_test(begin_and_takeover_cross),
+        cmocka_unit_test(a_takeover_without_an_answer),
+        cmocka_unit_test(nobody_takes_it_over_in_time),
+        cmocka_unit_test(a_lost_run_is_amended),
+        cmocka_unit_test(a_restarted_node_finds_its_lost_run),
+        cmocka_unit_test(a_rebooted_node_records_its_loss),
+        cmocka_unit_test(the_next_leader_sweeps),
+        cmocka_unit_test(the_leader_adopts),
+        cmocka_unit_test(the_leader_adopts_entries),
+        cmocka_unit_test(the_leader_records_what_is_nobodys),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
