@@ -90,11 +90,14 @@ static void compare_clocks(struct engine *engine)
               is_skewed ? " what=\"nothing is started here until it agrees with the other nodes'\""
                         : "");
     engine->was_skewed = is_skewed;
+    engine->sweeper.has_news = true;
 }
 
-/* What was left to others while this node was drained was put off. */
-static void set_may_run(struct engine *engine, bool may_run)
+/* A leader that is drained still looks at what is due, and puts it off; so all is planned again when
+ * it is no longer drained. Others don't even look. */
+static void set_may_run(struct engine *engine)
 {
+    bool may_run = !engine->planner.leads || !engine_is_drained(engine);
     bool again = may_run && !engine->planner.may_run;
     engine->planner.may_run = may_run;
     if (again)
@@ -111,7 +114,7 @@ static void follow(struct engine *engine)
     bool is_placed = engine->placement.generation && engine->placed == engine->peers.generation;
     if (!is_placed && placement_set(&engine->placement, &engine->peers, &engine->config.self) == OK)
         engine->placed = engine->peers.generation;
-    set_may_run(engine, !engine_is_drained(engine));
+    set_may_run(engine);
 }
 
 void engine_meet_nodes(struct engine *engine)

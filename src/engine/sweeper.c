@@ -178,7 +178,7 @@ static void sweep_left(struct sweeper *sweeper)
             continue;
         }
         int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
-        if (!sweeper->leads || late_at_ms == NEVER_MS)
+        if (!sweeper->leads || sweeper->peers->is_skewed || late_at_ms == NEVER_MS)
             continue;
         if (late_at_ms > sweeper->now.wall.ms) {
             look_again(sweeper, late_at_ms - sweeper->now.wall.ms);

@@ -11,7 +11,7 @@
 
 #include "cluster.h"
 
-enum { SEEDS = 25, NODES = 4, JOBS = 8, EVENTS = 120 };
+enum { SEEDS = 10, NODES = 4, JOBS = 8, EVENTS = 120 };
 
 struct chaos {
     struct cluster *cluster;
