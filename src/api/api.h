@@ -24,6 +24,7 @@ struct api_config {
     const char *version;
     const char *node;
     const char *data_dir;
+    const char *store_url;  /* for people: "sqlite", "etcd://..."; without secrets */
     const char *default_tz; /* of jobs that name none */
     int64_t started_ms;
     int64_t undelete_s; /* how long a deleted job can be brought back: 7 days */
@@ -39,6 +40,10 @@ struct api_ports {
     struct live_output output;
     void (*step)(void *context); /* ask for a turn of the engine soon */
     void (*drain)(void *context);
+    /* Goes on with a store that was restored from a backup, on the word of `by`; `done` comes once,
+     * from the loop. E_NOT_FOUND: it was not; E_BUSY: it is under way. NULL: it can't be. */
+    enum status (*advance)(void *context, const char *by,
+                           void (*done)(void *context, enum status st), void *done_context);
     void *context;
 };
 

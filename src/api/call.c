@@ -84,17 +84,27 @@ void call_later(struct call *call, call_then *then)
     loop_timer_set(call->api->later, 0);
 }
 
-static void store_answered(struct store_request *request, enum status st)
+void call_wait(struct call *call, call_then *then)
 {
-    struct call *call = request->context;
+    call->then = then;
+    call->has_waited = true;
+}
+
+void call_answer(void *context, enum status st)
+{
+    struct call *call = context;
     call->answer = st;
     call_later(call, call->then);
 }
 
+static void store_answered(struct store_request *request, enum status st)
+{
+    call_answer(request->context, st);
+}
+
 void call_submit(struct call *call, enum store_op op, void *items, size_t count, call_then *then)
 {
-    call->then = then;
-    call->has_waited = true;
+    call_wait(call, then);
     call->store =
         (struct store_request){.op = op, .count = count, .done = store_answered, .context = call};
     call->store.items.claims = items; /* a union of pointers */
@@ -103,15 +113,12 @@ void call_submit(struct call *call, enum store_op op, void *items, size_t count,
 
 static void history_answered(struct history_read *read, enum status st)
 {
-    struct call *call = read->context;
-    call->answer = st;
-    call_later(call, call->then);
+    call_answer(read->context, st);
 }
 
 void call_read_history(struct call *call, call_then *then)
 {
-    call->then = then;
-    call->has_waited = true;
+    call_wait(call, then);
     history_read_release(&call->read);
     call->read.done = history_answered;
     call->read.context = call;
@@ -120,15 +127,12 @@ void call_read_history(struct call *call, call_then *then)
 
 static void log_answered(struct history_log *log, enum status st)
 {
-    struct call *call = log->context;
-    call->answer = st;
-    call_later(call, call->then);
+    call_answer(log->context, st);
 }
 
 void call_read_log(struct call *call, call_then *then)
 {
-    call->then = then;
-    call->has_waited = true;
+    call_wait(call, then);
     history_log_release(&call->log);
     call->log.done = log_answered;
     call->log.context = call;

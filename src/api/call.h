@@ -65,6 +65,11 @@ void call_submit(struct call *call, enum store_op op, void *items, size_t count,
 void call_read_history(struct call *call, call_then *then); /* call->read.query is filled in */
 void call_read_log(struct call *call, call_then *then);     /* run_id, offset and limit of log */
 
+/* For anything else that answers later: whoever does calls call_answer, which has the shape of a
+ * callback, once; `context` is the call. */
+void call_wait(struct call *call, call_then *then);
+void call_answer(void *context, enum status st);
+
 /* In the next turn of the loop: long work is done in slices. */
 void call_later(struct call *call, call_then *then);
 

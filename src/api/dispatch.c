@@ -11,6 +11,12 @@
 static const struct route routes[] = {
     {HTTP_GET, "/agent", "", "", get_agent},
     {HTTP_POST, "/agent/drain", "", "", drain_agent},
+    {HTTP_GET, "/nodes", "", "", list_nodes},
+    {HTTP_GET, "/nodes/{id}", "", "", get_node},
+    {HTTP_POST, "/nodes/{id}/drain", "", "", drain_node},
+    {HTTP_POST, "/nodes/{id}/undrain", "", "", undrain_node},
+    {HTTP_GET, "/cluster", "", "", get_cluster},
+    {HTTP_POST, "/cluster/advance-cursors", "", "", advance_cursors},
     {HTTP_GET, "/jobs", "limit cursor q label deleted", "", list_jobs},
     {HTTP_POST, "/jobs:batch", "", "put delete dry_run", batch_jobs},
     {HTTP_GET, "/jobs/{name}", "", "", get_job},
@@ -103,11 +109,12 @@ static bool find_route(struct call *call, const char *path)
 }
 
 /* While jobs are still being loaded, what is not there yet must not look as if it were gone. The
- * agent itself can be asked. */
+ * agent and its cluster can be asked. */
 static bool is_ready(struct call *call)
 {
-    if (engine_is_loaded(call->api->ports.engine) ||
-        strncmp(call->route->pattern, "/agent", strlen("/agent")) == 0)
+    const char *pattern = call->route->pattern;
+    if (engine_is_loaded(call->api->ports.engine) || strncmp(pattern, "/agent", 6) == 0 ||
+        strncmp(pattern, "/cluster", 8) == 0)
         return true;
     call_header(call, "Retry-After", "1");
     call_fail(call, 503, "the agent is still loading its jobs; try again in a moment");

@@ -8,6 +8,16 @@
 void get_agent(struct call *call);
 void drain_agent(struct call *call);
 
+/* nodes.c */
+void list_nodes(struct call *call);
+void get_node(struct call *call);
+void drain_node(struct call *call);
+void undrain_node(struct call *call);
+
+/* cluster.c */
+void get_cluster(struct call *call);
+void advance_cursors(struct call *call);
+
 /* jobs_list.c */
 void list_jobs(struct call *call);
 
@@ -41,6 +51,7 @@ void why_job(struct call *call);
 void list_runs(struct call *call);
 void get_run(struct call *call);
 void kill_run(struct call *call);
+void fail_no_run(struct call *call); /* 404: neither under way nor on record */
 
 /* log.c */
 void get_log(struct call *call);

@@ -128,6 +128,19 @@ static int64_t kept_offset(const struct call *call, int64_t offset)
     return kept > kept_head(call) ? kept : kept_head(call);
 }
 
+/* The output is where the run is, until the history of that node has it, too. */
+static void fail_elsewhere(struct call *call, const struct run *run)
+{
+    call_fail_with(call, 409, json_pack("{s:o}", "run", encode_run(run)),
+                   "run %s is on node %.63s, which has its output: ask there, peal logs %s",
+                   call->argument, run->node, call->argument);
+}
+
+static bool is_elsewhere(const struct call *call, const struct run *run)
+{
+    return *run->node && run->state != RUN_CLAIMED && strcmp(run->node, call->api->node) != 0;
+}
+
 static void log_read(struct call *call)
 {
     struct log_state *state = call->state;
@@ -137,13 +150,16 @@ static void log_read(struct call *call)
         call_fail_history(call, call->answer);
         return;
     }
+    if (!log->found && open && is_elsewhere(call, open)) {
+        fail_elsewhere(call, open);
+        return;
+    }
     if (!log->found && open) {
         reply_live(call, open);
         return;
     }
     if (!log->found) {
-        call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
-                  call->argument);
+        fail_no_run(call);
         return;
     }
     int64_t offset = kept_offset(call, state->offset);
@@ -170,7 +186,10 @@ void get_log(struct call *call)
         return;
     const struct run *open = engine_find_run(call->api->ports.engine, &state->run_id);
     if (open && !run_state_is_end(open->state)) {
-        reply_live(call, open);
+        if (is_elsewhere(call, open))
+            fail_elsewhere(call, open);
+        else
+            reply_live(call, open);
         return;
     }
     call->log.run_id = state->run_id;

@@ -12,10 +12,12 @@ enum { PAGE = 50, PAGE_MAX = 1000 };
 
 /* ---- one run ---- */
 
-static void fail_no_run(struct call *call)
+void fail_no_run(struct call *call)
 {
-    call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
-              call->argument);
+    bool is_alone = engine_peers(call->api->ports.engine)->by_name.count <= 1;
+    call_fail(call, 404, "there is no run %.60s here; %sit may have been removed by retention",
+              call->argument,
+              is_alone ? "" : "the node that ran it has it in its history (peal nodes), or ");
 }
 
 static void recorded_run(struct call *call)
@@ -78,10 +80,30 @@ static void order_done(struct call *call)
     }
 }
 
+/* An order that nobody is there to carry out. One that has not begun yet is taken over by another
+ * node, which does. */
+static bool is_out_of_reach(struct call *call, const struct run *run)
+{
+    const struct peers *peers = engine_peers(call->api->ports.engine);
+    if (!run || (run->state != RUN_BEGUN && run->state != RUN_RUNNING) ||
+        strcmp(run->node, call->api->node) == 0 || peers_is_alive(peers, run->node))
+        return false;
+    struct now now = clock_now();
+    const struct known_peer *known = peers_find(peers, run->node);
+    int64_t silent_ms = known && known->heard.ms ? now.boot.ms - known->heard.ms
+                                                 : peers_gone_for_ms(peers, run->node, now);
+    call_fail(call, 409,
+              "run %s is on node %.63s, which has not been heard of for %lld s; it will be "
+              "recorded as lost",
+              call->argument, run->node, (long long)(silent_ms / 1000));
+    return true;
+}
+
 void kill_run(struct call *call)
 {
     struct id id;
-    if (!path_run_id(call, &id))
+    if (!path_run_id(call, &id) ||
+        is_out_of_reach(call, engine_find_run(call->api->ports.engine, &id)))
         return;
     struct store_order *order = call_state(call, sizeof(*order), NULL);
     if (!order)

@@ -182,6 +182,7 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     enum status st = E_NOMEM;
     if (!copy(config->socket_path, &api->socket_path) || !copy(config->version, &api->version) ||
         !copy(config->node, &api->node) || !copy(config->data_dir, &api->data_dir) ||
+        !copy(config->store_url ? config->store_url : "sqlite", &api->store_url) ||
         !copy(config->default_tz, &api->default_tz))
         goto out;
     st = open_socket(api, why);
@@ -213,6 +214,7 @@ struct api *api_free(struct api *api)
     free(api->version);
     free(api->node);
     free(api->data_dir);
+    free(api->store_url);
     free(api->default_tz);
     free(api);
     return NULL;

@@ -13,7 +13,7 @@ struct evhttp;
 TAILQ_HEAD(call_list, call);
 
 struct api {
-    char *socket_path, *version, *node, *data_dir, *default_tz;
+    char *socket_path, *version, *node, *data_dir, *store_url, *default_tz;
     int64_t started_ms;
     int64_t undelete_s;
     struct api_ports ports;

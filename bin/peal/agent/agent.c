@@ -13,6 +13,7 @@
 
 #include "agent_chores.h"
 #include "agent_data.h"
+#include "agent_self.h"
 #include "api.h"
 #include "data_folder.h"
 #include "executor_none.h"
@@ -37,6 +38,7 @@ struct agent {
     int wake_fd, timer_fd, signal_fd;
     struct loop_fd *wake_watch, *timer_watch, *signal_watch;
     struct loop_timer *stop_timer, *zones_timer;
+    int64_t started_ms;
     int64_t armed_ms; /* what timer_fd is set to */
     bool is_set_up;   /* else there are no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
@@ -61,6 +63,13 @@ static void random_bytes(void *context, void *bytes, size_t length)
         if (got > 0)
             done += (size_t)got;
     }
+}
+
+static struct id make_id(const struct agent *agent)
+{
+    uint8_t random[10];
+    random_bytes(NULL, random, sizeof(random));
+    return id_make((struct wall_ms){agent->started_ms}, random);
 }
 
 /* ---- turns ---- */
@@ -294,6 +303,7 @@ static enum status set_up_engine(struct agent *agent)
     memcpy(config.node, agent->data.node, sizeof(config.node));
     read_boot_id(config.boot_id);
     config.max_running = agent->config->max_running;
+    config.self = agent_self(agent->config, agent->data.node, make_id(agent), agent->started_ms);
     struct engine_ports ports = {
         .store = agent->data.store,
         .executor = spawn ? executor_spawn_port(spawn) : executor_none(),
@@ -309,17 +319,22 @@ static enum status set_up_engine(struct agent *agent)
 
 static enum status set_up_api(struct agent *agent, struct strbuf *why)
 {
-    struct strbuf zone_name;
+    struct strbuf zone_name, store_url;
     strbuf_init(&zone_name);
+    strbuf_init(&store_url);
+    store_url_print(&agent->config->store, &store_url);
     enum status st = default_zone(agent, &zone_name);
+    if (st == OK)
+        st = strbuf_status(&store_url);
     char *socket_path = data_folder_file(agent->config->data, "api.sock");
     struct api_config config = {
         .socket_path = socket_path,
         .version = PEAL_VERSION,
         .node = agent->data.node,
         .data_dir = agent->config->data,
+        .store_url = store_url.text,
         .default_tz = zone_name.text,
-        .started_ms = clock_now().wall.ms,
+        .started_ms = agent->started_ms,
         .undelete_s = 7 * 86400,
     };
     struct api_ports ports = {
@@ -339,6 +354,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
         st = socket_path ? api_new(&config, &ports, &agent->api, why) : E_NOMEM;
     free(socket_path);
     strbuf_release(&zone_name);
+    strbuf_release(&store_url);
     return st;
 }
 
@@ -403,6 +419,7 @@ enum status agent_run(struct agent_config *config, void (*ready)(void *context),
                           .wake_fd = -1,
                           .timer_fd = -1,
                           .signal_fd = -1,
+                          .started_ms = clock_now().wall.ms,
                           .ready = ready,
                           .ready_context = context};
     enum status st = set_up(&agent, why);

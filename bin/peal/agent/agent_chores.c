@@ -116,11 +116,13 @@ static void purge_job(struct agent_chores *chores, const struct catalog_job *job
     store_submit(chores->store, &chores->request);
 }
 
+/* One node is enough to remove it; what its own history has of it, each node prunes itself. */
 static bool deleted_long_ago(const struct agent_chores *chores, const struct catalog_job *job)
 {
     struct job *definition = NULL;
     struct job_error error;
-    if (!job->deleted || job_decode_stored(job->json, NULL, &definition, &error) != OK)
+    if (!job->deleted || !engine_leads(chores->engine) ||
+        job_decode_stored(job->json, NULL, &definition, &error) != OK)
         return false;
     bool long_ago =
         definition->deleted_ms && chores->pass_ms - definition->deleted_ms > UNDELETE_MS;

@@ -1,0 +1,102 @@
+/* The cluster as a whole: its store, who leads, how the nodes are. */
+#include <string.h>
+
+#include "encode.h"
+#include "handlers.h"
+#include "nodes.h"
+#include "server.h"
+
+struct census {
+    json_t *by_state;
+    bool failed;
+};
+
+static bool count_node(void *context, const struct known_peer *known)
+{
+    struct census *census = context;
+    const char *state = node_state(known);
+    json_int_t count = json_integer_value(json_object_get(census->by_state, state));
+    census->failed = json_object_set_new(census->by_state, state, json_integer(count + 1)) != 0;
+    return !census->failed;
+}
+
+static json_t *count_nodes(const struct peers *peers)
+{
+    struct census census = {.by_state = json_object()};
+    if (census.by_state)
+        peers_each(peers, count_node, &census);
+    if (!census.failed)
+        return census.by_state;
+    json_decref(census.by_state);
+    return NULL;
+}
+
+static void count_open(void *context, const struct run *run)
+{
+    size_t *count = context;
+    *count += !run_state_is_end(run->state);
+}
+
+/* The kind is what stands before the colon of the URL: sqlite, etcd, etcds. */
+static json_t *encode_store(const struct api *api)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_health(api->ports.store, &why);
+    size_t length = strcspn(api->store_url, ":");
+    if (strncmp(api->store_url, "etcds", length) == 0)
+        length = strlen("etcd");
+    json_t *value =
+        json_pack("{s:s%, s:s, s:b, s:b, s:o}", "kind", api->store_url, length, "url",
+                  api->store_url, "ok", st == OK, "halted", st == E_ROLLED_BACK, "detail",
+                  st == OK     ? json_null()
+                  : why.length ? json_words(why.text)
+                               : json_string(status_text(st)));
+    strbuf_release(&why);
+    return value;
+}
+
+void get_cluster(struct call *call)
+{
+    const struct api *api = call->api;
+    struct engine *engine = api->ports.engine;
+    const struct peers *peers = engine_peers(engine);
+    size_t open_runs = 0;
+    engine_each_open_run(engine, count_open, &open_runs);
+    call_reply(call, 200,
+               json_pack("{s:o, s:o, s:o, s:b, s:o, s:I, s:b, s:I, s:I}", "store",
+                         encode_store(api), "node", json_words(api->node), "leader",
+                         json_words_or_null(peers->leader), "leads", engine_leads(engine), "nodes",
+                         count_nodes(peers), "skew_ms", (json_int_t)peers->skew_ms, "clock_ok",
+                         !peers->is_skewed, "jobs",
+                         (json_int_t)catalog_count(engine_catalog(engine)), "open_runs",
+                         (json_int_t)open_runs));
+}
+
+/* ---- after a restore ---- */
+
+static void advanced(struct call *call)
+{
+    if (call->answer == OK)
+        get_cluster(call);
+    else if (call->answer == E_CONFLICT)
+        call_fail(call, 409, "another node was told the same, and was faster; see GET /cluster");
+    else
+        call_fail_store(call, call->answer);
+}
+
+void advance_cursors(struct call *call)
+{
+    const struct api_ports *ports = &call->api->ports;
+    enum status st =
+        ports->advance ? ports->advance(ports->context, call->by, call_answer, call) : E_NOT_FOUND;
+    if (st == OK)
+        call_wait(call, advanced);
+    else if (st == E_NOT_FOUND)
+        call_fail(call, 409,
+                  "there is nothing to go on from: the store was not restored from a backup");
+    else if (st == E_BUSY)
+        call_fail(call, 409, "it is under way already; see GET /cluster");
+    else
+        call_fail_store(call, st);
+}

@@ -1,0 +1,188 @@
+/* Which nodes there are, and what they are told: take nothing new, or take runs again. */
+#include "nodes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "encode.h"
+#include "handlers.h"
+#include "server.h"
+
+static bool is_gone(const struct known_peer *known)
+{
+    return !known->peer.is_alive;
+}
+
+const char *node_state(const struct known_peer *known)
+{
+    if (is_gone(known))
+        return "gone";
+    if (known->is_drained)
+        return known->peer.running ? "draining" : "drained";
+    return known->peer.refusal ? peer_refusal_name(known->peer.refusal) : "ready";
+}
+
+bool node_skew(const struct peers *peers, const struct known_peer *known, int64_t *ret_ms)
+{
+    bool is_self = strcmp(known->peer.name, peers->self) == 0;
+    if (is_gone(known) || (!is_self && !known->heard_count))
+        return false;
+    *ret_ms = peers->skew_ms + (is_self ? 0 : known->offset_ms);
+    return true;
+}
+
+/* "disk=ssd,zone=eu" -> {"disk": "ssd", "zone": "eu"}; a label without a value has an empty one. */
+static json_t *encode_labels(const char *labels)
+{
+    json_t *value = json_object();
+    int failed = !value;
+    while (*labels && !failed) {
+        char name[512];
+        size_t length = strcspn(labels, ","), name_length = strcspn(labels, "=,");
+        size_t value_at = name_length + (labels[name_length] == '=');
+        snprintf(name, sizeof(name), "%.*s", (int)name_length, labels);
+        failed |=
+            json_object_set_new(value, name, json_stringn(labels + value_at, length - value_at));
+        labels += length + (labels[length] == ',');
+    }
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static json_t *encode_roles(unsigned roles)
+{
+    json_t *value = json_array();
+    int failed = !value;
+    if (roles & PEER_API)
+        failed |= json_array_append_new(value, json_string("api"));
+    if (roles & PEER_WORKER)
+        failed |= json_array_append_new(value, json_string("worker"));
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+/* Why it takes nothing new, for people; null if it does. */
+static json_t *encode_detail(const struct known_peer *known, int64_t heard_ago_ms)
+{
+    char text[200];
+    if (is_gone(known) && known->heard.ms)
+        snprintf(text, sizeof(text), "has not been heard of for %lld s",
+                 (long long)(heard_ago_ms / 1000));
+    else if (is_gone(known))
+        snprintf(text, sizeof(text), "has never been heard of");
+    else if (known->is_drained)
+        snprintf(text, sizeof(text), "drained by %.64s", known->drained_by);
+    else if (known->peer.refusal)
+        snprintf(text, sizeof(text), "%s", peer_refusal_text(known->peer.refusal));
+    else
+        return json_null();
+    return json_words(text);
+}
+
+json_t *encode_node(const struct peers *peers, const struct known_peer *known, struct now now)
+{
+    const struct peer *peer = &known->peer;
+    int64_t heard_ago_ms = now.boot.ms - known->heard.ms, skew_ms = 0;
+    bool has_skew = node_skew(peers, known, &skew_ms);
+    json_t *value = json_pack(
+        "{s:o, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:I}", "node", json_words(peer->name),
+        "state", node_state(known), "detail", encode_detail(known, heard_ago_ms), "self",
+        strcmp(peer->name, peers->self) == 0, "leader", strcmp(peer->name, peers->leader) == 0,
+        "drained", known->is_drained, "drained_by", json_words_or_null(known->drained_by),
+        "heard_at", known->heard.ms ? json_time(wall_at(now, known->heard)) : json_null(),
+        "skew_ms", has_skew ? json_integer(skew_ms) : json_null(), "running",
+        (json_int_t)peer->running);
+    json_t *rest = json_pack(
+        "{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "max_running", (json_int_t)peer->max_running,
+        "capacity", (json_int_t)peer->capacity, "roles", encode_roles(peer->roles), "labels",
+        encode_labels(peer->labels), "version", json_words_or_null(peer->version), "address",
+        json_words_or_null(peer->address), "started_at", json_time(peer->started_ms));
+    if (!value || !rest || json_object_update(value, rest) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    json_decref(rest);
+    return value;
+}
+
+/* ---- the calls ---- */
+
+struct listing {
+    const struct peers *peers;
+    struct now now;
+    json_t *items;
+    bool failed;
+};
+
+static bool add_node(void *context, const struct known_peer *known)
+{
+    struct listing *listing = context;
+    listing->failed = json_array_append_new(listing->items,
+                                            encode_node(listing->peers, known, listing->now)) != 0;
+    return !listing->failed;
+}
+
+void list_nodes(struct call *call)
+{
+    struct listing listing = {
+        .peers = engine_peers(call->api->ports.engine), .now = clock_now(), .items = json_array()};
+    if (listing.items)
+        peers_each(listing.peers, add_node, &listing);
+    if (listing.failed) {
+        json_decref(listing.items);
+        listing.items = NULL;
+    }
+    call_reply(call, 200, json_pack("{s:o, s:n}", "items", listing.items, "next"));
+}
+
+static const struct known_peer *find_node(struct call *call)
+{
+    const struct known_peer *known =
+        peers_find(engine_peers(call->api->ports.engine), call->argument);
+    if (!known)
+        call_fail(call, 404, "there is no node %.60s", call->argument);
+    return known;
+}
+
+void get_node(struct call *call)
+{
+    const struct known_peer *known = find_node(call);
+    if (known)
+        call_reply(call, 200,
+                   encode_node(engine_peers(call->api->ports.engine), known, clock_now()));
+}
+
+static void drain_done(struct call *call)
+{
+    if (call->answer != OK)
+        call_fail_store(call, call->answer);
+    else
+        get_node(call);
+}
+
+static void set_drain(struct call *call, bool drained)
+{
+    if (!find_node(call))
+        return;
+    struct store_drain *drain = call_state(call, sizeof(*drain), NULL);
+    if (!drain)
+        return;
+    drain->drained = drained;
+    snprintf(drain->node, sizeof(drain->node), "%s", call->argument);
+    snprintf(drain->by, sizeof(drain->by), "%s", call->by);
+    call_submit(call, STORE_DRAIN, drain, 1, drain_done);
+}
+
+void drain_node(struct call *call)
+{
+    set_drain(call, true);
+}
+
+void undrain_node(struct call *call)
+{
+    set_drain(call, false);
+}
