@@ -62,7 +62,7 @@ static void print_status(const json_t *cluster)
     printf("%-8s %+" PRId64 " ms from the cluster's%s\n", "clock",
            answer_int(cluster, "skew_ms", 0),
            json_is_true(json_object_get(cluster, "clock_ok")) ? "" : ": too far, set it");
-    printf("%-8s %" PRId64 ", %" PRId64 " runs open\n", "jobs", answer_int(cluster, "jobs", 0),
+    printf("%-8s %" PRId64 ", open runs %" PRId64 "\n", "jobs", answer_int(cluster, "jobs", 0),
            answer_int(cluster, "open_runs", 0));
 }
 
@@ -198,9 +198,10 @@ const struct command cmd_cluster = {
         "nothing is started until somebody says so. Open runs end as lost, every job goes on\n"
         "from now, and a missed entry per job says that ticks of that time are not known.\n"
         "\n"
-        "import: the jobs of a data folder that was used with the embedded store, with their\n"
-        "history of changes and the time up to which they have run. No agent may use the\n"
-        "folder. Nothing is overwritten, and it can be repeated. Exit status 4: the folder is\n"
+        "import: the jobs of a data folder that was used with the embedded store, each with its\n"
+        "identity and the time up to which it has run. Past runs stay in the history of that\n"
+        "folder, and its database stays as it is. No agent may use it meanwhile. Nothing in the\n"
+        "store is overwritten, and it can be repeated. Exit status 4: the folder is\n"
         "in use, has runs that have not ended, or some jobs could not be imported.\n"
         "\n"
         "Options:\n"

@@ -129,7 +129,7 @@ static enum exit_code print_runs(struct client *client, const char *name)
         return code;
     fputs(json_array_size(runs) ? "\nLast runs\n" : "\nNo runs yet\n", stdout);
     if (json_array_size(runs))
-        code = runs_print(runs, OUTPUT_TABLE);
+        code = runs_print(runs, OUTPUT_TABLE, nodes_are_many(client));
     json_decref(runs);
     return code;
 }

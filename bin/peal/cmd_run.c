@@ -71,8 +71,9 @@ static enum exit_code watch(struct client *client, const char *name, const char 
         return EXIT_OK;
     if (request->follow)
         code = log_follow(client, run_id, &printer, deadline_ms, &run);
-    else
-        code = run_wait(client, run_id, deadline_ms, &run);
+    bool is_elsewhere = code == EXIT_CONFLICT || code == EXIT_NOT_FOUND; /* which has been told */
+    if (!request->follow || is_elsewhere)
+        code = run_wait(client, name, run_id, deadline_ms, &run);
     if (code == EXIT_OK)
         code = tell_end(name, run);
     json_decref(run);

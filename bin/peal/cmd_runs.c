@@ -94,7 +94,7 @@ static enum exit_code show(struct client *client, const char *job, struct reques
     if (json_array_size(runs) == 0 && request->output <= OUTPUT_WIDE)
         fputs("no runs\n", stderr);
     else
-        code = runs_print(runs, request->output);
+        code = runs_print(runs, request->output, nodes_are_many(client));
     json_decref(runs);
     return code;
 }

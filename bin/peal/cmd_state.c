@@ -1,6 +1,7 @@
 /* peal state: is the agent running, and is it well? */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "client.h"
 #include "daemon.h"
@@ -36,6 +37,18 @@ static void print_health(const char *label, const json_t *health)
         printf("%-8s not well: %s\n", label, answer_text(health, "detail"));
 }
 
+/* Of an agent that is alone there is nothing to tell. */
+static void print_cluster(const json_t *agent)
+{
+    const char *url = answer_text(json_object_get(agent, "store"), "url");
+    const char *leader = answer_text(agent, "leader");
+    if (strchr(url, ':'))
+        printf("%-8s %s\n", "store", url);
+    if (answer_int(agent, "nodes", 1) > 1)
+        printf("%-8s %" PRId64 ", %s leads\n", "nodes", answer_int(agent, "nodes", 1),
+               *leader ? leader : "nobody");
+}
+
 static void print_state(const json_t *agent)
 {
     struct strbuf since;
@@ -48,6 +61,7 @@ static void print_state(const json_t *agent)
     printf("%-8s %s\n", "version", answer_text(agent, "version"));
     printf("%-8s %" PRId64 ", %" PRId64 " running\n", "jobs", answer_int(agent, "jobs", 0),
            answer_int(agent, "running", 0));
+    print_cluster(agent);
     print_health("store", json_object_get(agent, "store"));
     print_health("history", json_object_get(agent, "history"));
     strbuf_release(&since);

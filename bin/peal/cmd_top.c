@@ -56,9 +56,12 @@ static void print_head(const json_t *agent, FILE *out)
     strbuf_init(&since);
     when_print_left(now_ms(), answer_time(agent, "started_at"), &since);
     int64_t jobs = answer_int(agent, "jobs", 0);
-    fprintf(out, "peal %s  %s, up %s  %" PRId64 " job%s, %" PRId64 " running  (q quits)\n",
+    fprintf(out, "peal %s  %s, up %s  %" PRId64 " job%s, %" PRId64 " running",
             answer_text(agent, "node"), answer_text(agent, "state"), since.text, jobs,
             jobs == 1 ? "" : "s", answer_int(agent, "running", 0));
+    if (answer_int(agent, "nodes", 1) > 1)
+        fprintf(out, "  %" PRId64 " nodes", answer_int(agent, "nodes", 1));
+    fputs("  (q quits)\n", out);
     strbuf_release(&since);
     static const char *const parts[] = {"store", "history"};
     for (size_t i = 0; i < 2; i++) {
@@ -115,9 +118,10 @@ static enum status print_next(const json_t *jobs, size_t rows, FILE *out)
     return st;
 }
 
-static enum status print_runs(const char *title, const json_t *runs, size_t rows, FILE *out)
+static enum status print_runs(const char *title, const json_t *runs, size_t rows, bool with_node,
+                              FILE *out)
 {
-    const char *const headers[] = {title, "JOB", "STATE", "TOOK", "RUN", NULL};
+    const char *const headers[] = {title, "JOB", "STATE", "TOOK", "NODE", "RUN", NULL};
     struct text_table table;
     struct strbuf text;
     int64_t now = now_ms();
@@ -135,6 +139,7 @@ static enum status print_runs(const char *title, const json_t *runs, size_t rows
         strbuf_truncate(&text, 0);
         when_print_taken(started, finished == NO_TIME ? now : finished, &text);
         text_table_cell(&table, text.text);
+        text_table_cell(&table, with_node ? answer_text(run, "node") : "");
         text_table_cell(&table, answer_text(run, "run_id"));
     }
     enum status st = text_table_print(&table, out);
@@ -149,15 +154,16 @@ static enum status print_frame(const struct view *view, size_t rows, FILE *out)
     size_t open = json_array_size(view->open), room = rows > 12 ? rows - 9 : 3;
     size_t open_rows = open < room / 3 ? open : room / 3;
     size_t next_rows = (room - open_rows) / 2, ended_rows = room - open_rows - next_rows;
+    bool with_node = answer_int(view->agent, "nodes", 1) > 1;
     print_head(view->agent, out);
     fputc('\n', out);
-    enum status st = print_runs("RUNNING", view->open, open_rows, out);
+    enum status st = print_runs("RUNNING", view->open, open_rows, with_node, out);
     fputc('\n', out);
     if (st == OK)
         st = print_next(view->jobs, next_rows, out);
     fputc('\n', out);
     if (st == OK)
-        st = print_runs("LAST", view->ended, ended_rows, out);
+        st = print_runs("LAST", view->ended, ended_rows, with_node, out);
     return st;
 }
 

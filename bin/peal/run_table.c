@@ -26,7 +26,8 @@ void run_outcome(const json_t *run, struct strbuf *out)
         strbuf_addf(out, " (%s)", reason);
 }
 
-static void add_run(struct text_table *table, const json_t *run, bool wide, int64_t now)
+static void add_run(struct text_table *table, const json_t *run, bool wide, bool with_node,
+                    int64_t now)
 {
     bool entry = json_object_get(run, "entry_id") != NULL;
     int64_t started = answer_time(run, "started_at"), finished = answer_time(run, "finished_at");
@@ -43,9 +44,9 @@ static void add_run(struct text_table *table, const json_t *run, bool wide, int6
         CELL(strbuf_addf(&text, "%d ticks", (int)answer_int(run, "count", 1)));
     else
         text_table_cell(table, answer_text(run, "cause"));
+    text_table_cell(table, with_node ? answer_text(run, "node") : "");
     if (wide) {
         CELL(strbuf_addf(&text, "%d", (int)answer_int(run, "attempt", 1)));
-        text_table_cell(table, answer_text(run, "node"));
         text_table_cell(table, answer_text(run, "by"));
         text_table_cell(table, answer_text(run, "detail"));
     }
@@ -55,32 +56,32 @@ static void add_run(struct text_table *table, const json_t *run, bool wide, int6
     strbuf_release(&text);
 }
 
-static enum exit_code print_table(const json_t *runs, bool wide)
+static enum exit_code print_table(const json_t *runs, bool wide, bool with_node)
 {
-    static const char *const narrow_headers[] = {"RUN",     "JOB",  "TICK",  "STATE",
-                                                 "STARTED", "TOOK", "CAUSE", NULL};
+    static const char *const narrow_headers[] = {"RUN",  "JOB",   "TICK", "STATE", "STARTED",
+                                                 "TOOK", "CAUSE", "NODE", NULL};
     static const char *const wide_headers[] = {"RUN",     "JOB",  "TICK",   "STATE",
-                                               "STARTED", "TOOK", "CAUSE",  "ATTEMPT",
-                                               "NODE",    "BY",   "DETAIL", NULL};
+                                               "STARTED", "TOOK", "CAUSE",  "NODE",
+                                               "ATTEMPT", "BY",   "DETAIL", NULL};
     struct text_table table;
     const json_t *run;
     size_t i;
     int64_t now = now_ms();
     text_table_init(&table, wide ? wide_headers : narrow_headers);
     json_array_foreach (runs, i, run) {
-        add_run(&table, run, wide, now);
+        add_run(&table, run, wide, with_node || wide, now);
     }
     enum status st = text_table_print(&table, stdout);
     text_table_release(&table);
     return cli_fail(st);
 }
 
-enum exit_code runs_print(const json_t *runs, enum output output)
+enum exit_code runs_print(const json_t *runs, enum output output, bool with_node)
 {
     const json_t *run;
     size_t i;
     if (output == OUTPUT_TABLE || output == OUTPUT_WIDE)
-        return print_table(runs, output == OUTPUT_WIDE);
+        return print_table(runs, output == OUTPUT_WIDE, with_node);
     if (output != OUTPUT_NAME)
         return output_print(runs, output);
     json_array_foreach (runs, i, run) {
@@ -88,6 +89,15 @@ enum exit_code runs_print(const json_t *runs, enum output output)
             printf("%s\n", answer_text(run, "run_id"));
     }
     return EXIT_OK;
+}
+
+bool nodes_are_many(struct client *client)
+{
+    struct reply reply = {0};
+    bool are = client_try(client, &(struct call){.path = "/agent"}, &reply) == OK &&
+               answer_int(reply.body, "nodes", 1) > 1;
+    reply_release(&reply);
+    return are;
 }
 
 bool run_is_over(const json_t *run)
@@ -141,35 +151,61 @@ void pause_longer(int *delay_ms)
     nanosleep(&time, NULL);
 }
 
-/* A run that was asked for a moment ago may not be known yet. */
-static enum exit_code look(struct client *client, const char *path, int64_t since_ms,
-                           struct reply *ret)
+/* What the job knows of its last run, if that is the one; NULL: it is not. */
+static json_t *last_of_job(struct client *client, const char *job, const char *run_id)
 {
-    enum status st = client_try(client, &(struct call){.path = path}, ret);
-    if (st == OK && ret->status == 404 && now_ms() - since_ms < NOT_SEEN_MS) {
-        reply_release(ret);
-        return EXIT_OK;
+    struct strbuf path;
+    struct reply reply = {0};
+    json_t *run = NULL;
+    strbuf_init(&path);
+    if (client_try(client, &(struct call){.path = job_path(&path, job, "")}, &reply) == OK) {
+        json_t *last = json_object_get(json_object_get(reply.body, "status"), "last");
+        if (strcmp(answer_text(last, "run_id"), run_id) == 0)
+            run = json_incref(last);
     }
-    return client_report(client, st, ret);
+    reply_release(&reply);
+    strbuf_release(&path);
+    return run;
 }
 
-enum exit_code run_wait(struct client *client, const char *run_id, int64_t deadline_ms,
-                        json_t **ret)
+struct wait {
+    const char *job, *run_id, *path;
+    int64_t since_ms;
+};
+
+/* *ret is the run, or NULL: one that was asked for a moment ago may not be known yet. */
+static enum exit_code look(struct client *client, const struct wait *wait, json_t **ret)
+{
+    struct reply reply = {0};
+    enum status st = client_try(client, &(struct call){.path = wait->path}, &reply);
+    bool is_missing = st == OK && reply.status == 404;
+    enum exit_code code = EXIT_OK;
+    *ret = is_missing ? last_of_job(client, wait->job, wait->run_id) : NULL;
+    if (!*ret && (!is_missing || now_ms() - wait->since_ms >= NOT_SEEN_MS))
+        code = client_report(client, st, &reply);
+    if (code == EXIT_OK && !is_missing)
+        *ret = json_incref(reply.body);
+    reply_release(&reply);
+    return code;
+}
+
+enum exit_code run_wait(struct client *client, const char *job, const char *run_id,
+                        int64_t deadline_ms, json_t **ret)
 {
     struct strbuf path;
     int delay_ms = 0;
-    int64_t since_ms = now_ms();
     enum exit_code code = EXIT_OK;
     strbuf_init(&path);
-    run_path(&path, run_id, "");
+    struct wait wait = {job, run_id, run_path(&path, run_id, ""), now_ms()};
     for (;;) {
-        struct reply reply = {0};
-        code = look(client, path.text, since_ms, &reply);
-        bool over = code == EXIT_OK && reply.body && run_is_over(reply.body);
-        if (over)
-            *ret = json_incref(reply.body);
-        reply_release(&reply);
-        if (over || code != EXIT_OK)
+        json_t *run = NULL;
+        code = look(client, &wait, &run);
+        if (code == EXIT_OK && run && run_is_over(run)) {
+            *ret = run;
+            break;
+        }
+        json_decref(run);
+        if (code != EXIT_OK)
             break;
         if (deadline_ms != NO_TIME && now_ms() >= deadline_ms) {
             cli_error("still not over: %s; it goes on", run_id);

@@ -11,14 +11,14 @@ static const char *state_of(const struct engine *engine)
     return engine_is_loaded(engine) ? "running" : "loading";
 }
 
-/* Takes *why over. */
-static json_t *encode_health(enum status st, struct strbuf *why)
+/* Takes *why over. `url` NULL: it has none. */
+static json_t *encode_health(enum status st, struct strbuf *why, const char *url)
 {
     json_t *detail = st == OK      ? json_null()
                      : why->length ? json_words(why->text)
                                    : json_string(status_text(st));
     strbuf_release(why);
-    return json_pack("{s:b, s:o}", "ok", st == OK, "detail", detail);
+    return json_pack("{s:b, s:o, s:s*}", "ok", st == OK, "detail", detail, "url", url);
 }
 
 static json_t *store_state(const struct api *api)
@@ -26,7 +26,7 @@ static json_t *store_state(const struct api *api)
     struct strbuf why;
     strbuf_init(&why);
     enum status st = store_health(api->ports.store, &why);
-    return encode_health(st, &why);
+    return encode_health(st, &why, api->store_url);
 }
 
 static json_t *history_state(const struct api *api)
@@ -34,21 +34,24 @@ static json_t *history_state(const struct api *api)
     struct strbuf why;
     strbuf_init(&why);
     enum status st = history_health(api->ports.history, &why);
-    return encode_health(st, &why);
+    return encode_health(st, &why, NULL);
 }
 
 void get_agent(struct call *call)
 {
     const struct api *api = call->api;
     struct engine *engine = api->ports.engine;
+    const struct peers *peers = engine_peers(engine);
     call_reply(call, 200,
-               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o}", "node",
-                         json_words(api->node), "version", api->version, "pid", (int)getpid(),
-                         "state", state_of(engine), "started_at", json_time(api->started_ms),
-                         "data", json_words(api->data_dir), "timezone", json_words(api->default_tz),
-                         "jobs", (json_int_t)catalog_count(engine_catalog(engine)), "running",
+               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:o}",
+                         "node", json_words(api->node), "version", api->version, "pid",
+                         (int)getpid(), "state", state_of(engine), "started_at",
+                         json_time(api->started_ms), "data", json_words(api->data_dir), "timezone",
+                         json_words(api->default_tz), "jobs",
+                         (json_int_t)catalog_count(engine_catalog(engine)), "running",
                          (json_int_t)engine_open_runs(engine), "store", store_state(api), "history",
-                         history_state(api)));
+                         history_state(api), "nodes", (json_int_t)peers->by_name.count, "leader",
+                         json_words_or_null(peers->leader)));
 }
 
 void drain_agent(struct call *call)
