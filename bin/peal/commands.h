@@ -6,7 +6,7 @@
 #include "cli.h"
 
 #define COMMANDS_AGENT(X)   X(start) X(stop) X(restart) X(state) X(top) X(dev)
-#define COMMANDS_CLUSTER(X) X(nodes) X(drain) X(undrain) X(cluster)
+#define COMMANDS_CLUSTER(X) X(nodes) X(drain) X(undrain) X(cluster) X(doctor)
 #define COMMANDS_JOBS(X)                                                                           \
     X(add)                                                                                         \
     X(list)                                                                                        \

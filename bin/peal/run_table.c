@@ -123,6 +123,9 @@ enum exit_code run_find(struct client *client, const char *word, struct strbuf *
     enum exit_code code = client_job(client, word, &job);
     if (code != EXIT_OK)
         return code;
+    char last[ID_TEXT + 1]; /* of all nodes, while the history has what ran on this one */
+    const json_t *status = json_object_get(job.body, "status");
+    snprintf(last, sizeof(last), "%s", answer_text(json_object_get(status, "last"), "run_id"));
     reply_release(&job);
     struct strbuf path;
     strbuf_init(&path);
@@ -133,7 +136,8 @@ enum exit_code run_find(struct client *client, const char *word, struct strbuf *
     strbuf_release(&path);
     if (code != EXIT_OK)
         return code;
-    strbuf_adds(run_id, answer_text(json_array_get(runs, 0), "run_id"));
+    const char *newest = answer_text(json_array_get(runs, 0), "run_id");
+    strbuf_adds(run_id, strcmp(newest, last) > 0 ? newest : last); /* ids sort by age */
     json_decref(runs);
     if (run_id->length)
         return cli_fail(strbuf_status(run_id));

@@ -1,0 +1,156 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon.h"
+#include "data_dir.h"
+#include "doctor.h"
+#include "store_look.h"
+#include "version.h"
+#include "when.h"
+
+enum { SKEW_WARN_MS = 200 };
+
+static const int64_t enough_bytes = 1024LL * 1024 * 1024, least_bytes = 64LL * 1024 * 1024;
+
+/* ---- the folder ---- */
+
+void doctor_folder(struct report *report, const char *folder)
+{
+    struct stat info;
+    if (stat(folder, &info) != 0) {
+        report_add(report, CHECK_WARN, "data folder", "peal start makes it", "%s: %s", folder,
+                   strerror(errno));
+        return;
+    }
+    if (access(folder, R_OK | W_OK | X_OK) != 0) {
+        report_add(report, CHECK_FAIL, "data folder",
+                   "give it to the user that peal runs as, or name another with --data",
+                   "%s can't be written to: %s", folder, strerror(errno));
+        return;
+    }
+    int64_t bytes = disk_free_bytes(folder);
+    enum verdict verdict = bytes < least_bytes    ? CHECK_FAIL
+                           : bytes < enough_bytes ? CHECK_WARN
+                                                  : CHECK_OK;
+    report_add(report, verdict, "data folder",
+               verdict ? "make room: history and output are kept there" : NULL,
+               "%s is writable, %" PRId64 " MB free", folder, bytes / 1000000);
+}
+
+/* ---- the agent ---- */
+
+static void check_health(struct report *report, const json_t *agent, const char *part)
+{
+    const json_t *health = json_object_get(agent, part);
+    char name[32];
+    snprintf(name, sizeof(name), "agent's %s", part);
+    if (json_is_true(json_object_get(health, "ok")))
+        report_add(report, CHECK_OK, name, NULL, "well");
+    else
+        report_add(report, CHECK_FAIL, name, NULL, "%s", answer_text(health, "detail"));
+}
+
+static void check_clock(struct report *report, const json_t *node, size_t count)
+{
+    const json_t *skew = json_object_get(node, "skew_ms");
+    long long ms = json_integer_value(skew);
+    const char *next = "let chrony or systemd-timesyncd set it";
+    if (count < 2)
+        report_add(report, CHECK_OK, "clock", NULL, "there is no other node to compare it with");
+    else if (strcmp(answer_text(node, "state"), "clock") == 0)
+        report_add(report, CHECK_FAIL, "clock", next,
+                   "%+lld ms from the cluster's: too far, so nothing is started here", ms);
+    else
+        report_add(report, llabs(ms) > SKEW_WARN_MS ? CHECK_WARN : CHECK_OK, "clock",
+                   llabs(ms) > SKEW_WARN_MS ? next : NULL, "%+lld ms from the cluster's", ms);
+}
+
+/* What the agent says of itself among the nodes: its spawner, its clock. */
+static void check_node(struct report *report, struct client *client)
+{
+    struct reply reply = {0};
+    const json_t *node;
+    size_t i;
+    if (client_try(client, &(struct call){.path = "/nodes"}, &reply) != OK || reply.status != 200) {
+        reply_release(&reply);
+        return;
+    }
+    const json_t *nodes = json_object_get(reply.body, "items");
+    json_array_foreach (nodes, i, node) {
+        if (!json_is_true(json_object_get(node, "self")))
+            continue;
+        const char *state = answer_text(node, "state");
+        if (strcmp(state, "spawner") == 0)
+            report_add(report, CHECK_FAIL, "spawner", "look into the agent's log",
+                       "can't be reached, so nothing can be started");
+        else if (strcmp(state, "api") == 0)
+            report_add(report, CHECK_OK, "spawner", NULL, "none: this node serves the API only");
+        else
+            report_add(report, CHECK_OK, "spawner", NULL, "reachable");
+        check_clock(report, node, json_array_size(nodes));
+    }
+    reply_release(&reply);
+}
+
+static void check_version(struct report *report, const json_t *agent)
+{
+    const char *version = answer_text(agent, "version");
+    bool is_same = strcmp(version, PEAL_VERSION) == 0;
+    report_add(report, is_same ? CHECK_OK : CHECK_WARN, "agent",
+               is_same ? NULL : "peal restart starts the new one; running jobs go on",
+               "%s, node %s, version %s%s", answer_text(agent, "state"), answer_text(agent, "node"),
+               version, is_same ? "" : ", not this program's " PEAL_VERSION);
+}
+
+bool doctor_agent(struct report *report, struct client *client, char **ret_url)
+{
+    struct reply reply = {0};
+    char next[600];
+    *ret_url = NULL;
+    enum status st = client_try(client, &(struct call){.path = "/agent"}, &reply);
+    if (st != OK || reply.status != 200) {
+        pid_t pid = daemon_find(client_data(client));
+        snprintf(next, sizeof(next), "peal start -d --data %s", client_data(client));
+        if (pid)
+            report_add(report, CHECK_FAIL, "agent", "look into its log", "pid %d does not answer",
+                       (int)pid);
+        else
+            report_add(report, CHECK_WARN, "agent", next,
+                       "is not running; spawner and clock were not checked");
+        reply_release(&reply);
+        return false;
+    }
+    check_version(report, reply.body);
+    check_health(report, reply.body, "store");
+    check_health(report, reply.body, "history");
+    const char *url = answer_text(json_object_get(reply.body, "store"), "url");
+    *ret_url = *url ? strdup(url) : NULL;
+    reply_release(&reply);
+    check_node(report, client);
+    return true;
+}
+
+/* ---- the database ---- */
+
+void doctor_sqlite(struct report *report, const char *folder)
+{
+    struct store_look look;
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_sqlite_look(folder, true, &look, &why);
+    if (st == E_NOT_FOUND)
+        report_add(report, CHECK_OK, "database", NULL, "there is none yet");
+    else if (st != OK)
+        report_add(report, CHECK_FAIL, "database", NULL, "%s",
+                   why.length ? why.text : status_text(st));
+    else
+        report_add(report, CHECK_OK, "database", NULL,
+                   "%s/peal.db is whole: %" PRId64 " jobs, %" PRId64 " kB", folder, look.jobs,
+                   look.bytes / 1000);
+    strbuf_release(&why);
+}
