@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,11 +13,11 @@
 static void every_status_has_its_own_text(void **state)
 {
     (void)state;
-    for (int a = OK; a >= E_BUSY; a--) {
+    for (int a = OK; a >= E_ROLLED_BACK; a--) {
         const char *text = status_text((enum status)a);
         if (!text[0] || strcmp(text, "unknown status") == 0)
             fail_msg("status %d has no text", a);
-        for (int b = a - 1; b >= E_BUSY; b--)
+        for (int b = a - 1; b >= E_ROLLED_BACK; b--)
             if (strcmp(text, status_text((enum status)b)) == 0)
                 fail_msg("status %d and %d both say \"%s\"", a, b, text);
     }
@@ -25,7 +26,7 @@ static void every_status_has_its_own_text(void **state)
 static void a_stray_status_has_a_text_too(void **state)
 {
     (void)state;
-    assert_string_equal(status_text((enum status)(E_BUSY - 1)), "unknown status");
+    assert_string_equal(status_text((enum status)(INT_MIN)), "unknown status");
 }
 
 static void parse_fail_says_where_and_why(void **state)
