@@ -69,6 +69,8 @@ static void replan(struct claimer *claimer, const struct id *job_uid, int64_t no
 /* A claim that was won: the run goes on to its begin. */
 static void won(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
 {
+    if (open_runs_find(claimer->runs, &claim->run.id)) /* the feed was here first */
+        return;
     struct open_run *open = open_runs_add(claimer->runs, &claim->run, OPEN_CLAIMED);
     if (!open) {
         ports_log(claimer->ports, "run_dropped", "job=%s error=\"out of memory\"",

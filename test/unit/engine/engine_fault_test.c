@@ -81,6 +81,34 @@ static void test_lost_answers(void **state)
     }
 }
 
+/* On a store that many share, the feed may tell of a change before its request is answered. */
+static void test_slow_answers(void **state)
+{
+    static const struct {
+        const char *name;
+        enum store_op op;
+    } cases[] = {
+        {"claim", STORE_CLAIM},   {"take", STORE_TAKE},     {"begin", STORE_BEGIN},
+        {"finish", STORE_FINISH}, {"forget", STORE_FORGET},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        struct id uid = world_add(world, JOB("* * * * *", "overlap: allow\n"));
+        world_pass(world, MINUTE - SECOND);
+        world->door = DOOR_SLOW;
+        world->door_op = cases[i].op;
+        assert_true(world_trigger(world, &uid));
+        world_pass(world, 20 * SECOND);
+        if (world->process_count != 2 || world_count(world, "j", RUN_OK) != 2 ||
+            engine_open_runs(world->engine) != 0 || !engine_is_idle(world->engine))
+            fail_msg("%s: %zu started, %zu ok, %zu open", cases[i].name, world->process_count,
+                     world_count(world, "j", RUN_OK), engine_open_runs(world->engine));
+        world_check(world);
+        world_free(world);
+    }
+}
+
 /* The job is deleted while this node's take of its run is on the way. */
 static void test_deleted_while_taken(void **state)
 {
@@ -417,6 +445,7 @@ int main(void)
         WITH_WORLD(test_queued_run_is_not_late),
         WITH_WORLD(test_skipped_by_the_store_is_recorded),
         WITH_WORLD(test_lost_answers),
+        WITH_WORLD(test_slow_answers),
         WITH_WORLD(test_deleted_while_taken),
         WITH_WORLD(test_paused_after_lost_begin),
         WITH_WORLD(test_changed_before_begin),

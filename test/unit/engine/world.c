@@ -34,6 +34,7 @@ static void submit(struct store *front, struct store_request *request)
 {
     struct world *world = of_front(front);
     assert_true(world->submitted_count < sizeof(world->submitted) / sizeof(world->submitted[0]));
+    world->applied_ms[world->submitted_count] = 0;
     world->submitted[world->submitted_count++] = request;
 }
 
@@ -53,10 +54,10 @@ static void apply(struct world *world, struct store_request *request)
     request->done = done;
 }
 
-static void answer(struct world *world, struct store_request *request)
+static void answer(struct world *world, struct store_request *request, bool is_applied)
 {
     enum door door = request->op == world->door_op ? world->door : DOOR_OPEN;
-    if (door != DOOR_BROKEN)
+    if (door != DOOR_BROKEN && !is_applied)
         apply(world, request);
     world->answered++;
     request->done(request, door == DOOR_BROKEN    ? world->door_status
@@ -64,17 +65,32 @@ static void answer(struct world *world, struct store_request *request)
                                                   : OK);
 }
 
+/* The first is not to be answered in this turn. */
+static bool must_wait(struct world *world)
+{
+    struct store_request *first = world->submitted[0];
+    if (first->op != world->door_op || (world->door != DOOR_HELD && world->door != DOOR_SLOW))
+        return false;
+    if (world->door == DOOR_HELD || world->applied_ms[0])
+        return world->door == DOOR_HELD || world->now.wall.ms < world->applied_ms[0] + 50;
+    apply(world, first);
+    world->applied_ms[0] = world->now.wall.ms;
+    return true;
+}
+
 static void dispatch(struct store *front)
 {
     struct world *world = of_front(front);
     store_dispatch(world->store);
     for (size_t left = world->submitted_count; left; left--) {
-        struct store_request *first = world->submitted[0];
-        if (world->door == DOOR_HELD && first->op == world->door_op)
+        if (must_wait(world))
             return;
-        memmove(world->submitted, world->submitted + 1,
-                --world->submitted_count * sizeof(world->submitted[0]));
-        answer(world, first);
+        struct store_request *first = world->submitted[0];
+        bool is_applied = world->applied_ms[0] != 0;
+        size_t rest = --world->submitted_count;
+        memmove(world->submitted, world->submitted + 1, rest * sizeof(world->submitted[0]));
+        memmove(world->applied_ms, world->applied_ms + 1, rest * sizeof(world->applied_ms[0]));
+        answer(world, first, is_applied);
     }
 }
 

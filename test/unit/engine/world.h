@@ -25,6 +25,7 @@ enum door {
     DOOR_HELD,    /* they wait outside until it is opened */
     DOOR_BROKEN,  /* not done: `door_status` */
     DOOR_ONE_WAY, /* done, but the answer is lost: E_UNKNOWN */
+    DOOR_SLOW,    /* done, and the feed tells it; the answer comes behind */
 };
 
 struct world {
@@ -37,6 +38,7 @@ struct world {
     enum status door_status;
     bool open_with_change; /* the next world_change opens the door, in the same turn */
     struct store_request *submitted[64]; /* not answered yet, in their order */
+    int64_t applied_ms[64];              /* DOOR_SLOW: when each was done; 0: not yet */
     size_t submitted_count;
     size_t answered; /* requests of all kinds so far */
     bool deaf;       /* changes of jobs and cursors get lost on the way from the store */
