@@ -52,8 +52,8 @@ static struct boot_ms announce_at(const struct engine *engine)
     const struct peer *said = &engine->config.self;
     bool differs =
         engine_refusal(engine) != said->refusal || engine->config.max_running != said->max_running;
-    bool is_alone = engine->peers.alive_count <= 1 &&
-                    peers_is_alive(&engine->peers, engine->config.node);
+    bool is_alone =
+        engine->peers.alive_count <= 1 && peers_is_alive(&engine->peers, engine->config.node);
     if (!engine->announced)
         return engine->now.boot;
     if (differs)
@@ -93,8 +93,8 @@ static void compare_clocks(struct engine *engine)
     engine->sweeper.has_news = true;
 }
 
-/* A leader that is drained still looks at what is due, and puts it off; so all is planned again when
- * it is no longer drained. Others don't even look. */
+/* A leader that is drained still looks at what is due, and puts it off; so all is planned again
+ * when it is no longer drained. Others don't even look. */
 static void set_may_run(struct engine *engine)
 {
     bool may_run = !engine->planner.leads || !engine_is_drained(engine);

@@ -65,6 +65,8 @@ static void answer(struct world *world, struct store_request *request, bool is_a
                                                   : OK);
 }
 
+enum { SLOW_MS = 50 }; /* how far an answer is behind the feed */
+
 /* The first is not to be answered in this turn. */
 static bool must_wait(struct world *world)
 {
@@ -72,7 +74,7 @@ static bool must_wait(struct world *world)
     if (first->op != world->door_op || (world->door != DOOR_HELD && world->door != DOOR_SLOW))
         return false;
     if (world->door == DOOR_HELD || world->applied_ms[0])
-        return world->door == DOOR_HELD || world->now.wall.ms < world->applied_ms[0] + 50;
+        return world->door == DOOR_HELD || world->now.wall.ms < world->applied_ms[0] + SLOW_MS;
     apply(world, first);
     world->applied_ms[0] = world->now.wall.ms;
     return true;
@@ -379,11 +381,15 @@ static void move_clock(struct world *world, int64_t ms)
     world->now.boot.ms += ms;
 }
 
-/* How long until something happens: the engine's wish, or a process ends. */
+/* How long until something happens: the engine's wish, a slow answer, or a process ends. */
 static int64_t until_next(const struct world *world)
 {
     int64_t wait = engine_wake_at(world->engine).ms;
     wait = wait == NEVER_MS ? INT64_MAX : wait - world->now.wall.ms;
+    if (world->submitted_count && world->applied_ms[0]) {
+        int64_t left = world->applied_ms[0] + SLOW_MS - world->now.wall.ms;
+        wait = left < wait ? left : wait;
+    }
     for (size_t i = 0; i < world->process_count; i++) {
         int64_t left = world->processes[i].ends_ms - world->now.boot.ms;
         if (!world->processes[i].ended && left < wait)
