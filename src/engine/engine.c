@@ -144,11 +144,12 @@ void engine_step(struct engine *engine, struct now now)
     store_dispatch(engine->ports.store);
     history_dispatch(engine->ports.history);
     engine_take_changes(engine);
-    if (engine->loaded) /* before, the runs that the executor tells of are not known */
-        runner_watch(&engine->runner);
-    engine_save_boot(engine);
     look_at_health(engine);
     engine_meet_nodes(engine);
+    if (!engine->joined) /* the runs of our name may be another agent's */
+        return;
+    runner_watch(&engine->runner);
+    engine_save_boot(engine);
     sweeper_sweep(&engine->sweeper);
     adapt_lead(engine);
     while (may_plan(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
@@ -166,6 +167,8 @@ static void sooner(int64_t *first_ms, int64_t other_ms)
 
 struct wall_ms engine_wake_at(const struct engine *engine)
 {
+    if (!engine->joined) /* else the store brings a turn */
+        return (struct wall_ms){engine_meet_at(engine)};
     int64_t first_ms = runner_wake_at(&engine->runner);
     sooner(&first_ms, recorder_wake_at(&engine->recorder));
     sooner(&first_ms, engine_boot_at(engine));
@@ -188,6 +191,11 @@ void engine_drain(struct engine *engine)
 bool engine_is_draining(const struct engine *engine)
 {
     return engine->draining;
+}
+
+bool engine_is_joined(const struct engine *engine)
+{
+    return engine->joined;
 }
 
 bool engine_is_loaded(const struct engine *engine)

@@ -42,6 +42,8 @@ struct wall_ms engine_wake_at(const struct engine *engine);
 void engine_drain(struct engine *engine);
 bool engine_is_draining(const struct engine *engine);
 bool engine_is_loaded(const struct engine *engine);
+/* The store has let this node in under its name; before, nothing is done in that name. */
+bool engine_is_joined(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
 bool engine_is_idle(const struct engine *engine); /* nothing is on its way to store or history */
 

@@ -35,6 +35,7 @@ struct engine {
     int64_t health_at_ms; /* boot time of the next look at the store's health */
 
     bool announced; /* at all */
+    bool joined;    /* the store has told of this node, as it is now: its name is ours */
     struct boot_ms announced_at;
     bool was_skewed; /* and it was said so */
 
