@@ -10,9 +10,12 @@ struct feed_item {
     _Alignas(max_align_t) char payload[]; /* what the change points to */
 };
 
-/* A new item at the end of the feed, with room for its payload; NULL: failed is set. */
+/* A new item at the end of the feed, with room for its payload; NULL: failed is set, or it is
+ * deaf. */
 static struct feed_item *append(struct feed *feed, const struct store_change *change, size_t room)
 {
+    if (feed->is_deaf)
+        return NULL;
     struct feed_item *item = malloc(sizeof(*item) + room);
     if (!item) {
         feed->failed = true;

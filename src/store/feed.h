@@ -9,7 +9,8 @@ struct feed_item;
 /* Zeroed: empty. */
 struct feed {
     struct feed_item *first, *last;
-    bool failed; /* a change could not be added, for want of memory */
+    bool failed;  /* a change could not be added, for want of memory */
+    bool is_deaf; /* nothing is kept */
 };
 
 /* Appends a copy of the change and of all that it points to. */

@@ -198,8 +198,12 @@ struct store_request {
     } items; /* the caller's; untouched by anyone else until done */
     void (*done)(struct store_request *request, enum status st);
     void *context;
-    struct store_request *next; /* the store's, while it holds the request */
-    enum status answer;         /* the store's */
+    /* The store's, while it holds the request. */
+    struct store_request *next;
+    enum status answer;
+    bool is_touched; /* some of it may be done */
+    size_t left;     /* items that are not done */
+    uint64_t number; /* of its first item */
 };
 
 /* ---- the change feed: the only way from the store back to planning ---- */

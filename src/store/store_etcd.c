@@ -8,42 +8,10 @@
 
 enum { PROBE_MS = 1000 };
 
-void request_queue_init(struct request_queue *queue)
-{
-    queue->first = NULL;
-    queue->end = &queue->first;
-}
-
-void request_queue_add(struct request_queue *queue, struct store_request *request)
-{
-    request->next = NULL;
-    *queue->end = request;
-    queue->end = &request->next;
-}
-
-static struct store_request *take_first(struct request_queue *queue)
-{
-    struct store_request *request = queue->first;
-    if (!request)
-        return NULL;
-    queue->first = request->next;
-    if (!queue->first)
-        queue->end = &queue->first;
-    return request;
-}
-
 void store_etcd_wake(struct store_etcd *store)
 {
     if (store->wake.wake)
         store->wake.wake(store->wake.context);
-}
-
-void store_etcd_answer_first(struct store_etcd *store, enum status st)
-{
-    struct store_request *request = take_first(&store->waiting);
-    request->answer = st;
-    request_queue_add(&store->answered, request);
-    store_etcd_wake(store);
 }
 
 /* ---- health ---- */
@@ -105,15 +73,9 @@ static enum status etcd_store_health(struct store *base, struct strbuf *why)
 static void etcd_store_submit(struct store *base, struct store_request *request)
 {
     struct store_etcd *store = (struct store_etcd *)base;
-    bool is_hopeless = store->is_closing || (!store->is_loaded && !store->list);
-    request->answer = OK;
-    request_queue_add(&store->waiting, request);
-    if (!store->next_request)
-        store->next_request = request;
-    if (is_hopeless)
-        batch_fail_all(store, E_UNREACHABLE);
-    else
-        loop_timer_set(store->step_timer, 0); /* with what else is submitted in this turn */
+    flow_submit(store, request);
+    if (store->is_closing || (!store->is_loaded && !store->list))
+        flow_fail_waiting(store, E_UNREACHABLE);
 }
 
 /* Only what is answered now: what is submitted on the way is for a later call. */
@@ -142,12 +104,9 @@ static struct store_etcd *release(struct store_etcd *store)
     etcd_watch_free(store->watch);
     etcd_list_cancel(store->list);
     etcd_client_free(store->client);
-    etcd_txn_free(store->txn);
-    loop_timer_free(store->step_timer);
-    loop_timer_free(store->patience_timer);
+    flow_release(store);
     loop_timer_free(store->reload_timer);
     loop_timer_free(store->probe_timer);
-    etcd_plan_release(&store->plan);
     mirror_release(&store->mirror);
     mirror_release(&store->loading);
     feed_release(&store->feed);
@@ -163,7 +122,7 @@ static struct store_etcd *release(struct store_etcd *store)
 static struct store *etcd_store_free(struct store *base)
 {
     struct store_etcd *store = (struct store_etcd *)base;
-    while (store->waiting.first)
+    while (store->flow.waiting.first)
         loop_run_once(store->loop);
     store->is_closing = true;
     nodes_leave(store);
@@ -195,11 +154,7 @@ static enum status copy_names(struct store_etcd *store, const struct store_etcd_
 
 static enum status make_timers(struct store_etcd *store)
 {
-    enum status st = loop_timer_new(store->loop, batch_step, store, &store->step_timer);
-    if (st == OK)
-        st = loop_timer_new(store->loop, batch_lose_patience, store, &store->patience_timer);
-    if (st == OK)
-        st = loop_timer_new(store->loop, load_start, store, &store->reload_timer);
+    enum status st = loop_timer_new(store->loop, load_start, store, &store->reload_timer);
     if (st == OK)
         st = loop_timer_new(store->loop, send_probe, store, &store->probe_timer);
     return st;
@@ -245,17 +200,15 @@ enum status store_etcd_open(struct loop *loop, const struct store_etcd_config *c
     store->base.ops = &etcd_store_ops;
     store->loop = loop;
     store->wake = wake;
-    request_queue_init(&store->waiting);
     request_queue_init(&store->answered);
     strbuf_init(&store->health_why);
-    etcd_plan_init(&store->plan, &store->mirror);
     enum status st = copy_names(store, config);
     mirror_init(&store->mirror, store->prefix, store->node);
     mirror_init(&store->loading, store->prefix, store->node);
     if (st == OK)
         st = make_timers(store);
     if (st == OK)
-        st = etcd_txn_new(&store->txn);
+        st = flow_init(store);
     if (st == OK)
         st = make_client(store, config, why);
     if (st == OK)

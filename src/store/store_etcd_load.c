@@ -11,7 +11,7 @@ static void load_fail(struct store_etcd *store, enum status st, const char *why)
     mirror_release(&store->loading);
     mirror_init(&store->loading, store->prefix, store->node);
     store_etcd_ail(store, st, why);
-    batch_fail_all(store, st);
+    flow_fail_waiting(store, st);
     loop_timer_set(store->reload_timer, RELOAD_MS);
 }
 
@@ -58,7 +58,7 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
         load_fail(store, st, "a change could not be read");
         return;
     }
-    batch_feed_moved(store);
+    flow_feed_moved(store);
     store_etcd_wake(store);
 }
 
@@ -95,7 +95,7 @@ static void finish_load(struct store_etcd *store)
     mirror_init(&store->loading, store->prefix, store->node);
     store->is_loaded = store->was_loaded = true;
     store->is_watch_broken = false;
-    batch_feed_moved(store);
+    flow_feed_moved(store);
     store_etcd_wake(store);
 }
 

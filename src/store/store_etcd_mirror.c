@@ -249,7 +249,7 @@ static void insert_in_order(struct mirror_job *job, struct mirror_run *run)
         TAILQ_INSERT_HEAD(&job->runs, run, of_job);
 }
 
-static struct mirror_run *add_run(struct mirror *mirror, const struct run_row *row)
+struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *row)
 {
     struct mirror_job *job = need_job(mirror, &row->run.job_uid);
     struct mirror_run *run = job ? calloc(1, sizeof(*run)) : NULL;
@@ -274,7 +274,7 @@ static enum status put_run(struct mirror *mirror, const struct id *id, const str
     row.run.id = *id;
     struct mirror_run *run = mirror_find_run(mirror, id);
     if (!run)
-        run = add_run(mirror, &row);
+        run = mirror_add_run(mirror, &row);
     if (!run)
         return E_NOMEM;
     run->row = row;
@@ -286,15 +286,19 @@ static enum status put_run(struct mirror *mirror, const struct id *id, const str
     return OK;
 }
 
-static void delete_run(struct mirror *mirror, const struct id *id)
+void mirror_remove_run(struct mirror *mirror, struct mirror_run *run)
 {
-    struct mirror_run *run = mirror_find_run(mirror, id);
-    if (!run)
-        return;
     table_remove(&mirror->runs, run);
     TAILQ_REMOVE(&run->job->runs, run, of_job);
     drop_unneeded_job(mirror, run->job);
     free(run);
+}
+
+static void delete_run(struct mirror *mirror, const struct id *id)
+{
+    struct mirror_run *run = mirror_find_run(mirror, id);
+    if (run)
+        mirror_remove_run(mirror, run);
 }
 
 static enum status put_entry(struct mirror *mirror, const struct id *id, const struct etcd_kv *kv,

@@ -57,6 +57,10 @@ MUST_CHECK enum status mirror_put(struct mirror *mirror, const struct etcd_kv *k
 MUST_CHECK enum status mirror_delete(struct mirror *mirror, struct etcd_bytes key,
                                      struct feed *feed);
 
+/* NULL: no memory. The second also frees it. */
+struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *row);
+void mirror_remove_run(struct mirror *mirror, struct mirror_run *run);
+
 /* Feeds what `now` has and `before` did not; `before` is NULL at the start, when everything is
  * fed. */
 void mirror_feed_difference(const struct mirror *before, const struct mirror *now,

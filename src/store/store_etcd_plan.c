@@ -1,5 +1,6 @@
 #include "store_etcd_plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +8,27 @@
 #include "store_etcd_tables.h"
 
 struct plan_compare {
-    struct part key;
+    struct plan_key key;
     int64_t mod_revision; /* 0: there is no such key */
+    bool is_definition;   /* needless when the guard is compared */
 };
 
 struct plan_before {
-    struct mirror_run *run;
-    struct run_row row;
+    struct mirror_run *run; /* NULL: a job */
+    bool is_new;            /* the run was not there */
+    struct mirror_job *job;
+    union {
+        struct run_row run;
+        struct job_row job;
+    } row;
 };
 
-/* etcd takes 128 of each per level. */
-enum { LEVEL_MAX = 100, COMPARES_MAX = 120 };
+enum {
+    LEVEL_MAX = 100, /* etcd takes 128 compares and 128 operations per level */
+    COMPARES_MAX = 120,
+    STEPS_MAX = 2000, /* of one item, in one transaction */
+    STEPS_BYTES_MAX = 400 * 1024,
+};
 
 /* Room for one more. */
 static enum status grow(void **items, size_t count, size_t *room, size_t size)
@@ -35,62 +46,120 @@ static enum status grow(void **items, size_t count, size_t *room, size_t size)
 
 /* ---- keys ---- */
 
-struct part plan_key(struct plan *plan, const char *kind, const char *rest)
+struct plan_key plan_key(struct plan *plan, const char *kind, const char *rest)
 {
-    struct part key = {.at = plan->bytes.length};
-    strbuf_addf(&plan->bytes, "%s/%s/%s", plan->mirror->prefix, kind, rest);
+    struct plan_key key = {.at = plan->bytes.length};
+    strbuf_adds(&plan->bytes, plan->mirror->prefix);
+    strbuf_addc(&plan->bytes, '/');
+    strbuf_adds(&plan->bytes, kind);
+    strbuf_addc(&plan->bytes, '/');
+    strbuf_adds(&plan->bytes, rest);
     key.length = plan->bytes.length - key.at;
+    key.hash = hash_bytes(0, plan->bytes.text + key.at, key.length);
     return key;
 }
 
-struct part plan_id_key(struct plan *plan, const char *kind, const struct id *id)
+struct plan_key plan_id_key(struct plan *plan, const char *kind, const struct id *id)
 {
     char text[ID_TEXT + 1];
     id_format(id, text);
     return plan_key(plan, kind, text);
 }
 
-static struct etcd_bytes bytes_of(const struct plan *plan, struct part part)
+struct plan_key plan_run_key(struct plan *plan, const struct id *id)
 {
-    return (struct etcd_bytes){plan->bytes.text + part.at, part.length};
+    if (plan->run.length == 0 || id_compare(&plan->run_id, id) != 0) {
+        plan->run = plan_id_key(plan, "runs", id);
+        plan->run_id = *id;
+    }
+    return plan->run;
 }
 
-static bool same_key(const struct plan *plan, struct part a, struct part b)
+struct plan_key plan_guard_key(struct plan *plan, const struct id *uid)
 {
-    return a.length == b.length &&
-           memcmp(plan->bytes.text + a.at, plan->bytes.text + b.at, a.length) == 0;
+    assert(plan->guard.length == 0 || id_compare(&plan->guard_uid, uid) == 0);
+    if (plan->guard.length == 0) {
+        plan->guard = plan_id_key(plan, "cursors", uid);
+        plan->guard_uid = *uid;
+    }
+    return plan->guard;
 }
 
-/* ---- notes ---- */
+static struct etcd_bytes key_bytes(const struct plan *plan, const struct plan_key *key)
+{
+    return (struct etcd_bytes){plan->bytes.text + key->at, key->length};
+}
 
-enum status plan_compare_key(struct plan *plan, struct part key, int64_t mod_revision)
+static bool same_key(const struct plan *plan, const struct plan_key *a, const struct plan_key *b)
+{
+    return a->hash == b->hash && a->length == b->length &&
+           memcmp(plan->bytes.text + a->at, plan->bytes.text + b->at, a->length) == 0;
+}
+
+/* ---- what the decision rests on ---- */
+
+static enum status add_compare(struct plan *plan, struct plan_compare compare)
 {
     for (size_t i = 0; i < plan->compare_count; i++)
-        if (same_key(plan, plan->compares[i].key, key))
+        if (same_key(plan, &plan->compares[i].key, &compare.key))
             return OK;
     if (plan->compare_count == COMPARES_MAX)
         return E_TOO_LARGE;
     enum status st = grow((void **)&plan->compares, plan->compare_count, &plan->compare_room,
                           sizeof(*plan->compares));
     if (st == OK)
-        plan->compares[plan->compare_count++] = (struct plan_compare){key, mod_revision};
+        plan->compares[plan->compare_count++] = compare;
     return st;
+}
+
+enum status plan_compare_key(struct plan *plan, struct plan_key key, int64_t mod_revision)
+{
+    return add_compare(plan, (struct plan_compare){key, mod_revision, false});
+}
+
+enum status plan_compare_definition(struct plan *plan, const struct id *uid, int64_t mod_revision)
+{
+    if (plan->has_guard)
+        return OK;
+    return add_compare(plan,
+                       (struct plan_compare){plan_id_key(plan, "jobs", uid), mod_revision, true});
 }
 
 enum status plan_compare_run(struct plan *plan, const struct id *id, const struct mirror_run *run)
 {
-    return plan_compare_key(plan, plan_id_key(plan, "runs", id), run ? run->mod_revision : 0);
+    return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0);
 }
 
 enum status plan_compare_guard(struct plan *plan, const struct id *uid)
 {
+    if (plan->has_guard)
+        return OK;
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
-    return plan_compare_key(plan, plan_id_key(plan, "cursors", uid),
-                            job ? job->cursor_revision : 0);
+    enum status st =
+        plan_compare_key(plan, plan_guard_key(plan, uid), job ? job->cursor_revision : 0);
+    plan->has_guard = st == OK;
+    return st;
 }
 
-enum status plan_write(struct plan *plan, struct plan_write write)
+static bool is_needless(const struct plan *plan, const struct plan_compare *compare)
 {
+    return compare->is_definition && plan->has_guard;
+}
+
+/* ---- what it does ---- */
+
+bool plan_has_written(const struct plan *plan, const struct plan_key *key)
+{
+    for (size_t i = 0; i < plan->item.writes; i++)
+        if (same_key(plan, &plan->writes[i].key, key))
+            return true;
+    return false;
+}
+
+static enum status add_write(struct plan *plan, struct plan_write write)
+{
+    if (write.is_step && (plan->write_count >= STEPS_MAX || plan->bytes.length >= STEPS_BYTES_MAX))
+        return E_TOO_LARGE;
     enum status st =
         grow((void **)&plan->writes, plan->write_count, &plan->write_room, sizeof(*plan->writes));
     if (st == OK)
@@ -98,21 +167,16 @@ enum status plan_write(struct plan *plan, struct plan_write write)
     return st;
 }
 
-/* The value is what was appended to the bytes since the key. */
-struct part plan_value_after(const struct plan *plan, struct part key)
+enum status plan_put(struct plan *plan, struct plan_write write, size_t value_at)
 {
-    size_t at = key.at + key.length;
-    return (struct part){at, plan->bytes.length - at};
+    write.value_at = value_at;
+    write.value_length = plan->bytes.length - value_at;
+    return add_write(plan, write);
 }
 
-enum status plan_put(struct plan *plan, struct part key)
+enum status plan_delete(struct plan *plan, struct plan_key key)
 {
-    return plan_write(plan, (struct plan_write){.key = key, .value = plan_value_after(plan, key)});
-}
-
-enum status plan_delete(struct plan *plan, struct part key)
-{
-    return plan_write(plan, (struct plan_write){.key = key, .is_delete = true});
+    return add_write(plan, (struct plan_write){.key = key, .is_delete = true});
 }
 
 void plan_drop_cursor_write(struct plan *plan)
@@ -128,12 +192,13 @@ enum status plan_write_cursor(struct plan *plan, const struct job_row *row, enum
     if (st != OK)
         return st;
     plan_drop_cursor_write(plan);
-    struct part key = plan_id_key(plan, "cursors", &row->uid);
+    struct plan_key key = plan_guard_key(plan, &row->uid);
+    size_t value_at = plan->bytes.length;
     value_write_cursor(&plan->bytes, row, tell);
-    st = plan_put(plan, key);
+    st = plan_put(plan, (struct plan_write){.key = key}, value_at);
     if (st == OK)
         plan->cursor_write = plan->write_count;
-    return st;
+    return st == OK ? plan_overlay_job(plan, row) : st;
 }
 
 enum status plan_touch_guard(struct plan *plan, const struct id *uid)
@@ -144,22 +209,68 @@ enum status plan_touch_guard(struct plan *plan, const struct id *uid)
     return plan_write_cursor(plan, &job->row, TELL_NOTHING);
 }
 
-enum status plan_overlay_run(struct plan *plan, struct mirror_run *run, const struct run_row *row)
+/* ---- what the rules see of it ---- */
+
+static enum status keep_before(struct plan *plan, struct plan_before before)
 {
     enum status st = grow((void **)&plan->befores, plan->before_count, &plan->before_room,
                           sizeof(*plan->befores));
-    if (st != OK)
-        return st;
-    plan->befores[plan->before_count++] = (struct plan_before){run, run->row};
-    run->row = *row;
-    return OK;
+    if (st == OK)
+        plan->befores[plan->before_count++] = before;
+    return st;
+}
+
+enum status plan_overlay_run(struct plan *plan, struct mirror_run *run, const struct run_row *row)
+{
+    enum status st = keep_before(plan, (struct plan_before){.run = run, .row.run = run->row});
+    if (st == OK)
+        run->row = *row;
+    return st;
+}
+
+enum status plan_overlay_new_run(struct plan *plan, const struct run_row *row)
+{
+    if (!plan->more_follow)
+        return OK;
+    struct run_row last = *row;
+    last.seq = INT64_MAX - BATCH_PLACES + plan->place; /* behind all others */
+    struct mirror_run *run = mirror_add_run(plan->mirror, &last);
+    enum status st =
+        run ? keep_before(plan, (struct plan_before){.run = run, .is_new = true}) : E_NOMEM;
+    if (run && st != OK)
+        mirror_remove_run(plan->mirror, run);
+    return st;
+}
+
+enum status plan_overlay_job(struct plan *plan, const struct job_row *row)
+{
+    struct mirror_job *job = plan->more_follow ? mirror_find_job(plan->mirror, &row->uid) : NULL;
+    if (!job)
+        return OK;
+    enum status st = keep_before(plan, (struct plan_before){.job = job, .row.job = job->row});
+    if (st == OK)
+        job->row = *row;
+    return st;
+}
+
+static void put_back(struct plan *plan, size_t count)
+{
+    while (plan->before_count > count) {
+        const struct plan_before *before = &plan->befores[--plan->before_count];
+        if (!before->run)
+            before->job->row = before->row.job;
+        else if (before->is_new)
+            mirror_remove_run(plan->mirror, before->run);
+        else
+            before->run->row = before->row.run;
+    }
 }
 
 /* ---- plans ---- */
 
-void etcd_plan_init(struct plan *plan, const struct mirror *mirror)
+void etcd_plan_init(struct plan *plan, struct mirror *mirror)
 {
-    *plan = (struct plan){.tables.ops = &plan_tables_ops, .mirror = mirror};
+    *plan = (struct plan){.tables.ops = &plan_tables_ops, .mirror = mirror, .unused.is_deaf = true};
     strbuf_init(&plan->bytes);
 }
 
@@ -169,6 +280,51 @@ void etcd_plan_release(struct plan *plan)
     free(plan->compares);
     free(plan->writes);
     free(plan->befores);
+}
+
+void plan_begin(struct plan *plan)
+{
+    strbuf_reset(&plan->bytes);
+    plan->compare_count = plan->write_count = plan->cursor_write = plan->item_count = 0;
+    plan->guard.length = plan->run.length = 0;
+    plan->is_partial = plan->has_guard = false;
+}
+
+void plan_end(struct plan *plan)
+{
+    put_back(plan, 0);
+}
+
+static void rewind_item(struct plan *plan)
+{
+    const struct plan_mark *mark = &plan->item;
+    put_back(plan, mark->befores);
+    plan->compare_count = mark->compares;
+    plan->write_count = mark->writes;
+    plan->cursor_write = mark->cursor_write;
+    if (plan->cursor_write)
+        plan->writes[plan->cursor_write - 1].is_dropped = false;
+    plan->has_guard = mark->has_guard;
+    strbuf_truncate(&plan->bytes, mark->bytes);
+    plan->run.length = 0;
+    if (plan->guard.at >= mark->bytes)
+        plan->guard.length = 0;
+}
+
+/* Leaves out all that is not right without the rest. */
+static enum status keep_steps(struct plan *plan)
+{
+    size_t steps = 0;
+    put_back(plan, 0);
+    for (size_t i = 0; i < plan->write_count; i++) {
+        plan->writes[i].is_dropped |= !plan->writes[i].is_step;
+        steps += !plan->writes[i].is_dropped;
+    }
+    if (steps == 0)
+        return E_TOO_LARGE;
+    plan->cursor_write = 0;
+    plan->is_partial = true;
+    return plan->has_guard ? plan_touch_guard(plan, &plan->guard_uid) : OK;
 }
 
 /* A request of its item alone. */
@@ -191,29 +347,64 @@ static struct store_request single(const struct store_request *request, size_t i
         .op = request->op, .count = 1, .items.claims = (void *)(items + i * sizes[request->op])};
 }
 
-enum status plan_make(struct plan *plan, const struct store_request *request, size_t i, int place)
+enum status plan_add(struct plan *plan, const struct store_request *request, size_t i, int place,
+                     bool more_follow)
 {
     struct store_request item = single(request, i);
-    strbuf_reset(&plan->bytes);
-    plan->compare_count = plan->write_count = plan->before_count = plan->cursor_write = 0;
+    plan->item = (struct plan_mark){.compares = plan->compare_count,
+                                    .writes = plan->write_count,
+                                    .befores = plan->before_count,
+                                    .bytes = plan->bytes.length,
+                                    .cursor_write = plan->cursor_write,
+                                    .has_guard = plan->has_guard};
     plan->place = place;
+    plan->more_follow = more_follow;
     enum status st = rules_apply(&plan->tables, &plan->unused, &item);
-    while (plan->before_count > 0) {
-        const struct plan_before *before = &plan->befores[--plan->before_count];
-        before->run->row = before->row;
-    }
-    feed_release(&plan->unused);
-    return st == OK ? strbuf_status(&plan->bytes) : st;
+    if (st == E_TOO_LARGE && plan->item_count == 0)
+        st = keep_steps(plan);
+    if (st == OK)
+        st = strbuf_status(&plan->bytes);
+    if (st == OK)
+        plan->item_count++;
+    else
+        rewind_item(plan);
+    return st;
 }
+
+static const struct mirror_job *job_of(const struct plan *plan, const struct store_request *request,
+                                       size_t i)
+{
+    const struct mirror_run *run = NULL;
+    if (request->op == STORE_ADD_RUN)
+        return mirror_find_job(plan->mirror, &request->items.adds[i].run.job_uid);
+    if (request->op == STORE_FINISH)
+        run = mirror_find_run(plan->mirror, &request->items.finishes[i].run.id);
+    else if (request->op == STORE_TAKE)
+        run = mirror_find_run(plan->mirror, &request->items.takes[i].run_id);
+    else if (request->op == STORE_ORDER)
+        run = mirror_find_run(plan->mirror, &request->items.orders[i].run_id);
+    return run ? run->job : NULL;
+}
+
+bool plan_may_chain(const struct plan *plan, const struct store_request *request, size_t i)
+{
+    if (i + 1 >= request->count)
+        return false;
+    const struct mirror_job *job = job_of(plan, request, i);
+    return job && job == job_of(plan, request, i + 1);
+}
+
+/* ---- as a transaction ---- */
 
 static void emit_write(const struct plan *plan, const struct plan_write *write,
                        struct etcd_txn *txn)
 {
-    struct etcd_bytes key = bytes_of(plan, write->key);
+    struct etcd_bytes key = key_bytes(plan, &write->key);
+    struct etcd_bytes value = {plan->bytes.text + write->value_at, write->value_length};
     if (write->is_delete)
         etcd_txn_delete(txn, &(struct etcd_delete){.key = key});
     else
-        etcd_txn_put(txn, &(struct etcd_put){.key = key, .value = bytes_of(plan, write->value)});
+        etcd_txn_put(txn, &(struct etcd_put){.key = key, .value = value});
 }
 
 /* Many writes are wrapped by the hundred, to keep within what etcd takes per level. */
@@ -243,8 +434,9 @@ void plan_emit(const struct plan *plan, struct etcd_txn *txn)
 {
     etcd_txn_begin(txn);
     for (size_t i = 0; i < plan->compare_count; i++)
-        etcd_txn_if_mod_revision(txn, bytes_of(plan, plan->compares[i].key), ETCD_EQUAL,
-                                 plan->compares[i].mod_revision);
+        if (!is_needless(plan, &plan->compares[i]))
+            etcd_txn_if_mod_revision(txn, key_bytes(plan, &plan->compares[i].key), ETCD_EQUAL,
+                                     plan->compares[i].mod_revision);
     emit_writes(plan, txn);
     etcd_txn_end(txn);
 }
@@ -254,18 +446,13 @@ bool plan_writes(const struct plan *plan)
     return plan->write_count > 0;
 }
 
-static uint64_t key_hash(const struct plan *plan, struct part key)
-{
-    return hash_bytes(0, plan->bytes.text + key.at, key.length);
-}
-
 bool plan_each_key(const struct plan *plan, bool written,
                    bool (*take)(void *context, uint64_t key_hash), void *context)
 {
     bool go_on = true;
     for (size_t i = 0; written && go_on && i < plan->write_count; i++)
-        go_on = plan->writes[i].is_dropped || take(context, key_hash(plan, plan->writes[i].key));
+        go_on = plan->writes[i].is_dropped || take(context, plan->writes[i].key.hash);
     for (size_t i = 0; !written && go_on && i < plan->compare_count; i++)
-        go_on = take(context, key_hash(plan, plan->compares[i].key));
+        go_on = is_needless(plan, &plan->compares[i]) || take(context, plan->compares[i].key.hash);
     return go_on;
 }

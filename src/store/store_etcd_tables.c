@@ -1,6 +1,7 @@
 /* The tables of the rules, over the mirror. Nothing is changed here: see store_etcd_plan.h. */
 #include "store_etcd_tables.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- jobs ---- */
@@ -16,8 +17,7 @@ static enum status get_job(struct tables *tables, const struct id *uid, struct j
 {
     struct plan *plan = (struct plan *)tables;
     const struct mirror_job *job = defined_job(plan, uid);
-    enum status st =
-        plan_compare_key(plan, plan_id_key(plan, "jobs", uid), job ? job->mod_revision : 0);
+    enum status st = plan_compare_definition(plan, uid, job ? job->mod_revision : 0);
     if (st != OK)
         return st;
     if (!job)
@@ -52,9 +52,10 @@ static enum status change_name(struct plan *plan, const struct mirror_job *job,
         st = plan_delete(plan, plan_key(plan, "names", old));
     if (!name || st != OK)
         return st;
-    struct part key = plan_key(plan, "names", name);
+    struct plan_key key = plan_key(plan, "names", name);
+    size_t value_at = plan->bytes.length;
     value_write_name(&plan->bytes, uid);
-    return plan_put(plan, key);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
 static enum status put_job(struct tables *tables, const struct job_row *row, const char *name,
@@ -62,17 +63,19 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
 {
     struct plan *plan = (struct plan *)tables;
     const struct mirror_job *job = defined_job(plan, &row->uid);
-    enum status st = OK;
+    enum status st;
     if (!job || job->row.cursor_ms != row->cursor_ms)
         st = plan_write_cursor(plan, row, TELL_NOTHING); /* told with the job */
+    else
+        st = plan_touch_guard(plan, &row->uid);
     if (st == OK)
         st = change_name(plan, job, &row->uid, row->deleted ? NULL : name);
     if (st != OK)
         return st;
-    struct part key = plan_id_key(plan, "jobs", &row->uid);
+    struct plan_key key = plan_id_key(plan, "jobs", &row->uid);
+    size_t value_at = plan->bytes.length;
     value_write_job(&plan->bytes, row, name, json);
-    return plan_write(plan, (struct plan_write){
-                                .key = key, .value = plan_value_after(plan, key), .is_last = true});
+    return plan_put(plan, (struct plan_write){.key = key, .is_last = true}, value_at);
 }
 
 static enum status move_job(struct tables *tables, const struct job_row *row)
@@ -86,13 +89,12 @@ static enum status remove_job(struct tables *tables, const struct id *uid)
     enum status st = plan_compare_guard(plan, uid);
     plan_drop_cursor_write(plan);
     if (st == OK)
-        st = plan_delete(plan, plan_id_key(plan, "cursors", uid));
+        st = plan_delete(plan, plan_guard_key(plan, uid));
     if (st == OK)
         st = change_name(plan, defined_job(plan, uid), uid, NULL);
-    if (st != OK)
-        return st;
-    struct part key = plan_id_key(plan, "jobs", uid);
-    return plan_write(plan, (struct plan_write){.key = key, .is_delete = true, .is_last = true});
+    if (st == OK)
+        st = plan_delete(plan, plan_id_key(plan, "jobs", uid));
+    return st;
 }
 
 /* ---- runs ---- */
@@ -189,12 +191,12 @@ static enum status add_run(struct tables *tables, const struct run *run)
     struct run_row row = {.run = *run};
     if (mirror_find_run(plan->mirror, &run->id))
         return E_INVALID;
-    enum status st = plan_compare_run(plan, &run->id, NULL);
-    if (st != OK)
-        return st;
-    struct part key = plan_id_key(plan, "runs", &run->id);
+    struct plan_key key = plan_run_key(plan, &run->id);
+    size_t value_at = plan->bytes.length;
     value_write_run(&plan->bytes, &row, TELL_CHANGE, plan->place);
-    st = plan_put(plan, key);
+    enum status st = plan_put(plan, (struct plan_write){.key = key}, value_at);
+    if (st == OK)
+        st = plan_overlay_new_run(plan, &row);
     return st == OK ? plan_touch_guard(plan, &run->job_uid) : st;
 }
 
@@ -213,12 +215,18 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
                                 : plan_compare_run(plan, &row->run.id, run);
     if (st != OK)
         return st;
-    struct part key = plan_id_key(plan, "runs", &row->run.id);
+    struct plan_key key = plan_run_key(plan, &row->run.id);
+    if (plan_has_written(plan, &key))
+        return E_CONFLICT;
     /* All else changes the state, or the owner, or amends an end. */
     bool is_kill =
         row->run.state == before && state_is_open(before) && row->run.nonce == run->row.run.nonce;
+    /* One that is DUE is no step: it goes with the last ones, so that no queue is left behind
+     * without anybody who would let it go on. */
+    bool is_step = is_kill || (before == RUN_QUEUED && row->run.state == RUN_SKIPPED);
+    size_t value_at = plan->bytes.length;
     value_write_run(&plan->bytes, row, is_kill ? TELL_KILL : TELL_CHANGE, plan->place);
-    st = plan_put(plan, key);
+    st = plan_put(plan, (struct plan_write){.key = key, .is_step = is_step}, value_at);
     if (st == OK)
         st = plan_overlay_run(plan, run, row);
     if (st == OK &&
@@ -236,7 +244,7 @@ static enum status remove_ended_run(struct tables *tables, const struct id *id)
         return st;
     if (!run || state_is_open(run->row.run.state))
         return E_NOT_FOUND;
-    return plan_delete(plan, plan_id_key(plan, "runs", id));
+    return plan_delete(plan, plan_run_key(plan, id));
 }
 
 /* ---- the rest ---- */
@@ -246,9 +254,10 @@ static enum status add_entry(struct tables *tables, const struct ledger_entry *e
     struct plan *plan = (struct plan *)tables;
     if (mirror_find_entry(plan->mirror, &entry->id))
         return OK;
-    struct part key = plan_id_key(plan, "entries", &entry->id);
+    struct plan_key key = plan_id_key(plan, "entries", &entry->id);
+    size_t value_at = plan->bytes.length;
     value_write_entry(&plan->bytes, entry);
-    return plan_put(plan, key);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
 static enum status remove_entry(struct tables *tables, const struct id *id)
@@ -270,26 +279,27 @@ static enum status next_fence(struct tables *tables, int64_t *ret)
 static enum status set_meta(struct tables *tables, const struct store_set_meta *meta)
 {
     struct plan *plan = (struct plan *)tables;
-    struct part key = {.at = plan->bytes.length};
-    strbuf_addf(&plan->bytes, "%s/metas/%s/%s", plan->mirror->prefix, plan->mirror->node,
-                meta->key);
-    key.length = plan->bytes.length - key.at;
+    char rest[256];
+    snprintf(rest, sizeof(rest), "%s/%s", plan->mirror->node, meta->key);
+    struct plan_key key = plan_key(plan, "metas", rest);
+    size_t value_at = plan->bytes.length;
     strbuf_adds(&plan->bytes, meta->value);
-    return plan_put(plan, key);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
 static enum status set_drain(struct tables *tables, const struct store_drain *drain)
 {
     struct plan *plan = (struct plan *)tables;
     const struct mirror_drain *known = mirror_find_drain(&plan->mirror->nodes, drain->node);
-    struct part key = plan_key(plan, "drains", drain->node);
+    struct plan_key key = plan_key(plan, "drains", drain->node);
     enum status st = plan_compare_key(plan, key, known ? known->mod_revision : 0);
     if (st != OK || (!drain->drained && !known))
         return st;
     if (!drain->drained)
         return plan_delete(plan, key);
+    size_t value_at = plan->bytes.length;
     strbuf_adds(&plan->bytes, drain->by);
-    return plan_put(plan, key);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
 const struct tables_ops plan_tables_ops = {

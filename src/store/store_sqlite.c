@@ -70,7 +70,7 @@ static struct request_list take_all(struct request_list *list)
 static enum status write_together(struct store_sqlite *store, struct store_request *first,
                                   const struct store_request *end, struct feed *changes)
 {
-    struct feed fresh = {NULL, NULL, false};
+    struct feed fresh = {0};
     enum status st = sqlite_db_begin(store->db);
     for (struct store_request *r = first; r != end && st == OK; r = r->next)
         st = rules_apply(&store->db->tables, &fresh, r);
@@ -155,7 +155,7 @@ static void *writer_main(void *context)
     struct request_list batch;
     enum status st;
     while (next_batch(store, &batch, &st)) {
-        struct feed changes = {NULL, NULL, false};
+        struct feed changes = {0};
         if (st == E_CORRUPT) { /* never written to again */
             for (struct store_request *r = batch.first; r; r = r->next)
                 r->answer = E_CORRUPT;
