@@ -1,0 +1,194 @@
+/* Claims, and whole runs, per second through the store in etcd, beside a bare loop over the same
+ * client which sends the same number of transactions with the same number of compares and writes,
+ * but plans nothing, keeps no mirror and hears no watch. Four transactions are in flight at most,
+ * as in the store. One member, whose writes reach the disk; both are measured by turns. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "etcd_server.h"
+#include "etcd_txn.h"
+#include "lanes.h"
+#include "store_etcd.h"
+
+enum { JOBS = 40000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
+
+#define ROUND_S 1.0
+
+/* ---- bare ---- */
+
+struct bare {
+    struct loop *loop;
+    struct etcd_client *client;
+    struct etcd_txn *txn;
+    int steps; /* 1: claims alone */
+    uint64_t nested;
+    double until_s;
+    size_t in_flight; /* now */
+    int64_t done;
+};
+
+/* Some runs, taken one step further at a time. */
+struct bare_lane {
+    struct bare *bare;
+    uint64_t first;
+    int step;
+};
+
+static uint64_t next_number = 1;
+
+static struct etcd_bytes key_of(char text[64], const char *kind, uint64_t number)
+{
+    snprintf(text, 64, "/bare/%s/%026llu", kind, (unsigned long long)number);
+    return etcd_text(text);
+}
+
+static void add_run(struct etcd_txn *txn, uint64_t number, int step)
+{
+    static const char bytes[VALUE] = {1};
+    char text[64];
+    const struct etcd_bytes value = {bytes, VALUE}, small = {bytes, 40};
+    etcd_txn_begin(txn);
+    if (step == 0 || step == 2)
+        etcd_txn_if_mod_revision(txn, key_of(text, "cursors", number), ETCD_GREATER, -1);
+    if (step > 0)
+        etcd_txn_if_mod_revision(txn, key_of(text, "runs", number), ETCD_GREATER, 0);
+    if (step == 1)
+        etcd_txn_if_mod_revision(txn, key_of(text, "jobs", number), ETCD_EQUAL, 0);
+    if (step == 0 || step == 2)
+        etcd_txn_put(
+            txn, &(struct etcd_put){.key = key_of(text, "cursors", number % JOBS), .value = small});
+    if (step < 3)
+        etcd_txn_put(txn, &(struct etcd_put){.key = key_of(text, "runs", number), .value = value});
+    else
+        etcd_txn_delete(txn, &(struct etcd_delete){.key = key_of(text, "runs", number)});
+    etcd_txn_end(txn);
+}
+
+static void send_step(struct bare_lane *lane);
+
+static void on_sent(void *context, const struct etcd_result *result)
+{
+    struct bare_lane *lane = context;
+    struct bare *bare = lane->bare;
+    bare->in_flight--;
+    if (result->status != OK || !result->op.txn.ops[0].txn.succeeded)
+        die(result->message);
+    lane->step = (lane->step + 1) % bare->steps;
+    if (lane->step == 0)
+        bare->done += (int64_t)bare->nested;
+    if (lane->step > 0 || now_s() < bare->until_s)
+        send_step(lane);
+}
+
+static void send_step(struct bare_lane *lane)
+{
+    struct bare *bare = lane->bare;
+    if (lane->step == 0) {
+        lane->first = next_number;
+        next_number += bare->nested;
+    }
+    etcd_txn_reset(bare->txn);
+    for (uint64_t i = 0; i < bare->nested; i++)
+        add_run(bare->txn, lane->first + i, lane->step);
+    if (etcd_txn_send(bare->client, bare->txn, &(struct etcd_reply){on_sent, lane, 30000}, NULL) !=
+        OK)
+        die("send");
+    bare->in_flight++;
+}
+
+static double measure_bare(struct bare *bare, uint64_t nested, int in_flight, int steps)
+{
+    struct bare_lane lanes[IN_FLIGHT];
+    double start = now_s();
+    bare->steps = steps;
+    bare->nested = nested;
+    bare->done = 0;
+    bare->until_s = start + ROUND_S;
+    for (int i = 0; i < in_flight; i++) {
+        lanes[i] = (struct bare_lane){.bare = bare};
+        send_step(&lanes[i]);
+    }
+    while (bare->in_flight > 0)
+        loop_run_once(bare->loop);
+    return (double)bare->done / (now_s() - start);
+}
+
+/* ---- the store ---- */
+
+static void run_loop(void *context)
+{
+    loop_run_once(context);
+}
+
+static struct store *open_store(struct loop *loop, const struct etcd_cluster *cluster)
+{
+    struct store_etcd_config config = {
+        .endpoints = cluster->endpoints, .endpoint_count = 1, .node = "node-1"};
+    struct store *store = NULL;
+    struct strbuf why;
+    strbuf_init(&why);
+    if (store_etcd_open(loop, &config, (struct store_wake){0}, &store, &why) != OK)
+        die(why.text);
+    strbuf_release(&why);
+    return store;
+}
+
+static double cpu_s(int who)
+{
+    struct rusage usage;
+    getrusage(who, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static void run_row(struct lanes *lanes, struct bare *bare, const char *name, int batch, int count,
+                    int steps)
+{
+    double ours = 0, limit = 0, cpu = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        limit += measure_bare(bare, batch < 100 ? (uint64_t)batch : 100,
+                              count < IN_FLIGHT ? count : IN_FLIGHT, steps) /
+                 ROUNDS;
+        double since_s = cpu_s(RUSAGE_SELF), at_s = now_s();
+        ours += lanes_measure(lanes, batch, count, steps, ROUND_S) / ROUNDS;
+        cpu += (cpu_s(RUSAGE_SELF) - since_s) / (now_s() - at_s) / ROUNDS;
+    }
+    printf("%-36s %8.0f /s   bare client %8.0f /s   ratio %.2f   CPU %3.0f %%\n", name, ours, limit,
+           ours / limit, 100 * cpu);
+    fflush(stdout);
+}
+
+int main(void)
+{
+    if (!etcd_cluster_available()) {
+        printf("not available: there is no etcd here; Debian has it in etcd-server\n");
+        return 0;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    struct etcd_cluster cluster = {.count = 1, .is_durable = true};
+    struct bare bare = {0};
+    etcd_cluster_start(&cluster);
+    struct etcd_client_config config = {.endpoints = cluster.endpoints, .endpoint_count = 1};
+    if (loop_new(&bare.loop) != OK || etcd_txn_new(&bare.txn) != OK ||
+        etcd_client_new(bare.loop, &config, &bare.client, NULL) != OK)
+        die("client");
+    struct store *store = open_store(bare.loop, &cluster);
+    struct lanes lanes = {.store = store, .wait = run_loop, .context = bare.loop};
+    lanes_put_jobs(&lanes, JOBS);
+    run_row(&lanes, &bare, "runs, one by one", 1, 1, LANE_STEPS);
+    run_row(&lanes, &bare, "runs, 100 at a time", 100, 1, LANE_STEPS);
+    run_row(&lanes, &bare, "runs, 100 at a time, 8 in flight", 100, 8, LANE_STEPS);
+    run_row(&lanes, &bare, "runs, 500 at a time, 8 in flight", 500, 8, LANE_STEPS);
+    run_row(&lanes, &bare, "claims, 100 at a time, 8 in flight", 100, 8, 1);
+    lanes_release(&lanes);
+    store_free(store);
+    etcd_client_free(bare.client);
+    etcd_txn_free(bare.txn);
+    loop_free(bare.loop);
+    etcd_cluster_remove(&cluster);
+    return 0;
+}
