@@ -6,66 +6,28 @@
 
 #include "store_etcd_internal.h"
 
-enum { PROBE_MS = 1000 };
-
 void store_etcd_wake(struct store_etcd *store)
 {
     if (store->wake.wake)
         store->wake.wake(store->wake.context);
 }
 
-/* ---- health ---- */
-
-static void on_probe(void *context, const struct etcd_result *result)
-{
-    struct store_etcd *store = context;
-    store->probe = NULL;
-    if (result->status != OK || !store->is_loaded || store->is_watch_broken) {
-        loop_timer_set(store->probe_timer, PROBE_MS);
-        return;
-    }
-    store->health = OK;
-    store_etcd_wake(store);
-}
-
-static void send_probe(void *context)
-{
-    struct store_etcd *store = context;
-    struct etcd_range range = {.key = etcd_text(store->range), .limit = 1, .keys_only = true};
-    struct etcd_reply reply = {on_probe, store, 0};
-    if (!store->probe && etcd_range(store->client, &range, &reply, &store->probe) != OK)
-        loop_timer_set(store->probe_timer, PROBE_MS);
-}
-
-void store_etcd_ail(struct store_etcd *store, enum status st, const char *why)
-{
-    store->health = st == E_UNKNOWN ? E_UNREACHABLE : st;
-    strbuf_reset(&store->health_why);
-    strbuf_adds(&store->health_why, why);
-    loop_timer_set(store->probe_timer, PROBE_MS);
-    store_etcd_wake(store);
-}
-
-static void explain(const struct store_etcd *store, struct strbuf *why)
-{
-    strbuf_addf(why, "etcd: %s", store->health_why.text);
-    if (store->health == E_VERSION)
-        strbuf_addf(why, "; %s was written by a newer peal: upgrade this node", store->range);
-    else if (store->health == E_CORRUPT)
-        strbuf_addf(why, "; something else may write below %s", store->range);
-    else if (store->health == E_BUSY)
-        strbuf_adds(why, "; compact and defragment etcd, then disarm its alarm");
-    else if (store->health == E_UNREACHABLE)
-        strbuf_adds(why, "; look at the endpoints and whether etcd has a leader");
-}
-
 static enum status etcd_store_health(struct store *base, struct strbuf *why)
 {
     const struct store_etcd *store = (const struct store_etcd *)base;
-    if (store->health == OK)
+    if (epoch_is_halted(store)) {
+        epoch_explain(store, why);
+        return E_ROLLED_BACK;
+    }
+    if (store->health.status == OK)
         return nodes_health(store->nodes, why);
-    explain(store, why);
-    return store->health;
+    health_explain(store, why);
+    return store->health.status;
+}
+
+struct store_etcd_counters store_etcd_counters(const struct store *base)
+{
+    return ((const struct store_etcd *)base)->counters;
 }
 
 /* ---- requests ---- */
@@ -73,8 +35,10 @@ static enum status etcd_store_health(struct store *base, struct strbuf *why)
 static void etcd_store_submit(struct store *base, struct store_request *request)
 {
     struct store_etcd *store = (struct store_etcd *)base;
-    flow_submit(store, request);
-    if (store->is_closing || (!store->is_loaded && !store->list))
+    bool is_hopeless = store->is_closing || (!store->is_loaded && !store->list);
+    bool is_refused = epoch_is_halted(store) && !advance_owns(store, request);
+    flow_submit(store, request, is_hopeless ? E_UNREACHABLE : is_refused ? E_ROLLED_BACK : OK);
+    if (is_hopeless) /* there may be no loop any more to come back to it */
         flow_fail_waiting(store, E_UNREACHABLE);
 }
 
@@ -103,18 +67,22 @@ static struct store_etcd *release(struct store_etcd *store)
 {
     etcd_watch_free(store->watch);
     etcd_list_cancel(store->list);
+    check_release(store);
     etcd_client_free(store->client);
+    advance_release(store);
+    health_release(store);
+    epoch_release(store);
     flow_release(store);
     loop_timer_free(store->reload_timer);
-    loop_timer_free(store->probe_timer);
     mirror_release(&store->mirror);
     mirror_release(&store->loading);
     feed_release(&store->feed);
     feed_item_free(store->held);
-    strbuf_release(&store->health_why);
     free(store->prefix);
     free(store->node);
     free(store->range);
+    free(store->epoch_key);
+    free(store->halt_key);
     free(store);
     return NULL;
 }
@@ -149,14 +117,27 @@ static enum status copy_names(struct store_etcd *store, const struct store_etcd_
     store->node = strdup(config->node ? config->node : "");
     if (asprintf(&store->range, "%s/", prefix) < 0)
         store->range = NULL;
-    return store->prefix && store->node && store->range ? OK : E_NOMEM;
+    if (asprintf(&store->epoch_key, "%s/epoch", prefix) < 0)
+        store->epoch_key = NULL;
+    if (asprintf(&store->halt_key, "%s/halt", prefix) < 0)
+        store->halt_key = NULL;
+    bool has_all = store->prefix && store->node && store->range && store->epoch_key;
+    return has_all && store->halt_key ? OK : E_NOMEM;
 }
 
-static enum status make_timers(struct store_etcd *store)
+static enum status make_parts(struct store_etcd *store, const struct store_etcd_config *config)
 {
+    store->check_ms = config->check_ms;
+    store->silence_ms = config->silence_ms;
     enum status st = loop_timer_new(store->loop, load_start, store, &store->reload_timer);
     if (st == OK)
-        st = loop_timer_new(store->loop, send_probe, store, &store->probe_timer);
+        st = flow_init(store);
+    if (st == OK)
+        st = health_init(store);
+    if (st == OK)
+        st = epoch_init(store, config->revision_file);
+    if (st == OK)
+        st = check_init(store);
     return st;
 }
 
@@ -184,11 +165,11 @@ static enum status make_client(struct store_etcd *store, const struct store_etcd
 static enum status wait_for_load(struct store_etcd *store, struct strbuf *why)
 {
     load_start(store);
-    while (!store->is_loaded && store->health == OK)
+    while (!store->is_loaded && store->health.status == OK)
         loop_run_once(store->loop);
     if (!store->is_loaded)
-        explain(store, why);
-    return store->health;
+        health_explain(store, why);
+    return store->health.status;
 }
 
 enum status store_etcd_open(struct loop *loop, const struct store_etcd_config *config,
@@ -201,14 +182,11 @@ enum status store_etcd_open(struct loop *loop, const struct store_etcd_config *c
     store->loop = loop;
     store->wake = wake;
     request_queue_init(&store->answered);
-    strbuf_init(&store->health_why);
     enum status st = copy_names(store, config);
     mirror_init(&store->mirror, store->prefix, store->node);
     mirror_init(&store->loading, store->prefix, store->node);
     if (st == OK)
-        st = make_timers(store);
-    if (st == OK)
-        st = flow_init(store);
+        st = make_parts(store, config);
     if (st == OK)
         st = make_client(store, config, why);
     if (st == OK)

@@ -16,6 +16,11 @@ struct store_etcd_config {
     const char *server_name;
     const char *prefix; /* of all keys, without a slash at its end; NULL: "/peal" */
     const char *node;   /* whose small facts (metas) are kept; NULL: "" */
+    /* Where the highest revision that was seen is kept, so that an etcd which was restored from a
+     * backup is known as such also after a restart; NULL: only in memory. */
+    const char *revision_file;
+    int64_t check_ms;   /* how often everything is read again; 0: every five minutes */
+    int64_t silence_ms; /* of the watch, before it is asked whether it lives; 0: 10 s */
 };
 
 /* Runs the loop until everything there is has been read. E_UNREACHABLE: no etcd answered;
@@ -26,5 +31,29 @@ struct store_etcd_config {
 MUST_CHECK enum status store_etcd_open(struct loop *loop, const struct store_etcd_config *config,
                                        struct store_wake wake, struct store **ret,
                                        struct strbuf *why);
+
+/* After a restore from a backup, while store_health is E_ROLLED_BACK: goes on, on the word of the
+ * person `by`. Open runs end as LOST, each job's cursor moves to `now_ms` with an entry MISSED of
+ * unknown count, fences go on above all that were given, and all nodes work again. `done` comes
+ * from store_dispatch or the loop; E_CONFLICT: somebody else was faster. What was interrupted can
+ * be started again, on any node. Not OK: `done` is not called. E_NOT_FOUND: there is nothing to go
+ * on from; E_BUSY: it is under way; E_UNREACHABLE, E_NOMEM. */
+typedef void store_etcd_advanced(void *context, enum status st);
+MUST_CHECK enum status store_etcd_advance(struct store *store, int64_t now_ms, const char *by,
+                                          store_etcd_advanced *done, void *context);
+
+/* Lets etcd, all of it, forget what was changed more than `keep_ms` ago (at most a quarter of an
+ * hour is known); a node that was away for longer reads everything anew. A chore for one node,
+ * every few minutes, unless etcd does it by itself (--auto-compaction-retention). Not waited for.
+ * E_NOT_FOUND: nothing is known to be that old. */
+MUST_CHECK enum status store_etcd_compact(struct store *store, int64_t keep_ms);
+
+/* What should stay at zero, but for the first. */
+struct store_etcd_counters {
+    uint64_t checks;         /* how often everything was read again */
+    uint64_t differences;    /* how often that was not what the watch had told */
+    uint64_t watch_restarts; /* because it told nothing */
+};
+struct store_etcd_counters store_etcd_counters(const struct store *store);
 
 #endif

@@ -4,6 +4,7 @@
 enum {
     AGAIN_MS = 10,      /* after a lost race, if the watch does not tell earlier */
     PATIENCE_MS = 5000, /* with a feed that does not tell what was done */
+    BATCH_WIDTH_MAX = 126,
 };
 
 /* ---- keys ---- */
@@ -69,13 +70,24 @@ static enum status note_keys(struct batch *batch, const struct plan *plan)
 
 /* ---- filling ---- */
 
+/* Nobody has called a halt, or lifted it, meanwhile. */
+static void guard_all(struct store_etcd *store)
+{
+    struct etcd_txn *txn = store->flow.txn;
+    etcd_txn_if_mod_revision(txn, etcd_text(store->halt_key), ETCD_EQUAL,
+                             store->mirror.halt_revision);
+    etcd_txn_if_mod_revision(txn, etcd_text(store->epoch_key), ETCD_EQUAL,
+                             store->mirror.epoch.mod_revision);
+}
+
 void batch_open(struct batch *batch, struct store_etcd *store)
 {
     batch->store = store;
     batch->state = BATCH_FILLING;
-    batch->count = batch->inner_count = batch->bytes = 0;
-    batch->has_written = false;
+    batch->count = batch->inner_count = batch->bytes = batch->width = 0;
+    batch->has_written = batch->has_put = false;
     etcd_txn_reset(store->flow.txn);
+    guard_all(store);
 }
 
 void batch_close(struct batch *batch)
@@ -85,10 +97,14 @@ void batch_close(struct batch *batch)
     batch->state = BATCH_FREE;
 }
 
-static bool is_free_to_go(struct flow *flow)
+/* Whether etcd takes it with what is in the batch. One alone always fits, if it can be planned. */
+static bool has_room(const struct batch *batch, const struct plan *plan)
 {
-    return plan_each_key(&flow->plan, true, may_write, flow) &&
-           plan_each_key(&flow->plan, false, may_compare, flow);
+    size_t width = plan_width(plan);
+    if (width < batch->width)
+        width = batch->width;
+    return batch->count == 0 || (batch->bytes + plan->bytes.length <= BATCH_BYTES_MAX &&
+                                 batch->inner_count + 1 + width <= BATCH_WIDTH_MAX);
 }
 
 /* Plans those that follow on top of the first, for as long as they have the same guard. */
@@ -120,41 +136,59 @@ static void take_items(struct batch *batch, const struct item *first, size_t cou
                                 .is_write = plan_writes(plan),
                                 .is_partial = plan->is_partial};
     }
+    batch->has_put |= plan_puts(plan);
     batch->inner_count++;
+    if (batch->width < plan_width(plan))
+        batch->width = plan_width(plan);
     batch->bytes += plan->bytes.length;
+}
+
+/* Whether what is planned can go into the batch. What must wait keeps those that follow from
+ * overtaking it. */
+static enum batch_added see_fit(struct batch *batch)
+{
+    struct flow *flow = &batch->store->flow;
+    const struct plan *plan = &flow->plan;
+    if (plan_each_key(plan, true, may_write, flow) && plan_each_key(plan, false, may_compare, flow))
+        return has_room(batch, plan) ? BATCH_ADDED : BATCH_FULL;
+    bool is_blocked =
+        plan_each_key(plan, true, block, flow) && plan_each_key(plan, false, block, flow);
+    return is_blocked ? BATCH_LATER : BATCH_FULL;
+}
+
+/* BATCH_REFUSED: *why says why it can't be planned. */
+static enum batch_added plan_items(struct batch *batch, const struct item *item, size_t most,
+                                   size_t *taken, enum status *why)
+{
+    struct plan *plan = &batch->store->flow.plan;
+    bool chain = most > 1 && plan_may_chain(plan, item->request, item->index);
+    *taken = 1;
+    *why = plan_add(plan, item->request, item->index, (int)batch->count, chain);
+    if (*why != OK)
+        return BATCH_REFUSED;
+    enum batch_added added = see_fit(batch);
+    if (added != BATCH_ADDED || !chain)
+        return added;
+    *taken = plan_chain(batch, item, most);
+    return *taken > 1 ? see_fit(batch) : BATCH_ADDED;
 }
 
 enum batch_added batch_add(struct batch *batch, const struct item *item, size_t most, bool is_first,
                            size_t *taken, enum status *why)
 {
-    struct flow *flow = &batch->store->flow;
-    struct plan *plan = &flow->plan;
-    enum batch_added added = BATCH_ADDED;
-    is_first = is_first && batch->count == 0;
+    struct plan *plan = &batch->store->flow.plan;
     plan_begin(plan);
-    bool chain = most > 1 && plan_may_chain(plan, item->request, item->index);
-    enum status st = plan_add(plan, item->request, item->index, (int)batch->count, chain);
-    *taken = st == OK && chain ? plan_chain(batch, item, most) : 1;
+    enum batch_added added = plan_items(batch, item, most, taken, why);
     plan_end(plan);
-    if (st == OK && !is_free_to_go(flow)) {
-        added = plan_each_key(plan, true, block, flow) && plan_each_key(plan, false, block, flow)
-                    ? BATCH_LATER
-                    : BATCH_FULL;
-    } else if (st == OK && batch->count > 0 &&
-               batch->bytes + plan->bytes.length > BATCH_BYTES_MAX) {
-        added = BATCH_FULL;
-    } else if (st == OK) {
-        st = note_keys(batch, plan);
+    if (added == BATCH_ADDED) {
+        *why = note_keys(batch, plan);
+        added = *why == OK ? BATCH_ADDED : BATCH_REFUSED;
     }
-    if (st != OK) {
-        *why = st;
-        return is_first ? BATCH_REFUSED : BATCH_FULL;
-    }
-    if (added != BATCH_ADDED) {
-        *taken = 0;
+    if (added == BATCH_REFUSED && (!is_first || batch->count > 0))
+        added = BATCH_FULL; /* what is under way may change that */
+    if (added != BATCH_ADDED)
         return added;
-    }
-    plan_emit(plan, flow->txn);
+    plan_emit(plan, batch->store->flow.txn);
     take_items(batch, item, *taken);
     return BATCH_ADDED;
 }
@@ -175,7 +209,7 @@ static void settle(struct batch *batch, size_t place)
         return;
     struct store_begin *begin = &request->items.begins[item->item.index];
     if (begin->begun)
-        begin->fence = place_number(batch->revision, (int)place);
+        begin->fence = place_number(&batch->store->mirror.epoch, batch->revision, (int)place);
 }
 
 static void on_answer(void *context, const struct etcd_result *result)
@@ -184,14 +218,18 @@ static void on_answer(void *context, const struct etcd_result *result)
     struct store_etcd *store = batch->store;
     const struct etcd_txn_result *txn = &result->op.txn;
     if (result->status != OK) {
-        store_etcd_ail(store, result->status, result->message);
+        health_ail(store, result->status, result->message);
         flow_batch_failed(store, batch, result->status);
+        return;
+    }
+    if (!epoch_saw(store, result->revision, batch->seen_revision)) {
+        flow_batch_failed(store, batch, E_UNKNOWN);
         return;
     }
     batch->revision = result->revision;
     for (size_t i = 0; i < batch->count; i++) {
         size_t inner = batch->items[i].inner;
-        if (inner < txn->op_count && txn->ops[inner].txn.succeeded)
+        if (txn->succeeded && inner < txn->op_count && txn->ops[inner].txn.succeeded)
             settle(batch, i);
     }
     batch->state = BATCH_ANSWERED;
@@ -199,11 +237,25 @@ static void on_answer(void *context, const struct etcd_result *result)
     flow_batch_answered(store, batch);
 }
 
+/* etcd does not see the writes of nested transactions when it looks whether its database is full,
+ * neither those that would fill it nor those that come after. So there is one at the top, where it
+ * is not done but counted: in the branch for when the halt has changed. */
+static void count_for_quota(struct store_etcd *store)
+{
+    struct etcd_txn *txn = store->flow.txn;
+    etcd_txn_else(txn);
+    etcd_txn_put(txn, &(struct etcd_put){.key = etcd_text(store->health.probe_key),
+                                         .value = etcd_text(store->node)});
+}
+
 void batch_send(struct batch *batch)
 {
     struct store_etcd *store = batch->store;
     struct etcd_reply reply = {on_answer, batch, 0};
     batch->state = BATCH_SENT;
+    batch->seen_revision = store->epoch.seen_revision;
+    if (batch->has_put)
+        count_for_quota(store);
     enum status st = etcd_txn_send(store->client, store->flow.txn, &reply, NULL);
     if (st != OK)
         flow_batch_failed(store, batch, st);

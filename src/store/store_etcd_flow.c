@@ -30,11 +30,14 @@ struct store_request *request_queue_take(struct request_queue *queue)
     return request;
 }
 
-/* Past the requests of which everything has been looked at. */
+/* Past the requests of which everything has been looked at, or which have failed: those have
+ * nothing left but what was sent. */
 static void skip_looked_at(struct flow *flow)
 {
-    while (flow->next_request && flow->next_item == flow->next_request->count) {
-        flow->next_request = flow->next_request->next;
+    struct store_request *next;
+    while ((next = flow->next_request) && (flow->next_item == next->count || next->answer != OK)) {
+        next->left -= next->count - flow->next_item;
+        flow->next_request = next->next;
         flow->next_item = 0;
     }
 }
@@ -55,10 +58,10 @@ static void answer_done(struct store_etcd *store)
     }
 }
 
-void flow_submit(struct store_etcd *store, struct store_request *request)
+void flow_submit(struct store_etcd *store, struct store_request *request, enum status st)
 {
     struct flow *flow = &store->flow;
-    request->answer = OK;
+    request->answer = st;
     request->is_touched = false;
     request->left = request->count;
     request->number = flow->item_count;
@@ -88,11 +91,7 @@ static void drop_failed(struct flow *flow)
             flow->again[i].request->left--;
     }
     flow->again_count = kept;
-    while (flow->next_request && flow->next_request->answer != OK) {
-        flow->next_request->left -= flow->next_request->count - flow->next_item;
-        flow->next_request = flow->next_request->next;
-        flow->next_item = 0;
-    }
+    skip_looked_at(flow);
 }
 
 void flow_fail_waiting(struct store_etcd *store, enum status st)
@@ -216,6 +215,10 @@ static void fill_new(struct flow *flow, struct batch *batch, bool is_idle_now)
             flow->next_item += taken;
             break;
         case BATCH_LATER:
+            if (plan_may_chain(&flow->plan, item.request, item.index)) {
+                go_on = false; /* the others wait with it, and go with it */
+                break;
+            }
             flow->again[flow->again_count++] = item;
             flow->next_item++;
             break;
@@ -303,7 +306,7 @@ static void lose_patience(void *context)
             flow_batch_over(store, batch);
             continue;
         }
-        store_etcd_ail(store, E_UNREACHABLE, "etcd took a change but has not told it");
+        health_ail(store, E_UNREACHABLE, "etcd took a change but has not told it");
         flow_batch_failed(store, batch, E_UNKNOWN);
     }
     arm_patience(&store->flow);

@@ -48,10 +48,12 @@ struct batch {
     enum batch_state state;
     struct batch_item items[BATCH_MAX];
     size_t count, inner_count, bytes;
+    size_t width; /* of its widest plan */
     struct key_list written, compared;
     int64_t seen_revision; /* by the store, when it was sent */
     int64_t revision;      /* of the answer */
     int64_t until_ms;      /* ANSWERED: when patience ends */
+    bool has_put;          /* of the writes, some are no deletes */
     bool has_written;
 };
 
@@ -81,7 +83,8 @@ struct flow {
 MUST_CHECK enum status flow_init(struct store_etcd *store);
 void flow_release(struct store_etcd *store);
 
-void flow_submit(struct store_etcd *store, struct store_request *request);
+/* Not OK: that is its answer, in its turn. */
+void flow_submit(struct store_etcd *store, struct store_request *request, enum status st);
 
 /* Sends what can be sent. For a timer: the context is the store. */
 void flow_step(void *context);

@@ -17,11 +17,60 @@
 #include "store_etcd.h"
 #include "store_etcd_flow.h"
 
+struct health {
+    enum status status;
+    struct strbuf why;
+    char *probe_key;
+    struct etcd_call *probe;
+    int64_t seen_revision;  /* when it was sent */
+    int64_t probe_revision; /* taken, to be told by the watch; 0: none */
+    int64_t heard_ms;       /* when the watch last told anything */
+    int64_t restarted_ms;   /* when it was last started anew */
+    struct loop_timer *timer;
+};
+
+struct epoch_memory {
+    char *path; /* NULL: only in memory */
+    struct id lineage;
+    int64_t generation;
+    int64_t seen_revision, written_revision;
+    int64_t epoch_revision, halt_revision; /* of the keys, when they were looked at */
+    bool is_rolled_back;
+    struct strbuf why;
+    struct loop_timer *timer;
+    bool is_timed;
+};
+
+enum { AGES = 32 };
+
+struct age {
+    int64_t at_ms, revision; /* 0: none */
+};
+
+struct ages {
+    struct age ring[AGES];
+    size_t next;
+};
+
+struct note;
+
+struct check {
+    bool is_under_way;
+    struct etcd_list *list; /* NULL: all is read */
+    int64_t revision;       /* of the list; 0: no page yet */
+    int64_t seen_revision;
+    struct mirror read;
+    struct note *notes, **notes_end;
+    size_t note_count;
+    struct loop_timer *timer;
+};
+
 struct store_etcd {
     struct store base;
     struct loop *loop;
     struct store_wake wake;
     char *prefix, *node, *range; /* the range: prefix with a slash */
+    char *epoch_key, *halt_key;
     struct etcd_client *client;
 
     struct flow flow;
@@ -40,18 +89,60 @@ struct store_etcd {
 
     struct nodes *nodes; /* NULL: this node has not said anything of itself */
 
-    enum status health;
+    struct health health;
     bool is_watch_broken;
-    struct strbuf health_why;
-    struct loop_timer *probe_timer;
-    struct etcd_call *probe;
+    struct epoch_memory epoch;
+    struct advance *advance; /* NULL: none is under way */
+    struct check check;
+    struct ages ages;
+    struct store_etcd_counters counters;
+    int64_t check_ms, silence_ms; /* 0: as usual */
 };
 
 /* ---- store_etcd.c ---- */
 
 void store_etcd_wake(struct store_etcd *store);
+
+/* ---- store_etcd_health.c ---- */
+
+MUST_CHECK enum status health_init(struct store_etcd *store);
+void health_release(struct store_etcd *store);
 /* Something is wrong; a probe looks every second whether it still is. */
-void store_etcd_ail(struct store_etcd *store, enum status st, const char *why);
+void health_ail(struct store_etcd *store, enum status st, const char *why);
+void health_explain(const struct store_etcd *store, struct strbuf *why);
+void health_probe_now(struct store_etcd *store);
+void health_feed_moved(struct store_etcd *store);
+
+/* ---- store_etcd_epoch.c ---- */
+
+MUST_CHECK enum status epoch_init(struct store_etcd *store, const char *path);
+void epoch_release(struct store_etcd *store);
+/* An answer to something that was asked when `seen_before` was the highest revision. False: it
+ * went back, and everything is read again. */
+bool epoch_saw(struct store_etcd *store, int64_t revision, int64_t seen_before);
+/* The mirror is new, and of this revision. */
+void epoch_loaded(struct store_etcd *store, int64_t revision);
+void epoch_feed_moved(struct store_etcd *store);
+void epoch_tick(struct store_etcd *store); /* now and then: what could not be written */
+bool epoch_is_halted(const struct store_etcd *store);
+void epoch_explain(const struct store_etcd *store, struct strbuf *why);
+
+/* ---- store_etcd_advance.c ---- */
+
+bool advance_owns(const struct store_etcd *store, const struct store_request *request);
+void advance_release(struct store_etcd *store);
+
+/* ---- store_etcd_compact.c ---- */
+
+void compact_feed_moved(struct store_etcd *store);
+
+/* ---- store_etcd_check.c ---- */
+
+MUST_CHECK enum status check_init(struct store_etcd *store);
+void check_release(struct store_etcd *store);
+void check_note(struct store_etcd *store, const struct etcd_event *event);
+void check_feed_moved(struct store_etcd *store);
+void check_abandon(struct store_etcd *store);
 
 /* ---- store_etcd_nodes.c ---- */
 
@@ -67,5 +158,10 @@ void nodes_leave(struct store_etcd *store);
 
 /* Reads everything, then watches. For a timer: the context is the store. */
 void load_start(void *context);
+/* What is in the mirror can't be relied on: reads everything again in a while. Who waits is told.
+ */
+void load_fail(struct store_etcd *store, enum status st, const char *why);
+/* From where the old one stands. */
+void load_restart_watch(struct store_etcd *store);
 
 #endif

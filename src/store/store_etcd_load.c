@@ -3,14 +3,14 @@
 
 enum { PAGE_DEADLINE_MS = 10000, RELOAD_MS = 1000 };
 
-/* Not now; again in a while. Who waits is told. */
-static void load_fail(struct store_etcd *store, enum status st, const char *why)
+void load_fail(struct store_etcd *store, enum status st, const char *why)
 {
     store->is_loaded = false;
     store->watch = etcd_watch_free(store->watch);
+    check_abandon(store);
     mirror_release(&store->loading);
     mirror_init(&store->loading, store->prefix, store->node);
-    store_etcd_ail(store, st, why);
+    health_ail(store, st, why);
     flow_fail_waiting(store, st);
     loop_timer_set(store->reload_timer, RELOAD_MS);
 }
@@ -22,6 +22,7 @@ static enum status take_events(struct store_etcd *store, const struct etcd_watch
     enum status st = OK;
     for (size_t i = 0; st == OK && i < notice->event_count; i++) {
         const struct etcd_event *event = &notice->events[i];
+        check_note(store, event);
         st = event->is_delete ? mirror_delete(&store->mirror, event->kv.key, &store->feed)
                               : mirror_put(&store->mirror, &event->kv, &store->feed);
     }
@@ -38,7 +39,7 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
         break;
     case ETCD_WATCH_BROKEN:
         store->is_watch_broken = true;
-        store_etcd_ail(store, E_UNREACHABLE, notice->message);
+        health_ail(store, E_UNREACHABLE, notice->message);
         break;
     case ETCD_WATCH_EVENTS:
         st = take_events(store, notice);
@@ -48,6 +49,7 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
     case ETCD_WATCH_COMPACTED: /* too long away: what happened is seen by listing again */
         store->watch = etcd_watch_free(store->watch);
         store->is_loaded = false;
+        check_abandon(store);
         load_start(store);
         return;
     case ETCD_WATCH_FAILED:
@@ -58,17 +60,30 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
         load_fail(store, st, "a change could not be read");
         return;
     }
+    epoch_feed_moved(store);
+    health_feed_moved(store);
+    check_feed_moved(store);
+    compact_feed_moved(store);
     flow_feed_moved(store);
     store_etcd_wake(store);
 }
 
-static enum status start_watch(struct store_etcd *store)
+static enum status start_watch(struct store_etcd *store, int64_t revision)
 {
     struct etcd_watch_config config = {.key = etcd_text(store->range),
                                        .prefix = true,
-                                       .start_revision = store->loading_revision + 1,
+                                       .start_revision = revision,
                                        .want_progress = true};
     return etcd_watch_new(store->client, &config, on_notice, store, &store->watch);
+}
+
+void load_restart_watch(struct store_etcd *store)
+{
+    int64_t next_revision = etcd_watch_next_revision(store->watch);
+    store->watch = etcd_watch_free(store->watch);
+    enum status st = start_watch(store, next_revision);
+    if (st != OK)
+        load_fail(store, st, "the watch could not be started");
 }
 
 /* ---- the list ---- */
@@ -76,7 +91,7 @@ static enum status start_watch(struct store_etcd *store)
 static void finish_load(struct store_etcd *store)
 {
     const struct mirror *before = store->was_loaded ? &store->mirror : NULL;
-    enum status st = start_watch(store);
+    enum status st = start_watch(store, store->loading_revision + 1);
     if (st != OK) {
         load_fail(store, st, "the watch could not be started");
         return;
@@ -95,6 +110,9 @@ static void finish_load(struct store_etcd *store)
     mirror_init(&store->loading, store->prefix, store->node);
     store->is_loaded = store->was_loaded = true;
     store->is_watch_broken = false;
+    epoch_loaded(store, store->loading_revision);
+    epoch_feed_moved(store);
+    health_feed_moved(store);
     flow_feed_moved(store);
     store_etcd_wake(store);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "hash.h"
-#include "store_etcd_value.h"
 
 /* ---- the tables' keys ---- */
 
@@ -268,7 +267,7 @@ static enum status put_run(struct mirror *mirror, const struct id *id, const str
 {
     struct run_row row;
     enum tell tell;
-    enum status st = value_read_run(kv, &row, &tell);
+    enum status st = value_read_run(kv, &mirror->epoch, &row, &tell);
     if (st != OK)
         return st;
     row.run.id = *id;
@@ -346,6 +345,24 @@ static void put_meta(struct mirror *mirror, const char *rest, const struct etcd_
     feed_add(&mirror->metas, &(struct store_change){.kind = STORE_CHANGE_META, .meta = &meta});
 }
 
+static enum status put_halt(struct mirror *mirror, const struct etcd_kv *kv)
+{
+    char *halt = strndup(kv->value.data, kv->value.length);
+    if (!halt)
+        return E_NOMEM;
+    free(mirror->halt);
+    mirror->halt = halt;
+    mirror->halt_revision = kv->mod_revision;
+    return OK;
+}
+
+static void delete_halt(struct mirror *mirror)
+{
+    free(mirror->halt);
+    mirror->halt = NULL;
+    mirror->halt_revision = 0;
+}
+
 /* ---- keys ---- */
 
 enum key_kind {
@@ -357,6 +374,8 @@ enum key_kind {
     KEY_META,
     KEY_PEER,
     KEY_DRAIN,
+    KEY_EPOCH,
+    KEY_HALT,
     KEY_OTHER,
 };
 
@@ -369,7 +388,8 @@ struct mirror_key {
 static const char *const kinds[] = {
     [KEY_JOB] = "jobs/",   [KEY_CURSOR] = "cursors/", [KEY_NAME] = "names/",
     [KEY_RUN] = "runs/",   [KEY_ENTRY] = "entries/",  [KEY_META] = "metas/",
-    [KEY_PEER] = "nodes/", [KEY_DRAIN] = "drains/",
+    [KEY_PEER] = "nodes/", [KEY_DRAIN] = "drains/",   [KEY_EPOCH] = "epoch",
+    [KEY_HALT] = "halt",
 };
 
 static void parse_key(const struct mirror *mirror, struct etcd_bytes key, struct mirror_key *ret)
@@ -388,7 +408,8 @@ static void parse_key(const struct mirror *mirror, struct etcd_bytes key, struct
         memcpy(ret->rest, text + head, length - head);
         ret->rest[length - head] = '\0';
         bool has_id = i == KEY_JOB || i == KEY_CURSOR || i == KEY_RUN || i == KEY_ENTRY;
-        if (!has_id || id_parse(ret->rest, &ret->id) == OK)
+        bool is_alone = i == KEY_EPOCH || i == KEY_HALT;
+        if (is_alone ? !ret->rest[0] : !has_id || id_parse(ret->rest, &ret->id) == OK)
             ret->kind = (enum key_kind)i;
         return;
     }
@@ -417,6 +438,10 @@ enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv, struct f
         return mirror_put_peer(&mirror->nodes, key.rest, kv, feed);
     case KEY_DRAIN:
         return mirror_put_drain(&mirror->nodes, key.rest, kv, feed);
+    case KEY_EPOCH:
+        return value_read_epoch(kv, &mirror->epoch);
+    case KEY_HALT:
+        return put_halt(mirror, kv);
     case KEY_OTHER:
         break;
     }
@@ -443,6 +468,8 @@ enum status mirror_delete(struct mirror *mirror, struct etcd_bytes deleted, stru
         mirror_delete_peer(&mirror->nodes, key.rest, feed);
     if (key.kind == KEY_DRAIN)
         mirror_delete_drain(&mirror->nodes, key.rest, feed);
+    if (key.kind == KEY_HALT)
+        delete_halt(mirror);
     return OK;
 }
 
@@ -552,4 +579,5 @@ void mirror_release(struct mirror *mirror)
     table_release(&mirror->jobs);
     mirror_nodes_release(&mirror->nodes);
     feed_release(&mirror->metas);
+    free(mirror->halt);
 }

@@ -8,6 +8,7 @@
 #include "etcd.h"
 #include "rules.h"
 #include "store_etcd_mirror_nodes.h"
+#include "store_etcd_value.h"
 #include "table.h"
 
 struct mirror_run {
@@ -43,7 +44,10 @@ struct mirror {
     const char *prefix, *node; /* borrowed */
     struct table jobs, names, runs, entries;
     struct mirror_nodes nodes;
-    struct feed metas; /* of this node, as they are read */
+    struct epoch epoch;    /* listed before the runs, whose numbers rest on it */
+    char *halt;            /* why nothing is to be done; NULL: nobody says so */
+    int64_t halt_revision; /* 0: there is no such key */
+    struct feed metas;     /* of this node, as they are read */
 };
 
 void mirror_init(struct mirror *mirror, const char *prefix, const char *node);

@@ -24,9 +24,9 @@ struct plan_before {
 };
 
 enum {
-    LEVEL_MAX = 100, /* etcd takes 128 compares and 128 operations per level */
-    COMPARES_MAX = 120,
-    STEPS_MAX = 2000, /* of one item, in one transaction */
+    LEVEL_MAX = 60, /* operations of one level, see plan_width */
+    COMPARES_MAX = 60,
+    STEPS_MAX = 3000, /* of one item, in one transaction */
     STEPS_BYTES_MAX = 400 * 1024,
 };
 
@@ -407,7 +407,19 @@ static void emit_write(const struct plan *plan, const struct plan_write *write,
         etcd_txn_put(txn, &(struct etcd_put){.key = key, .value = value});
 }
 
-/* Many writes are wrapped by the hundred, to keep within what etcd takes per level. */
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+size_t plan_width(const struct plan *plan)
+{
+    size_t wraps = (plan->write_count + LEVEL_MAX - 1) / LEVEL_MAX;
+    return wraps <= 1 ? larger(plan->compare_count, plan->write_count)
+                      : larger(plan->compare_count, wraps) + LEVEL_MAX;
+}
+
+/* Many writes are wrapped, to keep within what etcd takes per level. */
 static void emit_writes(const struct plan *plan, struct etcd_txn *txn)
 {
     bool wrapped = plan->write_count > LEVEL_MAX;
@@ -444,6 +456,14 @@ void plan_emit(const struct plan *plan, struct etcd_txn *txn)
 bool plan_writes(const struct plan *plan)
 {
     return plan->write_count > 0;
+}
+
+bool plan_puts(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->write_count; i++)
+        if (!plan->writes[i].is_delete && !plan->writes[i].is_dropped)
+            return true;
+    return false;
 }
 
 bool plan_each_key(const struct plan *plan, bool written,

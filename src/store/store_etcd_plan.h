@@ -75,7 +75,12 @@ bool plan_may_chain(const struct plan *plan, const struct store_request *request
 /* As an inner transaction, whose `succeeded` says whether it was done. */
 void plan_emit(const struct plan *plan, struct etcd_txn *txn);
 
+/* How much it takes of the 128 that etcd allows from the top of a transaction to its bottom: of
+ * each level the compares or the operations, whichever are more. */
+size_t plan_width(const struct plan *plan);
+
 bool plan_writes(const struct plan *plan);
+bool plan_puts(const struct plan *plan); /* it does not only delete */
 
 /* Calls `take` with the hash of each key that is written, or of each that is compared, until it
  * answers false; answers what it answered last. */

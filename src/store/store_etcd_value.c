@@ -5,9 +5,13 @@
 
 enum { VALUE_VERSION = 1 };
 
-int64_t place_number(int64_t revision, int place)
+int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
-    return revision * BATCH_PLACES + place;
+    /* What was written before the epoch began, and is still open, ends before it does. */
+    int64_t generation = epoch->generation;
+    if (generation > 0 && revision <= epoch->mod_revision)
+        generation--;
+    return (generation * (INT64_C(1) << 32) + revision) * BATCH_PLACES + place;
 }
 
 /* ---- single fields ---- */
@@ -287,7 +291,8 @@ void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tel
     write_fields(to, run_fields, COUNT(run_fields), row);
 }
 
-enum status value_read_run(const struct etcd_kv *kv, struct run_row *ret, enum tell *tell)
+enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, struct run_row *ret,
+                           enum tell *tell)
 {
     struct reader from = open_value(kv);
     struct run_row read = {.seq = 0};
@@ -300,9 +305,9 @@ enum status value_read_run(const struct etcd_kv *kv, struct run_row *ret, enum t
     if (from.failed != OK)
         return from.failed;
     if (read.seq == 0)
-        read.seq = place_number(kv->mod_revision, place);
+        read.seq = place_number(epoch, kv->mod_revision, place);
     if (read.run.state == RUN_BEGUN && read.run.fence == 0)
-        read.run.fence = place_number(kv->mod_revision, place);
+        read.run.fence = place_number(epoch, kv->mod_revision, place);
     *ret = read;
     *tell = told;
     return OK;
@@ -336,5 +341,25 @@ enum status value_read_name(const struct etcd_kv *kv, struct id *ret)
     const void *bytes = from.failed == OK ? read_bytes(&from, sizeof(*ret)) : NULL;
     if (bytes)
         memcpy(ret, bytes, sizeof(*ret));
+    return from.failed;
+}
+
+void value_write_epoch(struct strbuf *to, const struct epoch *epoch)
+{
+    strbuf_addc(to, VALUE_VERSION);
+    strbuf_add(to, epoch->lineage.bytes, sizeof(epoch->lineage.bytes));
+    write_number(to, epoch->generation);
+}
+
+enum status value_read_epoch(const struct etcd_kv *kv, struct epoch *ret)
+{
+    struct reader from = open_value(kv);
+    struct epoch read = {.mod_revision = kv->mod_revision};
+    const void *bytes = from.failed == OK ? read_bytes(&from, sizeof(read.lineage)) : NULL;
+    if (bytes)
+        memcpy(&read.lineage, bytes, sizeof(read.lineage));
+    read.generation = from.failed == OK ? read_number(&from) : 0;
+    if (from.failed == OK)
+        *ret = read;
     return from.failed;
 }

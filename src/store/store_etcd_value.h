@@ -15,9 +15,17 @@ enum tell {
 
 enum { BATCH_PLACES = 128 }; /* a place in a batch is less than this */
 
+/* Whose the revisions are, and how often etcd was restored from a backup since. Each time revisions
+ * have gone back by less than 2^32. */
+struct epoch {
+    struct id lineage;
+    int64_t generation;
+    int64_t mod_revision; /* of its key; 0: there is none */
+};
+
 /* A number for what was done at this place of the transaction with this revision: it grows with
- * every write to etcd. Fences and seqs are such numbers. */
-int64_t place_number(int64_t revision, int place);
+ * every write to etcd, also after a restore. Fences and seqs are such numbers. */
+int64_t place_number(const struct epoch *epoch, int64_t revision, int place);
 
 void value_write_job(struct strbuf *to, const struct job_row *row, const char *name,
                      const char *json);
@@ -26,15 +34,17 @@ void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell 
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place);
 void value_write_entry(struct strbuf *to, const struct ledger_entry *entry);
 void value_write_name(struct strbuf *to, const struct id *uid);
+void value_write_epoch(struct strbuf *to, const struct epoch *epoch);
 
 /* E_VERSION, E_CORRUPT, E_NOMEM. */
 MUST_CHECK enum status value_read_job(const struct etcd_kv *kv, struct job_row *row, char **name,
                                       char **json); /* the texts are the caller's */
 MUST_CHECK enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row,
                                          enum tell *tell);
-MUST_CHECK enum status value_read_run(const struct etcd_kv *kv, struct run_row *ret,
-                                      enum tell *tell);
+MUST_CHECK enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch,
+                                      struct run_row *ret, enum tell *tell);
 MUST_CHECK enum status value_read_entry(const struct etcd_kv *kv, struct ledger_entry *ret);
 MUST_CHECK enum status value_read_name(const struct etcd_kv *kv, struct id *ret);
+MUST_CHECK enum status value_read_epoch(const struct etcd_kv *kv, struct epoch *ret);
 
 #endif

@@ -54,7 +54,7 @@ static void memory_dispatch(struct store *base)
     store->waiting_end = &store->waiting;
     while (request) {
         struct store_request *next = request->next;
-        struct feed changes = {NULL, NULL, false};
+        struct feed changes = {0};
         enum status st = E_UNREACHABLE;
         store->data->asking = store;
         if (!store->closing)

@@ -1,110 +1,12 @@
 /* The contract with a real etcd, one prefix per test; and what only many nodes and long times
  * show. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
-#include "etcd.h"
-#include "etcd_server.h"
-#include "store_etcd.h"
+#include "etcd_place.h"
 #include "store_world.h"
-
-/* cmocka gives a backend no context. */
-static struct {
-    struct etcd_cluster cluster;
-    struct loop *loop;
-    struct loop_timer *tick;
-    int places;
-} server;
-
-static void on_tick(void *context)
-{
-    (void)context; /* it only ends loop_run_once */
-}
-
-static void turn(void)
-{
-    loop_timer_set(server.tick, 100);
-    loop_run_once(server.loop);
-}
-
-static void start_server(void)
-{
-    signal(SIGPIPE, SIG_IGN); /* as the agent does */
-    if (!etcd_cluster_available()) {
-        printf("skipped: there is no etcd here; Debian has it in etcd-server\n");
-        exit(77);
-    }
-    server.cluster.count = 1;
-    etcd_cluster_start(&server.cluster);
-    if (loop_new(&server.loop) != OK ||
-        loop_timer_new(server.loop, on_tick, NULL, &server.tick) != OK)
-        abort();
-}
-
-static void stop_server(void)
-{
-    loop_timer_free(server.tick);
-    loop_free(server.loop);
-    etcd_cluster_remove(&server.cluster);
-}
-
-/* ---- the backend ---- */
-
-static void make_place(char place[128])
-{
-    snprintf(place, 128, "/test/%d", server.places++);
-}
-
-static enum status open_node(const char *place, const char *node, struct store_wake wake,
-                             struct store **ret)
-{
-    struct store_etcd_config config = {
-        .endpoints = server.cluster.endpoints, .endpoint_count = 1, .prefix = place, .node = node};
-    struct strbuf why;
-    strbuf_init(&why);
-    enum status st = store_etcd_open(server.loop, &config, wake, ret, &why);
-    if (st != OK)
-        printf("%s: %s\n", status_text(st), why.text);
-    strbuf_release(&why);
-    return st;
-}
-
-static enum status open_etcd(const char *place, struct store_wake wake, struct store **ret)
-{
-    return open_node(place, "node-1", wake, ret);
-}
-
-static enum status open_other(struct store *first, const char *place, struct store_wake wake,
-                              struct store **ret)
-{
-    (void)first;
-    return open_node(place, "node-2", wake, ret);
-}
-
-static enum status reopen_etcd(const char *place, struct store_wake wake, struct store **store)
-{
-    *store = store_free(*store);
-    return open_etcd(place, wake, store);
-}
-
-static void remove_place(const char *place)
-{
-    (void)place; /* it goes with the server */
-}
-
-static const struct store_backend backend = {
-    .name = "etcd",
-    .make_place = make_place,
-    .open = open_etcd,
-    .reopen = reopen_etcd,
-    .open_other = open_other,
-    .remove_place = remove_place,
-    .durable = true,
-    .turn = turn,
-};
 
 /* ---- two nodes ---- */
 
@@ -146,7 +48,7 @@ static void wait_for_race(struct racer *racers)
     int64_t until_ms = clock_now().boot.ms + 20000;
     while (!racers[0].is_done || !racers[1].is_done) {
         assert_true(clock_now().boot.ms < until_ms);
-        turn();
+        etcd_place_turn();
         store_dispatch(racers[0].store);
         store_dispatch(racers[1].store);
     }
@@ -164,7 +66,7 @@ static size_t count_fed(struct store *store, int64_t tick_ms)
 
 static void each_tick_is_won_once(void **state)
 {
-    struct world *world = world_new(&backend);
+    struct world *world = world_new(&etcd_backend);
     struct racer *racers = calloc(NODES, sizeof(*racers));
     struct id jobs[RACE_JOBS];
     struct store_wake nobody = {NULL, NULL};
@@ -178,7 +80,7 @@ static void each_tick_is_won_once(void **state)
         jobs[i] = make_job(world, name);
     }
     for (int n = 0; n < NODES; n++)
-        assert_int_equal(open_etcd(world->place, nobody, &racers[n].store), OK);
+        assert_int_equal(etcd_place_open(world->place, nobody, &racers[n].store), OK);
     for (int64_t tick_ms = CURSOR_MS + 1; tick_ms <= CURSOR_MS + RACE_TICKS; tick_ms++) {
         size_t fed[NODES] = {0};
         for (int n = 0; n < NODES; n++) /* by turns, who is first */
@@ -195,7 +97,8 @@ static void each_tick_is_won_once(void **state)
                 fail_msg("job %d, tick %lld: won %d times", i, (long long)tick_ms, winners);
         }
         for (int64_t until_ms = clock_now().boot.ms + 10000;
-             (fed[0] < RACE_JOBS || fed[1] < RACE_JOBS) && clock_now().boot.ms < until_ms; turn())
+             (fed[0] < RACE_JOBS || fed[1] < RACE_JOBS) && clock_now().boot.ms < until_ms;
+             etcd_place_turn())
             for (int n = 0; n < NODES; n++)
                 fed[n] += count_fed(racers[n].store, tick_ms);
         assert_int_equal(fed[0], RACE_JOBS); /* both hear of all, once */
@@ -211,7 +114,7 @@ static void each_tick_is_won_once(void **state)
 /* Both add a run to each job; by the overlap rule there is room for one. */
 static void overlap_holds_between_nodes(void **state)
 {
-    struct world *world = world_new(&backend);
+    struct world *world = world_new(&etcd_backend);
     static struct store_add_run adds[NODES][RACE_JOBS];
     struct racer *racers = calloc(NODES, sizeof(*racers));
     struct store_wake nobody = {NULL, NULL};
@@ -226,7 +129,7 @@ static void overlap_holds_between_nodes(void **state)
             adds[n][i] = an_add(world, job, 5000 + n, OVERLAP_SKIP);
     }
     for (int n = 0; n < NODES; n++)
-        assert_int_equal(open_etcd(world->place, nobody, &racers[n].store), OK);
+        assert_int_equal(etcd_place_open(world->place, nobody, &racers[n].store), OK);
     for (int n = 0; n < NODES; n++) {
         racers[n].request = (struct store_request){.op = STORE_ADD_RUN,
                                                    .count = RACE_JOBS,
@@ -308,26 +211,27 @@ static void on_count(void *context, const struct etcd_result *result)
 
 static int64_t count_keys(const char *place, const char *kind)
 {
-    struct etcd_client_config config = {.endpoints = server.cluster.endpoints, .endpoint_count = 1};
+    struct etcd_client_config config = {.endpoints = etcd_place.cluster.endpoints,
+                                        .endpoint_count = 1};
     struct etcd_client *client;
     struct key_count count = {false, 0};
     char key[256];
     snprintf(key, sizeof(key), "%s/%s", place, kind);
-    assert_int_equal(etcd_client_new(server.loop, &config, &client, NULL), OK);
+    assert_int_equal(etcd_client_new(etcd_place.loop, &config, &client, NULL), OK);
     assert_int_equal(
         etcd_range(client,
                    &(struct etcd_range){.key = etcd_text(key), .prefix = true, .count_only = true},
                    &(struct etcd_reply){on_count, &count, 10000}, NULL),
         OK);
     while (!count.is_done)
-        turn();
+        etcd_place_turn();
     etcd_client_free(client);
     return count.count;
 }
 
 static void only_jobs_and_cursors_stay(void **state)
 {
-    struct world *world = world_new(&backend);
+    struct world *world = world_new(&etcd_backend);
     struct cycle *cycle = calloc(1, sizeof(*cycle));
     struct ledger_entry *passed = calloc(CYCLE_JOBS, sizeof(*passed));
     struct id *jobs = calloc(CYCLE_JOBS, sizeof(*jobs));
@@ -357,7 +261,7 @@ static void only_jobs_and_cursors_stay(void **state)
     assert_int_equal(count_keys(world->place, "jobs/"), CYCLE_JOBS);
     assert_int_equal(count_keys(world->place, "cursors/"), CYCLE_JOBS);
     assert_int_equal(count_keys(world->place, "names/"), CYCLE_JOBS);
-    assert_int_equal(count_keys(world->place, ""), 3 * CYCLE_JOBS);
+    assert_int_equal(count_keys(world->place, ""), 3 * CYCLE_JOBS + 1); /* the epoch */
     print_message("%d claims in %lld ms, begins %lld ms, finishes %lld ms, forgets %lld ms\n",
                   CYCLES * CYCLE_JOBS, (long long)took_ms[0], (long long)took_ms[1],
                   (long long)took_ms[2], (long long)took_ms[3]);
@@ -371,23 +275,24 @@ static void only_jobs_and_cursors_stay(void **state)
 
 static void a_lost_server_is_told_and_found_again(void **state)
 {
-    struct world *world = world_new(&backend);
+    struct world *world = world_new(&etcd_backend);
     struct strbuf why;
     (void)state;
     strbuf_init(&why);
     world_open(world);
     struct id job = make_job(world, "backup");
     struct store_claim claim = a_claim(world, job, 5000, OVERLAP_SKIP), repeat = claim;
-    etcd_member_kill(&server.cluster, 0);
+    etcd_member_kill(&etcd_place.cluster, 0);
     enum status st = world_do(world, STORE_CLAIM, &claim, 1);
     if (st != E_UNREACHABLE && st != E_UNKNOWN)
         fail_msg("answered: %s", status_text(st));
     assert_int_equal(store_health(world->store, &why), E_UNREACHABLE);
     assert_true(why.length > 0);
-    etcd_member_restart(&server.cluster, 0, true);
+    etcd_member_restart(&etcd_place.cluster, 0, true);
     strbuf_reset(&why);
     for (int64_t until_ms = clock_now().boot.ms + 20000;
-         store_health(world->store, &why) != OK && clock_now().boot.ms < until_ms; turn())
+         store_health(world->store, &why) != OK && clock_now().boot.ms < until_ms;
+         etcd_place_turn())
         strbuf_reset(&why);
     assert_int_equal(store_health(world->store, &why), OK);
     world_do_one(world, STORE_CLAIM, &repeat);
@@ -405,15 +310,16 @@ static void on_compacted(void *context, const struct etcd_result *result)
 
 static void compact_all(int64_t revision)
 {
-    struct etcd_client_config config = {.endpoints = server.cluster.endpoints, .endpoint_count = 1};
+    struct etcd_client_config config = {.endpoints = etcd_place.cluster.endpoints,
+                                        .endpoint_count = 1};
     struct etcd_client *client;
     bool is_done = false;
-    assert_int_equal(etcd_client_new(server.loop, &config, &client, NULL), OK);
+    assert_int_equal(etcd_client_new(etcd_place.loop, &config, &client, NULL), OK);
     assert_int_equal(etcd_compact(client, revision, true,
                                   &(struct etcd_reply){on_compacted, &is_done, 10000}, NULL),
                      OK);
     while (!is_done)
-        turn();
+        etcd_place_turn();
     etcd_client_free(client);
 }
 
@@ -421,11 +327,9 @@ static void compact_all(int64_t revision)
  * traces are compacted away. */
 static struct id change_much(const char *place, struct id job, struct id purged, struct id run_id)
 {
-    struct loop *loop = server.loop;
-    struct loop_timer *tick = server.tick;
-    struct world *other = world_new(&backend);
-    assert_int_equal(loop_new(&server.loop), OK);
-    assert_int_equal(loop_timer_new(server.loop, on_tick, NULL, &server.tick), OK);
+    struct etcd_place before = etcd_place;
+    struct world *other = world_new(&etcd_backend);
+    etcd_place_new_loop();
     snprintf(other->place, sizeof(other->place), "%s", place);
     other->last_number = 1000;
     world_open(other);
@@ -440,25 +344,24 @@ static struct id change_much(const char *place, struct id job, struct id purged,
     make_job(other, "new");
     compact_all(fence / 128 + 2); /* of the begin's revision, and a bit */
     world_free(other);
-    loop_timer_free(server.tick);
-    loop_free(server.loop);
-    server.loop = loop;
-    server.tick = tick;
+    etcd_place_free_loop();
+    etcd_place.loop = before.loop;
+    etcd_place.tick = before.tick;
     return run.id;
 }
 
 static void what_was_compacted_away_is_found(void **state)
 {
-    struct world *world = world_new(&backend);
+    struct world *world = world_new(&etcd_backend);
     (void)state;
     world_open(world);
     struct id job = make_job(world, "backup"), purged = make_job(world, "purged");
     struct run run = claim_run(world, job, 5000);
-    etcd_member_kill(&server.cluster, 0);
-    etcd_member_restart(&server.cluster, 0, true);
+    etcd_member_kill(&etcd_place.cluster, 0);
+    etcd_member_restart(&etcd_place.cluster, 0, true);
     struct id new_run = change_much(world->place, job, purged, run.id);
     for (int64_t until_ms = clock_now().boot.ms + 20000;
-         world->picture.job_count != 2 || !look_for_run(world, new_run); turn()) {
+         world->picture.job_count != 2 || !look_for_run(world, new_run); etcd_place_turn()) {
         assert_true(clock_now().boot.ms < until_ms);
         world_read_feed(world);
     }
@@ -482,7 +385,8 @@ static void an_etcd_that_is_not_there_is_told(void **state)
     snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%d", etcd_free_port());
     strbuf_init(&why);
     struct store_wake nobody = {NULL, NULL};
-    assert_int_equal(store_etcd_open(server.loop, &config, nobody, &store, &why), E_UNREACHABLE);
+    assert_int_equal(store_etcd_open(etcd_place.loop, &config, nobody, &store, &why),
+                     E_UNREACHABLE);
     assert_non_null(strstr(why.text, endpoint + strlen("http://")));
     strbuf_release(&why);
 }
@@ -497,9 +401,9 @@ int main(void)
         cmocka_unit_test(a_lost_server_is_told_and_found_again),
         cmocka_unit_test(what_was_compacted_away_is_found),
     };
-    start_server();
-    int failed = store_contract_run(&backend);
+    etcd_place_start(1);
+    int failed = store_contract_run(&etcd_backend);
     failed += cmocka_run_group_tests_name("etcd alone", more, NULL, NULL);
-    stop_server();
+    etcd_place_stop();
     return failed;
 }

@@ -1,0 +1,286 @@
+/* What the store in etcd says and does when etcd is full, silent, or not the one that it was. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "etcd_place.h"
+#include "store_world.h"
+
+static enum status health_of(struct store *store)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_health(store, &why);
+    strbuf_release(&why);
+    return st;
+}
+
+static void assert_words(struct store *store, const char *words)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    (void)store_health(store, &why);
+    if (!strstr(why.text, words))
+        fail_msg("\"%s\" is not in: %s", words, why.text);
+    strbuf_release(&why);
+}
+
+static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void run(const char *format, ...)
+{
+    char command[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof(command), format, args);
+    va_end(args);
+    if (system(command) != 0)
+        fail_msg("failed: %s", command);
+}
+
+#define CTL "ETCDCTL_API=3 etcdctl --endpoints %s "
+
+static int start_one(void **state)
+{
+    (void)state;
+    etcd_place.config = (struct store_etcd_config){.node = "node-1"};
+    etcd_place_start(1);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    etcd_place_stop();
+    memset(&etcd_place.cluster, 0, sizeof(etcd_place.cluster));
+    return 0;
+}
+
+/* ---- full ---- */
+
+static int start_small(void **state)
+{
+    etcd_place.cluster.arguments[0] = "--quota-backend-bytes=4000000";
+    return start_one(state);
+}
+
+static void a_full_database_is_told_until_there_is_room(void **state)
+{
+    struct world *world = world_new(&etcd_backend);
+    const char *endpoint = etcd_place.cluster.endpoints[0];
+    enum status st = OK;
+    static char json[100001];
+    (void)state;
+    memset(json, 'x', sizeof(json) - 1);
+    world_open(world);
+    struct id job = make_job(world, "backup");
+    for (int i = 1; i < 200 && st == OK; i++) {
+        struct store_put_job put = a_put(job, "backup", i);
+        put.json = json;
+        st = world_do(world, STORE_PUT_JOB, &put, 1);
+    }
+    assert_int_equal(st, E_BUSY);
+    for (int64_t until_ms = clock_now().boot.ms + 3500; clock_now().boot.ms < until_ms;
+         etcd_place_turn()) /* it does not flap */
+        assert_int_equal(health_of(world->store), E_BUSY);
+    assert_words(world->store, "disarm");
+    struct store_claim claim = a_claim(world, job, 5000, OVERLAP_SKIP);
+    assert_int_equal(world_do(world, STORE_CLAIM, &claim, 1), E_BUSY);
+
+    run(CTL "compact $(" CTL "get --write-out=json x |"
+            " sed 's/.*revision\":\\([0-9]*\\).*/\\1/') >/dev/null && " CTL
+            "defrag >/dev/null && " CTL "alarm disarm >/dev/null",
+        endpoint, endpoint, endpoint, endpoint);
+    etcd_place_wait(health_of(world->store) == OK);
+    claim = a_claim(world, job, 5000, OVERLAP_SKIP);
+    st = world_do(world, STORE_CLAIM, &claim, 1);
+    assert_int_equal(st, OK);
+    world_free(world);
+}
+
+/* ---- silent ---- */
+
+static int start_three(void **state)
+{
+    (void)state;
+    etcd_place.config = (struct store_etcd_config){.node = "node-1", .silence_ms = 1000};
+    etcd_place_start(3);
+    return 0;
+}
+
+static void a_member_that_stands_still_is_left(void **state)
+{
+    struct world *world = world_new(&etcd_backend), *other = world_new(&etcd_backend);
+    (void)state;
+    world_open(world);
+    struct id job = make_job(world, "backup");
+    etcd_member_signal(&etcd_place.cluster, 0, SIGSTOP);
+    etcd_place_wait(health_of(world->store) != OK); /* seen without anybody asking for anything */
+    etcd_place_wait(health_of(world->store) == OK); /* through another member */
+    etcd_place.cluster.endpoints[0] = etcd_place.cluster.members[1].endpoint;
+    snprintf(other->place, sizeof(other->place), "%s", world->place);
+    other->last_number = 1000;
+    world_open(other);
+    struct run run = claim_run(other, job, 5000);
+    etcd_place_wait((world_read_feed(world), look_for_run(world, run.id)));
+    etcd_member_signal(&etcd_place.cluster, 0, SIGCONT);
+    world->last_number = 2000;
+    claim_run(world, job, 6000);
+    world_free(other);
+    world_free(world);
+}
+
+/* ---- read again ---- */
+
+static void what_is_read_again_is_what_was_told(void **state)
+{
+    etcd_place.config = (struct store_etcd_config){.node = "node-1", .check_ms = 20};
+    struct world *world = world_new(&etcd_backend);
+    struct id jobs[20];
+    (void)state;
+    world_open(world);
+    for (int i = 0; i < 20; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "job-%d", i);
+        jobs[i] = make_job(world, name);
+    }
+    for (int i = 0; store_etcd_counters(world->store).checks < 20 && i < 3000; i++) {
+        struct run run = claim_run(world, jobs[i % 20], 5000 + i);
+        begin_run(world, &run);
+        end_run(world, &run, RUN_OK, 6000 + i);
+        forget_run(world, run.id);
+    }
+    etcd_place_wait(store_etcd_counters(world->store).checks >= 20); /* and when nothing happens */
+    assert_int_equal(store_etcd_counters(world->store).differences, 0);
+    assert_int_equal(store_etcd_counters(world->store).watch_restarts, 0);
+    world_free(world);
+}
+
+/* ---- restored ---- */
+
+struct advanced {
+    bool is_done;
+    enum status status;
+};
+
+static void on_advanced(void *context, enum status st)
+{
+    *(struct advanced *)context = (struct advanced){true, st};
+}
+
+static void advance(struct world *world, int64_t now_ms)
+{
+    struct advanced advanced = {0};
+    assert_int_equal(store_etcd_advance(world->store, now_ms, "otto", on_advanced, &advanced), OK);
+    etcd_place_wait((store_dispatch(world->store), advanced.is_done));
+    assert_int_equal(advanced.status, OK);
+    etcd_place_wait(health_of(world->store) == OK);
+    world_read_feed(world);
+    assert_int_equal(store_etcd_advance(world->store, now_ms, "otto", on_advanced, &advanced),
+                     E_NOT_FOUND);
+}
+
+/* Puts the member's data back to what they were in `copy`. */
+static void restore(const char *copy)
+{
+    etcd_member_kill(&etcd_place.cluster, 0);
+    run("rm -rf %s/m0 && cp -r %s %s/m0", etcd_place.cluster.folder, copy,
+        etcd_place.cluster.folder);
+    etcd_member_restart(&etcd_place.cluster, 0, true);
+}
+
+static void back_up(char copy[128])
+{
+    snprintf(copy, 128, "%s/copy", etcd_place.cluster.folder);
+    etcd_member_kill(&etcd_place.cluster, 0);
+    run("cp -r %s/m0 %s", etcd_place.cluster.folder, copy);
+    etcd_member_restart(&etcd_place.cluster, 0, true);
+}
+
+static void check_refused(struct world *world, struct id job)
+{
+    struct store_claim claim = a_claim(world, job, 9000, OVERLAP_SKIP);
+    struct store_put_job put = a_put(job, "backup", -1);
+    assert_int_equal(health_of(world->store), E_ROLLED_BACK);
+    assert_words(world->store, "advance-cursors");
+    assert_int_equal(world_do(world, STORE_CLAIM, &claim, 1), E_ROLLED_BACK);
+    assert_int_equal(world_do(world, STORE_PUT_JOB, &put, 1), E_ROLLED_BACK);
+}
+
+/* `restarted`: the agent is not running while etcd is restored. */
+static void restored(bool restarted)
+{
+    char copy[128], file[128];
+    snprintf(file, sizeof(file), "%s/revision", etcd_place.cluster.folder);
+    etcd_place.config = (struct store_etcd_config){.node = "node-1", .revision_file = file};
+    struct world *world = world_new(&etcd_backend), *other = world_new(&etcd_backend);
+    world_open(world);
+    struct id job = make_job(world, "backup");
+    struct run open = claim_run(world, job, 4000); /* is open in the backup as well */
+    begin_run(world, &open);
+    back_up(copy);
+    etcd_place_wait(health_of(world->store) == OK);
+    struct run later = claim_run(world, job, 5000);
+    int64_t fence = begin_run(world, &later).fence;
+    end_run(world, &later, RUN_OK, 5001);
+
+    snprintf(other->place, sizeof(other->place), "%s", world->place);
+    other->last_number = 1000;
+    if (restarted)
+        world->store = store_free(world->store);
+    restore(copy);
+    world->without_picture = true;
+    if (restarted)
+        assert_int_equal(etcd_place_open(world->place, world_wake(world), &world->store), OK);
+    etcd_place_wait(health_of(world->store) == E_ROLLED_BACK);
+    check_refused(world, job);
+    etcd_place.config.revision_file = NULL; /* a node without a memory */
+    world_open(other);
+    etcd_place_wait(health_of(other->store) == E_ROLLED_BACK);
+    check_refused(other, job);
+
+    advance(other, 8000);
+    etcd_place_wait(health_of(world->store) == OK);
+    assert_int_equal(see_job(other, job)->cursor_ms, 8000);
+    assert_int_equal(see_run(other, open.id)->run.state, RUN_LOST);
+    assert_int_equal(other->picture.entry_count, 1);
+    assert_int_equal(other->picture.entries[0].from_ms, 4000);
+    assert_int_equal(other->picture.entries[0].to_ms, 8000);
+    struct run next = claim_run(other, job, 9000);
+    assert_true(begin_run(other, &next).fence > fence);
+    world_reopen(other);
+    etcd_place.config.revision_file = file;
+    world->store = store_free(world->store); /* its memory goes on, too */
+    assert_int_equal(etcd_place_open(world->place, world_wake(world), &world->store), OK);
+    assert_int_equal(health_of(world->store), OK);
+    world_free(other);
+    world_free(world);
+    etcd_place.config.revision_file = NULL;
+}
+
+static void a_restore_is_seen_by_who_runs(void **state)
+{
+    (void)state;
+    restored(false);
+}
+
+static void a_restore_is_seen_after_a_restart(void **state)
+{
+    (void)state;
+    restored(true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_full_database_is_told_until_there_is_room, start_small,
+                                        stop),
+        cmocka_unit_test_setup_teardown(a_member_that_stands_still_is_left, start_three, stop),
+        cmocka_unit_test_setup_teardown(what_is_read_again_is_what_was_told, start_one, stop),
+        cmocka_unit_test_setup_teardown(a_restore_is_seen_by_who_runs, start_one, stop),
+        cmocka_unit_test_setup_teardown(a_restore_is_seen_after_a_restart, start_one, stop),
+    };
+    return cmocka_run_group_tests_name("etcd in trouble", tests, NULL, NULL);
+}
