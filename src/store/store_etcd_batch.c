@@ -80,7 +80,7 @@ static void guard_all(struct store_etcd *store)
                              store->mirror.epoch.mod_revision);
 }
 
-void batch_open(struct batch *batch, struct store_etcd *store)
+void etcd_batch_open(struct batch *batch, struct store_etcd *store)
 {
     batch->store = store;
     batch->state = BATCH_FILLING;
@@ -90,7 +90,7 @@ void batch_open(struct batch *batch, struct store_etcd *store)
     guard_all(store);
 }
 
-void batch_close(struct batch *batch)
+void etcd_batch_close(struct batch *batch)
 {
     give_back(&batch->store->flow.written, &batch->written, 0);
     give_back(&batch->store->flow.compared, &batch->compared, 0);
@@ -173,8 +173,8 @@ static enum batch_added plan_items(struct batch *batch, const struct item *item,
     return *taken > 1 ? see_fit(batch) : BATCH_ADDED;
 }
 
-enum batch_added batch_add(struct batch *batch, const struct item *item, size_t most, bool is_first,
-                           size_t *taken, enum status *why)
+enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, size_t most,
+                                bool is_first, size_t *taken, enum status *why)
 {
     struct plan *plan = &batch->store->flow.plan;
     plan_begin(plan);
@@ -232,6 +232,8 @@ static void on_answer(void *context, const struct etcd_result *result)
         if (txn->succeeded && inner < txn->op_count && txn->ops[inner].txn.succeeded)
             settle(batch, i);
     }
+    if (!txn->succeeded && batch->has_put)
+        health_remove_probe(store); /* see count_for_quota */
     batch->state = BATCH_ANSWERED;
     batch->until_ms = clock_now().boot.ms + (batch->has_written ? PATIENCE_MS : AGAIN_MS);
     flow_batch_answered(store, batch);
@@ -248,7 +250,7 @@ static void count_for_quota(struct store_etcd *store)
                                          .value = etcd_text(store->node)});
 }
 
-void batch_send(struct batch *batch)
+void etcd_batch_send(struct batch *batch)
 {
     struct store_etcd *store = batch->store;
     struct etcd_reply reply = {on_answer, batch, 0};

@@ -114,7 +114,7 @@ void flow_batch_failed(struct store_etcd *store, struct batch *batch, enum statu
         request->is_touched |= st == E_UNKNOWN;
         request->left--;
     }
-    batch_close(batch);
+    etcd_batch_close(batch);
     drop_failed(&store->flow);
     answer_done(store);
     loop_timer_set(store->flow.step_timer, 0);
@@ -150,7 +150,7 @@ void flow_batch_over(struct store_etcd *store, struct batch *batch)
             fail(request, E_BUSY);
         put_again(flow, done->item);
     }
-    batch_close(batch);
+    etcd_batch_close(batch);
     drop_failed(flow);
 }
 
@@ -185,8 +185,8 @@ static bool fill_again(struct flow *flow, struct batch *batch, bool is_idle_now)
         struct item *item = &flow->again[at];
         enum batch_added added = BATCH_FULL;
         if (go_on && batch->count < BATCH_MAX)
-            added =
-                batch_add(batch, item, count_run(flow, at), is_idle_now && kept == 0, &taken, &why);
+            added = etcd_batch_add(batch, item, count_run(flow, at), is_idle_now && kept == 0,
+                                   &taken, &why);
         if (added == BATCH_ADDED) {
             at += taken;
             continue;
@@ -209,8 +209,8 @@ static void fill_new(struct flow *flow, struct batch *batch, bool is_idle_now)
                                flow->again_count < PASSED_OVER_MAX;
          skip_looked_at(flow)) {
         struct item item = {.request = flow->next_request, .index = flow->next_item};
-        switch (batch_add(batch, &item, item.request->count - item.index,
-                          is_idle_now && flow->again_count == 0, &taken, &why)) {
+        switch (etcd_batch_add(batch, &item, item.request->count - item.index,
+                               is_idle_now && flow->again_count == 0, &taken, &why)) {
         case BATCH_ADDED:
             flow->next_item += taken;
             break;
@@ -241,13 +241,13 @@ static bool fill(struct store_etcd *store, struct batch *batch)
     for (;;) {
         size_t again = flow->again_count;
         const struct store_request *next = flow->next_request;
-        batch_open(batch, store);
+        etcd_batch_open(batch, store);
         key_set_clear(&flow->blocked);
         if (fill_again(flow, batch, is_idle_now))
             fill_new(flow, batch, is_idle_now);
         if (batch->count > 0)
             return true;
-        batch_close(batch);
+        etcd_batch_close(batch);
         drop_failed(flow);
         answer_done(store);
         bool has_dropped = again != flow->again_count || next != flow->next_request;
@@ -275,7 +275,7 @@ void flow_step(void *context)
     struct batch *batch;
     while (store->is_loaded && (flow->again_count || flow->next_request) &&
            (batch = free_batch(flow)) && fill(store, batch))
-        batch_send(batch);
+        etcd_batch_send(batch);
     answer_done(store);
 }
 

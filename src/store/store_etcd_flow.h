@@ -113,15 +113,15 @@ enum batch_added {
     BATCH_REFUSED /* it can't be planned, for *why */
 };
 
-void batch_open(struct batch *batch, struct store_etcd *store);
+void etcd_batch_open(struct batch *batch, struct store_etcd *store);
 
 /* Adds the item, and up to `most` in all of those that follow it in its request and are best done
  * with it; *taken says how many. `is_first`: nothing before it is under way. */
-enum batch_added batch_add(struct batch *batch, const struct item *item, size_t most, bool is_first,
-                           size_t *taken, enum status *why);
+enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, size_t most,
+                                bool is_first, size_t *taken, enum status *why);
 
-void batch_send(struct batch *batch);
+void etcd_batch_send(struct batch *batch);
 /* Gives its keys back. */
-void batch_close(struct batch *batch);
+void etcd_batch_close(struct batch *batch);
 
 #endif

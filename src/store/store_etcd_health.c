@@ -60,8 +60,7 @@ static void ignore(void *context, const struct etcd_result *result)
     (void)result;
 }
 
-/* It has served; if it stays, nobody minds. */
-static void remove_probe(struct store_etcd *store)
+void health_remove_probe(struct store_etcd *store)
 {
     struct etcd_delete gone = {.key = etcd_text(store->health.probe_key)};
     struct etcd_reply reply = {ignore, NULL, 0};
@@ -74,7 +73,7 @@ static void pass(struct store_etcd *store)
     struct health *health = &store->health;
     bool was_unwell = health->status != OK;
     health->probe_revision = 0;
-    remove_probe(store);
+    health_remove_probe(store);
     if (store->is_loaded && !store->is_watch_broken)
         health->status = OK;
     look_again(store);

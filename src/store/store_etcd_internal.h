@@ -111,6 +111,7 @@ void health_release(struct store_etcd *store);
 void health_ail(struct store_etcd *store, enum status st, const char *why);
 void health_explain(const struct store_etcd *store, struct strbuf *why);
 void health_probe_now(struct store_etcd *store);
+void health_remove_probe(struct store_etcd *store); /* if it stays, nobody minds */
 void health_feed_moved(struct store_etcd *store);
 
 /* ---- store_etcd_epoch.c ---- */
