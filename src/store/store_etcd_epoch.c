@@ -174,10 +174,14 @@ static void halt(struct store_etcd *store, int64_t revision)
 static void adopt(struct store_etcd *store, int64_t revision)
 {
     struct epoch_memory *memory = &store->epoch;
-    memory->lineage = store->mirror.epoch.lineage;
-    memory->generation = store->mirror.epoch.generation;
+    const struct epoch *epoch = &store->mirror.epoch;
+    bool is_other = id_compare(&memory->lineage, &epoch->lineage) != 0 ||
+                    memory->generation != epoch->generation;
+    memory->lineage = epoch->lineage;
+    memory->generation = epoch->generation;
     memory->is_rolled_back = false;
-    remember(store, revision);
+    if (is_other || revision > memory->seen_revision)
+        remember(store, revision);
 }
 
 void epoch_loaded(struct store_etcd *store, int64_t revision)
