@@ -30,8 +30,8 @@ struct take_batch {
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
-                  struct catalog *catalog, struct planner *planner,
-                  const struct placement *placement, struct open_runs *runs)
+                  struct catalog *catalog, struct planner *planner, struct placement *placement,
+                  struct open_runs *runs)
 {
     *claimer = (struct claimer){.ports = ports,
                                 .node = node,

@@ -16,7 +16,7 @@ struct claimer {
     struct open_runs *runs;
     struct catalog *catalog;
     struct planner *planner;
-    const struct placement *placement;
+    struct placement *placement;
     int64_t on_time_ms;          /* what was left behind for longer is nobody's to start */
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
@@ -28,8 +28,8 @@ struct claimer {
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
-                  struct catalog *catalog, struct planner *planner,
-                  const struct placement *placement, struct open_runs *runs);
+                  struct catalog *catalog, struct planner *planner, struct placement *placement,
+                  struct open_runs *runs);
 void claimer_release(struct claimer *claimer);
 
 /* False: enough runs are claimed and wait for their begin; what is due waits in the planner, where

@@ -8,8 +8,20 @@
 #include "hash.h"
 #include "selector.h"
 
+static void forget_choices(struct placement *placement)
+{
+    for (size_t i = 0; i < PLACEMENT_CHOICES; i++) {
+        if (!placement->choices[i])
+            continue;
+        free(placement->choices[i]->where);
+        free(placement->choices[i]);
+        placement->choices[i] = NULL;
+    }
+}
+
 void placement_release(struct placement *placement)
 {
+    forget_choices(placement);
     free(placement->nodes);
     *placement = (struct placement){0};
 }
@@ -35,6 +47,7 @@ enum status placement_set(struct placement *placement, const struct peers *peers
         placement->nodes = nodes;
         placement->room = room;
     }
+    forget_choices(placement);
     placement->count = 0;
     placement->generation++;
     add(placement, self, true);
@@ -62,15 +75,51 @@ double placement_score(uint64_t name_hash, uint64_t id_hash, double capacity)
     return -capacity / log(u);
 }
 
-static bool fits(const struct placement_node *node, const char *where)
+/* NULL: out of memory. */
+static struct placement_choice *choose(const struct placement *placement, const char *where)
 {
-    return !where || selector_matches(where, node->labels);
+    struct placement_choice *choice = malloc(sizeof(*choice) + placement->count * sizeof(bool));
+    char *copy = strdup(where);
+    if (!choice || !copy) {
+        free(choice);
+        free(copy);
+        return NULL;
+    }
+    choice->where = copy;
+    for (size_t i = 0; i < placement->count; i++)
+        choice->fits[i] = selector_matches(where, placement->nodes[i].labels);
+    return choice;
 }
 
-int placement_rank(const struct placement *placement, const struct id *id, const char *where)
+static const struct placement_choice *choice_of(struct placement *placement, const char *where)
+{
+    struct placement_choice **slot = &placement->choices[hash_text(0, where) % PLACEMENT_CHOICES];
+    if (*slot && strcmp((*slot)->where, where) == 0)
+        return *slot;
+    struct placement_choice *choice = choose(placement, where);
+    if (choice) {
+        if (*slot)
+            free((*slot)->where);
+        free(*slot);
+        *slot = choice;
+    }
+    return choice;
+}
+
+/* `choice` is that of `where`, or NULL. */
+static bool fits(const struct placement *placement, size_t node, const char *where,
+                 const struct placement_choice *choice)
+{
+    if (!where)
+        return true;
+    return choice ? choice->fits[node] : selector_matches(where, placement->nodes[node].labels);
+}
+
+int placement_rank(struct placement *placement, const struct id *id, const char *where)
 {
     const struct placement_node *self = &placement->nodes[0];
-    if (!fits(self, where))
+    const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
+    if (!fits(placement, 0, where, choice))
         return NOT_ELIGIBLE;
     if (placement->count == 1)
         return 0;
@@ -79,19 +128,19 @@ int placement_rank(const struct placement *placement, const struct id *id, const
     int rank = 0;
     for (size_t i = 1; i < placement->count; i++) {
         const struct placement_node *node = &placement->nodes[i];
-        if (!node->accepts)
+        if (!node->accepts || !fits(placement, i, where, choice))
             continue;
         double score = placement_score(node->hash, id_hash, node->capacity);
-        bool is_before = score > own || (score == own && strcmp(node->name, self->name) < 0);
-        rank += is_before && fits(node, where);
+        rank += score > own || (score == own && strcmp(node->name, self->name) < 0);
     }
     return rank;
 }
 
-bool placement_has_node(const struct placement *placement, const char *where)
+bool placement_has_node(struct placement *placement, const char *where)
 {
+    const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
     for (size_t i = 0; i < placement->count; i++) {
-        if (fits(&placement->nodes[i], where))
+        if (fits(placement, i, where, choice))
             return true;
     }
     return false;

@@ -16,10 +16,19 @@ struct placement_node {
     char labels[512];
 };
 
+/* Which of the nodes have the labels that a selector wants. */
+struct placement_choice {
+    char *where;
+    bool fits[]; /* of each node */
+};
+
+enum { PLACEMENT_CHOICES = 64 };
+
 /* Workers that are alive; the first is this node, whether the others know it or not. */
 struct placement {
     struct placement_node *nodes;
     size_t count, room;
+    struct placement_choice *choices[PLACEMENT_CHOICES]; /* by hash: many jobs want the same */
     unsigned generation; /* grows with every placement_set; 0: none yet */
 };
 
@@ -34,10 +43,10 @@ enum { NOT_ELIGIBLE = -1 };
 
 /* How many others that may be given runs go before this node; or NOT_ELIGIBLE, by its labels.
  * `where`: NULL: any node may run it. */
-int placement_rank(const struct placement *placement, const struct id *id, const char *where);
+int placement_rank(struct placement *placement, const struct id *id, const char *where);
 
 /* Is there a node at all whose labels fit, whether or not it takes runs now? */
-bool placement_has_node(const struct placement *placement, const char *where);
+bool placement_has_node(struct placement *placement, const char *where);
 
 /* The larger goes first. */
 double placement_score(uint64_t name_hash, uint64_t id_hash, double capacity);

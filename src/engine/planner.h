@@ -12,13 +12,13 @@
 #include "placement.h"
 
 struct planner {
-    struct heap due;                   /* of catalog_job, by the time at which to look at it */
-    int64_t on_time_ms;                /* a tick that is later is an outage's: catch_up decides */
-    int64_t lead_ms;                   /* jobs are looked at so far ahead of their tick */
-    int64_t boot_tick_ms;              /* the tick of @reboot; INT64_MIN: not known yet */
-    const struct placement *placement; /* who goes first; NULL: there is nobody else */
-    bool may_run;                      /* false: this node leaves all runs to others */
-    bool leads; /* it passes over what no node may run; else that is left alone */
+    struct heap due;             /* of catalog_job, by the time at which to look at it */
+    int64_t on_time_ms;          /* a tick that is later is an outage's: catch_up decides */
+    int64_t lead_ms;             /* jobs are looked at so far ahead of their tick */
+    int64_t boot_tick_ms;        /* the tick of @reboot; INT64_MIN: not known yet */
+    struct placement *placement; /* who goes first; NULL: there is nobody else */
+    bool may_run;                /* false: this node leaves all runs to others */
+    bool leads;                  /* it passes over what no node may run; else that is left alone */
 };
 
 /* One job's due tick, and the ticks that are passed over before it. */
