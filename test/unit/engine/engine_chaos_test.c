@@ -1,5 +1,6 @@
 /* Nodes stop, vanish, come back, restart, lose answers and have their clocks set, at random; and
- * yet each tick is started at most once, and has one end on record. */
+ * yet each tick is started at most once, and has one end on record. PEAL_SIM_SEEDS and
+ * PEAL_SIM_FIRST_SEED choose the lives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +93,7 @@ static void event(struct chaos *chaos)
 {
     size_t number = (size_t)below(chaos, NODES);
     struct world *node = chaos->cluster->nodes[number];
-    switch (below(chaos, 9)) {
+    switch (below(chaos, 10)) {
     case 0:
     case 1:
         node->frozen = true;
@@ -119,22 +120,41 @@ static void event(struct chaos *chaos)
     case 7:
         person(chaos);
         break;
+    case 8:
+        node->history_away = !node->history_away;
+        break;
     default:
         node->duration_ms = below(chaos, 3) ? below(chaos, 8000) + 1 : below(chaos, 200000) + 1;
         break;
     }
 }
 
+/* A node dies for good in the middle of things: what it claims is not begun, and what it has ended
+ * is not on record. */
+static void die(struct chaos *chaos, struct world *node)
+{
+    node->frozen = false;
+    node->history_away = below(chaos, 2);
+    node->door = DOOR_HELD;
+    node->door_op = below(chaos, 2) ? STORE_BEGIN : STORE_FORGET;
+    cluster_pass(chaos->cluster, below(chaos, 90000));
+    node->frozen = true;
+    store_memory_expire(node->store);
+}
+
 /* All is well, but for a node that may never come back. */
 static void heal(struct chaos *chaos)
 {
     size_t dead = (size_t)below(chaos, 2 * NODES);
+    if (dead < NODES)
+        die(chaos, chaos->cluster->nodes[dead]);
     for (size_t i = 0; i < NODES; i++) {
         struct world *node = chaos->cluster->nodes[i];
-        node->door = DOOR_OPEN;
         node->frozen = i == dead;
-        if (i == dead)
-            store_memory_expire(node->store);
+        if (i != dead) {
+            node->door = DOOR_OPEN;
+            node->history_away = false;
+        }
         node->now.wall.ms = chaos->cluster->nodes[0]->now.wall.ms;
         cluster_drain(chaos->cluster, node, false);
     }
@@ -201,6 +221,61 @@ static void check_ticks(const struct chaos *chaos, int64_t until_ms)
     }
 }
 
+static const struct run *find_record(const struct world *node, const struct id *run_id)
+{
+    for (size_t i = 0; i < node->run_count; i++) {
+        if (id_compare(&node->runs[i].id, run_id) == 0)
+            return &node->runs[i];
+    }
+    return NULL;
+}
+
+/* A run that is on record twice ended in one way; but who thought it lost may not know better. */
+static void check_records(const struct chaos *chaos)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        const struct world *node = chaos->cluster->nodes[i];
+        for (size_t k = 0; k < node->run_count; k++) {
+            const struct run *run = &node->runs[k], *same;
+            for (size_t m = 0; m < i; m++) {
+                same = find_record(chaos->cluster->nodes[m], &run->id);
+                if (same && same->state != run->state && same->state != RUN_LOST &&
+                    run->state != RUN_LOST)
+                    fail_with(chaos, "two different ends of a run", run->job_name);
+            }
+        }
+    }
+}
+
+/* What ran on a node that is there is on record with its real end. */
+static void check_processes(const struct chaos *chaos)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        const struct world *node = chaos->cluster->nodes[i];
+        for (size_t k = 0; !node->frozen && k < node->process_count; k++) {
+            const struct run *run = find_record(node, &node->processes[k].run_id);
+            enum run_state want = node->processes[k].killed ? RUN_KILLED : RUN_OK;
+            if (!run || run->state != want)
+                fail_with(chaos, run ? run_state_name(run->state) : "ran, and is not on record",
+                          node->processes[k].job_name);
+        }
+    }
+}
+
+static void fail_at_run(void *context, const struct run *run)
+{
+    fail_with(*(const struct chaos *const *)context, "a node still knows a run", run->job_name);
+}
+
+static void check_engines_are_empty(const struct chaos *chaos)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        const struct world *node = chaos->cluster->nodes[i];
+        if (!node->frozen)
+            engine_each_open_run(node->engine, fail_at_run, &chaos);
+    }
+}
+
 /* Jobs are paused, so that everything comes to an end. */
 static void pause_job(struct job *job)
 {
@@ -221,7 +296,10 @@ static void wind_down(struct chaos *chaos)
         world_change(alive, &chaos->uids[i], pause_job);
     cluster_pass(chaos->cluster, 30 * 60000);
     check_ticks(chaos, until_ms);
+    check_records(chaos);
+    check_processes(chaos);
     check_store_is_empty(chaos);
+    check_engines_are_empty(chaos);
 }
 
 static void survive(unsigned seed)
@@ -239,9 +317,11 @@ static void survive(unsigned seed)
 static void nothing_is_lost_or_doubled(void **state)
 {
     (void)state;
-    const char *first = getenv("PEAL_CHAOS_SEED");
-    for (unsigned i = 0; i < (first ? 1 : SEEDS); i++)
-        survive(first ? (unsigned)atoi(first) : i + 1);
+    const char *first = getenv("PEAL_SIM_FIRST_SEED"), *seeds = getenv("PEAL_SIM_SEEDS");
+    unsigned from = first ? (unsigned)atoi(first) : 1;
+    unsigned count = seeds ? (unsigned)atoi(seeds) : SEEDS;
+    for (unsigned i = 0; i < count; i++)
+        survive(from + i);
 }
 
 int main(void)
