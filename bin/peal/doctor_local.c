@@ -9,11 +9,12 @@
 #include "daemon.h"
 #include "data_dir.h"
 #include "doctor.h"
+#include "run_table.h"
 #include "store_look.h"
 #include "version.h"
 #include "when.h"
 
-enum { SKEW_WARN_MS = 200 };
+enum { SKEW_WARN_MS = 200, SETTLE_MS = 5000 };
 
 static const int64_t enough_bytes = 1024LL * 1024 * 1024, least_bytes = 64LL * 1024 * 1024;
 
@@ -70,31 +71,51 @@ static void check_clock(struct report *report, const json_t *node, size_t count)
                    llabs(ms) > SKEW_WARN_MS ? next : NULL, "%+lld ms from the cluster's", ms);
 }
 
-/* What the agent says of itself among the nodes: its spawner, its clock. */
-static void check_node(struct report *report, struct client *client)
+static void check_spawner(struct report *report, const char *state)
 {
-    struct reply reply = {0};
+    if (strcmp(state, "spawner") == 0)
+        report_add(report, CHECK_FAIL, "spawner", "look into the agent's log",
+                   "can't be reached, so nothing can be started");
+    else if (strcmp(state, "api") == 0)
+        report_add(report, CHECK_OK, "spawner", NULL, "none: this node serves the API only");
+    else
+        report_add(report, CHECK_OK, "spawner", NULL, "reachable");
+}
+
+/* The node that was asked; NULL: it does not say. */
+static const json_t *find_self(const json_t *nodes)
+{
     const json_t *node;
     size_t i;
-    if (client_try(client, &(struct call){.path = "/nodes"}, &reply) != OK || reply.status != 200) {
-        reply_release(&reply);
-        return;
-    }
-    const json_t *nodes = json_object_get(reply.body, "items");
     json_array_foreach (nodes, i, node) {
-        if (!json_is_true(json_object_get(node, "self")))
-            continue;
-        const char *state = answer_text(node, "state");
-        if (strcmp(state, "spawner") == 0)
-            report_add(report, CHECK_FAIL, "spawner", "look into the agent's log",
-                       "can't be reached, so nothing can be started");
-        else if (strcmp(state, "api") == 0)
-            report_add(report, CHECK_OK, "spawner", NULL, "none: this node serves the API only");
-        else
-            report_add(report, CHECK_OK, "spawner", NULL, "reachable");
-        check_clock(report, node, json_array_size(nodes));
+        if (json_is_true(json_object_get(node, "self")))
+            return node;
     }
-    reply_release(&reply);
+    return NULL;
+}
+
+/* What the agent says of itself among the nodes. One that has just started may not have its spawner
+ * yet, and tells the others of it a moment later. */
+static void check_node(struct report *report, struct client *client)
+{
+    int64_t until_ms = now_ms() + SETTLE_MS;
+    int delay_ms = 0;
+    for (;;) {
+        struct reply reply = {0};
+        if (client_try(client, &(struct call){.path = "/nodes"}, &reply) != OK)
+            return;
+        const json_t *nodes = json_object_get(reply.body, "items"), *self = find_self(nodes);
+        const char *state = answer_text(self, "state");
+        bool is_final = strcmp(state, "spawner") != 0 || now_ms() >= until_ms;
+        if (self && is_final) {
+            check_spawner(report, state);
+            check_clock(report, self, json_array_size(nodes));
+        }
+        reply_release(&reply);
+        if (is_final)
+            return;
+        pause_longer(&delay_ms);
+    }
 }
 
 static void check_version(struct report *report, const json_t *agent)

@@ -12,10 +12,10 @@ set -u
 source_dir=${PEAL_SOURCE:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 PATH=${PEAL_BIN:-$source_dir/build/asan/bin}:$PATH
 export TZ=UTC LC_ALL=C.UTF-8
-unset TZDIR NO_COLOR PEAL_DATA VISUAL EDITOR
+unset TZDIR NO_COLOR PEAL_DATA PEAL_STORE PEAL_ETCD_PASSWORD VISUAL EDITOR
 
 scratch=$(mktemp -d)
-trap 'end_agents; rm -rf "$scratch"' EXIT
+trap 'end_agents; etcd_stop; rm -rf "$scratch"' EXIT
 
 checks=0
 failures=0
@@ -113,6 +113,52 @@ end_agents() {
     done
     for pid in $(processes_with "--dir $scratch/"); do # spawners outlive their agents by design
         kill "$pid" 2>/dev/null
+    done
+}
+
+# An etcd of the test's own on loopback ports that were free; $etcd_url is its store's URL without
+# a prefix. Tests that need one are skipped where there is none.
+etcd_pid=
+etcd_endpoint=
+etcd_start() {
+    local program try ports log=$scratch/etcd.log
+    program=${PEAL_ETCD:-$(PATH=$PATH:/usr/local/bin command -v etcd)} || {
+        echo 'etcd is not installed'
+        exit 77
+    }
+    for try in 1 2 3 4 5; do
+        mapfile -t ports < <(free_ports)
+        etcd_endpoint=127.0.0.1:${ports[0]}
+        "$program" --data-dir "$scratch/etcd.$try" --unsafe-no-fsync --logger zap \
+            --listen-client-urls "http://$etcd_endpoint" \
+            --advertise-client-urls "http://$etcd_endpoint" \
+            --listen-peer-urls "http://127.0.0.1:${ports[1]}" \
+            --initial-advertise-peer-urls "http://127.0.0.1:${ports[1]}" \
+            --initial-cluster "default=http://127.0.0.1:${ports[1]}" >"$log" 2>&1 &
+        etcd_pid=$!
+        wait_until grep -q -e 'serving client traffic' -e 'address already in use' "$log"
+        export etcd_url=etcd://$etcd_endpoint
+        grep -q 'serving client traffic' "$log" && return
+        etcd_stop
+    done
+    echo 'no free ports for etcd'
+    exit 1
+}
+
+etcd_stop() {
+    [ -z "$etcd_pid" ] || { kill -9 "$etcd_pid" && wait "$etcd_pid"; } 2>/dev/null
+    etcd_pid=
+}
+
+# Two ports that nobody listens on just now.
+free_ports() {
+    local port count=0
+    while [ $count -lt 2 ]; do
+        port=$((20000 + (RANDOM << 15 | RANDOM) % 12000))
+        if ! (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+            echo "$port"
+            count=$((count + 1))
+        fi
     done
 }
 
