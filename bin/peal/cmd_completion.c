@@ -76,33 +76,41 @@ static void print_bash(void)
           "        return ;;\n"
           "    --catch-up) COMPREPLY=($(compgen -W 'last skip all' -- \"$word\"))\n"
           "        return ;;\n"
-          "    -f | --file | --data | --config | --log | --cwd) compopt -o default; return ;;\n"
+          "    --role) COMPREPLY=($(compgen -W 'api worker api,worker' -- \"$word\"))\n"
+          "        return ;;\n"
+          "    -f | --file | --data | --from | --config | --log | --cwd) compopt -o default; "
+          "return ;;\n"
           "    esac\n"
           "    case $command in\n",
           stdout);
     each_command(print_bash_case);
     fputs("    help) COMPREPLY=($(compgen -W '", stdout);
     each_command(print_name);
-    fputs("' -- \"$word\")); return ;;\n"
-          "    esac\n"
-          "    case $command in\n"
-          "    undelete) COMPREPLY=($(compgen -W \"$(peal list --deleted -o name \"${data[@]}\" "
-          "2>/dev/null)\" -- \"$word\")) ;;\n"
-          "    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\")) ;;\n"
-          "    export) COMPREPLY=($(compgen -W 'crontab yaml json' -- \"$word\")) ;;\n"
-          "    import) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=(crontab) ;;\n"
-          "    esac\n"
-          "    if [[ $word == -* ]]; then\n"
-          "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-          "    elif [ \"$jobs\" = 1 ]; then\n"
-          "        COMPREPLY=($(compgen -W \"$(peal list -o name \"${data[@]}\" 2>/dev/null)\" "
-          "-- \"$word\"))\n"
-          "    elif [ ${#COMPREPLY[@]} -eq 0 ]; then\n"
-          "        compopt -o default 2>/dev/null\n"
-          "    fi\n"
-          "}\n"
-          "complete -F _peal peal\n",
-          stdout);
+    fputs(
+        "' -- \"$word\")); return ;;\n"
+        "    esac\n"
+        "    case $command in\n"
+        "    undelete) COMPREPLY=($(compgen -W \"$(peal list --deleted -o name \"${data[@]}\" "
+        "2>/dev/null)\" -- \"$word\")) ;;\n"
+        "    drain | undrain) COMPREPLY=($(compgen -W \"$(peal nodes -o name \"${data[@]}\" "
+        "2>/dev/null)\" -- \"$word\")) ;;\n"
+        "    cluster) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=($(compgen -W 'status advance-cursors "
+        "import' -- \"$word\")) ;;\n"
+        "    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\")) ;;\n"
+        "    export) COMPREPLY=($(compgen -W 'crontab yaml json' -- \"$word\")) ;;\n"
+        "    import) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=(crontab) ;;\n"
+        "    esac\n"
+        "    if [[ $word == -* ]]; then\n"
+        "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+        "    elif [ \"$jobs\" = 1 ]; then\n"
+        "        COMPREPLY=($(compgen -W \"$(peal list -o name \"${data[@]}\" 2>/dev/null)\" "
+        "-- \"$word\"))\n"
+        "    elif [ ${#COMPREPLY[@]} -eq 0 ]; then\n"
+        "        compopt -o default 2>/dev/null\n"
+        "    fi\n"
+        "}\n"
+        "complete -F _peal peal\n",
+        stdout);
 }
 
 /* ---- zsh ---- */
@@ -145,7 +153,8 @@ static void print_zsh(void)
           "    fi\n"
           "    case ${words[CURRENT - 1]} in\n"
           "    -o|--output) compadd table wide json yaml name; return ;;\n"
-          "    -f|--file|--data|--config|--log|--cwd) _files; return ;;\n"
+          "    --role) compadd api worker api,worker; return ;;\n"
+          "    -f|--file|--data|--from|--config|--log|--cwd) _files; return ;;\n"
           "    esac\n"
           "    case ${words[2]} in\n",
           stdout);
@@ -153,6 +162,8 @@ static void print_zsh(void)
     fputs("    esac\n"
           "    case ${words[2]} in\n"
           "    completion) compadd bash zsh fish ;;\n"
+          "    drain|undrain) compadd ${(f)\"$(peal nodes -o name 2>/dev/null)\"} ;;\n"
+          "    cluster) (( CURRENT == 3 )) && compadd status advance-cursors import ;;\n"
           "    export) compadd crontab yaml json ;;\n"
           "    import) (( CURRENT == 3 )) && compadd crontab || _files ;;\n"
           "    help) _describe -t commands command commands ;;\n"
@@ -200,6 +211,10 @@ static void print_fish(void)
     fputs("# fish completion of peal: peal completion fish | source\n", stdout);
     each_command(print_fish_command);
     fputs("complete -c peal -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
+          "complete -c peal -n '__fish_seen_subcommand_from drain undrain' -f "
+          "-a '(peal nodes -o name 2>/dev/null)'\n"
+          "complete -c peal -n '__fish_seen_subcommand_from cluster' -f "
+          "-a 'status advance-cursors import'\n"
           "complete -c peal -n '__fish_seen_subcommand_from export' -f -a 'crontab yaml json'\n"
           "complete -c peal -n '__fish_seen_subcommand_from import' -a crontab\n",
           stdout);

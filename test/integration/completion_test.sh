@@ -36,6 +36,12 @@ name
 table
 wide
 yaml"
+complete_line peal cluster a
+expect_stdout advance-cursors
+complete_line peal drain "$(peal nodes -o name | cut -c 1-3)"
+expect_stdout "$(peal nodes -o name)"
+complete_line peal start --role w
+expect_stdout worker
 complete_line peal completion z
 expect_stdout zsh
 complete_line peal export c
