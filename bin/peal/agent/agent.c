@@ -18,6 +18,7 @@
 #include "data_folder.h"
 #include "executor_none.h"
 #include "executor_spawn.h"
+#include "store_etcd.h"
 #include "version.h"
 
 enum {
@@ -166,6 +167,14 @@ static void drain(void *context)
     struct agent *agent = context;
     engine_drain(agent->engine);
     wake(agent);
+}
+
+/* On the word of `by`, after a restore; for the API. */
+static enum status advance(void *context, const char *by,
+                           void (*done)(void *context, enum status st), void *done_context)
+{
+    struct agent *agent = context;
+    return store_etcd_advance(agent->data.store, clock_now().wall.ms, by, done, done_context);
 }
 
 static void stop(struct agent *agent)
@@ -346,6 +355,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
         .entropy = {random_bytes, NULL},
         .step = wake,
         .drain = drain,
+        .advance = agent->config->store.is_etcd ? advance : NULL,
         .context = agent,
     };
     if (agent->executor)

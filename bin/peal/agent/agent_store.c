@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "data_folder.h"
 #include "store_etcd.h"
 
 enum {
@@ -169,7 +170,7 @@ enum status agent_store_open_etcd(const struct agent_config *config, struct loop
     enum status st = etcd_login_make(config, &login, why);
     if (st != OK)
         return st;
-    (void)data;
+    char *revision_file = data ? data_folder_file(data, "store.revision") : NULL;
     struct store_etcd_config etcd = {
         .endpoints = login.client.endpoints,
         .endpoint_count = login.client.endpoint_count,
@@ -180,6 +181,7 @@ enum status agent_store_open_etcd(const struct agent_config *config, struct loop
         .key_file = login.client.key_file,
         .prefix = config->store.prefix,
         .node = node,
+        .revision_file = revision_file,
     };
     strbuf_init(&name);
     strbuf_init(&problem);
@@ -191,6 +193,7 @@ enum status agent_store_open_etcd(const struct agent_config *config, struct loop
     }
     strbuf_release(&name);
     strbuf_release(&problem);
+    free(revision_file);
     etcd_login_release(&login);
     return st;
 }
