@@ -24,6 +24,7 @@
 enum {
     STOP_WITHIN_MS = 10000, /* how long the end waits for what is on its way to the disk */
     ZONES_EVERY_MS = 600000,
+    JOIN_WITHIN_MS = 3000, /* how long being ready waits for the other nodes to know of this one */
 };
 
 struct agent {
@@ -92,18 +93,32 @@ static void arm(struct agent *agent, struct wall_ms at)
     timerfd_settime(agent->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL);
 }
 
+/* Jobs are loaded, and the node is one of the cluster's; a store that does not let it in, or is
+ * away just now, is told by the state, and does not keep it from serving. */
+static bool is_ready(const struct agent *agent, struct now now)
+{
+    return engine_is_loaded(agent->engine) &&
+           (peers_is_alive(engine_peers(agent->engine), agent->data.node) ||
+            now.wall.ms - agent->started_ms > JOIN_WITHIN_MS);
+}
+
+static void tell_ready(struct agent *agent)
+{
+    agent->told_ready = true;
+    agent_log_event(agent->log, "ready", "node=%s data=%s pid=%d", agent->data.node,
+                    agent->config->data, (int)getpid());
+    if (agent->ready)
+        agent->ready(agent->ready_context);
+}
+
 static void turn(struct agent *agent)
 {
+    struct now now = clock_now();
     if (!agent->is_set_up)
         return;
-    engine_step(agent->engine, clock_now());
-    if (!agent->told_ready && engine_is_loaded(agent->engine)) {
-        agent->told_ready = true;
-        agent_log_event(agent->log, "ready", "node=%s data=%s pid=%d", agent->data.node,
-                        agent->config->data, (int)getpid());
-        if (agent->ready)
-            agent->ready(agent->ready_context);
-    }
+    engine_step(agent->engine, now);
+    if (!agent->told_ready && is_ready(agent, now))
+        tell_ready(agent);
     if (agent->stopping && engine_is_idle(agent->engine) && !api_open_requests(agent->api)) {
         loop_stop(agent->loop);
         return;

@@ -20,6 +20,13 @@ static void test_statuses(void **state)
         const char *words; /* in the detail */
     } cases[] = {
         {__LINE__, "GET /agent", NULL, 200, ""},
+        {__LINE__, "GET /nodes", NULL, 200, ""},
+        {__LINE__, "GET /nodes/absent", NULL, 404, "no node absent"},
+        {__LINE__, "POST /nodes/absent/drain", NULL, 404, "no node absent"},
+        {__LINE__, "POST /nodes/absent/undrain", NULL, 404, "no node absent"},
+        {__LINE__, "GET /nodes/here/drain", NULL, 405, "POST"},
+        {__LINE__, "GET /cluster", NULL, 200, ""},
+        {__LINE__, "POST /cluster/advance-cursors", NULL, 409, "nothing to go on from"},
         {__LINE__, "GET //", NULL, 404, "nothing at /"},
         {__LINE__, "GET //api/v2/jobs", NULL, 404, ""},
         {__LINE__, "GET /nothing", NULL, 404, "docs/API.md"},

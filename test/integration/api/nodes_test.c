@@ -1,0 +1,175 @@
+/* Nodes and the cluster: this one, others that come, speak, are drained and go. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Another node on the same store; it says what it is told to, and does nothing. */
+struct other {
+    struct world *world;
+    struct store *store;
+    struct peer peer;
+};
+
+static void no_wake(void *context)
+{
+    (void)context;
+}
+
+static void other_says(struct other *other, enum peer_refusal refusal, int running)
+{
+    struct now now = clock_now();
+    other->peer.refusal = refusal;
+    other->peer.running = running;
+    other->peer.wall_ms = now.wall.ms;
+    other->peer.boot_ms = now.boot.ms;
+    assert_int_equal(store_announce(other->store, &other->peer), OK);
+}
+
+static void other_joins(struct other *other, struct world *world, const char *name)
+{
+    *other = (struct other){.world = world};
+    other->peer = (struct peer){.home = 7,
+                                .roles = PEER_WORKER,
+                                .capacity = 3,
+                                .max_running = 5,
+                                .started_ms = clock_now().wall.ms};
+    snprintf(other->peer.name, sizeof(other->peer.name), "%s", name);
+    snprintf(other->peer.labels, sizeof(other->peer.labels), "disk,zone=eu");
+    snprintf(other->peer.version, sizeof(other->peer.version), "9.9");
+    other->peer.instance.bytes[0] = 1;
+    assert_int_equal(
+        store_memory_attach(world->store, (struct store_wake){no_wake, NULL}, &other->store), OK);
+    other_says(other, PEER_ACCEPTS, 0);
+}
+
+static const char *state_of(struct world *world, const char *node, char state[32])
+{
+    char line[64];
+    snprintf(line, sizeof(line), "GET /nodes/%s", node);
+    struct answer answer = ask(world, line, NULL);
+    const char *text = answer.status == 200 ? member_text(answer.body, "state") : "unknown";
+    snprintf(state, 32, "%s", text);
+    answer_release(&answer);
+    return state;
+}
+
+struct wanted {
+    struct world *world;
+    const char *node, *state;
+};
+
+static bool is_in_state(void *context)
+{
+    const struct wanted *wanted = context;
+    char state[32];
+    return strcmp(state_of(wanted->world, wanted->node, state), wanted->state) == 0;
+}
+
+static void until_state(struct world *world, const char *node, const char *state)
+{
+    world_until(world, is_in_state, &(struct wanted){world, node, state});
+}
+
+static void shows_nodes(void **state)
+{
+    struct world *world = *state;
+    struct other other;
+    until_state(world, "here", "ready");
+    other_joins(&other, world, "there");
+    until_state(world, "there", "ready");
+    json_t *nodes = EXPECT(world, 200, "GET /nodes", NULL);
+    assert_int_equal(member_count(nodes, "items"), 2);
+    assert_string_equal(member_text(nodes, "items.0.node"), "here");
+    assert_true(json_is_true(member(nodes, "items.0.self")));
+    assert_string_equal(member_text(nodes, "items.1.version"), "9.9");
+    assert_string_equal(member_text(nodes, "items.1.labels.zone"), "eu");
+    assert_string_equal(member_text(nodes, "items.1.labels.disk"), "");
+    assert_string_equal(member_text(nodes, "items.1.roles.0"), "worker");
+    assert_int_equal(member_number(nodes, "items.1.capacity"), 3);
+    assert_int_equal(member_number(nodes, "items.1.max_running"), 5);
+    assert_false(json_is_true(member(nodes, "items.1.self")));
+    json_decref(nodes);
+    store_free(other.store);
+}
+
+static void shows_states(void **state)
+{
+    static const struct {
+        int line;
+        enum peer_refusal refusal;
+        const char *state;
+    } cases[] = {
+        {__LINE__, PEER_FULL, "full"},          {__LINE__, PEER_CLOCK, "clock"},
+        {__LINE__, PEER_NO_SPAWNER, "spawner"}, {__LINE__, PEER_NO_WORKER, "api"},
+        {__LINE__, PEER_STOPPING, "stopping"},  {__LINE__, PEER_ACCEPTS, "ready"},
+    };
+    struct world *world = *state;
+    struct other other;
+    other_joins(&other, world, "there");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        other_says(&other, cases[i].refusal, 0);
+        until_state(world, "there", cases[i].state);
+    }
+    store_free(other.store);
+    until_state(world, "there", "gone");
+    json_t *node = EXPECT(world, 200, "GET /nodes/there", NULL);
+    assert_non_null(strstr(member_text(node, "detail"), "has not been heard of for"));
+    assert_true(json_is_null(member(node, "skew_ms")));
+    json_decref(node);
+}
+
+static void drains(void **state)
+{
+    struct world *world = *state;
+    struct other other;
+    other_joins(&other, world, "there");
+    until_state(world, "there", "ready");
+    json_t *node = EXPECT(world, 200, "POST /nodes/there/drain", NULL);
+    assert_string_equal(member_text(node, "state"), "drained");
+    assert_true(json_is_true(member(node, "drained")));
+    assert_non_null(strstr(member_text(node, "detail"), "drained by "));
+    json_decref(node);
+    other_says(&other, PEER_ACCEPTS, 2);
+    until_state(world, "there", "draining");
+    store_free(other.store);
+    until_state(world, "there", "gone");
+    node = EXPECT(world, 200, "POST /nodes/there/undrain", NULL);
+    assert_string_equal(member_text(node, "state"), "gone");
+    assert_false(json_is_true(member(node, "drained")));
+    json_decref(node);
+    world->api_store.fails = true;
+    EXPECT_STATUS(world, 503, "POST /nodes/here/drain", NULL);
+}
+
+static void shows_the_cluster(void **state)
+{
+    struct world *world = *state;
+    struct other other;
+    until_state(world, "here", "ready");
+    other_joins(&other, world, "there");
+    until_state(world, "there", "ready");
+    json_t *cluster = EXPECT(world, 200, "GET /cluster", NULL);
+    assert_string_equal(member_text(cluster, "node"), "here");
+    assert_string_equal(member_text(cluster, "store.kind"), "sqlite");
+    assert_true(json_is_true(member(cluster, "store.ok")));
+    assert_false(json_is_true(member(cluster, "store.halted")));
+    assert_int_equal(member_number(cluster, "nodes.ready"), 2);
+    json_decref(cluster);
+    world->api_store.fails = true;
+    cluster = EXPECT(world, 200, "GET /cluster", NULL);
+    assert_string_equal(member_text(cluster, "store.detail"), "the disk is full; make room");
+    json_decref(cluster);
+    store_free(other.store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(shows_nodes, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(shows_states, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(drains, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(shows_the_cluster, world_set_up, world_tear_down),
+    };
+    return cmocka_run_group_tests_name("api_nodes", tests, NULL, NULL);
+}
