@@ -116,33 +116,41 @@ end_agents() {
     done
 }
 
-# An etcd of the test's own on loopback ports that were free; $etcd_url is its store's URL without
-# a prefix. Tests that need one are skipped where there is none.
+# An etcd of the test's own on loopback ports that were free, at $etcd_endpoint; $etcd_url is its
+# store's URL without a prefix. Tests that need one are skipped where there is none.
 etcd_pid=
 etcd_endpoint=
+etcd_peer=
 etcd_start() {
-    local program try ports log=$scratch/etcd.log
+    local try ports
+    for try in 1 2 3 4 5; do
+        mapfile -t ports < <(free_ports)
+        etcd_endpoint=127.0.0.1:${ports[0]}
+        etcd_peer=http://127.0.0.1:${ports[1]}
+        export etcd_url=etcd://$etcd_endpoint
+        etcd_serve "$scratch/etcd.$try" && return
+    done
+    echo 'no free ports for etcd'
+    exit 1
+}
+
+# The same once more, with the data of FOLDER. Fails when somebody else has its ports.
+etcd_serve() { # FOLDER
+    local program log=$scratch/etcd.log
     program=${PEAL_ETCD:-$(PATH=$PATH:/usr/local/bin command -v etcd)} || {
         echo 'etcd is not installed'
         exit 77
     }
-    for try in 1 2 3 4 5; do
-        mapfile -t ports < <(free_ports)
-        etcd_endpoint=127.0.0.1:${ports[0]}
-        "$program" --data-dir "$scratch/etcd.$try" --unsafe-no-fsync --logger zap \
-            --listen-client-urls "http://$etcd_endpoint" \
-            --advertise-client-urls "http://$etcd_endpoint" \
-            --listen-peer-urls "http://127.0.0.1:${ports[1]}" \
-            --initial-advertise-peer-urls "http://127.0.0.1:${ports[1]}" \
-            --initial-cluster "default=http://127.0.0.1:${ports[1]}" >"$log" 2>&1 &
-        etcd_pid=$!
-        wait_until grep -q -e 'serving client traffic' -e 'address already in use' "$log"
-        export etcd_url=etcd://$etcd_endpoint
-        grep -q 'serving client traffic' "$log" && return
-        etcd_stop
-    done
-    echo 'no free ports for etcd'
-    exit 1
+    "$program" --data-dir "$1" --unsafe-no-fsync --logger zap \
+        --listen-client-urls "http://$etcd_endpoint" \
+        --advertise-client-urls "http://$etcd_endpoint" \
+        --listen-peer-urls "$etcd_peer" --initial-advertise-peer-urls "$etcd_peer" \
+        --initial-cluster "default=$etcd_peer" >"$log" 2>&1 &
+    etcd_pid=$!
+    wait_until grep -q -e 'serving client traffic' -e 'address already in use' "$log"
+    grep -q 'serving client traffic' "$log" && return
+    etcd_stop
+    return 1
 }
 
 etcd_stop() {
