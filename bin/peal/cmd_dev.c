@@ -53,7 +53,7 @@ static enum exit_code make_folder(struct dev *dev)
 
 static enum exit_code start_agent(struct dev *dev)
 {
-    struct daemon_options given = {.data = dev->folder};
+    struct daemon_options given = {.data = dev->folder, .store = "sqlite"}; /* not $PEAL_STORE */
     struct agent_config config;
     enum exit_code code = daemon_configure(&given, true, &config);
     if (code == EXIT_OK)

@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mkdir "$scratch/tmp"
+export PEAL_STORE=etcd://127.0.0.1:1 # a cluster is none of its business
 TMPDIR=$scratch/tmp "$(command -v peal)" dev >"$scratch/shown" 2>"$scratch/talk" &
 dev=$!
 wait_until grep -q 'clock    | ✓ ok after' "$scratch/shown"
