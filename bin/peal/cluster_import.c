@@ -78,7 +78,9 @@ static void tell_open_run(const struct run *run, size_t count)
         cli_error("still open: %s of %s (%s)", id, run->job_name, run_state_name(run->state));
 }
 
-/* Everything up to LOADED. *ret_open: runs that have not ended. */
+/* Everything up to LOADED. *ret_open (NULL: no matter) are runs that have not ended, which are
+ * told.
+ */
 static enum status read_store(struct store *store, struct items *items, size_t *ret_open,
                               struct strbuf *why)
 {
@@ -96,12 +98,14 @@ static enum status read_store(struct store *store, struct items *items, size_t *
             break;
         if (change.kind == STORE_CHANGE_JOB)
             st = add_item(items, &change);
-        else if (change.kind == STORE_CHANGE_RUN && !run_state_is_end(change.run->state))
+        else if (ret_open && change.kind == STORE_CHANGE_RUN &&
+                 !run_state_is_end(change.run->state))
             tell_open_run(change.run, ++open);
         if (st != OK)
             break;
     }
-    *ret_open = open;
+    if (ret_open)
+        *ret_open = open;
     return st;
 }
 
@@ -223,11 +227,10 @@ static enum status write_store(struct loop *loop, struct store *store, struct it
                                struct strbuf *why)
 {
     struct items target = {0};
-    size_t open;
     struct item **todo = calloc(source->count + 1, sizeof(*todo));
     if (!todo)
         return E_NOMEM;
-    enum status st = read_store(store, &target, &open, why);
+    enum status st = read_store(store, &target, NULL, why);
     size_t count = st == OK ? sort_out(source, &target, todo) : 0;
     for (size_t i = 0; i < count && st == OK; i += AT_ONCE)
         st = write_batch(loop, store, todo + i, count - i < AT_ONCE ? count - i : AT_ONCE);
