@@ -37,21 +37,56 @@ static void count_open(void *context, const struct run *run)
     *count += !run_state_is_end(run->state);
 }
 
-/* The kind is what stands before the colon of the URL: sqlite, etcd, etcds. */
+/* Of "etcd://user@a:1,b:2/prefix": ["a:1", "b:2"]. */
+static json_t *encode_endpoints(const char *hosts, size_t length)
+{
+    json_t *value = json_array();
+    int failed = !value;
+    while (length && !failed) {
+        const char *comma = memchr(hosts, ',', length);
+        size_t size = comma ? (size_t)(comma - hosts) : length;
+        failed |= json_array_append_new(value, json_stringn(hosts, size));
+        size += comma != NULL;
+        hosts += size;
+        length -= size;
+    }
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+/* What the URL says, in parts: "sqlite" has none. */
+static json_t *encode_url(const char *url)
+{
+    const char *hosts = strstr(url, "://");
+    if (!hosts)
+        return json_pack("{s:s, s:s, s:[], s:n}", "kind", url, "url", url, "endpoints", "prefix");
+    hosts += 3;
+    size_t length = strcspn(hosts, "/");
+    const char *prefix = hosts + length, *sign = memchr(hosts, '@', length);
+    if (sign)
+        hosts = sign + 1;
+    return json_pack("{s:s, s:s, s:o, s:s}", "kind", "etcd", "url", url, "endpoints",
+                     encode_endpoints(hosts, (size_t)(prefix - hosts)), "prefix", prefix);
+}
+
 static json_t *encode_store(const struct api *api)
 {
     struct strbuf why;
     strbuf_init(&why);
     enum status st = store_health(api->ports.store, &why);
-    size_t length = strcspn(api->store_url, ":");
-    if (strncmp(api->store_url, "etcds", length) == 0)
-        length = strlen("etcd");
-    json_t *value =
-        json_pack("{s:s%, s:s, s:b, s:b, s:o}", "kind", api->store_url, length, "url",
-                  api->store_url, "ok", st == OK, "halted", st == E_ROLLED_BACK, "detail",
+    json_t *value = encode_url(api->store_url);
+    json_t *health =
+        json_pack("{s:b, s:b, s:o}", "ok", st == OK, "halted", st == E_ROLLED_BACK, "detail",
                   st == OK     ? json_null()
                   : why.length ? json_words(why.text)
                                : json_string(status_text(st)));
+    if (!value || !health || json_object_update(value, health) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    json_decref(health);
     strbuf_release(&why);
     return value;
 }

@@ -91,6 +91,8 @@ wait_until is_ready one
 run peal nodes -o json
 expect_json '.[0] | [.node, .state, .labels, .capacity, .roles]' \
     '["one","ready",{"disk":"ssd","zone":"eu"},7,["api","worker"]]'
+run peal cluster status -o json
+expect_json '.store | [.kind, .endpoints, .prefix, .ok]' "[\"etcd\",[\"$etcd_endpoint\"],\"/p\",true]"
 run peal add job @manual -- echo hello
 expect_status 0
 run peal run job --follow
