@@ -15,12 +15,13 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
         ports_log(&engine->ports, "node_dropped", "error=\"out of memory\"");
         return;
     }
-    if (is_peer && change->peer->is_alive &&
+    bool is_self = is_peer && strcmp(change->peer->name, engine->config.node) == 0;
+    if (is_self && change->peer->is_alive &&
         id_compare(&change->peer->instance, &engine->config.self.instance) == 0)
         engine->joined = true;
     if (is_peer && was_alive != change->peer->is_alive) {
         engine->sweeper.has_news = true;
-        if (strcmp(change->peer->name, engine->config.node) != 0)
+        if (!is_self)
             ports_log(&engine->ports, was_alive ? "node_gone" : "node_there", "node=%s",
                       change->peer->name);
     }

@@ -72,7 +72,7 @@ static void close_door(struct chaos *chaos, struct world *node)
 {
     static const enum store_op ops[] = {STORE_CLAIM, STORE_TAKE, STORE_BEGIN, STORE_FINISH,
                                         STORE_FORGET};
-    static const enum door doors[] = {DOOR_HELD, DOOR_BROKEN, DOOR_ONE_WAY, DOOR_ONE_WAY};
+    static const enum door doors[] = {DOOR_HELD, DOOR_BROKEN, DOOR_ONE_WAY, DOOR_SLOW};
     node->door_op = ops[below(chaos, 5)];
     node->door = doors[below(chaos, 4)];
     node->door_status = E_UNREACHABLE;
