@@ -365,3 +365,10 @@ int64_t catalog_job_jitter_ms(const struct catalog_job *job)
 {
     return job->schedule_count ? schedule_jitter_ms(job->schedules[0]) : 0;
 }
+
+void catalog_job_ended(struct catalog_job *job, const struct last_run *last)
+{
+    bool is_same = id_compare(&last->run_id, &job->last.run_id) == 0;
+    if (is_same || last->ended_ms >= job->last.ended_ms)
+        job->last = *last;
+}

@@ -49,8 +49,7 @@ static void take_cursor(struct engine *engine, const struct store_change *change
         return;
     if (change->cursor_ms > job->cursor_ms)
         job->cursor_ms = change->cursor_ms;
-    if (change->last.ended_ms >= job->last.ended_ms)
-        job->last = change->last;
+    catalog_job_ended(job, &change->last);
     if (engine->loaded)
         engine_put_plan(engine, job);
 }

@@ -201,6 +201,19 @@ static void a_lost_run_is_amended(void **state)
     cluster_free(cluster);
 }
 
+/* It had ended before it was taken for lost, while its node could not say so. */
+static void a_run_that_ended_before_it_was_lost_is_amended(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_a_lost_run(3000);
+    assert_int_equal(job_of(cluster)->last.state, RUN_LOST);
+    cluster_thaw(cluster, cluster->nodes[1]);
+    cluster_pass(cluster, 5000);
+    assert_int_equal(job_of(cluster)->last.state, RUN_OK);
+    assert_int_equal(world_count(cluster->nodes[1], "job", RUN_OK), 1);
+    cluster_free(cluster);
+}
+
 /* Its agent was killed: the new one finds the process, and goes on with it. */
 static void a_restarted_node_finds_its_lost_run(void **state)
 {
@@ -338,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_takeover_without_an_answer),
         cmocka_unit_test(nobody_takes_it_over_in_time),
         cmocka_unit_test(a_lost_run_is_amended),
+        cmocka_unit_test(a_run_that_ended_before_it_was_lost_is_amended),
         cmocka_unit_test(a_restarted_node_finds_its_lost_run),
         cmocka_unit_test(a_rebooted_node_records_its_loss),
         cmocka_unit_test(the_next_leader_sweeps),
