@@ -60,3 +60,14 @@ void drain_agent(struct call *call)
     ports->drain(ports->context);
     get_agent(call);
 }
+
+void get_me(struct call *call)
+{
+    static const char *const kinds[] = {"none", "socket", "user", "token"};
+    const struct principal *me = &call->principal;
+    call_reply(call, 200,
+               json_pack("{s:o, s:s, s:s, s:b, s:s}", "name", json_words(me->name), "by",
+                         kinds[me->kind], "role", role_name(me->rights), "may_define",
+                         (me->rights & RIGHT_DEFINE) != 0, "language",
+                         call->language == LANGUAGE_ZH ? "zh" : "en"));
+}

@@ -1,12 +1,14 @@
-/* The HTTP API (docs/API.md), on a UNIX socket. Stateless: it reads the engine's catalog and open
- * runs, asks the history, and changes things by requests to the store; the store's feed brings them
- * to the engine. Runs on the agent's loop and never blocks it. SIGPIPE must be ignored: clients go
- * away when they like. */
+/* The HTTP API (docs/API.md), on a UNIX socket and on TCP. Stateless: it reads the engine's catalog
+ * and open runs, asks the history, and changes things by requests to the store; the store's feed
+ * brings them to the engine. Runs on the agent's loop and never blocks it. SIGPIPE must be ignored:
+ * clients go away when they like. */
 #ifndef PEAL_API_H
 #define PEAL_API_H
 
+#include "connection.h"
 #include "engine.h"
 #include "loop.h"
+#include "principal.h"
 
 struct api;
 
@@ -28,6 +30,13 @@ struct api_config {
     const char *default_tz; /* of jobs that name none */
     int64_t started_ms;
     int64_t undelete_s; /* how long a deleted job can be brought back: 7 days */
+
+    const char *const *listen; /* on TCP, as listen_parse reads them */
+    size_t listen_count;
+    const char *tls_cert, *tls_key; /* PEM files; NULL: TCP is plain */
+    const char *const *hosts;       /* by which it is called besides its addresses and localhost */
+    size_t host_count;
+    struct connection_limits limits; /* of each listener; what is 0 is the default */
 };
 
 struct api_ports {
@@ -38,6 +47,7 @@ struct api_ports {
     struct zone_db *zones;
     struct entropy entropy;
     struct live_output output;
+    struct authenticator accounts;
     void (*step)(void *context); /* ask for a turn of the engine soon */
     void (*drain)(void *context);
     /* Goes on with a store that was restored from a backup, on the word of `by`; `done` comes once,
@@ -47,7 +57,8 @@ struct api_ports {
     void *context;
 };
 
-/* Texts are copied. E_IO, E_INVALID: *why says what is wrong with the socket and what to do. */
+/* Texts are copied. E_IO, E_INVALID, E_BUSY: *why says what is wrong with an address, the socket or
+ * the certificate, and what to do. An address that others can reach needs TLS and an account. */
 MUST_CHECK enum status api_new(const struct api_config *config, const struct api_ports *ports,
                                struct api **ret, struct strbuf *why);
 
@@ -58,7 +69,16 @@ struct api *api_free(struct api *api);
 /* Of jobs that name none from now on. E_NOMEM: it is still the old one. */
 MUST_CHECK enum status api_set_timezone(struct api *api, const char *zone_name);
 
-/* Calls under way, for a graceful end. */
+/* Reads the certificate and its key again; what is wrong is in *why, and the old one stays. */
+MUST_CHECK enum status api_reload_tls(struct api *api, struct strbuf *why);
+
+/* Calls under way, for a graceful end; streams of events do not count. */
 size_t api_open_requests(const struct api *api);
+
+/* Open connections of all listeners. */
+size_t api_connections(const struct api *api);
+
+/* The TCP port of the i-th address of the configuration; 0: there is none. */
+int api_port(const struct api *api, size_t i);
 
 #endif

@@ -12,25 +12,41 @@
 #include <sys/queue.h>
 
 #include "engine.h"
+#include "message.h"
 #include "router.h"
 
 struct api;
+struct connection;
 struct evhttp_request;
+struct idempotent;
 struct job_error;
+struct listener;
 
 typedef void call_then(struct call *call);
 
+enum { REQUEST_ID_MAX = 64 };
+
 struct call {
     struct api *api;
+    struct listener *listener;
+    struct connection *connection;
     struct evhttp_request *request; /* NULL: the client went away */
     bool is_head;
-    char request_id[ID_TEXT + 1];
-    const struct route *route;
-    char *argument; /* the {name} or {id} of the path; NULL: it has none */
+    bool is_safe; /* it only looks: GET, HEAD */
+    char request_id[REQUEST_ID_MAX + 1];
+    enum language language;
+    struct principal principal;
+    const struct route *route; /* NULL: not found yet */
+    char *path;                /* as it came, not decoded */
+    char *argument;            /* the {name} or {id} of the path; NULL: it has none */
+    const char *query_text;    /* inside path; NULL: none */
     struct query query;
-    json_t *body;   /* an object, perhaps empty, for routes with fields */
-    const char *by; /* the name of the user who asks */
-    int64_t now_ms; /* when it came */
+    const char *body_text; /* good only until the first wait */
+    size_t body_length;
+    json_t *body;                  /* an object, perhaps empty, for routes with fields */
+    int64_t now_ms;                /* when it came */
+    struct idempotent *repeatable; /* its Idempotency-Key is remembered here; NULL: it has none */
+    int64_t revision;              /* of what it answers with, for the ETag; 0: none */
 
     /* What it waits for. */
     struct store_request store;
@@ -47,7 +63,7 @@ struct call {
 };
 
 /* NULL: out of memory. */
-struct call *call_new(struct api *api, struct evhttp_request *request);
+struct call *call_new(struct listener *listener, struct evhttp_request *request);
 
 /* Without an answer; what it waited for must have been answered. */
 void call_free(struct call *call);
@@ -57,6 +73,12 @@ void *call_state(struct call *call, size_t size, void (*release)(void *state));
 
 /* A new id, of the moment when the call came. */
 struct id call_make_id(const struct call *call);
+
+/* A header of the request; NULL: it has none. */
+const char *call_input(const struct call *call, const char *name);
+
+/* Who asks has the right; false: the call has failed. */
+bool call_may(struct call *call, enum right right);
 
 /* ---- waiting ---- */
 
@@ -81,7 +103,10 @@ void call_header(struct call *call, const char *name, const char *value);
 /* Takes `body` over; NULL, out of memory, is a 500. */
 void call_reply(struct call *call, int status, json_t *body);
 
-/* A problem: `status` and a sentence for people. */
+/* Another type than JSON; takes `text` over, which malloc made. */
+void call_reply_text(struct call *call, int status, const char *type, char *text, size_t length);
+
+/* A problem: `status` and a sentence for people, in their language if message.c has it. */
 void call_fail(struct call *call, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -100,5 +125,8 @@ json_t *error_item(const char *pointer, int line, int column, const char *messag
 /* 500 or 503, by what the store or the history answered. */
 void call_fail_store(struct call *call, enum status st);
 void call_fail_history(struct call *call, enum status st);
+
+/* The words of a status: "Not Found". */
+const char *status_title(int status);
 
 #endif

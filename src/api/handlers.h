@@ -7,6 +7,7 @@
 /* agent.c */
 void get_agent(struct call *call);
 void drain_agent(struct call *call);
+void get_me(struct call *call);
 
 /* nodes.c */
 void list_nodes(struct call *call);

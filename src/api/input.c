@@ -51,7 +51,7 @@ static bool fail_param(struct call *call, const char *name, const char *message)
 {
     char pointer[80];
     snprintf(pointer, sizeof(pointer), "?%s", name);
-    call_fail_at(call, pointer, "%s: %s", name, message);
+    call_fail_at(call, pointer, "%s: %s", name, message_in(call->language, message));
     return false;
 }
 
@@ -126,7 +126,7 @@ static bool fail_field(struct call *call, const char *name, const char *message)
 {
     char pointer[80];
     snprintf(pointer, sizeof(pointer), "/%s", name);
-    call_fail_at(call, pointer, "%s: %s", name, message);
+    call_fail_at(call, pointer, "%s: %s", name, message_in(call->language, message));
     return false;
 }
 

@@ -28,6 +28,7 @@ struct job_write {
     enum write_kind kind;
     struct job *job;  /* as it will be */
     char *json;       /* the same, for the store */
+    bool defines;     /* what it runs, or as whom, is new: that is a right of its own */
     int64_t revision; /* that it replaces; 0: none */
     int64_t cursor_ms;
 };
@@ -49,7 +50,8 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
 
 /* ---- If-Match ---- */
 
-/* The revision that the client wants to change; -1: any. False: the call has failed. */
+/* The revision that the client wants to change; -1: any. False: the call has failed, which it also
+ * does (428) if the client asked for a condition by `require_match` and gave none. */
 bool if_match(struct call *call, int64_t *ret);
 bool if_none_match_any(const struct call *call);
 

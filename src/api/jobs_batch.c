@@ -30,6 +30,7 @@ struct batch {
     size_t put_count;
     json_t *errors;
     bool dry_run;
+    bool defines; /* one of them changes what is run */
 };
 
 static uint64_t item_hash(const void *item)
@@ -85,7 +86,9 @@ static enum status add_name(struct batch *batch, struct batch_item *item, const 
 static enum status check_put(struct call *call, struct batch_item *item, const json_t *definition,
                              struct job_error *reterr)
 {
+    struct batch *batch = call->state;
     enum status st = job_write_prepare(call, definition, &item->write, reterr);
+    batch->defines |= st == OK && item->write.defines;
     return st == OK ? add_name(call->state, item, item->write.job->name, reterr) : st;
 }
 
@@ -235,6 +238,8 @@ static void check_slice(struct call *call)
         call_later(call, check_slice);
     else if (json_array_size(batch->errors))
         fail_checks(call);
+    else if (batch->defines && !call_may(call, RIGHT_DEFINE))
+        return;
     else if (batch->dry_run)
         reply_results(call, false);
     else

@@ -1,4 +1,3 @@
-#include <event2/http.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,9 +49,7 @@ json_t *show_job(const struct call *call, const struct catalog_job *job)
 
 void reply_job(struct call *call, int status, const struct catalog_job *job)
 {
-    char tag[32];
-    snprintf(tag, sizeof(tag), "\"%lld\"", (long long)job->revision);
-    call_header(call, "ETag", tag);
+    call->revision = job->revision;
     call_reply(call, status, show_job(call, job));
 }
 

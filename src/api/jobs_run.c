@@ -28,7 +28,7 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
         .exit_code = -1,
     };
     snprintf(ret->job_name, sizeof(ret->job_name), "%s", job->name);
-    snprintf(ret->by, sizeof(ret->by), "%s", call->by);
+    snprintf(ret->by, sizeof(ret->by), "%s", call->principal.name);
 }
 
 static void submit_run(struct call *call);
@@ -93,6 +93,7 @@ void run_job(struct call *call)
         /* Whole seconds are the ticks of schedules: a manual run never takes one's place. */
         int64_t tick_ms = call->now_ms % 1000 ? call->now_ms : call->now_ms + 1;
         fill_run(call, job, CAUSE_MANUAL, tick_ms, &state->add.run);
+        state->add.run.id = idempotency_run_id(call);
         submit_run(call);
     }
     job_free(definition);

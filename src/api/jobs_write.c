@@ -1,4 +1,3 @@
-#include <event2/http.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +46,23 @@ static bool same_definition(const struct job *a, const struct job *b)
     return same;
 }
 
+/* True if both run the same, as the same user. */
+static bool same_run(const struct job *a, const struct job *b)
+{
+    static const char *const fields[] = {"command", "shell", "cwd",  "user",  "stdin",
+                                         "env",     "umask", "nice", "limits"};
+    json_t *one = job_encode_json(a, false), *other = job_encode_json(b, false);
+    bool same = one && other;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && same; i++) {
+        const json_t *left = json_object_get(one, fields[i]);
+        const json_t *right = json_object_get(other, fields[i]);
+        same = left && right ? json_equal(left, right) : left == right;
+    }
+    json_decref(one);
+    json_decref(other);
+    return same;
+}
+
 /* What peal keeps goes from the old definition to the new one. */
 static void inherit(struct job *job, const struct job *old, bool says_paused, int64_t now_ms)
 {
@@ -67,6 +83,7 @@ static void lay_over(const struct call *call, struct job_write *write, bool says
     const struct catalog_job *there = catalog_by_name(engine_catalog(api->ports.engine), job->name);
     job->updated_ms = call->now_ms;
     write->cursor_ms = call->now_ms;
+    write->defines = true;
     if (!there) {
         job->uid = call_make_id(call);
         job->created_ms = call->now_ms;
@@ -81,6 +98,7 @@ static void lay_over(const struct call *call, struct job_write *write, bool says
         return;
     }
     inherit(job, old, says_paused, call->now_ms);
+    write->defines = !same_run(job, old);
     if (same_ticks(job, old))
         write->cursor_ms = -1;
     if (same_definition(job, old))
@@ -128,21 +146,23 @@ struct store_put_job job_write_put(const struct job_write *write)
 
 /* ---- If-Match ---- */
 
-static const char *header(const struct call *call, const char *name)
-{
-    return call->request ? evhttp_find_header(evhttp_request_get_input_headers(call->request), name)
-                         : NULL;
-}
-
 bool if_match(struct call *call, int64_t *ret)
 {
-    const char *text = header(call, "If-Match");
+    const char *text = call_input(call, "If-Match");
+    bool required = false;
     *ret = -1;
+    if (!param_bool(call, "require_match", &required))
+        return false;
+    if (!text && required && !if_none_match_any(call)) {
+        call_fail(call, 428, "say which revision you have seen: If-Match: \"REVISION\"");
+        return false;
+    }
     if (!text || strcmp(text, "*") == 0)
         return true;
     char *end;
+    text += strncmp(text, "W/", 2) == 0 ? 2 : 0; /* a proxy that compresses makes it weak */
     long long revision = *text == '"' ? strtoll(text + 1, &end, 10) : -1;
-    if (revision > 0 && strcmp(end, "\"") == 0) {
+    if (revision > 0 && (*end == '-' || strcmp(end, "\"") == 0)) {
         *ret = revision;
         return true;
     }
@@ -152,7 +172,7 @@ bool if_match(struct call *call, int64_t *ret)
 
 bool if_none_match_any(const struct call *call)
 {
-    const char *text = header(call, "If-None-Match");
+    const char *text = call_input(call, "If-None-Match");
     return text && strcmp(text, "*") == 0;
 }
 
@@ -258,7 +278,8 @@ static bool prepare_put(struct call *call)
         call_fail(call, 500, "out of memory");
     else if (st != OK)
         call_fail_job(call, &error);
-    return st == OK && check_conditions(call, state);
+    return st == OK && (!state->write.defines || call_may(call, RIGHT_DEFINE)) &&
+           check_conditions(call, state);
 }
 
 void put_job(struct call *call)

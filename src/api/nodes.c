@@ -173,7 +173,7 @@ static void set_drain(struct call *call, bool drained)
         return;
     drain->drained = drained;
     snprintf(drain->node, sizeof(drain->node), "%s", call->argument);
-    snprintf(drain->by, sizeof(drain->by), "%s", call->by);
+    snprintf(drain->by, sizeof(drain->by), "%s", call->principal.name);
     call_submit(call, STORE_DRAIN, drain, 1, drain_done);
 }
 

@@ -1,12 +1,11 @@
 #include "router.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "utf8.h"
-
-static const char prefix[] = "/api/v1";
 
 /* ---- text ---- */
 
@@ -99,9 +98,6 @@ enum route_result router_find(const struct route *routes, size_t count, const ch
                               unsigned method, const struct route **ret, char **ret_argument,
                               unsigned *ret_methods)
 {
-    if (strncmp(path, prefix, sizeof(prefix) - 1) != 0)
-        return ROUTE_NO_PATH;
-    path += sizeof(prefix) - 1;
     unsigned methods = 0;
     for (size_t i = 0; i < count; i++) {
         const char *raw;
@@ -120,13 +116,30 @@ enum route_result router_find(const struct route *routes, size_t count, const ch
     return ROUTE_NO_METHOD;
 }
 
+bool target_split(const char *target, char **ret_path, const char **ret_query)
+{
+    if (target[0] != '/' || target[1] == '/')
+        return false;
+    char *path = strdup(target);
+    if (!path)
+        return false;
+    char *query = strchr(path, '?');
+    if (query)
+        *query++ = '\0';
+    *ret_path = path;
+    *ret_query = query;
+    return true;
+}
+
 void router_print_methods(unsigned methods, struct strbuf *out)
 {
     static const struct {
         unsigned method;
         const char *words;
     } names[] = {
-        {HTTP_GET, "GET, HEAD"}, {HTTP_PUT, "PUT"}, {HTTP_POST, "POST"}, {HTTP_DELETE, "DELETE"}};
+        {HTTP_GET, "GET, HEAD"}, {HTTP_PUT, "PUT"},       {HTTP_PATCH, "PATCH"},
+        {HTTP_POST, "POST"},     {HTTP_DELETE, "DELETE"},
+    };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (methods & names[i].method)
             strbuf_addf(out, "%s%s", out->length ? ", " : "", names[i].words);
@@ -135,22 +148,25 @@ void router_print_methods(unsigned methods, struct strbuf *out)
 
 /* ---- the query ---- */
 
-static enum status check(const struct query *query, const struct query_param *param,
-                         const char *known, struct parse_error *reterr)
+static enum status mistaken(struct query_error *reterr, enum query_mistake mistake,
+                            const char *name)
 {
-    if (!*known)
-        return parse_fail(reterr, 0, "unknown parameter \"%.60s\"; this call takes none",
-                          param->name);
+    reterr->mistake = mistake;
+    snprintf(reterr->name, sizeof(reterr->name), "%.60s", name);
+    return E_INVALID;
+}
+
+static enum status check(const struct query *query, const struct query_param *param,
+                         const char *known, struct query_error *reterr)
+{
     if (!word_in_list(known, param->name))
-        return parse_fail(reterr, 0, "unknown parameter \"%.60s\"; known: %s", param->name, known);
-    if (query_get(query, param->name))
-        return parse_fail(reterr, 0, "parameter \"%.60s\" is there twice", param->name);
-    return OK;
+        return mistaken(reterr, QUERY_UNKNOWN, param->name);
+    return query_get(query, param->name) ? mistaken(reterr, QUERY_TWICE, param->name) : OK;
 }
 
 /* One name=value; takes its place in the list only when it is good. */
 static enum status add_param(struct query *query, const char *text, size_t length,
-                             const char *known, struct parse_error *reterr)
+                             const char *known, struct query_error *reterr)
 {
     const char *equals = memchr(text, '=', length);
     size_t name_length = equals ? (size_t)(equals - text) : length;
@@ -160,7 +176,7 @@ static enum status add_param(struct query *query, const char *text, size_t lengt
     if (st == OK)
         st = decode(value, (size_t)(text + length - value), true, &param.value);
     if (st == E_INVALID)
-        parse_error_set(reterr, 0, "the query is not percent-encoded text");
+        mistaken(reterr, QUERY_NOT_TEXT, "");
     if (st == OK)
         st = check(query, &param, known, reterr);
     if (st == OK) {
@@ -178,7 +194,7 @@ static enum status add_param(struct query *query, const char *text, size_t lengt
 }
 
 enum status query_parse(const char *text, const char *known, struct query *ret,
-                        struct parse_error *reterr)
+                        struct query_error *reterr)
 {
     struct query query = {0};
     while (text && *text) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "principal.h"
 #include "strbuf.h"
 
 struct call;
@@ -15,17 +16,29 @@ enum http_method {
     HTTP_PUT = 1 << 1,
     HTTP_POST = 1 << 2,
     HTTP_DELETE = 1 << 3,
+    HTTP_PATCH = 1 << 4,
 };
 
 /* "*": the body is any JSON, and must be there. */
 #define ANY_BODY "*"
 
+enum route_flag {
+    ROUTE_EARLY = 1 << 0,  /* also while the jobs are still being loaded */
+    ROUTE_LARGE = 1 << 1,  /* its body may be a whole batch */
+    ROUTE_STREAM = 1 << 2, /* its answer is a stream of events */
+    ROUTE_TEXT = 1 << 3,   /* its answer is no JSON */
+};
+
+/* Every route names the right that it needs: one without can't be written down. */
 struct route {
     enum http_method method;
-    const char *pattern; /* below /api/v1; {name} or {id} stands for one segment */
-    const char *params;  /* of the query that it knows, separated by spaces */
-    const char *fields;  /* of the JSON object in the body, likewise; or ANY_BODY */
+    const char *pattern; /* the whole path; {name} or {id} stands for one segment */
+    enum right right;
+    unsigned flags;     /* of enum route_flag */
+    const char *params; /* of the query that it knows, separated by spaces */
+    const char *fields; /* of the JSON object in the body, likewise; or ANY_BODY */
     void (*handle)(struct call *call);
+    const char *summary; /* for the description of the API */
 };
 
 enum route_result {
@@ -41,6 +54,11 @@ enum route_result {
 enum route_result router_find(const struct route *routes, size_t count, const char *path,
                               unsigned method, const struct route **ret, char **ret_argument,
                               unsigned *ret_methods);
+
+/* The path and the query of a request's target. Only "/path?query" is served: what starts with two
+ * slashes, or names a host, means different things to different servers on the way. False: it is
+ * not of that kind. *ret_path is the caller's, *ret_query is inside it or NULL. */
+bool target_split(const char *target, char **ret_path, const char **ret_query);
 
 /* "GET, HEAD, PUT" */
 void router_print_methods(unsigned methods, struct strbuf *out);
@@ -59,10 +77,17 @@ struct query {
     size_t count;
 };
 
+enum query_mistake { QUERY_NOT_TEXT, QUERY_UNKNOWN, QUERY_TWICE };
+
+struct query_error {
+    enum query_mistake mistake;
+    char name[64]; /* of the parameter */
+};
+
 /* `text` is what follows the '?', or NULL. E_INVALID: a parameter that is not in `known`, or there
  * twice, or not percent-encoded text; *reterr says which. */
 MUST_CHECK enum status query_parse(const char *text, const char *known, struct query *ret,
-                                   struct parse_error *reterr);
+                                   struct query_error *reterr);
 void query_release(struct query *query);
 
 /* NULL: not given. */

@@ -110,7 +110,7 @@ void kill_run(struct call *call)
         return;
     order->run_id = id;
     order->reason = REASON_USER;
-    snprintf(order->by, sizeof(order->by), "%s", call->by);
+    snprintf(order->by, sizeof(order->by), "%s", call->principal.name);
     call_submit(call, STORE_ORDER, order, 1, order_done);
 }
 

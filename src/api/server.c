@@ -1,103 +1,29 @@
 #include "server.h"
 
-#include <errno.h>
-#include <event2/event.h>
 #include <event2/http.h>
-#include <event2/listener.h>
-#include <fcntl.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "listen.h"
+#include "server_tls.h"
+
 enum {
-    BODY_LIMIT = 12 << 20,
-    HEADERS_LIMIT = 64 << 10,
-    IDLE_S = 60, /* a client that neither sends nor reads for so long is cut off */
-    BACKLOG = 128,
+    BODY_LIMIT = 12 << 20, /* of a batch; dispatch.c has less for the others */
+    HEADERS_LIMIT = 16 << 10,
+    SILENCE_S = 60, /* a client that takes nothing of its answer for so long is cut off */
 };
 
-/* ---- the socket ---- */
-
-static enum status fill_address(const char *path, struct sockaddr_un *ret, struct strbuf *why)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(address.sun_path)) {
-        strbuf_addf(why,
-                    "the path of the API's socket is too long: %s has %zu bytes, and the system "
-                    "takes %zu; choose a shorter data folder with --data",
-                    path, strlen(path), sizeof(address.sun_path) - 1);
-        return E_INVALID;
-    }
-    memcpy(address.sun_path, path, strlen(path));
-    *ret = address;
-    return OK;
-}
-
-static bool answers(const struct sockaddr_un *address)
-{
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return true; /* can't tell: leave it alone */
-    bool alive = connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
-                 errno == EAGAIN; /* its queue is full, so somebody owns it */
-    close(fd);
-    return alive;
-}
-
-/* What is left of an agent that was killed goes; anything else stays and is named. */
-static enum status clear_path(const struct sockaddr_un *address, struct strbuf *why)
-{
-    const char *path = address->sun_path;
-    struct stat file;
-    if (lstat(path, &file) != 0)
-        return OK; /* if it is there after all, bind tells */
-    if (!S_ISSOCK(file.st_mode)) {
-        strbuf_addf(why, "%s is in the way of the API's socket and is no socket; move it away",
-                    path);
-        return E_INVALID;
-    }
-    if (answers(address)) {
-        strbuf_addf(why, "another agent serves %s; stop it first, or use another --data", path);
-        return E_BUSY;
-    }
-    if (unlink(path) == 0)
-        return OK;
-    strbuf_addf(why, "can't remove the old socket %s: %s", path, strerror(errno));
-    return E_IO;
-}
-
-/* The file has its mode from the first moment on. */
-static int bind_private(int fd, const struct sockaddr_un *address)
-{
-    mode_t old = umask(0177);
-    int failed = bind(fd, (const struct sockaddr *)address, sizeof(*address));
-    umask(old);
-    return failed;
-}
-
-static enum status open_socket(struct api *api, struct strbuf *why)
-{
-    struct sockaddr_un address;
-    enum status st = fill_address(api->socket_path, &address, why);
-    if (st == OK)
-        st = clear_path(&address, why);
-    if (st != OK)
-        return st;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind_private(fd, &address) != 0 || listen(fd, BACKLOG) != 0) {
-        strbuf_addf(why, "can't listen on %s: %s", api->socket_path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return E_IO;
-    }
-    api->listen_fd = fd;
-    api->owns_path = true;
-    return OK;
-}
+static const struct connection_limits default_limits = {
+    .connections = 12000,
+    .request_ms = 10000,
+    .answer_ms = 60000,
+    .idle_ms = 60000,
+    .bytes_per_s = 16 << 10,
+    .held_bytes = 64 << 20,
+};
 
 /* ---- HTTP ---- */
 
@@ -118,34 +44,111 @@ static void go_on(void *context)
     }
 }
 
-static enum status serve(struct api *api)
+/* Takes the socket over. */
+static enum status serve(struct api *api, int fd, bool is_tcp,
+                         const struct connection_limits *limits)
 {
-    struct event_base *base = loop_base(api->ports.loop);
-    enum status st = loop_timer_new(api->ports.loop, go_on, api, &api->later);
-    if (st != OK)
-        return st;
-    api->http = evhttp_new(base);
-    if (!api->http)
-        return E_NOMEM;
-    evhttp_set_max_body_size(api->http, BODY_LIMIT);
-    evhttp_set_max_headers_size(api->http, HEADERS_LIMIT);
-    evhttp_set_timeout(api->http, IDLE_S);
-    evhttp_set_gencb(api->http, on_request, api);
-    /* All that the library can read: which of them a path has is the router's to say. */
-    evhttp_set_allowed_methods(api->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD |
-                                              EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
-                                              EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |
-                                              EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
-    struct evconnlistener *listener = evconnlistener_new(
-        base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, api->listen_fd);
-    if (!listener)
-        return E_NOMEM;
-    api->listen_fd = -1; /* the listener's now */
-    if (!evhttp_bind_listener(api->http, listener)) {
-        evconnlistener_free(listener);
+    struct listener *listener = &api->listeners[api->listener_count++];
+    listener->api = api;
+    listener->is_tcp = is_tcp;
+    listener->http = evhttp_new(loop_base(api->ports.loop));
+    if (!listener->http) {
+        close(fd);
         return E_NOMEM;
     }
-    return OK;
+    evhttp_set_max_body_size(listener->http, BODY_LIMIT);
+    evhttp_set_max_headers_size(listener->http, HEADERS_LIMIT);
+    evhttp_set_timeout(listener->http, SILENCE_S);
+    evhttp_set_gencb(listener->http, on_request, listener);
+    /* All, also those that the library does not know: which a path has is the router's to say. */
+    evhttp_set_allowed_methods(listener->http, UINT16_MAX);
+    enum status st = connections_init(&listener->connections, api->ports.loop, limits,
+                                      is_tcp ? api->tls : NULL, listener->http);
+    if (st == OK)
+        return connections_listen(&listener->connections, listener->http, fd);
+    close(fd);
+    return st;
+}
+
+/* ---- addresses ---- */
+
+/* What others can reach is not left open to them. */
+static enum status check_exposed(const struct api *api, const struct listen_address *address,
+                                 const char *text, struct strbuf *why)
+{
+    const struct authenticator *accounts = &api->ports.accounts;
+    bool has_accounts = accounts->has_accounts && accounts->has_accounts(accounts->context);
+    if (address->is_loopback || (api->tls && has_accounts))
+        return OK;
+    strbuf_addf(why, "can't listen on %s, which other machines can reach, without %s%s%s.", text,
+                api->tls ? "" : "TLS", api->tls || has_accounts ? "" : " and without ",
+                has_accounts ? "" : "an account");
+    if (!has_accounts)
+        strbuf_adds(why, " For an account: peal user add NAME.");
+    if (!api->tls)
+        strbuf_adds(why, " For TLS: peal tls init (a certificate to start with), or tls.cert and "
+                         "tls.key in the configuration file.");
+    return E_INVALID;
+}
+
+static int port_of(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof(address);
+    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0)
+        return 0;
+    return address.ss_family == AF_INET6
+               ? ntohs(((const struct sockaddr_in6 *)(const void *)&address)->sin6_port)
+               : ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port);
+}
+
+static enum status open_address(struct api *api, const char *text,
+                                const struct connection_limits *limits, struct strbuf *why)
+{
+    struct listen_address address;
+    int fd;
+    enum status st = listen_parse(text, &address, why);
+    if (st == OK)
+        st = check_exposed(api, &address, text, why);
+    if (st == OK)
+        st = listen_tcp(&address, text, &fd, why);
+    if (st != OK)
+        return st;
+    api->listeners[api->listener_count].port = port_of(fd);
+    return serve(api, fd, true, limits);
+}
+
+static struct connection_limits fill_limits(struct connection_limits limits)
+{
+#define FILL(field) limits.field = limits.field ? limits.field : default_limits.field
+    FILL(connections);
+    FILL(request_ms);
+    FILL(answer_ms);
+    FILL(idle_ms);
+    FILL(bytes_per_s);
+    FILL(held_bytes);
+#undef FILL
+    return limits;
+}
+
+static enum status open_listeners(struct api *api, const struct api_config *config,
+                                  struct strbuf *why)
+{
+    struct connection_limits limits = fill_limits(config->limits);
+    int fd;
+    api->listeners = calloc(1 + config->listen_count, sizeof(*api->listeners));
+    if (!api->listeners)
+        return E_NOMEM;
+    enum status st = listen_unix(api->socket_path, &fd, why);
+    if (st != OK)
+        return st;
+    api->owns_path = true;
+    st = serve(api, fd, false, &limits);
+    if (st == OK && config->tls_cert && config->listen_count)
+        st = server_tls_new(config->tls_cert, config->tls_key, &api->tls, why);
+    for (size_t i = 0; i < config->listen_count && st == OK; i++)
+        st = open_address(api, config->listen[i], &limits, why);
+    return st;
 }
 
 /* ---- life ---- */
@@ -154,6 +157,23 @@ static bool copy(const char *text, char **ret)
 {
     *ret = strdup(text);
     return *ret != NULL;
+}
+
+static bool copy_texts(struct api *api, const struct api_config *config)
+{
+    if (!copy(config->socket_path, &api->socket_path) || !copy(config->version, &api->version) ||
+        !copy(config->node, &api->node) || !copy(config->data_dir, &api->data_dir) ||
+        !copy(config->store_url ? config->store_url : "sqlite", &api->store_url) ||
+        !copy(config->default_tz, &api->default_tz))
+        return false;
+    api->hosts = calloc(config->host_count + 1, sizeof(*api->hosts));
+    if (!api->hosts)
+        return false;
+    for (; api->host_count < config->host_count; api->host_count++) {
+        if (!copy(config->hosts[api->host_count], &api->hosts[api->host_count]))
+            return false;
+    }
+    return true;
 }
 
 static void look_up_user(struct api *api)
@@ -172,22 +192,18 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     struct api *api = calloc(1, sizeof(*api));
     if (!api)
         return E_NOMEM;
-    api->listen_fd = -1;
     api->ports = *ports;
     api->started_ms = config->started_ms;
     api->undelete_s = config->undelete_s;
     TAILQ_INIT(&api->calls);
     TAILQ_INIT(&api->ready);
+    idempotency_init(&api->idempotency);
     look_up_user(api);
-    enum status st = E_NOMEM;
-    if (!copy(config->socket_path, &api->socket_path) || !copy(config->version, &api->version) ||
-        !copy(config->node, &api->node) || !copy(config->data_dir, &api->data_dir) ||
-        !copy(config->store_url ? config->store_url : "sqlite", &api->store_url) ||
-        !copy(config->default_tz, &api->default_tz))
-        goto out;
-    st = open_socket(api, why);
+    enum status st = copy_texts(api, config) ? OK : E_NOMEM;
     if (st == OK)
-        st = serve(api);
+        st = loop_timer_new(api->ports.loop, go_on, api, &api->later);
+    if (st == OK)
+        st = open_listeners(api, config, why);
     if (st != OK)
         goto out;
     *ret = api;
@@ -203,19 +219,23 @@ struct api *api_free(struct api *api)
         return NULL;
     if (api->owns_path)
         unlink(api->socket_path);
-    if (api->http)
-        evhttp_free(api->http); /* closes the socket and all connections */
-    if (api->listen_fd >= 0)
-        close(api->listen_fd);
+    for (size_t i = 0; i < api->listener_count; i++) /* closes the sockets and all connections */
+        connections_release(&api->listeners[i].connections, api->listeners[i].http);
     for (struct call *call; (call = TAILQ_FIRST(&api->calls));)
         call_free(call);
+    idempotency_release(&api->idempotency);
     loop_timer_free(api->later);
+    server_tls_free(api->tls);
+    free(api->listeners);
     free(api->socket_path);
     free(api->version);
     free(api->node);
     free(api->data_dir);
     free(api->store_url);
     free(api->default_tz);
+    for (size_t i = 0; i < api->host_count; i++)
+        free(api->hosts[i]);
+    free(api->hosts);
     free(api);
     return NULL;
 }
@@ -230,7 +250,25 @@ enum status api_set_timezone(struct api *api, const char *zone_name)
     return OK;
 }
 
+enum status api_reload_tls(struct api *api, struct strbuf *why)
+{
+    return api->tls ? server_tls_reload(api->tls, why) : OK;
+}
+
 size_t api_open_requests(const struct api *api)
 {
     return api->call_count;
+}
+
+size_t api_connections(const struct api *api)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < api->listener_count; i++)
+        count += api->listeners[i].connections.count;
+    return count;
+}
+
+int api_port(const struct api *api, size_t i)
+{
+    return i + 1 < api->listener_count ? api->listeners[i + 1].port : 0;
 }

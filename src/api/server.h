@@ -1,4 +1,4 @@
-/* What the files of this layer share: the server and its calls under way. */
+/* What the files of this layer share: the server, its listeners, its calls under way. */
 #ifndef PEAL_SERVER_H
 #define PEAL_SERVER_H
 
@@ -7,28 +7,45 @@
 
 #include "api.h"
 #include "call.h"
+#include "idempotency.h"
 
 struct evhttp;
 
 TAILQ_HEAD(call_list, call);
 
+/* The UNIX socket, or one address. */
+struct listener {
+    struct api *api;
+    struct evhttp *http;
+    struct connections connections;
+    bool is_tcp;
+    int port;
+};
+
 struct api {
     char *socket_path, *version, *node, *data_dir, *store_url, *default_tz;
+    char **hosts;
+    size_t host_count;
     int64_t started_ms;
     int64_t undelete_s;
     struct api_ports ports;
-    struct evhttp *http;
-    int listen_fd;     /* -1: none, or the HTTP library has it */
+    struct server_tls *tls;     /* NULL: TCP is plain */
+    struct listener *listeners; /* the first is the UNIX socket */
+    size_t listener_count;
     bool owns_path;    /* the socket file is there, and ours */
-    uid_t own_uid;     /* besides root, the only one who may call */
+    uid_t own_uid;     /* besides root, the only one who may call on the UNIX socket */
     char own_user[64]; /* looked up once: directories of users can be slow */
     struct call_list calls;
     size_t call_count;
     struct call_list ready;   /* answered by store or history: to go on in the next turn */
     struct loop_timer *later; /* that turn */
+    struct idempotency idempotency;
 };
 
 /* Takes a request from the HTTP library to its handler. */
-void dispatch_request(struct api *api, struct evhttp_request *request);
+void dispatch_request(struct listener *listener, struct evhttp_request *request);
+
+/* Who asks, and whether they may ask this; false: the call is answered. `route` may be NULL. */
+bool guard_admit(struct call *call, const struct route *route);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,9 +58,23 @@ static void drain(void *context)
 
 /* ---- backends that fail on demand ---- */
 
+static struct failing_store *forgetful; /* while a request of its is under way */
+
+static void forget_answer(struct store_request *request, enum status st)
+{
+    (void)st;
+    request->done = forgetful->done;
+    request->done(request, E_UNKNOWN);
+}
+
 static void submit(struct store *store, struct store_request *request)
 {
     struct failing_store *self = (struct failing_store *)(void *)store;
+    if (self->forgets) {
+        forgetful = self;
+        self->done = request->done;
+        request->done = forget_answer;
+    }
     if (self->fails)
         request->done(request, E_IO);
     else
@@ -109,8 +124,42 @@ static const struct history_ops failing_history_ops = {
 
 /* ---- life ---- */
 
+static enum status authenticate(void *context, const struct credentials *given,
+                                struct principal *ret)
+{
+    static const struct {
+        const char *token;
+        unsigned rights;
+    } tokens[] = {
+        {"viewer", ROLE_VIEWER},
+        {"operator", ROLE_OPERATOR},
+        {"editor", ROLE_EDITOR & ~(unsigned)RIGHT_DEFINE},
+        {"definer", ROLE_EDITOR},
+        {"admin", ROLE_ADMIN},
+    };
+    (void)context;
+    if (!given->authorization)
+        return E_NOT_FOUND;
+    for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+        if (strncmp(given->authorization, "Bearer ", 7) == 0 &&
+            strcmp(given->authorization + 7, tokens[i].token) == 0) {
+            ret->kind = PRINCIPAL_TOKEN;
+            ret->rights = tokens[i].rights;
+            snprintf(ret->name, sizeof(ret->name), "%s", tokens[i].token);
+            return OK;
+        }
+    }
+    return E_INVALID;
+}
+
+static bool has_accounts(void *context)
+{
+    return ((const struct world *)context)->has_accounts;
+}
+
 static void open_api(struct world *world)
 {
+    static const char *const listen[] = {"127.0.0.1:0"};
     struct strbuf why;
     strbuf_init(&why);
     struct api_config config = {
@@ -121,8 +170,11 @@ static void open_api(struct world *world)
         .default_tz = "Europe/Berlin",
         .started_ms = clock_now().wall.ms,
         .undelete_s = 7 * 86400,
+        .listen = listen,
+        .listen_count = 1,
+        .limits = world->limits,
     };
-    world->api_store = (struct failing_store){{&failing_store_ops}, world->store, false};
+    world->api_store = (struct failing_store){.base = {&failing_store_ops}, .real = world->store};
     world->api_history = (struct failing_history){{&failing_history_ops}, world->history, false};
     struct api_ports ports = {
         .loop = world->loop,
@@ -132,6 +184,7 @@ static void open_api(struct world *world)
         .zones = world->zones,
         .entropy = {fill_random, NULL},
         .output = {fake_executor_read, fake_executor_release, world->executor},
+        .accounts = {authenticate, has_accounts, world},
         .step = wake,
         .drain = drain,
         .context = world,
@@ -146,11 +199,13 @@ static bool is_loaded(void *context)
     return engine_is_loaded(((struct world *)context)->engine);
 }
 
-int world_set_up_loading(void **state)
+static int set_up(void **state, struct connection_limits limits)
 {
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
     world->held = true;
+    world->has_accounts = true;
+    world->limits = limits;
     signal(SIGPIPE, SIG_IGN); /* as the agent does */
     snprintf(world->dir, sizeof(world->dir), "/tmp/peal-api-XXXXXX");
     assert_non_null(mkdtemp(world->dir));
@@ -180,12 +235,35 @@ int world_set_up_loading(void **state)
     return 0;
 }
 
-int world_set_up(void **state)
+int world_set_up_loading(void **state)
 {
-    world_set_up_loading(state);
+    return set_up(state, (struct connection_limits){0});
+}
+
+static int start(void **state)
+{
     world_release(*state);
     world_until(*state, is_loaded, *state);
     return 0;
+}
+
+int world_set_up(void **state)
+{
+    world_set_up_loading(state);
+    return start(state);
+}
+
+int world_set_up_impatient(void **state)
+{
+    set_up(state, (struct connection_limits){
+                      .connections = 20,
+                      .request_ms = 300,
+                      .answer_ms = 300,
+                      .idle_ms = 300,
+                      .bytes_per_s = 1 << 20,
+                      .held_bytes = 1 << 20,
+                  });
+    return start(state);
 }
 
 int world_tear_down(void **state)
@@ -262,20 +340,34 @@ static void on_client(void *context, unsigned events)
     loop_fd_want(client->watch, client->closed ? 0 : want);
 }
 
-struct client *client_connect(struct world *world)
+static struct client *connect_to(struct world *world, const struct sockaddr *address,
+                                 socklen_t length)
 {
     struct client *client = calloc(1, sizeof(*client));
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     assert_non_null(client);
     client->world = world;
     strbuf_init(&client->in);
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s", world->socket_path);
-    client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(connect(client->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    client->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(client->fd, address, length), 0);
     fcntl(client->fd, F_SETFL, O_NONBLOCK);
     assert_int_equal(loop_fd_new(world->loop, client->fd, on_client, client, &client->watch), OK);
     loop_fd_want(client->watch, LOOP_READ);
     return client;
+}
+
+struct client *client_connect(struct world *world)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", world->socket_path);
+    return connect_to(world, (struct sockaddr *)&address, sizeof(address));
+}
+
+struct client *client_connect_tcp(struct world *world)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((in_port_t)api_port(world->api, 0)),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return connect_to(world, (struct sockaddr *)&address, sizeof(address));
 }
 
 static bool is_sent(void *context)
@@ -292,6 +384,17 @@ void client_send(struct client *client, const void *bytes, size_t length)
     world_until(client->world, is_sent, client);
 }
 
+void client_send_now(struct client *client, const void *bytes, size_t length)
+{
+    if (send(client->fd, bytes, length, MSG_NOSIGNAL) < 0 && errno != EAGAIN)
+        client->closed = true;
+}
+
+void client_stop_reading(struct client *client)
+{
+    loop_fd_want(client->watch, 0);
+}
+
 bool client_is_closed(const struct client *client)
 {
     return client->closed;
@@ -300,6 +403,17 @@ bool client_is_closed(const struct client *client)
 const char *client_text(const struct client *client)
 {
     return client->in.text;
+}
+
+const char *client_bytes(const struct client *client, size_t *ret_length)
+{
+    *ret_length = client->in.length;
+    return client->in.text;
+}
+
+void client_clear(struct client *client)
+{
+    strbuf_reset(&client->in);
 }
 
 void client_free(struct client *client)
@@ -359,13 +473,15 @@ static struct answer parse_answer(const char *text)
     return answer;
 }
 
-struct answer ask_with(struct world *world, const char *line, const char *headers, const char *body)
+/* Takes the client over. */
+static struct answer ask_client(struct client *client, const char *line, const char *headers,
+                                const char *body)
 {
     struct strbuf request;
     const char *path = strchr(line, ' ') + 1;
     strbuf_init(&request);
     strbuf_add(&request, line, (size_t)(path - line));
-    strbuf_addf(&request, "%s%s HTTP/1.1\r\nHost: peal\r\nConnection: close\r\n%s",
+    strbuf_addf(&request, "%s%s HTTP/1.1\r\nConnection: close\r\n%s",
                 strncmp(path, "//", 2) == 0 ? "" : "/api/v1",
                 strncmp(path, "//", 2) == 0 ? path + 1 : path, headers);
     if (body)
@@ -373,13 +489,30 @@ struct answer ask_with(struct world *world, const char *line, const char *header
     strbuf_adds(&request, "\r\n");
     if (body)
         strbuf_adds(&request, body);
-    struct client *client = client_connect(world);
     client_send(client, request.text, request.length);
-    world_until(world, closed, client);
+    world_until(client->world, closed, client);
     struct answer answer = parse_answer(client_text(client));
     client_free(client);
     strbuf_release(&request);
     return answer;
+}
+
+struct answer ask_with(struct world *world, const char *line, const char *headers, const char *body)
+{
+    return ask_client(client_connect(world), line, headers, body);
+}
+
+struct answer ask_tcp(struct world *world, const char *line, const char *headers, const char *body)
+{
+    return ask_client(client_connect_tcp(world), line, headers, body);
+}
+
+char *answer_header(const struct answer *answer, const char *name)
+{
+    char line[80];
+    snprintf(line, sizeof(line), "\r\n%s: ", name);
+    const char *at = strcasestr(answer->head, line);
+    return at ? strndup(at + strlen(line), strcspn(at + strlen(line), "\r")) : NULL;
 }
 
 struct answer ask(struct world *world, const char *line, const char *body)

@@ -20,6 +20,9 @@ struct failing_store {
     struct store base;
     struct store *real;
     bool fails;
+    bool forgets; /* does what it is asked, and says that it does not know */
+    struct store_request *asked;
+    void (*done)(struct store_request *request, enum status st);
 };
 
 struct failing_history {
@@ -38,6 +41,8 @@ struct world {
     struct history *history;
     struct failing_store api_store;
     struct failing_history api_history;
+    bool has_accounts; /* tokens are named as the roles: "Bearer viewer"; "editor" can't define */
+    struct connection_limits limits;
     struct fake_executor *executor;
     struct engine *engine;
     struct api *api;
@@ -47,7 +52,8 @@ struct world {
 
 /* For cmocka: *state is the world. */
 int world_set_up(void **state);
-int world_set_up_loading(void **state); /* held before the engine has loaded its jobs */
+int world_set_up_loading(void **state);   /* held before the engine has loaded its jobs */
+int world_set_up_impatient(void **state); /* clients have parts of a second */
 int world_tear_down(void **state);
 
 void world_hold(struct world *world);
@@ -61,9 +67,14 @@ void world_until(struct world *world, bool (*done)(void *context), void *context
 struct client;
 
 struct client *client_connect(struct world *world);
+struct client *client_connect_tcp(struct world *world);
 void client_send(struct client *client, const void *bytes, size_t length);
-bool client_is_closed(const struct client *client);   /* by the server */
-const char *client_text(const struct client *client); /* all that came */
+void client_send_now(struct client *client, const void *bytes, size_t length); /* if it can */
+void client_stop_reading(struct client *client);
+bool client_is_closed(const struct client *client);                        /* by the server */
+const char *client_text(const struct client *client);                      /* all that came */
+const char *client_bytes(const struct client *client, size_t *ret_length); /* the same */
+void client_clear(struct client *client);                                  /* forgets it */
 void client_free(struct client *client);
 
 /* Sends requests while the store is held, so that they meet there, and frees the clients when all
@@ -85,6 +96,12 @@ struct answer ask_with(struct world *world, const char *line, const char *header
                        const char *body);
 struct answer ask(struct world *world, const char *line, const char *body);
 void answer_release(struct answer *answer);
+
+/* Over TCP. `headers` has the Host, if any. */
+struct answer ask_tcp(struct world *world, const char *line, const char *headers, const char *body);
+
+/* A header of the answer, freed by the caller; NULL: none. */
+char *answer_header(const struct answer *answer, const char *name);
 
 /* Asks, and fails the test unless the status is this; the body is the caller's. */
 json_t *expect(struct world *world, int line_number, int status, const char *line,

@@ -14,11 +14,11 @@ static void no_handler(struct call *call)
 }
 
 static const struct route routes[] = {
-    {HTTP_GET, "/jobs", "limit cursor", "", no_handler},
-    {HTTP_POST, "/jobs:batch", "", "put", no_handler},
-    {HTTP_GET, "/jobs/{name}", "", "", no_handler},
-    {HTTP_PUT, "/jobs/{name}", "", ANY_BODY, no_handler},
-    {HTTP_POST, "/jobs/{name}/run", "", "", no_handler},
+    {HTTP_GET, "/api/v1/jobs", RIGHT_VIEW, 0, "limit cursor", "", no_handler, ""},
+    {HTTP_POST, "/api/v1/jobs:batch", RIGHT_EDIT, 0, "", "put", no_handler, ""},
+    {HTTP_GET, "/api/v1/jobs/{name}", RIGHT_VIEW, 0, "", "", no_handler, ""},
+    {HTTP_PUT, "/api/v1/jobs/{name}", RIGHT_EDIT, 0, "", ANY_BODY, no_handler, ""},
+    {HTTP_POST, "/api/v1/jobs/{name}/run", RIGHT_OPERATE, 0, "", "", no_handler, ""},
 };
 
 static void test_find(void **state)
@@ -75,6 +75,35 @@ static void test_find(void **state)
     }
 }
 
+static void test_target(void **state)
+{
+    static const struct {
+        int line;
+        const char *target, *path, *query; /* path NULL: not served */
+    } cases[] = {
+        {__LINE__, "/", "/", NULL},
+        {__LINE__, "/a/b?x=1&y=?", "/a/b", "x=1&y=?"},
+        {__LINE__, "/a?", "/a", ""},
+        {__LINE__, "/a//b", "/a//b", NULL}, /* which no route matches */
+        {__LINE__, "/a/%2e%2e/b", "/a/%2e%2e/b", NULL},
+        {__LINE__, "//a/b", NULL, NULL},
+        {__LINE__, "http://host/a", NULL, NULL},
+        {__LINE__, "*", NULL, NULL},
+        {__LINE__, "", NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *path = NULL;
+        const char *query = NULL;
+        bool served = target_split(cases[i].target, &path, &query);
+        if (served != (cases[i].path != NULL) ||
+            (served && (strcmp(path, cases[i].path) != 0 || !query != !cases[i].query ||
+                        (query && strcmp(query, cases[i].query) != 0))))
+            fail_msg("line %d: %s", cases[i].line, path ? path : "(not served)");
+        free(path);
+    }
+}
+
 static void test_methods(void **state)
 {
     const struct route *route;
@@ -98,33 +127,35 @@ static void test_query(void **state)
         const char *text;
         enum status status;
         const char *q, *limit; /* NULL: not given */
-        const char *words;     /* in the error */
+        enum query_mistake mistake;
+        const char *name; /* in the error */
     } cases[] = {
-        {__LINE__, NULL, OK, NULL, NULL, ""},
-        {__LINE__, "", OK, NULL, NULL, ""},
-        {__LINE__, "q=a", OK, "a", NULL, ""},
-        {__LINE__, "&q=a&&limit=5&", OK, "a", "5", ""},
-        {__LINE__, "q=a+b%26c%3D+", OK, "a b&c= ", NULL, ""},
-        {__LINE__, "q=k=v", OK, "k=v", NULL, ""},
-        {__LINE__, "q", OK, "", NULL, ""},
-        {__LINE__, "%71=a", OK, "a", NULL, ""},
-        {__LINE__, "x=1", E_INVALID, NULL, NULL, "unknown parameter \"x\"; known: q limit"},
-        {__LINE__, "q=1&q=2", E_INVALID, NULL, NULL, "twice"},
-        {__LINE__, "=1", E_INVALID, NULL, NULL, "unknown parameter \"\""},
-        {__LINE__, "q=%f", E_INVALID, NULL, NULL, "percent"},
-        {__LINE__, "q=%ff", E_INVALID, NULL, NULL, "percent"},
+        {__LINE__, NULL, OK, NULL, NULL, 0, ""},
+        {__LINE__, "", OK, NULL, NULL, 0, ""},
+        {__LINE__, "q=a", OK, "a", NULL, 0, ""},
+        {__LINE__, "&q=a&&limit=5&", OK, "a", "5", 0, ""},
+        {__LINE__, "q=a+b%26c%3D+", OK, "a b&c= ", NULL, 0, ""},
+        {__LINE__, "q=k=v", OK, "k=v", NULL, 0, ""},
+        {__LINE__, "q", OK, "", NULL, 0, ""},
+        {__LINE__, "%71=a", OK, "a", NULL, 0, ""},
+        {__LINE__, "x=1", E_INVALID, NULL, NULL, QUERY_UNKNOWN, "x"},
+        {__LINE__, "q=1&q=2", E_INVALID, NULL, NULL, QUERY_TWICE, "q"},
+        {__LINE__, "=1", E_INVALID, NULL, NULL, QUERY_UNKNOWN, ""},
+        {__LINE__, "q=%f", E_INVALID, NULL, NULL, QUERY_NOT_TEXT, ""},
+        {__LINE__, "q=%ff", E_INVALID, NULL, NULL, QUERY_NOT_TEXT, ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct query query = {0};
-        struct parse_error error = {0};
+        struct query_error error = {0};
         enum status st = query_parse(cases[i].text, "q limit", &query, &error);
         const char *q = query_get(&query, "q"), *limit = query_get(&query, "limit");
-        if (st != cases[i].status || !strstr(error.message, cases[i].words) ||
+        if (st != cases[i].status || error.mistake != cases[i].mistake ||
+            strcmp(error.name, cases[i].name) != 0 ||
             (q ? !cases[i].q || strcmp(q, cases[i].q) != 0 : cases[i].q != NULL) ||
             (limit ? !cases[i].limit || strcmp(limit, cases[i].limit) != 0
                    : cases[i].limit != NULL))
-            fail_msg("line %d: status %d, %s", cases[i].line, (int)st, error.message);
+            fail_msg("line %d: status %d, %s", cases[i].line, (int)st, error.name);
         query_release(&query);
     }
 }
@@ -143,9 +174,8 @@ static void test_word_in_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_query),
+        cmocka_unit_test(test_find),         cmocka_unit_test(test_target),
+        cmocka_unit_test(test_methods),      cmocka_unit_test(test_query),
         cmocka_unit_test(test_word_in_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,343 @@
+#include "connection.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "loop.h"
+#include "server_tls.h"
+
+enum { SWEEP_MS = 1000 };
+
+enum phase { RECEIVING, SERVING, SENDING, STREAMING, IDLE };
+
+struct connection {
+    struct connections *owner;
+    struct bufferevent *bev;
+    struct evhttp_connection *http; /* NULL: not settled yet */
+    struct evhttp_request *request; /* while it is ours: SERVING and STREAMING */
+    int fd;
+    enum phase phase;
+    int64_t since_ms; /* boot time: when the phase began */
+    size_t bytes;     /* that came (RECEIVING, SERVING) or are to go (SENDING) */
+    bool is_over;     /* to be closed by the next sweep */
+    void (*gone)(void *context);
+    void *context;
+    struct event *hang_up; /* STREAMING: nothing is read then, so closing is watched for */
+    TAILQ_ENTRY(connection) link;
+};
+
+static int64_t now_ms(void)
+{
+    return clock_now().boot.ms;
+}
+
+static void set_phase(struct connection *connection, enum phase phase, size_t bytes)
+{
+    struct connections *owner = connection->owner;
+    bool was_held = connection->phase == RECEIVING || connection->phase == SERVING;
+    bool is_held = phase == RECEIVING || phase == SERVING;
+    owner->held_bytes -= was_held ? connection->bytes : 0;
+    owner->held_bytes += is_held ? bytes : 0;
+    connection->phase = phase;
+    connection->bytes = bytes;
+    connection->since_ms = now_ms();
+}
+
+/* ---- life ---- */
+
+static void remember(struct connections *connections, struct connection *connection)
+{
+    size_t at = (size_t)connection->fd;
+    if (at >= connections->fd_room) {
+        size_t room = 2 * at + 64;
+        struct connection **grown = realloc(connections->by_fd, room * sizeof(*grown));
+        if (!grown)
+            return; /* its requests are not served */
+        memset(grown + connections->fd_room, 0, (room - connections->fd_room) * sizeof(*grown));
+        connections->by_fd = grown;
+        connections->fd_room = room;
+    }
+    connections->by_fd[at] = connection;
+}
+
+static struct connection *find(const struct connections *connections, int fd)
+{
+    return fd >= 0 && (size_t)fd < connections->fd_room ? connections->by_fd[fd] : NULL;
+}
+
+static void forget(struct connection *connection)
+{
+    struct connections *owner = connection->owner;
+    if (connection->http) {
+        TAILQ_REMOVE(&owner->all, connection, link);
+        if (find(owner, connection->fd) == connection)
+            owner->by_fd[connection->fd] = NULL;
+    } else {
+        TAILQ_REMOVE(&owner->fresh, connection, link);
+    }
+    set_phase(connection, IDLE, 0);
+    if (connection->hang_up)
+        event_free(connection->hang_up);
+    free(connection);
+    owner->count--;
+    if (owner->paused && owner->listener && owner->count < owner->limits.connections) {
+        owner->paused = false;
+        evconnlistener_enable(owner->listener);
+    }
+}
+
+/* A request that was in our hands when the network failed is ours to free; any other goes with its
+ * connection. */
+static void on_close(struct evhttp_connection *http, void *context)
+{
+    struct connection *connection = context;
+    struct evhttp_request *request = connection->request;
+    (void)http;
+    if (connection->gone)
+        connection->gone(connection->context);
+    if (request && !evhttp_request_get_connection(request))
+        evhttp_request_free(request);
+    forget(connection);
+}
+
+/* ---- a new one ---- */
+
+static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
+{
+    struct connection *connection = context;
+    struct connections *owner = connection->owner;
+    (void)buffer;
+    if (!info->n_added)
+        return;
+    if (connection->phase == IDLE)
+        set_phase(connection, RECEIVING, 0);
+    if (connection->phase != RECEIVING)
+        return; /* the next request is early, and waits */
+    connection->bytes += info->n_added;
+    owner->held_bytes += info->n_added;
+    if (owner->held_bytes > owner->limits.held_bytes) {
+        connection->is_over = true;
+        loop_timer_set(owner->sweep, 0); /* not from within its own buffer */
+    }
+}
+
+/* The library asks for what it will put the accepted socket into. */
+static struct bufferevent *make_bufferevent(struct event_base *base, void *context)
+{
+    struct connections *connections = context;
+    struct connection *connection = calloc(1, sizeof(*connection));
+    struct bufferevent *bev = connections->tls
+                                  ? server_tls_connection(connections->tls, base)
+                                  : bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    if (!connection || !bev || !evbuffer_add_cb(bufferevent_get_input(bev), on_input, connection)) {
+        free(connection);
+        if (bev)
+            bufferevent_free(bev);
+        return NULL; /* the library makes a plain one, whose requests are not served */
+    }
+    *connection = (struct connection){.owner = connections, .bev = bev, .since_ms = now_ms()};
+    bufferevent_incref(bev); /* until it is settled */
+    TAILQ_INSERT_TAIL(&connections->fresh, connection, link);
+    if (++connections->count >= connections->limits.connections) {
+        connections->paused = true;
+        evconnlistener_disable(connections->listener);
+    }
+    event_active(connections->settle, EV_TIMEOUT, 0);
+    return bev;
+}
+
+/* Right after the accepting, before anything is read: by now the library has its own object for the
+ * connection, which is the argument of its callbacks. */
+static void settle(evutil_socket_t fd, short events, void *context)
+{
+    struct connections *connections = context;
+    (void)fd;
+    (void)events;
+    for (struct connection *fresh; (fresh = TAILQ_FIRST(&connections->fresh));) {
+        struct bufferevent *bev = fresh->bev;
+        bufferevent_data_cb on_read;
+        void *http;
+        bufferevent_getcb(bev, &on_read, NULL, NULL, &http);
+        if (!on_read || !http) { /* there was no memory for it */
+            forget(fresh);
+        } else {
+            TAILQ_REMOVE(&connections->fresh, fresh, link);
+            TAILQ_INSERT_TAIL(&connections->all, fresh, link);
+            fresh->http = http;
+            fresh->fd = (int)bufferevent_getfd(bev);
+            remember(connections, fresh);
+            evhttp_connection_set_closecb(fresh->http, on_close, fresh);
+        }
+        bufferevent_decref(bev);
+    }
+    loop_timer_set(connections->sweep, SWEEP_MS);
+}
+
+/* Out of descriptors, say: trying again at once would only burn time. */
+static void on_accept_error(struct evconnlistener *listener, void *context)
+{
+    struct connections *connections = context;
+    connections->paused = true;
+    evconnlistener_disable(listener);
+    loop_timer_set(connections->sweep, SWEEP_MS);
+}
+
+/* ---- those that take too long ---- */
+
+static int64_t allowance_ms(const struct connection *connection)
+{
+    const struct connection_limits *limits = &connection->owner->limits;
+    int64_t for_bytes = (int64_t)(connection->bytes * 1000 / limits->bytes_per_s);
+    switch (connection->phase) {
+    case RECEIVING:
+        return limits->request_ms + for_bytes;
+    case SENDING:
+        return limits->answer_ms + for_bytes;
+    case IDLE:
+        return limits->idle_ms;
+    case SERVING: /* that is up to us */
+    case STREAMING:
+        break;
+    }
+    return INT64_MAX;
+}
+
+static void sweep(void *context)
+{
+    struct connections *connections = context;
+    int64_t now = now_ms();
+    struct connection *next;
+    for (struct connection *one = TAILQ_FIRST(&connections->all); one; one = next) {
+        next = TAILQ_NEXT(one, link);
+        if (one->is_over || now - one->since_ms > allowance_ms(one)) {
+            connections->cut += one->phase != IDLE;
+            connection_cut(one);
+        }
+    }
+    if (connections->paused && connections->count < connections->limits.connections) {
+        connections->paused = false;
+        evconnlistener_enable(connections->listener);
+    }
+    if (connections->count || connections->paused)
+        loop_timer_set(connections->sweep, SWEEP_MS);
+}
+
+void connection_cut(struct connection *connection)
+{
+    evhttp_connection_free(connection->http);
+}
+
+/* ---- set up ---- */
+
+enum status connections_init(struct connections *connections, struct loop *loop,
+                             const struct connection_limits *limits, struct server_tls *tls,
+                             struct evhttp *http)
+{
+    *connections = (struct connections){.loop = loop, .limits = *limits, .tls = tls};
+    TAILQ_INIT(&connections->all);
+    TAILQ_INIT(&connections->fresh);
+    connections->settle = event_new(loop_base(loop), -1, 0, settle, connections);
+    if (!connections->settle)
+        return E_NOMEM;
+    enum status st = loop_timer_new(loop, sweep, connections, &connections->sweep);
+    if (st == OK)
+        evhttp_set_bevcb(http, make_bufferevent, connections);
+    return st;
+}
+
+enum status connections_listen(struct connections *connections, struct evhttp *http, int fd)
+{
+    struct evconnlistener *listener =
+        evconnlistener_new(loop_base(connections->loop), NULL, NULL,
+                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    if (!listener) {
+        evutil_closesocket(fd);
+        return E_NOMEM;
+    }
+    if (!evhttp_bind_listener(http, listener)) {
+        evconnlistener_free(listener);
+        return E_NOMEM;
+    }
+    evconnlistener_set_error_cb(listener, on_accept_error);
+    connections->listener = listener;
+    return OK;
+}
+
+void connections_release(struct connections *connections, struct evhttp *http)
+{
+    connections->listener = NULL; /* goes with its server */
+    if (http)
+        evhttp_free(http);
+    for (struct connection *fresh; (fresh = TAILQ_FIRST(&connections->fresh));) {
+        bufferevent_decref(fresh->bev);
+        forget(fresh);
+    }
+    if (connections->settle)
+        event_free(connections->settle);
+    loop_timer_free(connections->sweep);
+    free(connections->by_fd);
+    *connections = (struct connections){0};
+}
+
+/* ---- requests ---- */
+
+struct connection *connection_serve(struct connections *connections, struct evhttp_request *request,
+                                    void (*gone)(void *context), void *context)
+{
+    struct evhttp_connection *http = evhttp_request_get_connection(request);
+    struct bufferevent *bev = evhttp_connection_get_bufferevent(http);
+    struct connection *connection = find(connections, (int)bufferevent_getfd(bev));
+    if (!connection)
+        return NULL;
+    set_phase(connection, SERVING, connection->bytes);
+    connection->request = request;
+    connection->gone = gone;
+    connection->context = context;
+    return connection;
+}
+
+/* The answer has been sent. What came early is the next request. */
+static void on_sent(struct evhttp_request *request, void *context)
+{
+    struct connection *connection = context;
+    (void)request;
+    size_t early = evbuffer_get_length(bufferevent_get_input(connection->bev));
+    set_phase(connection, early ? RECEIVING : IDLE, early);
+}
+
+void connection_answer(struct connection *connection, struct evhttp_request *request, size_t length)
+{
+    connection->request = NULL;
+    connection->gone = NULL;
+    set_phase(connection, SENDING, length);
+    evhttp_request_set_on_complete_cb(request, on_sent, connection);
+}
+
+static void on_hang_up(evutil_socket_t fd, short events, void *context)
+{
+    (void)fd;
+    (void)events;
+    connection_cut(context);
+}
+
+void connection_stream(struct connection *connection, void (*gone)(void *context), void *context)
+{
+    connection->gone = gone;
+    connection->context = context;
+    set_phase(connection, STREAMING, 0);
+    connection->hang_up = event_new(loop_base(connection->owner->loop), connection->fd, EV_CLOSED,
+                                    on_hang_up, connection);
+    if (connection->hang_up) /* else the next write tells */
+        event_add(connection->hang_up, NULL);
+}
+
+size_t connection_unsent(const struct connection *connection)
+{
+    return evbuffer_get_length(bufferevent_get_output(connection->bev));
+}

@@ -1,0 +1,87 @@
+/* The connections of one listener, and what each of them may cost: how many there are, how long a
+ * request may take to come and its answer to be taken, how many bytes wait in memory. The HTTP
+ * library knows only time-outs of silence, which a client that sends a byte now and then never
+ * meets.
+ *
+ *     RECEIVING -> SERVING -> SENDING -> IDLE -> RECEIVING ...
+ *                        \-> STREAMING, until one side closes
+ */
+#ifndef PEAL_CONNECTION_H
+#define PEAL_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "status.h"
+
+struct bufferevent;
+struct connection;
+struct evconnlistener;
+struct evhttp;
+struct evhttp_request;
+struct event;
+struct loop;
+struct loop_timer;
+struct server_tls;
+
+struct connection_limits {
+    size_t connections;
+    int64_t request_ms; /* from its first byte to its last, and ... */
+    int64_t answer_ms;
+    int64_t idle_ms;
+    size_t bytes_per_s; /* ... a second more for so many bytes */
+    size_t held_bytes;  /* of all requests that have come in part or are being served */
+};
+
+TAILQ_HEAD(connection_list, connection);
+
+struct connections {
+    struct loop *loop;
+    struct connection_limits limits;
+    struct server_tls *tls; /* NULL: plain */
+    struct evconnlistener *listener;
+    struct connection_list all, fresh;
+    struct connection **by_fd;
+    size_t fd_room;
+    size_t count, held_bytes;
+    uint64_t cut; /* those that took too long or too much, ever */
+    bool paused;
+    struct event *settle;     /* those that were just accepted get their time */
+    struct loop_timer *sweep; /* those whose time is over are closed */
+};
+
+/* `http` makes its connections through this from now on; it does not listen yet. */
+MUST_CHECK enum status connections_init(struct connections *connections, struct loop *loop,
+                                        const struct connection_limits *limits,
+                                        struct server_tls *tls, struct evhttp *http);
+
+/* Listens on `fd`, which is taken over. */
+MUST_CHECK enum status connections_listen(struct connections *connections, struct evhttp *http,
+                                          int fd);
+
+/* Frees `http` (or NULL), and closes them all. */
+void connections_release(struct connections *connections, struct evhttp *http);
+
+/* ---- by who serves a request ---- */
+
+/* The request is served from now on; `gone` is called when the client goes away, after which the
+ * request must not be used. NULL: there was no memory to watch over it; don't serve it. */
+struct connection *connection_serve(struct connections *connections, struct evhttp_request *request,
+                                    void (*gone)(void *context), void *context);
+
+/* Right before the answer is handed to the HTTP library: nobody is told any more. */
+void connection_answer(struct connection *connection, struct evhttp_request *request,
+                       size_t length);
+
+/* The answer has no end: it is open as long as the client is there. */
+void connection_stream(struct connection *connection, void (*gone)(void *context), void *context);
+
+/* Bytes that the client has not taken yet. */
+size_t connection_unsent(const struct connection *connection);
+
+/* Closes it; `gone` is called. */
+void connection_cut(struct connection *connection);
+
+#endif

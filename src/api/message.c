@@ -1,0 +1,154 @@
+#include "message.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const struct message messages[] = {
+    /* who, where, how */
+    {"only root and %s may use this agent", "只有 root 和 %s 可以使用此代理"},
+    {"the request does not say which Host it is for", "请求缺少 Host 头"},
+    {"\"%.100s\" is not known as a name of this server; list it as `hosts` in the configuration "
+     "file",
+     "“%.100s”不是本服务器的已知名称；请在配置文件的 `hosts` 中列出它"},
+    {"this request was made by a page of another site (%.100s)",
+     "此请求来自其他网站的页面（%.100s）"},
+    {"too many wrong credentials; wait a moment", "错误的凭据过多；请稍候再试"},
+    {"who you are can't be looked up now: %s", "暂时无法查询您的身份：%s"},
+    {"these credentials are not valid; log in again, or use another token",
+     "凭据无效；请重新登录，或使用其他令牌"},
+    {"log in, or send a token: Authorization: Bearer TOKEN",
+     "请登录，或发送令牌：Authorization: Bearer TOKEN"},
+    {"%s may not do this: it needs the right \"%s\"", "%s 无权执行此操作：需要权限“%s”"},
+    {"this path knows %s only", "此路径只支持 %s"},
+    {"there is nothing at %.200s; docs/API.md lists what there is",
+     "%.200s 不存在；docs/API.md 列出了所有接口"},
+    {"the path is not percent-encoded text", "路径不是有效的百分号编码文本"},
+    {"the query is not percent-encoded text", "查询参数不是有效的百分号编码文本"},
+    {"out of memory", "内存不足"},
+    {"the agent is still loading its jobs; try again in a moment", "代理仍在加载任务；请稍后再试"},
+    {"this Idempotency-Key was used for another request; make a new one",
+     "此 Idempotency-Key 已用于另一个请求；请换一个新的"},
+    {"the first request with this Idempotency-Key is still under way",
+     "使用此 Idempotency-Key 的第一个请求仍在处理中"},
+    {"Idempotency-Key: expected 1 to %d visible ASCII characters",
+     "Idempotency-Key：应为 1 到 %d 个可见 ASCII 字符"},
+
+    /* parameters and fields */
+    {"parameter \"%s\" is there twice", "参数“%s”重复出现"},
+    {"unknown parameter \"%s\"; known: %s", "未知参数“%s”；可用参数：%s"},
+    {"unknown parameter \"%s\"; this call takes none", "未知参数“%s”；此接口没有参数"},
+    {"the body must be a JSON object", "请求体必须是 JSON 对象"},
+    {"unknown field \"%.60s\"; known: %s", "未知字段“%.60s”；可用字段：%s"},
+    {"unknown field \"%.60s\"; this call takes none", "未知字段“%.60s”；此接口没有字段"},
+    {"the body has %zu bytes; this call takes %d at most",
+     "请求体有 %zu 字节；此接口最多接受 %d 字节"},
+    {"a body is needed: a definition as JSON", "需要请求体：JSON 格式的定义"},
+    {"the body is not JSON: line %d, column %d: %s", "请求体不是 JSON：第 %d 行第 %d 列：%s"},
+    {"%s: %s", "%s：%s"},
+    {"%s: expected a number from %lld to %lld", "%s：应为 %lld 到 %lld 之间的数字"},
+    {"expected true or false", "应为 true 或 false"},
+    {"this is not an id", "这不是有效的标识"},
+    {"expected a time like \"2027-01-01T00:00:00Z\"", "应为类似 \"2027-01-01T00:00:00Z\" 的时间"},
+    {"expected what an earlier page gave as \"next\"", "应为前一页 \"next\" 的值"},
+    {"%s: expected a list", "%s：应为列表"},
+    {"label: expected name=value, or name alone", "label：应为 名称=值，或只有名称"},
+    {"state: there is no state \"%s\"; known: queued, due, claimed, begun, running, ok, failed, "
+     "timed_out, killed, lost, skipped, missed",
+     "state：没有状态“%s”；可用状态：queued, due, claimed, begun, running, ok, failed, "
+     "timed_out, killed, lost, skipped, missed"},
+    {"to: is not after from", "to：不晚于 from"},
+    {"to: is in the future; ticks that are to come run by themselves",
+     "to：在未来；将来的时刻会自动运行"},
+    {"say which revision you have seen: If-Match: \"REVISION\"",
+     "请说明您所见的修订号：If-Match: \"REVISION\""},
+    {"If-Match: expected a revision like \"17\", in its quotes",
+     "If-Match：应为带引号的修订号，例如 \"17\""},
+
+    /* jobs and runs */
+    {"there is no job \"%.127s\"", "没有任务“%.127s”"},
+    {"there is no deleted job \"%.127s\"", "没有已删除的任务“%.127s”"},
+    {"there is no run \"%.60s\": that is not the id of a run", "没有运行“%.60s”：这不是运行的标识"},
+    {"there is no run %.60s here; %sit may have been removed by retention",
+     "此处没有运行 %.60s；%.0s可能在运行它的节点的历史中，或已超过保留期而被清除"},
+    {"run %s is on node %.63s, which has its output: ask there, peal logs %s",
+     "运行 %s 在节点 %.63s 上，输出也在那里：请在该节点上查询，peal logs %s"},
+    {"run %s is on node %.63s, which has not been heard of for %lld s; it will be recorded as lost",
+     "运行 %s 在节点 %.63s 上，该节点已 %lld 秒没有消息；它将被记录为丢失"},
+    {"there is no node %.60s", "没有节点 %.60s"},
+    {"another node was told the same, and was faster; see GET /cluster",
+     "另一个节点收到了相同的指令，并且更快；见 GET /cluster"},
+    {"there is nothing to go on from: the store was not restored from a backup",
+     "无需继续：存储并未从备份恢复"},
+    {"it is under way already; see GET /cluster", "操作已在进行中；见 GET /cluster"},
+    {"\"%s\" is gone by now", "“%s”已不存在"},
+    {"\"%s\" was changed meanwhile; read it again", "“%s”在此期间已被修改；请重新读取"},
+    {"\"%s\" is being changed by others; try again", "“%s”正被他人修改；请重试"},
+    {"there is another job \"%s\" by now", "现在已有另一个任务“%s”"},
+    {"there is a job \"%s\" already", "任务“%s”已存在"},
+    {"\"%s\" is at revision %lld by now; read it again", "“%s”现在的修订号是 %lld；请重新读取"},
+    {"\"%s\" has no coming tick to skip", "“%s”没有可跳过的后续时刻"},
+    {"there is a job \"%s\" now; delete it first", "现在有任务“%s”；请先删除它"},
+    {"\"%s\" was deleted meanwhile; %zu runs were added before",
+     "“%s”在此期间已被删除；此前已添加 %zu 个运行"},
+    {"nothing was written: %zu%s mistake%s; the first is at %s: %s",
+     "未写入任何内容：%zu%s 个错误%.0s；第一个在 %s：%s"},
+    {"the definition of \"%s\" can't be read by this version (%s); put a new one",
+     "此版本无法读取“%s”的定义（%s）；请写入新的定义"},
+    {"%d runs of \"%s\" wait already (overlap: queue)",
+     "已有 %d 个“%s”的运行在等待（overlap: queue）"},
+    {"run %s of \"%s\" is still under way (overlap: %s)",
+     "运行 %s（任务“%s”）仍在进行中（overlap: %s）"},
+    {"the path names \"%s\", the definition \"%.127s\"", "路径中的名称是“%s”，定义中的是“%.127s”"},
+    {"the run has ended already: %s", "该运行已经结束：%s"},
+
+    /* store and history */
+    {"the store did not say whether it was done; look before trying again",
+     "存储未确认操作是否完成；重试前请先查看"},
+    {"the store can't do this now: %s", "存储暂时无法执行此操作：%s"},
+    {"the history can't do this now: %s", "历史库暂时无法执行此操作：%s"},
+};
+
+const size_t message_count = sizeof(messages) / sizeof(messages[0]);
+
+const char *message_in(enum language language, const char *english)
+{
+    if (language != LANGUAGE_ZH)
+        return english;
+    for (size_t i = 0; i < message_count; i++) {
+        if (strcmp(messages[i].en, english) == 0)
+            return messages[i].zh;
+    }
+    return english;
+}
+
+/* ---- Accept-Language ---- */
+
+/* The weight of one item: "zh-CN;q=0.8". */
+static double weight_of(const char *item, size_t length)
+{
+    const char *q = memmem(item, length, ";q=", 3);
+    return q ? strtod(q + 3, NULL) : 1;
+}
+
+static bool is_language(const char *item, size_t length, const char *name)
+{
+    return length >= 2 && strncasecmp(item, name, 2) == 0 &&
+           (length == 2 || strchr("-;, \t", item[2]));
+}
+
+enum language language_wanted(const char *accept_language)
+{
+    double chinese = 0, english = 0;
+    for (const char *item = accept_language; item && *item;) {
+        item += strspn(item, ", \t");
+        size_t length = strcspn(item, ",");
+        double weight = weight_of(item, length);
+        if (is_language(item, length, "zh") && weight > chinese)
+            chinese = weight;
+        if (is_language(item, length, "en") && weight > english)
+            english = weight;
+        item += length;
+    }
+    return chinese > english ? LANGUAGE_ZH : LANGUAGE_EN;
+}

@@ -1,0 +1,100 @@
+/* Problems (RFC 9457): what went wrong, for programs and for people. */
+#include <string.h>
+
+#include "encode.h"
+#include "job_codec.h"
+#include "server.h"
+
+static void send_problem(struct call *call, int status, const char *detail, json_t *more)
+{
+    json_t *problem =
+        json_pack("{s:s, s:s, s:i, s:o, s:s}", "type", "about:blank", "title", status_title(status),
+                  "status", status, "detail", json_words(detail), "request_id", call->request_id);
+    if (problem && more)
+        json_object_update(problem, more);
+    json_decref(more);
+    call_header(call, "Content-Language", call->language == LANGUAGE_ZH ? "zh" : "en");
+    char *text = problem ? json_dumps(problem, JSON_COMPACT) : NULL;
+    json_decref(problem);
+    call_reply_text(call, status, "application/problem+json", text, text ? strlen(text) : 0);
+}
+
+void call_fail_with(struct call *call, int status, json_t *more, const char *format, ...)
+{
+    struct strbuf detail;
+    va_list args;
+    strbuf_init(&detail);
+    va_start(args, format);
+    strbuf_addv(&detail, message_in(call->language, format), args);
+    va_end(args);
+    send_problem(call, status, detail.text, more);
+    strbuf_release(&detail);
+}
+
+void call_fail(struct call *call, int status, const char *format, ...)
+{
+    struct strbuf detail;
+    va_list args;
+    strbuf_init(&detail);
+    va_start(args, format);
+    strbuf_addv(&detail, message_in(call->language, format), args);
+    va_end(args);
+    send_problem(call, status, detail.text, NULL);
+    strbuf_release(&detail);
+}
+
+json_t *error_item(const char *pointer, int line, int column, const char *message)
+{
+    return json_pack("{s:o, s:i, s:i, s:o}", "pointer", json_words(pointer), "line", line, "column",
+                     column, "message", json_words(message));
+}
+
+void call_fail_at(struct call *call, const char *pointer, const char *format, ...)
+{
+    struct strbuf detail;
+    va_list args;
+    strbuf_init(&detail);
+    va_start(args, format);
+    strbuf_addv(&detail, message_in(call->language, format), args);
+    va_end(args);
+    json_t *errors = json_pack("{s:[o]}", "errors", error_item(pointer, 0, 0, detail.text));
+    send_problem(call, 422, detail.text, errors);
+    strbuf_release(&detail);
+}
+
+void call_fail_job(struct call *call, const struct job_error *error)
+{
+    json_t *errors = json_pack("{s:[o]}", "errors",
+                               error_item(error->path, error->line, error->column, error->message));
+    call_fail_with(call, 422, errors, "%s", error->message);
+}
+
+void call_fail_store(struct call *call, enum status st)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    if (store_health(call->api->ports.store, &why) == OK)
+        strbuf_reset(&why);
+    if (st == E_NOMEM)
+        call_fail(call, 500, "out of memory");
+    else if (st == E_UNKNOWN)
+        call_fail(call, 503, "the store did not say whether it was done; look before trying again");
+    else
+        call_fail(call, 503, "the store can't do this now: %s",
+                  why.length ? why.text : status_text(st));
+    strbuf_release(&why);
+}
+
+void call_fail_history(struct call *call, enum status st)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    if (history_health(call->api->ports.history, &why) == OK)
+        strbuf_reset(&why);
+    if (st == E_NOMEM)
+        call_fail(call, 500, "out of memory");
+    else
+        call_fail(call, 503, "the history can't do this now: %s",
+                  why.length ? why.text : status_text(st));
+    strbuf_release(&why);
+}

@@ -1,0 +1,210 @@
+/* Answers on their way out: headers, conditions, compression. */
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "connection.h"
+#include "idempotency.h"
+#include "server.h"
+
+enum { COMPRESS_FROM = 1024 };
+
+void call_header(struct call *call, const char *name, const char *value)
+{
+    if (!call->request)
+        return;
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
+    evhttp_remove_header(headers, name);
+    evhttp_add_header(headers, name, value);
+}
+
+const char *status_title(int status)
+{
+    static const struct {
+        int status;
+        const char *title;
+    } titles[] = {
+        {200, "OK"},
+        {201, "Created"},
+        {202, "Accepted"},
+        {206, "Partial Content"},
+        {304, "Not Modified"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {409, "Conflict"},
+        {412, "Precondition Failed"},
+        {413, "Content Too Large"},
+        {416, "Range Not Satisfiable"},
+        {422, "Unprocessable Content"},
+        {428, "Precondition Required"},
+        {429, "Too Many Requests"},
+        {500, "Internal Server Error"},
+        {503, "Service Unavailable"},
+    };
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+        if (titles[i].status == status)
+            return titles[i].title;
+    }
+    return "Error";
+}
+
+/* ---- bytes ---- */
+
+struct content {
+    char *bytes; /* malloc made them */
+    size_t length;
+};
+
+static void free_bytes(const void *bytes, size_t length, void *context)
+{
+    (void)bytes;
+    (void)length;
+    free(context);
+}
+
+/* "gzip" is a word of the list, and not with q=0. */
+static bool accepts_gzip(const struct call *call)
+{
+    const char *list = call_input(call, "Accept-Encoding");
+    const char *word = list ? strcasestr(list, "gzip") : NULL;
+    if (!word || (word != list && !strchr(", \t", word[-1])))
+        return false;
+    word += strlen("gzip");
+    word += strspn(word, " \t");
+    if (*word != ';')
+        return !*word || *word == ',';
+    const char *q = word + strcspn(word, "=,");
+    return *q != '=' || strtod(q + 1, NULL) > 0;
+}
+
+/* On success *content is the compressed one. It is fast rather than small: the loop waits. */
+static bool compress_content(struct content *content)
+{
+    z_stream stream = {0};
+    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    size_t room = deflateBound(&stream, content->length);
+    char *out = malloc(room);
+    stream.next_in = (Bytef *)content->bytes;
+    stream.avail_in = (uInt)content->length;
+    stream.next_out = (Bytef *)out;
+    stream.avail_out = (uInt)room;
+    bool done = out && deflate(&stream, Z_FINISH) == Z_STREAM_END;
+    deflateEnd(&stream);
+    if (!done) {
+        free(out);
+        return false;
+    }
+    free(content->bytes);
+    *content = (struct content){out, stream.total_out};
+    return true;
+}
+
+/* ---- headers ---- */
+
+/* What every answer says: it is for this page and for nobody else's. */
+static void add_common_headers(struct call *call, const char *type)
+{
+    static const struct {
+        const char *name, *value;
+    } common[] = {
+        {"X-Content-Type-Options", "nosniff"},           {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"}, {"Cache-Control", "private, no-cache"},
+        {"Vary", "Accept-Encoding, Accept-Language"},
+    };
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
+    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+        evhttp_add_header(headers, common[i].name, common[i].value);
+    if (!evhttp_find_header(headers, "Content-Security-Policy"))
+        evhttp_add_header(headers, "Content-Security-Policy",
+                          "default-src 'none'; frame-ancestors 'none'");
+    evhttp_add_header(headers, "Content-Type", type);
+    evhttp_add_header(headers, "X-Request-Id", call->request_id);
+}
+
+/* Of what is in the answer; a job's starts with its revision, which If-Match is about. */
+static void make_tag(const struct call *call, const struct content *content, char tag[64])
+{
+    unsigned long sum = crc32(0, (const Bytef *)content->bytes, (uInt)content->length);
+    if (call->revision)
+        snprintf(tag, 64, "\"%lld-%08lx\"", (long long)call->revision, sum);
+    else
+        snprintf(tag, 64, "W/\"%zx-%08lx\"", content->length, sum);
+}
+
+/* One of the list has the same text in its quotes, weak or not. */
+static bool has_tag(const char *list, const char *tag)
+{
+    tag += strcspn(tag, "\"");
+    return list && (strcmp(list, "*") == 0 || strstr(list, tag));
+}
+
+/* ---- the answer ---- */
+
+/* The least that can be said when there is no memory for more. */
+static void send_no_memory(struct call *call)
+{
+    struct evhttp_request *request = call->request;
+    if (request)
+        connection_answer(call->connection, request, 0);
+    call_free(call);
+    if (request)
+        evhttp_send_reply(request, 500, status_title(500), NULL);
+}
+
+static void send_content(struct call *call, int status, struct content content)
+{
+    struct evhttp_request *request = call->request;
+    bool with_body = !call->is_head && status != 304;
+    char length[24];
+    snprintf(length, sizeof(length), "%zu", content.length);
+    if (status != 304)
+        call_header(call, "Content-Length", length);
+    if (request)
+        connection_answer(call->connection, request, with_body ? content.length : 0);
+    call_free(call);
+    if (!request || !with_body || !content.length ||
+        evbuffer_add_reference(evhttp_request_get_output_buffer(request), content.bytes,
+                               content.length, free_bytes, content.bytes) != 0)
+        free(content.bytes);
+    if (request)
+        evhttp_send_reply(request, status, status_title(status), NULL);
+}
+
+void call_reply_text(struct call *call, int status, const char *type, char *text, size_t length)
+{
+    struct content content = {text, length};
+    if (!text) {
+        send_no_memory(call);
+        return;
+    }
+    idempotency_keep(call, status, type, text, length);
+    if (!call->request) {
+        send_content(call, status, content);
+        return;
+    }
+    add_common_headers(call, type);
+    if (status < 300 && (call->revision || call->is_safe)) {
+        char tag[64];
+        make_tag(call, &content, tag);
+        call_header(call, "ETag", tag);
+        if (call->is_safe && has_tag(call_input(call, "If-None-Match"), tag))
+            status = 304;
+    }
+    if (status != 304 && length >= COMPRESS_FROM && accepts_gzip(call) &&
+        compress_content(&content))
+        call_header(call, "Content-Encoding", "gzip");
+    send_content(call, status, content);
+}
+
+void call_reply(struct call *call, int status, json_t *body)
+{
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    json_decref(body);
+    call_reply_text(call, status, "application/json", text, text ? strlen(text) : 0);
+}

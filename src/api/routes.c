@@ -1,0 +1,59 @@
+#include "routes.h"
+
+#include "handlers.h"
+
+/* clang-format off */
+const struct route api_routes[] = {
+    /* method, path, right, flags, parameters, fields of the body, handler, what it is */
+    {HTTP_GET, V1 "/agent", RIGHT_VIEW, ROUTE_EARLY, "", "", get_agent,
+     "This node's agent, its store and its history"},
+    {HTTP_POST, V1 "/agent/drain", RIGHT_ADMIN, ROUTE_EARLY, "", "", drain_agent,
+     "Start nothing new on this node"},
+    {HTTP_GET, V1 "/nodes", RIGHT_VIEW, 0, "", "", list_nodes, "Nodes, by name"},
+    {HTTP_GET, V1 "/nodes/{id}", RIGHT_VIEW, 0, "", "", get_node, "One node"},
+    {HTTP_POST, V1 "/nodes/{id}/drain", RIGHT_ADMIN, 0, "", "", drain_node,
+     "Let a node start nothing new"},
+    {HTTP_POST, V1 "/nodes/{id}/undrain", RIGHT_ADMIN, 0, "", "", undrain_node,
+     "Let it start again"},
+    {HTTP_GET, V1 "/cluster", RIGHT_VIEW, ROUTE_EARLY, "", "", get_cluster,
+     "The store, the leader, how the nodes are"},
+    {HTTP_POST, V1 "/cluster/advance-cursors", RIGHT_ADMIN, ROUTE_EARLY, "", "", advance_cursors,
+     "Go on with a store that was restored from a backup"},
+    {HTTP_GET, V1 "/me", RIGHT_VIEW, ROUTE_EARLY, "", "", get_me,
+     "Who asks, and what they may do"},
+
+    {HTTP_GET, V1 "/jobs", RIGHT_VIEW, 0, "limit cursor q label deleted", "", list_jobs,
+     "Jobs, by name"},
+    {HTTP_POST, V1 "/jobs:batch", RIGHT_EDIT, ROUTE_LARGE, "", "put delete dry_run", batch_jobs,
+     "Put and delete many jobs: all are checked before any is written"},
+    {HTTP_GET, V1 "/jobs/{name}", RIGHT_VIEW, 0, "", "", get_job, "One job"},
+    {HTTP_PUT, V1 "/jobs/{name}", RIGHT_EDIT, 0, "dry_run require_match", ANY_BODY, put_job,
+     "Create a job, or replace its definition"},
+    {HTTP_DELETE, V1 "/jobs/{name}", RIGHT_EDIT, 0, "require_match", "", delete_job,
+     "Delete a job"},
+    {HTTP_POST, V1 "/jobs/{name}/undelete", RIGHT_EDIT, 0, "", "", undelete_job,
+     "Bring a deleted job back"},
+    {HTTP_POST, V1 "/jobs/{name}/pause", RIGHT_OPERATE, 0, "", "", pause_job,
+     "Skip its ticks from now on"},
+    {HTTP_POST, V1 "/jobs/{name}/resume", RIGHT_OPERATE, 0, "", "", resume_job,
+     "Run its ticks again"},
+    {HTTP_POST, V1 "/jobs/{name}/skip-next", RIGHT_OPERATE, 0, "", "count", skip_next,
+     "Skip its next ticks"},
+    {HTTP_POST, V1 "/jobs/{name}/run", RIGHT_OPERATE, 0, "", "", run_job, "Run it now"},
+    {HTTP_POST, V1 "/jobs/{name}/backfill", RIGHT_OPERATE, 0, "", "from to dry_run limit",
+     backfill_job, "Run past ticks that did not run"},
+    {HTTP_GET, V1 "/jobs/{name}/next", RIGHT_VIEW, 0, "n", "", get_next, "Its coming ticks"},
+    {HTTP_GET, V1 "/jobs/{name}/why", RIGHT_VIEW, 0, "tick", "", why_job,
+     "Why a tick ran, or did not"},
+
+    {HTTP_GET, V1 "/runs", RIGHT_VIEW, 0,
+     "job state since until node q min_duration ledger limit cursor", "", list_runs,
+     "Runs, newest first"},
+    {HTTP_GET, V1 "/runs/{id}", RIGHT_VIEW, 0, "", "", get_run, "One run"},
+    {HTTP_POST, V1 "/runs/{id}/kill", RIGHT_OPERATE, 0, "", "", kill_run, "Kill a run"},
+    {HTTP_GET, V1 "/runs/{id}/log", RIGHT_VIEW, 0, "offset limit", "", get_log,
+     "What a run has printed"},
+};
+/* clang-format on */
+
+const size_t api_route_count = sizeof(api_routes) / sizeof(api_routes[0]);

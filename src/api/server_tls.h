@@ -1,0 +1,22 @@
+/* The certificate that the API shows on TCP. */
+#ifndef PEAL_SERVER_TLS_H
+#define PEAL_SERVER_TLS_H
+
+#include "strbuf.h"
+
+struct server_tls;
+struct bufferevent;
+struct event_base;
+
+/* Reads both files (PEM: the certificate with its chain, and its key). E_INVALID: *why. */
+MUST_CHECK enum status server_tls_new(const char *cert_path, const char *key_path,
+                                      struct server_tls **ret, struct strbuf *why);
+struct server_tls *server_tls_free(struct server_tls *tls);
+
+/* Reads the files again: new connections have the new certificate. On failure the old one stays. */
+MUST_CHECK enum status server_tls_reload(struct server_tls *tls, struct strbuf *why);
+
+/* A connection that is about to be accepted; NULL: out of memory. */
+struct bufferevent *server_tls_connection(struct server_tls *tls, struct event_base *base);
+
+#endif

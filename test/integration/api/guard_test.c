@@ -1,0 +1,284 @@
+/* Who may do what: every route over TCP without credentials, the rights of roles, pages of other
+ * sites, names of other hosts, addresses that others can reach. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "routes.h"
+
+#define JOB  "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"]}"
+#define HOST "Host: localhost\r\n"
+
+static const char *method_name(enum http_method method)
+{
+    switch (method) {
+    case HTTP_GET:
+        return "GET";
+    case HTTP_PUT:
+        return "PUT";
+    case HTTP_POST:
+        return "POST";
+    case HTTP_DELETE:
+        return "DELETE";
+    case HTTP_PATCH:
+        return "PATCH";
+    }
+    return "";
+}
+
+/* "GET //api/v1/jobs/x": as ask() wants it, with something for {name}. */
+static void line_of(const struct route *route, char line[256])
+{
+    const char *open = strchr(route->pattern, '{'), *close = strchr(route->pattern, '}');
+    if (open)
+        snprintf(line, 256, "%s /%.*s%s%s", method_name(route->method),
+                 (int)(open - route->pattern), route->pattern, "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+                 close + 1);
+    else
+        snprintf(line, 256, "%s /%s", method_name(route->method), route->pattern);
+}
+
+static void test_every_route_needs_credentials(void **state)
+{
+    static const char *const headers[] = {
+        HOST,
+        HOST "Authorization: Bearer wrong\r\n",
+        HOST "Authorization: Basic cm9vdDpyb290\r\n",
+        HOST "Cookie: session=1\r\n",
+    };
+    size_t closed = 0;
+    for (size_t i = 0; i < api_route_count; i++) {
+        char line[256];
+        line_of(&api_routes[i], line);
+        for (size_t j = 0; j < sizeof(headers) / sizeof(headers[0]); j++) {
+            if (api_routes[i].right == RIGHT_PUBLIC)
+                continue;
+            struct answer answer = ask_tcp(*state, line, headers[j], NULL);
+            char *type = answer_header(&answer, "Content-Type");
+            char *how = answer_header(&answer, "WWW-Authenticate");
+            if (answer.status != 401 || strcmp(type, "application/problem+json") != 0 || !how)
+                fail_msg("%s: %d %s", line, answer.status, answer.text);
+            free(type);
+            free(how);
+            answer_release(&answer);
+            closed++;
+        }
+    }
+    assert_true(closed > 60);
+}
+
+/* Neither does what is not there say so to somebody who is not known. */
+static void test_no_route_without_credentials(void **state)
+{
+    static const char *const lines[] = {"GET /nothing", "GET //", "DELETE /jobs", "TRACE /jobs",
+                                        "GET //api/v1/jobs/%zz"};
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct answer answer = ask_tcp(*state, lines[i], HOST, NULL);
+        if (answer.status != 401)
+            fail_msg("%s: %d", lines[i], answer.status);
+        answer_release(&answer);
+    }
+}
+
+static void test_rights(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        int line;
+        const char *token, *request, *body;
+        int status;
+    } cases[] = {
+        {__LINE__, "viewer", "GET /jobs", NULL, 200},
+        {__LINE__, "viewer", "GET /me", NULL, 200},
+        {__LINE__, "viewer", "POST /jobs/a/run", NULL, 403},
+        {__LINE__, "viewer", "PUT /jobs/a", JOB, 403},
+        {__LINE__, "viewer", "POST /agent/drain", NULL, 403},
+        {__LINE__, "operator", "POST /jobs/a/pause", NULL, 200},
+        {__LINE__, "operator", "POST /jobs/a/resume", NULL, 200},
+        {__LINE__, "operator", "DELETE /jobs/a", NULL, 403},
+        {__LINE__, "operator", "POST /jobs:batch", "{}", 403},
+        {__LINE__, "editor", "PUT /jobs/a", JOB, 200}, /* the same */
+        {__LINE__, "editor", "PUT /jobs/a", "{\"schedule\":\"1 0 1 1 *\",\"command\":[\"true\"]}",
+         200},
+        {__LINE__, "editor", "PUT /jobs/a", "{\"schedule\":\"1 0 1 1 *\",\"command\":[\"false\"]}",
+         403},
+        {__LINE__, "editor", "PUT /jobs/a",
+         "{\"schedule\":\"1 0 1 1 *\",\"command\":[\"true\"],\"user\":\"root\"}", 403},
+        {__LINE__, "editor", "PUT /jobs/a",
+         "{\"schedule\":\"1 0 1 1 *\",\"command\":[\"true\"],\"env\":{\"A\":\"b\"}}", 403},
+        {__LINE__, "editor", "PUT /jobs/new", JOB, 403},
+        {__LINE__, "editor", "PUT /jobs/new?dry_run=true", JOB, 403},
+        {__LINE__, "editor", "POST /jobs:batch",
+         "{\"put\":[{\"name\":\"b\",\"schedule\":\"1 0 1 1 *\",\"command\":[\"true\"]}]}", 403},
+        {__LINE__, "editor", "POST /jobs:batch", "{\"delete\":[]}", 200},
+        {__LINE__, "definer", "PUT /jobs/new", JOB, 201},
+        {__LINE__, "definer", "POST /agent/drain", NULL, 403},
+        {__LINE__, "definer", "GET /nothing", NULL, 404},
+        {__LINE__, "admin", "POST /agent/drain", NULL, 200},
+    };
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char headers[128];
+        snprintf(headers, sizeof(headers), HOST "Authorization: Bearer %s\r\n", cases[i].token);
+        struct answer answer = ask_tcp(world, cases[i].request, headers, cases[i].body);
+        if (answer.status != cases[i].status)
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, answer.text);
+        answer_release(&answer);
+    }
+}
+
+static void test_me(void **state)
+{
+    struct answer answer =
+        ask_tcp(*state, "GET /me", HOST "Authorization: Bearer editor\r\n", NULL);
+    assert_string_equal(member_text(answer.body, "name"), "editor");
+    assert_string_equal(member_text(answer.body, "by"), "token");
+    assert_string_equal(member_text(answer.body, "role"), "editor");
+    assert_true(json_is_false(member(answer.body, "may_define")));
+    answer_release(&answer);
+    json_t *me = EXPECT(*state, 200, "GET /me", NULL);
+    assert_string_equal(member_text(me, "by"), "socket");
+    assert_string_equal(member_text(me, "role"), "admin");
+    json_decref(me);
+}
+
+/* What somebody did is on record under their name. */
+static void test_by(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    struct answer answer =
+        ask_tcp(world, "POST /jobs/a/run", HOST "Authorization: Bearer operator\r\n", NULL);
+    assert_int_equal(answer.status, 202);
+    char line[80];
+    snprintf(line, sizeof(line), "GET /runs/%s", member_text(answer.body, "run_id"));
+    json_t *run = EXPECT(world, 200, line, NULL);
+    assert_string_equal(member_text(run, "by"), "operator");
+    json_decref(run);
+    answer_release(&answer);
+}
+
+/* ---- browsers ---- */
+
+static void test_hosts_and_origins(void **state)
+{
+    static const struct {
+        int line;
+        const char *request, *headers;
+        int status;
+    } cases[] = {
+        {__LINE__, "GET /jobs", "Host: localhost\r\n", 200},
+        {__LINE__, "GET /jobs", "Host: LOCALHOST:7325\r\n", 200},
+        {__LINE__, "GET /jobs", "Host: 127.0.0.1:7325\r\n", 200},
+        {__LINE__, "GET /jobs", "Host: [::1]:7325\r\n", 200},
+        {__LINE__, "GET /jobs", "Host: [::1]\r\n", 200},
+        {__LINE__, "GET /jobs", "Host: evil.example\r\n", 403},
+        {__LINE__, "GET /jobs", "Host: localhost.evil.example\r\n", 403},
+        {__LINE__, "GET /jobs", "Host: 127.0.0.1.evil.example\r\n", 403},
+        {__LINE__, "GET /jobs", "Host: [evil]\r\n", 403},
+        {__LINE__, "GET /jobs", "Host: \r\n", 400},
+        {__LINE__, "GET /jobs", "", 400},
+        {__LINE__, "GET /jobs", "Host: localhost\r\nOrigin: http://evil.example\r\n", 200},
+        {__LINE__, "POST /jobs:batch", "Host: localhost:1\r\nOrigin: http://localhost:1\r\n", 200},
+        {__LINE__, "POST /jobs:batch", "Host: localhost:1\r\nOrigin: http://localhost:2\r\n", 403},
+        {__LINE__, "POST /jobs:batch", "Host: localhost\r\nOrigin: http://evil.example\r\n", 403},
+        {__LINE__, "POST /jobs:batch", "Host: localhost\r\nOrigin: null\r\n", 403},
+        {__LINE__, "POST /jobs:batch", "Host: localhost\r\nOrigin: \r\n", 403},
+        {__LINE__, "POST /jobs:batch", "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n", 403},
+        {__LINE__, "POST /jobs:batch", "Host: localhost\r\nSec-Fetch-Site: same-origin\r\n", 200},
+        {__LINE__, "DELETE /jobs/a", "Host: localhost\r\nOrigin: http://evil.example\r\n", 403},
+        {__LINE__, "PUT /jobs/a", "Host: localhost\r\nOrigin: http://evil.example\r\n", 403},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char headers[256];
+        snprintf(headers, sizeof(headers), "%sAuthorization: Bearer admin\r\n", cases[i].headers);
+        struct answer answer = ask_tcp(*state, cases[i].request, headers, NULL);
+        if (answer.status != cases[i].status)
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, answer.text);
+        char *allowed = answer_header(&answer, "Access-Control-Allow-Origin");
+        assert_null(allowed);
+        answer_release(&answer);
+    }
+}
+
+static void test_security_headers(void **state)
+{
+    static const char *const lines[] = {"GET /jobs", "GET /nothing", "POST /jobs"};
+    static const struct {
+        const char *name, *value;
+    } wanted[] = {
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+        {"Cache-Control", "private, no-cache"},
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct answer answer = ask(*state, lines[i], NULL);
+        for (size_t j = 0; j < sizeof(wanted) / sizeof(wanted[0]); j++) {
+            char *value = answer_header(&answer, wanted[j].name);
+            if (!value || strcmp(value, wanted[j].value) != 0)
+                fail_msg("%s: %s: %s", lines[i], wanted[j].name, value ? value : "(none)");
+            free(value);
+        }
+        answer_release(&answer);
+    }
+}
+
+/* ---- addresses ---- */
+
+static enum status try_address(struct world *world, const char *address, struct strbuf *why)
+{
+    struct api *api = NULL;
+    char path[100];
+    snprintf(path, sizeof(path), "%s/other", world->dir);
+    struct api_config config = {.socket_path = path,
+                                .version = "1",
+                                .node = "here",
+                                .data_dir = "/",
+                                .default_tz = "UTC",
+                                .listen = &address,
+                                .listen_count = 1};
+    struct api_ports ports = {.loop = world->loop};
+    strbuf_reset(why);
+    enum status st = api_new(&config, &ports, &api, why);
+    api_free(api);
+    return st;
+}
+
+static void test_addresses(void **state)
+{
+    struct world *world = *state;
+    struct strbuf why;
+    char taken[32];
+    strbuf_init(&why);
+    snprintf(taken, sizeof(taken), "127.0.0.1:%d", api_port(world->api, 0));
+    assert_int_equal(try_address(world, "127.0.0.1:0", &why), OK);
+    assert_int_equal(try_address(world, "[::1]:0", &why), OK);
+    assert_int_equal(try_address(world, "nonsense", &why), E_INVALID);
+    assert_int_equal(try_address(world, taken, &why), E_IO);
+    assert_non_null(strstr(why.text, "--listen"));
+    assert_int_equal(try_address(world, "0.0.0.0:0", &why), E_INVALID);
+    assert_non_null(strstr(why.text, "without TLS and without an account"));
+    assert_non_null(strstr(why.text, "peal user add"));
+    assert_non_null(strstr(why.text, "peal tls init"));
+    strbuf_release(&why);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_every_route_needs_credentials),
+        TEST(test_no_route_without_credentials),
+        TEST(test_rights),
+        TEST(test_me),
+        TEST(test_by),
+        TEST(test_hosts_and_origins),
+        TEST(test_security_headers),
+        TEST(test_addresses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
