@@ -82,12 +82,22 @@ static bool has_option(const struct command *command, int val)
     return false;
 }
 
+static bool take_remote(int opt)
+{
+    static const char *const variables[] = {"PEAL_URL", "PEAL_TOKEN_FILE", "PEAL_CA"};
+    return opt >= OPTION_REMOTE_URL && opt <= OPTION_REMOTE_CA &&
+           setenv(variables[opt - OPTION_REMOTE_URL], optarg, 1) == 0;
+}
+
 int cli_option(const struct command *command, int argc, char **argv)
 {
     char shorts[2 * 64];
+    int opt;
     short_options(command->options, shorts, sizeof(shorts));
     opterr = 0;
-    int opt = getopt_long(argc, argv, shorts, command->options, NULL);
+    do
+        opt = getopt_long(argc, argv, shorts, command->options, NULL);
+    while (take_remote(opt));
     if (opt != ':' && opt != '?')
         return opt;
     const char *word = argv[optind - 1]; /* of a wrong short option getopt tells the letter only */

@@ -32,7 +32,14 @@ struct command {
 };
 
 /* Where the values of options without a letter start. */
-enum { OPTION_LONG_ONLY = 256 };
+enum {
+    OPTION_LONG_ONLY = 256,
+    /* Which agent is meant, for commands that talk to one: cli_option puts them where the client
+     * looks for them, the environment, and goes on. */
+    OPTION_REMOTE_URL = 2000,
+    OPTION_REMOTE_TOKEN,
+    OPTION_REMOTE_CA,
+};
 
 /* The `val` of the next option, its value in `optarg`; -1 after the last, with `optind` at the
  * first argument; '?' for a wrong one, which has been reported: return EXIT_USAGE. */

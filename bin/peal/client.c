@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data_folder.h"
+#include "remote.h"
 #include "suggest.h"
 #include "text_width.h"
 
@@ -19,13 +20,24 @@ enum {
 
 struct client {
     CURL *curl;
-    struct strbuf data, socket_path;
+    struct strbuf data, socket_path; /* of a remote one its URL, and nothing */
+    struct remote remote;
 };
 
 /* ---- open and close ---- */
 
+static bool is_remote(const struct client *client)
+{
+    return client->remote.url.length > 0;
+}
+
 static enum exit_code no_socket(const struct client *client)
 {
+    if (is_remote(client)) {
+        cli_error("can't reach %s: %s", client->remote.url.text,
+                  client->remote.error[0] ? client->remote.error : "no answer");
+        return EXIT_UNREACHABLE;
+    }
     cli_error("no agent answers at %s; is it running?", client->data.text);
     fprintf(stderr, "Start it: peal start -d --data %s\n", client->data.text);
     return EXIT_UNREACHABLE;
@@ -38,8 +50,18 @@ enum exit_code client_open(const char *data, struct client **ret)
         return cli_fail(E_NOMEM);
     strbuf_init(&client->data);
     strbuf_init(&client->socket_path);
-    enum status st = data_folder_find(data, &client->data);
-    strbuf_addf(&client->socket_path, "%s/api.sock", client->data.text);
+    if (data)
+        unsetenv("PEAL_URL"); /* a folder that was named goes before the environment */
+    enum exit_code code = remote_init(&client->remote);
+    if (code != EXIT_OK) {
+        client_close(client);
+        return code;
+    }
+    enum status st = is_remote(client) ? OK : data_folder_find(data, &client->data);
+    if (is_remote(client))
+        strbuf_adds(&client->data, client->remote.url.text);
+    else
+        strbuf_addf(&client->socket_path, "%s/api.sock", client->data.text);
     if (st == OK)
         st = strbuf_status(&client->socket_path);
     if (st == OK && !(client->curl = curl_easy_init()))
@@ -79,6 +101,7 @@ struct client *client_close(struct client *client)
     curl_easy_cleanup(client->curl);
     strbuf_release(&client->data);
     strbuf_release(&client->socket_path);
+    remote_release(&client->remote);
     free(client);
     return NULL;
 }
@@ -106,15 +129,17 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return body->failed ? 0 : length;
 }
 
-/* Only the ETag matters: "12" -> 12. */
+/* Only the ETag matters: "12-8f3a2b1c" -> 12. */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct reply *reply = context;
     size_t length = size * count, used = 0;
     if (length > 5 && strncasecmp(bytes, "etag:", 5) == 0) {
         for (size_t i = 5; i < length && used + 1 < sizeof(reply->revision); i++) {
-            if (isalnum((unsigned char)bytes[i]))
+            if (isdigit((unsigned char)bytes[i]))
                 reply->revision[used++] = bytes[i];
+            else if (used)
+                break;
         }
         reply->revision[used] = '\0';
     }
@@ -129,10 +154,13 @@ static struct curl_slist *add_header(struct curl_slist *list, bool *failed, cons
     return longer ? longer : list;
 }
 
-static struct curl_slist *make_headers(const struct call *call, bool *failed)
+static struct curl_slist *make_headers(const struct client *client, const struct call *call,
+                                       bool *failed)
 {
     char line[64];
     struct curl_slist *list = add_header(NULL, failed, "Expect:");
+    if (client->remote.token.length)
+        list = add_header(list, failed, client->remote.token.text);
     if (call->body)
         list = add_header(list, failed, "Content-Type: application/json");
     if (call->if_match) {
@@ -144,16 +172,20 @@ static struct curl_slist *make_headers(const struct call *call, bool *failed)
     return list;
 }
 
-static void set_options(const struct client *client, const struct call *call, const char *url,
+static void set_options(struct client *client, const struct call *call, const char *url,
                         const char *body, struct curl_slist *headers)
 {
     CURL *curl = client->curl;
     curl_easy_reset(curl); /* keeps the connection */
     curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket_path.text);
+    if (is_remote(client)) {
+        remote_set_options(&client->remote, curl);
+    } else {
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket_path.text);
+        curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    }
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     if (body || (call->method && strcmp(call->method, "POST") == 0)) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body : "");
@@ -167,17 +199,19 @@ static enum status status_of(CURLcode code)
 {
     if (code == CURLE_OK)
         return OK;
-    if (code == CURLE_COULDNT_CONNECT)
-        return E_UNREACHABLE;
+    if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+        code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR ||
+        code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+        return E_UNREACHABLE; /* nothing has been sent */
     return code == CURLE_OUT_OF_MEMORY ? E_NOMEM : E_UNKNOWN;
 }
 
-static enum status perform(const struct client *client, const struct call *call, const char *url,
+static enum status perform(struct client *client, const struct call *call, const char *url,
                            const char *body, struct reply *reply)
 {
     struct strbuf answer;
     bool failed = false;
-    struct curl_slist *headers = make_headers(call, &failed);
+    struct curl_slist *headers = make_headers(client, call, &failed);
     strbuf_init(&answer);
     set_options(client, call, url, body, headers);
     curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
@@ -201,7 +235,8 @@ enum status client_try(struct client *client, const struct call *call, struct re
     struct reply reply = {0};
     struct strbuf url;
     strbuf_init(&url);
-    strbuf_addf(&url, "http://peal/api/v1%s", call->path);
+    strbuf_addf(&url, "%s/api/v1%s", is_remote(client) ? client->remote.url.text : "http://peal",
+                call->path);
     char *body = call->body ? json_dumps(call->body, JSON_COMPACT) : NULL;
     enum status st = strbuf_status(&url);
     if (call->body && !body)

@@ -1,6 +1,6 @@
-/* Talks to the agent over the UNIX socket in its data folder: one request, one answer
- * (docs/API.md). Whatever goes wrong is told to the user here, so that a command only hands on the
- * exit code. */
+/* Talks to the agent over the UNIX socket in its data folder, or to one of another machine by its
+ * URL: one request, one answer (docs/API.md). Whatever goes wrong is told to the user here, so that
+ * a command only hands on the exit code. */
 #ifndef PEAL_CLIENT_H
 #define PEAL_CLIENT_H
 
@@ -13,14 +13,21 @@ struct client;
 
 /* Options that every command which talks to an agent takes. */
 enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
+/* clang-format off */
+#define DATA_OPTION {"data", required_argument, NULL, OPTION_DATA}
 #define CLIENT_OPTIONS                                                                             \
-    {                                                                                              \
-        "data", required_argument, NULL, OPTION_DATA                                               \
-    }
+    DATA_OPTION, {"url", required_argument, NULL, OPTION_REMOTE_URL},                              \
+        {"token-file", required_argument, NULL, OPTION_REMOTE_TOKEN},                              \
+        {"ca", required_argument, NULL, OPTION_REMOTE_CA}
+/* clang-format on */
 #define CLIENT_HELP                                                                                \
-    "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n"
+    "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n"             \
+    "  --url URL        an agent of another machine, like https://host:7325 ($PEAL_URL), with\n"   \
+    "                   --token-file FILE ($PEAL_TOKEN is the token itself) and --ca FILE,\n"      \
+    "                   who signed its certificate ($PEAL_CA)\n"
 
-/* `data` is the value of --data, or NULL. Nothing is sent yet. */
+/* `data` is the value of --data, or NULL: then $PEAL_URL goes before the default. Nothing is sent
+ * yet. */
 MUST_CHECK enum exit_code client_open(const char *data, struct client **ret);
 struct client *client_close(struct client *client);
 
@@ -28,7 +35,7 @@ struct client *client_close(struct client *client);
  * opens. `missing` is what to say when there is no argument; NULL: there must be none. */
 MUST_CHECK enum exit_code client_from_options(const struct command *self, int argc, char **argv,
                                               const char *missing, struct client **ret);
-const char *client_data(const struct client *client); /* the folder */
+const char *client_data(const struct client *client); /* the folder; of a remote one its URL */
 
 struct reply {
     long status;       /* of HTTP; 0: no answer came */

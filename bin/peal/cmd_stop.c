@@ -9,7 +9,7 @@
 enum { OPTION_WAIT = OPTION_LONG_ONLY, WAIT_S = 30 };
 
 static const struct option options[] = {
-    CLIENT_OPTIONS,
+    DATA_OPTION,
     {"wait", required_argument, NULL, OPTION_WAIT},
     {0},
 };
@@ -64,7 +64,8 @@ const struct command cmd_stop = {
             "Exit status 3: it was not running. 7: it has not ended in time.\n"
             "\n"
             "Options:\n"
-            "  --wait D         how long to wait for its end (30s)\n" CLIENT_HELP,
+            "  --wait D         how long to wait for its end (30s)\n"
+            "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n",
     .options = options,
     .run = run,
 };

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-#define COMMANDS_AGENT(X)   X(start) X(stop) X(restart) X(state) X(top) X(dev)
+#define COMMANDS_AGENT(X)   X(start) X(stop) X(restart) X(state) X(top) X(dev) X(tls)
 #define COMMANDS_CLUSTER(X) X(nodes) X(drain) X(undrain) X(cluster) X(doctor)
 #define COMMANDS_JOBS(X)                                                                           \
     X(add)                                                                                         \

@@ -26,10 +26,11 @@ enum {
     OPTION_LABEL,
     OPTION_CAPACITY,
     OPTION_ADDRESS,
+    OPTION_LISTEN,
 };
 
 const struct option daemon_options_table[] = {
-    CLIENT_OPTIONS,
+    DATA_OPTION,
     {"config", required_argument, NULL, OPTION_CONFIG},
     {"log", required_argument, NULL, OPTION_LOG},
     {"store", required_argument, NULL, OPTION_STORE},
@@ -38,6 +39,7 @@ const struct option daemon_options_table[] = {
     {"label", required_argument, NULL, OPTION_LABEL},
     {"capacity", required_argument, NULL, OPTION_CAPACITY},
     {"address", required_argument, NULL, OPTION_ADDRESS},
+    {"listen", required_argument, NULL, OPTION_LISTEN},
     {"detach", no_argument, NULL, 'd'},
     {0},
 };
@@ -65,6 +67,10 @@ static const char **member_of(struct daemon_options *options, int opt)
         if (options->label_count <= DAEMON_LABELS_MAX)
             options->label_count++;
         return &options->labels[options->label_count - 1];
+    case OPTION_LISTEN:
+        if (options->listen_count <= DAEMON_LISTEN_MAX)
+            options->listen_count++;
+        return &options->listen[options->listen_count - 1];
     default:
         return NULL;
     }
@@ -183,6 +189,29 @@ static enum exit_code settle_node(const struct daemon_options *options, struct a
     return code;
 }
 
+static enum exit_code settle_listen(const struct daemon_options *options,
+                                    struct agent_config *config)
+{
+    const char *named = getenv("PEAL_LISTEN");
+    struct strbuf list;
+    if (!options->listen_count)
+        return config->listen || !named || !*named
+                   ? EXIT_OK
+                   : set(config, "PEAL_LISTEN", named, agent_config_set_listen);
+    if (options->listen_count > DAEMON_LISTEN_MAX) {
+        cli_error("at most %d addresses", DAEMON_LISTEN_MAX);
+        return EXIT_INVALID;
+    }
+    strbuf_init(&list);
+    for (size_t i = 0; i < options->listen_count; i++)
+        strbuf_addf(&list, "%s%s", i ? "," : "", options->listen[i]);
+    enum exit_code code = cli_fail(strbuf_status(&list));
+    if (code == EXIT_OK)
+        code = set(config, "--listen", list.text, agent_config_set_listen);
+    strbuf_release(&list);
+    return code;
+}
+
 static enum exit_code read_named(const char *file, struct agent_config *config)
 {
     if (!file)
@@ -209,6 +238,8 @@ enum exit_code daemon_configure(const struct daemon_options *options, bool backg
         code = recall_store(config);
     if (code == EXIT_OK)
         code = settle_node(options, config);
+    if (code == EXIT_OK)
+        code = settle_listen(options, config);
     if (code == EXIT_OK && options->log)
         code = set_path(&config->log_file, options->log);
     if (code == EXIT_OK && background && !config->log_file) {

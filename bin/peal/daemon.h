@@ -8,18 +8,22 @@
 #include "cli.h"
 
 /* The options of `peal start` and `peal restart`. */
-enum { DAEMON_LABELS_MAX = 32 };
+enum { DAEMON_LABELS_MAX = 32, DAEMON_LISTEN_MAX = 8 };
 struct daemon_options {
     const char *data, *config, *log;
     const char *store, *role, *node_id, *capacity, *address;
     const char *labels[DAEMON_LABELS_MAX + 1]; /* one too many is told by daemon_configure */
     size_t label_count;
+    const char *listen[DAEMON_LISTEN_MAX + 1];
+    size_t listen_count;
 };
 extern const struct option daemon_options_table[];
 #define DAEMON_HELP                                                                                \
     "  --data DIR       where everything is kept (else the file's, $PEAL_DATA, the default)\n"     \
     "  --config FILE    a configuration file (docs/CONFIG.md)\n"                                   \
     "  --log FILE       the agent's log (stderr; in the background DIR/peal.log)\n"                \
+    "  --listen ADDR    where its API is on TCP: ADDR[:PORT], [V6]:PORT, or none; may be\n"        \
+    "                   repeated (else the file's, $PEAL_LISTEN, 127.0.0.1:7325)\n"                \
     "\n"                                                                                           \
     "To be one node of a cluster (docs/CLUSTER.md):\n"                                             \
     "  --store URL      sqlite (default), or etcd://HOST:PORT,.../PREFIX, etcds:// with TLS\n"     \

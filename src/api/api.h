@@ -33,6 +33,7 @@ struct api_config {
 
     const char *const *listen; /* on TCP, as listen_parse reads them */
     size_t listen_count;
+    bool listen_if_free;            /* one that is taken by somebody else is left out */
     const char *tls_cert, *tls_key; /* PEM files; NULL: TCP is plain */
     const char *const *hosts;       /* by which it is called besides its addresses and localhost */
     size_t host_count;
@@ -58,7 +59,8 @@ struct api_ports {
 };
 
 /* Texts are copied. E_IO, E_INVALID, E_BUSY: *why says what is wrong with an address, the socket or
- * the certificate, and what to do. An address that others can reach needs TLS and an account. */
+ * the certificate, and what to do. An address that others can reach needs TLS and an account. OK
+ * with words in *why: what was left out. */
 MUST_CHECK enum status api_new(const struct api_config *config, const struct api_ports *ports,
                                struct api **ret, struct strbuf *why);
 

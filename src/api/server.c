@@ -146,8 +146,11 @@ static enum status open_listeners(struct api *api, const struct api_config *conf
     st = serve(api, fd, false, &limits);
     if (st == OK && config->tls_cert && config->listen_count)
         st = server_tls_new(config->tls_cert, config->tls_key, &api->tls, why);
-    for (size_t i = 0; i < config->listen_count && st == OK; i++)
+    for (size_t i = 0; i < config->listen_count && st == OK; i++) {
         st = open_address(api, config->listen[i], &limits, why);
+        if (st == E_IO && config->listen_if_free)
+            st = OK;
+    }
     return st;
 }
 

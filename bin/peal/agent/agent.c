@@ -13,6 +13,7 @@
 
 #include "agent_chores.h"
 #include "agent_data.h"
+#include "agent_listen.h"
 #include "agent_self.h"
 #include "api.h"
 #include "data_folder.h"
@@ -225,6 +226,9 @@ static void reload(struct agent *agent)
     } else {
         engine_set_max_running(agent->engine, agent->config->max_running);
         strbuf_reset(&text);
+        if (api_reload_tls(agent->api, &text) != OK)
+            agent_log_event(agent->log, "certificate_not_reloaded", "error=\"%s\"", text.text);
+        strbuf_reset(&text);
         if (default_zone(agent, &text) == OK && api_set_timezone(agent->api, text.text) == OK)
             agent_log_event(agent->log, "reloaded", "signal=HUP");
     }
@@ -351,6 +355,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
     if (st == OK)
         st = strbuf_status(&store_url);
     char *socket_path = data_folder_file(agent->config->data, "api.sock");
+    struct agent_listen listen;
     struct api_config config = {
         .socket_path = socket_path,
         .version = PEAL_VERSION,
@@ -376,7 +381,19 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
     if (agent->executor)
         ports.output = executor_spawn_live_output(agent->executor);
     if (st == OK)
-        st = socket_path ? api_new(&config, &ports, &agent->api, why) : E_NOMEM;
+        st = socket_path ? agent_listen_init(&listen, agent->config) : E_NOMEM;
+    if (st == OK) {
+        agent_listen_fill(&listen, &config);
+        st = api_new(&config, &ports, &agent->api, why);
+        for (size_t i = 0; st == OK && api_port(agent->api, i); i++)
+            agent_log_event(agent->log, "listening", "address=%s port=%d tls=%s", config.listen[i],
+                            api_port(agent->api, i), config.tls_cert ? "yes" : "no");
+        agent_listen_release(&listen);
+    }
+    if (st == OK && why->length) {
+        agent_log_event(agent->log, "not_listening", "detail=\"%s\"", why->text);
+        strbuf_reset(why);
+    }
     free(socket_path);
     strbuf_release(&zone_name);
     strbuf_release(&store_url);

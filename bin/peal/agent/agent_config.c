@@ -27,6 +27,10 @@ void agent_config_release(struct agent_config *config)
     free(config->file);
     free(config->timezone);
     free(config->allow_file);
+    free(config->listen);
+    free(config->hosts);
+    free(config->tls_cert);
+    free(config->tls_key);
     store_url_release(&config->store);
     free(config->etcd.user);
     free(config->etcd.password_file);
@@ -97,6 +101,12 @@ static const struct key etcd_keys[] = {
     {0},
 };
 
+static const struct key tls_keys[] = {
+    {"cert", VALUE_PATH, AT(tls_cert), NULL, NULL},
+    {"key", VALUE_PATH, AT(tls_key), NULL, NULL},
+    {0},
+};
+
 static const struct key top_keys[] = {
     {"data", VALUE_PATH, AT(data), NULL, NULL},
     {"log", VALUE_PATH, AT(log_file), NULL, NULL},
@@ -111,6 +121,9 @@ static const struct key top_keys[] = {
     {"labels", VALUE_LABELS, 0, NULL, NULL},
     {"capacity", VALUE_OWN, 0, NULL, agent_config_set_capacity},
     {"address", VALUE_OWN, 0, NULL, agent_config_set_address},
+    {"listen", VALUE_OWN, 0, NULL, agent_config_set_listen},
+    {"hosts", VALUE_TEXT, AT(hosts), NULL, NULL},
+    {"tls", VALUE_MAP, 0, tls_keys, NULL},
     {0},
 };
 

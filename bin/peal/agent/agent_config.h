@@ -36,6 +36,11 @@ struct agent_config {
     char address[128]; /* of its API for other machines; empty: none */
     unsigned roles;    /* enum peer_role */
     int capacity;      /* 0: the number of processors */
+
+    /* Where its API is on TCP, for those with PEER_API. */
+    char *listen;             /* addresses, separated by commas; NULL: the default; "none" */
+    char *hosts;              /* names by which it is called, likewise; NULL: none */
+    char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they are there */
 };
 
 /* 1,000 runs of each job and 90 days are kept. */
@@ -53,6 +58,8 @@ MUST_CHECK enum status agent_config_set_capacity(struct agent_config *config, co
                                                  struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_address(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_listen(struct agent_config *config, const char *text,
+                                               struct parse_error *reterr);
 /* "zone=eu"; adds to those that are there, and replaces one of the same name. */
 MUST_CHECK enum status agent_config_add_label(struct agent_config *config, const char *text,
                                               struct parse_error *reterr);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent_config.h"
+#include "listen.h"
 #include "peer.h"
 
 enum { CAPACITY_MAX = 1000000 };
@@ -85,6 +86,45 @@ enum status agent_config_set_address(struct agent_config *config, const char *te
         return parse_fail(reterr, 0, "an address has at most %zu letters",
                           sizeof(config->address) - 1);
     snprintf(config->address, sizeof(config->address), "%s", text);
+    return OK;
+}
+
+static enum status check_listen(const char *text, size_t at, size_t length,
+                                struct parse_error *reterr)
+{
+    struct listen_address address;
+    struct strbuf why;
+    char one[80];
+    if (length >= sizeof(one))
+        return parse_fail(reterr, (int)at + 1, "this is too long for an address");
+    memcpy(one, text + at, length);
+    one[length] = '\0';
+    strbuf_init(&why);
+    enum status st = listen_parse(one, &address, &why);
+    if (st != OK)
+        st = parse_fail(reterr, (int)at + 1, "%s", why.text);
+    strbuf_release(&why);
+    return st;
+}
+
+enum status agent_config_set_listen(struct agent_config *config, const char *text,
+                                    struct parse_error *reterr)
+{
+    for (size_t at = 0; strcmp(text, "none") != 0;) {
+        size_t length = strcspn(text + at, ",");
+        enum status st = check_listen(text, at, length, reterr);
+        if (st != OK)
+            return st;
+        at += length;
+        if (!text[at])
+            break;
+        at++;
+    }
+    char *copy = strdup(text);
+    if (!copy)
+        return E_NOMEM;
+    free(config->listen);
+    config->listen = copy;
     return OK;
 }
 

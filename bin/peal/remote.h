@@ -1,0 +1,25 @@
+/* An agent of another machine: its URL, the token that lets us in, and whom we believe. */
+#ifndef PEAL_REMOTE_H
+#define PEAL_REMOTE_H
+
+#include <curl/curl.h>
+
+#include "cli.h"
+#include "strbuf.h"
+
+struct remote {
+    struct strbuf url;   /* without a slash at its end; empty: there is none */
+    struct strbuf token; /* "Authorization: Bearer ..."; empty: none */
+    const char *ca;      /* a file; NULL: those that the system believes */
+    char error[CURL_ERROR_SIZE];
+};
+
+/* From PEAL_URL, PEAL_TOKEN, PEAL_TOKEN_FILE and PEAL_CA. What is wrong has been told. Release it
+ * in any case. */
+MUST_CHECK enum exit_code remote_init(struct remote *remote);
+void remote_release(struct remote *remote);
+
+/* Certificates are always checked. */
+void remote_set_options(struct remote *remote, CURL *curl);
+
+#endif
