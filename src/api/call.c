@@ -123,6 +123,8 @@ void call_answer(void *context, enum status st)
 {
     struct call *call = context;
     call->answer = st;
+    metrics_note_store(&call->api->metrics,
+                       (double)(clock_now().boot.ms - call->asked_boot_ms) / 1000);
     call_later(call, call->then);
 }
 
@@ -137,6 +139,7 @@ void call_submit(struct call *call, enum store_op op, void *items, size_t count,
     call->store =
         (struct store_request){.op = op, .count = count, .done = store_answered, .context = call};
     call->store.items.claims = items; /* a union of pointers */
+    call->asked_boot_ms = clock_now().boot.ms;
     store_submit(call->api->ports.store, &call->store);
 }
 

@@ -50,6 +50,7 @@ struct call {
 
     /* What it waits for. */
     struct store_request store;
+    int64_t asked_boot_ms; /* the store, when */
     struct history_read read;
     struct history_log log;
     enum status answer;

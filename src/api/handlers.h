@@ -19,6 +19,13 @@ void undrain_node(struct call *call);
 void get_cluster(struct call *call);
 void advance_cursors(struct call *call);
 
+/* watch.c */
+void watch_change(void *context, const struct store_change *change); /* for the engine */
+void get_events(struct call *call);
+void get_metrics(struct call *call);
+void get_livez(struct call *call);
+void get_readyz(struct call *call);
+
 /* jobs_list.c */
 void list_jobs(struct call *call);
 

@@ -34,6 +34,8 @@ const struct message messages[] = {
     {"Idempotency-Key: expected 1 to %d visible ASCII characters",
      "Idempotency-Key：应为 1 到 %d 个可见 ASCII 字符"},
 
+    {"there are %d subscribers already", "订阅者已达 %d 个"},
+
     /* parameters and fields */
     {"parameter \"%s\" is there twice", "参数“%s”重复出现"},
     {"unknown parameter \"%s\"; known: %s", "未知参数“%s”；可用参数：%s"},
@@ -57,6 +59,8 @@ const struct message messages[] = {
      "timed_out, killed, lost, skipped, missed",
      "state：没有状态“%s”；可用状态：queued, due, claimed, begun, running, ok, failed, "
      "timed_out, killed, lost, skipped, missed"},
+    {"topics: expected some of jobs, runs, nodes, with commas between",
+     "topics：应为 jobs、runs、nodes 中的若干项，以逗号分隔"},
     {"to: is not after from", "to：不晚于 from"},
     {"to: is in the future; ticks that are to come run by themselves",
      "to：在未来；将来的时刻会自动运行"},

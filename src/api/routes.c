@@ -5,6 +5,12 @@
 /* clang-format off */
 const struct route api_routes[] = {
     /* method, path, right, flags, parameters, fields of the body, handler, what it is */
+    {HTTP_GET, "/livez", RIGHT_PUBLIC, ROUTE_EARLY, "", "", get_livez, "Whether it answers"},
+    {HTTP_GET, "/readyz", RIGHT_PUBLIC, ROUTE_EARLY, "", "", get_readyz,
+     "Whether it can do its work: 503 if not"},
+    {HTTP_GET, "/metrics", RIGHT_VIEW, ROUTE_EARLY | ROUTE_TEXT, "jobs", "", get_metrics,
+     "Numbers for Prometheus"},
+
     {HTTP_GET, V1 "/agent", RIGHT_VIEW, ROUTE_EARLY, "", "", get_agent,
      "This node's agent, its store and its history"},
     {HTTP_POST, V1 "/agent/drain", RIGHT_ADMIN, ROUTE_EARLY, "", "", drain_agent,
@@ -21,6 +27,9 @@ const struct route api_routes[] = {
      "Go on with a store that was restored from a backup"},
     {HTTP_GET, V1 "/me", RIGHT_VIEW, ROUTE_EARLY, "", "", get_me,
      "Who asks, and what they may do"},
+
+    {HTTP_GET, V1 "/events", RIGHT_VIEW, ROUTE_STREAM, "topics last_event_id", "", get_events,
+     "What happens, as server-sent events"},
 
     {HTTP_GET, V1 "/jobs", RIGHT_VIEW, 0, "limit cursor q label deleted", "", list_jobs,
      "Jobs, by name"},

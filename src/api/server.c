@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "events.h"
+#include "handlers.h"
 #include "listen.h"
 #include "server_tls.h"
 
@@ -201,14 +203,19 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     TAILQ_INIT(&api->calls);
     TAILQ_INIT(&api->ready);
     idempotency_init(&api->idempotency);
+    metrics_init(&api->metrics);
     look_up_user(api);
     enum status st = copy_texts(api, config) ? OK : E_NOMEM;
     if (st == OK)
         st = loop_timer_new(api->ports.loop, go_on, api, &api->later);
     if (st == OK)
+        st = events_new(api->ports.loop, (uint64_t)api->started_ms, &api->events);
+    if (st == OK)
         st = open_listeners(api, config, why);
     if (st != OK)
         goto out;
+    if (api->ports.engine)
+        engine_set_observer(api->ports.engine, (struct change_observer){watch_change, api});
     *ret = api;
     api = NULL;
 out:
@@ -220,6 +227,8 @@ struct api *api_free(struct api *api)
 {
     if (!api)
         return NULL;
+    if (api->ports.engine)
+        engine_set_observer(api->ports.engine, (struct change_observer){0});
     if (api->owns_path)
         unlink(api->socket_path);
     for (size_t i = 0; i < api->listener_count; i++) /* closes the sockets and all connections */
@@ -227,6 +236,7 @@ struct api *api_free(struct api *api)
     for (struct call *call; (call = TAILQ_FIRST(&api->calls));)
         call_free(call);
     idempotency_release(&api->idempotency);
+    events_free(api->events);
     loop_timer_free(api->later);
     server_tls_free(api->tls);
     free(api->listeners);

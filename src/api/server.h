@@ -8,7 +8,9 @@
 #include "api.h"
 #include "call.h"
 #include "idempotency.h"
+#include "metrics.h"
 
+struct events;
 struct evhttp;
 
 TAILQ_HEAD(call_list, call);
@@ -40,6 +42,8 @@ struct api {
     struct call_list ready;   /* answered by store or history: to go on in the next turn */
     struct loop_timer *later; /* that turn */
     struct idempotency idempotency;
+    struct events *events;
+    struct metrics metrics;
 };
 
 /* Takes a request from the HTTP library to its handler. */

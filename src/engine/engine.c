@@ -254,6 +254,11 @@ const struct run *engine_find_run(const struct engine *engine, const struct id *
     return open ? &open->run : NULL;
 }
 
+void engine_set_observer(struct engine *engine, struct change_observer observer)
+{
+    engine->ports.observer = observer;
+}
+
 void engine_set_max_running(struct engine *engine, int max_running)
 {
     engine->config.max_running = max_running;

@@ -54,6 +54,9 @@ const struct peers *engine_peers(const struct engine *engine);
 /* What the API shows. */
 struct catalog *engine_catalog(struct engine *engine);
 
+/* One, or none: NULL. */
+void engine_set_observer(struct engine *engine, struct change_observer observer);
+
 /* Visits the open runs of all nodes: QUEUED to RUNNING (what runs on another node is BEGUN), and
  * ended ones that the history does not have yet. */
 void engine_each_open_run(const struct engine *engine,

@@ -264,6 +264,8 @@ static void take_change(struct engine *engine, const struct store_change *change
 void engine_take_changes(struct engine *engine)
 {
     struct store_change change;
-    while (store_next_change(engine->ports.store, &change))
+    while (store_next_change(engine->ports.store, &change)) {
         take_change(engine, &change);
+        ports_observe(&engine->ports, &change);
+    }
 }

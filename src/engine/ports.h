@@ -29,17 +29,25 @@ struct event_log {
     void *context;
 };
 
+/* Is told of every change of the feed, right after the engine has taken it in. Only looks. */
+struct change_observer {
+    void (*changed)(void *context, const struct store_change *change);
+    void *context;
+};
+
 struct engine_ports {
     struct store *store;
     struct executor *executor;
     struct history *history;
     struct zone_db *zones;
     struct entropy entropy;
-    struct output_source output; /* read NULL: runs have no output */
-    struct event_log log;        /* write NULL: no log */
+    struct output_source output;     /* read NULL: runs have no output */
+    struct event_log log;            /* write NULL: no log */
+    struct change_observer observer; /* changed NULL: nobody looks */
 };
 
 struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);
+void ports_observe(const struct engine_ports *ports, const struct store_change *change);
 uint64_t ports_new_nonce(const struct engine_ports *ports); /* never 0 */
 void ports_log(const struct engine_ports *ports, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,0 +1,298 @@
+#include "events.h"
+
+#include <event2/buffer.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "call.h"
+#include "encode.h"
+#include "event_text.h"
+#include "loop.h"
+#include "stream.h"
+
+enum {
+    RING = 4096,
+    SUBSCRIBERS_MAX = 10000,
+    GATHER_MS = 50, /* so many events are told together */
+    ROUND_MS = 500, /* how often a few subscribers are looked after when nothing happens */
+    SLICE = 500,    /* subscribers per turn of the loop: runs that are due must not wait */
+    HEARTBEAT_MS = 15000,
+    UNSENT_MAX = 256 << 10, /* a slow reader gets nothing more until it has read this */
+};
+
+struct event {
+    unsigned topic;
+    char *text; /* its fields, without the id */
+};
+
+struct subscriber {
+    struct events *events;
+    struct stream stream;
+    unsigned topics;
+    uint64_t seen; /* number of the last event that it was sent, or passed over */
+    int64_t sent_ms;
+    TAILQ_ENTRY(subscriber) link;
+};
+
+TAILQ_HEAD(subscriber_list, subscriber);
+
+struct events {
+    uint64_t epoch;
+    struct event ring[RING];            /* event n is at n % RING */
+    uint64_t last;                      /* number of the newest; 0: none yet */
+    struct subscriber_list subscribers; /* who waits longest comes first */
+    size_t count, behind; /* subscribers; those to be visited since the newest event */
+    struct loop_timer *timer;
+    struct evbuffer *out;
+    struct evbuffer *news; /* what most are told: events from..to of these topics */
+    uint64_t news_from, news_to;
+    unsigned news_topics;
+    struct known_node *nodes;
+    size_t node_count;
+};
+
+/* Nodes speak every second or so; what is told is that they come, change and go. */
+struct known_node {
+    char name[64];
+    bool is_alive;
+    enum peer_refusal refusal;
+};
+
+/* ---- the ring ---- */
+
+/* The oldest number that is still there; last + 1: none is. */
+static uint64_t oldest(const struct events *events)
+{
+    return events->last >= RING ? events->last - RING + 1 : 1;
+}
+
+static bool is_news(struct events *events, const struct peer *peer)
+{
+    struct known_node *node = NULL;
+    for (size_t i = 0; i < events->node_count && !node; i++) {
+        if (strcmp(events->nodes[i].name, peer->name) == 0)
+            node = &events->nodes[i];
+    }
+    if (node && node->is_alive == peer->is_alive && node->refusal == peer->refusal)
+        return false;
+    if (!node) {
+        struct known_node *grown =
+            realloc(events->nodes, (events->node_count + 1) * sizeof(*events->nodes));
+        if (!grown)
+            return true;
+        events->nodes = grown;
+        node = &grown[events->node_count++];
+        memcpy(node->name, peer->name, sizeof(node->name));
+    }
+    node->is_alive = peer->is_alive;
+    node->refusal = peer->refusal;
+    return true;
+}
+
+void events_note(struct events *events, const struct store_change *change)
+{
+    struct strbuf text;
+    if (change->kind == STORE_CHANGE_PEER && !is_news(events, change->peer))
+        return;
+    strbuf_init(&text);
+    unsigned topic = event_print(change, &text);
+    char *made = topic ? strbuf_detach(&text) : NULL;
+    strbuf_release(&text);
+    if (!topic)
+        return;
+    struct event *event = &events->ring[++events->last % RING];
+    free(event->text);
+    *event = (struct event){topic, made}; /* NULL, out of memory: a gap, told as a reset */
+    if (events->count && !events->behind)
+        loop_timer_set(events->timer, GATHER_MS);
+    events->behind = events->count;
+}
+
+/* ---- telling ---- */
+
+static void print_reset(const struct events *events, struct evbuffer *out)
+{
+    evbuffer_add_printf(out, "event: reset\nid: %" PRIx64 "-%" PRIu64 "\ndata: {}\n\n",
+                        events->epoch, events->last);
+}
+
+/* All after `seen`, as text. */
+static void print_news(const struct events *events, uint64_t seen, unsigned topics,
+                       struct evbuffer *out)
+{
+    if (seen + 1 < oldest(events)) {
+        print_reset(events, out);
+        return;
+    }
+    for (uint64_t n = seen + 1; n <= events->last; n++) {
+        const struct event *event = &events->ring[n % RING];
+        if (!event->text) {
+            evbuffer_drain(out, evbuffer_get_length(out));
+            print_reset(events, out);
+            return;
+        }
+        if (event->topic & topics)
+            evbuffer_add_printf(out, "id: %" PRIx64 "-%" PRIu64 "\n%s\n", events->epoch, n,
+                                event->text);
+    }
+}
+
+/* Into events->out, what the subscriber has not seen. Most have seen the same, so that the text is
+ * made once and shared. */
+static void add_news(struct events *events, const struct subscriber *subscriber)
+{
+    if (events->news_from != subscriber->seen || events->news_to != events->last ||
+        events->news_topics != subscriber->topics) {
+        evbuffer_drain(events->news, evbuffer_get_length(events->news));
+        print_news(events, subscriber->seen, subscriber->topics, events->news);
+        events->news_from = subscriber->seen;
+        events->news_to = events->last;
+        events->news_topics = subscriber->topics;
+    }
+    evbuffer_add_buffer_reference(events->out, events->news);
+}
+
+static void visit(struct events *events, struct subscriber *subscriber, int64_t now_ms)
+{
+    if (stream_unsent(&subscriber->stream) > UNSENT_MAX)
+        return; /* it gets a reset later, if need be */
+    if (subscriber->seen < events->last)
+        add_news(events, subscriber);
+    subscriber->seen = events->last;
+    if (!evbuffer_get_length(events->out) && now_ms - subscriber->sent_ms >= HEARTBEAT_MS)
+        evbuffer_add_printf(events->out, ":\n\n");
+    if (!evbuffer_get_length(events->out))
+        return;
+    subscriber->sent_ms = now_ms;
+    stream_send(&subscriber->stream, events->out);
+}
+
+static void look_after(void *context)
+{
+    struct events *events = context;
+    int64_t now_ms = clock_now().boot.ms;
+    for (size_t i = 0; i < SLICE && i < events->count; i++) {
+        struct subscriber *first = TAILQ_FIRST(&events->subscribers);
+        TAILQ_REMOVE(&events->subscribers, first, link);
+        TAILQ_INSERT_TAIL(&events->subscribers, first, link);
+        visit(events, first, now_ms);
+        events->behind -= events->behind > 0;
+    }
+    if (events->count)
+        loop_timer_set(events->timer, events->behind ? 0 : ROUND_MS);
+}
+
+/* ---- coming and going ---- */
+
+static void leave(void *context)
+{
+    struct subscriber *subscriber = context;
+    struct events *events = subscriber->events;
+    TAILQ_REMOVE(&events->subscribers, subscriber, link);
+    events->count--;
+    free(subscriber);
+}
+
+/* The number that an id of this epoch stands for; UINT64_MAX: it is of another. */
+static uint64_t number_of(const struct events *events, const char *id)
+{
+    uint64_t epoch, number;
+    int length = 0;
+    if (sscanf(id, "%" SCNx64 "-%" SCNu64 "%n", &epoch, &number, &length) != 2 || id[length] ||
+        epoch != events->epoch || number > events->last)
+        return UINT64_MAX;
+    return number;
+}
+
+/* What it is told at once: where it is, so that it can come back there; and what it missed. */
+static void greet(struct events *events, struct subscriber *subscriber, const char *last_id)
+{
+    uint64_t number = last_id ? number_of(events, last_id) : events->last;
+    evbuffer_add_printf(events->out, "retry: 2000\n");
+    if (number == UINT64_MAX) {
+        print_reset(events, events->out);
+        subscriber->seen = events->last;
+    } else {
+        evbuffer_add_printf(events->out, "event: hello\nid: %" PRIx64 "-%" PRIu64 "\ndata: {}\n\n",
+                            events->epoch, number);
+        subscriber->seen = number;
+    }
+    subscriber->sent_ms = clock_now().boot.ms;
+    stream_send(&subscriber->stream, events->out);
+    visit(events, subscriber, subscriber->sent_ms);
+}
+
+void events_subscribe(struct events *events, struct call *call, unsigned topics,
+                      const char *last_id)
+{
+    struct subscriber *subscriber = NULL;
+    if (events->count == SUBSCRIBERS_MAX) {
+        call_fail(call, 503, "there are %d subscribers already", SUBSCRIBERS_MAX);
+        return;
+    }
+    subscriber = calloc(1, sizeof(*subscriber));
+    char *id = last_id ? strdup(last_id) : NULL; /* the request's headers go with the call */
+    if (!subscriber || (last_id && !id)) {
+        free(subscriber);
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    subscriber->events = events;
+    subscriber->topics = topics;
+    if (stream_start(call, &subscriber->stream, leave, subscriber)) {
+        call_free(call);
+        TAILQ_INSERT_TAIL(&events->subscribers, subscriber, link);
+        if (!events->count++)
+            loop_timer_set(events->timer, ROUND_MS);
+        greet(events, subscriber, id);
+    } else {
+        free(subscriber);
+    }
+    free(id);
+}
+
+size_t events_subscribers(const struct events *events)
+{
+    return events->count;
+}
+
+/* ---- life ---- */
+
+enum status events_new(struct loop *loop, uint64_t epoch, struct events **ret)
+{
+    struct events *events = calloc(1, sizeof(*events));
+    if (!events)
+        return E_NOMEM;
+    events->epoch = epoch;
+    TAILQ_INIT(&events->subscribers);
+    events->out = evbuffer_new();
+    events->news = evbuffer_new();
+    enum status st = events->out && events->news
+                         ? loop_timer_new(loop, look_after, events, &events->timer)
+                         : E_NOMEM;
+    if (st != OK) {
+        events_free(events);
+        return st;
+    }
+    *ret = events;
+    return OK;
+}
+
+struct events *events_free(struct events *events)
+{
+    if (!events)
+        return NULL;
+    for (size_t i = 0; i < RING; i++)
+        free(events->ring[i].text);
+    loop_timer_free(events->timer);
+    if (events->out)
+        evbuffer_free(events->out);
+    if (events->news)
+        evbuffer_free(events->news);
+    free(events->nodes);
+    free(events);
+    return NULL;
+}

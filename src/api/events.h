@@ -1,0 +1,31 @@
+/* What happens, as it happens: the last few thousand changes, and those who listen to them. An
+ * event has an id, EPOCH-NUMBER; a client that comes back with the last one it saw gets what it
+ * missed, or a `reset` if that is gone: then it reads anew what it shows. A subscriber costs its
+ * connection and a number; what it is sent is shared by all. */
+#ifndef PEAL_EVENTS_H
+#define PEAL_EVENTS_H
+
+#include <stdint.h>
+
+#include "store.h"
+
+struct call;
+struct events;
+struct loop;
+
+enum topic { TOPIC_JOBS = 1, TOPIC_RUNS = 2, TOPIC_NODES = 4, TOPICS_ALL = 7 };
+
+/* `epoch` differs from start to start. */
+MUST_CHECK enum status events_new(struct loop *loop, uint64_t epoch, struct events **ret);
+struct events *events_free(struct events *events); /* after the connections are closed */
+
+/* A change that is to be told. */
+void events_note(struct events *events, const struct store_change *change);
+
+/* The call becomes a subscriber. `last_id` NULL: from now on. */
+void events_subscribe(struct events *events, struct call *call, unsigned topics,
+                      const char *last_id);
+
+size_t events_subscribers(const struct events *events);
+
+#endif

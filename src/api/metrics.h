@@ -1,0 +1,42 @@
+/* What is counted, from the store's feed as it comes, for Prometheus. A scrape costs what it
+ * prints, not what there was. */
+#ifndef PEAL_METRICS_H
+#define PEAL_METRICS_H
+
+#include <stdint.h>
+
+#include "catalog.h"
+#include "strbuf.h"
+
+enum { HISTOGRAM_ROOM = 16 };
+
+struct histogram {
+    const double *bounds;               /* seconds, ascending */
+    size_t count;                       /* of them, at most HISTOGRAM_ROOM */
+    uint64_t below[HISTOGRAM_ROOM + 1]; /* in each bucket alone; the last is without bound */
+    double sum;
+};
+
+struct metrics {
+    uint64_t ended[RUN_STATES][REASONS];  /* runs */
+    uint64_t passed[RUN_STATES][REASONS]; /* ticks that no run was made for */
+    uint64_t claims, begins, kills, changes_of_jobs;
+    struct histogram duration, lateness, store;
+    char leader[64];
+};
+
+void metrics_init(struct metrics *metrics);
+
+/* `job` is the one that the change is about, or NULL. */
+void metrics_note(struct metrics *metrics, const struct store_change *change,
+                  const struct catalog_job *job);
+
+/* How long the store took for a request. */
+void metrics_note_store(struct metrics *metrics, double seconds);
+
+void metrics_print(const struct metrics *metrics, struct strbuf *out);
+
+/* One line of a number that is now so: "# HELP ...", "# TYPE ... gauge", its value. */
+void metrics_print_gauge(struct strbuf *out, const char *name, const char *help, double value);
+
+#endif

@@ -1,0 +1,48 @@
+#include "stream.h"
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+
+bool stream_start(struct call *call, struct stream *ret, void (*gone)(void *context), void *context)
+{
+    if (!call->request) {
+        call_free(call);
+        return false;
+    }
+    call_header(call, "Cache-Control", "no-store");
+    call_header(call, "X-Accel-Buffering", "no"); /* nginx: pass it on at once */
+    call_header(call, "X-Content-Type-Options", "nosniff");
+    call_header(call, "X-Request-Id", call->request_id);
+    call_header(call, "Content-Type", "text/event-stream");
+    if (call->is_head) {
+        call_reply_text(call, 200, "text/event-stream", strdup(""), 0);
+        return false;
+    }
+    *ret = (struct stream){call->connection, call->request};
+    call->request = NULL;
+    call->connection = NULL;
+    connection_stream(ret->connection, gone, context);
+    evhttp_send_reply_start(ret->request, 200, status_title(200));
+    return true;
+}
+
+void stream_send(const struct stream *stream, struct evbuffer *text)
+{
+    evhttp_send_reply_chunk(stream->request, text);
+    evbuffer_drain(text, evbuffer_get_length(text)); /* what was not taken */
+}
+
+size_t stream_unsent(const struct stream *stream)
+{
+    return connection_unsent(stream->connection);
+}
+
+void stream_end(const struct stream *stream)
+{
+    connection_answer(stream->connection, stream->request, 0);
+    evhttp_send_reply_end(stream->request);
+}

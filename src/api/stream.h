@@ -1,0 +1,33 @@
+/* An answer without an end, as server-sent events: it is open as long as the client is there. */
+#ifndef PEAL_STREAM_H
+#define PEAL_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct call;
+struct connection;
+struct evbuffer;
+struct evhttp_request;
+
+struct stream {
+    struct connection *connection;
+    struct evhttp_request *request;
+};
+
+/* Sends the headers and takes the connection over from the call, which has no client any more.
+ * `gone` is called when the client leaves; not after stream_end. False: the client has left
+ * already. For HEAD the call is answered, and false. */
+bool stream_start(struct call *call, struct stream *ret, void (*gone)(void *context),
+                  void *context);
+
+/* Empties `text`. */
+void stream_send(const struct stream *stream, struct evbuffer *text);
+
+/* Bytes that the client has not taken yet. */
+size_t stream_unsent(const struct stream *stream);
+
+/* The last byte has been sent: the connection is free for the next request. */
+void stream_end(const struct stream *stream);
+
+#endif

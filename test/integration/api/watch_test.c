@@ -1,0 +1,293 @@
+/* Events as they happen, numbers, and whether the agent is well. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOB "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"]}"
+
+/* ---- events ---- */
+
+static struct client *subscribe(struct world *world, const char *query, const char *headers)
+{
+    char request[512];
+    int length = snprintf(request, sizeof(request),
+                          "GET /api/v1/events%s HTTP/1.1\r\nHost: p\r\n%s\r\n", query, headers);
+    struct client *client = client_connect(world);
+    client_send(client, request, (size_t)length);
+    return client;
+}
+
+struct wanted {
+    const struct client *client;
+    const char *text;
+};
+
+static bool has_text(void *context)
+{
+    const struct wanted *wanted = context;
+    return strstr(client_text(wanted->client), wanted->text) != NULL;
+}
+
+static void wait_for(struct world *world, const struct client *client, const char *text)
+{
+    struct wanted wanted = {client, text};
+    world_until(world, has_text, &wanted);
+}
+
+/* The id of the last event that the client has got. */
+static void last_id(const struct client *client, char id[64])
+{
+    const char *at = client_text(client), *found = NULL;
+    while ((at = strstr(at, "id: ")))
+        found = at += strlen("id: ");
+    assert_non_null(found);
+    snprintf(id, 64, "%.*s", (int)strcspn(found, "\n"), found);
+}
+
+static void test_events(void **state)
+{
+    struct world *world = *state;
+    struct client *client = subscribe(world, "", "");
+    wait_for(world, client, "event: hello\n");
+    assert_non_null(strstr(client_text(client), "Content-Type: text/event-stream\r\n"));
+    assert_int_equal(api_open_requests(world->api), 0); /* it does not keep the agent from ending */
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    wait_for(world, client, "event: job\ndata: {\"uid\":\"");
+    wait_for(world, client, "\"job\":\"a\",\"revision\":1,\"change\":\"put\"}\n\n");
+    EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
+    wait_for(world, client, "event: run\n");
+    wait_for(world, client, "\"state\":\"begun\"");
+    EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
+    wait_for(world, client, "\"change\":\"deleted\"}");
+    client_free(client);
+}
+
+static void test_topics(void **state)
+{
+    struct world *world = *state;
+    struct client *jobs = subscribe(world, "?topics=jobs", "");
+    struct client *runs = subscribe(world, "?topics=nodes,runs", "");
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
+    wait_for(world, runs, "\"state\":\"begun\"");
+    EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
+    wait_for(world, jobs, "\"change\":\"deleted\"}");
+    assert_null(strstr(client_text(jobs), "event: run"));
+    assert_null(strstr(client_text(runs), "event: job"));
+    client_free(jobs);
+    client_free(runs);
+    EXPECT_STATUS(world, 422, "GET /events?topics=", NULL);
+    EXPECT_STATUS(world, 422, "GET /events?topics=job", NULL);
+    EXPECT_STATUS(world, 422, "GET /events?topics=jobs,x", NULL);
+}
+
+static void test_resume(void **state)
+{
+    struct world *world = *state;
+    char id[64], headers[128];
+    struct client *client = subscribe(world, "", "");
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    wait_for(world, client, "\"job\":\"a\"");
+    last_id(client, id);
+    client_free(client);
+    EXPECT_STATUS(world, 201, "PUT /jobs/b", JOB); /* while nobody listens */
+    EXPECT_STATUS(world, 201, "PUT /jobs/c", JOB);
+    snprintf(headers, sizeof(headers), "Last-Event-ID: %s\r\n", id);
+    client = subscribe(world, "", headers);
+    wait_for(world, client, "\"job\":\"c\"");
+    const char *b = strstr(client_text(client), "\"job\":\"b\"");
+    assert_non_null(b);
+    assert_true(b < strstr(client_text(client), "\"job\":\"c\""));
+    assert_null(strstr(client_text(client), "\"job\":\"a\""));
+    assert_null(strstr(client_text(client), "event: reset"));
+    client_free(client);
+}
+
+static void test_reset(void **state)
+{
+    struct world *world = *state;
+    static const char *const ids[] = {"nonsense", "1-1", "0-0", "-", "1-18446744073709551615",
+                                      "1-1x"};
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+        char headers[128];
+        snprintf(headers, sizeof(headers), "Last-Event-ID: %s\r\n", ids[i]);
+        struct client *client = subscribe(world, "", headers);
+        wait_for(world, client, "event: reset\n");
+        client_free(client);
+    }
+}
+
+/* More than is kept: who comes back late starts anew. */
+static void test_ring(void **state)
+{
+    struct world *world = *state;
+    char id[64], headers[128];
+    struct client *client = subscribe(world, "?topics=jobs", "");
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    wait_for(world, client, "\"job\":\"a\"");
+    last_id(client, id);
+    client_free(client);
+    for (int i = 0; i < 2100; i++) {
+        EXPECT_STATUS(world, 200, "POST /jobs/a/pause", NULL);
+        EXPECT_STATUS(world, 200, "POST /jobs/a/resume", NULL);
+    }
+    snprintf(headers, sizeof(headers), "Last-Event-ID: %s\r\n", id);
+    client = subscribe(world, "?topics=jobs", headers);
+    wait_for(world, client, "event: reset\n");
+    client_free(client);
+}
+
+enum { CROWD = 300 };
+
+static size_t of_crowd(struct client **clients, const char *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < CROWD; i++)
+        count += strstr(client_text(clients[i]), text) != NULL;
+    return count;
+}
+
+static bool all_know(void *context)
+{
+    return of_crowd(context, "\"job\":\"a\"") == CROWD;
+}
+
+static bool has_no_connections(void *context)
+{
+    return api_connections(((struct world *)context)->api) == 0;
+}
+
+static void test_crowd(void **state)
+{
+    struct world *world = *state;
+    struct client *clients[CROWD];
+    for (size_t i = 0; i < CROWD; i++)
+        clients[i] = subscribe(world, "", "");
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    world_until(world, all_know, clients);
+    for (size_t i = 0; i < CROWD; i++)
+        client_free(clients[i]);
+    world_until(world, has_no_connections, world); /* that they left is seen at once */
+}
+
+static void test_head_of_a_stream(void **state)
+{
+    struct answer answer = ask(*state, "HEAD /events", NULL);
+    assert_int_equal(answer.status, 200);
+    answer_release(&answer);
+}
+
+/* ---- metrics ---- */
+
+static void test_metrics(void **state)
+{
+    struct world *world = *state;
+    static const char *const wanted[] = {
+        "peal_build_info{version=\"1.2.3\",node=\"here\"} 1\n",
+        "peal_jobs 1\n",
+        "peal_store_up 1\n",
+        "peal_history_up 1\n",
+        "peal_runs_total{state=\"ok\",reason=\"\"} 1\n",
+        "peal_runs_total{state=\"lost\",reason=\"\"} 0\n",
+        "peal_begins_total 1\n",
+        "peal_run_duration_seconds_count 1\n",
+        "peal_run_duration_seconds_bucket{le=\"+Inf\"} 1\n",
+        "peal_job_next_run_timestamp_seconds{job=\"a\"} ",
+        "peal_job_last_success_timestamp_seconds{job=\"a\"} ",
+        "peal_job_last_run_ok{job=\"a\"} 1\n",
+    };
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    struct client *client = subscribe(world, "?topics=runs", "");
+    wait_for(world, client, "event: hello");
+    fake_executor_set_instant(world->executor, true);
+    EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
+    wait_for(world, client, "\"state\":\"ok\"");
+    client_free(client);
+    struct answer answer = ask(world, "GET //metrics", NULL);
+    char *type = answer_header(&answer, "Content-Type");
+    assert_string_equal(type, "text/plain; version=0.0.4");
+    free(type);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        if (!strstr(answer.text, wanted[i]))
+            fail_msg("not there: %s\n%s", wanted[i], answer.text);
+    }
+    answer_release(&answer);
+    answer = ask(world, "GET //metrics?jobs=false", NULL);
+    assert_null(strstr(answer.text, "job=\""));
+    answer_release(&answer);
+}
+
+/* Every metric has its help and its type once, before its samples. */
+static void test_metrics_are_well_formed(void **state)
+{
+    struct answer answer = ask(*state, "GET //metrics", NULL);
+    char family[128] = "";
+    for (char *line = strtok(answer.text, "\n"); line; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "# HELP ", 7) == 0)
+            snprintf(family, sizeof(family), "%.*s", (int)strcspn(line + 7, " "), line + 7);
+        else if (strncmp(line, "# TYPE ", 7) == 0)
+            assert_int_equal(strncmp(line + 7, family, strlen(family)), 0);
+        else if (strncmp(line, family, strlen(family)) != 0 || !strchr(line, ' '))
+            fail_msg("in %s: %s", family, line);
+    }
+    answer_release(&answer);
+}
+
+/* ---- well or not ---- */
+
+static void test_ready(void **state)
+{
+    struct world *world = *state;
+    struct answer answer = ask_tcp(world, "GET //readyz", "Host: localhost\r\n", NULL);
+    assert_int_equal(answer.status, 200);
+    answer_release(&answer);
+    answer = ask_tcp(world, "GET //livez", "Host: localhost\r\n", NULL);
+    assert_int_equal(answer.status, 200);
+    answer_release(&answer);
+    world->api_store.fails = true;
+    answer = ask_tcp(world, "GET //readyz", "Host: localhost\r\n", NULL);
+    assert_int_equal(answer.status, 503);
+    assert_true(json_is_false(member(answer.body, "store")));
+    assert_null(member(answer.body, "detail")); /* not for everybody */
+    answer_release(&answer);
+    answer = ask(world, "GET //readyz", NULL);
+    assert_string_equal(member_text(answer.body, "detail"), "the disk is full; make room");
+    answer_release(&answer);
+    world->api_store.fails = false;
+    world->api_history.fails = true;
+    EXPECT_STATUS(world, 503, "GET //readyz", NULL);
+    EXPECT_STATUS(world, 200, "GET //livez", NULL);
+    world->api_history.fails = false;
+    EXPECT_STATUS(world, 200, "POST /agent/drain", NULL);
+    EXPECT_STATUS(world, 503, "GET //readyz", NULL);
+}
+
+static void test_not_ready_while_loading(void **state)
+{
+    EXPECT_STATUS(*state, 503, "GET //readyz", NULL);
+    EXPECT_STATUS(*state, 200, "GET //livez", NULL);
+    EXPECT_STATUS(*state, 200, "GET //metrics", NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_events),
+        TEST(test_topics),
+        TEST(test_resume),
+        TEST(test_reset),
+        TEST(test_ring),
+        TEST(test_crowd),
+        TEST(test_head_of_a_stream),
+        TEST(test_metrics),
+        TEST(test_metrics_are_well_formed),
+        TEST(test_ready),
+        cmocka_unit_test_setup_teardown(test_not_ready_while_loading, world_set_up_loading,
+                                        world_tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
