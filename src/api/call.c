@@ -86,10 +86,16 @@ void call_free(struct call *call)
     free(call->argument);
     free(call->path);
     TAILQ_REMOVE(&api->calls, call, link);
-    api->call_count--;
+    api->call_count -= !call->is_detached;
     if (call->has_waited) /* somebody may wait for the last open call */
         api->ports.step(api->ports.context);
     free(call);
+}
+
+void call_detach(struct call *call)
+{
+    call->is_detached = true;
+    call->api->call_count--;
 }
 
 void *call_state(struct call *call, size_t size, void (*release)(void *state))

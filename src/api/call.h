@@ -56,6 +56,7 @@ struct call {
     enum status answer;
     call_then *then;
     bool has_waited;
+    bool is_detached;
 
     void *state; /* the handler's */
     void (*release)(void *state);
@@ -80,6 +81,9 @@ const char *call_input(const struct call *call, const char *name);
 
 /* Who asks has the right; false: the call has failed. */
 bool call_may(struct call *call, enum right right);
+
+/* It goes on without an end, and nobody waits for it any more. */
+void call_detach(struct call *call);
 
 /* ---- waiting ---- */
 

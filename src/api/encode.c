@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "civil.h"
+#include "fires.h"
+#include "timestamp.h"
 #include "utf8.h"
 
 void time_format(int64_t ms, char text[TIME_TEXT])
@@ -176,4 +178,53 @@ json_t *encode_job(const struct catalog_job *job, struct job_load load, const ch
         return value;
     json_decref(value);
     return NULL;
+}
+
+/* ---- coming ticks ---- */
+
+static json_t *take_text(struct strbuf *text)
+{
+    json_t *value = strbuf_status(text) == OK ? json_string(text->text) : NULL;
+    strbuf_reset(text);
+    return value;
+}
+
+static json_t *encode_fire(const struct fire *fire, bool jitter)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    timestamp_print_local(fire->at_s, schedule_zone(fire->schedule), &text);
+    json_t *value =
+        json_pack("{s:o, s:o}", "at", json_tick(fire->at_s * 1000), "local", take_text(&text));
+    int failed = !value;
+    fire_note(fire, &text);
+    if (text.length)
+        failed |= json_object_set_new(value, "note", take_text(&text));
+    if (jitter) {
+        fire_start(fire, &text);
+        failed |= json_object_set_new(value, "starts_at", take_text(&text));
+    }
+    strbuf_release(&text);
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t after_s,
+                     int64_t count)
+{
+    bool jitter = set->count && schedule_jitter_limit(set->items[0]) > 0;
+    json_t *fires = json_array();
+    struct fire fire;
+    for (int64_t i = 0; i < count && fires; i++) {
+        if (!fires_next(set, ended_s, after_s, &fire))
+            break;
+        after_s = fire.at_s;
+        if (json_array_append_new(fires, encode_fire(&fire, jitter)) != 0) {
+            json_decref(fires);
+            fires = NULL;
+        }
+    }
+    return fires;
 }

@@ -34,6 +34,10 @@ struct job_load {
 /* `problem`: why the job can't be planned, or NULL. */
 json_t *encode_job(const struct catalog_job *job, struct job_load load, const char *problem);
 
+/* The next `count` ticks after `after_s`; `@after` counts from `ended_s`. */
+json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t after_s,
+                     int64_t count);
+
 /* A number that peal keeps in the stored definition ("deleted_ms"); 0: none. */
 int64_t stored_time(const json_t *definition, const char *name);
 

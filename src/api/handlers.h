@@ -35,6 +35,7 @@ void get_next(struct call *call);
 
 /* jobs_write.c */
 void put_job(struct call *call);
+void patch_job(struct call *call);
 
 /* jobs_batch.c */
 void batch_jobs(struct call *call);
@@ -48,12 +49,16 @@ void skip_next(struct call *call);
 
 /* jobs_run.c */
 void run_job(struct call *call);
+void retry_run(struct call *call);
 
 /* jobs_backfill.c */
 void backfill_job(struct call *call);
 
 /* jobs_why.c */
 void why_job(struct call *call);
+
+/* timeline.c */
+void get_timeline(struct call *call);
 
 /* runs.c */
 void list_runs(struct call *call);
@@ -63,5 +68,13 @@ void fail_no_run(struct call *call); /* 404: neither under way nor on record */
 
 /* log.c */
 void get_log(struct call *call);
+
+/* log_stream.c */
+void stream_log(struct call *call);
+
+/* schedule.c */
+void explain_schedule(struct call *call);
+void next_of_schedule(struct call *call);
+void validate_schedule(struct call *call);
 
 #endif

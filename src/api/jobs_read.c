@@ -2,12 +2,10 @@
 #include <string.h>
 
 #include "encode.h"
-#include "fires.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs.h"
 #include "server.h"
-#include "timestamp.h"
 
 /* ---- one job ---- */
 
@@ -133,53 +131,11 @@ const struct catalog_job *deleted_job(const struct call *call, const char *name)
 
 /* ---- the coming ticks ---- */
 
-static json_t *take_text(struct strbuf *text)
-{
-    json_t *value = strbuf_status(text) == OK ? json_string(text->text) : NULL;
-    strbuf_reset(text);
-    return value;
-}
-
-static json_t *encode_fire(const struct fire *fire, bool jitter)
-{
-    struct strbuf text;
-    strbuf_init(&text);
-    timestamp_print_local(fire->at_s, schedule_zone(fire->schedule), &text);
-    json_t *value =
-        json_pack("{s:o, s:o}", "at", json_tick(fire->at_s * 1000), "local", take_text(&text));
-    int failed = !value;
-    fire_note(fire, &text);
-    if (text.length)
-        failed |= json_object_set_new(value, "note", take_text(&text));
-    if (jitter) {
-        fire_start(fire, &text);
-        failed |= json_object_set_new(value, "starts_at", take_text(&text));
-    }
-    strbuf_release(&text);
-    if (!failed)
-        return value;
-    json_decref(value);
-    return NULL;
-}
-
-static json_t *encode_fires(const struct catalog_job *job, int64_t now_ms, int64_t count)
+static json_t *coming_ticks(const struct catalog_job *job, int64_t now_ms, int64_t count)
 {
     struct schedule_set set = {job->schedules, job->schedule_count};
     int64_t ended_ms = job->last.ended_ms > job->cursor_ms ? job->last.ended_ms : job->cursor_ms;
-    int64_t after_s = now_ms / 1000;
-    bool jitter = job->schedule_count && schedule_jitter_limit(job->schedules[0]) > 0;
-    json_t *fires = json_array();
-    struct fire fire;
-    for (int64_t i = 0; i < count && fires; i++) {
-        if (!fires_next(&set, ended_ms / 1000, after_s, &fire))
-            break;
-        after_s = fire.at_s;
-        if (json_array_append_new(fires, encode_fire(&fire, jitter)) != 0) {
-            json_decref(fires);
-            fires = NULL;
-        }
-    }
-    return fires;
+    return encode_fires(&set, ended_ms / 1000, now_ms / 1000, count);
 }
 
 void get_next(struct call *call)
@@ -187,5 +143,5 @@ void get_next(struct call *call)
     int64_t count = 10;
     const struct catalog_job *job = path_job(call);
     if (job && param_number(call, "n", 1, 1000, &count))
-        call_reply(call, 200, json_pack("{s:o}", "fires", encode_fires(job, call->now_ms, count)));
+        call_reply(call, 200, json_pack("{s:o}", "fires", coming_ticks(job, call->now_ms, count)));
 }

@@ -40,10 +40,10 @@ static void fail_overlap(struct call *call, const struct store_add_run *add)
     id_format(&add->open_run, id);
     if (add->overlap == OVERLAP_QUEUE)
         call_fail_with(call, 409, more, "%d runs of \"%s\" wait already (overlap: queue)",
-                       add->queue_limit, call->argument);
+                       add->queue_limit, add->run.job_name);
     else
         call_fail_with(call, 409, more, "run %s of \"%s\" is still under way (overlap: %s)", id,
-                       call->argument, overlap_policy_name(add->overlap));
+                       add->run.job_name, overlap_policy_name(add->overlap));
 }
 
 static void run_added(struct call *call)
@@ -61,7 +61,7 @@ static void run_added(struct call *call)
         return;
     }
     if (id_is_zero(&add->open_run)) {
-        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        call_fail(call, 404, "\"%s\" is gone by now", add->run.job_name);
         return;
     }
     const struct run *open = engine_find_run(call->api->ports.engine, &add->open_run);
@@ -80,10 +80,9 @@ static void submit_run(struct call *call)
     call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
 }
 
-void run_job(struct call *call)
+static void start_run(struct call *call, const struct catalog_job *job)
 {
-    const struct catalog_job *job = path_job(call);
-    struct job *definition = job ? stored_job(call, job) : NULL;
+    struct job *definition = stored_job(call, job);
     if (!definition)
         return;
     struct order_state *state = call_state(call, sizeof(*state), NULL);
@@ -97,4 +96,50 @@ void run_job(struct call *call)
         submit_run(call);
     }
     job_free(definition);
+}
+
+void run_job(struct call *call)
+{
+    const struct catalog_job *job = path_job(call);
+    if (job)
+        start_run(call, job);
+}
+
+/* ---- again ---- */
+
+static void start_again(struct call *call, const struct run *run)
+{
+    const struct catalog_job *job =
+        catalog_by_uid(engine_catalog(call->api->ports.engine), &run->job_uid);
+    if (!run_state_is_end(run->state))
+        call_fail(call, 409, "the run is still under way: %s", run_state_name(run->state));
+    else if (!job || job->deleted)
+        call_fail(call, 404, "\"%s\" is gone by now", run->job_name);
+    else
+        start_run(call, job);
+}
+
+static void ended_read(struct call *call)
+{
+    if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else if (!call->log.found)
+        call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
+                  call->argument);
+    else
+        start_again(call, &call->log.run);
+}
+
+void retry_run(struct call *call)
+{
+    struct id id;
+    if (!path_run_id(call, &id))
+        return;
+    const struct run *open = engine_find_run(call->api->ports.engine, &id);
+    if (open) {
+        start_again(call, open);
+        return;
+    }
+    call->log.run_id = id;
+    call_read_log(call, ended_read);
 }

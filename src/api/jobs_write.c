@@ -181,6 +181,7 @@ bool if_none_match_any(const struct call *call)
 struct put_state {
     struct job_write write;
     struct store_put_job put;
+    json_t *patch;    /* laid over the stored definition; NULL: the body is a whole one */
     bool conditional; /* If-Match, If-None-Match: the client wants to know of other changes */
     bool repeated;
 };
@@ -189,6 +190,7 @@ static void release_put(void *state)
 {
     struct put_state *put = state;
     job_write_release(&put->write);
+    json_decref(put->patch);
 }
 
 static bool prepare_put(struct call *call);
@@ -267,11 +269,64 @@ static json_t *encode_outcome(const struct job_write *write)
     return NULL;
 }
 
+/* RFC 7396: null removes, objects go into objects, anything else replaces. False: out of memory. */
+static bool merge(json_t *into, const json_t *patch)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)patch, name, value) {
+        json_t *there = json_object_get(into, name);
+        if (json_is_null(value)) {
+            json_object_del(into, name);
+        } else if (json_is_object(value)) {
+            if (!json_is_object(there) && json_object_set_new(into, name, json_object()) != 0)
+                return false;
+            if (!merge(json_object_get(into, name), value))
+                return false;
+        } else if (json_object_set(into, name, value) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of two ways to say the same, the new one replaces the other. */
+static void drop_other(json_t *definition, const json_t *patch, const char *one, const char *other)
+{
+    if (json_object_get(patch, one) && !json_object_get(patch, other))
+        json_object_del(definition, other);
+    if (json_object_get(patch, other) && !json_object_get(patch, one))
+        json_object_del(definition, one);
+}
+
+/* The body becomes the stored definition with the patch over it. False: the call has failed. */
+static bool apply_patch(struct call *call, const json_t *patch)
+{
+    const struct catalog_job *there = path_job(call);
+    struct job *old = there ? stored_job(call, there) : NULL;
+    if (!old)
+        return false;
+    json_t *definition = job_encode_json(old, false);
+    job_free(old);
+    drop_other(definition, patch, "schedule", "schedules");
+    drop_other(definition, patch, "command", "shell");
+    if (!definition || !merge(definition, patch)) {
+        json_decref(definition);
+        call_fail(call, 500, "out of memory");
+        return false;
+    }
+    json_decref(call->body);
+    call->body = definition;
+    return true;
+}
+
 /* False: the call has failed. */
 static bool prepare_put(struct call *call)
 {
     struct put_state *state = call->state;
     struct job_error error = {0};
+    if (state->patch && (!apply_patch(call, state->patch) || !name_agrees(call)))
+        return false;
     job_write_release(&state->write);
     enum status st = job_write_prepare(call, call->body, &state->write, &error);
     if (st == E_NOMEM)
@@ -282,12 +337,11 @@ static bool prepare_put(struct call *call)
            check_conditions(call, state);
 }
 
-void put_job(struct call *call)
+static void put_definition(struct call *call)
 {
+    struct put_state *state = call->state;
     bool dry_run = false;
-    struct put_state *state = call_state(call, sizeof(*state), release_put);
-    if (!state || !param_bool(call, "dry_run", &dry_run) || !name_agrees(call) ||
-        !prepare_put(call))
+    if (!param_bool(call, "dry_run", &dry_run) || !prepare_put(call))
         return;
     if (dry_run)
         call_reply(call, 200, encode_outcome(&state->write));
@@ -295,4 +349,23 @@ void put_job(struct call *call)
         reply_job(call, 200, path_job(call));
     else
         submit_put(call);
+}
+
+void put_job(struct call *call)
+{
+    if (call_state(call, sizeof(struct put_state), release_put) && name_agrees(call))
+        put_definition(call);
+}
+
+void patch_job(struct call *call)
+{
+    struct put_state *state = call_state(call, sizeof(*state), release_put);
+    if (!state)
+        return;
+    if (!json_is_object(call->body)) {
+        call_fail_at(call, "", "the body must be a JSON object");
+        return;
+    }
+    state->patch = json_incref(call->body);
+    put_definition(call);
 }

@@ -7,6 +7,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "job_codec.h"
+#include "log.h"
 #include "server.h"
 
 enum { BYTES = 64 << 10, BYTES_MAX = 4 << 20 };
@@ -19,7 +20,7 @@ struct log_state {
 
 /* ---- chunks ---- */
 
-static json_t *encode_chunk(const struct output_chunk *chunk)
+json_t *encode_chunk(const struct output_chunk *chunk)
 {
     json_t *value =
         json_pack("{s:s, s:o}", "stream", chunk->stream == OUTPUT_STDERR ? "stderr" : "stdout",
@@ -118,8 +119,7 @@ static int64_t kept_head(const struct call *call)
     return head;
 }
 
-/* The history counts what was kept, we count what was printed: behind the gap the two differ. */
-static int64_t kept_offset(const struct call *call, int64_t offset)
+int64_t kept_offset(const struct call *call, int64_t offset)
 {
     int64_t gap = call->log.run.output_bytes - call->log.kept_bytes;
     if (gap <= 0 || offset <= kept_head(call))
@@ -177,6 +177,13 @@ static void log_read(struct call *call)
 
 void get_log(struct call *call)
 {
+    bool raw = false;
+    if (!param_bool(call, "raw", &raw))
+        return;
+    if (raw) {
+        get_raw_log(call);
+        return;
+    }
     struct log_state *state = call_state(call, sizeof(*state), NULL);
     if (!state || !path_run_id(call, &state->run_id))
         return;

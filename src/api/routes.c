@@ -31,13 +31,15 @@ const struct route api_routes[] = {
     {HTTP_GET, V1 "/events", RIGHT_VIEW, ROUTE_STREAM, "topics last_event_id", "", get_events,
      "What happens, as server-sent events"},
 
-    {HTTP_GET, V1 "/jobs", RIGHT_VIEW, 0, "limit cursor q label deleted", "", list_jobs,
+    {HTTP_GET, V1 "/jobs", RIGHT_VIEW, 0, "limit cursor q label owner status sort fields deleted", "", list_jobs,
      "Jobs, by name"},
     {HTTP_POST, V1 "/jobs:batch", RIGHT_EDIT, ROUTE_LARGE, "", "put delete dry_run", batch_jobs,
      "Put and delete many jobs: all are checked before any is written"},
     {HTTP_GET, V1 "/jobs/{name}", RIGHT_VIEW, 0, "", "", get_job, "One job"},
     {HTTP_PUT, V1 "/jobs/{name}", RIGHT_EDIT, 0, "dry_run require_match", ANY_BODY, put_job,
      "Create a job, or replace its definition"},
+    {HTTP_PATCH, V1 "/jobs/{name}", RIGHT_EDIT, 0, "dry_run require_match", ANY_BODY, patch_job,
+     "Change some fields of a job (JSON merge patch)"},
     {HTTP_DELETE, V1 "/jobs/{name}", RIGHT_EDIT, 0, "require_match", "", delete_job,
      "Delete a job"},
     {HTTP_POST, V1 "/jobs/{name}/undelete", RIGHT_EDIT, 0, "", "", undelete_job,
@@ -60,8 +62,22 @@ const struct route api_routes[] = {
      "Runs, newest first"},
     {HTTP_GET, V1 "/runs/{id}", RIGHT_VIEW, 0, "", "", get_run, "One run"},
     {HTTP_POST, V1 "/runs/{id}/kill", RIGHT_OPERATE, 0, "", "", kill_run, "Kill a run"},
-    {HTTP_GET, V1 "/runs/{id}/log", RIGHT_VIEW, 0, "offset limit", "", get_log,
+    {HTTP_POST, V1 "/runs/{id}/retry", RIGHT_OPERATE, 0, "", "", retry_run,
+     "Run the job of a run again, now"},
+    {HTTP_GET, V1 "/runs/{id}/log", RIGHT_VIEW, 0, "offset limit raw", "", get_log,
      "What a run has printed"},
+    {HTTP_GET, V1 "/runs/{id}/log/stream", RIGHT_VIEW, ROUTE_STREAM, "offset", "", stream_log,
+     "The same as server-sent events, to its end"},
+
+    {HTTP_GET, V1 "/timeline", RIGHT_VIEW, 0, "from to job limit herd", "", get_timeline,
+     "Past runs and coming ticks on one axis"},
+
+    {HTTP_GET, V1 "/schedule/explain", RIGHT_VIEW, ROUTE_EARLY, "spec tz lang", "",
+     explain_schedule, "A schedule in words"},
+    {HTTP_GET, V1 "/schedule/next", RIGHT_VIEW, ROUTE_EARLY, "spec tz n from", "",
+     next_of_schedule, "The coming ticks of a schedule"},
+    {HTTP_GET, V1 "/schedule/validate", RIGHT_VIEW, ROUTE_EARLY, "spec tz lang", "",
+     validate_schedule, "Whether a schedule is right, and what is wrong"},
 };
 /* clang-format on */
 

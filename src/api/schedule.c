@@ -1,0 +1,147 @@
+/* Schedules that are no job's yet: what they mean, when they are due, what is wrong with them. */
+#include <string.h>
+
+#include "encode.h"
+#include "explain.h"
+#include "handlers.h"
+#include "input.h"
+#include "server.h"
+
+/* ---- what is asked ---- */
+
+static bool read_language(struct call *call)
+{
+    const char *lang = query_get(&call->query, "lang");
+    if (!lang)
+        return true;
+    if (strcmp(lang, "en") != 0 && strcmp(lang, "zh") != 0) {
+        call_fail_at(call, "?lang", "lang: expected en or zh");
+        return false;
+    }
+    call->language = *lang == 'z' ? LANGUAGE_ZH : LANGUAGE_EN;
+    return true;
+}
+
+static enum status parse(struct call *call, const char *spec, struct schedule **ret,
+                         struct parse_error *reterr)
+{
+    struct schedule_options options = schedule_options_default();
+    options.tz = query_get(&call->query, "tz");
+    options.default_tz = call->api->default_tz;
+    return schedule_parse(spec, &options, call->api->ports.zones, ret, reterr);
+}
+
+/* NULL: the call has failed. */
+static const char *read_spec(struct call *call)
+{
+    const char *spec = query_get(&call->query, "spec");
+    if (!spec || !*spec) {
+        call_fail_at(call, "?spec", "spec: is missing: a schedule like \"30 2 * * *\"");
+        return NULL;
+    }
+    return read_language(call) ? spec : NULL;
+}
+
+static struct schedule *read_schedule(struct call *call)
+{
+    struct schedule *schedule = NULL;
+    struct parse_error error = {0};
+    const char *spec = read_spec(call);
+    if (!spec)
+        return NULL;
+    enum status st = parse(call, spec, &schedule, &error);
+    if (st == E_NOMEM) {
+        call_fail(call, 500, "out of memory");
+    } else if (st != OK) {
+        json_t *errors =
+            json_pack("{s:[o]}", "errors", error_item("?spec", 0, error.column, error.message));
+        call_fail_with(call, 422, errors, "%s", error.message);
+    }
+    return schedule;
+}
+
+/* ---- answers ---- */
+
+static json_t *encode_warnings(const struct schedule *schedule, enum language language,
+                               int64_t now_s)
+{
+    unsigned applying = schedule_warnings(schedule, now_s);
+    json_t *list = json_array();
+    for (unsigned i = 0; i < WARNINGS && list; i++) {
+        struct strbuf text;
+        if (!(applying & 1u << i))
+            continue;
+        strbuf_init(&text);
+        schedule_warning_explain(schedule, (enum warning)i, now_s, language, &text);
+        if (json_array_append_new(list,
+                                  json_pack("{s:s, s:o}", "name", warning_name((enum warning)i),
+                                            "text", json_words(text.text))) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+        strbuf_release(&text);
+    }
+    return list;
+}
+
+static json_t *encode_schedule(const struct call *call, const struct schedule *schedule)
+{
+    struct strbuf canonical, words;
+    strbuf_init(&canonical);
+    strbuf_init(&words);
+    schedule_print(schedule, &canonical);
+    schedule_explain(schedule, call->language, &words);
+    json_t *value =
+        json_pack("{s:s, s:o, s:o, s:s, s:o}", "spec", query_get(&call->query, "spec"), "canonical",
+                  json_words(canonical.text), "text", json_words(words.text), "timezone",
+                  zone_name(schedule_zone(schedule)), "warnings",
+                  encode_warnings(schedule, call->language, call->now_ms / 1000));
+    strbuf_release(&canonical);
+    strbuf_release(&words);
+    return value;
+}
+
+void explain_schedule(struct call *call)
+{
+    struct schedule *schedule = read_schedule(call);
+    if (!schedule)
+        return;
+    call_reply(call, 200, encode_schedule(call, schedule));
+    schedule_free(schedule);
+}
+
+void next_of_schedule(struct call *call)
+{
+    int64_t count = 10, from_ms = call->now_ms;
+    if (!param_number(call, "n", 1, 1000, &count) ||
+        !param_time(call, "from", zone_utc(), &from_ms))
+        return;
+    struct schedule *schedule = read_schedule(call);
+    if (!schedule)
+        return;
+    struct schedule_set set = {&schedule, 1};
+    call_reply(
+        call, 200,
+        json_pack("{s:o}", "fires", encode_fires(&set, from_ms / 1000, from_ms / 1000, count)));
+    schedule_free(schedule);
+}
+
+/* What is wrong is the answer here, not a problem. */
+void validate_schedule(struct call *call)
+{
+    struct schedule *schedule = NULL;
+    struct parse_error error = {0};
+    const char *spec = read_spec(call);
+    if (!spec)
+        return;
+    enum status st = parse(call, spec, &schedule, &error);
+    json_t *answer = st == OK ? encode_schedule(call, schedule)
+                     : st == E_NOMEM
+                         ? NULL
+                         : json_pack("{s:s, s:i, s:o}", "spec", spec, "column", error.column,
+                                     "message", json_words(error.message));
+    if (answer)
+        json_object_set_new(answer, "valid", json_boolean(st == OK));
+    call_reply(call, 200, answer);
+    schedule_free(schedule);
+}

@@ -1,0 +1,207 @@
+/* The output of a run, as a stream while it runs, and as a file. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOB "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"]}"
+
+struct wanted {
+    const struct client *client;
+    const char *text;
+};
+
+static bool has_text(void *context)
+{
+    const struct wanted *wanted = context;
+    return strstr(client_text(wanted->client), wanted->text) != NULL;
+}
+
+static void wait_for(struct world *world, const struct client *client, const char *text)
+{
+    struct wanted wanted = {client, text};
+    world_until(world, has_text, &wanted);
+}
+
+struct running {
+    struct world *world;
+    struct id id;
+    char text[ID_TEXT + 1];
+};
+
+static bool is_running(void *context)
+{
+    const struct running *running = context;
+    const struct run *run = engine_find_run(running->world->engine, &running->id);
+    return run && run->state == RUN_RUNNING;
+}
+
+static bool is_recorded(void *context)
+{
+    const struct running *running = context;
+    return !engine_find_run(running->world->engine, &running->id);
+}
+
+static void start(struct world *world, struct running *ret)
+{
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    json_t *run = EXPECT(world, 202, "POST /jobs/a/run", NULL);
+    ret->world = world;
+    snprintf(ret->text, sizeof(ret->text), "%s", member_text(run, "run_id"));
+    assert_int_equal(id_parse(ret->text, &ret->id), OK);
+    json_decref(run);
+    world_until(world, is_running, ret);
+}
+
+static void print(const struct running *running, const char *text)
+{
+    fake_executor_print(running->world->executor, &running->id, OUTPUT_STDOUT, text, strlen(text));
+}
+
+static void end(struct running *running)
+{
+    assert_true(fake_executor_end(running->world->executor, &running->id, 0));
+    world_until(running->world, is_recorded, running);
+}
+
+static struct client *follow(const struct running *running, const char *headers)
+{
+    char request[256];
+    int length = snprintf(request, sizeof(request),
+                          "GET /api/v1/runs/%s/log/stream HTTP/1.1\r\nHost: p\r\n%s\r\n",
+                          running->text, headers);
+    struct client *client = client_connect(running->world);
+    client_send(client, request, (size_t)length);
+    return client;
+}
+
+static void test_stream(void **state)
+{
+    struct world *world = *state;
+    struct running running;
+    start(world, &running);
+    print(&running, "one\n");
+    struct client *client = follow(&running, "");
+    wait_for(world, client, "\"text\":\"one\\n\"");
+    assert_int_equal(api_open_requests(world->api), 0);
+    print(&running, "two\n");
+    wait_for(world, client, "\"text\":\"two\\n\"");
+    assert_null(strstr(client_text(client), "event: end"));
+    print(&running, "three\n");
+    end(&running);
+    wait_for(world, client, "event: end\n");
+    const char *three = strstr(client_text(client), "three");
+    assert_non_null(three);
+    assert_true(three < strstr(client_text(client), "event: end\n"));
+    assert_non_null(strstr(client_text(client), "\"state\":\"ok\""));
+    /* The connection is good for another request. */
+    client_clear(client);
+    static const char next[] = "GET /livez HTTP/1.1\r\nHost: p\r\n\r\n";
+    client_send(client, next, sizeof(next) - 1);
+    wait_for(world, client, " 200 ");
+    client_free(client);
+}
+
+static void test_stream_of_the_past(void **state)
+{
+    struct world *world = *state;
+    struct running running;
+    start(world, &running);
+    print(&running, "one\n");
+    print(&running, "two\n");
+    end(&running);
+    struct client *client = follow(&running, "");
+    wait_for(world, client, "event: end\n");
+    assert_non_null(strstr(client_text(client), "one\\n"));
+    client_free(client);
+    client = follow(&running, "Last-Event-ID: 4\r\n");
+    wait_for(world, client, "event: end\n");
+    assert_null(strstr(client_text(client), "one"));
+    assert_non_null(strstr(client_text(client), "two\\n"));
+    client_free(client);
+    EXPECT_STATUS(world, 404, "GET /runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/log/stream", NULL);
+}
+
+static bool has_no_connections(void *context)
+{
+    return api_connections(((struct world *)context)->api) == 0;
+}
+
+/* While it runs, and while the history is asked. */
+static void test_reader_leaves(void **state)
+{
+    struct world *world = *state;
+    struct running running;
+    start(world, &running);
+    for (int i = 0; i < 10; i++) {
+        struct client *client = follow(&running, "");
+        if (i % 2)
+            wait_for(world, client, "text/event-stream");
+        client_free(client);
+    }
+    world_until(world, has_no_connections, world);
+    end(&running);
+    for (int i = 0; i < 10; i++) {
+        world_hold(world);
+        struct client *client = follow(&running, "");
+        client_free(client);
+        world_release(world);
+        world_until(world, has_no_connections, world);
+    }
+}
+
+static void test_raw(void **state)
+{
+    struct world *world = *state;
+    struct running running;
+    char line[128];
+    start(world, &running);
+    print(&running, "0123456789");
+    print(&running, "abcdefghij");
+    static const struct {
+        int line;
+        const char *range;
+        int status;
+        const char *text, *content_range;
+    } cases[] = {
+        {__LINE__, "", 200, "0123456789abcdefghij", NULL},
+        {__LINE__, "Range: bytes=0-3\r\n", 206, "0123", "bytes 0-3/20"},
+        {__LINE__, "Range: bytes=8-11\r\n", 206, "89ab", "bytes 8-11/20"},
+        {__LINE__, "Range: bytes=15-\r\n", 206, "fghij", "bytes 15-19/20"},
+        {__LINE__, "Range: bytes=15-99\r\n", 206, "fghij", "bytes 15-19/20"},
+        {__LINE__, "Range: bytes=20-\r\n", 416, NULL, "bytes */20"},
+        {__LINE__, "Range: bytes=3-1\r\n", 200, "0123456789abcdefghij", NULL},
+        {__LINE__, "Range: bytes=-5\r\n", 200, "0123456789abcdefghij", NULL},
+        {__LINE__, "Range: lines=1-2\r\n", 200, "0123456789abcdefghij", NULL},
+    };
+    snprintf(line, sizeof(line), "GET /runs/%s/log?raw=true", running.text);
+    struct answer answer = ask(world, line, NULL);
+    assert_string_equal(answer.text, "0123456789abcdefghij"); /* while it runs */
+    answer_release(&answer);
+    end(&running);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        answer = ask_with(world, line, cases[i].range, NULL);
+        char *range = answer_header(&answer, "Content-Range");
+        if (answer.status != cases[i].status ||
+            (cases[i].text && strcmp(answer.text, cases[i].text) != 0) ||
+            (range ? !cases[i].content_range || strcmp(range, cases[i].content_range) != 0
+                   : cases[i].content_range != NULL))
+            fail_msg("line %d: %d %s %s", cases[i].line, answer.status, range ? range : "",
+                     answer.text);
+        free(range);
+        answer_release(&answer);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_stream),
+        TEST(test_stream_of_the_past),
+        TEST(test_reader_leaves),
+        TEST(test_raw),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

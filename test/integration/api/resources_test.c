@@ -1,0 +1,281 @@
+/* PATCH, the filters and orders of lists, schedules without a job, the timeline. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOB "{\"schedule\":\"0 0 1 1 *\",\"timezone\":\"UTC\",\"command\":[\"true\"]}"
+
+/* ---- PATCH ---- */
+
+static void test_patch(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        int line;
+        const char *patch;
+        int status;
+        const char *path, *text; /* a member of the answer; NULL: there is none */
+    } cases[] = {
+        {__LINE__, "{\"notes\":\"hello\"}", 200, "notes", "hello"},
+        {__LINE__, "{\"labels\":{\"a\":\"1\",\"b\":\"2\"}}", 200, "labels.b", "2"},
+        {__LINE__, "{\"labels\":{\"a\":null}}", 200, "labels.a", NULL},
+        {__LINE__, "{}", 200, "labels.b", "2"},
+        {__LINE__, "{\"notes\":null}", 200, "notes", NULL},
+        {__LINE__, "{\"schedules\":[\"1 0 1 1 *\",\"2 0 1 1 *\"]}", 200, "schedules.1",
+         "2 0 1 1 *"},
+        {__LINE__, "{\"schedule\":\"3 0 1 1 *\"}", 200, "schedule", "3 0 1 1 *"},
+        {__LINE__, "{\"shell\":\"echo hi\"}", 200, "shell", "echo hi"},
+        {__LINE__, "{\"command\":[\"false\"]}", 200, "command.0", "false"},
+        {__LINE__, "{\"name\":\"a\"}", 200, "name", "a"},
+        {__LINE__, "{\"name\":\"b\"}", 422, "errors.0.pointer", "/name"},
+        {__LINE__, "{\"schedule\":\"99 * * * *\"}", 422, "status", NULL},
+        {__LINE__, "{\"command\":null}", 422, "status", NULL},
+        {__LINE__, "{\"nonsense\":1}", 422, "status", NULL},
+        {__LINE__, "[]", 422, "status", NULL},
+        {__LINE__, "\"x\"", 422, "status", NULL},
+    };
+    EXPECT_STATUS(world, 404, "PATCH /jobs/a", "{\"notes\":\"x\"}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer = ask(world, "PATCH /jobs/a", cases[i].patch);
+        json_t *found = member(answer.body, cases[i].path);
+        if (answer.status != cases[i].status ||
+            (cases[i].text &&
+             (!json_is_string(found) || strcmp(json_string_value(found), cases[i].text) != 0)) ||
+            (!cases[i].text && cases[i].status == 200 && found))
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, answer.text);
+        answer_release(&answer);
+    }
+    struct answer old = ask_with(world, "PATCH /jobs/a", "If-Match: \"1\"\r\n", "{}");
+    assert_int_equal(old.status, 412);
+    answer_release(&old);
+    json_t *job = EXPECT(world, 200, "PATCH /jobs/a?dry_run=true", "{\"owner\":\"me\"}");
+    assert_string_equal(member_text(job, "owner"), "me");
+    json_decref(job);
+    job = EXPECT(world, 200, "GET /jobs/a", NULL);
+    assert_null(member(job, "owner"));
+    json_decref(job);
+}
+
+/* Two at once: neither's change is lost. */
+static void test_patches_meet(void **state)
+{
+    struct world *world = *state;
+    static const char *const requests[] = {
+        "PATCH /api/v1/jobs/a HTTP/1.1\r\nHost: p\r\nConnection: close\r\nContent-Length: 13\r\n"
+        "\r\n{\"notes\":\"n\"}",
+        "PATCH /api/v1/jobs/a HTTP/1.1\r\nHost: p\r\nConnection: close\r\nContent-Length: 13\r\n"
+        "\r\n{\"owner\":\"o\"}",
+    };
+    int statuses[2];
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    ask_at_once(world, requests, 2, statuses);
+    assert_int_equal(statuses[0], 200);
+    assert_int_equal(statuses[1], 200);
+    json_t *job = EXPECT(world, 200, "GET /jobs/a", NULL);
+    assert_string_equal(member_text(job, "notes"), "n");
+    assert_string_equal(member_text(job, "owner"), "o");
+    json_decref(job);
+}
+
+/* ---- lists ---- */
+
+static void put_jobs(struct world *world)
+{
+    EXPECT_STATUS(world, 201, "PUT /jobs/a",
+                  "{\"schedule\":\"0 0 1 3 *\",\"command\":[\"x\"],\"owner\":\"ann\"}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/b",
+                  "{\"schedule\":\"* * * * *\",\"command\":[\"x\"],\"owner\":\"bob\","
+                  "\"paused\":true}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/c", "{\"schedule\":\"@manual\",\"command\":[\"x\"]}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/d",
+                  "{\"schedule\":\"@hourly\",\"command\":[\"x\"],\"owner\":\"ann\"}");
+}
+
+/* The names of a list, page by page, as "a,b,c". */
+static void names_of(struct world *world, const char *query, char names[64])
+{
+    char line[512], cursor[256] = "";
+    names[0] = '\0';
+    do {
+        snprintf(line, sizeof(line), "GET /jobs?%s%s%s", query, *cursor ? "&cursor=" : "", cursor);
+        json_t *page = EXPECT(world, 200, line, NULL);
+        for (size_t i = 0; i < member_count(page, "items"); i++) {
+            char path[32];
+            snprintf(path, sizeof(path), "items.%zu.name", i);
+            size_t used = strlen(names);
+            snprintf(names + used, 64 - used, "%s%s", used ? "," : "", member_text(page, path));
+        }
+        json_t *next = member(page, "next");
+        snprintf(cursor, sizeof(cursor), "%s", json_is_string(next) ? json_string_value(next) : "");
+        json_decref(page);
+    } while (*cursor);
+}
+
+static void test_filters(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        int line;
+        const char *query, *names;
+    } cases[] = {
+        {__LINE__, "", "a,b,c,d"},
+        {__LINE__, "owner=ann", "a,d"},
+        {__LINE__, "owner=an", ""},
+        {__LINE__, "status=paused", "b"},
+        {__LINE__, "status=never", "a,b,c"},
+        {__LINE__, "status=ok", "d"},
+        {__LINE__, "status=failed", ""},
+        {__LINE__, "status=ok&owner=ann", "d"},
+        {__LINE__, "sort=next", "d,a,b,c"},
+        {__LINE__, "sort=next&limit=1", "d,a,b,c"},
+        {__LINE__, "sort=next&limit=3", "d,a,b,c"},
+        {__LINE__, "sort=last", "d,a,b,c"},
+        {__LINE__, "sort=last&limit=2", "d,a,b,c"},
+        {__LINE__, "sort=next&owner=ann&limit=1", "d,a"},
+        {__LINE__, "sort=name&limit=1", "a,b,c,d"},
+    };
+    put_jobs(world);
+    fake_executor_set_instant(world->executor, true);
+    json_t *run = EXPECT(world, 202, "POST /jobs/d/run", NULL);
+    char line[80];
+    snprintf(line, sizeof(line), "GET /runs/%s", member_text(run, "run_id"));
+    json_decref(run);
+    for (bool ended = false; !ended;) {
+        run = EXPECT(world, 200, line, NULL);
+        ended = strcmp(member_text(run, "state"), "ok") == 0;
+        json_decref(run);
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char names[64];
+        names_of(world, cases[i].query, names);
+        if (strcmp(names, cases[i].names) != 0)
+            fail_msg("line %d: %s", cases[i].line, names);
+    }
+    EXPECT_STATUS(world, 422, "GET /jobs?status=nonsense", NULL);
+    EXPECT_STATUS(world, 422, "GET /jobs?sort=nonsense", NULL);
+    EXPECT_STATUS(world, 422, "GET /jobs?sort=next&cursor=YQ==", NULL);
+}
+
+static void test_fields(void **state)
+{
+    struct world *world = *state;
+    put_jobs(world);
+    json_t *page = EXPECT(world, 200, "GET /jobs?fields=name,status", NULL);
+    assert_int_equal(json_object_size(member(page, "items.0")), 2);
+    assert_non_null(member(page, "items.0.status.next_at"));
+    json_decref(page);
+    page = EXPECT(world, 200, "GET /jobs?fields=nam", NULL);
+    assert_int_equal(json_object_size(member(page, "items.0")), 0);
+    json_decref(page);
+}
+
+/* ---- schedules ---- */
+
+static void test_schedules(void **state)
+{
+    struct world *world = *state;
+    json_t *answer = EXPECT(
+        world, 200, "GET /schedule/explain?spec=30+2+*+*+SUN&tz=America/New_York&lang=en", NULL);
+    assert_string_equal(member_text(answer, "timezone"), "America/New_York");
+    assert_non_null(strstr(member_text(answer, "text"), "02:30"));
+    assert_true(member_count(answer, "warnings") > 0); /* the clock skips it once a year */
+    json_decref(answer);
+    struct answer zh =
+        ask_with(world, "GET /schedule/explain?spec=@hourly", "Accept-Language: zh\r\n", NULL);
+    assert_non_null(strstr(member_text(zh.body, "text"), "小时"));
+    answer_release(&zh);
+    answer = EXPECT(world, 200,
+                    "GET /schedule/next?spec=0+9+*+*+*&tz=UTC&n=2&from=2026-03-01T00:00:00Z", NULL);
+    assert_string_equal(member_text(answer, "fires.0.at"), "2026-03-01T09:00:00.000Z");
+    assert_string_equal(member_text(answer, "fires.1.at"), "2026-03-02T09:00:00.000Z");
+    assert_int_equal(member_count(answer, "fires"), 2);
+    json_decref(answer);
+    answer = EXPECT(world, 200, "GET /schedule/validate?spec=0+9+*+*+*", NULL);
+    assert_true(json_is_true(member(answer, "valid")));
+    json_decref(answer);
+    answer = EXPECT(world, 200, "GET /schedule/validate?spec=75+9+*+*+*", NULL);
+    assert_true(json_is_false(member(answer, "valid")));
+    assert_int_equal(member_number(answer, "column"), 1);
+    json_decref(answer);
+    answer = EXPECT(world, 422, "GET /schedule/explain?spec=0+99+*+*+*", NULL);
+    assert_int_equal(member_number(answer, "errors.0.column"), 3);
+    json_decref(answer);
+    EXPECT_STATUS(world, 422, "GET /schedule/explain", NULL);
+    EXPECT_STATUS(world, 422, "GET /schedule/explain?spec=@hourly&lang=fr", NULL);
+    EXPECT_STATUS(world, 422, "GET /schedule/explain?spec=@hourly&tz=Mars/Base", NULL);
+}
+
+/* ---- again ---- */
+
+static void test_retry(void **state)
+{
+    struct world *world = *state;
+    char line[80];
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    json_t *run = EXPECT(world, 202, "POST /jobs/a/run", NULL);
+    struct id id;
+    assert_int_equal(id_parse(member_text(run, "run_id"), &id), OK);
+    snprintf(line, sizeof(line), "POST /runs/%s/retry", member_text(run, "run_id"));
+    EXPECT_STATUS(world, 409, line, NULL);
+    while (!fake_executor_end(world->executor, &id, 1))
+        EXPECT_STATUS(world, 200, "GET /agent", NULL);
+    json_decref(run);
+    struct answer answer = {0};
+    do {
+        answer_release(&answer);
+        answer = ask(world, line, NULL);
+    } while (answer.status == 409);
+    assert_int_equal(answer.status, 202);
+    assert_string_not_equal(member_text(answer.body, "run_id"), strrchr(line, '/'));
+    answer_release(&answer);
+    EXPECT_STATUS(world, 404, "POST /runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/retry", NULL);
+}
+
+/* ---- the timeline ---- */
+
+static void test_timeline(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", "{\"schedule\":\"0 * * * *\",\"command\":[\"x\"]}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/b", "{\"schedule\":\"0 */2 * * *\",\"command\":[\"x\"]}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/p",
+                  "{\"schedule\":\"0 * * * *\",\"command\":[\"x\"],\"paused\":true}");
+    char line[128];
+    snprintf(line, sizeof(line),
+             "GET /timeline?from=2090-01-01T00:00:00Z&to=2090-01-02T00:00:00Z&herd=true");
+    json_t *answer = EXPECT(world, 200, line, NULL);
+    assert_int_equal(member_count(answer, "ticks"), 24 + 12);
+    assert_string_equal(member_text(answer, "ticks.0.at"), "2090-01-01T00:00:00.000Z");
+    assert_int_equal(member_count(answer, "herds"), 12);
+    assert_int_equal(member_number(answer, "herds.0.jobs"), 2);
+    assert_true(json_is_false(member(answer, "more")));
+    json_decref(answer);
+    answer = EXPECT(world, 200,
+                    "GET /timeline?from=2090-01-01T00:00:00Z&to=2090-01-02T00:00:00Z&limit=5&job=b",
+                    NULL);
+    assert_int_equal(member_count(answer, "ticks"), 5);
+    assert_true(json_is_true(member(answer, "more")));
+    assert_null(member(answer, "herds"));
+    json_decref(answer);
+    EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
+    answer = EXPECT(world, 200, "GET /timeline", NULL);
+    assert_int_equal(member_count(answer, "runs"), 1);
+    json_decref(answer);
+    EXPECT_STATUS(world, 422, "GET /timeline?from=2090-01-02T00:00:00Z&to=2090-01-01T00:00:00Z",
+                  NULL);
+    EXPECT_STATUS(world, 422, "GET /timeline?from=2090-01-02T00:00:00Z&to=2091-01-01T00:00:00Z",
+                  NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_patch),     TEST(test_patches_meet), TEST(test_filters),  TEST(test_fields),
+        TEST(test_schedules), TEST(test_retry),        TEST(test_timeline),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
