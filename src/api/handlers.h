@@ -19,6 +19,10 @@ void undrain_node(struct call *call);
 void get_cluster(struct call *call);
 void advance_cursors(struct call *call);
 
+/* openapi.c */
+void get_openapi(struct call *call);
+void get_api_page(struct call *call);
+
 /* watch.c */
 void watch_change(void *context, const struct store_change *change); /* for the engine */
 void get_events(struct call *call);

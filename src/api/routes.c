@@ -10,6 +10,10 @@ const struct route api_routes[] = {
      "Whether it can do its work: 503 if not"},
     {HTTP_GET, "/metrics", RIGHT_VIEW, ROUTE_EARLY | ROUTE_TEXT, "jobs", "", get_metrics,
      "Numbers for Prometheus"},
+    {HTTP_GET, "/openapi.json", RIGHT_VIEW, ROUTE_EARLY, "", "", get_openapi,
+     "This description, for programs"},
+    {HTTP_GET, "/api", RIGHT_VIEW, ROUTE_EARLY | ROUTE_TEXT, "", "", get_api_page,
+     "The same, for people"},
 
     {HTTP_GET, V1 "/agent", RIGHT_VIEW, ROUTE_EARLY, "", "", get_agent,
      "This node's agent, its store and its history"},

@@ -1,0 +1,308 @@
+/* The description and the API agree: every route is described and every description has its route,
+ * and what is answered has the shape that is promised. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "openapi.h"
+#include "routes.h"
+
+#define JOB "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],\"overlap\":\"allow\"}"
+
+/* ---- a small validator ---- */
+
+struct check {
+    json_t *description;
+    char path[256];
+    char problem[512]; /* empty: none */
+};
+
+static bool has_type(const json_t *value, const char *type)
+{
+    return strcmp(type, "string") == 0    ? json_is_string(value)
+           : strcmp(type, "integer") == 0 ? json_is_integer(value)
+           : strcmp(type, "number") == 0  ? json_is_number(value)
+           : strcmp(type, "boolean") == 0 ? json_is_boolean(value)
+           : strcmp(type, "array") == 0   ? json_is_array(value)
+           : strcmp(type, "object") == 0  ? json_is_object(value)
+                                          : json_is_null(value);
+}
+
+static bool has_one_of(const json_t *value, const json_t *types)
+{
+    if (json_is_string(types))
+        return has_type(value, json_string_value(types));
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        if (has_type(value, json_string_value(json_array_get(types, i))))
+            return true;
+    }
+    return !types;
+}
+
+static bool is_in(const json_t *value, const json_t *choices)
+{
+    for (size_t i = 0; i < json_array_size(choices); i++) {
+        if (json_equal(value, json_array_get(choices, i)))
+            return true;
+    }
+    return !choices;
+}
+
+static bool complain(struct check *check, const char *what)
+{
+    if (!check->problem[0])
+        snprintf(check->problem, sizeof(check->problem), "%.240s: %.200s", check->path, what);
+    return false;
+}
+
+static bool validate(struct check *check, const json_t *value, const json_t *schema);
+
+static bool validate_members(struct check *check, const json_t *value, const json_t *schema)
+{
+    const json_t *properties = json_object_get(schema, "properties");
+    const json_t *required = json_object_get(schema, "required");
+    const char *name;
+    json_t *item;
+    for (size_t i = 0; i < json_array_size(required); i++) {
+        name = json_string_value(json_array_get(required, i));
+        if (!json_object_get(value, name))
+            return complain(check, name);
+    }
+    size_t length = strlen(check->path);
+    json_object_foreach ((json_t *)(uintptr_t)value, name, item) {
+        const json_t *known = json_object_get(properties, name);
+        snprintf(check->path + length, sizeof(check->path) - length, "/%s", name);
+        if (required && !known && !json_object_get(schema, "allOf"))
+            return complain(check, "is not described");
+        if (known && !validate(check, item, known))
+            return false;
+        check->path[length] = '\0';
+    }
+    return true;
+}
+
+static bool validate_any(struct check *check, const json_t *value, const json_t *choices)
+{
+    for (size_t i = 0; i < json_array_size(choices); i++) {
+        struct check one = *check;
+        if (validate(&one, value, json_array_get(choices, i)))
+            return true;
+        if (i + 1 == json_array_size(choices))
+            *check = one;
+    }
+    return false;
+}
+
+static bool validate(struct check *check, const json_t *value, const json_t *schema)
+{
+    const char *name = json_string_value(json_object_get(schema, "$ref"));
+    if (name) {
+        const json_t *schemas =
+            json_object_get(json_object_get(check->description, "components"), "schemas");
+        schema = json_object_get(schemas, strrchr(name, '/') + 1);
+        if (!schema)
+            return complain(check, name);
+    }
+    if (!has_one_of(value, json_object_get(schema, "type")))
+        return complain(check, "has another type");
+    if (!is_in(value, json_object_get(schema, "enum")))
+        return complain(check, "is none of the known values");
+    if (json_object_get(schema, "anyOf") &&
+        !validate_any(check, value, json_object_get(schema, "anyOf")))
+        return false;
+    if (json_is_object(value) && !json_object_get(schema, "anyOf"))
+        return validate_members(check, value, schema);
+    size_t length = strlen(check->path);
+    for (size_t i = 0; i < json_array_size(value) && json_object_get(schema, "items"); i++) {
+        snprintf(check->path + length, sizeof(check->path) - length, "/%zu", i);
+        if (!validate(check, json_array_get(value, i), json_object_get(schema, "items")))
+            return false;
+        check->path[length] = '\0';
+    }
+    return true;
+}
+
+/* ---- the table and the parts ---- */
+
+static const char *method_name(enum http_method method)
+{
+    return method == HTTP_GET      ? "get"
+           : method == HTTP_PUT    ? "put"
+           : method == HTTP_POST   ? "post"
+           : method == HTTP_DELETE ? "delete"
+                                   : "patch";
+}
+
+static bool is_used(const char *word, bool is_param)
+{
+    for (size_t i = 0; i < api_route_count; i++) {
+        if (word_in_list(is_param ? api_routes[i].params : api_routes[i].fields, word))
+            return true;
+    }
+    return false;
+}
+
+static void check_words(json_t *known, const char *list, const char *what)
+{
+    char copy[256], *rest = copy;
+    snprintf(copy, sizeof(copy), "%s", list);
+    for (char *word; (word = strsep(&rest, " "));) {
+        if (*word && strcmp(word, ANY_BODY) != 0 && !json_object_get(known, word))
+            fail_msg("%s \"%s\" is not described", what, word);
+    }
+}
+
+static void test_parts_match_routes(void **state)
+{
+    json_t *parts = json_loads(openapi_parts, JSON_REJECT_DUPLICATES, NULL);
+    json_t *operations = json_object_get(parts, "operations");
+    const char *name;
+    json_t *value;
+    (void)state;
+    assert_non_null(parts);
+    for (size_t i = 0; i < api_route_count; i++) {
+        char key[128];
+        snprintf(key, sizeof(key), "%s %s", method_name(api_routes[i].method),
+                 api_routes[i].pattern);
+        if (!json_object_get(operations, key))
+            fail_msg("%s is not described", key);
+        check_words(json_object_get(parts, "parameters"), api_routes[i].params, "parameter");
+        check_words(json_object_get(parts, "fields"), api_routes[i].fields, "field");
+    }
+    assert_int_equal(json_object_size(operations), api_route_count);
+    json_object_foreach (json_object_get(parts, "parameters"), name, value) {
+        if (!is_used(name, true))
+            fail_msg("no route has the parameter \"%s\"", name);
+    }
+    json_object_foreach (json_object_get(parts, "fields"), name, value) {
+        if (!is_used(name, false))
+            fail_msg("no route has the field \"%s\"", name);
+    }
+    json_decref(parts);
+}
+
+/* ---- what is answered ---- */
+
+/* A request for a route, with things that are there; false: none that ends by itself. */
+static bool make_request(const struct route *route, const char *run_id, char line[300],
+                         const char **body)
+{
+    static const struct {
+        const char *pattern, *query, *body;
+    } needs[] = {
+        {V1 "/schedule/explain", "?spec=@hourly", NULL},
+        {V1 "/schedule/next", "?spec=@hourly", NULL},
+        {V1 "/schedule/validate", "?spec=99", NULL},
+        {V1 "/timeline", "?herd=true", NULL},
+        {V1 "/runs", "?ledger=true", NULL},
+        {V1 "/jobs:batch", "", "{\"put\":[" JOB "],\"delete\":[\"none\"]}"},
+        {V1 "/jobs/{name}/backfill", "", "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\"}"},
+    };
+    const char *open = strchr(route->pattern, '{'), *query = "";
+    *body = NULL;
+    if (route->flags & ROUTE_STREAM || strstr(route->pattern, "undelete"))
+        return false;
+    if (strcmp(route->fields, ANY_BODY) == 0)
+        *body = JOB;
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+        if (strcmp(needs[i].pattern, route->pattern) == 0) {
+            query = needs[i].query;
+            *body = needs[i].body;
+        }
+    }
+    char method[8];
+    snprintf(method, sizeof(method), "%s", method_name(route->method));
+    for (char *at = method; *at; at++)
+        *at = (char)(*at - 'a' + 'A');
+    if (open)
+        snprintf(line, 300, "%s /%.*s%s%s%s", method, (int)(open - route->pattern), route->pattern,
+                 open[1] == 'i' ? run_id : "a", strchr(open, '}') + 1, query);
+    else
+        snprintf(line, 300, "%s /%s%s", method, route->pattern, query);
+    return true;
+}
+
+static const json_t *schema_of(json_t *description, const struct route *route, int status)
+{
+    char code[8];
+    snprintf(code, sizeof(code), "%d", status);
+    json_t *responses = json_object_get(
+        json_object_get(json_object_get(json_object_get(description, "paths"), route->pattern),
+                        method_name(route->method)),
+        "responses");
+    const json_t *response = json_object_get(responses, code);
+    if (!response)
+        response = json_object_get(responses, "default");
+    const json_t *content = json_object_get(response, "content");
+    const json_t *media = json_object_get(content, json_object_get(content, "application/json")
+                                                       ? "application/json"
+                                                       : "application/problem+json");
+    return json_object_get(media, "schema");
+}
+
+/* Every route is asked, with what is there and what is not: the answers, problems too, are as the
+ * description says. */
+static void test_answers_have_their_shape(void **state)
+{
+    struct world *world = *state;
+    struct check check = {.description = EXPECT(world, 200, "GET //openapi.json", NULL)};
+    char run_id[32];
+    size_t good = 0;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    fake_executor_set_instant(world->executor, true);
+    for (size_t i = 0; i < api_route_count; i++) {
+        char line[300];
+        const char *body;
+        struct answer run = ask(world, "POST /jobs/a/run", NULL);
+        snprintf(run_id, sizeof(run_id), "%s", member_text(run.body, "run_id"));
+        answer_release(&run);
+        if (make_request(&api_routes[i], run_id, line, &body)) {
+            struct answer answer = ask(world, line, body);
+            int status = answer.status == 201 ? 200 : answer.status;
+            snprintf(check.path, sizeof(check.path), "%.200s (%d)", line, answer.status);
+            if (!(api_routes[i].flags & ROUTE_TEXT) &&
+                !validate(&check, answer.body,
+                          schema_of(check.description, &api_routes[i], status)))
+                fail_msg("%s\n%s", check.problem, answer.text);
+            good += answer.status < 300;
+            answer_release(&answer);
+        }
+        if (api_routes[i].method == HTTP_DELETE)
+            EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    }
+    assert_true(good >= api_route_count - 8);
+    json_decref(check.description);
+}
+
+static void test_description(void **state)
+{
+    struct world *world = *state;
+    json_t *description = EXPECT(world, 200, "GET //openapi.json", NULL);
+    assert_string_equal(member_text(description, "openapi"), "3.1.0");
+    assert_string_equal(member_text(description, "info.version"), "1.2.3");
+    json_t *livez = json_object_get(member(description, "paths"), "/livez");
+    assert_int_equal(member_count(livez, "get.security"), 0);
+    assert_string_equal(member_text(livez, "get.x-right"), "none");
+    json_decref(description);
+    struct answer page = ask(world, "GET //api", NULL);
+    char *type = answer_header(&page, "Content-Type");
+    assert_int_equal(page.status, 200);
+    assert_string_equal(type, "text/html; charset=utf-8");
+    assert_non_null(strstr(page.text, "/api/v1/jobs/{name}/run"));
+    assert_null(strstr(page.text, "<script"));
+    free(type);
+    answer_release(&page);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_match_routes),
+        TEST(test_answers_have_their_shape),
+        TEST(test_description),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
