@@ -43,8 +43,10 @@ bench golang-go       go
 bench golang-github-gorhill-cronexpr-dev
 bench golang-github-robfig-cron-dev
 bench nodejs          node
+bench nginx-light     nginx
 bench npm             npm
 bench procps          pgrep
+bench wrk             wrk
 '
 
 fail()

@@ -5,14 +5,17 @@
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "clock.h"
 #include "loop.h"
 #include "server_tls.h"
 
-enum { SWEEP_MS = 1000 };
+enum { SWEEP_MS = 1000, SINGLE_WRITE = 256 << 10 };
 
 enum phase { RECEIVING, SERVING, SENDING, STREAMING, IDLE };
 
@@ -152,6 +155,15 @@ static struct bufferevent *make_bufferevent(struct event_base *base, void *conte
     return bev;
 }
 
+/* An answer goes out in one piece if it can, and its last part does not wait for the client to
+ * confirm the one before. */
+static void send_at_once(struct bufferevent *bev, int fd)
+{
+    int on = 1;
+    bufferevent_set_max_single_write(bev, SINGLE_WRITE);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* fails on a UNIX socket */
+}
+
 /* Right after the accepting, before anything is read: by now the library has its own object for the
  * connection, which is the argument of its callbacks. */
 static void settle(evutil_socket_t fd, short events, void *context)
@@ -171,6 +183,7 @@ static void settle(evutil_socket_t fd, short events, void *context)
             TAILQ_INSERT_TAIL(&connections->all, fresh, link);
             fresh->http = http;
             fresh->fd = (int)bufferevent_getfd(bev);
+            send_at_once(bev, fresh->fd);
             remember(connections, fresh);
             evhttp_connection_set_closecb(fresh->http, on_close, fresh);
         }

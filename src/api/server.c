@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "events.h"
@@ -120,8 +121,18 @@ static enum status open_address(struct api *api, const char *text,
     return serve(api, fd, true, limits);
 }
 
-static struct connection_limits fill_limits(struct connection_limits limits)
+/* Half of the descriptors stay for the store, the history and the spawner. */
+static size_t affordable_connections(size_t listeners)
 {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return files.rlim_cur / 2 / listeners;
+}
+
+static struct connection_limits fill_limits(struct connection_limits limits, size_t listeners)
+{
+    size_t affordable = affordable_connections(listeners);
 #define FILL(field) limits.field = limits.field ? limits.field : default_limits.field
     FILL(connections);
     FILL(request_ms);
@@ -130,13 +141,15 @@ static struct connection_limits fill_limits(struct connection_limits limits)
     FILL(bytes_per_s);
     FILL(held_bytes);
 #undef FILL
+    if (limits.connections > affordable)
+        limits.connections = affordable;
     return limits;
 }
 
 static enum status open_listeners(struct api *api, const struct api_config *config,
                                   struct strbuf *why)
 {
-    struct connection_limits limits = fill_limits(config->limits);
+    struct connection_limits limits = fill_limits(config->limits, 1 + config->listen_count);
     int fd;
     api->listeners = calloc(1 + config->listen_count, sizeof(*api->listeners));
     if (!api->listeners)

@@ -1,0 +1,13 @@
+/* The API under load: a server with many jobs, and subscribers that only listen. */
+#ifndef PEAL_API_BENCH_H
+#define PEAL_API_BENCH_H
+
+/* serve DIR JOBS DUE: prints its port, then serves until it is killed. JOBS are never due, DUE are
+ * due every second, spread over it, and end at once. Everybody may look. */
+int serve(char **argv);
+
+/* subscribe PORT COUNT: opens COUNT streams of events, prints "ready", and listens until its
+ * standard input ends. */
+int subscribe(char **argv);
+
+#endif
