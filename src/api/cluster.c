@@ -123,8 +123,9 @@ static void advanced(struct call *call)
 void advance_cursors(struct call *call)
 {
     const struct api_ports *ports = &call->api->ports;
-    enum status st =
-        ports->advance ? ports->advance(ports->context, call->principal.name, call_answer, call) : E_NOT_FOUND;
+    enum status st = ports->advance
+                         ? ports->advance(ports->context, call->principal.name, call_answer, call)
+                         : E_NOT_FOUND;
     struct strbuf why;
     strbuf_init(&why);
     if (st == E_NOT_FOUND && store_health(ports->store, &why) != OK)

@@ -124,8 +124,7 @@ static void ended_read(struct call *call)
     if (call->answer != OK)
         call_fail_history(call, call->answer);
     else if (!call->log.found)
-        call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
-                  call->argument);
+        fail_no_run(call);
     else
         start_again(call, &call->log.run);
 }

@@ -128,15 +128,14 @@ int64_t kept_offset(const struct call *call, int64_t offset)
     return kept > kept_head(call) ? kept : kept_head(call);
 }
 
-/* The output is where the run is, until the history of that node has it, too. */
-static void fail_elsewhere(struct call *call, const struct run *run)
+void fail_elsewhere(struct call *call, const struct run *run)
 {
     call_fail_with(call, 409, json_pack("{s:o}", "run", encode_run(run)),
                    "run %s is on node %.63s, which has its output: ask there, peal logs %s",
                    call->argument, run->node, call->argument);
 }
 
-static bool is_elsewhere(const struct call *call, const struct run *run)
+bool is_elsewhere(const struct call *call, const struct run *run)
 {
     return *run->node && run->state != RUN_CLAIMED && strcmp(run->node, call->api->node) != 0;
 }

@@ -88,6 +88,14 @@ static void read_live(struct call *call)
     reply_raw(call, -1);
 }
 
+static void read_open(struct call *call, const struct run *run)
+{
+    if (is_elsewhere(call, run))
+        fail_elsewhere(call, run);
+    else
+        read_live(call);
+}
+
 static void piece_read(struct call *call)
 {
     struct raw *raw = call->state;
@@ -96,13 +104,13 @@ static void piece_read(struct call *call)
         call_fail_history(call, call->answer);
         return;
     }
-    if (!log->found && engine_find_run(call->api->ports.engine, &raw->run_id)) {
-        read_live(call);
+    const struct run *open = engine_find_run(call->api->ports.engine, &raw->run_id);
+    if (!log->found && open) {
+        read_open(call, open);
         return;
     }
     if (!log->found) {
-        call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
-                  call->argument);
+        fail_no_run(call);
         return;
     }
     size_t before = raw->bytes.length;
@@ -156,7 +164,7 @@ void get_raw_log(struct call *call)
     read_range(call, raw);
     const struct run *open = engine_find_run(call->api->ports.engine, &raw->run_id);
     if (open && !run_state_is_end(open->state)) {
-        read_live(call);
+        read_open(call, open);
         return;
     }
     call->log.run_id = raw->run_id;

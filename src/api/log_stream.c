@@ -124,6 +124,15 @@ static void send_live(struct log_stream *log)
     look_again(log, count ? 0 : LOOK_MS);
 }
 
+/* Its output is on this node; false: it is not, and the call has failed. */
+static bool is_here(struct log_stream *log, const struct run *run)
+{
+    if (log->is_open || !is_elsewhere(log->call, run))
+        return true;
+    fail_elsewhere(log->call, run);
+    return false;
+}
+
 static void history_answered(struct call *call)
 {
     struct log_stream *log = call->state;
@@ -137,10 +146,9 @@ static void history_answered(struct call *call)
     } else if (call->answer != OK) {
         look_again(log, LOOK_MS);
     } else if (!call->log.found && !open && !was_open) {
-        call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
-                  call->argument);
+        fail_no_run(call);
     } else if (!call->log.found) { /* on its way to the history */
-        if (open_stream(log))
+        if ((!open || is_here(log, open)) && open_stream(log))
             send_live(log);
     } else {
         int64_t offset = kept_offset(call, log->offset);
@@ -172,7 +180,7 @@ static void look(void *context)
     }
     const struct run *open = engine_find_run(call->api->ports.engine, &log->run_id);
     if (open && !run_state_is_end(open->state)) {
-        if (open_stream(log))
+        if (is_here(log, open) && open_stream(log))
             send_live(log);
         return;
     }
