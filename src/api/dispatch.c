@@ -176,5 +176,5 @@ void dispatch_request(struct listener *listener, struct evhttp_request *request)
     }
     if (find_route(call) && is_ready(call) && read_query(call) && read_body(call) &&
         idempotency_begin(call))
-        call->route->handle(call);
+        call_later(call, call->route->handle);
 }

@@ -16,6 +16,7 @@
 enum {
     BODY_LIMIT = 12 << 20, /* of a batch; dispatch.c has less for the others */
     HEADERS_LIMIT = 16 << 10,
+    TURN_MS = 2,
     SILENCE_S = 60, /* a client that takes nothing of its answer for so long is cut off */
 };
 
@@ -35,16 +36,22 @@ static void on_request(struct evhttp_request *request, void *context)
     dispatch_request(context, request);
 }
 
-/* Answered calls go on. What they put off meanwhile waits for the turn after this one. */
+/* New and answered calls go on, a few in each turn of the loop: runs that are due come in between.
+ * What they put off meanwhile waits for the turn after this one. */
 static void go_on(void *context)
 {
     struct api *api = context;
     struct call_list ready = TAILQ_HEAD_INITIALIZER(ready);
+    int64_t end_ms = clock_now().boot.ms + TURN_MS;
     TAILQ_CONCAT(&ready, &api->ready, in_ready);
-    for (struct call *call; (call = TAILQ_FIRST(&ready));) {
+    for (struct call *call; (call = TAILQ_FIRST(&ready)) && clock_now().boot.ms < end_ms;) {
         TAILQ_REMOVE(&ready, call, in_ready);
         call->then(call);
     }
+    TAILQ_CONCAT(&ready, &api->ready, in_ready);
+    TAILQ_CONCAT(&api->ready, &ready, in_ready);
+    if (!TAILQ_EMPTY(&api->ready))
+        loop_timer_set(api->later, 0);
 }
 
 /* Takes the socket over. */
@@ -121,18 +128,20 @@ static enum status open_address(struct api *api, const char *text,
     return serve(api, fd, true, limits);
 }
 
-/* Half of the descriptors stay for the store, the history and the spawner. */
-static size_t affordable_connections(size_t listeners)
+/* Of the descriptors that the agent may open, an eighth is for the UNIX socket and five are shared
+ * by the addresses; two stay for the store, the history and the spawner. */
+static size_t affordable_connections(size_t addresses)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
-    return files.rlim_cur / 2 / listeners;
+    return addresses ? files.rlim_cur / 8 * 5 / addresses : files.rlim_cur / 8;
 }
 
-static struct connection_limits fill_limits(struct connection_limits limits, size_t listeners)
+/* `addresses` 0: of the UNIX socket. */
+static struct connection_limits fill_limits(struct connection_limits limits, size_t addresses)
 {
-    size_t affordable = affordable_connections(listeners);
+    size_t affordable = affordable_connections(addresses);
 #define FILL(field) limits.field = limits.field ? limits.field : default_limits.field
     FILL(connections);
     FILL(request_ms);
@@ -149,7 +158,8 @@ static struct connection_limits fill_limits(struct connection_limits limits, siz
 static enum status open_listeners(struct api *api, const struct api_config *config,
                                   struct strbuf *why)
 {
-    struct connection_limits limits = fill_limits(config->limits, 1 + config->listen_count);
+    struct connection_limits local = fill_limits(config->limits, 0);
+    struct connection_limits limits = fill_limits(config->limits, config->listen_count);
     int fd;
     api->listeners = calloc(1 + config->listen_count, sizeof(*api->listeners));
     if (!api->listeners)
@@ -158,7 +168,7 @@ static enum status open_listeners(struct api *api, const struct api_config *conf
     if (st != OK)
         return st;
     api->owns_path = true;
-    st = serve(api, fd, false, &limits);
+    st = serve(api, fd, false, &local);
     if (st == OK && config->tls_cert && config->listen_count)
         st = server_tls_new(config->tls_cert, config->tls_key, &api->tls, why);
     for (size_t i = 0; i < config->listen_count && st == OK; i++) {
