@@ -45,6 +45,11 @@ void history_request_done(struct history_request *request)
         log->done(log, st);
         break;
     }
+    case HISTORY_STATS: {
+        struct history_stats *stats = history_request_of(request, history_stats);
+        stats->done(stats, st);
+        break;
+    }
     case HISTORY_PRUNE: {
         struct history_prune *prune = history_request_of(request, history_prune);
         prune->done(prune, st);

@@ -4,9 +4,9 @@
  *
  * One thread (the loop's) calls everything here; answers come from history_dispatch(), through
  * `done`, which may submit further requests. Appends are done in the order of submission, and so
- * are reads and logs; a slow read does not hold back an append. What was appended is seen by every
- * read that is submitted after the append's `done`. Answers are written only when `done` is called
- * with OK. */
+ * are reads, logs and statistics; a slow read does not hold back an append. What was appended is
+ * seen by every read that is submitted after the append's `done`. Answers are written only when
+ * `done` is called with OK. */
 #ifndef PEAL_HISTORY_H
 #define PEAL_HISTORY_H
 
@@ -18,7 +18,13 @@
 
 struct history;
 
-enum history_request_kind { HISTORY_APPEND, HISTORY_READ, HISTORY_LOG, HISTORY_PRUNE };
+enum history_request_kind {
+    HISTORY_APPEND,
+    HISTORY_READ,
+    HISTORY_LOG,
+    HISTORY_STATS,
+    HISTORY_PRUNE,
+};
 
 /* Part of every request: the history's, while it holds it. */
 struct history_request {
@@ -118,14 +124,61 @@ struct history_log {
 /* Frees the answer; the request can be used again. */
 void history_log_release(struct history_log *log);
 
+/* Statistics, gathered while runs are recorded, so that none is looked at again. A run belongs to
+ * the hour in which it was made, however often it is recorded; an amendment takes the place of what
+ * it replaces, but for the shortest and the longest duration, which may be of what was replaced. */
+enum history_span { HISTORY_HOUR, HISTORY_DAY }; /* in UTC */
+
+enum {
+    HISTORY_BUCKETS = 128,      /* of durations: four for each doubling, the last without end */
+    HISTORY_STATS_LIMIT = 2000, /* spans that one request may ask for */
+};
+
+struct history_stats_row {
+    int64_t from_ms;          /* start of the span */
+    int64_t ends[RUN_STATES]; /* runs by state; and ticks of ledger entries, SKIPPED or MISSED */
+    int64_t timed;            /* runs that have a duration: started, ended, and not LOST */
+    int64_t duration_sum_ms, duration_min_ms, duration_max_ms;
+    int64_t buckets[HISTORY_BUCKETS]; /* how many durations are in each */
+    int64_t punctual;                 /* runs that say how late they were: first attempts at a tick
+                                         of a schedule, started */
+    int64_t late_sum_ms;              /* started - tick of those */
+};
+
+/* Oldest first; spans without anything are left out. E_INVALID: from > to, or too many spans. */
+struct history_stats {
+    struct id job_uid;      /* zero: all jobs together */
+    int64_t from_ms, to_ms; /* hours that start in it: from inclusive, to exclusive */
+    enum history_span span;
+    struct history_stats_row *rows; /* answer; freed by history_stats_release */
+    size_t count;
+    void (*done)(struct history_stats *stats, enum status st);
+    void *context;
+    struct history_request request;
+};
+
+/* Frees the answer; the request can be used again. */
+void history_stats_release(struct history_stats *stats);
+
+/* The bucket of a duration, and the shortest duration of a bucket. */
+int history_bucket(int64_t duration_ms);
+int64_t history_bucket_ms(int bucket);
+
+/* A duration that `percent` of the durations do not exceed, within an eighth of the real one; 0 if
+ * there are none. */
+int64_t history_stats_percentile(const struct history_stats_row *row, int percent);
+
 /* Retention: keep the newest keep_runs runs, and as many ledger entries, of a job, and nothing that
  * ended before `before_ms`; 0: no limit. A run that never started ended when its id was made, an
- * entry when it was recorded. Done in small steps between appends; on failure some may be gone. */
+ * entry when it was recorded. Statistics go by age alone, so that they may tell of more than what
+ * is kept; those of all jobs together go when every job is pruned. Done in small steps between
+ * appends; on failure some may be gone. */
 struct history_prune {
     struct id job_uid; /* zero: every job */
     int64_t keep_runs;
     int64_t before_ms;
-    int64_t removed; /* answer: runs and entries */
+    int64_t stats_before_ms; /* statistics of hours that ended by then; 0: as before_ms */
+    int64_t removed;         /* answer: runs and entries */
     void (*done)(struct history_prune *prune, enum status st);
     void *context;
     struct history_request request;
@@ -135,6 +188,7 @@ struct history_ops {
     void (*append)(struct history *history, struct history_append *append);
     void (*read)(struct history *history, struct history_read *read);
     void (*log)(struct history *history, struct history_log *log);
+    void (*stats)(struct history *history, struct history_stats *stats);
     void (*prune)(struct history *history, struct history_prune *prune);
     void (*dispatch)(struct history *history);
     enum status (*health)(struct history *history, struct strbuf *why);
@@ -159,6 +213,11 @@ static inline void history_read(struct history *history, struct history_read *re
 static inline void history_log(struct history *history, struct history_log *log)
 {
     history->ops->log(history, log);
+}
+
+static inline void history_stats(struct history *history, struct history_stats *stats)
+{
+    history->ops->stats(history, stats);
 }
 
 static inline void history_prune(struct history *history, struct history_prune *prune)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "history_internal.h"
+#include "history_stats.h"
 
 struct memory_row {
     struct history_row row;
@@ -19,6 +20,8 @@ struct history_memory {
     bool closing;
     struct memory_row **rows; /* oldest first */
     size_t count, capacity;
+    struct stats_changes stats; /* of all that was ever recorded */
+    size_t merged;              /* how many there were after they were last put together */
 };
 
 static void free_chunks(struct output_chunk *chunks, size_t count)
@@ -133,6 +136,7 @@ static void put(struct history_memory *memory, struct memory_row *row)
                 (memory->count - place) * sizeof(struct memory_row *));
         memory->rows[place] = row;
         memory->count++;
+        stats_changes_add(&memory->stats, &row->row, 1);
         return;
     }
     if (is_lost(row) && !is_lost(old)) {
@@ -146,8 +150,16 @@ static void put(struct history_memory *memory, struct memory_row *row)
         old->chunks = NULL;
         old->chunk_count = 0;
     }
+    stats_changes_add(&memory->stats, &old->row, -1);
+    stats_changes_add(&memory->stats, &row->row, 1);
     memory->rows[place] = row;
     free_row(old);
+}
+
+static void merge_stats(struct history_memory *memory)
+{
+    stats_changes_merge(&memory->stats);
+    memory->merged = memory->stats.count;
 }
 
 static enum status do_append(struct history_memory *memory, const struct history_append *append)
@@ -155,6 +167,8 @@ static enum status do_append(struct history_memory *memory, const struct history
     if (!history_append_is_valid(append))
         return E_INVALID;
     enum status st = reserve(memory, append->count);
+    if (st == OK)
+        st = stats_changes_reserve(&memory->stats, 2 * append->count);
     size_t copied = 0;
     struct memory_row **rows = calloc(append->count + 1, sizeof(struct memory_row *));
     if (!rows)
@@ -168,6 +182,8 @@ static enum status do_append(struct history_memory *memory, const struct history
             free_row(rows[i]);
     }
     free(rows);
+    if (memory->stats.count > 2 * memory->merged + 1000)
+        merge_stats(memory);
     return st;
 }
 
@@ -235,6 +251,32 @@ static enum status do_log(const struct history_memory *memory, struct history_lo
     return OK;
 }
 
+/* ---- statistics ---- */
+
+static enum status do_stats(struct history_memory *memory, struct history_stats *stats)
+{
+    struct history_stats answer = *stats;
+    int64_t from, to;
+    enum status st = OK;
+    answer.rows = NULL;
+    answer.count = 0;
+    if (!stats_request_is_valid(stats))
+        return E_INVALID;
+    stats_request_hours(stats, &from, &to);
+    merge_stats(memory);
+    for (size_t i = 0; i < memory->stats.count && st == OK; i++) {
+        const struct stats_cell *cell = &memory->stats.cells[i];
+        if (id_compare(&cell->job_uid, &stats->job_uid) == 0 && cell->hour >= from &&
+            cell->hour < to)
+            st = stats_answer_add(&answer, cell);
+    }
+    if (st != OK)
+        history_stats_release(&answer);
+    else
+        *stats = answer;
+    return st;
+}
+
 /* ---- prune ---- */
 
 static const struct id *job_of(const struct memory_row *row)
@@ -269,6 +311,20 @@ static void mark_removed(struct memory_row **sorted, size_t count,
     }
 }
 
+static void prune_stats(struct history_memory *memory, const struct history_prune *prune)
+{
+    int64_t hour = stats_prune_hour(prune);
+    size_t kept = 0;
+    for (size_t i = 0; i < memory->stats.count; i++) {
+        const struct stats_cell *cell = &memory->stats.cells[i];
+        bool meant =
+            id_is_zero(&prune->job_uid) || id_compare(&prune->job_uid, &cell->job_uid) == 0;
+        if (!meant || cell->hour >= hour)
+            memory->stats.cells[kept++] = *cell;
+    }
+    memory->stats.count = kept;
+}
+
 static enum status do_prune(struct history_memory *memory, struct history_prune *prune)
 {
     struct memory_row **sorted = calloc(memory->count + 1, sizeof(struct memory_row *));
@@ -290,6 +346,7 @@ static enum status do_prune(struct history_memory *memory, struct history_prune 
     }
     prune->removed = (int64_t)(memory->count - kept);
     memory->count = kept;
+    prune_stats(memory, prune);
     return OK;
 }
 
@@ -304,6 +361,8 @@ static enum status do_request(struct history_memory *memory, struct history_requ
         return do_read(memory, history_request_of(request, history_read));
     case HISTORY_LOG:
         return do_log(memory, history_request_of(request, history_log));
+    case HISTORY_STATS:
+        return do_stats(memory, history_request_of(request, history_stats));
     case HISTORY_PRUNE:
         return do_prune(memory, history_request_of(request, history_prune));
     }
@@ -333,6 +392,11 @@ static void memory_read(struct history *history, struct history_read *read)
 static void memory_log(struct history *history, struct history_log *log)
 {
     submit(history, &log->request, HISTORY_LOG);
+}
+
+static void memory_stats(struct history *history, struct history_stats *stats)
+{
+    submit(history, &stats->request, HISTORY_STATS);
 }
 
 static void memory_prune(struct history *history, struct history_prune *prune)
@@ -369,6 +433,7 @@ static struct history *memory_free(struct history *history)
     for (size_t i = 0; i < memory->count; i++)
         free_row(memory->rows[i]);
     free(memory->rows);
+    stats_changes_release(&memory->stats);
     free(memory);
     return NULL;
 }
@@ -377,6 +442,7 @@ static const struct history_ops memory_ops = {
     .append = memory_append,
     .read = memory_read,
     .log = memory_log,
+    .stats = memory_stats,
     .prune = memory_prune,
     .dispatch = memory_dispatch,
     .health = memory_health,

@@ -135,9 +135,8 @@ static void submit(struct history *history, struct history_request *request,
 {
     struct history_sqlite *sqlite = of(history);
     struct history_queue *const queues[] = {
-        [HISTORY_APPEND] = &sqlite->appends,
-        [HISTORY_READ] = &sqlite->reads,
-        [HISTORY_LOG] = &sqlite->reads,
+        [HISTORY_APPEND] = &sqlite->appends, [HISTORY_READ] = &sqlite->reads,
+        [HISTORY_LOG] = &sqlite->reads,      [HISTORY_STATS] = &sqlite->reads,
         [HISTORY_PRUNE] = &sqlite->prunes,
     };
     request->kind = kind;
@@ -165,6 +164,11 @@ static void sqlite_read(struct history *history, struct history_read *read)
 static void sqlite_log(struct history *history, struct history_log *log)
 {
     submit(history, &log->request, HISTORY_LOG);
+}
+
+static void sqlite_stats(struct history *history, struct history_stats *stats)
+{
+    submit(history, &stats->request, HISTORY_STATS);
 }
 
 static void sqlite_prune(struct history *history, struct history_prune *prune)
@@ -240,6 +244,7 @@ static const struct history_ops sqlite_ops = {
     .append = sqlite_append,
     .read = sqlite_read,
     .log = sqlite_log,
+    .stats = sqlite_stats,
     .prune = sqlite_prune,
     .dispatch = sqlite_dispatch,
     .health = sqlite_health,

@@ -5,12 +5,10 @@
 
 #include <sqlite3.h>
 
-#include "history_internal.h"
+#include "history_columns.h"
+#include "history_stats.h"
 
 /* ---- rows: history_sqlite_row.c ---- */
-
-/* Runs and entries are stored alike. */
-enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES };
 
 enum statement {
     SQL_INSERT,
@@ -33,6 +31,10 @@ enum statement {
     SQL_DELETE_OUTPUT,
     SQL_KEPT_BYTES,
     SQL_OUTPUT_FROM,
+    SQL_ADD_STATS,
+    SQL_READ_STATS,
+    SQL_DELETE_STATS,
+    SQL_NEXT_STATS_UID,
     SQL_FREE_PAGES,
     SQL_VACUUM,
     STATEMENTS,
@@ -74,18 +76,9 @@ MUST_CHECK enum status statement_done(sqlite3_stmt *stmt);
 void bind_id(sqlite3_stmt *stmt, int place, const struct id *id);
 struct id column_id(sqlite3_stmt *stmt, int place);
 
-const char *table_name(enum record_table table);
-
 /* For INSERT and UPDATE: all but the id of the run or entry is bound; `job` is the key of its job.
  */
 void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job);
-
-/* Is its tick (or its span of ticks) further than this from when its id was made? Few are: retries,
- * backfills and what an outage delayed. All others are found by time through their ids alone; the
- * distance is what such a search looks at in vain. The file holds the answers: it can't be changed
- * without a migration. */
-enum { STRAY_MS = 10 * 1000 };
-bool row_is_stray(const struct history_row *row);
 
 /* E_NOT_FOUND: no such id. */
 MUST_CHECK enum status load_row(struct database *database, enum record_table table,
@@ -136,12 +129,32 @@ void database_roll_back(struct database *database);
 
 MUST_CHECK enum status write_append(struct database *database, const struct history_append *append);
 
-/* HISTORY_READ and HISTORY_LOG. */
+/* HISTORY_READ, HISTORY_LOG and HISTORY_STATS. */
 MUST_CHECK enum status read_request(struct database *database, struct history_request *request);
+
+/* ---- statistics: history_sqlite_stats.c ---- */
+
+/* For the migration that fills them from the runs that are there: bucket_of(ms), hour_of(id). */
+MUST_CHECK enum status stats_add_functions(struct database *database);
+
+/* Within the append's transaction. */
+MUST_CHECK enum status stats_write(struct database *database, const struct stats_changes *changes);
+MUST_CHECK enum status stats_read(struct database *database, struct history_stats *stats);
+
+/* A few of the cells below the hour. */
+MUST_CHECK enum status stats_delete(struct database *database, const struct id *job_uid,
+                                    int64_t hour, int limit, int *ret_cells);
 
 /* Where a prune is. Zero at the start. */
 struct pruning {
-    enum { PRUNE_NEXT_JOB, PRUNE_RUNS, PRUNE_ENTRIES, PRUNE_JOB_ITSELF, PRUNE_VACUUM } phase;
+    enum {
+        PRUNE_NEXT_JOB,
+        PRUNE_RUNS,
+        PRUNE_ENTRIES,
+        PRUNE_JOB_ITSELF,
+        PRUNE_STATS,
+        PRUNE_VACUUM
+    } phase;
     struct id uid;      /* of the job that is being pruned */
     struct id oldest;   /* the oldest that is kept by count; zero: not looked for yet */
     int64_t free_pages; /* when it was last looked */

@@ -48,6 +48,29 @@ static const char *const migrations[] = {
     " stream INTEGER NOT NULL, at_ms INTEGER NOT NULL, gap_bytes INTEGER NOT NULL,"
     " bytes BLOB NOT NULL);"
     "CREATE UNIQUE INDEX output_run ON output (run_id, start, seq);",
+
+    /* Statistics, of all jobs together under the zero uid; filled from what is there. Durations and
+     * lateness as history_stats.c has them: 9 is LOST, 0 is CAUSE_TICK. */
+    "CREATE TABLE stats ("
+    " job_uid BLOB NOT NULL, hour INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " bucket INTEGER NOT NULL, count INTEGER NOT NULL, sum_ms INTEGER NOT NULL,"
+    " min_ms INTEGER NOT NULL, max_ms INTEGER NOT NULL, punctual INTEGER NOT NULL,"
+    " late_sum_ms INTEGER NOT NULL, PRIMARY KEY (job_uid, hour, state, bucket)) WITHOUT ROWID;"
+    "CREATE TEMP TABLE cells AS SELECT uid, hour_of(id) AS hour, state, ms, count, punctual, late"
+    " FROM (SELECT job, id, state, 1 AS count,"
+    "  iif(started_ms AND finished_ms AND state <> 9, max(finished_ms - started_ms, 0), NULL) AS "
+    "ms,"
+    "  started_ms AND cause = 0 AND attempt = 1 AS punctual,"
+    "  iif(started_ms AND cause = 0 AND attempt = 1, max(started_ms - tick_ms, 0), 0) AS late"
+    "  FROM runs UNION ALL SELECT job, id, state, count, NULL, 0, 0 FROM entries)"
+    " JOIN jobs ON key = job;"
+    "INSERT INTO stats SELECT uid, hour, state, coalesce(bucket_of(ms), -1) AS bucket, sum(count),"
+    " coalesce(sum(ms), 0), coalesce(min(ms), 9223372036854775807),"
+    " coalesce(max(ms), -9223372036854775807 - 1), sum(punctual), sum(late)"
+    " FROM cells GROUP BY 1, 2, 3, 4;"
+    "INSERT INTO stats SELECT zeroblob(16), hour, state, bucket, sum(count), sum(sum_ms),"
+    " min(min_ms), max(max_ms), sum(punctual), sum(late_sum_ms) FROM stats GROUP BY 2, 3, 4;"
+    "DROP TABLE cells;",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
@@ -101,7 +124,7 @@ static enum status read_number(struct database *database, const char *text, int6
 
 static enum status migrate(struct database *database, int64_t version)
 {
-    enum status st = OK;
+    enum status st = stats_add_functions(database);
     for (; version < VERSION && st == OK; version++) {
         struct strbuf text;
         strbuf_init(&text);

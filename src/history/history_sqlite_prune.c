@@ -1,13 +1,14 @@
 /* Retention, job by job, in steps so short that an append never waits long:
  *
- *     NEXT_JOB -> RUNS -> ENTRIES -> JOB_ITSELF -> NEXT_JOB -> ... -> VACUUM
+ *     NEXT_JOB -> RUNS -> ENTRIES -> JOB_ITSELF -> NEXT_JOB -> ... -> STATS -> VACUUM
  *
- * RUNS and ENTRIES are repeated until nothing is left to remove. */
+ * RUNS, ENTRIES and STATS are repeated until nothing is left to remove. */
 #include "history_sqlite.h"
 
 enum {
     STEP_ROWS = 200,
     STEP_PIECES = 128,     /* of output, at most 64 KiB each */
+    STEP_CELLS = 500,      /* of statistics */
     FREE_PAGES_KEPT = 256, /* for what comes next */
 };
 
@@ -144,6 +145,37 @@ static enum status next_job(struct database *database, const struct history_prun
     return st;
 }
 
+/* Statistics outlive the rows of their job, so that they are gone through by themselves; the zero
+ * uid, of all jobs together, comes first. */
+static enum status prune_stats(struct database *database, const struct history_prune *prune,
+                               struct pruning *at, bool *ret_done)
+{
+    int cells = 0;
+    sqlite3_stmt *stmt;
+    int64_t hour = stats_prune_hour(prune);
+    if (!hour) {
+        *ret_done = true;
+        return OK;
+    }
+    enum status st = stats_delete(database, &at->uid, hour, STEP_CELLS, &cells);
+    if (st != OK || cells == STEP_CELLS)
+        return st;
+    if (!id_is_zero(&prune->job_uid)) {
+        *ret_done = true;
+        return OK;
+    }
+    st = database_statement(database, TABLE_RUNS, SQL_NEXT_STATS_UID, &stmt);
+    if (st != OK)
+        return st;
+    bind_id(stmt, 1, &at->uid);
+    st = statement_row(stmt);
+    if (st == OK)
+        at->uid = column_id(stmt, 0);
+    sqlite3_reset(stmt);
+    *ret_done = st == E_NOT_FOUND;
+    return st == E_NOT_FOUND ? OK : st;
+}
+
 static enum status vacuum(struct database *database, struct pruning *at, bool *ret_done)
 {
     sqlite3_stmt *stmt;
@@ -172,7 +204,11 @@ enum status prune_step(struct database *database, struct history_prune *prune, s
     switch (at->phase) {
     case PRUNE_NEXT_JOB:
         st = next_job(database, prune, at);
-        at->phase = st == OK ? PRUNE_RUNS : PRUNE_VACUUM;
+        at->phase = PRUNE_RUNS;
+        if (st == E_NOT_FOUND) {
+            at->phase = PRUNE_STATS;
+            at->uid = prune->job_uid;
+        }
         return st == E_NOT_FOUND ? OK : st;
     case PRUNE_RUNS:
     case PRUNE_ENTRIES:
@@ -186,6 +222,11 @@ enum status prune_step(struct database *database, struct history_prune *prune, s
     case PRUNE_JOB_ITSELF:
         at->phase = PRUNE_NEXT_JOB;
         return delete_by_id(database, TABLE_RUNS, SQL_DROP_JOB, &at->uid, &rows);
+    case PRUNE_STATS:
+        st = prune_stats(database, prune, at, &done);
+        if (done)
+            at->phase = PRUNE_VACUUM;
+        return st;
     case PRUNE_VACUUM:
         st = vacuum(database, at, &done);
         if (done) {

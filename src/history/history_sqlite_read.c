@@ -198,6 +198,8 @@ enum status read_request(struct database *database, struct history_request *requ
         return st;
     if (request->kind == HISTORY_READ)
         st = read_page(database, history_request_of(request, history_read));
+    else if (request->kind == HISTORY_STATS)
+        st = stats_read(database, history_request_of(request, history_stats));
     else
         st = read_log(database, history_request_of(request, history_log));
     /* Nothing was written: nothing can go wrong that matters. */

@@ -1,71 +1,7 @@
-/* How runs and ledger entries are columns. Numbers of states, reasons and causes are part of the
- * file's format. */
-#include <assert.h>
+/* Statements, and rows as their parameters and columns. */
 #include <string.h>
 
 #include "history_sqlite.h"
-
-static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are stored as numbers");
-static_assert(REASON_EXIT_CODE == 1 && REASON_SHUTDOWN == 19, "reasons are stored as numbers");
-static_assert(CAUSE_TICK == 0 && CAUSE_REBOOT == 4, "causes are stored as numbers");
-
-enum column_kind { COLUMN_INT64, COLUMN_INT32, COLUMN_BOOL, COLUMN_TEXT };
-
-struct column {
-    const char *name;
-    enum column_kind kind;
-    size_t offset, size;
-};
-
-#define COLUMN(type, field, kind)                                                                  \
-    {                                                                                              \
-#field, kind, offsetof(struct type, field), sizeof(((struct type *)0)->field)              \
-    }
-#define RUN(field, kind)   COLUMN(run, field, kind)
-#define ENTRY(field, kind) COLUMN(ledger_entry, field, kind)
-
-/* `state` is first: statements know its place. */
-static const struct column run_columns[] = {
-    RUN(state, COLUMN_INT32),
-    RUN(reason, COLUMN_INT32),
-    RUN(cause, COLUMN_INT32),
-    RUN(tick_ms, COLUMN_INT64),
-    RUN(attempt, COLUMN_INT32),
-    RUN(node, COLUMN_TEXT),
-    RUN(nonce, COLUMN_INT64),
-    RUN(fence, COLUMN_INT64),
-    RUN(job_revision, COLUMN_INT64),
-    RUN(not_before_ms, COLUMN_INT64),
-    RUN(claimed_ms, COLUMN_INT64),
-    RUN(started_ms, COLUMN_INT64),
-    RUN(finished_ms, COLUMN_INT64),
-    RUN(exit_code, COLUMN_INT32),
-    RUN(term_signal, COLUMN_INT32),
-    RUN(user_ms, COLUMN_INT64),
-    RUN(system_ms, COLUMN_INT64),
-    RUN(max_rss_kb, COLUMN_INT64),
-    RUN(output_bytes, COLUMN_INT64),
-    RUN(output_truncated, COLUMN_BOOL),
-    RUN(by, COLUMN_TEXT),
-    RUN(detail, COLUMN_TEXT),
-};
-
-static const struct column entry_columns[] = {
-    ENTRY(state, COLUMN_INT32),       ENTRY(reason, COLUMN_INT32), ENTRY(from_ms, COLUMN_INT64),
-    ENTRY(to_ms, COLUMN_INT64),       ENTRY(count, COLUMN_INT64),  ENTRY(detail, COLUMN_TEXT),
-    ENTRY(recorded_ms, COLUMN_INT64),
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct {
-    const char *name;
-    const struct column *columns;
-    size_t count;
-} tables[] = {
-    [TABLE_RUNS] = {"runs", run_columns, COUNT(run_columns)},
-    [TABLE_ENTRIES] = {"entries", entry_columns, COUNT(entry_columns)},
-};
 
 /* Before the columns come id, job, ended_ms and stray. */
 enum { FIRST_COLUMN = 5 };
@@ -109,24 +45,29 @@ static const char *const sql[] = {
                         " WHERE run_id = ?1 AND start >= coalesce((SELECT max(start) FROM output"
                         "     WHERE run_id = ?1 AND start <= ?2), 0) AND start <= ?3"
                         " ORDER BY start, seq",
+    [SQL_ADD_STATS] =
+        "INSERT INTO stats VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE"
+        " SET count = count + ?5, sum_ms = sum_ms + ?6, min_ms = min(min_ms, ?7),"
+        " max_ms = max(max_ms, ?8), punctual = punctual + ?9, late_sum_ms = late_sum_ms + ?10",
+    [SQL_READ_STATS] = "SELECT hour, state, bucket, count, sum_ms, min_ms, max_ms, punctual,"
+                       " late_sum_ms FROM stats WHERE job_uid = ?1 AND hour >= ?2 AND hour < ?3",
+    [SQL_DELETE_STATS] = "DELETE FROM stats WHERE (job_uid, hour, state, bucket) IN"
+                         " (SELECT job_uid, hour, state, bucket FROM stats"
+                         "  WHERE job_uid = ?1 AND hour < ?2 LIMIT ?3)",
+    [SQL_NEXT_STATS_UID] = "SELECT job_uid FROM stats WHERE job_uid > ?1 ORDER BY job_uid LIMIT 1",
     [SQL_FREE_PAGES] = "PRAGMA freelist_count",
     [SQL_VACUUM] = "PRAGMA incremental_vacuum(256)",
 };
-
-const char *table_name(enum record_table table)
-{
-    return tables[table].name;
-}
 
 static void write_sql(enum record_table table, const char *pattern, struct strbuf *text)
 {
     for (const char *p = pattern; *p; p++) {
         if (*p == '@')
-            strbuf_adds(text, tables[table].name);
+            strbuf_adds(text, table_columns[table].name);
         else if (!strchr("#%~", *p))
             strbuf_addc(text, *p);
-        for (size_t i = 0; strchr("#%~", *p) && i < tables[table].count; i++) {
-            const char *name = tables[table].columns[i].name;
+        for (size_t i = 0; strchr("#%~", *p) && i < table_columns[table].count; i++) {
+            const char *name = table_columns[table].columns[i].name;
             size_t place = FIRST_COLUMN + i;
             if (*p == '#')
                 strbuf_addf(text, ", \"%s\"", name);
@@ -232,81 +173,37 @@ struct id column_id(sqlite3_stmt *stmt, int place)
 /* ---- rows ---- */
 
 static void bind_column(sqlite3_stmt *stmt, int place, const struct column *column,
-                        const char *record)
+                        const void *record)
 {
-    const char *field = record + column->offset;
-    int64_t wide;
-    int narrow;
-    switch (column->kind) {
-    case COLUMN_INT64:
-        memcpy(&wide, field, sizeof(wide));
-        sqlite3_bind_int64(stmt, place, wide);
-        break;
-    case COLUMN_INT32:
-        memcpy(&narrow, field, sizeof(narrow));
-        sqlite3_bind_int(stmt, place, narrow);
-        break;
-    case COLUMN_BOOL:
-        sqlite3_bind_int(stmt, place, *(const bool *)field);
-        break;
-    case COLUMN_TEXT:
-        sqlite3_bind_text(stmt, place, field, (int)strnlen(field, column->size - 1), SQLITE_STATIC);
-        break;
+    size_t length;
+    if (column->kind != COLUMN_TEXT) {
+        sqlite3_bind_int64(stmt, place, column_read_int(column, record));
+        return;
     }
+    const char *text = column_read_text(column, record, &length);
+    sqlite3_bind_text(stmt, place, text, (int)length, SQLITE_STATIC);
 }
 
-static void read_text(sqlite3_stmt *stmt, int place, char *ret, size_t size)
+static void read_column(sqlite3_stmt *stmt, int place, const struct column *column, void *record)
 {
+    if (column->kind != COLUMN_TEXT) {
+        column_write_int(column, record, sqlite3_column_int64(stmt, place));
+        return;
+    }
     const void *text = sqlite3_column_text(stmt, place);
-    size_t length = (size_t)sqlite3_column_bytes(stmt, place);
-    if (length >= size)
-        length = size - 1;
-    if (text)
-        memcpy(ret, text, length);
-    ret[text ? length : 0] = '\0';
-}
-
-static void read_column(sqlite3_stmt *stmt, int place, const struct column *column, char *record)
-{
-    char *field = record + column->offset;
-    int64_t wide;
-    int narrow;
-    switch (column->kind) {
-    case COLUMN_INT64:
-        wide = sqlite3_column_int64(stmt, place);
-        memcpy(field, &wide, sizeof(wide));
-        break;
-    case COLUMN_INT32:
-        narrow = sqlite3_column_int(stmt, place);
-        memcpy(field, &narrow, sizeof(narrow));
-        break;
-    case COLUMN_BOOL:
-        *(bool *)field = sqlite3_column_int(stmt, place) != 0;
-        break;
-    case COLUMN_TEXT:
-        read_text(stmt, place, field, column->size);
-        break;
-    }
-}
-
-bool row_is_stray(const struct history_row *row)
-{
-    int64_t made_ms = history_id_made_ms(history_row_id(row));
-    int64_t from_ms = row->is_entry ? row->entry.from_ms : row->run.tick_ms;
-    int64_t to_ms = row->is_entry ? row->entry.to_ms : row->run.tick_ms;
-    return from_ms < made_ms - STRAY_MS || to_ms > made_ms + STRAY_MS;
+    column_write_text(column, record, text, (size_t)sqlite3_column_bytes(stmt, place));
 }
 
 void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job)
 {
-    enum record_table table = row->is_entry ? TABLE_ENTRIES : TABLE_RUNS;
-    const char *record = row->is_entry ? (const char *)&row->entry : (const char *)&row->run;
+    const struct table_columns *table = &table_columns[row->is_entry ? TABLE_ENTRIES : TABLE_RUNS];
+    const void *record = row->is_entry ? (const void *)&row->entry : (const void *)&row->run;
     bind_id(stmt, 1, history_row_id(row));
     sqlite3_bind_int64(stmt, 2, job);
     sqlite3_bind_int64(stmt, 3, history_row_ended_ms(row));
     sqlite3_bind_int(stmt, 4, row_is_stray(row));
-    for (size_t i = 0; i < tables[table].count; i++)
-        bind_column(stmt, FIRST_COLUMN + (int)i, &tables[table].columns[i], record);
+    for (size_t i = 0; i < table->count; i++)
+        bind_column(stmt, FIRST_COLUMN + (int)i, &table->columns[i], record);
 }
 
 enum status load_row(struct database *database, enum record_table table, const struct id *id,
@@ -320,15 +217,13 @@ enum status load_row(struct database *database, enum record_table table, const s
     st = statement_row(stmt);
     if (st != OK)
         return st;
-    struct run *run = &ret->run;
-    struct ledger_entry *entry = &ret->entry;
+    struct id job_uid = column_id(stmt, 1);
+    const void *name = sqlite3_column_text(stmt, 2);
     ret->is_entry = table == TABLE_ENTRIES;
-    *(ret->is_entry ? &entry->id : &run->id) = *id;
-    *(ret->is_entry ? &entry->job_uid : &run->job_uid) = column_id(stmt, 1);
-    read_text(stmt, 2, ret->is_entry ? entry->job_name : run->job_name, sizeof(run->job_name));
-    for (size_t i = 0; i < tables[table].count; i++)
-        read_column(stmt, 3 + (int)i, &tables[table].columns[i],
-                    ret->is_entry ? (char *)entry : (char *)run);
+    row_set_ids(ret, id, &job_uid);
+    row_set_job_name(ret, name, (size_t)sqlite3_column_bytes(stmt, 2));
+    for (size_t i = 0; i < table_columns[table].count; i++)
+        read_column(stmt, 3 + (int)i, &table_columns[table].columns[i], row_record(ret));
     sqlite3_reset(stmt);
     return OK;
 }

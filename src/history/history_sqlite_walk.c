@@ -146,18 +146,10 @@ static enum status add_stream(struct walk *walk, const struct history_query *que
 
 /* ---- which streams ---- */
 
-/* The states that can be in a table and are asked for. */
-static unsigned states_of(const struct history_query *query, enum record_table table)
-{
-    unsigned there = table == TABLE_RUNS ? (1u << RUN_STATES) - (1u << RUN_OK)
-                                         : 1u << RUN_SKIPPED | 1u << RUN_MISSED;
-    return query->states ? there & query->states : there;
-}
-
 static enum status add_states(struct walk *walk, const struct history_query *query,
                               enum record_table table, enum walk_shape shape, int64_t job)
 {
-    unsigned states = states_of(query, table);
+    unsigned states = table_states(table, query);
     enum status st = OK;
     for (int state = 0; state < RUN_STATES && st == OK; state++) {
         if (states >> state & 1)

@@ -4,29 +4,12 @@
 
 #include "history_sqlite.h"
 
-enum {
-    PIECE_BYTES = 64 * 1024, /* of output in one row */
-    PIECE_MS = 1000,         /* between the reads of what is put together */
-};
-
 /* ---- output ---- */
 
-/* Chunks are gathered into pieces, which are rows. */
-struct piece {
-    struct output_chunk chunk; /* its bytes are not used */
-    int64_t start;
-    int seq;
-    bool begun;
-    size_t length;
-    char bytes[PIECE_BYTES];
-};
-
-static enum status flush_piece(struct database *database, const struct id *run_id,
-                               struct piece *piece)
+static enum status put_piece(void *context, const struct id *run_id, const struct piece *piece)
 {
+    struct database *database = context;
     sqlite3_stmt *stmt;
-    if (!piece->begun)
-        return OK;
     enum status st = database_statement(database, TABLE_RUNS, SQL_ADD_OUTPUT, &stmt);
     if (st != OK)
         return st;
@@ -37,58 +20,7 @@ static enum status flush_piece(struct database *database, const struct id *run_i
     sqlite3_bind_int64(stmt, 5, piece->chunk.at_ms);
     sqlite3_bind_int64(stmt, 6, piece->chunk.gap_bytes);
     sqlite3_bind_blob(stmt, 7, piece->bytes, (int)piece->length, SQLITE_STATIC);
-    st = statement_done(stmt);
-    piece->start += (int64_t)piece->length;
-    piece->seq++;
-    piece->length = 0;
-    piece->begun = false;
-    return st;
-}
-
-static bool fits(const struct piece *piece, const struct output_chunk *chunk)
-{
-    return piece->begun && piece->chunk.stream == chunk->stream && !chunk->gap_bytes &&
-           chunk->at_ms - piece->chunk.at_ms <= PIECE_MS && chunk->at_ms >= piece->chunk.at_ms;
-}
-
-static enum status add_chunk(struct database *database, const struct id *run_id,
-                             struct piece *piece, const struct output_chunk *chunk)
-{
-    enum status st = OK;
-    if (!fits(piece, chunk)) {
-        st = flush_piece(database, run_id, piece);
-        piece->chunk = *chunk;
-        piece->begun = true;
-    }
-    const char *bytes = chunk->bytes;
-    for (size_t left = chunk->length; left && st == OK;) {
-        if (piece->length == PIECE_BYTES) {
-            st = flush_piece(database, run_id, piece);
-            piece->chunk = *chunk;
-            piece->chunk.gap_bytes = 0;
-            piece->begun = true;
-        }
-        size_t room = PIECE_BYTES - piece->length;
-        size_t length = left < room ? left : room;
-        memcpy(piece->bytes + piece->length, bytes, length);
-        piece->length += length;
-        bytes += length;
-        left -= length;
-    }
-    return st;
-}
-
-static enum status write_output(struct database *database, const struct history_record *record,
-                                struct piece *piece)
-{
-    enum status st = OK;
-    piece->start = 0;
-    piece->seq = 0;
-    piece->length = 0;
-    piece->begun = false;
-    for (size_t i = 0; i < record->chunk_count && st == OK; i++)
-        st = add_chunk(database, &record->run->id, piece, &record->chunks[i]);
-    return st == OK ? flush_piece(database, &record->run->id, piece) : st;
+    return statement_done(stmt);
 }
 
 static enum status delete_output(struct database *database, const struct id *run_id)
@@ -147,44 +79,68 @@ static enum status put_row(struct database *database, enum statement which,
     return st;
 }
 
-static enum status write_record(struct database *database, const struct history_record *record,
-                                struct piece *piece)
+/* What is there is replaced, unless it is a known end and this is LOST. *ret_changed: it was. */
+static enum status replace(struct database *database, const struct history_row *row, int64_t job,
+                           struct stats_changes *changes, bool *ret_changed)
 {
-    struct history_row row = {.is_entry = record->entry != NULL};
+    struct history_row *old = malloc(sizeof(*old));
+    if (!old)
+        return E_NOMEM;
+    enum status st =
+        load_row(database, row->is_entry ? TABLE_ENTRIES : TABLE_RUNS, history_row_id(row), old);
+    if (st == OK)
+        st = put_row(database, SQL_UPDATE, row, job, ret_changed);
+    if (st == OK && *ret_changed) {
+        stats_changes_add(changes, old, -1);
+        stats_changes_add(changes, row, 1);
+    }
+    free(old);
+    return st;
+}
+
+static enum status write_record(struct database *database, const struct history_record *record,
+                                struct piece *piece, struct stats_changes *changes)
+{
+    struct history_row row = {.is_entry = false};
+    const struct piece_sink sink = {put_piece, database};
     bool is_new = false, changed;
     int64_t job;
-    enum status st;
-    if (record->entry) {
-        row.entry = *record->entry;
-        st = key_of_job(database, &row.entry.job_uid, row.entry.job_name, &job);
-    } else {
-        row.run = *record->run;
-        st = key_of_job(database, &row.run.job_uid, row.run.job_name, &job);
-    }
+    row_of_record(record, &row);
+    enum status st =
+        key_of_job(database, history_row_job_uid(&row), history_row_job_name(&row), &job);
     if (st == OK)
         st = put_row(database, SQL_INSERT, &row, job, &is_new);
     changed = st == OK && is_new;
+    if (changed)
+        stats_changes_add(changes, &row, 1);
     if (st == OK && !is_new)
-        st = put_row(database, SQL_UPDATE, &row, job, &changed);
+        st = replace(database, &row, job, changes, &changed);
     if (st != OK || !changed || !record->chunk_count)
         return st;
     if (!is_new)
         st = delete_output(database, &row.run.id);
-    return st == OK ? write_output(database, record, piece) : st;
+    return st == OK ? pieces_make(record, piece, &sink) : st;
 }
 
 enum status write_append(struct database *database, const struct history_append *append)
 {
+    struct stats_changes changes = {0};
+    struct piece *piece = NULL;
     if (!history_append_is_valid(append))
         return E_INVALID;
-    struct piece *piece = malloc(sizeof(*piece));
-    if (!piece)
-        return E_NOMEM;
-    enum status st = database_do(database, SQL_BEGIN_WRITE);
+    enum status st = stats_changes_reserve(&changes, 2 * append->count);
+    if (st == OK) {
+        piece = malloc(sizeof(*piece));
+        st = piece ? database_do(database, SQL_BEGIN_WRITE) : E_NOMEM;
+    }
     for (size_t i = 0; i < append->count && st == OK; i++)
-        st = write_record(database, &append->records[i], piece);
+        st = write_record(database, &append->records[i], piece, &changes);
+    stats_changes_merge(&changes);
+    if (st == OK)
+        st = stats_write(database, &changes);
     if (st == OK)
         st = database_do(database, SQL_COMMIT);
     free(piece);
+    stats_changes_release(&changes);
     return st;
 }

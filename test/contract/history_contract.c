@@ -274,6 +274,8 @@ int history_contract_run(const struct history_backend *backend)
         WITH_WORLD(test_output_amended), WITH_WORLD(test_prune_by_count),
         WITH_WORLD(test_prune_by_age),   WITH_WORLD(test_prune_much),
         WITH_WORLD(test_order),          WITH_WORLD(test_free_answers),
+        WITH_WORLD(test_stats_add_up),   WITH_WORLD(test_stats_amended),
+        WITH_WORLD(test_stats_spans),    WITH_WORLD(test_stats_pruned),
         WITH_WORLD(test_paging),
     };
     return cmocka_run_group_tests_name(backend->name, tests, NULL, NULL);

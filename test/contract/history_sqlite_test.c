@@ -141,8 +141,45 @@ static void test_newer_version(void **state)
     world_close(world);
     run_sql(path, "PRAGMA user_version = 999");
     assert_refused(world, E_VERSION, "newer peal");
-    run_sql(path, "PRAGMA user_version = 1");
+    run_sql(path, "PRAGMA user_version = 2");
     world_open(world);
+}
+
+/* Format 1 had no statistics: they are made from the runs that are there. */
+static void test_older_version(void **state)
+{
+    struct history_world *world = *state;
+    struct history_stats before[2], after[2];
+    struct ledger_entry entry = sample_entry(1, 70);
+    char path[256];
+    for (uint32_t i = 0; i < 100; i++) {
+        struct run run = sample_run(i % 3, i * 60);
+        run.cause = i % 2 ? CAUSE_TICK : CAUSE_MANUAL;
+        run.attempt = 1 + (int)(i % 5 == 4);
+        run.state = i % 7 ? RUN_OK : RUN_LOST;
+        run.finished_ms = i % 11 ? run.started_ms + (1 << i % 20) : 0;
+        assert_int_equal(world_append_run(world, &run), OK);
+    }
+    assert_int_equal(world_append_entry(world, &entry), OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        before[i] = (struct history_stats){.from_ms = SAMPLE_MS - 3600000,
+                                           .to_ms = SAMPLE_MS + 86400000,
+                                           .job_uid = i ? sample_uid(1) : (struct id){{0}}};
+        assert_int_equal(world_stats(world, &before[i]), OK);
+    }
+    path_of(world, "history.db", path);
+    world_close(world);
+    run_sql(path, "DROP TABLE stats; PRAGMA user_version = 1");
+    world_open(world);
+    for (size_t i = 0; i < 2; i++) {
+        after[i] = before[i];
+        assert_int_equal(world_stats(world, &after[i]), OK);
+        assert_int_equal(after[i].count, before[i].count);
+        assert_memory_equal(after[i].rows, before[i].rows,
+                            before[i].count * sizeof(before[i].rows[0]));
+        history_stats_release(&before[i]);
+        history_stats_release(&after[i]);
+    }
 }
 
 static void test_not_ours(void **state)
@@ -319,7 +356,7 @@ int main(void)
         WITH_WORLD(test_not_ours),      WITH_WORLD(test_garbage),
         WITH_WORLD(test_no_folder),     WITH_WORLD(test_read_only_folder),
         WITH_WORLD(test_prune_shrinks), WITH_WORLD(test_disk_full),
-        WITH_WORLD(test_killed),
+        WITH_WORLD(test_killed),        WITH_WORLD(test_older_version),
     };
     int failed = history_contract_run(&backend);
     return failed + cmocka_run_group_tests_name("the file", tests, NULL, NULL);

@@ -11,4 +11,9 @@ void test_output_ranges(void **state);
 void test_output_gaps(void **state);
 void test_output_amended(void **state);
 
+void test_stats_add_up(void **state);
+void test_stats_amended(void **state);
+void test_stats_spans(void **state);
+void test_stats_pruned(void **state);
+
 #endif

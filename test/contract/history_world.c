@@ -95,6 +95,11 @@ static void log_done(struct history_log *log, enum status st)
     take_answer(log->context, st);
 }
 
+static void stats_done(struct history_stats *stats, enum status st)
+{
+    take_answer(stats->context, st);
+}
+
 static void prune_done(struct history_prune *prune, enum status st)
 {
     take_answer(prune->context, st);
@@ -136,6 +141,16 @@ enum status world_log(struct history_world *world, struct history_log *log)
     log->done = log_done;
     log->context = &answer;
     history_log(world->history, log);
+    world_wait(world, &answer.done);
+    return answer.st;
+}
+
+enum status world_stats(struct history_world *world, struct history_stats *stats)
+{
+    struct answer answer = {0};
+    stats->done = stats_done;
+    stats->context = &answer;
+    history_stats(world->history, stats);
     world_wait(world, &answer.done);
     return answer.st;
 }

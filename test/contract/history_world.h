@@ -26,6 +26,7 @@ enum status world_append_run(struct history_world *world, const struct run *run)
 enum status world_append_entry(struct history_world *world, const struct ledger_entry *entry);
 enum status world_read(struct history_world *world, struct history_read *read);
 enum status world_log(struct history_world *world, struct history_log *log);
+enum status world_stats(struct history_world *world, struct history_stats *stats);
 int64_t world_prune(struct history_world *world, const struct id *job_uid, int64_t keep_runs,
                     int64_t before_ms);
 

@@ -1,0 +1,151 @@
+#include "history_columns.h"
+
+#include <assert.h>
+#include <string.h>
+
+static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are stored as numbers");
+static_assert(REASON_EXIT_CODE == 1 && REASON_SHUTDOWN == 19, "reasons are stored as numbers");
+static_assert(CAUSE_TICK == 0 && CAUSE_REBOOT == 4, "causes are stored as numbers");
+
+#define COLUMN(type, field, kind)                                                                  \
+    {                                                                                              \
+#field, kind, offsetof(struct type, field), sizeof(((struct type *)0)->field)              \
+    }
+#define RUN(field, kind)   COLUMN(run, field, kind)
+#define ENTRY(field, kind) COLUMN(ledger_entry, field, kind)
+
+static const struct column run_columns[] = {
+    RUN(state, COLUMN_INT32),
+    RUN(reason, COLUMN_INT32),
+    RUN(cause, COLUMN_INT32),
+    RUN(tick_ms, COLUMN_INT64),
+    RUN(attempt, COLUMN_INT32),
+    RUN(node, COLUMN_TEXT),
+    RUN(nonce, COLUMN_INT64),
+    RUN(fence, COLUMN_INT64),
+    RUN(job_revision, COLUMN_INT64),
+    RUN(not_before_ms, COLUMN_INT64),
+    RUN(claimed_ms, COLUMN_INT64),
+    RUN(started_ms, COLUMN_INT64),
+    RUN(finished_ms, COLUMN_INT64),
+    RUN(exit_code, COLUMN_INT32),
+    RUN(term_signal, COLUMN_INT32),
+    RUN(user_ms, COLUMN_INT64),
+    RUN(system_ms, COLUMN_INT64),
+    RUN(max_rss_kb, COLUMN_INT64),
+    RUN(output_bytes, COLUMN_INT64),
+    RUN(output_truncated, COLUMN_BOOL),
+    RUN(by, COLUMN_TEXT),
+    RUN(detail, COLUMN_TEXT),
+};
+
+static const struct column entry_columns[] = {
+    ENTRY(state, COLUMN_INT32),       ENTRY(reason, COLUMN_INT32), ENTRY(from_ms, COLUMN_INT64),
+    ENTRY(to_ms, COLUMN_INT64),       ENTRY(count, COLUMN_INT64),  ENTRY(detail, COLUMN_TEXT),
+    ENTRY(recorded_ms, COLUMN_INT64),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const struct table_columns table_columns[TABLES] = {
+    [TABLE_RUNS] = {"runs", run_columns, COUNT(run_columns)},
+    [TABLE_ENTRIES] = {"entries", entry_columns, COUNT(entry_columns)},
+};
+
+/* ---- fields ---- */
+
+int64_t column_read_int(const struct column *column, const void *record)
+{
+    const char *field = (const char *)record + column->offset;
+    int64_t wide;
+    int narrow;
+    if (column->kind == COLUMN_BOOL)
+        return *(const bool *)field;
+    if (column->kind == COLUMN_INT32) {
+        memcpy(&narrow, field, sizeof(narrow));
+        return narrow;
+    }
+    memcpy(&wide, field, sizeof(wide));
+    return wide;
+}
+
+const char *column_read_text(const struct column *column, const void *record, size_t *ret_length)
+{
+    const char *field = (const char *)record + column->offset;
+    *ret_length = strnlen(field, column->size - 1);
+    return field;
+}
+
+void column_write_int(const struct column *column, void *record, int64_t value)
+{
+    char *field = (char *)record + column->offset;
+    int narrow = (int)value;
+    if (column->kind == COLUMN_BOOL)
+        *(bool *)field = value != 0;
+    else if (column->kind == COLUMN_INT32)
+        memcpy(field, &narrow, sizeof(narrow));
+    else
+        memcpy(field, &value, sizeof(value));
+}
+
+static void write_text(char *field, size_t size, const void *text, size_t length)
+{
+    if (length >= size)
+        length = size - 1;
+    if (length)
+        memcpy(field, text, length);
+    field[length] = '\0';
+}
+
+void column_write_text(const struct column *column, void *record, const void *text, size_t length)
+{
+    write_text((char *)record + column->offset, column->size, text, length);
+}
+
+/* ---- rows ---- */
+
+void row_of_record(const struct history_record *record, struct history_row *row)
+{
+    row->is_entry = record->entry != NULL;
+    if (row->is_entry)
+        row->entry = *record->entry;
+    else
+        row->run = *record->run;
+}
+
+const struct id *history_row_job_uid(const struct history_row *row)
+{
+    return row->is_entry ? &row->entry.job_uid : &row->run.job_uid;
+}
+
+const char *history_row_job_name(const struct history_row *row)
+{
+    return row->is_entry ? row->entry.job_name : row->run.job_name;
+}
+
+void row_set_ids(struct history_row *row, const struct id *id, const struct id *job_uid)
+{
+    *(row->is_entry ? &row->entry.id : &row->run.id) = *id;
+    *(row->is_entry ? &row->entry.job_uid : &row->run.job_uid) = *job_uid;
+}
+
+void row_set_job_name(struct history_row *row, const void *name, size_t length)
+{
+    write_text(row->is_entry ? row->entry.job_name : row->run.job_name, sizeof(row->run.job_name),
+               name, length);
+}
+
+bool row_is_stray(const struct history_row *row)
+{
+    int64_t made_ms = history_id_made_ms(history_row_id(row));
+    int64_t from_ms = row->is_entry ? row->entry.from_ms : row->run.tick_ms;
+    int64_t to_ms = row->is_entry ? row->entry.to_ms : row->run.tick_ms;
+    return from_ms < made_ms - STRAY_MS || to_ms > made_ms + STRAY_MS;
+}
+
+unsigned table_states(enum record_table table, const struct history_query *query)
+{
+    unsigned there = table == TABLE_RUNS ? (1u << RUN_STATES) - (1u << RUN_OK)
+                                         : 1u << RUN_SKIPPED | 1u << RUN_MISSED;
+    return query->states ? there & query->states : there;
+}

@@ -1,0 +1,85 @@
+/* How runs and ledger entries are columns, for the backends that store them as rows of tables.
+ * Numbers of states, reasons and causes are part of what is stored. */
+#ifndef PEAL_HISTORY_COLUMNS_H
+#define PEAL_HISTORY_COLUMNS_H
+
+#include "history_internal.h"
+
+/* Runs and entries are stored alike. */
+enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES };
+
+enum column_kind { COLUMN_INT64, COLUMN_INT32, COLUMN_BOOL, COLUMN_TEXT };
+
+struct column {
+    const char *name;
+    enum column_kind kind;
+    size_t offset, size; /* in struct run or struct ledger_entry */
+};
+
+/* All but id, job, ended_ms and stray. `state` is the first. */
+struct table_columns {
+    const char *name; /* of the table */
+    const struct column *columns;
+    size_t count;
+};
+
+extern const struct table_columns table_columns[TABLES];
+
+/* The struct run or struct ledger_entry that a row holds. */
+static inline void *row_record(struct history_row *row)
+{
+    return row->is_entry ? (void *)&row->entry : (void *)&row->run;
+}
+
+int64_t column_read_int(const struct column *column, const void *record); /* not of a text */
+const char *column_read_text(const struct column *column, const void *record, size_t *ret_length);
+void column_write_int(const struct column *column, void *record, int64_t value);
+/* What does not fit is cut off. */
+void column_write_text(const struct column *column, void *record, const void *text, size_t length);
+
+/* A row for a record, which has its place in *row. */
+void row_of_record(const struct history_record *record, struct history_row *row);
+
+/* What runs and entries share. */
+const struct id *history_row_job_uid(const struct history_row *row);
+const char *history_row_job_name(const struct history_row *row);
+void row_set_ids(struct history_row *row, const struct id *id, const struct id *job_uid);
+void row_set_job_name(struct history_row *row, const void *name, size_t length);
+
+/* Is its tick (or its span of ticks) further than this from when its id was made? Few are: retries,
+ * backfills and what an outage delayed. All others are found by time through their ids alone; the
+ * distance is what such a search looks at in vain. It is stored: it can't be changed without a
+ * migration. */
+enum { STRAY_MS = 10 * 1000 };
+bool row_is_stray(const struct history_row *row);
+
+/* The states that can be in a table and are asked for, as 1 << enum run_state. */
+unsigned table_states(enum record_table table, const struct history_query *query);
+
+/* ---- output: history_pieces.c ---- */
+
+enum {
+    PIECE_BYTES = 64 * 1024, /* of output in one row */
+    PIECE_MS = 1000,         /* between the reads of what is put together */
+};
+
+/* Chunks are gathered into pieces, which are rows. */
+struct piece {
+    struct output_chunk chunk; /* its bytes are not used */
+    int64_t start;             /* place of its first byte in the kept output */
+    int seq;
+    bool begun;
+    size_t length;
+    char bytes[PIECE_BYTES];
+};
+
+struct piece_sink {
+    enum status (*put)(void *context, const struct id *run_id, const struct piece *piece);
+    void *context;
+};
+
+/* Gives the output of a run to the sink, piece by piece; *piece is room for that. */
+MUST_CHECK enum status pieces_make(const struct history_record *record, struct piece *piece,
+                                   const struct piece_sink *sink);
+
+#endif

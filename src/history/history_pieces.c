@@ -1,0 +1,64 @@
+/* Output is stored in pieces of a size that suits a database: small chunks are put together, large
+ * ones cut. */
+#include <string.h>
+
+#include "history_columns.h"
+
+static enum status flush(const struct id *run_id, struct piece *piece,
+                         const struct piece_sink *sink)
+{
+    if (!piece->begun)
+        return OK;
+    enum status st = sink->put(sink->context, run_id, piece);
+    piece->start += (int64_t)piece->length;
+    piece->seq++;
+    piece->length = 0;
+    piece->begun = false;
+    return st;
+}
+
+static bool fits(const struct piece *piece, const struct output_chunk *chunk)
+{
+    return piece->begun && piece->chunk.stream == chunk->stream && !chunk->gap_bytes &&
+           chunk->at_ms - piece->chunk.at_ms <= PIECE_MS && chunk->at_ms >= piece->chunk.at_ms;
+}
+
+static enum status add_chunk(const struct id *run_id, struct piece *piece,
+                             const struct output_chunk *chunk, const struct piece_sink *sink)
+{
+    enum status st = OK;
+    if (!fits(piece, chunk)) {
+        st = flush(run_id, piece, sink);
+        piece->chunk = *chunk;
+        piece->begun = true;
+    }
+    const char *bytes = chunk->bytes;
+    for (size_t left = chunk->length; left && st == OK;) {
+        if (piece->length == PIECE_BYTES) {
+            st = flush(run_id, piece, sink);
+            piece->chunk = *chunk;
+            piece->chunk.gap_bytes = 0;
+            piece->begun = true;
+        }
+        size_t room = PIECE_BYTES - piece->length;
+        size_t length = left < room ? left : room;
+        memcpy(piece->bytes + piece->length, bytes, length);
+        piece->length += length;
+        bytes += length;
+        left -= length;
+    }
+    return st;
+}
+
+enum status pieces_make(const struct history_record *record, struct piece *piece,
+                        const struct piece_sink *sink)
+{
+    enum status st = OK;
+    piece->start = 0;
+    piece->seq = 0;
+    piece->length = 0;
+    piece->begun = false;
+    for (size_t i = 0; i < record->chunk_count && st == OK; i++)
+        st = add_chunk(&record->run->id, piece, &record->chunks[i], sink);
+    return st == OK ? flush(&record->run->id, piece, sink) : st;
+}
