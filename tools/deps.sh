@@ -17,6 +17,7 @@ build libcurl4-openssl-dev
 build libevent-dev
 build libjansson-dev
 build libnghttp2-dev
+build libpq-dev
 build libprotobuf-c-dev
 build libsqlite3-dev
 build libssl-dev
@@ -29,6 +30,7 @@ test  etcd-server     etcd
 test  faketime        faketime
 test  jq              jq
 test  openssl         openssl
+test  postgresql
 test  sqlite3         sqlite3
 lint  clang
 lint  clang-format
@@ -45,6 +47,7 @@ bench golang-github-robfig-cron-dev
 bench nodejs          node
 bench nginx-light     nginx
 bench npm             npm
+bench postgresql
 bench procps          pgrep
 bench wrk             wrk
 '

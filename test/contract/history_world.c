@@ -32,14 +32,24 @@ void world_close(struct history_world *world)
     assert_null(world->history);
 }
 
+int history_world_wake_init(struct history_world *world)
+{
+    world->wake_fd = eventfd(0, EFD_CLOEXEC);
+    return world->wake_fd >= 0 ? 0 : -1;
+}
+
+void history_world_wake_release(struct history_world *world)
+{
+    close(world->wake_fd);
+}
+
 int history_world_setup(void **state)
 {
     struct history_world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
     world->backend = *state;
     world->backend->make_place(world->place);
-    world->wake_fd = eventfd(0, EFD_CLOEXEC);
-    assert_true(world->wake_fd >= 0);
+    assert_int_equal(history_world_wake_init(world), 0);
     world_open(world);
     *state = world;
     return 0;

@@ -15,6 +15,10 @@ struct history_world {
 int history_world_setup(void **state);
 int history_world_teardown(void **state);
 
+/* Its eventfd alone, for further worlds in the same place. */
+int history_world_wake_init(struct history_world *world);
+void history_world_wake_release(struct history_world *world);
+
 void world_open(struct history_world *world);
 void world_close(struct history_world *world);
 

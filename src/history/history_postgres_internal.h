@@ -1,0 +1,194 @@
+/* The parts of the PostgreSQL backend. A `struct link` is one connection, used by one thread. */
+#ifndef PEAL_HISTORY_POSTGRES_INTERNAL_H
+#define PEAL_HISTORY_POSTGRES_INTERNAL_H
+
+#include <libpq-fe.h>
+
+#include "history_columns.h"
+#include "history_postgres.h"
+#include "history_stats.h"
+
+/* ---- where: history_postgres_place.c ---- */
+
+struct place {
+    char *conninfo;  /* the URL without what is ours */
+    char schema[64]; /* a plain name: needs no quotes */
+    char name[256];  /* for people: "USER@HOST:PORT/DATABASE" */
+    struct history_postgres_limits limits;
+};
+
+MUST_CHECK enum status place_read(const char *url, const struct history_postgres_limits *limits,
+                                  struct place *ret, struct strbuf *why);
+void place_release(struct place *place);
+
+/* ---- parameters of statements: history_postgres_params.c ---- */
+
+enum { PARAMS_MAX = 40 };
+
+/* Values in PostgreSQL's binary form. Out of memory is found out when they are sent. */
+struct params {
+    int count;
+    size_t at[PARAMS_MAX], length[PARAMS_MAX]; /* in bytes; NULL values have the length SIZE_MAX */
+    Oid types[PARAMS_MAX];
+    struct strbuf bytes;
+};
+
+enum array_type { ARRAY_INT, ARRAY_ID, ARRAY_TEXT, ARRAY_BYTES };
+
+void params_init(struct params *params);
+void params_release(struct params *params);
+void params_int(struct params *params, int64_t value);
+void params_id(struct params *params, const struct id *id);
+void params_text(struct params *params, const char *text); /* NULL is NULL */
+void params_null_int(struct params *params);
+
+/* One array at a time: begin, its elements, end. */
+void params_array(struct params *params, enum array_type type);
+void params_add_int(struct params *params, int64_t value);
+void params_add_id(struct params *params, const struct id *id);
+/* What is not UTF-8 is replaced: the database would refuse it. */
+void params_add_text(struct params *params, const char *text, size_t length);
+void params_add_bytes(struct params *params, const void *bytes, size_t length);
+void params_array_end(struct params *params);
+
+int64_t result_int(const PGresult *result, int row, int column); /* of any width, or a bool */
+struct id result_id(const PGresult *result, int row, int column);
+const char *result_bytes(const PGresult *result, int row, int column, size_t *ret_length);
+
+/* ---- the connection: history_postgres_link.c ---- */
+
+enum link_use { LINK_WRITES, LINK_READS };
+
+enum statement {
+    SQL_INSERT,
+    SQL_UPDATE,
+    SQL_SELECT,
+    SQL_SELECT_OLD, /* and keep others from changing them */
+    SQL_DELETE,
+    SQL_OLDEST_KEPT, /* id of the oldest of the newest n of jobs */
+    SQL_OLDER,       /* ids of jobs that are smaller than one */
+    SQL_ENDED,       /* ids of jobs that ended before a time */
+    SQL_ENDED_ALL,   /* ids that ended before a time */
+    SQL_PAGE,        /* six ways to find the rows of a page */
+    SQL_PAGE_LAST = SQL_PAGE + 5,
+    PER_TABLE, /* the ones above are there for each table */
+    SQL_ADD_JOBS = PER_TABLE,
+    SQL_KEYS_BY_UID,
+    SQL_KEYS_BY_NAME,
+    SQL_NEXT_JOB_UID,
+    SQL_DROP_JOBS,
+    SQL_DROP_JOB,
+    SQL_ADD_OUTPUT,
+    SQL_DELETE_OUTPUT,
+    SQL_READ_OUTPUT,
+    SQL_ADD_STATS,
+    SQL_READ_STATS,
+    SQL_DELETE_STATS,
+    SQL_DELETE_JOB_STATS,
+    SQL_MONTHS,
+    STATEMENTS,
+};
+
+struct link {
+    const struct place *place;
+    enum link_use use;
+    int stop_fd;                       /* readable: what is asked for is given up; -1: never */
+    PGconn *conn;                      /* NULL: away */
+    bool prepared[TABLES][STATEMENTS]; /* on this connection */
+    int64_t next_try_ms;               /* boot time; while away */
+    int retry_ms;
+    struct strbuf words; /* of what failed last */
+    char sqlstate[6];    /* of it, if the server said so */
+    int months[64];      /* partitions that are known to be there */
+    size_t month_count;
+};
+
+void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd);
+void link_release(struct link *link);
+
+/* Connects, and makes or migrates the schema. Unless OK, link->words says why and what to do. */
+MUST_CHECK enum status link_open(struct link *link);
+bool link_may_try(const struct link *link); /* is it time to? */
+
+/* All that follow: E_UNREACHABLE: the connection is gone, and link->conn NULL. E_CONFLICT: others
+ * were in the way; try the whole transaction again. *ret is the caller's to PQclear. */
+
+/* A statement of the table below; `table` is TABLE_RUNS for those that are not there for each. */
+MUST_CHECK enum status link_run(struct link *link, enum record_table table, enum statement which,
+                                const struct params *params, PGresult **ret);
+MUST_CHECK enum status link_do(struct link *link, enum record_table table, enum statement which,
+                               const struct params *params);
+/* Commands as text, without parameters; *ret, unless NULL, is the result of the last of them. */
+MUST_CHECK enum status link_command(struct link *link, const char *sql, PGresult **ret);
+
+MUST_CHECK enum status link_commandf(struct link *link, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* After a failure: back to no transaction. */
+void link_roll_back(struct link *link);
+
+/* Refuses the connection as a whole: closes it, with words for why. */
+enum status link_refuse(struct link *link, enum status st, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+int64_t link_now_ms(void);
+
+/* Words with a next step for what the server answered, or for why it did not. */
+enum status explain_failure(const struct place *place, const char *sqlstate, const char *message,
+                            struct strbuf *words);
+enum status explain_away(const struct place *place, const char *message, struct strbuf *words);
+
+/* ---- the SQL: history_postgres_sql.c ---- */
+
+void statement_text(enum record_table table, enum statement which, struct strbuf *text);
+
+/* SQL_PAGE + ... : over all rows, those of states, or those of jobs and states; with a span of time
+ * or without. */
+enum page_scope { PAGE_ALL, PAGE_STATES, PAGE_JOBS };
+enum statement page_statement(enum page_scope scope, bool timed);
+
+/* A result of SQL_SELECT, SQL_SELECT_OLD or SQL_PAGE: its columns from `first` on. */
+void load_row(const PGresult *result, int row, int first, enum record_table table,
+              struct history_row *ret);
+
+/* ---- the schema: history_postgres_schema.c ---- */
+
+/* On a new connection. */
+MUST_CHECK enum status schema_ensure(struct link *link);
+
+/* A month since year 0, and its name in those of tables: "202711". */
+int month_of_ms(int64_t ms);
+int64_t month_start_ms(int month);
+void month_name(int month, char name[16]);
+
+/* Makes the partitions of a month. */
+MUST_CHECK enum status schema_ensure_month(struct link *link, int month);
+void schema_forget_months(struct link *link); /* some were dropped */
+
+/* ---- what the requests do ---- */
+
+MUST_CHECK enum status write_append(struct link *link, const struct history_append *append);
+
+/* HISTORY_READ, HISTORY_LOG and HISTORY_STATS. */
+MUST_CHECK enum status read_request(struct link *link, struct history_request *request);
+
+/* The keys of a job (zero: of any) under a name (NULL: any), as the elements of an array. */
+MUST_CHECK enum status find_keys(struct link *link, const struct id *uid, const char *name,
+                                 struct params *params, int *ret_count);
+
+/* Where a prune is. Zero at the start. */
+struct pruning {
+    enum { PRUNE_MONTHS, PRUNE_RUNS, PRUNE_ENTRIES, PRUNE_NEXT_JOB, PRUNE_JOBS, PRUNE_STATS } phase;
+    int month;         /* the last one that was looked at */
+    struct id uid;     /* of the job that is being pruned; zero: all, by age */
+    struct id oldest;  /* the oldest that is kept by count; zero: not looked for yet */
+    struct id dropped; /* jobs up to this one were looked at */
+    int conflicts;     /* how often the step has been tried already */
+    int64_t removed;
+};
+
+/* One short transaction at most. *ret_finished: prune->removed is set. */
+MUST_CHECK enum status prune_step(struct link *link, struct history_prune *prune,
+                                  struct pruning *at, bool *ret_finished);
+
+#endif

@@ -1,0 +1,360 @@
+/* Retention, in steps so short that an append never waits long:
+ *
+ *     MONTHS -> RUNS -> ENTRIES -> (NEXT_JOB -> RUNS -> ENTRIES)... -> JOBS -> STATS
+ *
+ * Months that are too old go as a whole. Then come the rows of all jobs, or of the one that is
+ * asked for, by age; then each job's, by count. All are repeated until nothing is left to remove.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "history_postgres_internal.h"
+
+enum {
+    STEP_ROWS = 200,
+    STEP_JOBS = 100,
+    STEP_CELLS = 1000, /* of statistics */
+    CONFLICTS_MAX = 5, /* of one step */
+};
+
+/* ---- months ---- */
+
+/* E_NOT_FOUND: there is none left. */
+static enum status next_month(struct link *link, int after, int *ret)
+{
+    struct params params;
+    PGresult *result = NULL;
+    char name[16] = "";
+    if (after)
+        month_name(after, name);
+    params_init(&params);
+    params_text(&params, name);
+    enum status st = link_run(link, TABLE_RUNS, SQL_MONTHS, &params, &result);
+    params_release(&params);
+    if (st != OK)
+        return st;
+    size_t length = 0;
+    const char *found = PQntuples(result) ? result_bytes(result, 0, 0, &length) : NULL;
+    if (found && length == 6) {
+        int number = atoi(found);
+        *ret = number / 100 * 12 + number % 100 - 1;
+    }
+    PQclear(result);
+    return found && length == 6 ? OK : E_NOT_FOUND;
+}
+
+/* A number of the month's rows; how many ended later than they may have is one of them. */
+static enum status count_rows(struct link *link, const char *name, int64_t before_ms,
+                              int64_t *ret_rows, int64_t *ret_later)
+{
+    char sql[512];
+    PGresult *result = NULL;
+    snprintf(sql, sizeof(sql),
+             "SELECT count(*), count(*) FILTER (WHERE ended_ms >= %lld) FROM"
+             " (SELECT ended_ms FROM runs_%s UNION ALL SELECT ended_ms FROM entries_%s) u",
+             (long long)before_ms, name, name);
+    enum status st = link_command(link, sql, &result);
+    if (st != OK)
+        return st;
+    *ret_rows = atoll(PQgetvalue(result, 0, 0));
+    *ret_later = atoll(PQgetvalue(result, 0, 1));
+    PQclear(result);
+    return OK;
+}
+
+/* Nobody can add to it between the look and the drop. If it cannot be had for long enough, its rows
+ * go one by one. */
+static enum status drop_month(struct link *link, int month, int64_t before_ms, int64_t *removed)
+{
+    char name[16];
+    int64_t rows = 0, later = 0;
+    month_name(month, name);
+    enum status st = link_commandf(link,
+                                   "BEGIN; SET LOCAL lock_timeout = 1000;"
+                                   "LOCK TABLE runs_%s, entries_%s, output_%s",
+                                   name, name, name);
+    if (st == OK)
+        st = count_rows(link, name, before_ms, &rows, &later);
+    if (st == OK && !later)
+        st = link_commandf(link, "DROP TABLE runs_%s, entries_%s, output_%s", name, name, name);
+    if (st == OK)
+        st = link_command(link, "COMMIT", NULL);
+    if (st == OK && !later) {
+        *removed += rows;
+        schema_forget_months(link);
+    }
+    if (st == E_CONFLICT) {
+        link_roll_back(link);
+        return OK;
+    }
+    return st;
+}
+
+static enum status prune_months(struct link *link, const struct history_prune *prune,
+                                struct pruning *at, bool *ret_done)
+{
+    int month = 0;
+    if (!prune->before_ms || !id_is_zero(&prune->job_uid)) {
+        *ret_done = true;
+        return OK;
+    }
+    enum status st = next_month(link, at->month, &month);
+    if (st == E_NOT_FOUND || (st == OK && month_start_ms(month + 1) > prune->before_ms)) {
+        *ret_done = true;
+        return OK;
+    }
+    if (st != OK)
+        return st;
+    at->month = month;
+    return drop_month(link, month, prune->before_ms, &at->removed);
+}
+
+/* ---- rows ---- */
+
+/* The ids that a statement answers, as the elements of an array. */
+static enum status find_victims(struct link *link, enum record_table table, enum statement which,
+                                const struct params *given, struct params *ids, int *ret_count)
+{
+    PGresult *result = NULL;
+    enum status st = link_run(link, table, which, given, &result);
+    if (st != OK)
+        return st;
+    *ret_count = PQntuples(result);
+    params_array(ids, ARRAY_ID);
+    for (int i = 0; i < *ret_count; i++) {
+        struct id id = result_id(result, i, 0);
+        params_add_id(ids, &id);
+    }
+    params_array_end(ids);
+    PQclear(result);
+    return OK;
+}
+
+static enum status remove_victims(struct link *link, enum record_table table,
+                                  const struct params *ids, int64_t *removed)
+{
+    PGresult *result = NULL;
+    enum status st = link_command(link, "BEGIN", NULL);
+    if (st == OK)
+        st = link_run(link, table, SQL_DELETE, ids, &result);
+    int64_t gone = st == OK ? atoll(PQcmdTuples(result)) : 0;
+    PQclear(result);
+    if (st == OK && table == TABLE_RUNS)
+        st = link_do(link, TABLE_RUNS, SQL_DELETE_OUTPUT, ids);
+    if (st == OK)
+        st = link_command(link, "COMMIT", NULL);
+    if (st == OK)
+        *removed += gone;
+    return st;
+}
+
+/* The id of the oldest that is among the newest keep_runs; the zero id, which nothing is older
+ * than, when there are no more than that. */
+static enum status find_oldest_kept(struct link *link, enum record_table table,
+                                    const struct id *uid, int64_t keep, struct id *ret)
+{
+    struct params params;
+    PGresult *result = NULL;
+    int keys = 0;
+    params_init(&params);
+    params_array(&params, ARRAY_INT);
+    enum status st = find_keys(link, uid, NULL, &params, &keys);
+    params_array_end(&params);
+    params_int(&params, keep);
+    if (st == OK)
+        st = link_run(link, table, SQL_OLDEST_KEPT, &params, &result);
+    params_release(&params);
+    if (st == OK)
+        *ret = PQntuples(result) ? result_id(result, 0, 0) : (struct id){{0}};
+    PQclear(result);
+    return st;
+}
+
+/* What of a job, or of all, goes next: by age, or if `oldest` is given, by count. What ended before
+ * a time was made before it; that spares looking at everything newer. */
+static enum status find_next(struct link *link, const struct history_prune *prune,
+                             enum record_table table, const struct id *uid, const struct id *oldest,
+                             struct params *ids, int *ret_count)
+{
+    struct params params;
+    struct id below = oldest ? *oldest : history_id_at(prune->before_ms);
+    enum statement which = oldest ? SQL_OLDER : id_is_zero(uid) ? SQL_ENDED_ALL : SQL_ENDED;
+    enum status st = OK;
+    int keys = 0;
+    params_init(&params);
+    if (which != SQL_ENDED_ALL) {
+        params_array(&params, ARRAY_INT);
+        st = find_keys(link, uid, NULL, &params, &keys);
+        params_array_end(&params);
+    }
+    params_id(&params, &below);
+    params_int(&params, STEP_ROWS);
+    if (!oldest)
+        params_int(&params, prune->before_ms);
+    if (st == OK)
+        st = find_victims(link, table, which, &params, ids, ret_count);
+    params_release(&params);
+    return st;
+}
+
+/* *ret_done: nothing of the table is left to remove. */
+static enum status prune_table(struct link *link, const struct history_prune *prune,
+                               struct pruning *at, enum record_table table, bool *ret_done)
+{
+    struct params ids;
+    int count = 0;
+    bool by_count = prune->keep_runs && !id_is_zero(&at->uid);
+    bool by_age = prune->before_ms && (id_is_zero(&at->uid) || !id_is_zero(&prune->job_uid));
+    enum status st = OK;
+    params_init(&ids);
+    if (by_age)
+        st = find_next(link, prune, table, &at->uid, NULL, &ids, &count);
+    if (st == OK && !count && by_count && id_is_zero(&at->oldest))
+        st = find_oldest_kept(link, table, &at->uid, prune->keep_runs, &at->oldest);
+    if (st == OK && !count && by_count && !id_is_zero(&at->oldest)) {
+        params_release(&ids);
+        st = find_next(link, prune, table, &at->uid, &at->oldest, &ids, &count);
+    }
+    if (st == OK && count)
+        st = remove_victims(link, table, &ids, &at->removed);
+    params_release(&ids);
+    if (st == OK)
+        *ret_done = !count;
+    return st;
+}
+
+/* ---- jobs ---- */
+
+/* E_NOT_FOUND: that was the last one. */
+static enum status next_job(struct link *link, const struct history_prune *prune,
+                            struct pruning *at)
+{
+    struct params params;
+    PGresult *result = NULL;
+    if (!id_is_zero(&prune->job_uid) || !prune->keep_runs)
+        return E_NOT_FOUND;
+    params_init(&params);
+    params_id(&params, &at->uid);
+    enum status st = link_run(link, TABLE_RUNS, SQL_NEXT_JOB_UID, &params, &result);
+    params_release(&params);
+    if (st != OK)
+        return st;
+    bool found = PQntuples(result) > 0;
+    if (found)
+        at->uid = result_id(result, 0, 0);
+    PQclear(result);
+    return found ? OK : E_NOT_FOUND;
+}
+
+/* Jobs that have no rows any more. The lock keeps out those who would add the first. */
+static enum status drop_jobs(struct link *link, const struct history_prune *prune,
+                             struct pruning *at, bool *ret_done)
+{
+    struct params params;
+    PGresult *result = NULL;
+    bool one = !id_is_zero(&prune->job_uid);
+    *ret_done = true;
+    if (!at->removed)
+        return OK;
+    enum status st = link_command(link,
+                                  "BEGIN; SELECT pg_advisory_xact_lock(1885692268,"
+                                  " hashtext(current_schema() || ' jobs'))",
+                                  NULL);
+    params_init(&params);
+    params_id(&params, one ? &prune->job_uid : &at->dropped);
+    if (!one)
+        params_int(&params, STEP_JOBS);
+    if (st == OK)
+        st = link_run(link, TABLE_RUNS, one ? SQL_DROP_JOB : SQL_DROP_JOBS, &params, &result);
+    params_release(&params);
+    if (st == OK && !one && PQntuples(result)) {
+        at->dropped = result_id(result, 0, 0);
+        *ret_done = false;
+    }
+    PQclear(result);
+    return st == OK ? link_command(link, "COMMIT", NULL) : st;
+}
+
+static enum status prune_stats(struct link *link, const struct history_prune *prune, bool *ret_done)
+{
+    struct params params;
+    PGresult *result = NULL;
+    int64_t hour = stats_prune_hour(prune);
+    bool one = !id_is_zero(&prune->job_uid);
+    *ret_done = true;
+    if (!hour)
+        return OK;
+    params_init(&params);
+    params_int(&params, hour);
+    params_int(&params, STEP_CELLS);
+    if (one)
+        params_id(&params, &prune->job_uid);
+    enum status st =
+        link_run(link, TABLE_RUNS, one ? SQL_DELETE_JOB_STATS : SQL_DELETE_STATS, &params, &result);
+    params_release(&params);
+    if (st == OK)
+        *ret_done = atoll(PQcmdTuples(result)) < STEP_CELLS;
+    PQclear(result);
+    return st;
+}
+
+/* ---- steps ---- */
+
+static enum status take_step(struct link *link, struct history_prune *prune, struct pruning *at,
+                             bool *ret_finished)
+{
+    bool done = false;
+    enum status st = OK;
+    switch (at->phase) {
+    case PRUNE_MONTHS:
+        st = prune_months(link, prune, at, &done);
+        if (done) {
+            at->phase = PRUNE_RUNS;
+            at->uid = prune->job_uid;
+        }
+        return st;
+    case PRUNE_RUNS:
+    case PRUNE_ENTRIES:
+        st = prune_table(link, prune, at, at->phase == PRUNE_RUNS ? TABLE_RUNS : TABLE_ENTRIES,
+                         &done);
+        if (done) {
+            at->phase = at->phase == PRUNE_RUNS ? PRUNE_ENTRIES : PRUNE_NEXT_JOB;
+            at->oldest = (struct id){{0}};
+        }
+        return st;
+    case PRUNE_NEXT_JOB:
+        st = next_job(link, prune, at);
+        at->phase = st == E_NOT_FOUND ? PRUNE_JOBS : PRUNE_RUNS;
+        return st == E_NOT_FOUND ? OK : st;
+    case PRUNE_JOBS:
+        st = drop_jobs(link, prune, at, &done);
+        if (done)
+            at->phase = PRUNE_STATS;
+        return st;
+    case PRUNE_STATS:
+        st = prune_stats(link, prune, &done);
+        if (st == OK && done) {
+            prune->removed = at->removed;
+            *ret_finished = true;
+        }
+        return st;
+    }
+    return st;
+}
+
+enum status prune_step(struct link *link, struct history_prune *prune, struct pruning *at,
+                       bool *ret_finished)
+{
+    struct pruning before = *at;
+    enum status st = take_step(link, prune, at, ret_finished);
+    if (st != OK)
+        link_roll_back(link);
+    if (st != E_CONFLICT || before.conflicts == CONFLICTS_MAX) {
+        at->conflicts = 0;
+        return st;
+    }
+    *at = before; /* the same step again */
+    at->conflicts++;
+    return OK;
+}

@@ -1,0 +1,213 @@
+/* The statements, made from the columns of the tables, and rows of their results. */
+#include <string.h>
+
+#include "history_postgres_internal.h"
+
+/* Of what the history holds: RUN_OK to RUN_MISSED. All are named so that the index by job, state
+ * and id serves the id, too. */
+#define ALL_STATES "'{5, 6, 7, 8, 9, 10, 11}'"
+
+#define IDS "SELECT id FROM @ WHERE "
+
+/* `@` is the table, `#` its columns as they are, `%` as they come out of the arrays, `~` as they
+ * are assigned from them, `$` the arrays; each column with a comma before it. */
+static const char *const sql[STATEMENTS] = {
+    [SQL_INSERT] = "INSERT INTO @ (id, job, ended_ms, stray#)"
+                   " SELECT u.id, jobs.key, u.ended_ms, u.stray <> 0%"
+                   " FROM unnest($) JOIN jobs ON jobs.uid = u.uid AND jobs.name = u.name"
+                   " ORDER BY u.id ON CONFLICT DO NOTHING RETURNING id",
+    [SQL_UPDATE] = "UPDATE @ SET job = jobs.key, ended_ms = u.ended_ms, stray = u.stray <> 0~"
+                   " FROM unnest($) JOIN jobs ON jobs.uid = u.uid AND jobs.name = u.name"
+                   " WHERE @.id = u.id",
+    [SQL_SELECT] = "SELECT id, uid, name# FROM @ JOIN jobs ON jobs.key = @.job WHERE id = $1",
+    [SQL_SELECT_OLD] = "SELECT id, uid, name# FROM @ JOIN jobs ON jobs.key = @.job"
+                       " WHERE id = ANY ($1) ORDER BY id FOR UPDATE OF @",
+    [SQL_DELETE] = "DELETE FROM @ WHERE id = ANY ($1)",
+    [SQL_OLDEST_KEPT] = "SELECT w.id FROM unnest($1) AS k, unnest(" ALL_STATES "::smallint[]) AS s,"
+                        " LATERAL (" IDS "job = k AND state = s ORDER BY id DESC LIMIT $2) w"
+                        " ORDER BY w.id DESC OFFSET $2 - 1 LIMIT 1",
+    [SQL_OLDER] = IDS "job = ANY ($1) AND state = ANY (" ALL_STATES ") AND id < $2 LIMIT $3",
+    [SQL_ENDED] = IDS "job = ANY ($1) AND state = ANY (" ALL_STATES ") AND id < $2"
+                      " AND ended_ms < $4 LIMIT $3",
+    [SQL_ENDED_ALL] = IDS "id < $1 AND ended_ms < $3 ORDER BY id LIMIT $2",
+    [SQL_ADD_JOBS] = "INSERT INTO jobs (uid, name) SELECT DISTINCT u.uid, u.name"
+                     " FROM unnest($1, $2) AS u(uid, name) WHERE NOT EXISTS (SELECT FROM jobs"
+                     "  WHERE jobs.uid = u.uid AND jobs.name = u.name)"
+                     " ORDER BY u.uid, u.name ON CONFLICT DO NOTHING",
+    [SQL_KEYS_BY_UID] = "SELECT key FROM jobs WHERE uid = $1 AND ($2 IS NULL OR name = $2)",
+    [SQL_KEYS_BY_NAME] = "SELECT key FROM jobs WHERE name = $1",
+    [SQL_NEXT_JOB_UID] = "SELECT uid FROM jobs WHERE uid > $1 ORDER BY uid LIMIT 1",
+    [SQL_DROP_JOBS] = "WITH looked_at AS MATERIALIZED"
+                      " (SELECT key, uid FROM jobs WHERE uid > $1 ORDER BY uid LIMIT $2),"
+                      " gone AS (DELETE FROM jobs WHERE key IN (SELECT key FROM looked_at)"
+                      "  AND NOT EXISTS (SELECT FROM runs WHERE job = key)"
+                      "  AND NOT EXISTS (SELECT FROM entries WHERE job = key))"
+                      " SELECT uid FROM looked_at ORDER BY uid DESC LIMIT 1",
+    [SQL_DROP_JOB] = "DELETE FROM jobs WHERE uid = $1"
+                     " AND NOT EXISTS (SELECT FROM runs WHERE job = key)"
+                     " AND NOT EXISTS (SELECT FROM entries WHERE job = key)",
+    [SQL_ADD_OUTPUT] = "INSERT INTO output (run_id, start, seq, stream, at_ms, gap_bytes, bytes)"
+                       " SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7)",
+    [SQL_DELETE_OUTPUT] = "DELETE FROM output WHERE run_id = ANY ($1)",
+    [SQL_READ_OUTPUT] =
+        "SELECT start, stream, at_ms, gap_bytes, bytes, kept FROM (SELECT start + length(bytes)"
+        " AS kept FROM output WHERE run_id = $1 ORDER BY start DESC, seq DESC LIMIT 1) k"
+        " LEFT JOIN output ON run_id = $1 AND start <= least($2 + $3, kept)"
+        "  AND start >= coalesce((SELECT max(start) FROM output WHERE run_id = $1 AND start <= $2),"
+        "   0) AND $3 > 0 ORDER BY start, seq",
+    [SQL_ADD_STATS] =
+        "INSERT INTO stats AS old SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+        "$11)"
+        " AS u(uid, hour, state, bucket, slot) ORDER BY uid, hour, state, bucket, slot"
+        " ON CONFLICT (job_uid, hour, state, bucket, slot) DO UPDATE"
+        " SET count = old.count + excluded.count, sum_ms = old.sum_ms + excluded.sum_ms,"
+        " min_ms = least(old.min_ms, excluded.min_ms), max_ms = greatest(old.max_ms,"
+        " excluded.max_ms), punctual = old.punctual + excluded.punctual,"
+        " late_sum_ms = old.late_sum_ms + excluded.late_sum_ms",
+    [SQL_READ_STATS] =
+        "SELECT hour, state, bucket, sum(count)::bigint, sum(sum_ms)::bigint, min(min_ms),"
+        " max(max_ms), sum(punctual)::bigint, sum(late_sum_ms)::bigint FROM stats"
+        " WHERE job_uid = $1 AND hour >= $2 AND hour < $3 GROUP BY hour, state, bucket"
+        " ORDER BY hour",
+    [SQL_DELETE_STATS] = "DELETE FROM stats WHERE ctid = ANY (ARRAY"
+                         " (SELECT ctid FROM stats WHERE hour < $1 LIMIT $2))",
+    [SQL_DELETE_JOB_STATS] = "DELETE FROM stats WHERE ctid = ANY (ARRAY"
+                             " (SELECT ctid FROM stats WHERE job_uid = $3 AND hour < $1 LIMIT $2))",
+    [SQL_MONTHS] = "SELECT right(relname, 6) FROM pg_inherits JOIN pg_class ON oid = inhrelid"
+                   " WHERE inhparent = 'runs'::regclass AND right(relname, 6) > $1"
+                   " ORDER BY 1 LIMIT 1",
+};
+
+/* ---- rows in arrays ---- */
+
+enum { ARRAYS_BEFORE = 5 }; /* id, uid, name, ended_ms, stray */
+
+/* "unnest($1, $2, ...) AS u(id, uid, ...)", which says the names, too. */
+static void add_arrays(const struct table_columns *table, struct strbuf *text)
+{
+    for (size_t i = 0; i < ARRAYS_BEFORE + table->count; i++)
+        strbuf_addf(text, "%s$%zu", i ? ", " : "", i + 1);
+    strbuf_adds(text, ") AS u(id, uid, name, ended_ms, stray");
+    for (size_t i = 0; i < table->count; i++)
+        strbuf_addf(text, ", \"%s\"", table->columns[i].name);
+}
+
+static void add_columns(const struct table_columns *table, char how, struct strbuf *text)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct column *column = &table->columns[i];
+        const char *as_bool = column->kind == COLUMN_BOOL ? " <> 0" : "";
+        if (how == '#')
+            strbuf_addf(text, ", \"%s\"", column->name);
+        else if (how == '%')
+            strbuf_addf(text, ", u.\"%s\"%s", column->name, as_bool);
+        else
+            strbuf_addf(text, ", \"%s\" = u.\"%s\"%s", column->name, column->name, as_bool);
+    }
+}
+
+static void expand(enum record_table table, const char *pattern, struct strbuf *text)
+{
+    const struct table_columns *columns = &table_columns[table];
+    for (const char *p = pattern; *p; p++) {
+        if (*p == '@')
+            strbuf_adds(text, columns->name);
+        else if (strchr("#%~", *p))
+            add_columns(columns, *p, text);
+        else if (*p == '$' && p[1] == ')')
+            add_arrays(columns, text);
+        else
+            strbuf_addc(text, *p);
+    }
+}
+
+/* ---- pages ---- */
+
+/* A walk from the newest id down, of at most $3 rows, and the rows of it that match, $4 at most.
+ * An index gives ids in order only for one state, or one state of one job, so that each of those is
+ * walked along by itself. Time: an id says when its run was made, which is within seconds of its
+ * tick unless the run is a stray; so a span of ticks is a span of ids ($1, $2), plus the strays in
+ * it, which have an index by tick.
+ *
+ * $1: ids below, $2: ids from, $3: rows to look at, $4: rows of the page, $5: jobs, $6: states,
+ * $7, $8: ticks from and below, $9: strays below, $10: text, $11: reasons that have the text in
+ * their names, $12: node, $13: duration. */
+static void add_walk(enum record_table table, enum page_scope scope, bool timed,
+                     struct strbuf *text)
+{
+    const char *name = table_columns[table].name;
+    const char *in_span =
+        table == TABLE_RUNS ? "tick_ms >= $7 AND tick_ms < $8" : "to_ms >= $7 AND from_ms < $8";
+    strbuf_addf(text, "SELECT * FROM (SELECT w.* FROM %s%sLATERAL (SELECT * FROM %s WHERE %s%s",
+                scope == PAGE_JOBS ? "unnest($5) AS k, " : "",
+                scope == PAGE_ALL ? "" : "unnest($6) AS s, ", name,
+                scope == PAGE_JOBS ? "job = k AND " : "",
+                scope == PAGE_ALL ? "" : "state = s::smallint AND ");
+    if (timed)
+        strbuf_addf(text, "NOT stray AND %s AND ", in_span);
+    strbuf_adds(text, "id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3) w");
+    if (timed)
+        strbuf_addf(text, " UNION ALL SELECT * FROM %s WHERE stray AND %s AND id < $9%s%s", name,
+                    in_span, scope == PAGE_JOBS ? " AND job = ANY ($5)" : "",
+                    scope == PAGE_ALL ? "" : " AND state = ANY ($6)");
+    strbuf_adds(text, ") u ORDER BY id DESC LIMIT $3");
+}
+
+static void page_text(enum record_table table, enum page_scope scope, bool timed,
+                      struct strbuf *text)
+{
+    strbuf_adds(text, "WITH walk AS MATERIALIZED (");
+    add_walk(table, scope, timed, text);
+    strbuf_adds(text, "), page AS (SELECT * FROM walk WHERE");
+    if (table == TABLE_RUNS)
+        strbuf_adds(text, " ($12 IS NULL OR node = $12) AND ($13 IS NULL OR (started_ms <> 0"
+                          " AND finished_ms <> 0 AND finished_ms - started_ms >= $13)) AND");
+    else
+        strbuf_adds(text, " $12 IS NULL AND $13 IS NULL AND");
+    strbuf_adds(text, " ($10 IS NULL OR strpos(lower(detail), $10) > 0 OR reason = ANY ($11)"
+                      "  OR job IN (SELECT key FROM jobs WHERE strpos(lower(name), $10) > 0))"
+                      " ORDER BY id DESC LIMIT $4)"
+                      "SELECT looked_at, last, id, uid, name");
+    add_columns(&table_columns[table], '#', text);
+    /* Parameters that this one does not need must have a type, too. */
+    strbuf_adds(text, " FROM (SELECT count(*) AS looked_at, (SELECT id FROM walk ORDER BY id"
+                      " LIMIT 1) AS last FROM walk) w LEFT JOIN page ON $5 IS NOT NULL AND"
+                      " $6 IS NOT NULL AND $7 <= $8 AND $9 IS NOT NULL"
+                      " LEFT JOIN jobs ON key = job ORDER BY id DESC");
+}
+
+enum statement page_statement(enum page_scope scope, bool timed)
+{
+    return (enum statement)(SQL_PAGE + 2 * (int)scope + timed);
+}
+
+void statement_text(enum record_table table, enum statement which, struct strbuf *text)
+{
+    if (which >= SQL_PAGE && which <= SQL_PAGE_LAST)
+        page_text(table, (enum page_scope)((which - SQL_PAGE) / 2), (which - SQL_PAGE) % 2, text);
+    else
+        expand(table, sql[which], text);
+}
+
+/* ---- results ---- */
+
+void load_row(const PGresult *result, int row, int first, enum record_table table,
+              struct history_row *ret)
+{
+    size_t length;
+    struct id id = result_id(result, row, first), uid = result_id(result, row, first + 1);
+    const char *text = result_bytes(result, row, first + 2, &length);
+    ret->is_entry = table == TABLE_ENTRIES;
+    row_set_ids(ret, &id, &uid);
+    row_set_job_name(ret, text, length);
+    for (size_t i = 0; i < table_columns[table].count; i++) {
+        const struct column *column = &table_columns[table].columns[i];
+        int place = first + 3 + (int)i;
+        if (column->kind == COLUMN_TEXT) {
+            text = result_bytes(result, row, place, &length);
+            column_write_text(column, row_record(ret), text, length);
+        } else {
+            column_write_int(column, row_record(ret), result_int(result, row, place));
+        }
+    }
+}

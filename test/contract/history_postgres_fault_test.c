@@ -1,0 +1,388 @@
+/* What only a server can go through: it is restarted, killed, stopped, refuses, or is shared. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "history_postgres.h"
+#include "history_world.h"
+#include "postgres_place.h"
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void assert_health(struct history_world *world, enum status want, const char *words)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = history_health(world->history, &why);
+    if (st != want || (words && !strstr(why.text, words)))
+        fail_msg("%s: \"%s\" is not in: %s", status_text(st), words ? words : "", why.text);
+    assert_null(strstr(why.text, "horse")); /* the password */
+    strbuf_release(&why);
+}
+
+/* Until appends are taken again; the server is back. */
+static void append_until_ok(struct history_world *world, const struct run *run)
+{
+    int64_t end_ms = now_ms() + 20000;
+    enum status st;
+    while ((st = world_append_run(world, run)) != OK) {
+        assert_int_not_equal(st, E_INVALID);
+        assert_true(now_ms() < end_ms);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+}
+
+/* ---- the server goes and comes ---- */
+
+/* A restart between two requests is not noticed. */
+static void test_restart(void **state)
+{
+    struct history_world *world = *state;
+    struct run first = sample_run(1, 1), second = sample_run(1, 2);
+    assert_int_equal(world_append_run(world, &first), OK);
+    assert_true(world_has_run(world, &first.id, NULL));
+    postgres_server_restart(&postgres_server);
+    assert_int_equal(world_append_run(world, &second), OK);
+    assert_true(world_has_run(world, &first.id, NULL));
+    assert_int_equal(world_count(world, (struct history_query){0}), 2);
+    assert_health(world, OK, NULL);
+}
+
+static void test_killed(void **state)
+{
+    struct history_world *world = *state;
+    struct run first = sample_run(1, 1), second = sample_run(1, 2);
+    assert_int_equal(world_append_run(world, &first), OK);
+    postgres_server_kill(&postgres_server);
+    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
+    assert_health(world, E_UNREACHABLE, "Start it, or check host and port");
+    int64_t start_ms = now_ms();
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
+    assert_true(now_ms() - start_ms < 2000); /* at once */
+    struct history_read read = {.query.limit = 1};
+    assert_int_equal(world_read(world, &read), E_UNREACHABLE);
+    postgres_server_restart(&postgres_server);
+    append_until_ok(world, &second);
+    assert_health(world, OK, NULL);
+    assert_true(world_has_run(world, &first.id, NULL));
+    assert_true(world_has_run(world, &second.id, NULL));
+}
+
+/* It takes what is sent and never answers. */
+static void test_stopped(void **state)
+{
+    struct history_world *world = *state;
+    struct run first = sample_run(1, 1), second = sample_run(1, 2);
+    struct history_read read = {.query.limit = 1};
+    assert_int_equal(world_append_run(world, &first), OK);
+    postgres_server_pause(&postgres_server);
+    int64_t start_ms = now_ms();
+    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
+    assert_health(world, E_UNREACHABLE, "does not answer in time");
+    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE); /* at once */
+    assert_int_equal(world_read(world, &read), E_UNREACHABLE);
+    assert_true(now_ms() - start_ms < 15000);
+    postgres_server_resume(&postgres_server);
+    append_until_ok(world, &second);
+    assert_int_equal(world_count(world, (struct history_query){0}), 2);
+}
+
+static void ignore_answer(struct history_read *read, enum status st)
+{
+    (void)read;
+    assert_int_equal(st, E_UNREACHABLE);
+}
+
+/* Freeing does not wait for a server that does not answer. */
+static void test_free_while_stopped(void **state)
+{
+    struct history_world *world = *state;
+    struct run run = sample_run(1, 1);
+    struct history_read read = {.query.limit = 1, .done = ignore_answer};
+    assert_int_equal(world_append_run(world, &run), OK);
+    postgres_server_pause(&postgres_server);
+    history_read(world->history, &read);
+    int64_t start_ms = now_ms();
+    world_close(world);
+    assert_true(now_ms() - start_ms < 6000);
+    postgres_server_resume(&postgres_server);
+    world_open(world);
+    assert_true(world_has_run(world, &run.id, NULL));
+}
+
+/* Somebody dropped everything: it is made again. */
+static void test_dropped(void **state)
+{
+    struct history_world *world = *state;
+    struct run run = sample_run(1, 1);
+    assert_int_equal(world_append_run(world, &run), OK);
+    world->backend->remove_place(world->place);
+    assert_int_equal(world_append_run(world, &run), OK);
+    assert_int_equal(world_count(world, (struct history_query){0}), 1);
+}
+
+/* ---- refusals ---- */
+
+/* A history at another URL, in the world's place. */
+static void open_url(struct history_world *world, const char *url)
+{
+    static const struct history_postgres_limits limits = {
+        .connect_s = 2, .retry_first_ms = 20, .retry_last_ms = 50};
+    struct strbuf why;
+    strbuf_init(&why);
+    world_close(world);
+    struct history_wake none = {0};
+    assert_int_equal(history_postgres_open(url, &limits, none, &world->history, &why), OK);
+    strbuf_release(&why);
+}
+
+static void wait_for_health(struct history_world *world, enum status want)
+{
+    struct strbuf why;
+    int64_t end_ms = now_ms() + 10000;
+    strbuf_init(&why);
+    while (history_health(world->history, &why) != want) {
+        assert_true(now_ms() < end_ms);
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    strbuf_release(&why);
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        int line;
+        const char *url; /* the port is put in */
+        const char *words;
+    } cases[] = {
+        {__LINE__, "postgresql://peal:wrong-horse@127.0.0.1:%d/postgres", "~/.pgpass"},
+        {__LINE__, "postgresql://peal@127.0.0.1:%d/postgres", "no password supplied"},
+        {__LINE__, "postgresql://peal:correct%%20horse@127.0.0.1:%d/none", "CREATE DATABASE"},
+        {__LINE__, "postgresql://nobody:horse@127.0.0.1:%d/postgres", "nobody@127.0.0.1"},
+    };
+    struct history_world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char url[256];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(url, sizeof(url), cases[i].url, postgres_server.port);
+#pragma GCC diagnostic pop
+        open_url(world, url);
+        wait_for_health(world, E_UNREACHABLE);
+        struct strbuf why;
+        strbuf_init(&why);
+        history_health(world->history, &why);
+        if (!strstr(why.text, cases[i].words) || strstr(why.text, "horse"))
+            fail_msg("line %d: %s", cases[i].line, why.text);
+        strbuf_release(&why);
+    }
+}
+
+static void test_newer_schema(void **state)
+{
+    struct history_world *world = *state;
+    struct run run = sample_run(1, 1);
+    assert_int_equal(world_append_run(world, &run), OK);
+    postgres_place_sql(world->place, "INSERT INTO migrations (version) VALUES (999)", NULL);
+    world_close(world);
+    world_open(world);
+    assert_int_equal(world_append_run(world, &run), E_VERSION);
+    assert_health(world, E_VERSION, "newer peal");
+    struct history_read read = {.query.limit = 1};
+    assert_int_equal(world_read(world, &read), E_VERSION);
+    postgres_place_sql(world->place, "DELETE FROM migrations WHERE version = 999", NULL);
+    append_until_ok(world, &run);
+}
+
+static void test_read_only(void **state)
+{
+    struct history_world *world = *state;
+    struct run run = sample_run(1, 1), second = sample_run(1, 2);
+    assert_int_equal(world_append_run(world, &run), OK);
+    world_close(world);
+    postgres_place_sql("public", "ALTER ROLE peal SET default_transaction_read_only = on", NULL);
+    world_open(world);
+    assert_int_equal(world_append_run(world, &second), E_IO);
+    assert_health(world, E_IO, "read-only");
+    assert_true(world_has_run(world, &run.id, NULL)); /* it can still be read */
+    postgres_place_sql("public",
+                       "BEGIN READ WRITE; ALTER ROLE peal RESET default_transaction_read_only;"
+                       "COMMIT",
+                       NULL);
+    append_until_ok(world, &second);
+    assert_health(world, OK, NULL);
+}
+
+/* A role that may not make the schema; then somebody makes it. That is all it needs. */
+static void test_no_rights(void **state)
+{
+    struct history_world *world = *state;
+    struct run run = sample_run(1, 1);
+    char url[256];
+    postgres_place_sql("public",
+                       "DROP ROLE IF EXISTS small; CREATE ROLE small LOGIN PASSWORD 'small'", NULL);
+    snprintf(url, sizeof(url), "postgresql://small:small@127.0.0.1:%d/postgres?schema=%s",
+             postgres_server.port, world->place);
+    world_close(world);
+    world->backend->remove_place(world->place);
+    open_url(world, url);
+    wait_for_health(world, E_IO);
+    assert_health(world, E_IO, "permission denied");
+    char sql[192];
+    snprintf(sql, sizeof(sql), "CREATE SCHEMA %s AUTHORIZATION small", world->place);
+    postgres_place_sql("public", sql, NULL);
+    wait_for_health(world, OK);
+    world_close(world);
+    world_open(world);
+    assert_int_equal(world_append_run(world, &run), OK);
+    world_close(world);
+    world->backend->remove_place(world->place);
+    postgres_place_sql("public", "DROP ROLE small", NULL);
+    world_open(world);
+}
+
+/* ---- shared ---- */
+
+enum { OPENERS = 4, ROUNDS = 40, BATCH = 20 };
+
+struct node {
+    struct history_world world;
+    uint32_t number;
+};
+
+/* Every node records runs of its own and, like all others, run number 0 of each round. */
+static void *be_a_node(void *context)
+{
+    struct node *node = context;
+    world_open(&node->world);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct run runs[BATCH];
+        struct history_record records[BATCH];
+        for (uint32_t i = 0; i < BATCH; i++) {
+            uint32_t place = node->number % 2 ? i : BATCH - 1 - i; /* in different orders */
+            runs[i] = sample_run(place ? node->number : 99, round * BATCH + place);
+            runs[i].state = !place && node->number % 2 ? RUN_LOST : RUN_OK;
+            records[i] = (struct history_record){.run = &runs[i]};
+        }
+        if (world_append(&node->world, records, BATCH) != OK)
+            return context;
+    }
+    world_close(&node->world);
+    return NULL;
+}
+
+/* They find an empty database, all at the same time. */
+static void test_many_writers(void **state)
+{
+    struct history_world *world = *state;
+    static struct node nodes[OPENERS];
+    pthread_t threads[OPENERS];
+    world_close(world);
+    world->backend->remove_place(world->place);
+    for (uint32_t i = 0; i < OPENERS; i++) {
+        nodes[i].number = i;
+        nodes[i].world = *world;
+        assert_int_equal(history_world_wake_init(&nodes[i].world), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, be_a_node, &nodes[i]), 0);
+    }
+    for (size_t i = 0; i < OPENERS; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        history_world_wake_release(&nodes[i].world);
+        assert_null(failed);
+    }
+    world_open(world);
+    assert_int_equal(world_count(world, (struct history_query){0}),
+                     OPENERS * ROUNDS * (BATCH - 1) + ROUNDS);
+    assert_int_equal(world_count(world, (struct history_query){.states = 1u << RUN_LOST}), 0);
+    struct history_stats stats = {.from_ms = SAMPLE_MS - 3600000, .to_ms = SAMPLE_MS + 86400000};
+    assert_int_equal(world_stats(world, &stats), OK);
+    int64_t count = 0, lost = 0;
+    for (size_t i = 0; i < stats.count; i++) {
+        count += stats.rows[i].ends[RUN_OK];
+        lost += stats.rows[i].ends[RUN_LOST];
+    }
+    assert_int_equal(count, OPENERS * ROUNDS * (BATCH - 1) + ROUNDS); /* each once */
+    assert_int_equal(lost, 0);
+    history_stats_release(&stats);
+}
+
+/* ---- months ---- */
+
+static void count_partitions(struct history_world *world, char answer[128])
+{
+    postgres_place_sql(world->place,
+                       "SELECT count(*) FROM pg_inherits WHERE inhparent = 'runs'::regclass",
+                       answer);
+}
+
+/* Months that are too old go as a whole; one with a run that ended later stays. */
+static void test_months(void **state)
+{
+    static const int64_t month_ms = INT64_C(31) * 86400 * 1000;
+    struct history_world *world = *state;
+    char count[128];
+    for (uint32_t month = 0; month < 6; month++) {
+        for (uint32_t i = 0; i < 10; i++) {
+            struct run run = sample_run(1, i);
+            run.tick_ms += month * month_ms;
+            run.id = sample_id(run.tick_ms, i);
+            run.finished_ms = run.tick_ms + 10;
+            if (month == 1 && i == 5)
+                run.finished_ms += 4 * month_ms;
+            assert_int_equal(world_append_run(world, &run), OK);
+        }
+    }
+    count_partitions(world, count);
+    assert_int_equal(atoi(count), 6);
+    assert_int_equal(world_prune(world, NULL, 0, SAMPLE_MS + 3 * month_ms - 86400000), 29);
+    assert_int_equal(world_count(world, (struct history_query){0}), 31);
+    count_partitions(world, count);
+    assert_int_equal(atoi(count), 5 - 1); /* 0 and 2 are gone */
+    struct run early = sample_run(1, 1);  /* a partition that was dropped is made again */
+    early.detail[0] = '\xff';             /* no text: it must not be refused for ever */
+    assert_int_equal(world_append_run(world, &early), OK);
+    assert_int_equal(world_count(world, (struct history_query){0}), 32);
+
+    struct run odd = sample_run(1, 2);
+    odd.id = sample_id(0, 1);
+    assert_int_equal(world_append_run(world, &odd), OK);
+    odd.id = sample_id((INT64_C(1) << 48) - 1, 1);
+    assert_int_equal(world_append_run(world, &odd), OK);
+    assert_true(world_has_run(world, &odd.id, NULL));
+}
+
+int main(void)
+{
+#define WITH_WORLD(test)                                                                           \
+    cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
+                                             (void *)&postgres_backend)
+    const struct CMUnitTest tests[] = {
+        WITH_WORLD(test_restart),      WITH_WORLD(test_killed),
+        WITH_WORLD(test_stopped),      WITH_WORLD(test_free_while_stopped),
+        WITH_WORLD(test_dropped),      WITH_WORLD(test_refused),
+        WITH_WORLD(test_newer_schema), WITH_WORLD(test_read_only),
+        WITH_WORLD(test_no_rights),    WITH_WORLD(test_many_writers),
+        WITH_WORLD(test_months),
+    };
+    if (!postgres_server_available()) {
+        puts("there is no PostgreSQL server here");
+        return 77;
+    }
+    postgres_server_start(&postgres_server);
+    int failed = cmocka_run_group_tests_name("a server", tests, NULL, NULL);
+    postgres_server_remove(&postgres_server);
+    return failed;
+}
