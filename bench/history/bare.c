@@ -8,7 +8,7 @@
 struct bare {
     sqlite3 *db;
     sqlite3_stmt *insert, *find_job, *add_job, *query;
-    const char *query_text;
+    const struct filter *filter; /* of the query */
 };
 
 static void check(struct bare *bare, int rc)
@@ -102,8 +102,9 @@ static int64_t key_of(struct bare *bare, const struct run *run)
     return key;
 }
 
-void bare_insert(struct bare *bare, const struct run *runs, size_t count)
+void bare_insert(void *context, const struct run *runs, size_t count)
 {
+    struct bare *bare = context;
     sqlite3_stmt *stmt = bare->insert;
     run_sql(bare, "BEGIN IMMEDIATE");
     for (size_t i = 0; i < count; i++) {
@@ -130,20 +131,36 @@ void bare_insert(struct bare *bare, const struct run *runs, size_t count)
     run_sql(bare, "COMMIT");
 }
 
-size_t bare_query(struct bare *bare, const char *sql, const char *name, int64_t from, int64_t to)
+#define SELECT     "SELECT runs.*, uid, name FROM runs JOIN jobs ON key = job WHERE "
+#define NEWEST     " ORDER BY id DESC LIMIT 51"
+#define IN_SPAN    "tick_ms >= ?2 AND tick_ms < ?3"
+#define OF_JOB     "job = (SELECT key FROM jobs WHERE name = ?1)"
+#define HAS_FAILED "state = 6"
+
+static void prepare_query(struct bare *bare, const struct filter *filter)
 {
+    char sql[512];
+    if (bare->filter == filter)
+        return;
+    snprintf(sql, sizeof(sql), SELECT "1%s%s%s" NEWEST, filter->by_job ? " AND " OF_JOB : "",
+             filter->by_state ? " AND " HAS_FAILED : "", filter->by_time ? " AND " IN_SPAN : "");
+    sqlite3_finalize(bare->query);
+    check(bare, sqlite3_prepare_v2(bare->db, sql, -1, &bare->query, NULL));
+    bare->filter = filter;
+}
+
+size_t bare_query(void *context, const struct filter *filter, const char *job, int64_t from_ms,
+                  int64_t to_ms)
+{
+    struct bare *bare = context;
     size_t rows = 0;
-    if (bare->query_text != sql) {
-        sqlite3_finalize(bare->query);
-        check(bare, sqlite3_prepare_v2(bare->db, sql, -1, &bare->query, NULL));
-        bare->query_text = sql;
-    }
+    prepare_query(bare, filter);
     sqlite3_stmt *stmt = bare->query;
-    if (sqlite3_bind_parameter_index(stmt, "?1"))
-        sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
-    if (sqlite3_bind_parameter_index(stmt, "?2")) {
-        sqlite3_bind_int64(stmt, 2, from);
-        sqlite3_bind_int64(stmt, 3, to);
+    if (filter->by_job)
+        sqlite3_bind_text(stmt, 1, job, -1, SQLITE_STATIC);
+    if (filter->by_time) {
+        sqlite3_bind_int64(stmt, 2, from_ms);
+        sqlite3_bind_int64(stmt, 3, to_ms);
     }
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         for (int i = 0; i < sqlite3_column_count(stmt); i++)

@@ -1,10 +1,8 @@
-/* The same rows in the same tables, with plain SQL and nothing around it. */
+/* Plain SQLite, with nothing around it. */
 #ifndef PEAL_BENCH_HISTORY_BARE_H
 #define PEAL_BENCH_HISTORY_BARE_H
 
-#include <stddef.h>
-
-#include "run.h"
+#include "driver.h"
 
 struct bare;
 
@@ -16,10 +14,9 @@ struct bare *bare_open(const char *path);
 
 void bare_free(struct bare *bare);
 
-/* One transaction. */
-void bare_insert(struct bare *bare, const struct run *runs, size_t count);
-
-/* Runs a query (kept prepared while it is the same text) and reads all columns; how many rows. */
-size_t bare_query(struct bare *bare, const char *sql, const char *name, int64_t from, int64_t to);
+/* As struct bare_side has them. */
+void bare_insert(void *bare, const struct run *runs, size_t count);
+size_t bare_query(void *bare, const struct filter *filter, const char *job, int64_t from_ms,
+                  int64_t to_ms);
 
 #endif

@@ -1,19 +1,25 @@
 #!/bin/sh
-# Recording runs and reading pages of them, beside bare SQLite with the same rows and tables. A
-# ratio of 1 means as fast as that; more is faster.
+# Recording runs and reading pages of them, beside bare SQLite and bare PostgreSQL with the same rows
+# and tables. A ratio of 1 means as fast as that; more is faster. BENCH_ROWS: a million unless set.
 # usage: bench/history/run.sh [BUILD_DIR]
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=${1:-$here/../../build/release}
 bench=$build/bench/history_bench
+postgres_bench=$build/bench/history_postgres_bench
+rows=${BENCH_ROWS:-1000000}
 work=$build/bench/history
 
-if ! [ -x "$bench" ]; then
+if ! [ -x "$bench" ] || ! [ -x "$postgres_bench" ]; then
     echo "bench/history: $bench is not there; build it first" >&2
     exit 1
 fi
 rm -rf "$work"
 mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
-"$bench" "$work"
+echo "SQLite"
+"$bench" "$work" "$rows"
+echo
+echo "PostgreSQL"
+"$postgres_bench" "$rows"

@@ -250,9 +250,17 @@ static void session_text(const struct link *link, struct strbuf *text)
     strbuf_adds(text, "SET idle_in_transaction_session_timeout = 60000;"
                       "SET enable_seqscan = off; SET enable_bitmapscan = off;"
                       "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;"
-                      "SET max_parallel_workers_per_gather = 0;"
+                      "SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;"
+                      "SET plan_cache_mode = force_generic_plan;"
                       "SELECT set_config('synchronous_commit', 'local', false)"
                       " WHERE current_setting('synchronous_commit') = 'off'");
+}
+
+/* A library says nothing by itself. */
+static void ignore_notice(void *context, const PGresult *result)
+{
+    (void)context;
+    (void)result;
 }
 
 static enum status connect_to_server(struct link *link)
@@ -269,6 +277,7 @@ static enum status connect_to_server(struct link *link)
         return E_NOMEM;
     if (PQstatus(link->conn) != CONNECTION_OK || PQsetnonblocking(link->conn, 1) != 0)
         return lose(link, PQerrorMessage(link->conn));
+    PQsetNoticeReceiver(link->conn, ignore_notice, NULL);
     struct strbuf text;
     strbuf_init(&text);
     session_text(link, &text);

@@ -156,11 +156,14 @@ static enum status find_oldest_kept(struct link *link, enum record_table table,
 {
     struct params params;
     PGresult *result = NULL;
+    struct id beyond_all;
     int keys = 0;
     params_init(&params);
     params_array(&params, ARRAY_INT);
     enum status st = find_keys(link, uid, NULL, &params, &keys);
     params_array_end(&params);
+    memset(beyond_all.bytes, 255, sizeof(beyond_all.bytes));
+    params_id(&params, &beyond_all);
     params_int(&params, keep);
     if (st == OK)
         st = link_run(link, table, SQL_OLDEST_KEPT, &params, &result);

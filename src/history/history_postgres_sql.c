@@ -3,11 +3,14 @@
 
 #include "history_postgres_internal.h"
 
-/* Of what the history holds: RUN_OK to RUN_MISSED. All are named so that the index by job, state
- * and id serves the id, too. */
-#define ALL_STATES "'{5, 6, 7, 8, 9, 10, 11}'"
+/* Of what the history holds: RUN_OK to RUN_MISSED. */
+#define ALL_STATES "unnest('{5, 6, 7, 8, 9, 10, 11}'::smallint[]) AS s"
 
-#define IDS "SELECT id FROM @ WHERE "
+/* Ids below $2 of job k and state s. Said in this way, only the index by job, state and id fits:
+ * another one with a filter might have to look at everything. */
+#define OF_JOB_AND_STATE                                                                           \
+    "(job, state, id) < (k, s, $2) AND"                                                            \
+    " (job, state, id) >= (k, s, '00000000-0000-0000-0000-000000000000')"
 
 /* `@` is the table, `#` its columns as they are, `%` as they come out of the arrays, `~` as they
  * are assigned from them, `$` the arrays; each column with a comma before it. */
@@ -23,13 +26,16 @@ static const char *const sql[STATEMENTS] = {
     [SQL_SELECT_OLD] = "SELECT id, uid, name# FROM @ JOIN jobs ON jobs.key = @.job"
                        " WHERE id = ANY ($1) ORDER BY id FOR UPDATE OF @",
     [SQL_DELETE] = "DELETE FROM @ WHERE id = ANY ($1)",
-    [SQL_OLDEST_KEPT] = "SELECT w.id FROM unnest($1) AS k, unnest(" ALL_STATES "::smallint[]) AS s,"
-                        " LATERAL (" IDS "job = k AND state = s ORDER BY id DESC LIMIT $2) w"
-                        " ORDER BY w.id DESC OFFSET $2 - 1 LIMIT 1",
-    [SQL_OLDER] = IDS "job = ANY ($1) AND state = ANY (" ALL_STATES ") AND id < $2 LIMIT $3",
-    [SQL_ENDED] = IDS "job = ANY ($1) AND state = ANY (" ALL_STATES ") AND id < $2"
-                      " AND ended_ms < $4 LIMIT $3",
-    [SQL_ENDED_ALL] = IDS "id < $1 AND ended_ms < $3 ORDER BY id LIMIT $2",
+    [SQL_OLDEST_KEPT] = "SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
+                        " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE
+                        "  ORDER BY job DESC, state DESC, id DESC LIMIT $3) w"
+                        " ORDER BY w.id DESC OFFSET $3 - 1 LIMIT 1",
+    [SQL_OLDER] = "SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
+                  " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE " LIMIT $3) w LIMIT $3",
+    [SQL_ENDED] = "SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
+                  " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE " AND ended_ms < $4"
+                  "  LIMIT $3) w LIMIT $3",
+    [SQL_ENDED_ALL] = "SELECT id FROM @ WHERE id < $1 AND ended_ms < $3 ORDER BY id LIMIT $2",
     [SQL_ADD_JOBS] = "INSERT INTO jobs (uid, name) SELECT DISTINCT u.uid, u.name"
                      " FROM unnest($1, $2) AS u(uid, name) WHERE NOT EXISTS (SELECT FROM jobs"
                      "  WHERE jobs.uid = u.uid AND jobs.name = u.name)"
@@ -132,24 +138,32 @@ static void expand(enum record_table table, const char *pattern, struct strbuf *
  * $1: ids below, $2: ids from, $3: rows to look at, $4: rows of the page, $5: jobs, $6: states,
  * $7, $8: ticks from and below, $9: strays below, $10: text, $11: reasons that have the text in
  * their names, $12: node, $13: duration. */
+static const struct {
+    const char *from, *bounds, *order, *strays;
+} scopes[] = {
+    [PAGE_ALL] = {"", "id < $1 AND id >= $2", "id DESC", ""},
+    [PAGE_STATES] = {"unnest($6::smallint[]) AS s, ",
+                     "(state, id) < (s, $1) AND (state, id) >= (s, $2)", "state DESC, id DESC",
+                     " AND state = ANY ($6)"},
+    [PAGE_JOBS] = {"unnest($5) AS k, unnest($6::smallint[]) AS s, ",
+                   "(job, state, id) < (k, s, $1) AND (job, state, id) >= (k, s, $2)",
+                   "job DESC, state DESC, id DESC", " AND job = ANY ($5) AND state = ANY ($6)"},
+};
+
 static void add_walk(enum record_table table, enum page_scope scope, bool timed,
                      struct strbuf *text)
 {
     const char *name = table_columns[table].name;
     const char *in_span =
         table == TABLE_RUNS ? "tick_ms >= $7 AND tick_ms < $8" : "to_ms >= $7 AND from_ms < $8";
-    strbuf_addf(text, "SELECT * FROM (SELECT w.* FROM %s%sLATERAL (SELECT * FROM %s WHERE %s%s",
-                scope == PAGE_JOBS ? "unnest($5) AS k, " : "",
-                scope == PAGE_ALL ? "" : "unnest($6) AS s, ", name,
-                scope == PAGE_JOBS ? "job = k AND " : "",
-                scope == PAGE_ALL ? "" : "state = s::smallint AND ");
+    strbuf_addf(text, "SELECT * FROM (SELECT w.* FROM %sLATERAL (SELECT * FROM %s WHERE %s",
+                scopes[scope].from, name, scopes[scope].bounds);
     if (timed)
-        strbuf_addf(text, "NOT stray AND %s AND ", in_span);
-    strbuf_adds(text, "id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3) w");
+        strbuf_addf(text, " AND NOT stray AND %s", in_span);
+    strbuf_addf(text, " ORDER BY %s LIMIT $3) w", scopes[scope].order);
     if (timed)
-        strbuf_addf(text, " UNION ALL SELECT * FROM %s WHERE stray AND %s AND id < $9%s%s", name,
-                    in_span, scope == PAGE_JOBS ? " AND job = ANY ($5)" : "",
-                    scope == PAGE_ALL ? "" : " AND state = ANY ($6)");
+        strbuf_addf(text, " UNION ALL SELECT * FROM %s WHERE stray AND %s AND id < $9%s", name,
+                    in_span, scopes[scope].strays);
     strbuf_adds(text, ") u ORDER BY id DESC LIMIT $3");
 }
 
