@@ -76,12 +76,12 @@ static enum status append_or_reconnect(struct history_postgres *postgres,
                                        const struct history_append *append)
 {
     int64_t start_ms = link_now_ms();
-    enum status st = write_append(&postgres->writer, append);
+    enum status st = postgres_write_append(&postgres->writer, append);
     bool is_quick = link_now_ms() - start_ms < postgres->place.limits.write_ms / 2;
     if (postgres->writer.conn || !is_quick)
         return st;
     st = link_open(&postgres->writer);
-    return st == OK ? write_append(&postgres->writer, append) : st;
+    return st == OK ? postgres_write_append(&postgres->writer, append) : st;
 }
 
 static void do_append(struct history_postgres *postgres, struct history_request *request)
@@ -103,8 +103,8 @@ static void do_prune_step(struct history_postgres *postgres, struct history_requ
     bool finished = false;
     enum status st = postgres->health;
     if (postgres->writer.conn) {
-        st = prune_step(&postgres->writer, history_request_of(request, history_prune), at,
-                        &finished);
+        st = postgres_prune_step(&postgres->writer, history_request_of(request, history_prune), at,
+                                 &finished);
         if (st != OK)
             note_health(postgres, st);
     }
@@ -192,12 +192,12 @@ static enum status do_read(struct history_postgres *postgres, struct history_req
         return st;
     st = link->conn ? OK : link_open(link);
     if (st == OK)
-        st = read_request(link, request);
+        st = postgres_read_request(link, request);
     if (st == E_UNREACHABLE && is_old && !link->conn &&
         link_now_ms() - start_ms < postgres->place.limits.read_ms / 2 && !is_closing(postgres)) {
         st = link_open(link);
         if (st == OK)
-            st = read_request(link, request);
+            st = postgres_read_request(link, request);
     }
     return st;
 }

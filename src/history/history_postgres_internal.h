@@ -148,8 +148,8 @@ enum page_scope { PAGE_ALL, PAGE_STATES, PAGE_JOBS };
 enum statement page_statement(enum page_scope scope, bool timed);
 
 /* A result of SQL_SELECT, SQL_SELECT_OLD or SQL_PAGE: its columns from `first` on. */
-void load_row(const PGresult *result, int row, int first, enum record_table table,
-              struct history_row *ret);
+void postgres_load_row(const PGresult *result, int row, int first, enum record_table table,
+                       struct history_row *ret);
 
 /* ---- the schema: history_postgres_schema.c ---- */
 
@@ -167,14 +167,15 @@ void schema_forget_months(struct link *link); /* some were dropped */
 
 /* ---- what the requests do ---- */
 
-MUST_CHECK enum status write_append(struct link *link, const struct history_append *append);
+MUST_CHECK enum status postgres_write_append(struct link *link,
+                                             const struct history_append *append);
 
 /* HISTORY_READ, HISTORY_LOG and HISTORY_STATS. */
-MUST_CHECK enum status read_request(struct link *link, struct history_request *request);
+MUST_CHECK enum status postgres_read_request(struct link *link, struct history_request *request);
 
 /* The keys of a job (zero: of any) under a name (NULL: any), as the elements of an array. */
-MUST_CHECK enum status find_keys(struct link *link, const struct id *uid, const char *name,
-                                 struct params *params, int *ret_count);
+MUST_CHECK enum status postgres_find_keys(struct link *link, const struct id *uid, const char *name,
+                                          struct params *params, int *ret_count);
 
 /* Where a prune is. Zero at the start. */
 struct pruning {
@@ -188,7 +189,7 @@ struct pruning {
 };
 
 /* One short transaction at most. *ret_finished: prune->removed is set. */
-MUST_CHECK enum status prune_step(struct link *link, struct history_prune *prune,
-                                  struct pruning *at, bool *ret_finished);
+MUST_CHECK enum status postgres_prune_step(struct link *link, struct history_prune *prune,
+                                           struct pruning *at, bool *ret_finished);
 
 #endif

@@ -160,7 +160,7 @@ static enum status find_oldest_kept(struct link *link, enum record_table table,
     int keys = 0;
     params_init(&params);
     params_array(&params, ARRAY_INT);
-    enum status st = find_keys(link, uid, NULL, &params, &keys);
+    enum status st = postgres_find_keys(link, uid, NULL, &params, &keys);
     params_array_end(&params);
     memset(beyond_all.bytes, 255, sizeof(beyond_all.bytes));
     params_id(&params, &beyond_all);
@@ -188,7 +188,7 @@ static enum status find_next(struct link *link, const struct history_prune *prun
     params_init(&params);
     if (which != SQL_ENDED_ALL) {
         params_array(&params, ARRAY_INT);
-        st = find_keys(link, uid, NULL, &params, &keys);
+        st = postgres_find_keys(link, uid, NULL, &params, &keys);
         params_array_end(&params);
     }
     params_id(&params, &below);
@@ -346,8 +346,8 @@ static enum status take_step(struct link *link, struct history_prune *prune, str
     return st;
 }
 
-enum status prune_step(struct link *link, struct history_prune *prune, struct pruning *at,
-                       bool *ret_finished)
+enum status postgres_prune_step(struct link *link, struct history_prune *prune, struct pruning *at,
+                                bool *ret_finished)
 {
     struct pruning before = *at;
     enum status st = take_step(link, prune, at, ret_finished);

@@ -10,8 +10,8 @@ enum {
     VISITS_FIRST = 1000,     /* in its first step; each next one looks at ten times as many */
 };
 
-enum status find_keys(struct link *link, const struct id *uid, const char *name,
-                      struct params *params, int *ret_count)
+enum status postgres_find_keys(struct link *link, const struct id *uid, const char *name,
+                               struct params *params, int *ret_count)
 {
     struct params given;
     PGresult *result = NULL;
@@ -85,8 +85,8 @@ static enum status add_jobs(const struct search *search, struct params *params, 
     enum status st = OK;
     params_array(params, ARRAY_INT);
     if (search->scope == PAGE_JOBS)
-        st = find_keys(search->link, &search->query->job_uid, search->query->job_name, params,
-                       &count);
+        st = postgres_find_keys(search->link, &search->query->job_uid, search->query->job_name,
+                                params, &count);
     params_array_end(params);
     *ret_none = search->scope == PAGE_JOBS && !count;
     return st;
@@ -140,7 +140,7 @@ static enum status search_step(struct search *search, struct table_page *page, b
         return st;
     }
     for (int i = 0; i < PQntuples(result) && !PQgetisnull(result, i, 2); i++)
-        load_row(result, i, 2, search->table, &page->rows[page->count++]);
+        postgres_load_row(result, i, 2, search->table, &page->rows[page->count++]);
     *ret_end = result_int(result, 0, 0) < search->visits;
     if (!*ret_end)
         search->before = result_id(result, 0, 1);
@@ -312,7 +312,7 @@ static enum status read_run(struct link *link, struct history_log *answer)
     params_release(&params);
     answer->found = st == OK && PQntuples(result) > 0;
     if (answer->found) {
-        load_row(result, 0, 0, TABLE_RUNS, row);
+        postgres_load_row(result, 0, 0, TABLE_RUNS, row);
         answer->run = row->run;
     }
     PQclear(result);
@@ -393,7 +393,7 @@ static enum status read_stats(struct link *link, struct history_stats *stats)
     return st;
 }
 
-enum status read_request(struct link *link, struct history_request *request)
+enum status postgres_read_request(struct link *link, struct history_request *request)
 {
     enum status st;
     if (request->kind == HISTORY_READ)

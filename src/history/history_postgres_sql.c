@@ -205,8 +205,8 @@ void statement_text(enum record_table table, enum statement which, struct strbuf
 
 /* ---- results ---- */
 
-void load_row(const PGresult *result, int row, int first, enum record_table table,
-              struct history_row *ret)
+void postgres_load_row(const PGresult *result, int row, int first, enum record_table table,
+                       struct history_row *ret)
 {
     size_t length;
     struct id id = result_id(result, row, first), uid = result_id(result, row, first + 1);

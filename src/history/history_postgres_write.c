@@ -78,13 +78,11 @@ static bool is_in(const struct item *item, enum record_table table, int round)
 
 /* ---- rows ---- */
 
-static void add_column(struct writing *writing, struct params *params, const struct column *column,
-                       const struct item *item)
+static void add_column(struct params *params, const struct column *column, const struct item *item)
 {
     size_t length;
     const void *record =
         item->is_entry ? (const void *)item->record->entry : (const void *)item->record->run;
-    (void)writing;
     if (column->kind == COLUMN_TEXT) {
         const char *text = column_read_text(column, record, &length);
         params_add_text(params, text, length);
@@ -135,7 +133,7 @@ static void add_rows(struct writing *writing, struct params *params, enum record
             if (!is_in(item, table, round) || (only_changes && !item->changes))
                 continue;
             if (column)
-                add_column(writing, params, column, item);
+                add_column(params, column, item);
             else
                 add_head(writing, params, item, (int)c);
         }
@@ -192,7 +190,7 @@ static void compare_with_old(struct writing *writing, const PGresult *result, in
                              enum record_table table, int round)
 {
     struct history_row *row = writing->row, *old = writing->old;
-    load_row(result, at, 0, table, old);
+    postgres_load_row(result, at, 0, table, old);
     struct item *item = find_item(writing, table, round, history_row_id(old));
     if (!item)
         return;
@@ -461,7 +459,7 @@ static enum status try_append(struct writing *writing)
     return st == OK ? link_command(link, "COMMIT", NULL) : st;
 }
 
-enum status write_append(struct link *link, const struct history_append *append)
+enum status postgres_write_append(struct link *link, const struct history_append *append)
 {
     struct writing writing = {.link = link};
     if (!history_append_is_valid(append))

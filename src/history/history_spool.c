@@ -141,6 +141,8 @@ static void end_delivery(struct history_spool *spool, enum status st)
     pthread_mutex_lock(&spool->lock);
     spool->delivery = DELIVERY_NONE;
     note_files(spool);
+    if (!spool->stats.waiting_records)
+        spool->disk = OK; /* there is room, and nothing to write */
     pthread_mutex_unlock(&spool->lock);
     wake_owner(spool);
 }

@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "history_open.h"
 #include "history_postgres.h"
+#include "history_spool.h"
 #include "history_world.h"
 #include "postgres_place.h"
 
@@ -131,6 +133,49 @@ static void test_dropped(void **state)
     world->backend->remove_place(world->place);
     assert_int_equal(world_append_run(world, &run), OK);
     assert_int_equal(world_count(world, (struct history_query){0}), 1);
+}
+
+/* Behind a spool nobody notices, but for the words. */
+static void test_spooled(void **state)
+{
+    enum { AWAY = 100 };
+    struct history_world *world = *state;
+    char url[256], dir[] = "/tmp/peal-history-XXXXXX", command[64];
+    struct strbuf why;
+    struct history_spool_stats stats;
+    strbuf_init(&why);
+    assert_non_null(mkdtemp(dir));
+    postgres_place_url(world->place, url);
+    world_close(world);
+    struct history_wake wake = history_world_wake(world);
+    assert_int_equal(history_open(url, dir, wake, &world->history, &why), OK);
+    struct run run = sample_run(1, 0);
+    assert_int_equal(world_append_run(world, &run), OK);
+    postgres_server_kill(&postgres_server);
+    int64_t start_ms = now_ms();
+    for (uint32_t i = 1; i <= AWAY; i++) {
+        run = sample_run(1, i);
+        assert_int_equal(world_append_run(world, &run), OK);
+    }
+    assert_true(now_ms() - start_ms < 8000);
+    assert_health(world, E_UNREACHABLE, "100 records wait on disk for the database.");
+    postgres_server_restart(&postgres_server);
+    do {
+        struct history_read read = {.query.limit = 1};
+        (void)world_read(world, &read);
+        history_read_release(&read);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        history_spool_stats(world->history, &stats);
+        assert_true(now_ms() - start_ms < 60000);
+    } while (stats.waiting_records);
+    assert_health(world, OK, NULL);
+    assert_int_equal(stats.delivered_records, AWAY);
+    assert_int_equal(world_count(world, (struct history_query){0}), AWAY + 1);
+    world_close(world);
+    world_open(world);
+    strbuf_release(&why);
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
 }
 
 /* ---- refusals ---- */
@@ -372,10 +417,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_WORLD(test_restart),      WITH_WORLD(test_killed),
         WITH_WORLD(test_stopped),      WITH_WORLD(test_free_while_stopped),
-        WITH_WORLD(test_dropped),      WITH_WORLD(test_refused),
-        WITH_WORLD(test_newer_schema), WITH_WORLD(test_read_only),
-        WITH_WORLD(test_no_rights),    WITH_WORLD(test_many_writers),
-        WITH_WORLD(test_months),
+        WITH_WORLD(test_dropped),      WITH_WORLD(test_spooled),
+        WITH_WORLD(test_refused),      WITH_WORLD(test_newer_schema),
+        WITH_WORLD(test_read_only),    WITH_WORLD(test_no_rights),
+        WITH_WORLD(test_many_writers), WITH_WORLD(test_months),
     };
     if (!postgres_server_available()) {
         puts("there is no PostgreSQL server here");

@@ -20,9 +20,14 @@ static void wake(void *context)
     assert_int_equal(write(world->wake_fd, &one, sizeof(one)), sizeof(one));
 }
 
+struct history_wake history_world_wake(struct history_world *world)
+{
+    return (struct history_wake){wake, world};
+}
+
 void world_open(struct history_world *world)
 {
-    struct history_wake how = {wake, world};
+    struct history_wake how = history_world_wake(world);
     assert_int_equal(world->backend->open(world->place, how, &world->history), OK);
 }
 

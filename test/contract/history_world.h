@@ -19,6 +19,9 @@ int history_world_teardown(void **state);
 int history_world_wake_init(struct history_world *world);
 void history_world_wake_release(struct history_world *world);
 
+/* For a history that is opened in another way. */
+struct history_wake history_world_wake(struct history_world *world);
+
 void world_open(struct history_world *world);
 void world_close(struct history_world *world);
 

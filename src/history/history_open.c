@@ -1,0 +1,67 @@
+#include "history_open.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "history_postgres.h"
+#include "history_spool.h"
+
+static enum status open_postgres(const char *url, struct history_wake wake, struct history **ret,
+                                 struct strbuf *why)
+{
+    return history_postgres_open(url, NULL, wake, ret, why);
+}
+
+static const struct {
+    const char *scheme;
+    enum status (*open)(const char *url, struct history_wake wake, struct history **ret,
+                        struct strbuf *why);
+} kinds[] = {
+    {"postgresql://", open_postgres},
+    {"postgres://", open_postgres},
+};
+
+/* Says no more of the URL than its scheme: the rest may have a password in it. */
+static enum status refuse(const char *url, struct strbuf *why)
+{
+    size_t length = strcspn(url, ":/@?");
+    if (url[length] == ':' && length < 20)
+        strbuf_addf(why, "peal knows no history at \"%.*s:\".", (int)length, url);
+    else
+        strbuf_adds(why, "this is no address of a history.");
+    strbuf_adds(why, " Name one that starts with postgresql://, or none: then it is kept in a file "
+                     "of peal's own.");
+    return E_INVALID;
+}
+
+/* Is there a spool with something in it? An empty one goes. */
+static bool has_spool(const char *dir)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_addf(&path, "%s/spool", dir);
+    bool has = rmdir(path.text) != 0 && (errno == ENOTEMPTY || errno == EEXIST);
+    strbuf_release(&path);
+    return has;
+}
+
+enum status history_open(const char *url, const char *dir, struct history_wake wake,
+                         struct history **ret, struct strbuf *why)
+{
+    struct history *history = NULL;
+    bool is_remote = url && url[0];
+    size_t i = 0, count = sizeof(kinds) / sizeof(kinds[0]);
+    while (is_remote && i < count && strncmp(url, kinds[i].scheme, strlen(kinds[i].scheme)) != 0)
+        i++;
+    if (i == count)
+        return refuse(url, why);
+    enum status st = is_remote ? kinds[i].open(url, wake, &history, why)
+                               : history_sqlite_open(dir, wake, &history, why);
+    if (st != OK)
+        return st;
+    if (is_remote || has_spool(dir))
+        return history_spool_open(dir, NULL, history, wake, ret, why);
+    *ret = history;
+    return OK;
+}
