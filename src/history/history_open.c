@@ -26,7 +26,7 @@ static const struct {
 static enum status refuse(const char *url, struct strbuf *why)
 {
     size_t length = strcspn(url, ":/@?");
-    if (url[length] == ':' && length < 20)
+    if (length < 20 && url[length] == ':')
         strbuf_addf(why, "peal knows no history at \"%.*s:\".", (int)length, url);
     else
         strbuf_adds(why, "this is no address of a history.");

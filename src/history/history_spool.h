@@ -32,7 +32,7 @@ MUST_CHECK enum status history_spool_open(const char *dir,
                                           struct history *inner, struct history_wake wake,
                                           struct history **ret, struct strbuf *why);
 
-/* `spool` is what history_spool_open gave. */
-void history_spool_stats(struct history *spool, struct history_spool_stats *ret);
+/* `history` is what history_spool_open gave. */
+void history_spool_stats(struct history *history, struct history_spool_stats *ret);
 
 #endif
