@@ -25,26 +25,22 @@ static enum status next_month(struct link *link, int after, int *ret)
 {
     struct params params;
     PGresult *result = NULL;
-    char name[16] = "";
-    if (after)
-        month_name(after, name);
     params_init(&params);
-    params_text(&params, name);
+    params_int(&params, after / 12 * 100 + (after ? after % 12 + 1 : 0)); /* 202711 */
     enum status st = link_run(link, TABLE_RUNS, SQL_MONTHS, &params, &result);
     params_release(&params);
     if (st != OK)
         return st;
-    size_t length = 0;
-    const char *found = PQntuples(result) ? result_bytes(result, 0, 0, &length) : NULL;
-    if (found && length == 6) {
-        int number = atoi(found);
-        *ret = number / 100 * 12 + number % 100 - 1;
+    bool found = PQntuples(result) > 0;
+    if (found) {
+        int64_t number = result_int(result, 0, 0);
+        *ret = (int)(number / 100 * 12 + number % 100 - 1);
     }
     PQclear(result);
-    return found && length == 6 ? OK : E_NOT_FOUND;
+    return found ? OK : E_NOT_FOUND;
 }
 
-/* A number of the month's rows; how many ended later than they may have is one of them. */
+/* How many rows a month has, and how many of them ended too late to go. */
 static enum status count_rows(struct link *link, const char *name, int64_t before_ms,
                               int64_t *ret_rows, int64_t *ret_later)
 {
@@ -63,8 +59,8 @@ static enum status count_rows(struct link *link, const char *name, int64_t befor
     return OK;
 }
 
-/* Nobody can add to it between the look and the drop. If it cannot be had for long enough, its rows
- * go one by one. */
+/* Nobody can add to it between the look and the drop, and readers wait for the drop alone. If it
+ * cannot be had, its rows go one by one. */
 static enum status drop_month(struct link *link, int month, int64_t before_ms, int64_t *removed)
 {
     char name[16];
@@ -72,7 +68,8 @@ static enum status drop_month(struct link *link, int month, int64_t before_ms, i
     month_name(month, name);
     enum status st = link_commandf(link,
                                    "BEGIN; SET LOCAL lock_timeout = 1000;"
-                                   "LOCK TABLE runs_%s, entries_%s, output_%s",
+                                   "LOCK TABLE runs_%s, entries_%s, output_%s"
+                                   " IN SHARE ROW EXCLUSIVE MODE",
                                    name, name, name);
     if (st == OK)
         st = count_rows(link, name, before_ms, &rows, &later);

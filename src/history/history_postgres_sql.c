@@ -79,9 +79,9 @@ static const char *const sql[STATEMENTS] = {
                          " (SELECT ctid FROM stats WHERE hour < $1 LIMIT $2))",
     [SQL_DELETE_JOB_STATS] = "DELETE FROM stats WHERE ctid = ANY (ARRAY"
                              " (SELECT ctid FROM stats WHERE job_uid = $3 AND hour < $1 LIMIT $2))",
-    [SQL_MONTHS] = "SELECT right(relname, 6) FROM pg_inherits JOIN pg_class ON oid = inhrelid"
-                   " WHERE inhparent = 'runs'::regclass AND right(relname, 6) > $1"
-                   " ORDER BY 1 LIMIT 1",
+    [SQL_MONTHS] = "SELECT month FROM (SELECT substring(relname from '[0-9]+$')::bigint AS month"
+                   "  FROM pg_inherits JOIN pg_class ON oid = inhrelid"
+                   "  WHERE inhparent = 'runs'::regclass) m WHERE month > $1 ORDER BY 1 LIMIT 1",
 };
 
 /* ---- rows in arrays ---- */

@@ -407,6 +407,10 @@ static void test_months(void **state)
     odd.id = sample_id((INT64_C(1) << 48) - 1, 1);
     assert_int_equal(world_append_run(world, &odd), OK);
     assert_true(world_has_run(world, &odd.id, NULL));
+    assert_int_equal(world_prune(world, NULL, 0, SAMPLE_MS + 100 * month_ms), 33);
+    count_partitions(world, count);
+    assert_int_equal(atoi(count), 1); /* of the year 10889 */
+    assert_int_equal(world_prune(world, NULL, 0, INT64_MAX), 1);
 }
 
 int main(void)
