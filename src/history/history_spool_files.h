@@ -68,6 +68,26 @@ struct spool_files {
     struct history_spool_stats stats;
 };
 
+/* ---- segments, for the parts below ---- */
+
+enum { FILE_HEAD = 8, SEGMENT_MIN = 64 * 1024 };
+
+/* A new last segment, unless the last one has room. */
+MUST_CHECK enum status segments_ensure(struct spool_files *files, struct segment_list *list);
+void segments_delete_first(struct spool_files *files, struct segment_list *list);
+void segments_delete(const struct spool_files *files, const struct segment_list *list,
+                     uint64_t number); /* the file alone */
+void segments_close_last(struct segment_list *list);
+
+int segment_open(const struct spool_files *files, const struct segment_list *list, uint64_t number,
+                 int flags);
+MUST_CHECK enum status segment_write(int fd, const char *bytes, size_t length);
+/* The payload of the frame at a place; E_CORRUPT: there is none that is whole. */
+MUST_CHECK enum status segment_read_frame(int fd, int64_t at, char **ret_payload,
+                                          size_t *ret_length);
+
+/* ---- the spool ---- */
+
 /* A record that was loaded. */
 struct spooled {
     struct history_row row;
@@ -89,13 +109,13 @@ MUST_CHECK enum status spool_files_open(const char *dir, int64_t max_bytes, stru
                                         struct strbuf *why);
 void spool_files_close(struct spool_files *files);
 
-/* Appends: all of them, or E_TOO_LARGE or E_IO and none of this call. On disk after the sync alone;
- * if that fails, all that was written since the last one is gone. */
+/* history_spool_write.c. Appends: all of them, or E_TOO_LARGE or E_IO and none of this call. On
+ * disk after the sync alone; if that fails, all that was written since the last one is gone. */
 MUST_CHECK enum status spool_files_write(struct spool_files *files,
                                          const struct history_append *append);
 MUST_CHECK enum status spool_files_sync(struct spool_files *files);
 
-/* The oldest that wait, up to `limit` records. E_NOT_FOUND: none does. */
+/* history_spool_load.c. The oldest that wait, up to `limit` records. E_NOT_FOUND: none does. */
 MUST_CHECK enum status spool_files_load(struct spool_files *files, size_t limit,
                                         struct spool_batch *ret);
 /* They were delivered, or refused for good: deletes what nobody needs any more. */

@@ -195,7 +195,15 @@ void test_stats_pruned(void **state)
     assert_int_equal(hours_of(world, 1), 6);
     assert_int_equal(hours_of(world, 2), 10);
     assert_int_equal(hours_of(world, 0), 10);
-    assert_int_equal(world_prune(world, NULL, 0, SAMPLE_MS + 20 * HOUR_MS), 11);
+
+    /* They may be kept longer than the runs, and go even when their job has none left. */
+    struct history_prune prune = {.before_ms = SAMPLE_MS + 20 * HOUR_MS,
+                                  .stats_before_ms = SAMPLE_MS + 5 * HOUR_MS};
+    assert_int_equal(world_prune_as(world, &prune), OK);
+    assert_int_equal(prune.removed, 11);
+    for (uint32_t job = 0; job <= 2; job++)
+        assert_int_equal(hours_of(world, job), 5);
+    assert_int_equal(world_prune(world, NULL, 0, SAMPLE_MS + 20 * HOUR_MS), 0);
     for (uint32_t job = 0; job <= 2; job++)
         assert_int_equal(hours_of(world, job), 0);
 }

@@ -170,20 +170,23 @@ enum status world_stats(struct history_world *world, struct history_stats *stats
     return answer.st;
 }
 
+enum status world_prune_as(struct history_world *world, struct history_prune *prune)
+{
+    struct answer answer = {0};
+    prune->done = prune_done;
+    prune->context = &answer;
+    history_prune(world->history, prune);
+    world_wait(world, &answer.done);
+    return answer.st;
+}
+
 int64_t world_prune(struct history_world *world, const struct id *job_uid, int64_t keep_runs,
                     int64_t before_ms)
 {
-    struct answer answer = {0};
-    struct history_prune prune = {.keep_runs = keep_runs,
-                                  .before_ms = before_ms,
-                                  .removed = -1,
-                                  .done = prune_done,
-                                  .context = &answer};
+    struct history_prune prune = {.keep_runs = keep_runs, .before_ms = before_ms, .removed = -1};
     if (job_uid)
         prune.job_uid = *job_uid;
-    history_prune(world->history, &prune);
-    world_wait(world, &answer.done);
-    assert_int_equal(answer.st, OK);
+    assert_int_equal(world_prune_as(world, &prune), OK);
     return prune.removed;
 }
 

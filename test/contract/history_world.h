@@ -34,6 +34,7 @@ enum status world_append_entry(struct history_world *world, const struct ledger_
 enum status world_read(struct history_world *world, struct history_read *read);
 enum status world_log(struct history_world *world, struct history_log *log);
 enum status world_stats(struct history_world *world, struct history_stats *stats);
+enum status world_prune_as(struct history_world *world, struct history_prune *prune);
 int64_t world_prune(struct history_world *world, const struct id *job_uid, int64_t keep_runs,
                     int64_t before_ms);
 
