@@ -76,7 +76,7 @@ static enum exit_code look(struct client *client, const struct request *request,
         goto out;
     doctor_folder(report, folder);
     if (!doctor_agent(report, client, &url))
-        url = data_folder_store(folder);
+        url = data_folder_recall(folder, "store");
     if (!config.has_store && url && agent_config_set_store(&config, url, &err) != OK)
         report_add(report, CHECK_FAIL, "store", NULL, "%s: %s", url, err.message);
     if (config.store.is_etcd)

@@ -21,6 +21,7 @@ enum {
     OPTION_CONFIG = OPTION_LONG_ONLY + 800,
     OPTION_LOG,
     OPTION_STORE,
+    OPTION_HISTORY,
     OPTION_ROLE,
     OPTION_NODE_ID,
     OPTION_LABEL,
@@ -34,6 +35,7 @@ const struct option daemon_options_table[] = {
     {"config", required_argument, NULL, OPTION_CONFIG},
     {"log", required_argument, NULL, OPTION_LOG},
     {"store", required_argument, NULL, OPTION_STORE},
+    {"history", required_argument, NULL, OPTION_HISTORY},
     {"role", required_argument, NULL, OPTION_ROLE},
     {"node-id", required_argument, NULL, OPTION_NODE_ID},
     {"label", required_argument, NULL, OPTION_LABEL},
@@ -55,6 +57,8 @@ static const char **member_of(struct daemon_options *options, int opt)
         return &options->log;
     case OPTION_STORE:
         return &options->store;
+    case OPTION_HISTORY:
+        return &options->history;
     case OPTION_ROLE:
         return &options->role;
     case OPTION_NODE_ID:
@@ -164,9 +168,25 @@ static enum exit_code settle_store(const char *option, struct agent_config *conf
 /* An agent that is started again stays in its cluster, unless it is told otherwise. */
 static enum exit_code recall_store(struct agent_config *config)
 {
-    char *known = config->has_store ? NULL : data_folder_store(config->data);
+    char *known = config->has_store ? NULL : data_folder_recall(config->data, "store");
     enum exit_code code =
         set(config, "the file \"store\" of the data folder", known, agent_config_set_store);
+    free(known);
+    return code;
+}
+
+static enum exit_code settle_history(const char *option, struct agent_config *config)
+{
+    const char *named = getenv("PEAL_HISTORY");
+    if (option)
+        return set(config, "--history", option, agent_config_set_history);
+    if (config->history)
+        return EXIT_OK;
+    if (named && *named)
+        return set(config, "PEAL_HISTORY", named, agent_config_set_history);
+    char *known = data_folder_recall(config->data, "history");
+    enum exit_code code =
+        set(config, "the file \"history\" of the data folder", known, agent_config_set_history);
     free(known);
     return code;
 }
@@ -236,6 +256,8 @@ enum exit_code daemon_configure(const struct daemon_options *options, bool backg
         code = settle_data(options, config);
     if (code == EXIT_OK)
         code = recall_store(config);
+    if (code == EXIT_OK)
+        code = settle_history(options->history, config);
     if (code == EXIT_OK)
         code = settle_node(options, config);
     if (code == EXIT_OK)

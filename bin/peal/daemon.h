@@ -11,7 +11,7 @@
 enum { DAEMON_LABELS_MAX = 32, DAEMON_LISTEN_MAX = 8 };
 struct daemon_options {
     const char *data, *config, *log;
-    const char *store, *role, *node_id, *capacity, *address;
+    const char *store, *history, *role, *node_id, *capacity, *address;
     const char *labels[DAEMON_LABELS_MAX + 1]; /* one too many is told by daemon_configure */
     size_t label_count;
     const char *listen[DAEMON_LISTEN_MAX + 1];
@@ -24,6 +24,9 @@ extern const struct option daemon_options_table[];
     "  --log FILE       the agent's log (stderr; in the background DIR/peal.log)\n"                \
     "  --listen ADDR    where its API is on TCP: ADDR[:PORT], [V6]:PORT, or none; may be\n"        \
     "                   repeated (else the file's, $PEAL_LISTEN, 127.0.0.1:7325)\n"                \
+    "  --history URL    sqlite (default: DIR/history.db), or postgresql://USER@HOST/DATABASE\n"      \
+    "                   (else the file's, $PEAL_HISTORY, what the data folder was used with;\n"     \
+    "                   docs/HISTORY.md)\n"                                                        \
     "\n"                                                                                           \
     "To be one node of a cluster (docs/CLUSTER.md):\n"                                             \
     "  --store URL      sqlite (default), or etcd://HOST:PORT,.../PREFIX, etcds:// with TLS\n"     \

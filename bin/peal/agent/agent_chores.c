@@ -172,9 +172,20 @@ static void go_on(struct agent_chores *chores)
         pass_done(chores);
 }
 
+/* Each node prunes its own history; one that nodes share is the leader's to prune. */
+static bool is_for_others(const struct agent_chores *chores)
+{
+    const char *history = chores->config->history;
+    return history && *history && !engine_leads(chores->engine);
+}
+
 static void on_timer(void *context)
 {
     struct agent_chores *chores = context;
+    if (is_for_others(chores)) {
+        end_pass(chores);
+        return;
+    }
     if (!chores->in_pass) {
         chores->in_pass = true;
         chores->after[0] = '\0';

@@ -32,6 +32,7 @@ void agent_config_release(struct agent_config *config)
     free(config->tls_cert);
     free(config->tls_key);
     store_url_release(&config->store);
+    free(config->history);
     free(config->etcd.user);
     free(config->etcd.password_file);
     free(config->etcd.ca_file);
@@ -115,6 +116,7 @@ static const struct key top_keys[] = {
     {"retention", VALUE_MAP, 0, retention_keys, NULL},
     {"allow_users", VALUE_PATH, AT(allow_file), NULL, NULL},
     {"store", VALUE_OWN, 0, NULL, agent_config_set_store},
+    {"history", VALUE_OWN, 0, NULL, agent_config_set_history},
     {"etcd", VALUE_MAP, 0, etcd_keys, NULL},
     {"role", VALUE_OWN, 0, NULL, agent_config_set_role},
     {"node_id", VALUE_OWN, 0, NULL, agent_config_set_node_id},

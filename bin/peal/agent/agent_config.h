@@ -29,6 +29,7 @@ struct agent_config {
     bool has_store; /* somebody has said which; else it is sqlite */
     struct store_url store;
     struct etcd_access etcd;
+    char *history; /* the URL of a history that nodes share; NULL: nobody has said; "": SQLite */
 
     /* What this node tells the others. */
     char node_id[64];  /* empty: the data folder knows */
@@ -50,6 +51,8 @@ void agent_config_release(struct agent_config *config);
 /* One value, as the command line or the file gives it. E_INVALID: *reterr; E_NOMEM. */
 MUST_CHECK enum status agent_config_set_store(struct agent_config *config, const char *text,
                                               struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_history(struct agent_config *config, const char *text,
+                                                struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_role(struct agent_config *config, const char *text,
                                              struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_node_id(struct agent_config *config, const char *text,

@@ -23,6 +23,21 @@ enum status agent_config_set_store(struct agent_config *config, const char *text
     return OK;
 }
 
+enum status agent_config_set_history(struct agent_config *config, const char *text,
+                                     struct parse_error *reterr)
+{
+    bool is_sqlite = strcmp(text, "sqlite") == 0;
+    if (!is_sqlite && strncmp(text, "postgresql://", 13) != 0 &&
+        strncmp(text, "postgres://", 11) != 0)
+        return parse_fail(reterr, 1, "a history is sqlite or postgresql://USER@HOST/DATABASE");
+    char *copy = strdup(is_sqlite ? "" : text);
+    if (!copy)
+        return E_NOMEM;
+    free(config->history);
+    config->history = copy;
+    return OK;
+}
+
 enum status agent_config_set_role(struct agent_config *config, const char *text,
                                   struct parse_error *reterr)
 {

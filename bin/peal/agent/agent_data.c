@@ -7,6 +7,7 @@
 #include "agent_store.h"
 #include "data_dir.h"
 #include "data_folder.h"
+#include "history_open.h"
 #include "store_look.h"
 
 static enum status find_node(const struct agent_config *config, struct agent_data *data,
@@ -57,18 +58,19 @@ static enum status open_store(const struct agent_config *config, struct loop *lo
     return st;
 }
 
-/* For the next start, which need not name it again. */
-static enum status remember_store(const struct agent_config *config)
+/* For the next start, which need not name them again. */
+static enum status remember_urls(const struct agent_config *config)
 {
-    char *known = data_folder_store(config->data);
     struct strbuf url;
     strbuf_init(&url);
     store_url_print(&config->store, &url);
     enum status st = strbuf_status(&url);
-    if (st == OK && (!known || strcmp(known, url.text) != 0))
-        st = data_folder_write_store(config->data, url.text);
+    if (st == OK)
+        st = data_folder_remember(config->data, "store", url.text);
+    if (st == OK && config->history)
+        st = data_folder_remember(config->data, "history",
+                                  *config->history ? config->history : "sqlite");
     strbuf_release(&url);
-    free(known);
     return st;
 }
 
@@ -84,14 +86,14 @@ enum status agent_data_open(const struct agent_config *config, struct loop *loop
     }
     st = open_store(config, loop, log, (struct store_wake){wake, context}, data, why);
     if (st == OK)
-        st = history_sqlite_open(config->data, (struct history_wake){wake, context}, &data->history,
-                                 why);
+        st = history_open(config->history, config->data, (struct history_wake){wake, context},
+                          &data->history, why);
     if (st != OK)
         return st;
     /* Only now: a start that failed leaves a new folder new. */
     st = data_folder_write_node(config->data, data->node);
     if (st == OK)
-        st = remember_store(config);
+        st = remember_urls(config);
     if (st == OK)
         st = data_folder_write_pid(config->data);
     if (st != OK)

@@ -161,18 +161,21 @@ enum status data_folder_write_node(const char *folder, const char *node)
     return is_known ? OK : write_line(folder, "node", node);
 }
 
-char *data_folder_store(const char *folder)
+char *data_folder_recall(const char *folder, const char *what)
 {
     char line[4096] = "";
-    char *path = data_folder_file(folder, "store");
+    char *path = data_folder_file(folder, what);
     enum status st = path ? read_line(path, line, sizeof(line)) : E_NOMEM;
     free(path);
     return st == OK && *line ? strdup(line) : NULL;
 }
 
-enum status data_folder_write_store(const char *folder, const char *url)
+enum status data_folder_remember(const char *folder, const char *what, const char *url)
 {
-    return write_line(folder, "store", url);
+    char *known = data_folder_recall(folder, what);
+    bool is_known = known && strcmp(known, url) == 0;
+    free(known);
+    return is_known ? OK : write_line(folder, what, url);
 }
 
 uint64_t data_folder_home(const char *folder)

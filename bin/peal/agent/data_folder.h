@@ -24,10 +24,10 @@ char *data_folder_file(const char *folder, const char *name);
 MUST_CHECK enum status data_folder_node(const char *folder, const char *wanted, char node[64]);
 MUST_CHECK enum status data_folder_write_node(const char *folder, const char *node);
 
-/* The store that the agent of this folder used last, as store_url_print has it; NULL: not known. It
- * is the same for the next start, unless that names another. */
-char *data_folder_store(const char *folder);
-MUST_CHECK enum status data_folder_write_store(const char *folder, const char *url);
+/* The URL of the "store" or the "history" that the agent of this folder used last; NULL: not known.
+ * It is the same for the next start, unless that names another. */
+char *data_folder_recall(const char *folder, const char *what);
+MUST_CHECK enum status data_folder_remember(const char *folder, const char *what, const char *url);
 
 /* A number for this folder on this machine, which no other folder or machine has. */
 uint64_t data_folder_home(const char *folder);
