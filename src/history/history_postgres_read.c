@@ -187,9 +187,10 @@ static void merge_pages(struct table_page pages[TABLES], struct history_read *re
         const struct history_row *newest = NULL;
         int from = 0;
         for (int i = 0; i < TABLES; i++) {
+            if (at[i] == pages[i].count)
+                continue;
             const struct history_row *row = &pages[i].rows[at[i]];
-            if (at[i] < pages[i].count &&
-                (!newest || id_compare(history_row_id(row), history_row_id(newest)) > 0)) {
+            if (!newest || id_compare(history_row_id(row), history_row_id(newest)) > 0) {
                 newest = row;
                 from = i;
             }
