@@ -149,6 +149,7 @@ void engine_step(struct engine *engine, struct now now)
     if (!engine->joined) /* the runs of our name may be another agent's */
         return;
     runner_watch(&engine->runner);
+    recorder_finish(&engine->recorder);
     engine_save_boot(engine);
     sweeper_sweep(&engine->sweeper);
     adapt_lead(engine);

@@ -396,12 +396,17 @@ static void send_forgets(struct recorder *recorder)
     }
 }
 
+void recorder_finish(struct recorder *recorder)
+{
+    if (recorder->store_retry_at.ms <= recorder->now.boot.ms)
+        send_finishes(recorder);
+}
+
 void recorder_flush(struct recorder *recorder)
 {
-    if (recorder->store_retry_at.ms <= recorder->now.boot.ms) {
-        send_finishes(recorder);
+    recorder_finish(recorder);
+    if (recorder->store_retry_at.ms <= recorder->now.boot.ms)
         send_forgets(recorder);
-    }
     if (!recorder->appending && recorder->history_retry_at.ms <= recorder->now.boot.ms)
         send_records(recorder);
 }

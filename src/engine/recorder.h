@@ -46,6 +46,9 @@ void recorder_forget_entry(struct recorder *recorder, const struct id *id);
 void recorder_adopt_entries(struct recorder *recorder,
                             bool (*is_ours)(void *context, const char *node), void *context);
 
+/* Sends ends to the store. Before new claims are: what has ended is not in the way of them. */
+void recorder_finish(struct recorder *recorder);
+
 /* Sends ends to the store, records to the history, and forgets what is recorded. */
 void recorder_flush(struct recorder *recorder);
 

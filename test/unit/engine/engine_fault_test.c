@@ -125,6 +125,23 @@ static void test_deleted_while_taken(void **state)
     assert_true(engine_is_idle(world->engine));
 }
 
+/* What ended while the agent was away is not in the way of a tick that is made good now. */
+static void test_ended_while_away(void **state)
+{
+    struct world *world = *state;
+    world->duration_ms = 10 * SECOND;
+    world_add(world, JOB("* * * * *", "overlap: skip\n"));
+    world_pass(world, MINUTE + SECOND);
+    assert_int_equal(world->process_count, 1);
+    world_sleep(world, 10 * MINUTE);
+    world_restart(world);
+    world_pass(world, 20 * SECOND);
+    assert_int_equal(world->process_count, 2);
+    assert_int_equal(world_count(world, "j", RUN_OK), 2);
+    assert_int_equal(world_passed(world, "j", RUN_SKIPPED, REASON_OVERLAP), 0);
+    world_check(world);
+}
+
 static void pause_job(struct job *job)
 {
     job->paused = true;
@@ -446,6 +463,7 @@ int main(void)
         WITH_WORLD(test_skipped_by_the_store_is_recorded),
         WITH_WORLD(test_lost_answers),
         WITH_WORLD(test_slow_answers),
+        WITH_WORLD(test_ended_while_away),
         WITH_WORLD(test_deleted_while_taken),
         WITH_WORLD(test_paused_after_lost_begin),
         WITH_WORLD(test_changed_before_begin),
