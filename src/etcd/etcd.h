@@ -184,9 +184,9 @@ MUST_CHECK enum status etcd_put(struct etcd_client *client, const struct etcd_pu
 MUST_CHECK enum status etcd_delete(struct etcd_client *client, const struct etcd_delete *request,
                                    const struct etcd_reply *reply, struct etcd_call **ret);
 
-/* A long range in pages of `request->limit` (0: 1000), all at the revision of the first, by key.
- * `done` is called for each page; op.more is false in the last one, and after an error there is
- * none. E_NOT_FOUND with code 11: it was compacted on the way; list again. */
+/* A long range in pages of `request->limit` keys (0: of a few MiB), all at the revision of the
+ * first, by key. `done` is called for each page; op.more is false in the last one, and after an
+ * error there is none. E_NOT_FOUND with code 11: it was compacted on the way; list again. */
 struct etcd_list;
 MUST_CHECK enum status etcd_list(struct etcd_client *client, const struct etcd_range *request,
                                  const struct etcd_reply *reply, struct etcd_list **ret);

@@ -1,10 +1,16 @@
-/* A long range, page after page, all at one revision. */
+/* A long range, page after page, all at one revision. For each page etcd looks at all that is left
+ * of the range, in order to count it: many small pages of a long range take it minutes. So a page
+ * has as many keys as make a good size. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "etcd_internal.h"
 
-enum { PAGE_KEYS = 1000 };
+enum {
+    FIRST_KEYS = 1000, /* by their size the next page is reckoned */
+    PAGE_KEYS_MAX = 50000,
+    PAGE_BYTES = 4 * 1024 * 1024,
+};
 
 struct etcd_list {
     struct etcd_client *client;
@@ -12,6 +18,7 @@ struct etcd_list {
     struct etcd_reply reply;
     struct etcd_call *call;
     struct strbuf next_key, end;
+    bool is_sized; /* nobody has said how many keys a page has */
 };
 
 static void list_free(struct etcd_list *list)
@@ -31,6 +38,15 @@ static enum status ask(struct etcd_list *list)
     return etcd_range(list->client, &list->range, &reply, &list->call);
 }
 
+static int64_t page_keys(const struct etcd_op_result *page)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < page->kv_count; i++)
+        bytes += page->kvs[i].key.length + page->kvs[i].value.length;
+    size_t keys = PAGE_BYTES / (bytes / page->kv_count + 1);
+    return keys < 1 ? 1 : keys > PAGE_KEYS_MAX ? PAGE_KEYS_MAX : (int64_t)keys;
+}
+
 /* The next page begins right after the last key of this one. */
 static enum status go_on(struct etcd_list *list, const struct etcd_result *result)
 {
@@ -40,6 +56,8 @@ static enum status go_on(struct etcd_list *list, const struct etcd_result *resul
     strbuf_addc(&list->next_key, '\0');
     if (list->range.revision == 0)
         list->range.revision = result->revision;
+    if (list->is_sized)
+        list->range.limit = page_keys(&result->op);
     enum status st = strbuf_status(&list->next_key);
     return st == OK ? ask(list) : st;
 }
@@ -77,7 +95,9 @@ enum status etcd_list(struct etcd_client *client, const struct etcd_range *reque
     list->client = client;
     list->reply = *reply;
     list->range = *request;
-    list->range.limit = request->limit > 0 ? request->limit : PAGE_KEYS;
+    list->is_sized = request->limit <= 0;
+    if (list->is_sized)
+        list->range.limit = FIRST_KEYS;
     list->range.sort = ETCD_SORT_NONE;
     list->range.prefix = false;
     enum status st = request->prefix ? etcd_prefix_end(&arena, request->key, &end) : OK;
