@@ -5,8 +5,8 @@
  *
  * One line when it begins, one when it ends, each by a single write in append mode, so that lines
  * of many processes never mix, and none is half there after a kill:
- *     begin JOB RUN_ID TICK ATTEMPT FENCE UNIX_MS
- *     end   JOB RUN_ID TICK ATTEMPT FENCE UNIX_MS
+ *     begin JOB RUN_ID TICK ATTEMPT FENCE UNIX_MS NODE
+ *     end   JOB RUN_ID TICK ATTEMPT FENCE UNIX_MS NODE
  * On stdout it says "begin" and "end", 10 bytes in all. */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,9 +31,10 @@ static void leave_trace(const char *path, const char *what)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int length =
-        snprintf(line, sizeof(line), "%s %s %s %s %s %s %lld\n", what, variable("PEAL_JOB"),
+        snprintf(line, sizeof(line), "%s %s %s %s %s %s %lld %s\n", what, variable("PEAL_JOB"),
                  variable("PEAL_RUN_ID"), variable("PEAL_TICK"), variable("PEAL_ATTEMPT"),
-                 variable("PEAL_FENCE"), (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+                 variable("PEAL_FENCE"), (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000,
+                 variable("PEAL_NODE"));
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0 || length >= (int)sizeof(line) || write(fd, line, (size_t)length) != length) {
         fprintf(stderr, "append_run: can't write %s: %s\n", path, strerror(errno));

@@ -1,4 +1,4 @@
-# The rules that ledger and trace are held to; see check.sh for the four inputs.
+# The rules that ledger and trace are held to; see check.sh for the inputs.
 #
 #  1. Nothing begins twice: a (job, tick, attempt) and a run id have one line in the trace at most.
 #  2. Every due tick has one end: a run, or one ledger entry that covers it; no entry covers a tick
@@ -6,11 +6,47 @@
 #  3. The ends are true: ok and failed runs began and ended in the trace, all output was kept;
 #     skipped and missed ones never began; what began is on record.
 #  4. Fences grow: with every begin of a job, and nobody else has the same.
-#  5. Runs of a job whose overlap is not `allow` never overlap, whatever was killed meanwhile.
+#  5. Runs of a job whose overlap is not `allow` never overlap, whatever was killed meanwhile. Only
+#     what a node runs while it is away for longer than TTL_MS does not count: it is given up.
+#  6. With late_ms: what neither waits nor is made good later starts within it, unless something
+#     was away then, or SETTLE_MS before.
+
+BEGIN {
+    TTL_MS = 5000
+    SETTLE_MS = 5000
+}
 
 function wrong(text) {
     if (++failures <= 20)
         print "WRONG: " text
+}
+
+# ---- who was away ----
+
+input == 5 {
+    away_count++
+    away_node[away_count] = $1
+    away_from[away_count] = $2
+    away_to[away_count] = $3
+    next
+}
+
+# Whether the run, of which another node does not know the end yet, may have been given up by ms.
+function given_up(id, ms,    i) {
+    for (i = 1; i <= away_count; i++) {
+        if (away_node[i] == run_node[id] && away_from[i] + TTL_MS <= ms &&
+            begun_ms[id] <= away_to[i])
+            return 1
+    }
+    return 0
+}
+
+function disturbed(ms,    i) {
+    for (i = 1; i <= away_count; i++) {
+        if (away_from[i] - 1000 <= ms && ms <= away_to[i] + SETTLE_MS)
+            return 1
+    }
+    return 0
 }
 
 # ---- jobs ----
@@ -61,6 +97,7 @@ input == 3 {
     run_fence[id] = $8
     run_exit[id] = $11
     run_output[id] = $12
+    run_cause[id] = $13
     if ($13 == "tick" || $13 == "catch_up") {
         ends[$2, $3]++
         end_text[$2, $3] = end_text[$2, $3] " run:" $6 "(" $7 ")"
@@ -91,6 +128,15 @@ $1 == "begin" {
         wrong($2 ": tick " $4 ", attempt " $5 " began twice: " began_tick[$2, $4, $5] " and " id)
     began_tick[$2, $4, $5] = id
     begun_ms[id] = $7
+    run_node[id] = $8
+    if (late_ms && run_cause[id] == "tick" && overlap[$2] ~ /^(allow|skip)$/ &&
+        !is_fixed_delay[$2] && !disturbed(run_tick[id])) {
+        late = $7 - run_tick[id]
+        on_time++
+        latest = late > latest ? late : latest
+        if (late > late_ms)
+            wrong($2 ": run " id " began " late " ms late, with nothing away")
+    }
     if (!(id in run_job))
         wrong($2 ": run " id " began, but is not on record")
     else if (run_state[id] == "skipped" || run_state[id] == "missed")
@@ -101,7 +147,8 @@ $1 == "begin" {
         before = newest[$2]
         if (before != "" && $6 + 0 <= fence_seen[$2])
             wrong($2 ": the fence went from " fence_seen[$2] " to " $6)
-        if (before != "" && !(before in ended_ms) && run_state[before] ~ /^(ok|failed)$/)
+        if (before != "" && !(before in ended_ms) && run_state[before] ~ /^(ok|failed)$/ &&
+            !given_up(before, $7))
             wrong($2 ": run " id " began before " before " had ended")
         if (before != "" && !clock_was_set && ended_ms[before] > $7)
             wrong($2 ": run " id " began " ended_ms[before] - $7 " ms before the end of " before)
@@ -113,7 +160,7 @@ $1 == "begin" {
 
 $1 == "end" {
     ended_ms[$3] = $7
-    if (overlap[$2] != "allow" && newest[$2] != $3)
+    if (overlap[$2] != "allow" && newest[$2] != $3 && !given_up($3, begun_ms[newest[$2]]))
         wrong($2 ": run " $3 " ended after " newest[$2] " had begun")
     next
 }
@@ -145,6 +192,8 @@ END {
     printf "%d due ticks, %d runs, %d entries, %d begins:", due_count, runs, entries, begins
     for (end in tally)
         printf " %s=%d", end, tally[end]
+    if (late_ms)
+        printf "; %d of them undisturbed, the latest by %d ms", on_time, latest
     printf "\n"
     exit failures > 0
 }

@@ -1,17 +1,21 @@
 #!/bin/bash
 # Compares peal's ledger with what the jobs themselves wrote.
 #
-#   check.sh [--until TIME] [--clock-was-set] TRACE RUNS.json JOBS.json
+#   check.sh [--until TIME] [--clock-was-set] [--away FILE] TRACE RUNS.json JOBS.json
 #
 # TRACE is written by append_run; RUNS.json is `peal runs --ledger -o json` with everything, and
 # JOBS.json `peal list -o json`. Ticks are due from a job's creation until its `end`, or TIME; later
 # ones are not looked at.
-# --clock-was-set: the order of wall times says nothing. Every disagreement is a line on stdout,
-# then the sum of it all; status 1 if there was one. The rules are in check.awk.
+# --clock-was-set: the order of wall times says nothing.
+# --away: there were several nodes, which died, slept or were cut off from FROM_MS to TO_MS:
+# lines NODE FROM_MS TO_MS; what the nodes share is named "etcd". Lateness is checked, too.
+# Every disagreement is a line on stdout, then the sum of it all; status 1 if there was one. The
+# rules are in check.awk.
 set -eu -o pipefail
 
 until=
 clock_was_set=0
+away=
 while [ $# -gt 3 ]; do
     case $1 in
     --until)
@@ -19,6 +23,10 @@ while [ $# -gt 3 ]; do
         shift
         ;;
     --clock-was-set) clock_was_set=1 ;;
+    --away)
+        away=$2
+        shift
+        ;;
     *)
         echo "check.sh: unknown option $1" >&2
         exit 2
@@ -57,5 +65,6 @@ jq -r --arg until "$until" 'def ms: if . == null then 0 else (.[0:19] + "Z" | fr
         (.started_at | ms), (.finished_at | ms), .exit_code // "-", .output_bytes // 0, .cause]
     end | @tsv' "$runs" >"$tables/ledger"
 
-awk -F '\t' -v clock_was_set=$clock_was_set -v until="$until" -f "$here/check.awk" \
-    input=1 "$tables/jobs" input=2 "$tables/due" input=3 "$tables/ledger" input=4 FS=' ' "$trace"
+[ -z "$away" ] || tr ' ' '\t' <"$away" >"$tables/away"
+awk -F '\t' -v clock_was_set=$clock_was_set -v until="$until" -v late_ms="${away:+1000}" \
+    -f "$here/check.awk" ${away:+input=5 "$tables/away"} input=1 "$tables/jobs" input=2 "$tables/due" input=3 "$tables/ledger" input=4 FS=' ' "$trace"

@@ -69,4 +69,31 @@ done <<'TABLE'
 3s/1767225620001/1767225610500/|ms before the end of R1
 1s/.*/garbage/|can't be read
 TABLE
+
+# ---- several nodes: n2 is away in the middle, and what it runs is given up ----
+
+check_nodes() { # TRACE RUNS
+    run "$fault_dir/check.sh" --away "$scratch/away" "$1" "$2" "$scratch/jobs.json"
+}
+echo "n2 $((1767225610000)) $((1767225631000))" >"$scratch/away"
+sed '/ R1 /s/$/ n2/; / R2 /s/$/ n1/' "$scratch/good.trace" >"$scratch/nodes.trace"
+check_nodes "$scratch/nodes.trace" "$scratch/good.json"
+expect_status 0
+sed '2{h;d};4G' "$scratch/nodes.trace" >"$scratch/given-up.trace" # n2 goes on with it
+check_nodes "$scratch/given-up.trace" "$scratch/good.json"
+expect_status 0
+sed 's/n2$/n3/' "$scratch/given-up.trace" >"$scratch/bad.trace" # which was never away
+check_nodes "$scratch/bad.trace" "$scratch/good.json"
+expect_status 1
+expect_stdout_has 'ended after R2 had begun'
+
+: >"$scratch/away"
+check_nodes "$scratch/nodes.trace" "$scratch/good.json"
+expect_status 0
+expect_stdout_has '2 of them undisturbed, the latest by 1 ms'
+sed '3s/1767225620001/1767225621500/;4s/1767225621000/1767225622000/' "$scratch/nodes.trace" \
+    >"$scratch/bad.trace"
+check_nodes "$scratch/bad.trace" "$scratch/good.json"
+expect_status 1
+expect_stdout_has 'began 1500 ms late, with nothing away'
 finish

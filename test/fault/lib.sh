@@ -32,6 +32,7 @@ wait_for() { # SECONDS COMMAND...
         fi
         nap 0.05
     done
+    return 0
 }
 
 # ---- processes ----
@@ -133,7 +134,7 @@ check_logs() {
 
 # ---- the end ----
 
-end_all() {
+end_agent() { # the one of $PEAL_DATA, and what it started
     local pid
     for pid in $(agent_pid) $(spawner_pid); do
         kill -CONT "$pid" 2>/dev/null
@@ -147,6 +148,8 @@ end_all() {
     done
     kill -9 "$pid"
 }
+
+end_all() { end_agent; }
 
 clean_up() {
     end_all

@@ -25,7 +25,7 @@ ran=
 # Reports a mismatch at the line of the test script, whichever helper found it.
 mismatch() { # WHAT
     local i=0
-    while [ "${BASH_SOURCE[$i]}" = "${BASH_SOURCE[0]}" ]; do
+    while [ "${BASH_SOURCE[$i]##*/}" = lib.sh ]; do
         i=$((i + 1))
     done
     failures=$((failures + 1))
