@@ -11,8 +11,7 @@ bench=$build/bench/agent_bench
 peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
 many=${BENCH_JOBS:-1000000}
-rounds=3
-failed=0
+. "$here/../figures.sh"
 
 if ! [ -x "$bench" ] || ! [ -x "$peal" ]; then
     echo "bench/agent: $bench and $peal are wanted; build them first" >&2
@@ -49,50 +48,6 @@ fresh() { # COUNT SCHEDULE [JITTER_S]
 
 add_due() { # 100 runs in a second, spread over it by their jobs' jitter
     "$bench" jobs "$data" due 100 '* * * * * *' 1
-}
-
-now_ms() {
-    date +%s%3N
-}
-
-calculate() {
-    awk "BEGIN { printf \"%.${2:-2}f\", $1 }"
-}
-
-least() { # of the numbers on stdin
-    sort -g | head -n 1
-}
-
-median() { # of the lines on stdin, by their first number
-    sort -g | sed -n "$(((rounds + 1) / 2))p"
-}
-
-holds() { # CONDITION: in awk's words
-    awk "BEGIN { exit !($1) }"
-}
-
-heading() {
-    printf '%-42s %14s %20s %6s  %s\n' "$1" "$2" "$3" "$4" "$5"
-}
-
-line() { # WHAT MEASURED MACHINE RATIO BUDGET CONDITION
-    if [ -z "$6" ]; then
-        verdict=
-    elif holds "$6"; then
-        verdict=ok
-    else
-        verdict=MISSED
-        failed=1
-    fi
-    heading "$1" "$2" "$3" "$4" "$5 $verdict"
-}
-
-resident_kb() { # PID
-    awk '/^VmRSS:/ { print $2 }' "/proc/$1/status"
-}
-
-processor_ticks() { # PID
-    awk '{ print $14 + $15 }' "/proc/$1/stat"
 }
 
 agent() {
