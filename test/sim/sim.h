@@ -5,12 +5,16 @@
  *   sim_machine.c  what is around the engine: clocks, a store that fails, an executor, a history
  *   sim_jobs.c     what people do: jobs, changes, triggers, kills
  *   sim_oracle.c   what must hold, at every step and at the end
+ *   ledger.c       what must be on record of a job's ticks
+ *   any_job.c      a job of any kind, as text
  *   sim_test.c     a life; and many of them */
 #ifndef PEAL_SIM_H
 #define PEAL_SIM_H
 
+#include "any_job.h"
 #include "engine.h"
 #include "job_codec.h"
+#include "ledger.h"
 
 enum {
     SIM_SECOND = 1000,
@@ -21,24 +25,11 @@ enum {
     SIM_QUEUE = 4096,
 };
 
-/* A definition, from the moment it was stored to the moment it was replaced: all ticks that the
- * cursor passed meanwhile are its own. */
-struct sim_epoch {
-    int64_t revision;
-    int version; /* in the command of the job, so that a start tells what it was made from */
-    struct schedule_set schedules;
-    int64_t from_ms, to_ms; /* cursor then and when it was replaced (or now) */
-    bool paused, deleted;
-    bool computable;  /* cron, @every and @at only: its ticks follow from the schedule alone */
-    bool allow;       /* overlap: allow */
-    int64_t delay_ms; /* of an @after that is its only schedule; else 0 */
-};
-
 struct sim_job {
     struct id uid;
     char name[32];
     struct job *definition; /* as it is stored */
-    struct sim_epoch *epochs;
+    struct ledger_epoch *epochs;
     size_t epoch_count;
     int64_t cursor_ms;
     int64_t last_fence;

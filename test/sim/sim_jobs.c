@@ -1,29 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "sim.h"
-
-static const char *const schedules[] = {
-    "* * * * *",      "*/5 * * * * *", "*/20 * * * * *",      "7 * * * * *",    "*/7 * * * *",
-    "*/10 1-3 * * *", "30 2 * * *",    "15 */2 * * *",        "30 1 * * *",     "H/15 * * * *",
-    "~ * * * *",      "0 0 29 2 *",    "@every 45s",          "@every 7m",      "@every 1h",
-    "@hourly",        "@manual",       "0 */3 * * * SUN-SAT", "0 30 0-6 * * *", "*/3 */2 * * * *",
-};
-static const char *const own_time[] = {"@after 20s", "@after 3m", "@reboot"};
-static const char *const zones[] = {"UTC", "America/New_York", "Europe/Berlin",
-                                    "Australia/Lord_Howe", "Asia/Kathmandu"};
-static const char *const overlaps[] = {"skip", "allow", "queue", "replace",
-                                       "{policy: queue, queue: 2}"};
-static const char *const catch_ups[] = {"last",
-                                        "skip",
-                                        "all",
-                                        "{policy: all, limit: 3}",
-                                        "{policy: all, window: 4m}",
-                                        "{policy: last, window: 2m}"};
-
-#define PICK(sim, list) (list)[sim_below((sim), sizeof(list) / sizeof((list)[0]))]
 
 struct sim_job *sim_find_job(struct sim *sim, const struct id *uid)
 {
@@ -34,48 +13,6 @@ struct sim_job *sim_find_job(struct sim *sim, const struct id *uid)
     sim_fail(sim, "somebody talks of a job that never was");
 }
 
-static void add_time(struct sim *sim, struct strbuf *yaml, const char *prefix, int64_t from_now_ms,
-                     const char *suffix)
-{
-    char text[40];
-    struct tm tm;
-    time_t at = (time_t)((sim_now(sim).wall.ms + from_now_ms) / 1000);
-    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &tm));
-    strbuf_addf(yaml, "%s%s%s", prefix, text, suffix);
-}
-
-static void add_schedule(struct sim *sim, struct strbuf *yaml)
-{
-    if (sim_chance(sim, 5))
-        add_time(sim, yaml, "'@at ", sim_below(sim, SIM_HOUR), "'");
-    else if (sim_chance(sim, 15))
-        strbuf_addf(yaml, "'%s'", PICK(sim, own_time));
-    else
-        strbuf_addf(yaml, "'%s'", PICK(sim, schedules));
-}
-
-static void write_yaml(struct sim *sim, const char *name, int version, struct strbuf *yaml)
-{
-    strbuf_addf(yaml, "name: %s\ncommand: [/bin/true, '%d']\nschedules: [", name, version);
-    for (int64_t more = sim_chance(sim, 25) ? 1 + sim_below(sim, 2) : 0; more >= 0; more--) {
-        add_schedule(sim, yaml);
-        strbuf_adds(yaml, more ? ", " : "]\n");
-    }
-    strbuf_addf(yaml, "timezone: %s\n", PICK(sim, zones));
-    strbuf_addf(yaml, "overlap: %s\n", PICK(sim, overlaps));
-    strbuf_addf(yaml, "catch_up: %s\n", PICK(sim, catch_ups));
-    int64_t jitter_s = sim_chance(sim, 2) ? 4 * 3600 : sim_chance(sim, 15) ? sim_below(sim, 90) : 0;
-    strbuf_addf(yaml, "jitter: %llds\n", (long long)jitter_s);
-    if (sim_chance(sim, 15))
-        strbuf_addf(yaml, "deadline: %llds\n", (long long)(1 + sim_below(sim, 300)));
-    if (sim_chance(sim, 10))
-        add_time(sim, yaml, "start: ", sim_below(sim, SIM_HOUR), "\n");
-    if (sim_chance(sim, 10))
-        add_time(sim, yaml, "end: ", SIM_HOUR + sim_below(sim, 3 * SIM_HOUR), "\n");
-    if (sim_chance(sim, 10))
-        strbuf_adds(yaml, sim_chance(sim, 50) ? "dst: skip\n" : "dst: both\n");
-}
-
 static struct job *new_definition(struct sim *sim, struct sim_job *job)
 {
     struct strbuf yaml;
@@ -83,7 +20,7 @@ static struct job *new_definition(struct sim *sim, struct sim_job *job)
     struct job_error error = {0};
     strbuf_init(&yaml);
     job_list_init(&list);
-    write_yaml(sim, job->name, ++job->versions, &yaml);
+    any_job_write(&sim->random, sim_now(sim).wall.ms, job->name, ++job->versions, &yaml);
     if (jobs_decode_text(yaml.text, yaml.length, "UTC", sim->zones, &list, &error) != OK ||
         list.count != 1)
         sim_fail(sim, "%d:%d %s in\n%s", error.line, error.column, error.message, yaml.text);

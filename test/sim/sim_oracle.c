@@ -14,22 +14,12 @@
 
 #include "sim.h"
 
-static struct sim_epoch *last_epoch(struct sim_job *job)
+static struct ledger_epoch *last_epoch(struct sim_job *job)
 {
     return &job->epochs[job->epoch_count - 1];
 }
 
 /* ---- at every step ---- */
-
-static bool is_computable(const struct schedule_set *set)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        enum schedule_kind kind = schedule_kind(set->items[i]);
-        if (kind == SCHEDULE_AFTER || kind == SCHEDULE_REBOOT)
-            return false;
-    }
-    return true;
-}
 
 static void move_cursor(struct sim *sim, struct sim_job *job, int64_t cursor_ms)
 {
@@ -44,7 +34,6 @@ static void observe_put(struct sim *sim, const struct store_put_job *put)
 {
     struct job *definition = NULL;
     struct job_error error;
-    struct parse_error parse;
     struct sim_job *job = sim_find_job(sim, &put->uid);
     if (put->purge) {
         last_epoch(job)->deleted = true;
@@ -53,26 +42,14 @@ static void observe_put(struct sim *sim, const struct store_put_job *put)
     if (job_decode_stored(put->json, sim->zones, &definition, &error) != OK)
         sim_fail(sim, "%s is stored unreadable", job->name);
     job->epochs = realloc(job->epochs, (job->epoch_count + 1) * sizeof(*job->epochs));
-    struct sim_epoch *epoch = &job->epochs[job->epoch_count++];
+    struct ledger_epoch *epoch = &job->epochs[job->epoch_count++];
     if (put->cursor_ms > job->cursor_ms)
         job->cursor_ms = put->cursor_ms;
-    *epoch = (struct sim_epoch){
-        .revision = put->revision,
-        .version = atoi(definition->command[1]),
-        .from_ms = job->cursor_ms,
-        .to_ms = job->cursor_ms,
-        .paused = put->paused,
-        .deleted = put->deleted,
-        .allow = definition->overlap == OVERLAP_ALLOW,
-    };
-    schedule_set_init(&epoch->schedules);
-    if (job_schedules(definition, sim->zones, &epoch->schedules, &parse) != OK)
+    if (ledger_epoch_init(epoch, definition, sim->zones, job->cursor_ms) != OK)
         sim_fail(sim, "%s has unreadable schedules", job->name);
-    epoch->computable = is_computable(&epoch->schedules);
-    if (epoch->schedules.count == 1 && schedule_kind(epoch->schedules.items[0]) == SCHEDULE_AFTER &&
-        schedule_end(epoch->schedules.items[0]) == TIME_UNSET &&
-        schedule_start(epoch->schedules.items[0]) == TIME_UNSET)
-        epoch->delay_ms = schedule_interval(epoch->schedules.items[0]) * 1000;
+    epoch->revision = put->revision;
+    epoch->paused = put->paused;
+    epoch->deleted = put->deleted;
     job->ever_allowed |= epoch->allow;
     job_free(definition);
 }
@@ -82,7 +59,7 @@ static void observe_claim(struct sim *sim, const struct store_claim *claim)
     if (claim->result == CLAIM_STALE)
         return;
     struct sim_job *job = sim_find_job(sim, &claim->job_uid);
-    const struct sim_epoch *epoch = last_epoch(job);
+    const struct ledger_epoch *epoch = last_epoch(job);
     if (epoch->deleted || claim->job_revision != epoch->revision)
         sim_fail(sim, "%s is claimed from a definition that is gone", job->name);
     if (epoch->paused && !claim->without_run)
@@ -235,90 +212,30 @@ void sim_observe_record(struct sim *sim, const struct history_record *record)
 
 /* ---- at the end ---- */
 
-/* Ticks that have an end: of a run, or of an entry for several. */
-struct cover {
-    int64_t from_ms, to_ms, count;
-    bool is_run;
-    enum run_cause cause;
-};
-
-static int by_time(const void *a, const void *b)
+static struct ledger_cover *covers_of(struct sim *sim, const struct sim_job *job, size_t *ret_count)
 {
-    const struct cover *one = a, *other = b;
-    return one->from_ms < other->from_ms ? -1 : one->from_ms > other->from_ms;
-}
-
-static struct cover *covers_of(struct sim *sim, const struct sim_job *job, size_t *ret_count)
-{
-    struct cover *covers = calloc(sim->records.count + 1, sizeof(*covers));
+    struct ledger_cover *covers = calloc(sim->records.count + 1, sizeof(*covers));
     size_t at = 0, count = 0;
     for (struct sim_record *record; (record = table_next(&sim->records, &at));) {
         const struct run *run = &record->run;
         if (record->is_entry && id_compare(&record->entry.job_uid, &job->uid) == 0)
-            covers[count++] = (struct cover){.from_ms = record->entry.from_ms,
-                                             .to_ms = record->entry.to_ms,
-                                             .count = record->entry.count};
+            covers[count++] = (struct ledger_cover){.from_ms = record->entry.from_ms,
+                                                    .to_ms = record->entry.to_ms,
+                                                    .count = record->entry.count};
         else if (!record->is_entry && id_compare(&run->job_uid, &job->uid) == 0 &&
                  run->cause != CAUSE_MANUAL)
-            covers[count++] = (struct cover){run->tick_ms, run->tick_ms, 1, true, run->cause};
+            covers[count++] =
+                (struct ledger_cover){run->tick_ms, run->tick_ms, 1, true, run->cause};
     }
-    qsort(covers, count, sizeof(*covers), by_time);
     *ret_count = count;
     return covers;
 }
 
-static int64_t next_tick(const struct sim_epoch *epoch, int64_t after_ms)
-{
-    int64_t tick_s = schedule_set_next(&epoch->schedules, after_ms / 1000, NULL);
-    return tick_s == NEVER ? NEVER_MS : tick_s * 1000;
-}
-
-static void check_once(struct sim *sim, const struct sim_job *job, const struct cover *covers,
-                       size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        if (covers[i].from_ms <= covers[i - 1].to_ms)
-            sim_fail(sim, "%s: tick %lld has two ends", job->name,
-                     (long long)covers[i].from_ms / 1000);
-    }
-}
-
-/* The ticks of one definition: all covered, and nothing else. */
-static void check_epoch(struct sim *sim, const struct sim_job *job, const struct sim_epoch *epoch,
-                        const struct cover *covers, size_t count, size_t *at)
-{
-    int64_t counted = 0;
-    for (int64_t tick_ms = next_tick(epoch, epoch->from_ms); tick_ms <= epoch->to_ms;
-         tick_ms = next_tick(epoch, tick_ms)) {
-        while (*at < count && covers[*at].to_ms < tick_ms) {
-            if (epoch->computable && counted != covers[*at].count)
-                sim_fail(sim, "%s: %lld ticks from %lld to %lld are %lld on record", job->name,
-                         (long long)counted, (long long)covers[*at].from_ms / 1000,
-                         (long long)covers[*at].to_ms / 1000, (long long)covers[*at].count);
-            ++*at;
-            counted = 0;
-        }
-        if (*at == count || covers[*at].from_ms > tick_ms)
-            sim_fail(sim, "%s: tick %lld has no end", job->name, (long long)tick_ms / 1000);
-        counted++;
-    }
-    if (epoch->computable && counted && counted != covers[*at].count)
-        sim_fail(sim, "%s: %lld ticks from %lld are %lld on record", job->name, (long long)counted,
-                 (long long)covers[*at].from_ms / 1000, (long long)covers[*at].count);
-    *at += counted > 0;
-    while (*at < count && covers[*at].to_ms <= epoch->to_ms) {
-        if (epoch->computable)
-            sim_fail(sim, "%s: an end at %lld, which is no tick", job->name,
-                     (long long)covers[*at].from_ms / 1000);
-        ++*at;
-    }
-}
-
 /* A job that has @reboot, since before the boot and unchanged up to now: has it been dealt with? */
-static void check_reboots(struct sim *sim, const struct sim_job *job, const struct cover *covers,
-                          size_t count)
+static void check_reboots(struct sim *sim, const struct sim_job *job,
+                          const struct ledger_cover *covers, size_t count)
 {
-    const struct sim_epoch *epoch = &job->epochs[0];
+    const struct ledger_epoch *epoch = &job->epochs[0];
     if (epoch->schedules.count != 1 || schedule_kind(epoch->schedules.items[0]) != SCHEDULE_REBOOT)
         return;
     for (size_t i = 0; i < sim->boot_tick_count; i++) {
@@ -333,17 +250,18 @@ static void check_reboots(struct sim *sim, const struct sim_job *job, const stru
     }
 }
 
+static void fail(void *context, const char *what)
+{
+    sim_fail(context, "%s", what);
+}
+
 static void check_job(struct sim *sim, const struct sim_job *job)
 {
-    size_t count, at = 0;
-    struct cover *covers = covers_of(sim, job, &count);
-    check_once(sim, job, covers, count);
+    size_t count;
+    struct ledger_cover *covers = covers_of(sim, job, &count);
+    struct ledger_check check = {job->name, fail, sim};
+    ledger_check(&check, job->epochs, job->epoch_count, covers, count);
     check_reboots(sim, job, covers, count);
-    for (size_t i = 0; i < job->epoch_count; i++)
-        check_epoch(sim, job, &job->epochs[i], covers, count, &at);
-    if (at < count)
-        sim_fail(sim, "%s: an end at %lld, behind the cursor", job->name,
-                 (long long)covers[at].from_ms / 1000);
     free(covers);
 }
 
@@ -413,10 +331,10 @@ static void check_not_stuck(struct sim *sim)
 
 /* When the next tick of the job is due. */
 static int64_t due_ms(const struct sim *sim, const struct sim_job *job,
-                      const struct sim_epoch *epoch)
+                      const struct ledger_epoch *epoch)
 {
     if (!epoch->delay_ms)
-        return next_tick(epoch, job->cursor_ms);
+        return ledger_next_tick(epoch, job->cursor_ms);
     for (size_t i = 0; i < sim->open_count; i++) {
         if (&sim->jobs[sim->open_runs[i].job] == job)
             return NEVER_MS;
@@ -431,7 +349,7 @@ void sim_check_caught_up(struct sim *sim)
     check_not_stuck(sim);
     for (size_t i = 0; i < sim->job_count; i++) {
         struct sim_job *job = &sim->jobs[i];
-        const struct sim_epoch *epoch = last_epoch(job);
+        const struct ledger_epoch *epoch = last_epoch(job);
         if (epoch->deleted || sim->config.max_running)
             continue;
         int64_t tick_ms = due_ms(sim, job, epoch);

@@ -11,20 +11,17 @@
 
 uint64_t sim_random(struct sim *sim)
 {
-    uint64_t z = sim->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return any_random(&sim->random);
 }
 
 int64_t sim_below(struct sim *sim, int64_t limit)
 {
-    return (int64_t)hash_below(sim_random(sim), (uint64_t)limit);
+    return any_below(&sim->random, limit);
 }
 
 bool sim_chance(struct sim *sim, int percent)
 {
-    return sim_below(sim, 100) < percent;
+    return any_chance(&sim->random, percent);
 }
 
 void sim_log(struct sim *sim, const char *format, ...)
@@ -72,7 +69,7 @@ static void release_jobs(struct sim *sim)
     for (size_t i = 0; i < sim->job_count; i++) {
         struct sim_job *job = &sim->jobs[i];
         for (size_t k = 0; k < job->epoch_count; k++)
-            schedule_set_release(&job->epochs[k].schedules);
+            ledger_epoch_release(&job->epochs[k]);
         free(job->epochs);
         job_free(job->definition);
     }

@@ -178,15 +178,19 @@ static bool collect(struct writes *writes, Etcdpb__RequestOp **ops, size_t count
     return true;
 }
 
-static bool is_too_long(const Etcdpb__TxnRequest *request)
+/* What an outer level has used up is not there for the inner ones. */
+static bool is_too_long(const Etcdpb__TxnRequest *request, size_t limit)
 {
-    if (request->n_compare > OPS_MAX || request->n_success > OPS_MAX ||
-        request->n_failure > OPS_MAX)
+    size_t used = request->n_compare;
+    used = used < request->n_success ? request->n_success : used;
+    used = used < request->n_failure ? request->n_failure : used;
+    if (used > limit)
         return true;
     for (size_t i = 0; i < request->n_success + request->n_failure; i++) {
         const Etcdpb__RequestOp *op =
             i < request->n_success ? request->success[i] : request->failure[i - request->n_success];
-        if (op->request_case == ETCDPB__REQUEST_OP__REQUEST_TXN && is_too_long(op->txn))
+        if (op->request_case == ETCDPB__REQUEST_OP__REQUEST_TXN &&
+            is_too_long(op->txn, limit - used))
             return true;
     }
     return false;
@@ -195,7 +199,7 @@ static bool is_too_long(const Etcdpb__TxnRequest *request)
 static struct model_end check_request(const Etcdpb__TxnRequest *request, struct arena *arena)
 {
     struct writes then = {.arena = arena}, otherwise = then;
-    if (is_too_long(request))
+    if (is_too_long(request, OPS_MAX))
         return (struct model_end){GRPC_INVALID_ARGUMENT,
                                   "etcdserver: too many operations in txn request"};
     if (!collect(&then, request->success, request->n_success) ||

@@ -1,0 +1,89 @@
+#include "any_job.h"
+
+#include <time.h>
+
+#include "hash.h"
+
+enum { HOUR_MS = 3600 * 1000 };
+
+uint64_t any_random(uint64_t *random)
+{
+    uint64_t z = *random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+int64_t any_below(uint64_t *random, int64_t limit)
+{
+    return (int64_t)hash_below(any_random(random), (uint64_t)limit);
+}
+
+bool any_chance(uint64_t *random, int percent)
+{
+    return any_below(random, 100) < percent;
+}
+
+static const char *const schedules[] = {
+    "* * * * *",      "*/5 * * * * *", "*/20 * * * * *",      "7 * * * * *",    "*/7 * * * *",
+    "*/10 1-3 * * *", "30 2 * * *",    "15 */2 * * *",        "30 1 * * *",     "H/15 * * * *",
+    "~ * * * *",      "0 0 29 2 *",    "@every 45s",          "@every 7m",      "@every 1h",
+    "@hourly",        "@manual",       "0 */3 * * * SUN-SAT", "0 30 0-6 * * *", "*/3 */2 * * * *",
+};
+static const char *const own_time[] = {"@after 20s", "@after 3m", "@reboot"};
+static const char *const zones[] = {"UTC", "America/New_York", "Europe/Berlin",
+                                    "Australia/Lord_Howe", "Asia/Kathmandu"};
+static const char *const overlaps[] = {"skip", "allow", "queue", "replace",
+                                       "{policy: queue, queue: 2}"};
+static const char *const catch_ups[] = {"last",
+                                        "skip",
+                                        "all",
+                                        "{policy: all, limit: 3}",
+                                        "{policy: all, window: 4m}",
+                                        "{policy: last, window: 2m}"};
+
+#define PICK(random, list) (list)[any_below((random), sizeof(list) / sizeof((list)[0]))]
+
+static void add_time(struct strbuf *yaml, const char *prefix, int64_t at_ms, const char *suffix)
+{
+    char text[40];
+    struct tm tm;
+    time_t at = (time_t)(at_ms / 1000);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &tm));
+    strbuf_addf(yaml, "%s%s%s", prefix, text, suffix);
+}
+
+static void add_schedule(uint64_t *random, int64_t now_ms, struct strbuf *yaml)
+{
+    if (any_chance(random, 5))
+        add_time(yaml, "'@at ", now_ms + any_below(random, HOUR_MS), "'");
+    else if (any_chance(random, 15))
+        strbuf_addf(yaml, "'%s'", PICK(random, own_time));
+    else
+        strbuf_addf(yaml, "'%s'", PICK(random, schedules));
+}
+
+void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version,
+                   struct strbuf *yaml)
+{
+    strbuf_addf(yaml, "name: %s\ncommand: [/bin/true, '%d']\nschedules: [", name, version);
+    for (int64_t more = any_chance(random, 25) ? 1 + any_below(random, 2) : 0; more >= 0; more--) {
+        add_schedule(random, now_ms, yaml);
+        strbuf_adds(yaml, more ? ", " : "]\n");
+    }
+    strbuf_addf(yaml, "timezone: %s\n", PICK(random, zones));
+    strbuf_addf(yaml, "overlap: %s\n", PICK(random, overlaps));
+    strbuf_addf(yaml, "catch_up: %s\n", PICK(random, catch_ups));
+    int64_t jitter_s = any_chance(random, 2)    ? 4 * 3600
+                       : any_chance(random, 15) ? any_below(random, 90)
+                                                : 0;
+    strbuf_addf(yaml, "jitter: %llds\n", (long long)jitter_s);
+    if (any_chance(random, 15))
+        strbuf_addf(yaml, "deadline: %llds\n", (long long)(1 + any_below(random, 300)));
+    if (any_chance(random, 10))
+        add_time(yaml, "start: ", now_ms + any_below(random, HOUR_MS), "\n");
+    if (any_chance(random, 10))
+        add_time(yaml, "end: ", now_ms + HOUR_MS + any_below(random, 3 * HOUR_MS), "\n");
+    if (any_chance(random, 10))
+        strbuf_adds(yaml, any_chance(random, 50) ? "dst: skip\n" : "dst: both\n");
+}

@@ -1,0 +1,18 @@
+/* Random numbers that a seed repeats, and jobs of every kind and policy made from them. */
+#ifndef PEAL_SIM_ANY_JOB_H
+#define PEAL_SIM_ANY_JOB_H
+
+#include <stdint.h>
+
+#include "strbuf.h"
+
+/* `random` is the state of the stream; any number is a seed. */
+uint64_t any_random(uint64_t *random);
+int64_t any_below(uint64_t *random, int64_t limit); /* 0 <= result < limit */
+bool any_chance(uint64_t *random, int percent);
+
+/* A job as YAML. The version is the second word of its command. */
+void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version,
+                   struct strbuf *yaml);
+
+#endif
