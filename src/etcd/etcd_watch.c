@@ -376,6 +376,15 @@ struct etcd_watch *etcd_watch_free(struct etcd_watch *watch)
     return NULL;
 }
 
+void etcd_watch_restart(struct etcd_watch *watch)
+{
+    struct watch_hub *hub = watch->hub;
+    struct etcd_watch *each;
+    for (size_t at = 0; (each = table_next(&hub->watches, &at));)
+        rewind_watch(each);
+    long_stream_restart(&hub->stream);
+}
+
 int64_t etcd_watch_next_revision(const struct etcd_watch *watch)
 {
     return watch->next_revision;

@@ -49,6 +49,10 @@ MUST_CHECK enum status etcd_watch_new(struct etcd_client *client,
                                       struct etcd_watch **ret);
 struct etcd_watch *etcd_watch_free(struct etcd_watch *watch); /* accepts NULL; returns NULL */
 
+/* It tells nothing, though it should: all watches of the client go on from where they are on
+ * another stream, since what has happened to one has happened to them all. */
+void etcd_watch_restart(struct etcd_watch *watch);
+
 /* The first revision that was not told yet: where another watch would go on. */
 int64_t etcd_watch_next_revision(const struct etcd_watch *watch);
 

@@ -120,7 +120,7 @@ static void restart_watch(struct store_etcd *store)
         return;
     health->restarted_ms = now_ms;
     store->counters.watch_restarts++;
-    load_restart_watch(store);
+    etcd_watch_restart(store->watch);
 }
 
 static void on_timer(void *context)

@@ -162,7 +162,5 @@ void load_start(void *context);
 /* What is in the mirror can't be relied on: reads everything again in a while. Who waits is told.
  */
 void load_fail(struct store_etcd *store, enum status st, const char *why);
-/* From where the old one stands. */
-void load_restart_watch(struct store_etcd *store);
 
 #endif

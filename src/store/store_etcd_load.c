@@ -77,15 +77,6 @@ static enum status start_watch(struct store_etcd *store, int64_t revision)
     return etcd_watch_new(store->client, &config, on_notice, store, &store->watch);
 }
 
-void load_restart_watch(struct store_etcd *store)
-{
-    int64_t next_revision = etcd_watch_next_revision(store->watch);
-    store->watch = etcd_watch_free(store->watch);
-    enum status st = start_watch(store, next_revision);
-    if (st != OK)
-        load_fail(store, st, "the watch could not be started");
-}
-
 /* ---- the list ---- */
 
 static void finish_load(struct store_etcd *store)
