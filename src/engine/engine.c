@@ -9,6 +9,7 @@ enum {
     LEAD_MIN_MS = 100, /* claims go out so far ahead of their tick at least ... */
     LEAD_MAX_MS = 500, /* ... and at most */
     HEALTH_EVERY_MS = 1000,
+    STEP_BACK_MS = 1000, /* of the wall clock, before all is planned again */
 };
 
 struct engine_config engine_config_default(void)
@@ -127,6 +128,17 @@ static void set_now(struct engine *engine, struct now now)
         engine->sweeper.now = now;
 }
 
+/* What was put off while the wall clock was ahead would wait until it shows that time again. */
+static void follow_clock(struct engine *engine)
+{
+    int64_t ahead_ms = engine->now.wall.ms - engine->now.boot.ms;
+    if (engine->loaded && ahead_ms < engine->ahead_ms - STEP_BACK_MS)
+        engine_replan(engine);
+    else if (ahead_ms < engine->ahead_ms)
+        return;
+    engine->ahead_ms = ahead_ms;
+}
+
 /* Claims go out ahead of their tick by what the store takes for a claim and a begin. */
 static void adapt_lead(struct engine *engine)
 {
@@ -141,6 +153,7 @@ void engine_step(struct engine *engine, struct now now)
 {
     struct plan plan;
     set_now(engine, now);
+    follow_clock(engine);
     store_dispatch(engine->ports.store);
     history_dispatch(engine->ports.history);
     engine_take_changes(engine);

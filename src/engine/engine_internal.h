@@ -29,7 +29,8 @@ struct engine {
     struct runner runner;
     struct recorder recorder;
     struct sweeper sweeper;
-    struct now now; /* of this turn */
+    struct now now;   /* of this turn */
+    int64_t ahead_ms; /* of the boot clock was the wall clock, at most, since all was planned */
     bool loaded, draining;
     bool healthy;
     int64_t health_at_ms; /* boot time of the next look at the store's health */
