@@ -30,6 +30,9 @@ static const char *const schedules[] = {
     "~ * * * *",      "0 0 29 2 *",    "@every 45s",          "@every 7m",      "@every 1h",
     "@hourly",        "@manual",       "0 */3 * * * SUN-SAT", "0 30 0-6 * * *", "*/3 */2 * * * *",
 };
+static const char *const dense[] = {"*/5 * * * * *", "*/10 * * * * *", "*/20 * * * * *",
+                                    "7 * * * * *",   "* * * * *",      "@every 15s",
+                                    "@every 45s",    "*/3 */2 * * * *"};
 static const char *const own_time[] = {"@after 20s", "@after 3m", "@reboot"};
 static const char *const zones[] = {"UTC", "America/New_York", "Europe/Berlin",
                                     "Australia/Lord_Howe", "Asia/Kathmandu"};
@@ -53,22 +56,24 @@ static void add_time(struct strbuf *yaml, const char *prefix, int64_t at_ms, con
     strbuf_addf(yaml, "%s%s%s", prefix, text, suffix);
 }
 
-static void add_schedule(uint64_t *random, int64_t now_ms, struct strbuf *yaml)
+static void add_schedule(uint64_t *random, int64_t now_ms, bool is_dense, struct strbuf *yaml)
 {
     if (any_chance(random, 5))
         add_time(yaml, "'@at ", now_ms + any_below(random, HOUR_MS), "'");
     else if (any_chance(random, 15))
         strbuf_addf(yaml, "'%s'", PICK(random, own_time));
+    else if (is_dense && any_chance(random, 70))
+        strbuf_addf(yaml, "'%s'", PICK(random, dense));
     else
         strbuf_addf(yaml, "'%s'", PICK(random, schedules));
 }
 
-void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version,
+void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
                    struct strbuf *yaml)
 {
     strbuf_addf(yaml, "name: %s\ncommand: [/bin/true, '%d']\nschedules: [", name, version);
     for (int64_t more = any_chance(random, 25) ? 1 + any_below(random, 2) : 0; more >= 0; more--) {
-        add_schedule(random, now_ms, yaml);
+        add_schedule(random, now_ms, is_dense, yaml);
         strbuf_adds(yaml, more ? ", " : "]\n");
     }
     strbuf_addf(yaml, "timezone: %s\n", PICK(random, zones));

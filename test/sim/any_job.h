@@ -11,8 +11,9 @@ uint64_t any_random(uint64_t *random);
 int64_t any_below(uint64_t *random, int64_t limit); /* 0 <= result < limit */
 bool any_chance(uint64_t *random, int percent);
 
-/* A job as YAML. The version is the second word of its command. */
-void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version,
+/* A job as YAML. The version is the second word of its command. A dense one is mostly due every few
+ * seconds. */
+void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
                    struct strbuf *yaml);
 
 #endif

@@ -20,7 +20,7 @@ static struct job *new_definition(struct sim *sim, struct sim_job *job)
     struct job_error error = {0};
     strbuf_init(&yaml);
     job_list_init(&list);
-    any_job_write(&sim->random, sim_now(sim).wall.ms, job->name, ++job->versions, &yaml);
+    any_job_write(&sim->random, sim_now(sim).wall.ms, job->name, ++job->versions, false, &yaml);
     if (jobs_decode_text(yaml.text, yaml.length, "UTC", sim->zones, &list, &error) != OK ||
         list.count != 1)
         sim_fail(sim, "%d:%d %s in\n%s", error.line, error.column, error.message, yaml.text);

@@ -40,7 +40,7 @@ void etcd_serve_lose_leader(struct etcd_serve *serve, int64_t ms);
 void etcd_serve_set_down(struct etcd_serve *serve, int member, bool is_down);
 /* As if the lease had run out. */
 void etcd_serve_expire(struct etcd_serve *serve, int64_t lease);
-/* Watches of this machine tell nothing more, until they are asked for anew. */
+/* The streams of watches of this machine tell nothing more, until others are opened. */
 void etcd_serve_stick(struct etcd_serve *serve, int machine);
 
 /* ---- etcd_streams.c ---- */

@@ -13,7 +13,6 @@ struct serve_watch {
     int64_t id;
     ProtobufCBinaryData key, end;
     bool want_previous, want_progress;
-    bool is_stuck;
     bool has_told; /* since the last progress */
     TAILQ_ENTRY(serve_watch) entry;
 };
@@ -42,7 +41,7 @@ static void *unpack(struct etcd_serve *serve, const ProtobufCMessageDescriptor *
 static void send_response(struct etcd_serve *serve, struct serve_watch *watch,
                           Etcdpb__WatchResponse *response, int64_t revision)
 {
-    if (watch->is_stuck)
+    if (watch->stream->is_stuck)
         return;
     response->watch_id = watch->id;
     response->header = header_of(serve, revision);
@@ -238,7 +237,7 @@ void etcd_serve_stick(struct etcd_serve *serve, int machine)
     struct serve_watch *watch;
     TAILQ_FOREACH (watch, &serve->watches, entry) {
         if (net_stream_machine(watch->stream) == machine)
-            watch->is_stuck = true;
+            watch->stream->is_stuck = true;
     }
 }
 

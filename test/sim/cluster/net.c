@@ -176,6 +176,7 @@ static void arrive_down(struct net_message *message)
     struct grpc_stream *stream = message->stream->near;
     if (!stream)
         return;
+    machine_act(stream->connection->loop);
     if (message->kind != MESSAGE_END &&
         stream->events->message(stream->context, message->bytes, message->length) != OK)
         stage_fail(stream->connection->loop->stage, "an answer of etcd can't be read");
@@ -229,6 +230,8 @@ static void post(struct net_stream *stream, bool is_up, enum message_kind kind, 
         memcpy(message->bytes, bytes, length);
     net_stream_hold(stream);
     net->messages++;
+    if (is_up)
+        machine_act(link->near->loop);
     int64_t latency_ms = net->latency_ms[link->machine] + (is_up ? 0 : net->lag_ms[link->member]);
     int64_t at_ms = net->stage->now_ms + (latency_ms ? stage_below(net->stage, latency_ms + 1) : 0);
     int64_t *last_ms = is_up ? &link->up_at_ms : &link->down_at_ms;

@@ -28,6 +28,7 @@ struct net_stream {
     const char *path;
     int member;
     bool is_long, require_leader;
+    bool is_stuck;  /* the server's: it tells nothing more on it */
     bool is_listed; /* the server may keep something for it */
     int holders;
     void *server; /* the server's own */

@@ -203,6 +203,16 @@ void machine_reboot(struct loop *machine)
     machine_set_wall(machine, wall_ms);
 }
 
+void machine_act(struct loop *machine)
+{
+    if (!machine->crash_in || --machine->crash_in || machine->is_ghost)
+        return;
+    task_stop(machine->stage, machine->crash);
+    if (heap_push(&machine->stage->tasks, machine->stage->now_ms << SEQUENCE_BITS,
+                  machine->crash) != OK)
+        abort(); /* before all else that happens now */
+}
+
 struct loop *machine_enter(struct loop *machine)
 {
     struct loop *before = running;

@@ -59,6 +59,8 @@ struct loop {
                       heard by nobody, and takes no time */
     int64_t ghost_ms;
     uint64_t turns;
+    int crash_in; /* with so many more messages or starts; 0: never */
+    struct task *crash;
 };
 
 void stage_init(struct stage *stage, uint64_t seed);
@@ -94,6 +96,9 @@ void machine_pause(struct loop *machine);
 void machine_resume(struct loop *machine);
 void machine_set_wall(struct loop *machine, int64_t wall_ms);
 void machine_reboot(struct loop *machine); /* its boot clock starts anew */
+
+/* The program sends or hears something, or starts a process: perhaps its last act. */
+void machine_act(struct loop *machine);
 
 /* The machine that runs from now on; returns the one before. */
 struct loop *machine_enter(struct loop *machine);

@@ -1,0 +1,228 @@
+/* A simulated cluster: up to seven agents, each the product's engine on the product's store in
+ * etcd, on machines, a network and an etcd that are played (stage.h, net.h, etcd_serve.h); with
+ * people who change things, faults, and an oracle that reads what is in etcd, what was started and
+ * what is on record, and never asks an engine.
+ *
+ *   cluster_node.c      an agent's life on its machine
+ *   cluster_children.c  its executor, and the processes that outlive it
+ *   cluster_history.c   the history that all share
+ *   cluster_people.c    jobs, changes, triggers, kills, drains
+ *   cluster_faults.c    what goes wrong, and comes right
+ *   cluster_oracle.c    what must hold at every change of etcd, and at every start
+ *   cluster_check.c     what must hold when all is well again, and at the end
+ *   cluster_test.c      a life from a seed; many of them; and the shortest list of faults */
+#ifndef PEAL_SIM_CLUSTER_H
+#define PEAL_SIM_CLUSTER_H
+
+#include "engine.h"
+#include "etcd_serve.h"
+#include "ledger.h"
+
+enum {
+    SECOND = 1000,
+    MINUTE = 60 * SECOND,
+    HOUR = 60 * MINUTE,
+    NODES_MAX = 7,
+    JOBS_MAX = 16,
+    LEASE_MS = 5 * SECOND,
+};
+
+struct cluster;
+
+/* ---- what is on record ---- */
+
+struct record {
+    struct id id;
+    bool is_entry;
+    struct run run;
+    struct ledger_entry entry;
+};
+
+/* ---- processes ---- */
+
+struct child {
+    struct id run_id;
+    struct node *node;
+    struct task task; /* its start, then its end */
+    size_t job;
+    int64_t tick_ms;
+    int attempt;
+    int version; /* of the definition that it was started from */
+    int64_t fence;
+    struct boot_ms deadline;
+    int64_t duration_ms;
+    int64_t started_ms, finished_ms; /* wall */
+    int64_t ended_at_ms;             /* the stage's time */
+    int exit_code;
+    bool is_asked; /* for, but not made yet */
+    bool expired;  /* came too late for its window: no process at all */
+    bool ended, killed, lost;
+    bool told_start, told_end, acknowledged;
+    TAILQ_ENTRY(child) link; /* of its node, while it is not acknowledged */
+};
+
+TAILQ_HEAD(children, child);
+
+/* ---- nodes ---- */
+
+enum node_state { NODE_DOWN, NODE_STARTING, NODE_UP, NODE_STOPPING };
+
+struct pending_append;
+TAILQ_HEAD(pending_appends, pending_append);
+
+struct node {
+    struct loop machine; /* first */
+    struct cluster *cluster;
+    char name[24];
+    enum node_state state;
+    bool is_gone; /* and does not come back */
+    int64_t down_since_ms;
+    struct task start;
+    struct store *store;
+    struct engine *engine;
+    struct engine_config config;
+    struct loop_timer *turn;
+    int64_t turned_ms; /* the stage's time, and how often at this time */
+    int turns_at_once;
+    int boots;
+    struct task crash;
+
+    struct executor executor;
+    struct children children;
+    bool executor_away, tell_gone, tell_ready;
+    bool is_executor_slow;
+
+    struct history history;
+    struct pending_appends appends;
+    bool history_down;
+    int64_t history_latency_ms;
+};
+
+/* ---- jobs and runs, as etcd has them ---- */
+
+struct known_job {
+    struct id uid;
+    char name[32];
+    struct job *definition; /* as people want it; NULL: purged */
+    int versions;
+    bool is_busy; /* a change is under way */
+
+    struct ledger_epoch *epochs;
+    size_t epoch_count;
+    enum overlap_policy overlap;
+    int64_t revision; /* 0: there is none */
+    bool paused, deleted;
+    int64_t cursor_ms, last_fence, last_end_ms;
+    int64_t cursor_revision, before_ms; /* when it was written, and what it was before */
+    size_t open_runs;
+};
+
+struct known_run {
+    struct id id;
+    struct run run; /* as it was written last */
+    size_t job;
+    bool is_stored;     /* in etcd now */
+    int64_t since_ms;   /* in its state */
+    int64_t begun_ms;   /* the stage's time; 0: not yet */
+    size_t begun_epoch; /* of its job, then */
+    bool was_lost;
+    struct child *child;
+};
+
+struct known_peer_key {
+    bool is_there;
+    int64_t since_ms;
+};
+
+struct fault;
+TAILQ_HEAD(fault_list, fault);
+
+struct cluster {
+    struct stage stage; /* first */
+    struct net net;
+    struct etcd_serve etcd;
+    struct zone_db *zones;
+    struct node nodes[NODES_MAX];
+    int node_count;
+    int64_t wall_ms; /* what right clocks showed when it began */
+    uint64_t names;  /* for ids that people make */
+
+    struct known_job jobs[JOBS_MAX];
+    size_t job_count;
+    int job_names;
+    struct table runs;     /* of known_run, by id */
+    struct table attempts; /* of known_run, by job, tick and attempt */
+    struct table entries;  /* of record (entries), by id: in etcd now */
+    struct table records;  /* of record, by id */
+    struct known_peer_key peers[NODES_MAX];
+    struct epoch *epoch;
+    struct child **children;
+    size_t child_count, child_room;
+    bool is_over; /* nobody adds anything any more */
+
+    struct fault_list faults_now; /* that will come right again */
+    size_t starts, faults, losses, amended, takeovers, requests;
+};
+
+/* ---- cluster_node.c ---- */
+
+void node_init(struct node *node, struct cluster *cluster, int number);
+void node_release(struct node *node);
+void node_start_at(struct node *node, int64_t at_ms);
+/* kill -9. What was on its way to etcd may still arrive. */
+void node_kill(struct node *node);
+/* The agent is told to stop, ends what it is about, and leaves. */
+void node_stop(struct node *node);
+void node_wake(struct node *node);
+bool node_is_up(const struct node *node);
+
+/* ---- cluster_children.c ---- */
+
+void children_init(struct node *node);
+void children_attach(struct node *node); /* all is told again, then READY */
+void children_lose(struct node *node);   /* the machine is gone */
+void executor_set_away(struct node *node, bool is_away);
+/* It runs, or has ended less than so long ago. */
+bool child_is_alive(const struct child *child, int64_t within_ms);
+
+/* ---- cluster_history.c ---- */
+
+void history_init(struct node *node);
+void history_abandon(struct node *node); /* its agent is killed */
+struct record *find_record(const struct cluster *cluster, const struct id *id);
+
+/* ---- cluster_people.c ---- */
+
+void people_add_job(struct cluster *cluster);
+void people_act(struct cluster *cluster, uint64_t random);
+void people_delete_all(struct cluster *cluster);
+void people_undrain_all(struct cluster *cluster);
+
+/* ---- cluster_faults.c ---- */
+
+void faults_init(struct cluster *cluster);
+void faults_release(struct cluster *cluster);
+/* Something goes wrong, for a while. */
+void fault_happen(struct cluster *cluster, uint64_t random);
+const char *fault_name(uint64_t random);
+/* Everything is as it should be: but for those who are gone, and what is under way. */
+void fault_heal_all(struct cluster *cluster);
+
+/* ---- cluster_oracle.c ---- */
+
+void oracle_init(struct cluster *cluster);
+void oracle_release(struct cluster *cluster);
+void oracle_see_start(struct cluster *cluster, struct child *child);
+struct known_job *find_job(struct cluster *cluster, const struct id *uid);
+struct known_run *find_run(const struct cluster *cluster, const struct id *id);
+
+/* ---- cluster_check.c ---- */
+
+/* All is well since a while: each due tick has been dealt with, and no run is stuck. */
+void check_caught_up(struct cluster *cluster);
+/* The node was killed, all else is well, and its lease and two seconds have passed. */
+void check_losses(struct cluster *cluster, const struct node *dead);
+/* All jobs are deleted, and all processes have ended. */
+void check_end(struct cluster *cluster);
+
+#endif

@@ -1,0 +1,201 @@
+/* What must hold when all is well again, and at the end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster.h"
+
+static int64_t right_ms(const struct cluster *cluster)
+{
+    return cluster->wall_ms + cluster->stage.now_ms;
+}
+
+/* ---- all is well since a while ---- */
+
+static bool is_limited(const struct cluster *cluster)
+{
+    for (int i = 0; i < cluster->node_count; i++)
+        if (cluster->nodes[i].config.max_running)
+            return true;
+    return false;
+}
+
+/* Each open run waits for another of its job, for its time, or for the end of its process. */
+static void check_run(struct cluster *cluster, const struct known_run *known, bool is_limited)
+{
+    const struct run *run = &known->run;
+    const char *name = cluster->jobs[known->job].name;
+    bool is_old = known->since_ms < cluster->stage.now_ms - MINUTE;
+    bool is_due = run->state == RUN_DUE && run->not_before_ms <= right_ms(cluster) && !is_limited &&
+                  !cluster->jobs[known->job].definition->where;
+    bool is_lonely =
+        run->state == RUN_BEGUN && !(known->child && child_is_alive(known->child, MINUTE));
+    if (known->is_stored && is_old && (is_due || is_lonely || run->state == RUN_CLAIMED))
+        stage_fail(&cluster->stage, "tick %lld of %s is %s since %lld s, and nobody cares",
+                   (long long)run->tick_ms / 1000, name, run_state_name(run->state),
+                   (long long)(cluster->stage.now_ms - known->since_ms) / 1000);
+}
+
+/* When the next tick of the job is due. */
+static int64_t due_ms(const struct known_job *job, const struct ledger_epoch *epoch)
+{
+    if (!epoch->delay_ms)
+        return ledger_next_tick(epoch, job->cursor_ms);
+    if (job->open_runs)
+        return NEVER_MS;
+    int64_t since_ms = job->last_end_ms > job->cursor_ms ? job->last_end_ms : job->cursor_ms;
+    return since_ms + epoch->delay_ms + 999;
+}
+
+static void check_due(struct cluster *cluster, const struct known_job *job, bool is_limited)
+{
+    if (!job->revision || job->deleted)
+        return;
+    const struct ledger_epoch *epoch = &job->epochs[job->epoch_count - 1];
+    int64_t tick_ms = due_ms(job, epoch);
+    int64_t grace_ms = 3 * SECOND + (epoch->paused ? HOUR : 0);
+    if (epoch->schedules.count)
+        grace_ms += schedule_jitter_ms(epoch->schedules.items[0]);
+    if (job->definition->where) /* if nobody may run it, that is said after a while */
+        grace_ms += 2 * MINUTE;
+    if (tick_ms != NEVER_MS && tick_ms + grace_ms < right_ms(cluster) && !is_limited)
+        stage_fail(&cluster->stage, "tick %lld of %s is due, and nobody cares",
+                   (long long)tick_ms / 1000, job->name);
+}
+
+void check_caught_up(struct cluster *cluster)
+{
+    const struct known_run *known;
+    bool limited = is_limited(cluster);
+    for (size_t at = 0; (known = table_next(&cluster->runs, &at));)
+        check_run(cluster, known, limited);
+    for (size_t i = 0; i < cluster->job_count; i++)
+        check_due(cluster, &cluster->jobs[i], limited);
+}
+
+void check_losses(struct cluster *cluster, const struct node *dead)
+{
+    const struct known_run *known;
+    for (size_t at = 0; (known = table_next(&cluster->runs, &at));)
+        if (known->is_stored && known->run.state == RUN_BEGUN &&
+            strcmp(known->run.node, dead->name) == 0)
+            stage_fail(&cluster->stage, "tick %lld of %s ran on %s, which is dead, and is not lost",
+                       (long long)known->run.tick_ms / 1000, known->run.job_name, dead->name);
+}
+
+/* ---- at the end ---- */
+
+static struct ledger_cover *covers_of(const struct cluster *cluster, const struct known_job *job,
+                                      size_t *ret_count)
+{
+    struct ledger_cover *covers = calloc(cluster->records.count + 1, sizeof(*covers));
+    const struct record *record;
+    size_t count = 0;
+    for (size_t at = 0; (record = table_next(&cluster->records, &at));) {
+        const struct run *run = &record->run;
+        if (record->is_entry && id_compare(&record->entry.job_uid, &job->uid) == 0)
+            covers[count++] = (struct ledger_cover){.from_ms = record->entry.from_ms,
+                                                    .to_ms = record->entry.to_ms,
+                                                    .count = record->entry.count};
+        else if (!record->is_entry && id_compare(&run->job_uid, &job->uid) == 0 &&
+                 run->cause != CAUSE_MANUAL && run->cause != CAUSE_BACKFILL)
+            covers[count++] =
+                (struct ledger_cover){run->tick_ms, run->tick_ms, 1, true, run->cause};
+    }
+    *ret_count = count;
+    return covers;
+}
+
+static void fail(void *context, const char *what)
+{
+    stage_fail(context, "%s", what);
+}
+
+static void check_ledger(struct cluster *cluster, const struct known_job *job)
+{
+    size_t count;
+    struct ledger_cover *covers = covers_of(cluster, job, &count);
+    struct ledger_check check = {job->name, fail, &cluster->stage};
+    ledger_check(&check, job->epochs, job->epoch_count, covers, count);
+    free(covers);
+}
+
+static enum run_state state_of(const struct child *child)
+{
+    return child->expired     ? RUN_MISSED
+           : child->lost      ? RUN_LOST
+           : child->killed    ? RUN_KILLED
+           : child->exit_code ? RUN_FAILED
+                              : RUN_OK;
+}
+
+/* What became of a process is on record; of a machine that is gone nobody knows. */
+static void check_child(struct cluster *cluster, const struct child *child)
+{
+    const struct record *record = find_record(cluster, &child->run_id);
+    const char *name = cluster->jobs[child->job].name;
+    if (!record)
+        stage_fail(&cluster->stage, "tick %lld of %s ran and is not on record",
+                   (long long)child->tick_ms / 1000, name);
+    enum run_state state = record->run.state;
+    bool is_unknown = state == RUN_LOST && child->node->is_gone;
+    bool is_never = child->expired && child->lost; /* the machine went down before its start */
+    if (is_unknown || (is_never && (state == RUN_LOST || state == RUN_MISSED)))
+        return;
+    if (state != state_of(child) ||
+        (state == RUN_FAILED && record->run.exit_code != child->exit_code))
+        stage_fail(&cluster->stage, "tick %lld of %s was %s and is on record as %s",
+                   (long long)child->tick_ms / 1000, name, run_state_name(state_of(child)),
+                   run_state_name(state));
+}
+
+/* What is on record as run has a process. */
+static void check_records(struct cluster *cluster)
+{
+    const struct record *record;
+    for (size_t at = 0; (record = table_next(&cluster->records, &at));) {
+        const struct known_run *known = record->is_entry ? NULL : find_run(cluster, &record->id);
+        if (!record->is_entry && !known)
+            stage_fail(&cluster->stage, "a run of %s is on record that never was",
+                       record->run.job_name);
+        if (known && record->run.started_ms && !known->child)
+            stage_fail(&cluster->stage, "tick %lld of %s is on record as run, and was not",
+                       (long long)record->run.tick_ms / 1000, record->run.job_name);
+    }
+}
+
+/* What may stay in etcd when nothing is under way. */
+static void check_keys(struct cluster *cluster)
+{
+    static const char *const lasting[] = {"/peal/jobs/",   "/peal/cursors/", "/peal/nodes/",
+                                          "/peal/leader/", "/peal/metas/",   "/peal/epoch",
+                                          "/peal/probe"};
+    const struct etcd_model *model = &cluster->etcd.model;
+    for (size_t i = 0; i < model->key_count; i++) {
+        const struct model_key *key = model->keys[i];
+        bool may_stay = !etcd_model_get(model, key->bytes, key->length);
+        for (size_t k = 0; k < sizeof(lasting) / sizeof(lasting[0]); k++)
+            may_stay |= key->length >= strlen(lasting[k]) &&
+                        memcmp(key->bytes, lasting[k], strlen(lasting[k])) == 0;
+        if (!may_stay)
+            stage_fail(&cluster->stage, "%.*s stays in etcd", (int)key->length,
+                       (const char *)key->bytes);
+    }
+}
+
+void check_end(struct cluster *cluster)
+{
+    for (int i = 0; i < cluster->node_count; i++) {
+        const struct node *node = &cluster->nodes[i];
+        if (node_is_up(node) && (!engine_is_idle(node->engine) || engine_open_runs(node->engine)))
+            stage_fail(&cluster->stage, "%s is not at rest", node->name);
+        if (!node_is_up(node) && !node->is_gone)
+            stage_fail(&cluster->stage, "%s does not come up", node->name);
+    }
+    check_keys(cluster);
+    for (size_t i = 0; i < cluster->child_count; i++)
+        check_child(cluster, cluster->children[i]);
+    check_records(cluster);
+    for (size_t i = 0; i < cluster->job_count; i++)
+        check_ledger(cluster, &cluster->jobs[i]);
+}

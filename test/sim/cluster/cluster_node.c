@@ -1,0 +1,213 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster.h"
+#include "store_etcd.h"
+
+enum { TURNS_AT_ONCE = 3000 }; /* without time passing; more is a busy loop */
+
+bool node_is_up(const struct node *node)
+{
+    return node->state == NODE_UP;
+}
+
+/* ---- turns ---- */
+
+static void take_turn(void *context)
+{
+    struct node *node = context;
+    struct stage *stage = node->machine.stage;
+    struct now now = clock_now();
+    if (!node->engine) /* it is still reading, and will take a turn then */
+        return;
+    node->turns_at_once = node->turned_ms == stage->now_ms ? node->turns_at_once + 1 : 0;
+    node->turned_ms = stage->now_ms;
+    if (node->turns_at_once > TURNS_AT_ONCE)
+        stage_fail(stage, "%s: %d turns at one instant", node->name, TURNS_AT_ONCE);
+    engine_step(node->engine, now);
+    int64_t wake_ms = engine_wake_at(node->engine).ms;
+    if (wake_ms != NEVER_MS)
+        loop_timer_set(node->turn, wake_ms - now.wall.ms);
+}
+
+void node_wake(struct node *node)
+{
+    if (node->turn)
+        loop_timer_set(node->turn, 0);
+}
+
+static void on_wake(void *context)
+{
+    node_wake(context);
+}
+
+/* ---- ports ---- */
+
+static void fill_entropy(void *context, void *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)(stage_random(context) >> 32);
+}
+
+static void log_event(void *context, const char *event, const char *particulars)
+{
+    const struct node *node = context;
+    stage_log(node->machine.stage, "%s: %s %s", node->name, event, particulars);
+}
+
+/* ---- an agent's life ---- */
+
+/* A supervisor starts it again. */
+static void start_later(struct node *node, const char *why)
+{
+    struct stage *stage = node->machine.stage;
+    stage_log(stage, "%s: does not start: %s", node->name, why);
+    node->state = NODE_DOWN;
+    node_start_at(node, stage->now_ms + SECOND + stage_below(stage, 4 * SECOND));
+}
+
+static enum status open_store(struct node *node)
+{
+    static const char *const members[] = {"http://127.0.0.1:2370", "http://127.0.0.1:2371",
+                                          "http://127.0.0.1:2372"};
+    const char *endpoints[NET_MEMBERS];
+    for (int i = 0; i < NET_MEMBERS; i++)
+        endpoints[i] = members[(node->machine.number + i) % NET_MEMBERS];
+    struct store_etcd_config config = {
+        .endpoints = endpoints, .endpoint_count = NET_MEMBERS, .node = node->name};
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_etcd_open(&node->machine, &config, (struct store_wake){on_wake, node},
+                                     &node->store, &why);
+    if (st != OK)
+        start_later(node, why.text);
+    strbuf_release(&why);
+    return st;
+}
+
+static void on_start(struct task *task)
+{
+    struct node *node = (struct node *)((char *)task - offsetof(struct node, start));
+    struct stage *stage = node->machine.stage;
+    if (stage->depth) { /* another one waits for its start: one after the other */
+        task_at(stage, task, stage->now_ms + 20);
+        return;
+    }
+    stage_log(stage, "%s starts", node->name);
+    node->state = NODE_STARTING;
+    if (loop_timer_new(&node->machine, take_turn, node, &node->turn) != OK)
+        abort();
+    if (open_store(node) != OK) {
+        node->turn = loop_timer_free(node->turn);
+        return;
+    }
+    struct engine_ports ports = {
+        .store = node->store,
+        .executor = &node->executor,
+        .history = &node->history,
+        .zones = node->cluster->zones,
+        .entropy = {fill_entropy, stage},
+        .log = {log_event, node},
+    };
+    uint8_t random[10];
+    fill_entropy(stage, random, sizeof(random));
+    node->config.self.instance = id_make(clock_now().wall, random);
+    node->config.self.started_ms = clock_now().wall.ms;
+    snprintf(node->config.boot_id, sizeof(node->config.boot_id), "boot-%d", node->boots);
+    if (engine_new(&node->config, &ports, &node->engine) != OK)
+        abort();
+    node->state = NODE_UP;
+    children_attach(node);
+    node_wake(node);
+}
+
+void node_start_at(struct node *node, int64_t at_ms)
+{
+    if (node->state == NODE_DOWN && !node->is_gone)
+        task_at(node->machine.stage, &node->start, at_ms);
+}
+
+static void free_program(struct node *node)
+{
+    node->state = NODE_STOPPING;
+    node->machine.crash_in = 0;
+    node->turn = loop_timer_free(node->turn);
+    node->store = store_free(node->store);
+    node->engine = engine_free(node->engine);
+    node->state = NODE_DOWN;
+    node->down_since_ms = node->machine.stage->now_ms;
+}
+
+void node_kill(struct node *node)
+{
+    if (node->state != NODE_UP)
+        return;
+    struct loop *before = machine_enter(&node->machine);
+    node->machine.is_ghost = true;
+    net_forget(node->machine.net, &node->machine);
+    history_abandon(node);
+    free_program(node);
+    node->machine.is_ghost = false;
+    node->machine.ghost_ms = 0;
+    machine_leave(before);
+    if (node->machine.is_paused)
+        machine_resume(&node->machine);
+}
+
+/* In the middle of something; see machine_act. */
+static void on_crash(struct task *task)
+{
+    struct node *node = (struct node *)((char *)task - offsetof(struct node, crash));
+    struct stage *stage = node->machine.stage;
+    if (node->state != NODE_UP)
+        return;
+    stage_log(stage, "%s: kill -9 in the middle of something", node->name);
+    node_kill(node);
+    node_start_at(node,
+                  stage->now_ms + (stage_chance(stage, 500) ? 0 : stage_below(stage, MINUTE)));
+}
+
+void node_stop(struct node *node)
+{
+    struct stage *stage = node->machine.stage;
+    if (node->state != NODE_UP || node->machine.is_paused)
+        return;
+    engine_drain(node->engine);
+    for (int i = 0; i < 20 && !engine_is_idle(node->engine); i++)
+        stage_play(stage, stage->now_ms + 100);
+    if (node->state != NODE_UP || node->machine.is_paused)
+        return;
+    struct loop *before = machine_enter(&node->machine);
+    history_abandon(node);
+    free_program(node);
+    machine_leave(before);
+}
+
+void node_init(struct node *node, struct cluster *cluster, int number)
+{
+    struct stage *stage = &cluster->stage;
+    *node = (struct node){.cluster = cluster, .boots = 1};
+    machine_init(&node->machine, stage, number, cluster->wall_ms + stage->now_ms);
+    node->machine.net = &cluster->net;
+    snprintf(node->name, sizeof(node->name), "node-%d", number + 1);
+    task_init(&node->start, &node->machine, on_start);
+    node->config = engine_config_default();
+    snprintf(node->config.node, sizeof(node->config.node), "%s", node->name);
+    snprintf(node->config.self.labels, sizeof(node->config.self.labels), "zone=%s",
+             number % 2 ? "b" : "a");
+    node->config.self.home = (uint64_t)number + 1;
+    node->config.self.capacity = 1 + (int)stage_below(stage, 3);
+    node->config.max_running = stage_chance(stage, 100) ? 3 : 0;
+    task_init(&node->crash, NULL, on_crash);
+    node->machine.crash = &node->crash;
+    children_init(node);
+    history_init(node);
+}
+
+void node_release(struct node *node)
+{
+    node_kill(node);
+    task_stop(node->machine.stage, &node->start);
+    task_stop(node->machine.stage, &node->crash);
+}

@@ -1,0 +1,427 @@
+/* What must hold at every step: read from what is in etcd, at the moment it gets there, and from
+ * the processes, at the moment they are made. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster.h"
+#include "hash.h"
+#include "job_codec.h"
+#include "store_etcd_value.h"
+
+enum { WINDOW_MS = 5000 };
+
+/* ---- tables ---- */
+
+static uint64_t id_hash(const struct id *id)
+{
+    return hash_bytes(0, id->bytes, sizeof(id->bytes));
+}
+
+static uint64_t run_hash(const void *item)
+{
+    return id_hash(&((const struct known_run *)item)->id);
+}
+
+static bool run_has_id(const void *item, const void *id)
+{
+    return id_compare(&((const struct known_run *)item)->id, id) == 0;
+}
+
+static uint64_t attempt_hash(const void *item)
+{
+    const struct run *run = &((const struct known_run *)item)->run;
+    uint64_t hash = hash_bytes(id_hash(&run->job_uid), &run->tick_ms, sizeof(run->tick_ms));
+    return hash_bytes(hash, &run->attempt, sizeof(run->attempt));
+}
+
+static bool is_same_attempt(const void *item, const void *key)
+{
+    const struct run *one = &((const struct known_run *)item)->run,
+                     *other = &((const struct known_run *)key)->run;
+    return one->tick_ms == other->tick_ms && one->attempt == other->attempt &&
+           id_compare(&one->job_uid, &other->job_uid) == 0;
+}
+
+static uint64_t record_hash(const void *item)
+{
+    return id_hash(&((const struct record *)item)->id);
+}
+
+static bool record_has_id(const void *item, const void *id)
+{
+    return id_compare(&((const struct record *)item)->id, id) == 0;
+}
+
+struct known_run *find_run(const struct cluster *cluster, const struct id *id)
+{
+    return table_find(&cluster->runs, id_hash(id), id);
+}
+
+struct known_job *find_job(struct cluster *cluster, const struct id *uid)
+{
+    for (size_t i = 0; i < cluster->job_count; i++) {
+        if (id_compare(&cluster->jobs[i].uid, uid) == 0)
+            return &cluster->jobs[i];
+    }
+    stage_fail(&cluster->stage, "somebody talks of a job that never was");
+}
+
+static bool is_open(const struct run *run)
+{
+    return !run_state_is_end(run->state);
+}
+
+/* ---- jobs ---- */
+
+static void see_job(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)
+{
+    struct known_job *job = find_job(cluster, uid);
+    struct job_row row = {.uid = *uid};
+    struct job_error error;
+    char *name, *json;
+    if (!kv->version) {
+        job->revision = 0;
+        job->deleted = true;
+        return;
+    }
+    if (value_read_job(kv, &row, &name, &json) != OK)
+        stage_fail(&cluster->stage, "%s can't be read", job->name);
+    job->definition = job_free(job->definition);
+    if (job_decode_stored(json, cluster->zones, &job->definition, &error) != OK)
+        stage_fail(&cluster->stage, "%s is stored unreadable", job->name);
+    if (job->epoch_count && job->cursor_revision == kv->mod_revision) /* moved by the change */
+        job->epochs[job->epoch_count - 1].to_ms = job->before_ms;
+    job->epochs = realloc(job->epochs, (job->epoch_count + 1) * sizeof(*job->epochs));
+    struct ledger_epoch *epoch = &job->epochs[job->epoch_count++];
+    if (ledger_epoch_init(epoch, job->definition, cluster->zones, job->cursor_ms) != OK)
+        stage_fail(&cluster->stage, "%s has unreadable schedules", job->name);
+    epoch->revision = job->revision = row.revision;
+    epoch->paused = job->paused = row.paused;
+    epoch->deleted = job->deleted = row.deleted;
+    job->overlap = job->definition->overlap;
+    stage_log(&cluster->stage, "etcd: %s revision %lld version %d%s%s", job->name,
+              (long long)row.revision, epoch->version, row.paused ? " paused" : "",
+              row.deleted ? " deleted" : "");
+    free(name);
+    free(json);
+}
+
+static void see_cursor(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)
+{
+    struct known_job *job = find_job(cluster, uid);
+    struct job_row row = {.uid = *uid};
+    enum tell tell;
+    if (!kv->version)
+        return;
+    if (value_read_cursor(kv, &row, &tell) != OK)
+        stage_fail(&cluster->stage, "the cursor of %s can't be read", job->name);
+    if (row.cursor_ms < job->cursor_ms)
+        stage_fail(&cluster->stage, "the cursor of %s moves back", job->name);
+    job->before_ms = job->cursor_ms;
+    job->cursor_revision = kv->mod_revision;
+    job->cursor_ms = row.cursor_ms;
+    if (row.last.ended_ms > job->last_end_ms)
+        job->last_end_ms = row.last.ended_ms;
+    if (job->epoch_count)
+        job->epochs[job->epoch_count - 1].to_ms = row.cursor_ms;
+}
+
+/* ---- runs ---- */
+
+static bool is_asked_for(const struct run *run)
+{
+    return run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
+}
+
+/* P4, and the overlap rule, where a run is made. */
+static void check_new(struct cluster *cluster, const struct known_job *job, const struct run *run)
+{
+    struct stage *stage = &cluster->stage;
+    if (job->deleted)
+        stage_fail(stage, "a run of %s is made after it was deleted", job->name);
+    if (!is_asked_for(run) && job->paused)
+        stage_fail(stage, "a tick of %s is claimed while it is paused", job->name);
+    if (!is_asked_for(run) && run->job_revision != job->revision)
+        stage_fail(stage, "a tick of %s is claimed from revision %lld, but it is %lld", job->name,
+                   (long long)run->job_revision, (long long)job->revision);
+    if (!is_asked_for(run) && run->tick_ms != job->cursor_ms)
+        stage_fail(stage, "tick %lld of %s is claimed, but the cursor is %lld",
+                   (long long)run->tick_ms / 1000, job->name, (long long)job->cursor_ms / 1000);
+    if (!is_asked_for(run) && run->state != RUN_QUEUED && job->overlap != OVERLAP_ALLOW &&
+        job->open_runs)
+        stage_fail(stage, "a run of %s is made beside an open one", job->name);
+}
+
+static void check_begin(struct cluster *cluster, struct known_job *job, struct known_run *known,
+                        const struct run *run)
+{
+    struct stage *stage = &cluster->stage;
+    const struct run *was = &known->run;
+    if (was->state != RUN_CLAIMED || was->nonce != run->nonce || strcmp(was->node, run->node) != 0)
+        stage_fail(stage, "a run of %s begins that was %s, or somebody else's", job->name,
+                   run_state_name(was->state));
+    if (job->deleted || (job->paused && !is_asked_for(run)))
+        stage_fail(stage, "a run of %s begins though it is paused or deleted", job->name);
+    if (run->job_revision != job->revision)
+        stage_fail(stage, "a run of %s begins from an old revision", job->name);
+    if (run->fence <= job->last_fence)
+        stage_fail(stage, "the fence of %s does not grow", job->name);
+    job->last_fence = run->fence;
+    known->begun_ms = stage->now_ms;
+    known->begun_epoch = job->epoch_count - 1;
+}
+
+static void check_step(struct cluster *cluster, struct known_job *job, struct known_run *known,
+                       const struct run *run)
+{
+    struct stage *stage = &cluster->stage;
+    enum run_state was = known->run.state;
+    if (run_state_is_end(was) && (was != RUN_LOST || !run_state_is_end(run->state)) &&
+        was != run->state)
+        stage_fail(stage, "a run of %s was %s and becomes %s", job->name, run_state_name(was),
+                   run_state_name(run->state));
+    if (!run_state_is_end(was) && run->state < was)
+        stage_fail(stage, "a run of %s goes back from %s to %s", job->name, run_state_name(was),
+                   run_state_name(run->state));
+    cluster->amended += was == RUN_LOST && run->state != RUN_LOST;
+    if (run->state == RUN_BEGUN && was != RUN_BEGUN)
+        check_begin(cluster, job, known, run);
+    if (was == RUN_CLAIMED && run->state == RUN_CLAIMED && run->nonce != known->run.nonce)
+        cluster->takeovers++;
+    if (run->state == RUN_LOST && was == RUN_BEGUN) {
+        known->was_lost = true;
+        cluster->losses++;
+    }
+}
+
+static struct known_run *new_run(struct cluster *cluster, const struct run *run)
+{
+    struct known_run *known = calloc(1, sizeof(*known));
+    if (!known)
+        abort();
+    known->id = run->id;
+    known->run = *run;
+    known->job = (size_t)(find_job(cluster, &run->job_uid) - cluster->jobs);
+    const struct known_run *same = table_find(&cluster->attempts, attempt_hash(known), known);
+    if (same)
+        stage_fail(&cluster->stage, "tick %lld of %s has two runs", (long long)run->tick_ms / 1000,
+                   run->job_name);
+    if (table_insert(&cluster->runs, known) != OK || table_insert(&cluster->attempts, known) != OK)
+        abort();
+    return known;
+}
+
+static void see_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
+{
+    struct run_row row;
+    enum tell tell;
+    struct known_run *known = find_run(cluster, id);
+    if (!kv->version) {
+        if (!known || is_open(&known->run) || !find_record(cluster, id))
+            stage_fail(&cluster->stage, "a run of %s is removed that is not on record",
+                       known ? known->run.job_name : "?");
+        known->is_stored = false;
+        return;
+    }
+    if (value_read_run(kv, cluster->epoch, &row, &tell) != OK)
+        stage_fail(&cluster->stage, "a run can't be read");
+    row.run.id = *id;
+    bool is_new = !known;
+    if (is_new)
+        known = new_run(cluster, &row.run);
+    struct known_job *job = &cluster->jobs[known->job];
+    if (is_new)
+        check_new(cluster, job, &row.run);
+    else
+        check_step(cluster, job, known, &row.run);
+    bool was_open = !is_new && is_open(&known->run);
+    if (is_new || known->run.state != row.run.state || known->run.nonce != row.run.nonce) {
+        known->since_ms = cluster->stage.now_ms;
+        stage_log(&cluster->stage, "etcd: %s tick %lld %s %s %s", job->name,
+                  (long long)row.run.tick_ms / 1000, run_state_name(row.run.state),
+                  run_reason_name(row.run.reason), row.run.node);
+    }
+    known->run = row.run;
+    known->is_stored = true;
+    job->open_runs += (size_t)is_open(&row.run) - (size_t)was_open;
+}
+
+/* ---- entries and nodes ---- */
+
+static void see_entry(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
+{
+    struct record *entry = table_find(&cluster->entries, id_hash(id), id);
+    if (!kv->version) {
+        if (!entry || !find_record(cluster, id))
+            stage_fail(&cluster->stage, "an entry is removed that is not on record");
+        table_remove(&cluster->entries, entry);
+        free(entry);
+        return;
+    }
+    if (entry)
+        stage_fail(&cluster->stage, "an entry is written twice");
+    entry = calloc(1, sizeof(*entry));
+    if (!entry || value_read_entry(kv, &entry->entry) != OK)
+        stage_fail(&cluster->stage, "an entry can't be read");
+    entry->id = *id;
+    if (table_insert(&cluster->entries, entry) != OK)
+        abort();
+    const struct ledger_entry *read = &entry->entry;
+    stage_log(&cluster->stage, "etcd: %s ticks %lld to %lld %s %s", read->job_name,
+              (long long)read->from_ms / 1000, (long long)read->to_ms / 1000,
+              run_state_name(read->state), run_reason_name(read->reason));
+}
+
+static void see_node(struct cluster *cluster, const char *name, const struct etcd_kv *kv)
+{
+    int number = atoi(name + strlen("node-")) - 1;
+    if (number < 0 || number >= cluster->node_count)
+        stage_fail(&cluster->stage, "there is no %s", name);
+    bool is_there = kv->version > 0;
+    if (cluster->peers[number].is_there != is_there)
+        stage_log(&cluster->stage, "etcd: %s is %s", name, is_there ? "there" : "gone");
+    if (cluster->peers[number].is_there != is_there)
+        cluster->peers[number].since_ms = cluster->stage.now_ms;
+    cluster->peers[number].is_there = is_there;
+}
+
+/* ---- all of them ---- */
+
+static bool starts_with(const char *text, const char *head, const char **ret_rest)
+{
+    size_t length = strlen(head);
+    *ret_rest = text + length;
+    return strncmp(text, head, length) == 0;
+}
+
+/* Jobs and cursors first: what a revision says of runs follows from them. */
+static void see_key(struct cluster *cluster, const char *key, const struct etcd_kv *kv, int round)
+{
+    const char *rest;
+    struct id id;
+    bool has_id = strrchr(key, '/') && id_parse(strrchr(key, '/') + 1, &id) == OK;
+    if (round == 0 && starts_with(key, "/peal/epoch", &rest)) {
+        if (value_read_epoch(kv, cluster->epoch) != OK)
+            stage_fail(&cluster->stage, "the epoch can't be read");
+        cluster->epoch->mod_revision = kv->mod_revision;
+    }
+    if (round == 0 && has_id && starts_with(key, "/peal/cursors/", &rest))
+        see_cursor(cluster, &id, kv);
+    if (round == 1 && has_id && starts_with(key, "/peal/jobs/", &rest))
+        see_job(cluster, &id, kv);
+    if (round == 2 && has_id && starts_with(key, "/peal/runs/", &rest))
+        see_run(cluster, &id, kv);
+    if (round == 2 && has_id && starts_with(key, "/peal/entries/", &rest))
+        see_entry(cluster, &id, kv);
+    if (round == 2 && starts_with(key, "/peal/nodes/", &rest))
+        see_node(cluster, rest, kv);
+}
+
+/* Ends before beginnings, within a revision. */
+static bool is_end(const struct model_version *version, const char *key, const struct epoch *epoch)
+{
+    struct run_row row;
+    enum tell tell;
+    const char *rest;
+    struct etcd_kv kv = {.value = {version->value, version->length},
+                         .mod_revision = version->mod_revision};
+    return version->version && starts_with(key, "/peal/runs/", &rest) &&
+           value_read_run(&kv, epoch, &row, &tell) == OK && run_state_is_end(row.run.state);
+}
+
+static void see_version(struct cluster *cluster, const struct model_version *version, int round)
+{
+    char key[256];
+    if (version->key->length >= sizeof(key))
+        stage_fail(&cluster->stage, "a long key");
+    memcpy(key, version->key->bytes, version->key->length);
+    key[version->key->length] = '\0';
+    struct etcd_kv kv = {.key = {version->key->bytes, version->key->length},
+                         .value = {version->value, version->length},
+                         .create_revision = version->create_revision,
+                         .mod_revision = version->mod_revision,
+                         .version = version->version,
+                         .lease = version->lease};
+    bool is_first = round == 2 && is_end(version, key, cluster->epoch);
+    if (round < 2 || is_first || (round == 3 && !is_end(version, key, cluster->epoch)))
+        see_key(cluster, key, &kv, round == 3 ? 2 : round);
+}
+
+static void on_changed(void *context, struct model_version *const *versions, size_t count)
+{
+    struct cluster *cluster = context;
+    for (int round = 0; round < 4; round++)
+        for (size_t i = 0; i < count; i++)
+            see_version(cluster, versions[i], round);
+}
+
+/* P1: once, of a run that was begun here, within its window, from a definition that was not old. */
+void oracle_see_start(struct cluster *cluster, struct child *child)
+{
+    struct stage *stage = &cluster->stage;
+    const struct known_job *job = &cluster->jobs[child->job];
+    struct known_run *known = find_run(cluster, &child->run_id);
+    stage_log(stage, "%s starts %s tick %lld fence %lld version %d", child->node->name, job->name,
+              (long long)child->tick_ms / 1000, (long long)child->fence, child->version);
+    cluster->starts++;
+    if (!known || !known->begun_ms)
+        stage_fail(stage, "a run of %s is started that was never begun", job->name);
+    if (known->child)
+        stage_fail(stage, "tick %lld of %s is started twice", (long long)child->tick_ms / 1000,
+                   job->name);
+    known->child = child;
+    if (strcmp(known->run.node, child->node->name) != 0 || known->run.fence != child->fence)
+        stage_fail(stage, "%s starts a run of %s that is %s's", child->node->name, job->name,
+                   known->run.node);
+    int64_t drift_ms = 1 + WINDOW_MS * (int64_t)abs(child->node->machine.drift_ppm) / 1000000;
+    if (stage->now_ms - known->begun_ms > WINDOW_MS + drift_ms)
+        stage_fail(stage, "a run of %s is started %lld ms after its begin", job->name,
+                   (long long)(stage->now_ms - known->begun_ms));
+    for (size_t i = known->begun_epoch; i < job->epoch_count; i++)
+        if (job->epochs[i].version == child->version)
+            return;
+    stage_fail(stage, "%s starts from version %d, which was replaced before", job->name,
+               child->version);
+}
+
+void oracle_init(struct cluster *cluster)
+{
+    static const struct table_type runs = {run_hash, run_has_id};
+    static const struct table_type attempts = {attempt_hash, is_same_attempt};
+    static const struct table_type records = {record_hash, record_has_id};
+    table_init(&cluster->runs, &runs);
+    table_init(&cluster->attempts, &attempts);
+    table_init(&cluster->entries, &records);
+    table_init(&cluster->records, &records);
+    cluster->epoch = calloc(1, sizeof(*cluster->epoch));
+    cluster->etcd.changed = on_changed;
+    cluster->etcd.context = cluster;
+}
+
+static void release_table(struct table *table)
+{
+    void *item;
+    for (size_t at = 0; (item = table_next(table, &at));)
+        free(item);
+    table_release(table);
+}
+
+void oracle_release(struct cluster *cluster)
+{
+    table_release(&cluster->attempts);
+    release_table(&cluster->runs);
+    release_table(&cluster->entries);
+    release_table(&cluster->records);
+    free(cluster->epoch);
+    for (size_t i = 0; i < cluster->job_count; i++) {
+        struct known_job *job = &cluster->jobs[i];
+        for (size_t k = 0; k < job->epoch_count; k++)
+            ledger_epoch_release(&job->epochs[k]);
+        free(job->epochs);
+        job_free(job->definition);
+    }
+    for (size_t i = 0; i < cluster->child_count; i++)
+        free(cluster->children[i]);
+    free(cluster->children);
+}

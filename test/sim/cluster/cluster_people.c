@@ -1,0 +1,306 @@
+/* What people do, each time through one of the agents, which may fail them: then they look what
+ * became of it, and act on what they see. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "any_job.h"
+#include "cluster.h"
+#include "job_codec.h"
+
+/* A request, until it is answered. */
+struct wish {
+    struct store_request request;
+    struct cluster *cluster;
+    struct known_job *job;
+    int version;
+    char *json;
+    union {
+        struct store_put_job put;
+        struct store_add_run add;
+        struct store_order order;
+        struct store_drain drain;
+    } item;
+};
+
+/* ---- through which agent ---- */
+
+static struct node *any_node(struct cluster *cluster, uint64_t *random)
+{
+    int first = (int)any_below(random, cluster->node_count);
+    for (int i = 0; i < cluster->node_count; i++) {
+        struct node *node = &cluster->nodes[(first + i) % cluster->node_count];
+        if (node_is_up(node) && !node->machine.is_paused)
+            return node;
+    }
+    return NULL;
+}
+
+static void wish_free(struct wish *wish)
+{
+    if (wish->job)
+        wish->job->is_busy = false;
+    free(wish->json);
+    free(wish);
+}
+
+/* An acknowledged change is in etcd, whatever has changed since. */
+static void check_put(const struct wish *wish)
+{
+    const struct store_put_job *put = &wish->item.put;
+    const struct known_job *job = wish->job;
+    if (put->purge || put->result != PUT_OK)
+        return;
+    for (size_t i = 0; i < job->epoch_count; i++) {
+        if (job->epochs[i].revision == put->revision && job->epochs[i].version == wish->version)
+            return;
+    }
+    stage_fail(&wish->cluster->stage, "a change of %s was acknowledged and is nowhere", job->name);
+}
+
+static void on_answer(struct store_request *request, enum status st)
+{
+    struct wish *wish = request->context;
+    struct cluster *cluster = wish->cluster;
+    if (st == OK && request->op == STORE_PUT_JOB)
+        check_put(wish);
+    if (st == OK && request->op == STORE_ADD_RUN && wish->item.add.added &&
+        !find_run(cluster, &wish->item.add.run.id))
+        stage_fail(&cluster->stage, "a run of %s was promised and is nowhere",
+                   wish->item.add.run.job_name);
+    wish_free(wish);
+}
+
+static struct wish *wish_new(struct cluster *cluster, enum store_op op, struct known_job *job)
+{
+    struct wish *wish = calloc(1, sizeof(*wish));
+    if (!wish)
+        abort();
+    wish->cluster = cluster;
+    wish->job = job;
+    wish->request = (struct store_request){
+        .op = op, .count = 1, .items.puts = &wish->item.put, .done = on_answer, .context = wish};
+    if (job)
+        job->is_busy = true;
+    return wish;
+}
+
+static void submit(struct node *node, struct wish *wish)
+{
+    struct loop *before = machine_enter(&node->machine);
+    store_submit(node->store, &wish->request);
+    machine_leave(before);
+}
+
+/* ---- jobs ---- */
+
+static struct id new_id(struct cluster *cluster)
+{
+    uint8_t random[10];
+    for (size_t i = 0; i < sizeof(random); i++)
+        random[i] = (uint8_t)any_random(&cluster->names);
+    return id_make((struct wall_ms){cluster->wall_ms + cluster->stage.now_ms}, random);
+}
+
+static struct job *new_definition(struct cluster *cluster, struct known_job *job, uint64_t *random,
+                                  int64_t now_ms)
+{
+    struct strbuf yaml;
+    struct job_list list;
+    struct job_error error = {0};
+    strbuf_init(&yaml);
+    job_list_init(&list);
+    any_job_write(random, now_ms, job->name, ++job->versions, true, &yaml);
+    if (any_chance(random, 15))
+        strbuf_addf(&yaml, "where: zone=%s\n", any_chance(random, 50) ? "a" : "b");
+    if (jobs_decode_text(yaml.text, yaml.length, "UTC", cluster->zones, &list, &error) != OK ||
+        list.count != 1)
+        stage_fail(&cluster->stage, "%d:%d %s in\n%s", error.line, error.column, error.message,
+                   yaml.text);
+    struct job *definition = list.items[0];
+    list.count = 0;
+    job_list_release(&list);
+    strbuf_release(&yaml);
+    definition->uid = job->uid;
+    definition->created_ms = now_ms;
+    return definition;
+}
+
+static void put(struct node *node, struct known_job *job, const struct job *definition,
+                int64_t cursor_ms, uint64_t *random)
+{
+    struct wish *wish = wish_new(node->cluster, STORE_PUT_JOB, job);
+    wish->json = job_encode_text(definition);
+    wish->version = atoi(definition->command[1]);
+    wish->item.put = (struct store_put_job){.uid = job->uid,
+                                            .name = job->name,
+                                            .json = wish->json,
+                                            .deleted = definition->deleted_ms != 0,
+                                            .paused = definition->paused,
+                                            .expected_revision = job->revision,
+                                            .cursor_ms = cursor_ms};
+    if (job->revision && any_chance(random, 50))
+        wish->item.put.expected_revision = -1;
+    submit(node, wish);
+}
+
+static int64_t wall_of(const struct node *node)
+{
+    return machine_now(&node->machine).wall.ms;
+}
+
+static void edit(struct node *node, struct known_job *job, uint64_t *random)
+{
+    stage_log(node->machine.stage, "edit %s", job->name);
+    struct job *definition = new_definition(node->cluster, job, random, wall_of(node));
+    put(node, job, definition, wall_of(node), random);
+    job_free(definition);
+}
+
+void people_add_job(struct cluster *cluster)
+{
+    uint64_t random = any_random(&cluster->names);
+    struct node *node = any_node(cluster, &random);
+    if (!node || cluster->job_count == JOBS_MAX)
+        return;
+    struct known_job *job = &cluster->jobs[cluster->job_count++];
+    *job = (struct known_job){.uid = new_id(cluster)};
+    snprintf(job->name, sizeof(job->name), "job-%d", ++cluster->job_names);
+    edit(node, job, &random);
+}
+
+static void pause_or_resume(struct node *node, struct known_job *job, uint64_t *random)
+{
+    struct job *definition = job->definition;
+    bool was_paused = definition->paused;
+    int64_t paused_ms = definition->paused_ms, resumed_ms = definition->resumed_ms;
+    definition->paused = !was_paused;
+    *(was_paused ? &definition->resumed_ms : &definition->paused_ms) = wall_of(node);
+    stage_log(node->machine.stage, "%s %s", was_paused ? "resume" : "pause", job->name);
+    put(node, job, definition, -1, random);
+    definition->paused = was_paused; /* until it is seen in etcd */
+    definition->paused_ms = paused_ms;
+    definition->resumed_ms = resumed_ms;
+}
+
+static void skip_next(struct node *node, struct known_job *job, uint64_t *random)
+{
+    int64_t before_ms = job->definition->skip_until_ms;
+    job->definition->skip_until_ms = wall_of(node) + any_below(random, 10 * MINUTE);
+    stage_log(node->machine.stage, "skip the next of %s", job->name);
+    put(node, job, job->definition, -1, random);
+    job->definition->skip_until_ms = before_ms;
+}
+
+static void delete_or_restore(struct node *node, struct known_job *job, uint64_t *random)
+{
+    int64_t before_ms = job->definition->deleted_ms;
+    job->definition->deleted_ms = before_ms ? 0 : wall_of(node);
+    stage_log(node->machine.stage, "%s %s", before_ms ? "restore" : "delete", job->name);
+    put(node, job, job->definition, before_ms ? wall_of(node) : -1, random);
+    job->definition->deleted_ms = before_ms;
+}
+
+/* ---- runs and nodes ---- */
+
+/* By hand, or for a tick of the past that was never one of the job's. */
+static void trigger(struct node *node, const struct known_job *job, uint64_t *random)
+{
+    struct cluster *cluster = node->cluster;
+    bool is_backfill = any_chance(random, 30);
+    struct wish *wish = wish_new(cluster, STORE_ADD_RUN, NULL);
+    wish->item.add = (struct store_add_run){
+        .run = {.id = new_id(cluster),
+                .job_uid = job->uid,
+                .tick_ms = wall_of(node) / SECOND * SECOND + 1 + (int64_t)cluster->requests % 998,
+                .attempt = 1,
+                .cause = is_backfill ? CAUSE_BACKFILL : CAUSE_MANUAL,
+                .exit_code = -1},
+        .overlap = job->definition->overlap,
+        .queue_limit = job->definition->queue_limit};
+    if (is_backfill)
+        wish->item.add.run.tick_ms -= 10 * (int64_t)HOUR;
+    snprintf(wish->item.add.run.job_name, sizeof(wish->item.add.run.job_name), "%s", job->name);
+    stage_log(node->machine.stage, "%s %s", is_backfill ? "backfill" : "trigger", job->name);
+    submit(node, wish);
+}
+
+static void kill_any(struct node *node, uint64_t *random)
+{
+    struct cluster *cluster = node->cluster;
+    const struct known_run *chosen = NULL, *known;
+    int64_t seen = 0;
+    for (size_t at = 0; (known = table_next(&cluster->runs, &at));)
+        if (known->is_stored && !run_state_is_end(known->run.state) &&
+            any_below(random, ++seen) == 0)
+            chosen = known;
+    if (!chosen)
+        return;
+    struct wish *wish = wish_new(cluster, STORE_ORDER, NULL);
+    wish->item.order =
+        (struct store_order){.run_id = chosen->id, .reason = REASON_USER, .by = "person"};
+    stage_log(node->machine.stage, "kill a run of %s", cluster->jobs[chosen->job].name);
+    submit(node, wish);
+}
+
+static void drain(struct node *through, const struct node *node, bool is_drained)
+{
+    struct wish *wish = wish_new(through->cluster, STORE_DRAIN, NULL);
+    wish->item.drain = (struct store_drain){.drained = is_drained, .by = "person"};
+    snprintf(wish->item.drain.node, sizeof(wish->item.drain.node), "%s", node->name);
+    stage_log(through->machine.stage, "%s %s", is_drained ? "drain" : "undrain", node->name);
+    submit(through, wish);
+}
+
+void people_act(struct cluster *cluster, uint64_t seed)
+{
+    uint64_t random = seed;
+    struct known_job *job = &cluster->jobs[any_below(&random, (int64_t)cluster->job_count)];
+    struct node *node = any_node(cluster, &random);
+    int64_t what = any_below(&random, 100);
+    cluster->requests++;
+    if (!node)
+        return;
+    if (what < 15)
+        kill_any(node, &random);
+    else if (what < 22)
+        drain(node, &cluster->nodes[any_below(&random, cluster->node_count)],
+              any_chance(&random, 40));
+    else if (job->is_busy)
+        return;
+    else if (!job->revision)
+        edit(node, job, &random);
+    else if (job->definition->deleted_ms)
+        delete_or_restore(node, job, &random);
+    else if (what < 45)
+        trigger(node, job, &random);
+    else if (what < 65 || job->definition->paused)
+        pause_or_resume(node, job, &random);
+    else if (what < 75)
+        skip_next(node, job, &random);
+    else if (what < 90)
+        edit(node, job, &random);
+    else
+        delete_or_restore(node, job, &random);
+}
+
+void people_delete_all(struct cluster *cluster)
+{
+    uint64_t random = cluster->stage.seed;
+    for (size_t i = 0; i < cluster->job_count; i++) {
+        struct known_job *job = &cluster->jobs[i];
+        struct node *node = any_node(cluster, &random);
+        if (node && !job->is_busy && job->revision && !job->deleted)
+            delete_or_restore(node, job, &random);
+    }
+}
+
+void people_undrain_all(struct cluster *cluster)
+{
+    uint64_t random = cluster->stage.seed;
+    for (int i = 0; i < cluster->node_count; i++) {
+        struct node *node = any_node(cluster, &random);
+        if (node)
+            drain(node, &cluster->nodes[i], false);
+    }
+}
