@@ -74,16 +74,10 @@ static struct connection *find(const struct connections *connections, int fd)
     return fd >= 0 && (size_t)fd < connections->fd_room ? connections->by_fd[fd] : NULL;
 }
 
+/* It is in no list any more. */
 static void forget(struct connection *connection)
 {
     struct connections *owner = connection->owner;
-    if (connection->http) {
-        TAILQ_REMOVE(&owner->all, connection, link);
-        if (find(owner, connection->fd) == connection)
-            owner->by_fd[connection->fd] = NULL;
-    } else {
-        TAILQ_REMOVE(&owner->fresh, connection, link);
-    }
     set_phase(connection, IDLE, 0);
     if (connection->hang_up)
         event_free(connection->hang_up);
@@ -106,6 +100,9 @@ static void on_close(struct evhttp_connection *http, void *context)
         connection->gone(connection->context);
     if (request && !evhttp_request_get_connection(request))
         evhttp_request_free(request);
+    TAILQ_REMOVE(&connection->owner->all, connection, link);
+    if (find(connection->owner, connection->fd) == connection)
+        connection->owner->by_fd[connection->fd] = NULL;
     forget(connection);
 }
 
@@ -175,11 +172,11 @@ static void settle(evutil_socket_t fd, short events, void *context)
         struct bufferevent *bev = fresh->bev;
         bufferevent_data_cb on_read;
         void *http;
+        TAILQ_REMOVE(&connections->fresh, fresh, link);
         bufferevent_getcb(bev, &on_read, NULL, NULL, &http);
         if (!on_read || !http) { /* there was no memory for it */
             forget(fresh);
         } else {
-            TAILQ_REMOVE(&connections->fresh, fresh, link);
             TAILQ_INSERT_TAIL(&connections->all, fresh, link);
             fresh->http = http;
             fresh->fd = (int)bufferevent_getfd(bev);
@@ -288,6 +285,7 @@ void connections_release(struct connections *connections, struct evhttp *http)
     if (http)
         evhttp_free(http);
     for (struct connection *fresh; (fresh = TAILQ_FIRST(&connections->fresh));) {
+        TAILQ_REMOVE(&connections->fresh, fresh, link);
         bufferevent_decref(fresh->bev);
         forget(fresh);
     }

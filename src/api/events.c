@@ -237,6 +237,7 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
     char *id = last_id ? strdup(last_id) : NULL; /* the request's headers go with the call */
     if (!subscriber || (last_id && !id)) {
         free(subscriber);
+        free(id);
         call_fail(call, 500, "out of memory");
         return;
     }

@@ -270,11 +270,11 @@ static json_t *encode_outcome(const struct job_write *write)
 }
 
 /* RFC 7396: null removes, objects go into objects, anything else replaces. False: out of memory. */
-static bool merge(json_t *into, const json_t *patch)
+static bool merge(json_t *into, json_t *patch)
 {
     const char *name;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)patch, name, value) {
+    json_object_foreach (patch, name, value) {
         json_t *there = json_object_get(into, name);
         if (json_is_null(value)) {
             json_object_del(into, name);
@@ -300,7 +300,7 @@ static void drop_other(json_t *definition, const json_t *patch, const char *one,
 }
 
 /* The body becomes the stored definition with the patch over it. False: the call has failed. */
-static bool apply_patch(struct call *call, const json_t *patch)
+static bool apply_patch(struct call *call, json_t *patch)
 {
     const struct catalog_job *there = path_job(call);
     struct job *old = there ? stored_job(call, there) : NULL;

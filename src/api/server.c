@@ -103,7 +103,7 @@ static enum status check_exposed(const struct api *api, const struct listen_addr
 
 static int port_of(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t length = sizeof(address);
     if (getsockname(fd, (struct sockaddr *)&address, &length) != 0)
         return 0;

@@ -27,12 +27,14 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
                            const unsigned char *in, unsigned in_length, void *context)
 {
     static const unsigned char spoken[] = "\x08http/1.1";
+    unsigned char *chosen;
     (void)ssl;
     (void)context;
-    return SSL_select_next_proto((unsigned char **)(uintptr_t)out, out_length, spoken,
-                                 sizeof(spoken) - 1, in, in_length) == OPENSSL_NPN_NEGOTIATED
-               ? SSL_TLSEXT_ERR_OK
-               : SSL_TLSEXT_ERR_NOACK;
+    if (SSL_select_next_proto(&chosen, out_length, spoken, sizeof(spoken) - 1, in, in_length) !=
+        OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_NOACK;
+    *out = chosen;
+    return SSL_TLSEXT_ERR_OK;
 }
 
 static enum status load(const struct server_tls *tls, SSL_CTX **ret, struct strbuf *why)

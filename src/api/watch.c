@@ -41,7 +41,8 @@ static bool read_topics(struct call *call, unsigned *ret)
     }
     while (*text) {
         size_t length = strcspn(text, ","), i = 0;
-        while (i < 3 && (strlen(names[i].name) != length || strncmp(names[i].name, text, length)))
+        while (i < 3 &&
+               (strlen(names[i].name) != length || strncmp(names[i].name, text, length) != 0))
             i++;
         if (i == 3)
             break;
