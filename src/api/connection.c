@@ -1,5 +1,6 @@
 #include "connection.h"
 
+#include <assert.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -173,6 +174,7 @@ static void settle(evutil_socket_t fd, short events, void *context)
         bufferevent_data_cb on_read;
         void *http;
         TAILQ_REMOVE(&connections->fresh, fresh, link);
+        assert(TAILQ_FIRST(&connections->fresh) != fresh);
         bufferevent_getcb(bev, &on_read, NULL, NULL, &http);
         if (!on_read || !http) { /* there was no memory for it */
             forget(fresh);

@@ -103,13 +103,15 @@ static enum status check_exposed(const struct api *api, const struct listen_addr
 
 static int port_of(int fd)
 {
-    struct sockaddr_storage address = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address = {.v6 = {0}};
     socklen_t length = sizeof(address);
-    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0)
+    if (getsockname(fd, &address.any, &length) != 0)
         return 0;
-    return address.ss_family == AF_INET6
-               ? ntohs(((const struct sockaddr_in6 *)(const void *)&address)->sin6_port)
-               : ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port);
+    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 static enum status open_address(struct api *api, const char *text,
