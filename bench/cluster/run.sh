@@ -57,7 +57,7 @@ start_etcd() {
 start() { # NODE...
     for node in "$@"; do
         "$peal" start -d --data "$work/node-$node" --store "etcd://$etcd/bench" --node-id "$node" \
-            --capacity 1 3>&- 2>"$work/start.log" || {
+            --capacity 1 --listen none 3>&- 2>"$work/start.log" || {
             cat "$work/start.log" >&2
             exit 1
         }

@@ -67,16 +67,16 @@ wait_for 10 shares_again
 
 # ---- an agent dies between claim and begin: another one takes over ----
 
-# Claims go out a tenth of a second ahead. This one's are waiting for an etcd that sleeps; when that
-# wakes up, the agent can't hear of it any more.
+# Claims go out a tenth of a second ahead, half a second at most. This one's are waiting for an etcd
+# that sleeps; when that wakes up, the agent can't hear of it any more.
 taken_over() { # ticks that began when their node had surely been given up
     lateness_since "$died_ms" | awk '$1 > 3000 { count++ } END { print count + 0; exit !count }'
 }
 agent=$(agent_of b)
 goes_away b
-until_ms_of_second 860
+until_ms_of_second 450
 tell_etcd stop 0
-until_ms_of_second 950
+until_ms_of_second 960
 kill -STOP "$agent"
 tell_etcd cont 0
 until_ms_of_second 200

@@ -66,7 +66,8 @@ start_node() { # NODE [OPTION...]
     local node=$1
     shift
     [[ " ${nodes[*]} " = *" $node "* ]] || nodes+=("$node")
-    run on "$node" start -d --store "etcd://$endpoints$prefix" --node-id "$node" --capacity 1 "$@"
+    run on "$node" start -d --store "etcd://$endpoints$prefix" --node-id "$node" --capacity 1 \
+        --listen none "$@"
     expect_status 0
 }
 

@@ -85,7 +85,8 @@ expect_status 0
 
 # ---- a node's name has one owner ----
 
-run peal start -d --data "$scratch/twin" --store "etcd://$endpoints$prefix" --node-id b
+run peal start -d --data "$scratch/twin" --store "etcd://$endpoints$prefix" --node-id b \
+    --listen none
 nodes+=(twin)
 twin_is_refused() {
     grep -q 'another agent' "$scratch/twin/peal.log" "$scratch/err"

@@ -29,8 +29,8 @@ done
 
 for node in api a b c; do
     goes_away $node
-    options=()
-    [ $node != api ] || options=(--role api)
+    options=(--listen none)
+    [ $node != api ] || options+=(--role api)
     run on $node restart "${options[@]}"
     expect_status 0
     wait_for 20 is_member $node
