@@ -65,6 +65,7 @@ TAILQ_HEAD(children, child);
 
 /* ---- nodes ---- */
 
+enum node_trap { TRAP_NONE, TRAP_CRASH, TRAP_FREEZE };
 enum node_state { NODE_DOWN, NODE_STARTING, NODE_UP, NODE_STOPPING };
 
 struct pending_append;
@@ -85,7 +86,9 @@ struct node {
     int64_t turned_ms; /* the stage's time, and how often at this time */
     int turns_at_once;
     int boots;
-    struct task crash;
+    struct task crash, freeze, thaw;
+    enum node_trap trap;    /* what happens to it ... */
+    enum run_state trap_at; /* ... as soon as a run of its own is in this state, in etcd */
 
     struct executor executor;
     struct children children;
@@ -144,8 +147,9 @@ struct cluster {
     struct zone_db *zones;
     struct node nodes[NODES_MAX];
     int node_count;
-    int64_t wall_ms; /* what right clocks showed when it began */
-    uint64_t names;  /* for ids that people make */
+    int64_t wall_ms;    /* what right clocks showed when it began */
+    int64_t latency_ms; /* of the network, when it is well */
+    uint64_t names;     /* for ids that people make */
 
     struct known_job jobs[JOBS_MAX];
     size_t job_count;
@@ -174,6 +178,7 @@ void node_kill(struct node *node);
 /* The agent is told to stop, ends what it is about, and leaves. */
 void node_stop(struct node *node);
 void node_wake(struct node *node);
+void node_trigger(struct node *node, enum run_state state); /* its trap, if it is set for that */
 bool node_is_up(const struct node *node);
 
 /* ---- cluster_children.c ---- */

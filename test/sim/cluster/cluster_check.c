@@ -73,14 +73,22 @@ void check_caught_up(struct cluster *cluster)
         check_due(cluster, &cluster->jobs[i], limited);
 }
 
+/* By any other node. */
+static bool may_be_taken(const struct cluster *cluster, const struct known_run *known)
+{
+    return !is_limited(cluster) && !cluster->jobs[known->job].definition->where;
+}
+
 void check_losses(struct cluster *cluster, const struct node *dead)
 {
     const struct known_run *known;
     for (size_t at = 0; (known = table_next(&cluster->runs, &at));)
-        if (known->is_stored && known->run.state == RUN_BEGUN &&
-            strcmp(known->run.node, dead->name) == 0)
-            stage_fail(&cluster->stage, "tick %lld of %s ran on %s, which is dead, and is not lost",
-                       (long long)known->run.tick_ms / 1000, known->run.job_name, dead->name);
+        if (known->is_stored && strcmp(known->run.node, dead->name) == 0 &&
+            (known->run.state == RUN_BEGUN ||
+             (known->run.state == RUN_CLAIMED && may_be_taken(cluster, known))))
+            stage_fail(&cluster->stage, "tick %lld of %s is %s by %s, which is dead",
+                       (long long)known->run.tick_ms / 1000, known->run.job_name,
+                       run_state_name(known->run.state), dead->name);
 }
 
 /* ---- at the end ---- */

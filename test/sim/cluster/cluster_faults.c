@@ -7,6 +7,9 @@
 enum fault_kind {
     FAULT_KILL,
     FAULT_KILL_SOON,
+    FAULT_KILL_AT,
+    FAULT_PAUSE_AT,
+    FAULT_CUT_COMPACT,
     FAULT_STOP,
     FAULT_PAUSE,
     FAULT_REBOOT,
@@ -32,6 +35,9 @@ enum fault_kind {
 static const char *const names[] = {
     [FAULT_KILL] = "agent killed",
     [FAULT_KILL_SOON] = "agent killed in the middle of something",
+    [FAULT_KILL_AT] = "agent killed in a state of a run",
+    [FAULT_PAUSE_AT] = "machine paused in a state of a run",
+    [FAULT_CUT_COMPACT] = "cut off from etcd, which is compacted",
     [FAULT_STOP] = "agent stopped",
     [FAULT_PAUSE] = "machine paused",
     [FAULT_REBOOT] = "machine rebooted",
@@ -98,6 +104,10 @@ static void heal(struct fault *fault)
     case FAULT_CLOCK:
         set_right(cluster, &node->machine);
         break;
+    case FAULT_CUT_COMPACT:
+        etcd_model_compact(&cluster->etcd.model, cluster->etcd.model.revision);
+        cut(cluster, fault->node, 0);
+        break;
     case FAULT_CUT_OFF:
         cut(cluster, fault->node, 0);
         break;
@@ -105,7 +115,7 @@ static void heal(struct fault *fault)
         net_set_cuts(&cluster->net, fault->node, fault->member, 0);
         break;
     case FAULT_SLOW:
-        cluster->net.latency_ms[fault->node] = 1;
+        cluster->net.latency_ms[fault->node] = cluster->latency_ms;
         break;
     case FAULT_NO_QUORUM:
         etcd_serve_set_down(&cluster->etcd, (fault->member + 1) % NET_MEMBERS, false);
@@ -132,6 +142,8 @@ static void heal(struct fault *fault)
         break;
     case FAULT_KILL:
     case FAULT_KILL_SOON:
+    case FAULT_KILL_AT:
+    case FAULT_PAUSE_AT:
     case FAULT_STOP:
     case FAULT_REBOOT:
     case FAULT_RESET:
@@ -192,6 +204,12 @@ static int64_t any_step_ms(uint64_t *random)
     return any_chance(random, 50) ? ms : -ms;
 }
 
+static enum run_state any_state(uint64_t *random)
+{
+    static const enum run_state states[] = {RUN_CLAIMED, RUN_CLAIMED, RUN_BEGUN, RUN_BEGUN, RUN_OK};
+    return states[any_below(random, sizeof(states) / sizeof(states[0]))];
+}
+
 static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random)
 {
     struct node *node = &cluster->nodes[fault->node];
@@ -202,6 +220,11 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
         break;
     case FAULT_KILL_SOON:
         node->machine.crash_in = 1 + (int)any_below(random, 60);
+        break;
+    case FAULT_KILL_AT:
+    case FAULT_PAUSE_AT:
+        node->trap = fault->kind == FAULT_KILL_AT ? TRAP_CRASH : TRAP_FREEZE;
+        node->trap_at = any_state(random);
         break;
     case FAULT_STOP:
         node_stop(node);
@@ -217,6 +240,7 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
         node->machine.ahead_ms += any_step_ms(random);
         node_wake(node);
         break;
+    case FAULT_CUT_COMPACT:
     case FAULT_CUT_OFF:
         cut(cluster, fault->node, 1 + (unsigned)any_below(random, 3));
         break;
@@ -311,6 +335,10 @@ void fault_heal_all(struct cluster *cluster)
     for (int i = 0; i < cluster->node_count; i++) {
         struct node *node = &cluster->nodes[i];
         node->machine.crash_in = 0;
+        node->trap = TRAP_NONE;
+        task_stop(&cluster->stage, &node->freeze);
+        if (node->machine.is_paused)
+            machine_resume(&node->machine);
         set_right(cluster, &node->machine);
         node_start_at(node, cluster->stage.now_ms);
     }

@@ -168,6 +168,36 @@ static void on_crash(struct task *task)
                   stage->now_ms + (stage_chance(stage, 500) ? 0 : stage_below(stage, MINUTE)));
 }
 
+static void on_freeze(struct task *task)
+{
+    struct node *node = (struct node *)((char *)task - offsetof(struct node, freeze));
+    struct stage *stage = node->machine.stage;
+    if (node->state != NODE_UP || node->machine.is_paused)
+        return;
+    stage_log(stage, "%s: stopped in the middle of something", node->name);
+    machine_pause(&node->machine);
+    task_at(stage, &node->thaw, stage->now_ms + stage_below(stage, 15 * SECOND));
+}
+
+static void on_thaw(struct task *task)
+{
+    struct node *node = (struct node *)((char *)task - offsetof(struct node, thaw));
+    machine_resume(&node->machine);
+}
+
+void node_trigger(struct node *node, enum run_state state)
+{
+    struct stage *stage = node->machine.stage;
+    if (node->trap == TRAP_NONE || node->trap_at != state)
+        return;
+    struct task *task = node->trap == TRAP_CRASH ? &node->crash : &node->freeze;
+    node->trap = TRAP_NONE;
+    if (stage_chance(stage, 600))
+        task_now(stage, task);
+    else
+        task_at(stage, task, stage->now_ms + stage_below(stage, 60));
+}
+
 void node_stop(struct node *node)
 {
     struct stage *stage = node->machine.stage;
@@ -201,6 +231,8 @@ void node_init(struct node *node, struct cluster *cluster, int number)
     node->config.max_running = stage_chance(stage, 100) ? 3 : 0;
     task_init(&node->crash, NULL, on_crash);
     node->machine.crash = &node->crash;
+    task_init(&node->freeze, NULL, on_freeze);
+    task_init(&node->thaw, NULL, on_thaw);
     children_init(node);
     history_init(node);
 }
@@ -210,4 +242,6 @@ void node_release(struct node *node)
     node_kill(node);
     task_stop(node->machine.stage, &node->start);
     task_stop(node->machine.stage, &node->crash);
+    task_stop(node->machine.stage, &node->freeze);
+    task_stop(node->machine.stage, &node->thaw);
 }

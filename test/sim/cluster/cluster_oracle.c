@@ -212,6 +212,13 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     return known;
 }
 
+static void trigger(struct cluster *cluster, const struct run *run)
+{
+    for (int i = 0; i < cluster->node_count; i++)
+        if (strcmp(cluster->nodes[i].name, run->node) == 0)
+            node_trigger(&cluster->nodes[i], run->state);
+}
+
 static void see_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
 {
     struct run_row row;
@@ -242,6 +249,8 @@ static void see_run(struct cluster *cluster, const struct id *id, const struct e
                   (long long)row.run.tick_ms / 1000, run_state_name(row.run.state),
                   run_reason_name(row.run.reason), row.run.node);
     }
+    if (is_new || known->run.state != row.run.state)
+        trigger(cluster, &row.run);
     known->run = row.run;
     known->is_stored = true;
     job->open_runs += (size_t)is_open(&row.run) - (size_t)was_open;

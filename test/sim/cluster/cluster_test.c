@@ -25,6 +25,7 @@ struct life {
     uint64_t seed;
     int node_count, job_count;
     size_t begins;
+    int64_t latency_ms;
     bool with_gone;
     struct step steps[STEPS_MAX];
     size_t step_count;
@@ -67,11 +68,13 @@ static int64_t wait_ms(uint64_t *random, int64_t now_ms, int64_t pace_ms)
 static void lay_down(struct life *life, uint64_t seed)
 {
     static const int sizes[] = {1, 2, 2, 3, 3, 3, 3, 4, 5, 7};
+    static const int64_t latencies_ms[] = {1, 3, 3, 10, 60, 250};
     uint64_t random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
     *life = (struct life){.seed = seed};
     life->node_count = sizes[any_below(&random, sizeof(sizes) / sizeof(sizes[0]))];
     life->job_count = 1 + (int)any_below(&random, JOBS_MAX - 6);
     life->begins = (size_t)any_below(&random, sizeof(beginnings_s) / sizeof(beginnings_s[0]));
+    life->latency_ms = latencies_ms[any_below(&random, 6)];
     life->with_gone = life->node_count > 1 && any_chance(&random, 30);
     int64_t end_ms = 10 * MINUTE + any_below(&random, 50 * MINUTE);
     int64_t pace_ms = any_chance(&random, 60) ? 15 * SECOND : 90 * SECOND;
@@ -99,6 +102,7 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->wall_ms = beginnings_s[life->begins] * 1000;
     cluster->names = life->seed ^ UINT64_C(0x5bd1e995);
     cluster->node_count = life->node_count;
+    cluster->latency_ms = life->latency_ms;
     net_init(&cluster->net, &cluster->stage);
     etcd_serve_init(&cluster->etcd, &cluster->stage, &cluster->net);
     faults_init(cluster);
@@ -109,7 +113,7 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
         struct node *node = &cluster->nodes[i];
         node_init(node, cluster, i);
         node->machine.drift_ppm = (int)stage_below(&cluster->stage, 201) - 100;
-        cluster->net.latency_ms[i] = 1 + stage_below(&cluster->stage, 4);
+        cluster->net.latency_ms[i] = life->latency_ms;
         node_start_at(node, stage_below(&cluster->stage, 2 * SECOND));
     }
 }
@@ -141,8 +145,16 @@ static void try_loss(struct cluster *cluster, uint64_t random)
     if (cluster->node_count < 2 || !node_is_up(node))
         return;
     stage_log(&cluster->stage, "FAULT: agent killed, %s, while all else is well", node->name);
+    if (any_chance(&random, 50)) { /* with its next claim, if there is one soon */
+        node->trap = TRAP_CRASH;
+        node->trap_at = RUN_CLAIMED;
+        for (int i = 0; i < 200 && node_is_up(node); i++)
+            pass(cluster, 100);
+    }
+    node->trap = TRAP_NONE;
     node_kill(node);
-    pass(cluster, LEASE_MS + 2 * SECOND);
+    task_stop(&cluster->stage, &node->start);
+    pass(cluster, LEASE_MS + 2 * SECOND + 4 * cluster->latency_ms);
     check_losses(cluster, node);
     node_start_at(node, cluster->stage.now_ms);
     pass(cluster, 10 * SECOND);

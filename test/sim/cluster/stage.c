@@ -11,7 +11,10 @@
 /* The clocks have no argument to say whose they are. */
 static struct loop *running;
 
-enum { SEQUENCE_BITS = 36 }; /* of a key in the heap; the time is above */
+enum {
+    SEQUENCE_BITS = 36, /* of a key in the heap; the time is above */
+    AT_ONCE = 200000,   /* tasks at one instant; more is a busy loop */
+};
 
 static void task_moved(void *item, uint32_t place)
 {
@@ -127,13 +130,24 @@ void task_at(struct stage *stage, struct task *task, int64_t at_ms)
         abort();
 }
 
+void task_now(struct stage *stage, struct task *task)
+{
+    task_stop(stage, task);
+    if (heap_push(&stage->tasks, stage->now_ms << SEQUENCE_BITS, task) != OK)
+        abort();
+}
+
 /* The first task, if it is due by then. */
 static bool play_one(struct stage *stage, int64_t until_ms)
 {
     if (!stage->tasks.count || stage->tasks.entries[0].key >> SEQUENCE_BITS > until_ms)
         return false;
     struct task *task = stage->tasks.entries[0].item;
-    stage->now_ms = stage->tasks.entries[0].key >> SEQUENCE_BITS;
+    int64_t at_ms = stage->tasks.entries[0].key >> SEQUENCE_BITS;
+    stage->at_once = at_ms == stage->now_ms ? stage->at_once + 1 : 0;
+    stage->now_ms = at_ms;
+    if (stage->at_once > AT_ONCE)
+        stage_fail(stage, "time stands still: somebody is busy with nothing");
     heap_remove(&stage->tasks, 0);
     struct loop *machine = task->machine;
     if (machine && machine->is_paused) {
@@ -207,10 +221,7 @@ void machine_act(struct loop *machine)
 {
     if (!machine->crash_in || --machine->crash_in || machine->is_ghost)
         return;
-    task_stop(machine->stage, machine->crash);
-    if (heap_push(&machine->stage->tasks, machine->stage->now_ms << SEQUENCE_BITS,
-                  machine->crash) != OK)
-        abort(); /* before all else that happens now */
+    task_now(machine->stage, machine->crash);
 }
 
 struct loop *machine_enter(struct loop *machine)

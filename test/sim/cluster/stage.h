@@ -36,6 +36,7 @@ struct stage {
     int64_t now_ms; /* grows evenly, whatever is done to the clocks */
     struct heap tasks;
     uint64_t task_count; /* ever */
+    uint64_t at_once;    /* tasks since time last passed */
     int depth;           /* of machines that wait within a call for something to happen */
     bool is_quiet;
     char log[STAGE_LOG_LINES][STAGE_LOG_TEXT];
@@ -82,6 +83,7 @@ _Noreturn void stage_fail(struct stage *stage, const char *format, ...)
 
 void task_init(struct task *task, struct loop *machine, void (*run)(struct task *task));
 void task_at(struct stage *stage, struct task *task, int64_t at_ms); /* moves it, if need be */
+void task_now(struct stage *stage, struct task *task); /* before all else that happens now */
 void task_stop(struct stage *stage, struct task *task);
 bool task_is_set(const struct task *task);
 
