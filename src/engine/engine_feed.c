@@ -128,8 +128,9 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
         open->run = *run;
         return;
     }
+    bool is_taken_over = open_run_ended_unbegun(open) && !ours;
     if (open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED &&
-        open->phase != OPEN_ENDED_ELSEWHERE)
+        open->phase != OPEN_ENDED_ELSEWHERE && !is_taken_over)
         return;
     follow(engine, open, run, ours ? OPEN_FINISHED : OPEN_ENDED_ELSEWHERE);
     if (was_open)
@@ -159,12 +160,13 @@ static void take_step(struct engine *engine, struct open_run *open, const struct
             follow(engine, open, run, phase_of(engine, run));
         return;
     }
+    bool is_ended_here = open_run_ended_unbegun(open);
     bool is_begun_here = open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED;
-    if (is_begun_here)
+    if (is_begun_here && !is_ended_here)
         return;
     if (run->nonce != open->run.nonce)
         follow(engine, open, run, OPEN_ELSEWHERE);
-    else if (run->state == RUN_BEGUN)
+    else if (run->state == RUN_BEGUN && !is_ended_here)
         take_begun(engine, open, run);
 }
 
@@ -188,7 +190,8 @@ static void take_forget(struct engine *engine, const struct id *id)
         recorder_forget_entry(&engine->recorder, id);
         return;
     }
-    if (open->phase > OPEN_WAITING && open->phase != OPEN_ENDED_ELSEWHERE)
+    if (open->phase > OPEN_WAITING && open->phase != OPEN_ENDED_ELSEWHERE &&
+        !open_run_ended_unbegun(open))
         return;
     struct run run = open->run;
     open_runs_remove(&engine->runs, open);

@@ -34,8 +34,9 @@ static const struct {
     [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
     [OPEN_REFUSED] = {"refused", TO(OPEN_BEGUN) | TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
                                      TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_ENDED] = {"ended", TO(OPEN_FINISHING)},
-    [OPEN_FINISHING] = {"finishing", TO(OPEN_FINISHED) | TO(OPEN_ENDED)},
+    [OPEN_ENDED] = {"ended", TO(OPEN_FINISHING) | TO(OPEN_ELSEWHERE) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_FINISHING] = {"finishing", TO(OPEN_FINISHED) | TO(OPEN_ENDED) | TO(OPEN_ELSEWHERE) |
+                                         TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_FINISHED] = {"finished", TO(OPEN_RECORDING)},
     [OPEN_RECORDING] = {"recording", TO(OPEN_RECORDED) | TO(OPEN_FINISHED)},
     [OPEN_RECORDED] = {"recorded", TO(OPEN_FORGETTING)},
@@ -94,6 +95,7 @@ struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, en
         return NULL;
     open->run = *run;
     open->phase = phase;
+    open->is_begun = phase == OPEN_ORPHAN;
     open->start_at_ms = run->tick_ms;
     open->heap_place = HEAP_NONE;
     if (table_insert(&runs->by_id, open) != OK) {
@@ -133,8 +135,14 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     runs->counts[open->phase]--;
     count(runs, open, open->phase < OPEN_FINISHED, next < OPEN_FINISHED);
     open->phase = next;
+    open->is_begun |= next == OPEN_BEGUN;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;
+}
+
+bool open_run_ended_unbegun(const struct open_run *open)
+{
+    return !open->is_begun && (open->phase == OPEN_ENDED || open->phase == OPEN_FINISHING);
 }
 
 int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms)

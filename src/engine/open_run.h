@@ -23,7 +23,8 @@
  * come back to record it
  *
  * Of runs that this node does not own, the feed is the truth: it moves what is not begun here to
- * ELSEWHERE when another node has it.
+ * ELSEWHERE when another node has it, also when it has ended here, killed or too late before its
+ * begin.
  * What the store ends by itself goes from any phase before BEGUN to FINISHED. Where the answer to a
  * take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN.
  * After a restart: CLAIMED goes on from there; ORPHAN is BEGUN until the executor has said whether
@@ -61,6 +62,7 @@ struct open_run {
     unsigned begins;           /* how often its begin was sent */
     enum run_reason kill;      /* NONE: nobody wants it killed */
     bool told;                 /* the executor has told of it since it was last away */
+    bool is_begun;             /* by this node, so that it can't be another's any more */
     bool is_swept;             /* its end, in place of its node's, is on its way to the store */
     struct boot_ms seen;       /* WAITING, LEFT: since when it can be taken */
     int rank;                  /* this node's for it, in the placement of that generation */
@@ -75,6 +77,10 @@ struct open_runs {
     struct open_list phases[OPEN_PHASES];
     size_t counts[OPEN_PHASES];
 };
+
+/* Its end was decided on here before it was begun: should another node have taken it over, that is
+ * how it goes on. */
+bool open_run_ended_unbegun(const struct open_run *open);
 
 void open_runs_init(struct open_runs *runs, struct catalog *catalog);
 void open_runs_release(struct open_runs *runs);

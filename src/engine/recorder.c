@@ -166,6 +166,12 @@ static void finishes_done(struct store_request *request, enum status st)
             open_runs_move(recorder->runs, open, OPEN_ENDED);
             continue;
         }
+        if (!batch->finishes[i].accepted && !open->is_begun) {
+            /* Another node has taken it over, or it is on record: the feed tells which. */
+            open->run.state = RUN_CLAIMED;
+            open_runs_move(recorder->runs, open, OPEN_ELSEWHERE);
+            continue;
+        }
         recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id);
         open_runs_move(recorder->runs, open, OPEN_FINISHED);
         job_ended(recorder, &open->run);

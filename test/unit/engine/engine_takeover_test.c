@@ -61,6 +61,46 @@ static void a_claimed_run_is_taken_over(void **state)
     is_taken_over(9000);
 }
 
+/* The id of the only run that the node owns. */
+static void note_own(void *context, const struct run *run)
+{
+    if (run->state == RUN_CLAIMED)
+        *(struct id *)context = run->id;
+}
+
+/* It hears that its claim is to be killed, and says so too late: by then the run is another's, and
+ * has the end that it had there. */
+static void an_end_that_comes_after_a_takeover_does_not_count(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct id run_id = {{0}}, uid = world_add(cluster->nodes[0], MINUTELY("job"));
+    struct world *first = cluster_first_for(cluster, &uid);
+    struct world *other = cluster->nodes[first == cluster->nodes[0]];
+    first->door = DOOR_BROKEN;
+    first->door_op = STORE_BEGIN;
+    first->door_status = E_UNREACHABLE;
+    cluster_pass_to(cluster, 60000 - 50);
+    engine_each_open_run(first->engine, note_own, &run_id);
+    cluster_freeze(first);
+    world_kill(other, &run_id);
+    first->door = DOOR_HELD;
+    first->door_op = STORE_FINISH;
+    cluster_thaw(cluster, first);
+    cluster_pass(cluster, 2000); /* its end is on the way */
+    cluster_freeze(first);
+    cluster_expire(first);
+    cluster_pass(cluster, 5000);
+    assert_int_equal(world_count(other, "job", RUN_SKIPPED), 1);
+    first->door = DOOR_OPEN;
+    cluster_thaw(cluster, first);
+    cluster_pass(cluster, 5000);
+    assert_int_equal(cluster_count(cluster, "job", RUN_KILLED), 0);
+    assert_int_equal(cluster_count(cluster, "job", RUN_SKIPPED), 1);
+    assert_true(engine_is_idle(first->engine));
+    cluster_free(cluster);
+}
+
 /* Its begin comes first after all: the other leaves it alone. */
 static void it_comes_back_in_time(void **state)
 {
@@ -346,6 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_claimed_run_is_taken_over),
+        cmocka_unit_test(an_end_that_comes_after_a_takeover_does_not_count),
         cmocka_unit_test(it_comes_back_in_time),
         cmocka_unit_test(begin_and_takeover_cross),
         cmocka_unit_test(a_takeover_without_an_answer),
