@@ -146,7 +146,8 @@ static void check_child(struct cluster *cluster, const struct child *child)
         stage_fail(&cluster->stage, "tick %lld of %s ran and is not on record",
                    (long long)child->tick_ms / 1000, name);
     enum run_state state = record->run.state;
-    bool is_unknown = state == RUN_LOST && child->node->is_gone;
+    bool is_unknown = state == RUN_LOST &&
+                      (child->node->is_gone || find_run(cluster, &child->run_id)->is_given_up);
     bool is_never = child->expired && child->lost; /* the machine went down before its start */
     if (is_unknown || (is_never && (state == RUN_LOST || state == RUN_MISSED)))
         return;

@@ -219,6 +219,13 @@ static void trigger(struct cluster *cluster, const struct run *run)
             node_trigger(&cluster->nodes[i], run->state);
 }
 
+static bool is_away_for_long(const struct cluster *cluster, const struct run *run)
+{
+    int number = atoi(run->node + strlen("node-")) - 1;
+    const struct known_peer_key *peer = &cluster->peers[number];
+    return !peer->is_there && cluster->stage.now_ms - peer->since_ms > GIVE_UP_MS - 5 * SECOND;
+}
+
 static void see_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
 {
     struct run_row row;
@@ -229,6 +236,7 @@ static void see_run(struct cluster *cluster, const struct id *id, const struct e
             stage_fail(&cluster->stage, "a run of %s is removed that is not on record",
                        known ? known->run.job_name : "?");
         known->is_stored = false;
+        known->is_given_up = known->run.state == RUN_LOST && is_away_for_long(cluster, &known->run);
         return;
     }
     if (value_read_run(kv, cluster->epoch, &row, &tell) != OK)
