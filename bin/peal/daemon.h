@@ -24,8 +24,8 @@ extern const struct option daemon_options_table[];
     "  --log FILE       the agent's log (stderr; in the background DIR/peal.log)\n"                \
     "  --listen ADDR    where its API is on TCP: ADDR[:PORT], [V6]:PORT, or none; may be\n"        \
     "                   repeated (else the file's, $PEAL_LISTEN, 127.0.0.1:7325)\n"                \
-    "  --history URL    sqlite (default: DIR/history.db), or postgresql://USER@HOST/DATABASE\n"      \
-    "                   (else the file's, $PEAL_HISTORY, what the data folder was used with;\n"     \
+    "  --history URL    sqlite (default: DIR/history.db), or postgresql://USER@HOST/DATABASE\n"    \
+    "                   (else the file's, $PEAL_HISTORY, what the data folder was used with;\n"    \
     "                   docs/HISTORY.md)\n"                                                        \
     "\n"                                                                                           \
     "To be one node of a cluster (docs/CLUSTER.md):\n"                                             \

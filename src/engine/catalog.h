@@ -73,8 +73,8 @@ void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
  * open. `boot_tick_ms` is the tick of `@reboot`. */
 int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
 
-/* A run of the job has ended, or a lost one turned out to have ended otherwise. As in the store, the
- * last run is the one that ended latest. */
+/* A run of the job has ended, or a lost one turned out to have ended otherwise. As in the store,
+ * the last run is the one that ended latest. */
 void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
 
 /* The delay of each of its starts. */
