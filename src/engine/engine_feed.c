@@ -140,12 +140,14 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
 /* A begin whose answer is not there yet, or never came. */
 static void take_begun(struct engine *engine, struct open_run *open, const struct run *run)
 {
-    if (open->phase == OPEN_REFUSED)
+    if (open->phase == OPEN_REFUSED) {
         runner_begun_before(&engine->runner, open);
-    else if (open->phase == OPEN_CLAIMED || open->begins == 1)
+    } else if (open->phase == OPEN_CLAIMED || open->begins == 1) {
+        open->begin_sent = open->first_begin; /* it may have been that one */
         runner_begun(&engine->runner, open, run->fence, run->job_revision);
-    else /* with which of the requests is not known */
+    } else { /* with which of the requests is not known */
         open->run.state = RUN_BEGUN;
+    }
 }
 
 /* Of runs that this node is busy with, its own steps are the truth; but of a step whose answer was

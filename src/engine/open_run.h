@@ -55,17 +55,18 @@ struct open_run {
     struct run run;
     enum open_phase phase;
     TAILQ_ENTRY(open_run) in_phase;
-    struct job *job;           /* what to start; NULL once it is started */
-    int64_t start_at_ms;       /* tick and jitter */
-    struct boot_ms begin_sent; /* the start window counts from here */
-    uint32_t heap_place;       /* in the runner's heap of start times */
-    unsigned begins;           /* how often its begin was sent */
-    enum run_reason kill;      /* NONE: nobody wants it killed */
-    bool told;                 /* the executor has told of it since it was last away */
-    bool is_begun;             /* by this node, so that it can't be another's any more */
-    bool is_swept;             /* its end, in place of its node's, is on its way to the store */
-    struct boot_ms seen;       /* WAITING, LEFT: since when it can be taken */
-    int rank;                  /* this node's for it, in the placement of that generation */
+    struct job *job;            /* what to start; NULL once it is started */
+    int64_t start_at_ms;        /* tick and jitter */
+    struct boot_ms begin_sent;  /* the start window counts from here */
+    struct boot_ms first_begin; /* of those that may have been done */
+    uint32_t heap_place;        /* in the runner's heap of start times */
+    unsigned begins;            /* how often its begin was sent, and may have been done */
+    enum run_reason kill;       /* NONE: nobody wants it killed */
+    bool told;                  /* the executor has told of it since it was last away */
+    bool is_begun;              /* by this node, so that it can't be another's any more */
+    bool is_swept;              /* its end, in place of its node's, is on its way to the store */
+    struct boot_ms seen;        /* WAITING, LEFT: since when it can be taken */
+    int rank;                   /* this node's for it, in the placement of that generation */
     unsigned ranked;
 };
 

@@ -93,6 +93,13 @@ static void refused(struct runner *runner, struct open_run *open, enum run_state
         open_runs_remove(runner->runs, open);
 }
 
+/* Asked again; only of an unknown outcome it may have been begun all the same. */
+static void not_begun(struct runner *runner, struct open_run *open, enum status st)
+{
+    open->begins -= st != E_UNKNOWN;
+    open_runs_move(runner->runs, open, OPEN_CLAIMED);
+}
+
 static void begins_done(struct store_request *request, enum status st)
 {
     struct begin_batch *batch = request->context;
@@ -107,7 +114,7 @@ static void begins_done(struct store_request *request, enum status st)
         if (st != OK && open->run.state == RUN_BEGUN)
             runner_begun_before(runner, open);
         else if (st != OK)
-            open_runs_move(runner->runs, open, OPEN_CLAIMED);
+            not_begun(runner, open, st);
         else if (begin->begun)
             runner_begun(runner, open, begin->fence, begin->job_revision);
         else
@@ -147,8 +154,9 @@ static void send_begins(struct runner *runner)
             struct store_begin *begin = &batch->begins[batch->request.count++];
             begin->run_id = open->run.id;
             begin->nonce = open->run.nonce;
-            open->begins++;
             open->begin_sent = runner->now.boot;
+            if (open->begins++ == 0)
+                open->first_begin = open->begin_sent;
             open_runs_move(runner->runs, open, OPEN_BEGINNING);
         }
         if (!batch->request.count) {
