@@ -11,6 +11,19 @@ void engine_put_plan(struct engine *engine, struct catalog_job *job)
 
 /* ---- jobs ---- */
 
+/* Which nodes may run it can be others now, also for runs that wait. */
+static void rank_again(struct engine *engine, const struct id *job_uid)
+{
+    static const enum open_phase phases[] = {OPEN_WAITING, OPEN_LEFT};
+    struct open_run *open;
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+        TAILQ_FOREACH (open, &engine->runs.phases[phases[i]], in_phase) {
+            if (id_compare(&open->run.job_uid, job_uid) == 0)
+                open->ranked = 0;
+        }
+    }
+}
+
 static void take_job(struct engine *engine, const struct store_change *change)
 {
     struct catalog_job *job;
@@ -21,6 +34,7 @@ static void take_job(struct engine *engine, const struct store_change *change)
                   status_text(st));
         return;
     }
+    rank_again(engine, &job->uid);
     if (job->broken)
         ports_log(&engine->ports, "job_broken", "job=%s error=\"%s\"", job->name, error.message);
     if (engine->loaded)
