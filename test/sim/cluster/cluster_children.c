@@ -215,6 +215,10 @@ void children_attach(struct node *node)
 {
     struct child *child;
     TAILQ_FOREACH (child, &node->children, link) {
+        if (child->is_asked) { /* what was asked before is done before anything is told */
+            task_stop(node->machine.stage, &child->task);
+            on_start(&child->task);
+        }
         child->told_end = false;
         child->told_start = child->ended;
     }

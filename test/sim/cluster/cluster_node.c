@@ -176,7 +176,9 @@ static void on_freeze(struct task *task)
         return;
     stage_log(stage, "%s: stopped in the middle of something", node->name);
     machine_pause(&node->machine);
-    task_at(stage, &node->thaw, stage->now_ms + stage_below(stage, 15 * SECOND));
+    int64_t ms = stage_chance(stage, 500) ? LEASE_MS + stage_below(stage, 2 * SECOND)
+                                          : stage_below(stage, 15 * SECOND);
+    task_at(stage, &node->thaw, stage->now_ms + ms); /* often when others are about to take over */
 }
 
 static void on_thaw(struct task *task)
