@@ -176,10 +176,11 @@ static void look(struct etcd_election *election)
     }
 }
 
-/* Only what can change the leader, or our own candidacy, is worth a look. */
+/* Only what can change the leader, or our own candidacy, is worth a look. While one is under way
+ * that may be anything: its answer comes on another connection, and may be older than the event. */
 static bool matters(const struct etcd_election *election, const struct etcd_event *event)
 {
-    return !election->is_known || election->leader.length == 0 ||
+    return election->look || !election->is_known || election->leader.length == 0 ||
            is_same(event->kv.key, &election->leader) || is_same(event->kv.key, &election->key);
 }
 
