@@ -237,7 +237,7 @@ static Etcdpb__ResponseOp *apply_op(struct etcd_model *model, struct arena *aren
 {
     Etcdpb__ResponseOp *answer = arena_alloc(arena, sizeof(*answer));
     etcdpb__response_op__init(answer);
-    switch (op->request_case) {
+    switch ((int)op->request_case) {
     case ETCDPB__REQUEST_OP__REQUEST_RANGE:
         answer->response_case = ETCDPB__RESPONSE_OP__RESPONSE_RANGE;
         answer->range = arena_alloc(arena, sizeof(*answer->range));
