@@ -355,8 +355,8 @@ static void abuse(struct world *world)
         "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
         "\xff\xff\xff\xff\r\n\r\n",
         HEAD VIEWER "\r\n" HEAD VIEWER "\r\n",
-        "POST /api/v1/jobs:batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-        "ffffffffff\r\n",
+        ("POST /api/v1/jobs:batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "ffffffffff\r\n"),
     };
     for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
         struct client *client = client_connect_tcp(world);
