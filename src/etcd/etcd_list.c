@@ -43,7 +43,8 @@ static int64_t page_keys(const struct etcd_op_result *page)
     size_t bytes = 0;
     for (size_t i = 0; i < page->kv_count; i++)
         bytes += page->kvs[i].key.length + page->kvs[i].value.length;
-    size_t keys = PAGE_BYTES / (bytes / page->kv_count + 1);
+    size_t key_bytes = page->kv_count ? bytes / page->kv_count : 0;
+    size_t keys = PAGE_BYTES / (key_bytes + 1);
     return keys < 1 ? 1 : keys > PAGE_KEYS_MAX ? PAGE_KEYS_MAX : (int64_t)keys;
 }
 

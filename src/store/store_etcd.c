@@ -25,9 +25,9 @@ static enum status etcd_store_health(struct store *base, struct strbuf *why)
     return store->health.status;
 }
 
-struct store_etcd_counters store_etcd_counters(const struct store *base)
+struct store_etcd_counters store_etcd_counters(const struct store *store)
 {
-    return ((const struct store_etcd *)base)->counters;
+    return ((const struct store_etcd *)store)->counters;
 }
 
 /* ---- requests ---- */

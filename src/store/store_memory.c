@@ -186,13 +186,13 @@ static bool memory_leads(const struct store *base)
     return store->data->leader == store;
 }
 
-void store_memory_expire(struct store *base)
+void store_memory_expire(struct store *store)
 {
-    struct store_memory *store = (struct store_memory *)base;
-    if (!store->self.is_alive)
+    struct store_memory *memory = (struct store_memory *)store;
+    if (!memory->self.is_alive)
         return;
-    store->self.is_alive = false;
-    tell_of_node(store);
+    memory->self.is_alive = false;
+    tell_of_node(memory);
 }
 
 /* ---- the store ---- */
