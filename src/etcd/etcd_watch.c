@@ -138,10 +138,11 @@ static enum status tell_events(struct etcd_watch *watch, const Etcdpb__WatchResp
         .kind = ETCD_WATCH_EVENTS,
         .events = events + told,
         .event_count = answer->n_events - told,
+        .is_part = answer->fragment,
         .revision = answer->header ? answer->header->revision : 0,
         .message = "",
     };
-    if (notice.event_count > 0)
+    if (notice.event_count > 0 || !answer->fragment)
         tell(watch, &notice);
     return OK;
 }

@@ -24,7 +24,7 @@ struct etcd_event {
 
 enum etcd_watch_kind {
     ETCD_WATCH_LIVE,      /* the server has taken the watch; again after each reconnect */
-    ETCD_WATCH_EVENTS,    /* one or more */
+    ETCD_WATCH_EVENTS,    /* one or more; none: those before were all of their revision */
     ETCD_WATCH_PROGRESS,  /* nothing until `revision` that was not told */
     ETCD_WATCH_BROKEN,    /* the stream is lost; it comes back by itself. `message` says why */
     ETCD_WATCH_COMPACTED, /* the end: revisions before `compact_revision` are gone. List again */
@@ -35,6 +35,7 @@ struct etcd_watch_notice {
     enum etcd_watch_kind kind;
     const struct etcd_event *events;
     size_t event_count;
+    bool is_part;     /* EVENTS: of the last revision there are more, which come next */
     int64_t revision; /* LIVE, EVENTS, PROGRESS: of the store */
     int64_t compact_revision;
     const char *message;

@@ -273,7 +273,7 @@ void flow_step(void *context)
     struct store_etcd *store = context;
     struct flow *flow = &store->flow;
     struct batch *batch;
-    while (store->is_loaded && (flow->again_count || flow->next_request) &&
+    while (store->is_loaded && !store->is_half_told && (flow->again_count || flow->next_request) &&
            (batch = free_batch(flow)) && fill(store, batch))
         etcd_batch_send(batch);
     answer_done(store);

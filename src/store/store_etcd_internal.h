@@ -91,6 +91,7 @@ struct store_etcd {
 
     struct health health;
     bool is_watch_broken;
+    bool is_half_told; /* the mirror has a part of a revision: nothing can be decided on it */
     struct epoch_memory epoch;
     struct advance *advance; /* NULL: none is under way */
     struct check check;

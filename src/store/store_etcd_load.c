@@ -43,6 +43,7 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
         break;
     case ETCD_WATCH_EVENTS:
         st = take_events(store, notice);
+        store->is_half_told = notice->is_part;
         break;
     case ETCD_WATCH_PROGRESS:
         break;
@@ -100,6 +101,7 @@ static void finish_load(struct store_etcd *store)
     store->mirror = store->loading;
     mirror_init(&store->loading, store->prefix, store->node);
     store->is_loaded = store->was_loaded = true;
+    store->is_half_told = false;
     store->is_watch_broken = false;
     epoch_loaded(store, store->loading_revision);
     epoch_feed_moved(store);
