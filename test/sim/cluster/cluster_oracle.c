@@ -246,10 +246,6 @@ static void see_run(struct cluster *cluster, const struct id *id, const struct e
     if (is_new)
         known = new_run(cluster, &row.run);
     struct known_job *job = &cluster->jobs[known->job];
-    if (is_new)
-        check_new(cluster, job, &row.run);
-    else
-        check_step(cluster, job, known, &row.run);
     bool was_open = !is_new && is_open(&known->run);
     if (is_new || known->run.state != row.run.state || known->run.nonce != row.run.nonce) {
         known->since_ms = cluster->stage.now_ms;
@@ -257,6 +253,10 @@ static void see_run(struct cluster *cluster, const struct id *id, const struct e
                   (long long)row.run.tick_ms / 1000, run_state_name(row.run.state),
                   run_reason_name(row.run.reason), row.run.node);
     }
+    if (is_new)
+        check_new(cluster, job, &row.run);
+    else
+        check_step(cluster, job, known, &row.run);
     if (is_new || known->run.state != row.run.state)
         trigger(cluster, &row.run);
     known->run = row.run;
