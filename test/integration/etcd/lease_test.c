@@ -254,7 +254,7 @@ static void one_leader_at_a_time(void **state)
     struct answer answer;
     struct etcd_reply reply = answer_reply(&answer);
     assert_int_equal(etcd_lease_revoke(h->client, etcd_lease_id(c[2].lease), &reply, NULL), OK);
-    harness_wait(h, c[2].dropped == 1 && !c[2].leads && c[0].leads);
+    harness_wait(h, answer.is_done && c[2].dropped == 1 && !c[2].leads && c[0].leads);
     assert_int_equal(leaders(c, 3), 1);
     candidate_end(&c[2]);
     candidate_end(&c[0]);
