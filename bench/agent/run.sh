@@ -133,18 +133,26 @@ one_instant() {
 
 # More due in each second than can be started.
 sustained() {
-    before=$("$bench" spawn 4000)
-    fresh 4000 '* * * * * *'
-    start
-    from=$(($(date +%s) + 3))
-    sleep 14
-    stop
-    bare=$(calculate "8000 / ($before + $("$bench" spawn 4000))" 0)
+    wrong=0
+    bare=$("$bench" spawn 4000)
+    for _ in $(seq $rounds); do
+        before=$bare
+        fresh 4000 '* * * * * *'
+        start
+        from=$(($(date +%s) + 3))
+        sleep 14
+        stop
+        # shellcheck disable=SC2046
+        set -- $("$bench" rate "$data/history.db" "$from" $((from + 10)))
+        wrong=$((wrong + $2 + $3))
+        bare=$("$bench" spawn 4000)
+        limit=$(calculate "8000 / ($before + $bare)" 0)
+        echo "$(calculate "$1 / $limit") $1 $limit"
+    done >"$work/rounds"
     # shellcheck disable=SC2046
-    set -- $("$bench" rate "$data/history.db" "$from" $((from + 10)))
-    ratio=$(calculate "$1 / $bare")
-    line 'sustained for 10 s' "$1 /s" "posix_spawn $bare /s" "$ratio" '0.80' "$ratio >= 0.8"
-    line '  doubled or failed' "$(($2 + $3))" '' '' '0' "$2 + $3 == 0"
+    set -- $(median <"$work/rounds")
+    line 'sustained for 10 s' "$2 /s" "posix_spawn $3 /s" "$1" '0.80' "$1 >= 0.8"
+    line "  doubled or failed, $rounds rounds" "$wrong" '' '' '0' "$wrong == 0"
 }
 
 small() {
