@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "cli.h"
+#include "output.h"
 #include "strbuf.h"
 
 struct client;
@@ -35,6 +36,11 @@ struct client *client_close(struct client *client);
  * opens. `missing` is what to say when there is no argument; NULL: there must be none. */
 MUST_CHECK enum exit_code client_from_options(const struct command *self, int argc, char **argv,
                                               const char *missing, struct client **ret);
+
+/* The same for those with -o, too; *output is changed only if it is given. */
+MUST_CHECK enum exit_code client_to_show(const struct command *self, int argc, char **argv,
+                                         const char *missing, enum output *output,
+                                         struct client **ret);
 const char *client_data(const struct client *client); /* the folder; of a remote one its URL */
 
 struct reply {

@@ -9,7 +9,7 @@
 #include "json_out.h"
 #include "schedule_args.h"
 
-enum { OUTPUT_TEXT, OUTPUT_JSON };
+enum { AS_TEXT, AS_JSON };
 enum { OPTION_LANG = OPTION_OWN };
 
 static const struct option options[] = {
@@ -91,7 +91,7 @@ static enum exit_code explain(const struct specs *specs, const struct schedule_r
     if (code != EXIT_OK)
         return code;
     int64_t now_s = time(NULL);
-    enum status st = output == OUTPUT_JSON ? print_json(spec->text, schedule, language, now_s)
+    enum status st = output == AS_JSON ? print_json(spec->text, schedule, language, now_s)
                                            : print_text(schedule, language, now_s);
     schedule_free(schedule);
     return cli_fail(st);
@@ -103,7 +103,7 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     struct specs specs;
     enum exit_code code = EXIT_USAGE;
     int language = (int)locale_language();
-    int output = OUTPUT_TEXT;
+    int output = AS_TEXT;
     int opt;
 
     specs_init(&specs);

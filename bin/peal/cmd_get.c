@@ -34,19 +34,10 @@ static enum exit_code get(struct client *client, char **names, int count, enum o
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
-    const char *data = NULL;
     enum output output = OUTPUT_TABLE;
     struct client *client;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || (opt == 'o' && !output_take(self, optarg, &output)))
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            data = optarg;
-    }
-    if (optind == argc)
-        return cli_usage(self, "which job? All of them: peal list");
-    enum exit_code code = client_open(data, &client);
+    enum exit_code code =
+        client_to_show(self, argc, argv, "which job? All of them: peal list", &output, &client);
     if (code != EXIT_OK)
         return code;
     code = get(client, argv + optind, argc - optind, output);

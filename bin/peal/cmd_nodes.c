@@ -119,19 +119,9 @@ static enum exit_code show(struct client *client, enum output output)
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
-    const char *data = NULL;
     enum output output = OUTPUT_TABLE;
     struct client *client;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || (opt == 'o' && !output_take(self, optarg, &output)))
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            data = optarg;
-    }
-    if (optind < argc)
-        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
-    enum exit_code code = client_open(data, &client);
+    enum exit_code code = client_to_show(self, argc, argv, NULL, &output, &client);
     if (code != EXIT_OK)
         return code;
     code = show(client, output);

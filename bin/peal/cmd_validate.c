@@ -12,7 +12,7 @@
 #include "schedule_args.h"
 
 enum { LINE_MAX_BYTES = 4096 };
-enum { OUTPUT_TEXT, OUTPUT_JSON };
+enum { AS_TEXT, AS_JSON };
 
 static const struct option options[] = {
     SCHEDULE_READER_OPTIONS,
@@ -224,7 +224,7 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
 {
     struct schedule_reader reader;
     struct check check = {.now_s = time(NULL)};
-    int output = OUTPUT_TEXT;
+    int output = AS_TEXT;
     enum exit_code code = EXIT_USAGE;
     int opt;
 
@@ -238,7 +238,7 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
         if (opt == '?' || !take_option(self, opt, &output, &reader))
             goto out;
     }
-    if (output == OUTPUT_JSON && !(check.results = json_array())) {
+    if (output == AS_JSON && !(check.results = json_array())) {
         code = cli_fail(E_NOMEM);
         goto out;
     }

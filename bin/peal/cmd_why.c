@@ -75,28 +75,21 @@ static enum exit_code ask(struct client *client, const char *name, const char *t
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
-    const char *data = NULL;
     enum output output = OUTPUT_TABLE;
     struct client *client;
     struct strbuf tick;
     json_t *answer;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || (opt == 'o' && !output_take(self, optarg, &output)))
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            data = optarg;
-    }
-    if (argc - optind < 1 || argc - optind > 2)
-        return cli_usage(self, "which job, and which tick?");
-    strbuf_init(&tick);
-    enum exit_code code = EXIT_USAGE;
-    if (argc - optind == 2 && !when_option(self, "TICK", argv[optind + 1], &tick))
-        goto out;
-    code = client_open(data, &client);
+    enum exit_code code =
+        client_to_show(self, argc, argv, "which job, and which tick?", &output, &client);
     if (code != EXIT_OK)
-        goto out;
-    code = ask(client, argv[optind], tick.text, &answer);
+        return code;
+    strbuf_init(&tick);
+    if (argc - optind > 2)
+        code = cli_usage(self, "unexpected \"%s\"", argv[optind + 2]);
+    else if (argc - optind == 2 && !when_option(self, "TICK", argv[optind + 1], &tick))
+        code = EXIT_USAGE;
+    else
+        code = ask(client, argv[optind], tick.text, &answer);
     if (code == EXIT_OK) {
         if (output == OUTPUT_JSON || output == OUTPUT_YAML)
             code = output_print(answer, output);
@@ -105,7 +98,6 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
         json_decref(answer);
     }
     client_close(client);
-out:
     strbuf_release(&tick);
     return code;
 }

@@ -15,6 +15,13 @@ enum status sqlite_explain(sqlite3 *db, int rc, const char *path, struct strbuf 
 
 /* ---- store_sqlite_schema.c ---- */
 
+/* The first column of the first row, as a text of at most 63 bytes. */
+MUST_CHECK enum status sqlite_ask(sqlite3 *db, const char *sql, char answer[64], const char *path,
+                                  struct strbuf *why);
+
+/* E_CORRUPT: the file is damaged. */
+MUST_CHECK enum status sqlite_check_whole(sqlite3 *db, const char *path, struct strbuf *why);
+
 /* Opens the database for writing, first made if there is none, brought up to date if it is old.
  * E_VERSION, E_CORRUPT, E_IO. */
 MUST_CHECK enum status sqlite_open_database(const char *path, sqlite3 **ret, struct strbuf *why);

@@ -1,6 +1,6 @@
 #include "store_look.h"
 
-#include <string.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "store_sqlite.h"
@@ -10,36 +10,11 @@ enum { WAIT_MS = 2000 };
 static enum status count(sqlite3 *db, const char *sql, const char *path, int64_t *ret,
                          struct strbuf *why)
 {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    enum status st = OK;
-    if (rc == SQLITE_ROW)
-        *ret = sqlite3_column_int64(stmt, 0);
-    else
-        st = sqlite_explain(db, rc == SQLITE_DONE ? SQLITE_CORRUPT : rc, path, why);
-    sqlite3_finalize(stmt);
+    char answer[64];
+    enum status st = sqlite_ask(db, sql, answer, path, why);
+    if (st == OK)
+        *ret = strtoll(answer, NULL, 10);
     return st;
-}
-
-/* "ok", or the first thing that is wrong. */
-static enum status check_pages(sqlite3 *db, const char *path, struct strbuf *why)
-{
-    sqlite3_stmt *stmt = NULL;
-    char words[200] = "";
-    int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &stmt, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW)
-        sqlite_read_text(stmt, 0, words, sizeof(words));
-    enum status st = rc == SQLITE_ROW ? OK : sqlite_explain(db, rc, path, why);
-    sqlite3_finalize(stmt);
-    if (st != OK || strcmp(words, "ok") == 0)
-        return st;
-    if (why)
-        strbuf_addf(why, "%s is damaged (%s): stop peal and restore a backup", path, words);
-    return E_CORRUPT;
 }
 
 enum status store_sqlite_look(const char *dir, bool check, struct store_look *ret,
@@ -67,7 +42,7 @@ enum status store_sqlite_look(const char *dir, bool check, struct store_look *re
         st =
             count(db, "SELECT count(*) FROM runs WHERE state < 5", path.text, &look.open_runs, why);
     if (st == OK && check)
-        st = check_pages(db, path.text, why);
+        st = sqlite_check_whole(db, path.text, why);
     if (st == OK)
         *ret = look;
 out:

@@ -60,8 +60,7 @@ static enum status run_sql(sqlite3 *db, const char *sql, const char *path, struc
     return rc == SQLITE_OK ? OK : sqlite_explain(db, rc, path, why);
 }
 
-/* The first column of the first row, as a text of at most 63 bytes. */
-static enum status ask(sqlite3 *db, const char *sql, char answer[64], const char *path,
+enum status sqlite_ask(sqlite3 *db, const char *sql, char answer[64], const char *path,
                        struct strbuf *why)
 {
     sqlite3_stmt *stmt = NULL;
@@ -185,7 +184,7 @@ out:
 static enum status check_kind(sqlite3 *db, const char *path, int *ret_version, struct strbuf *why)
 {
     char answer[64];
-    enum status st = ask(db, "PRAGMA application_id", answer, path, why);
+    enum status st = sqlite_ask(db, "PRAGMA application_id", answer, path, why);
     if (st != OK)
         return st;
     if (atoi(answer) != APPLICATION_ID) {
@@ -195,7 +194,7 @@ static enum status check_kind(sqlite3 *db, const char *path, int *ret_version, s
                     path);
         return E_CORRUPT;
     }
-    st = ask(db, "PRAGMA user_version", answer, path, why);
+    st = sqlite_ask(db, "PRAGMA user_version", answer, path, why);
     if (st != OK)
         return st;
     *ret_version = atoi(answer);
@@ -209,10 +208,10 @@ static enum status check_kind(sqlite3 *db, const char *path, int *ret_version, s
     return OK;
 }
 
-static enum status check_whole(sqlite3 *db, const char *path, struct strbuf *why)
+enum status sqlite_check_whole(sqlite3 *db, const char *path, struct strbuf *why)
 {
     char answer[64];
-    enum status st = ask(db, "PRAGMA quick_check(1)", answer, path, why);
+    enum status st = sqlite_ask(db, "PRAGMA quick_check(1)", answer, path, why);
     if (st == OK && strcmp(answer, "ok") != 0)
         st = sqlite_explain(NULL, SQLITE_CORRUPT, path, why);
     return st;
@@ -221,7 +220,7 @@ static enum status check_whole(sqlite3 *db, const char *path, struct strbuf *why
 static enum status use_wal(sqlite3 *db, const char *path, struct strbuf *why)
 {
     char answer[64];
-    enum status st = ask(db, "PRAGMA journal_mode = WAL", answer, path, why);
+    enum status st = sqlite_ask(db, "PRAGMA journal_mode = WAL", answer, path, why);
     if (st == OK && strcmp(answer, "wal") != 0) {
         strbuf_addf(why,
                     "%s: this file system has no shared memory maps, which peal's database "
@@ -247,7 +246,7 @@ static enum status open_existing(const char *path, bool was_cut_short, sqlite3 *
     if (st == OK)
         st = use_wal(db, path, why);
     if (st == OK && was_cut_short)
-        st = check_whole(db, path, why);
+        st = sqlite_check_whole(db, path, why);
     if (st == OK)
         st = migrate(db, version, path, why);
     if (st != OK) {

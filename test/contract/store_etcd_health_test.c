@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "etcd_place.h"
+#include "machine.h"
 #include "store_world.h"
 
 static enum status health_of(struct store *store)
@@ -25,19 +26,6 @@ static void assert_words(struct store *store, const char *words)
     if (!strstr(why.text, words))
         fail_msg("\"%s\" is not in: %s", words, why.text);
     strbuf_release(&why);
-}
-
-static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void run(const char *format, ...)
-{
-    char command[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command, sizeof(command), format, args);
-    va_end(args);
-    if (system(command) != 0)
-        fail_msg("failed: %s", command);
 }
 
 #define CTL "ETCDCTL_API=3 etcdctl --endpoints %s "
@@ -89,10 +77,10 @@ static void a_full_database_is_told_until_there_is_room(void **state)
     struct store_claim claim = a_claim(world, job, 5000, OVERLAP_SKIP);
     assert_int_equal(world_do(world, STORE_CLAIM, &claim, 1), E_BUSY);
 
-    run(CTL "compact $(" CTL "get --write-out=json x |"
-            " sed 's/.*revision\":\\([0-9]*\\).*/\\1/') >/dev/null && " CTL
-            "defrag >/dev/null && " CTL "alarm disarm >/dev/null",
-        endpoint, endpoint, endpoint, endpoint);
+    run_command(CTL "compact $(" CTL "get --write-out=json x |"
+                    " sed 's/.*revision\":\\([0-9]*\\).*/\\1/') >/dev/null && " CTL
+                    "defrag >/dev/null && " CTL "alarm disarm >/dev/null",
+                endpoint, endpoint, endpoint, endpoint);
     etcd_place_wait(health_of(world->store) == OK);
     claim = a_claim(world, job, 5000, OVERLAP_SKIP);
     st = world_do(world, STORE_CLAIM, &claim, 1);
@@ -186,8 +174,8 @@ static void advance(struct world *world, int64_t now_ms)
 static void restore(const char *copy)
 {
     etcd_member_kill(&etcd_place.cluster, 0);
-    run("rm -rf %s/m0 && cp -r %s %s/m0", etcd_place.cluster.folder, copy,
-        etcd_place.cluster.folder);
+    run_command("rm -rf %s/m0 && cp -r %s %s/m0", etcd_place.cluster.folder, copy,
+                etcd_place.cluster.folder);
     etcd_member_restart(&etcd_place.cluster, 0, true);
 }
 
@@ -195,7 +183,7 @@ static void back_up(char copy[128])
 {
     snprintf(copy, 128, "%s/copy", etcd_place.cluster.folder);
     etcd_member_kill(&etcd_place.cluster, 0);
-    run("cp -r %s/m0 %s", etcd_place.cluster.folder, copy);
+    run_command("cp -r %s/m0 %s", etcd_place.cluster.folder, copy);
     etcd_member_restart(&etcd_place.cluster, 0, true);
 }
 

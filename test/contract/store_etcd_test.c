@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "etcd_place.h"
+#include "machine.h"
 #include "store_world.h"
 
 /* ---- two nodes ---- */
@@ -382,7 +383,7 @@ static void an_etcd_that_is_not_there_is_told(void **state)
     struct store *store;
     struct strbuf why;
     (void)state;
-    snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%d", etcd_free_port());
+    snprintf(endpoint, sizeof(endpoint), "http://127.0.0.1:%d", free_port());
     strbuf_init(&why);
     struct store_wake nobody = {NULL, NULL};
     assert_int_equal(store_etcd_open(etcd_place.loop, &config, nobody, &store, &why),

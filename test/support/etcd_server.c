@@ -1,6 +1,5 @@
 #include "etcd_server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "machine.h"
 
 enum {
     START_MS = 30000,
@@ -42,18 +42,6 @@ static const char *program(void)
 bool etcd_cluster_available(void)
 {
     return program() != NULL;
-}
-
-int etcd_free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &length) < 0)
-        die("port");
-    close(fd);
-    return ntohs(address.sin_port);
 }
 
 static void log_path(const struct etcd_cluster *cluster, int index, char path[160])
@@ -209,8 +197,8 @@ static bool start_all(struct etcd_cluster *cluster)
 {
     for (int i = 0; i < cluster->count; i++) {
         struct etcd_member *member = &cluster->members[i];
-        member->client_port = etcd_free_port();
-        member->peer_port = etcd_free_port();
+        member->client_port = free_port();
+        member->peer_port = free_port();
         snprintf(member->endpoint, sizeof(member->endpoint), "%s://127.0.0.1:%d",
                  cluster->is_tls ? "https" : "http", member->client_port);
         cluster->endpoints[i] = member->endpoint;

@@ -41,7 +41,4 @@ void etcd_member_kill(struct etcd_cluster *cluster, int index); /* -9 */
 void etcd_member_restart(struct etcd_cluster *cluster, int index, bool wait);
 void etcd_member_signal(struct etcd_cluster *cluster, int index, int signal);
 
-/* A loopback port that nobody listens on just now. */
-int etcd_free_port(void);
-
 #endif

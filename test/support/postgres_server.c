@@ -1,6 +1,5 @@
 #include "postgres_server.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "machine.h"
 
 enum {
     START_MS = 60000,
@@ -56,18 +56,6 @@ bool postgres_server_available(void)
 {
     char bin[128];
     return find_programs(bin);
-}
-
-static int free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &length) < 0)
-        die("port");
-    close(fd);
-    return ntohs(address.sin_port);
 }
 
 /* ---- its processes ---- */

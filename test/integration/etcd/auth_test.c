@@ -11,21 +11,9 @@
 #include <cmocka.h>
 
 #include "harness.h"
+#include "machine.h"
 
 /* ---- users ---- */
-
-static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void run(const char *format, ...)
-{
-    char command[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command, sizeof(command), format, args);
-    va_end(args);
-    if (system(command) != 0)
-        fail_msg("failed: %s", command);
-}
 
 /* alice may read and write below "a/"; root may do all. */
 static void enable_users(struct harness *h)
@@ -33,11 +21,11 @@ static void enable_users(struct harness *h)
     const char *e = h->cluster.endpoints[0];
     char ctl[128];
     snprintf(ctl, sizeof(ctl), "ETCDCTL_API=3 etcdctl --endpoints %s", e);
-    run("{ %s user add root:rootpw; %s role add root; %s user grant-role root root;"
-        "%s user add alice:alicepw; %s role add a;"
-        "%s role grant-permission a --prefix=true readwrite a/;"
-        "%s user grant-role alice a; %s auth enable; } >/dev/null",
-        ctl, ctl, ctl, ctl, ctl, ctl, ctl, ctl);
+    run_command("{ %s user add root:rootpw; %s role add root; %s user grant-role root root;"
+                "%s user add alice:alicepw; %s role add a;"
+                "%s role grant-permission a --prefix=true readwrite a/;"
+                "%s user grant-role alice a; %s auth enable; } >/dev/null",
+                ctl, ctl, ctl, ctl, ctl, ctl, ctl, ctl);
 }
 
 static void become(struct harness *h, const char *user, const char *password)
@@ -144,7 +132,7 @@ static void make_certificates(struct certificates *c)
         " -extfile server.ext -out server.pem;"
         "$new -subj /CN=client -keyout client.key -out client.csr;"
         "openssl x509 -req -days 2 -in client.csr -CA ca.pem -CAkey ca.key -out client.pem";
-    run(script, c->folder);
+    run_command(script, c->folder);
     snprintf(c->ca, sizeof(c->ca), "%s/ca.pem", c->folder);
     snprintf(c->server, sizeof(c->server), "%s/server.pem", c->folder);
     snprintf(c->server_key, sizeof(c->server_key), "%s/server.key", c->folder);
@@ -241,7 +229,7 @@ static void tls(void **state)
     assert_int_equal(etcd_client_new(h->loop, &plain_config, &h->client, &h->error), OK);
     refused(h, "127.0.0.1:", __LINE__);
     harness_free(h);
-    run("rm -rf %s", c.folder);
+    run_command("rm -rf %s", c.folder);
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "harness.h"
+#include "machine.h"
 
 static struct etcd_client *client_of(struct harness *h, const char *const *endpoints, size_t count)
 {
@@ -64,8 +65,8 @@ static void all_dead_is_said_in_time_with_reasons(void **state)
 {
     struct harness *h = *state;
     char first[64], second[64];
-    snprintf(first, sizeof(first), "http://127.0.0.1:%d", etcd_free_port());
-    snprintf(second, sizeof(second), "http://127.0.0.1:%d", etcd_free_port());
+    snprintf(first, sizeof(first), "http://127.0.0.1:%d", free_port());
+    snprintf(second, sizeof(second), "http://127.0.0.1:%d", free_port());
     use_client(h, client_of(h, (const char *[]){first, second}, 2));
     int64_t since = now_ms();
     struct answer answer = harness_put(h, "x", "1");
@@ -92,7 +93,7 @@ static void the_first_is_dead(void **state)
 {
     struct harness *h = *state;
     char dead[64];
-    snprintf(dead, sizeof(dead), "http://127.0.0.1:%d", etcd_free_port());
+    snprintf(dead, sizeof(dead), "http://127.0.0.1:%d", free_port());
     use_client(h, client_of(h, (const char *[]){dead, h->cluster.endpoints[0]}, 2));
     int64_t since = now_ms();
     struct answer answer = harness_put(h, "x", "1");

@@ -51,62 +51,51 @@ static void test_skipped_by_the_store_is_recorded(void **state)
     assert_true(engine_is_idle(world->engine));
 }
 
+/* One request of a run, and the way in which it goes wrong. */
+struct trouble {
+    const char *name;
+    enum store_op op;
+};
+
+static const struct trouble troubles[] = {
+    {"claim", STORE_CLAIM},   {"take", STORE_TAKE},     {"begin", STORE_BEGIN},
+    {"finish", STORE_FINISH}, {"forget", STORE_FORGET},
+};
+
+/* A tick and a manual run while requests of one kind go through `door` for that long. */
+static void run_behind(enum door door, int64_t for_ms, const struct trouble *trouble)
+{
+    struct world *world = world_new();
+    struct id uid = world_add(world, JOB("* * * * *", "overlap: allow\n"));
+    world_pass(world, MINUTE - SECOND);
+    world->door = door;
+    world->door_op = trouble->op;
+    assert_true(world_trigger(world, &uid));
+    world_pass(world, for_ms);
+    world->door = DOOR_OPEN;
+    world_pass(world, 10 * SECOND);
+    if (world->process_count != 2 || world_count(world, "j", RUN_OK) != 2 ||
+        engine_open_runs(world->engine) != 0 || !engine_is_idle(world->engine))
+        fail_msg("%s: %zu started, %zu ok, %zu open", trouble->name, world->process_count,
+                 world_count(world, "j", RUN_OK), engine_open_runs(world->engine));
+    world_check(world);
+    world_free(world);
+}
+
 /* Done, but the answer is lost: the feed tells, and the run goes on from there. */
 static void test_lost_answers(void **state)
 {
-    static const struct {
-        const char *name;
-        enum store_op op;
-    } cases[] = {
-        {"claim", STORE_CLAIM},   {"take", STORE_TAKE},     {"begin", STORE_BEGIN},
-        {"finish", STORE_FINISH}, {"forget", STORE_FORGET},
-    };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct world *world = world_new();
-        struct id uid = world_add(world, JOB("* * * * *", "overlap: allow\n"));
-        world_pass(world, MINUTE - SECOND);
-        world->door = DOOR_ONE_WAY;
-        world->door_op = cases[i].op;
-        assert_true(world_trigger(world, &uid));
-        world_pass(world, 3 * SECOND);
-        world->door = DOOR_OPEN;
-        world_pass(world, 10 * SECOND);
-        if (world->process_count != 2 || world_count(world, "j", RUN_OK) != 2 ||
-            !engine_is_idle(world->engine))
-            fail_msg("%s: %zu started, %zu ok", cases[i].name, world->process_count,
-                     world_count(world, "j", RUN_OK));
-        world_check(world);
-        world_free(world);
-    }
+    for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++)
+        run_behind(DOOR_ONE_WAY, 3 * SECOND, &troubles[i]);
 }
 
 /* On a store that many share, the feed may tell of a change before its request is answered. */
 static void test_slow_answers(void **state)
 {
-    static const struct {
-        const char *name;
-        enum store_op op;
-    } cases[] = {
-        {"claim", STORE_CLAIM},   {"take", STORE_TAKE},     {"begin", STORE_BEGIN},
-        {"finish", STORE_FINISH}, {"forget", STORE_FORGET},
-    };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct world *world = world_new();
-        struct id uid = world_add(world, JOB("* * * * *", "overlap: allow\n"));
-        world_pass(world, MINUTE - SECOND);
-        world->door = DOOR_SLOW;
-        world->door_op = cases[i].op;
-        assert_true(world_trigger(world, &uid));
-        world_pass(world, 20 * SECOND);
-        if (world->process_count != 2 || world_count(world, "j", RUN_OK) != 2 ||
-            engine_open_runs(world->engine) != 0 || !engine_is_idle(world->engine))
-            fail_msg("%s: %zu started, %zu ok, %zu open", cases[i].name, world->process_count,
-                     world_count(world, "j", RUN_OK), engine_open_runs(world->engine));
-        world_check(world);
-        world_free(world);
-    }
+    for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++)
+        run_behind(DOOR_SLOW, 20 * SECOND, &troubles[i]);
 }
 
 /* The job is deleted while this node's take of its run is on the way. */
