@@ -82,6 +82,7 @@ void metrics_note(struct metrics *metrics, const struct store_change *change,
     case STORE_CHANGE_META:
     case STORE_CHANGE_PEER:
     case STORE_CHANGE_DRAIN:
+    case STORE_CHANGE_DOC:
     case STORE_CHANGE_LOADED:
         break;
     }

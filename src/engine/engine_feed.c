@@ -274,6 +274,8 @@ static void take_change(struct engine *engine, const struct store_change *change
     case STORE_CHANGE_LEADER:
         engine_take_node(engine, change);
         break;
+    case STORE_CHANGE_DOC: /* for those who observe */
+        break;
     case STORE_CHANGE_LOADED:
         take_loaded(engine);
         break;

@@ -94,6 +94,18 @@ static void add_of_node(struct feed *feed, const struct store_change *change)
     }
 }
 
+static void add_doc(struct feed *feed, const struct store_change *change)
+{
+    size_t json_size = change->doc->json ? strlen(change->doc->json) + 1 : 0;
+    struct feed_item *item = append(feed, change, sizeof(*change->doc) + json_size);
+    if (!item)
+        return;
+    struct store_doc *doc = memcpy(item->payload, change->doc, sizeof(*doc));
+    if (json_size)
+        doc->json = memcpy(item->payload + sizeof(*doc), change->doc->json, json_size);
+    item->change.doc = doc;
+}
+
 void feed_add_gone(struct feed *feed, const struct id *id)
 {
     append(feed, &(struct store_change){.kind = STORE_CHANGE_FORGET, .gone_id = *id}, 0);
@@ -109,6 +121,8 @@ void feed_add(struct feed *feed, const struct store_change *change)
         feed_add_entry(feed, change->entry);
     else if (change->meta)
         add_meta(feed, change);
+    else if (change->doc)
+        add_doc(feed, change);
     else
         add_job(feed, change);
 }

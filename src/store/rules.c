@@ -140,6 +140,38 @@ static enum status drain(struct rules *rules, const struct store_drain *drain)
     return st;
 }
 
+static enum status put_doc(struct rules *rules, struct store_put_doc *put)
+{
+    struct store_doc doc = {.json = put->json};
+    int64_t now = 0;
+    put->revision = 0;
+    if (put->json && strlen(put->json) > DOC_JSON_MAX)
+        return E_TOO_LARGE;
+    enum status st = rules->ops->get_doc(rules->tables, put->kind, put->name, &now);
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    bool exists = st == OK;
+    if (!exists && (put->expected_revision > 0 || !put->json)) {
+        put->result = PUT_MISSING;
+        return OK;
+    }
+    if (exists && put->expected_revision != -1 && put->expected_revision != now) {
+        put->result = PUT_CONFLICT;
+        put->revision = now;
+        return OK;
+    }
+    memcpy(doc.kind, put->kind, sizeof(doc.kind));
+    memcpy(doc.name, put->name, sizeof(doc.name));
+    doc.revision = now + 1;
+    st = rules->ops->put_doc(rules->tables, &doc);
+    if (st != OK)
+        return st;
+    put->result = PUT_OK;
+    put->revision = doc.revision;
+    feed_add(rules->feed, &(struct store_change){.kind = STORE_CHANGE_DOC, .doc = &doc});
+    return OK;
+}
+
 static enum status apply_item(struct rules *rules, struct store_request *request, size_t i)
 {
     switch (request->op) {
@@ -163,6 +195,8 @@ static enum status apply_item(struct rules *rules, struct store_request *request
         return rules->ops->set_meta(rules->tables, &request->items.metas[i]);
     case STORE_DRAIN:
         return drain(rules, &request->items.drains[i]);
+    case STORE_PUT_DOC:
+        return put_doc(rules, &request->items.docs[i]);
     }
     return E_INVALID;
 }

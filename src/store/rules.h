@@ -57,6 +57,11 @@ struct tables_ops {
     enum status (*next_fence)(struct tables *tables, int64_t *ret);
     enum status (*set_meta)(struct tables *tables, const struct store_set_meta *meta);
     enum status (*set_drain)(struct tables *tables, const struct store_drain *drain);
+
+    enum status (*get_doc)(struct tables *tables, const char *kind, const char *name,
+                           int64_t *ret_revision);
+    /* Without json: removes one that is there. */
+    enum status (*put_doc)(struct tables *tables, const struct store_doc *doc);
 };
 
 /* Backends embed this. */

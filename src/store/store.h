@@ -1,6 +1,7 @@
-/* The store: what all nodes must agree on. Jobs, cursors, open runs, and the ledger entries and
- * ended runs that the history has not taken over yet. A domain contract, not a key-value API; each
- * backend does it its native way, and test/contract/store_contract.c runs against all of them.
+/* The store: what all nodes must agree on. Jobs, cursors, open runs, small documents, and the
+ * ledger entries and ended runs that the history has not taken over yet. A domain contract, not a
+ * key-value API; each backend does it its native way, and test/contract/store_contract.c runs
+ * against all of them.
  *
  * One thread (the loop's) calls everything here. A request is submitted, and answered later from
  * store_dispatch(), in the order of submission, through its `done`. `done` only stores the result
@@ -36,6 +37,7 @@ enum store_op {
     STORE_ORDER,    /* tell the node that owns a run to kill it */
     STORE_SET_META, /* small facts of this node */
     STORE_DRAIN,    /* a node is to take nothing new, or may again */
+    STORE_PUT_DOC,  /* create, change or delete a document */
 };
 
 enum claim_result {
@@ -181,6 +183,29 @@ struct store_set_meta {
     char value[128];
 };
 
+/* Documents: small named values that all nodes share, such as accounts. The store does not look
+ * into them. */
+enum { DOC_KIND_SIZE = 16, DOC_NAME_SIZE = 128, DOC_JSON_MAX = 64 * 1024 };
+
+struct store_doc {
+    char kind[DOC_KIND_SIZE]; /* [a-z-]: who reads it */
+    char name[DOC_NAME_SIZE]; /* of one kind, no two have the same */
+    const char *json;         /* NULL: it was deleted */
+    int64_t revision;         /* 1 when it is made, one more with each change */
+};
+
+/* Creates (expected_revision 0), replaces (the revision that it has) or, whatever is there, writes
+ * (-1) a document. Without json it is deleted; one that is not there is PUT_MISSING then. Over
+ * DOC_JSON_MAX bytes: E_TOO_LARGE. */
+struct store_put_doc {
+    char kind[DOC_KIND_SIZE];
+    char name[DOC_NAME_SIZE];
+    const char *json; /* copied */
+    int64_t expected_revision;
+    enum put_result result; /* not EXISTS, which is a CONFLICT here */
+    int64_t revision;       /* PUT_OK: the new one; PUT_CONFLICT: the one it is */
+};
+
 struct store_request {
     enum store_op op;
     size_t count;
@@ -195,6 +220,7 @@ struct store_request {
         struct store_order *orders;
         struct store_set_meta *metas;
         struct store_drain *drains;
+        struct store_put_doc *docs;
     } items; /* the caller's; untouched by anyone else until done */
     void (*done)(struct store_request *request, enum status st);
     void *context;
@@ -221,6 +247,7 @@ enum store_change_kind {
     STORE_CHANGE_PEER,   /* a node came, spoke or left: peer is set */
     STORE_CHANGE_DRAIN,  /* a node is to take nothing new, or may again: drain is set */
     STORE_CHANGE_LEADER, /* another node leads, or nobody: leader */
+    STORE_CHANGE_DOC,    /* a document was put or deleted: doc is set */
     STORE_CHANGE_LOADED, /* everything that was there at the start has been fed */
 };
 
@@ -241,6 +268,7 @@ struct store_change {
     const struct peer *peer;
     const struct store_drain *drain;
     const char *leader; /* a node's name; empty: nobody leads */
+    const struct store_doc *doc;
 };
 
 /* ---- the contract ---- */
@@ -271,9 +299,9 @@ static inline void store_dispatch(struct store *store)
     store->ops->dispatch(store);
 }
 
-/* First everything there is (metas, drains, peers, jobs, open and unrecorded runs, entries), then
- * LOADED, then what changes, own changes included, in the order of the store. Own changes are there
- * when `done` of their request is called. False: nothing new now. */
+/* First everything there is (metas, drains, docs, peers, jobs, open and unrecorded runs, entries),
+ * then LOADED, then what changes, own changes included, in the order of the store. Own changes are
+ * there when `done` of their request is called. False: nothing new now. */
 static inline bool store_next_change(struct store *store, struct store_change *ret)
 {
     return store->ops->next_change(store, ret);

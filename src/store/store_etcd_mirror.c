@@ -374,6 +374,7 @@ enum key_kind {
     KEY_META,
     KEY_PEER,
     KEY_DRAIN,
+    KEY_DOC,
     KEY_EPOCH,
     KEY_HALT,
     KEY_OTHER,
@@ -388,8 +389,8 @@ struct mirror_key {
 static const char *const kinds[] = {
     [KEY_JOB] = "jobs/",   [KEY_CURSOR] = "cursors/", [KEY_NAME] = "names/",
     [KEY_RUN] = "runs/",   [KEY_ENTRY] = "entries/",  [KEY_META] = "metas/",
-    [KEY_PEER] = "nodes/", [KEY_DRAIN] = "drains/",   [KEY_EPOCH] = "epoch",
-    [KEY_HALT] = "halt",
+    [KEY_PEER] = "nodes/", [KEY_DRAIN] = "drains/",   [KEY_DOC] = "docs/",
+    [KEY_EPOCH] = "epoch", [KEY_HALT] = "halt",
 };
 
 static void parse_key(const struct mirror *mirror, struct etcd_bytes key, struct mirror_key *ret)
@@ -438,6 +439,8 @@ enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv, struct f
         return mirror_put_peer(&mirror->nodes, key.rest, kv, feed);
     case KEY_DRAIN:
         return mirror_put_drain(&mirror->nodes, key.rest, kv, feed);
+    case KEY_DOC:
+        return mirror_put_doc(&mirror->docs, key.rest, kv, feed);
     case KEY_EPOCH:
         return value_read_epoch(kv, &mirror->epoch);
     case KEY_HALT:
@@ -468,6 +471,8 @@ enum status mirror_delete(struct mirror *mirror, struct etcd_bytes deleted, stru
         mirror_delete_peer(&mirror->nodes, key.rest, feed);
     if (key.kind == KEY_DRAIN)
         mirror_delete_drain(&mirror->nodes, key.rest, feed);
+    if (key.kind == KEY_DOC)
+        mirror_delete_doc(&mirror->docs, key.rest, feed);
     if (key.kind == KEY_HALT)
         delete_halt(mirror);
     return OK;
@@ -535,6 +540,7 @@ void mirror_feed_difference(const struct mirror *before, const struct mirror *no
     const void *item;
     size_t at;
     mirror_nodes_feed_difference(before ? &before->nodes : NULL, &now->nodes, feed);
+    mirror_docs_feed_difference(before ? &before->docs : NULL, &now->docs, feed);
     for (at = 0; (item = table_next(&now->jobs, &at));)
         feed_job_difference(before, item, feed);
     for (at = 0; (item = table_next(&now->jobs, &at));)
@@ -558,6 +564,7 @@ void mirror_init(struct mirror *mirror, const char *prefix, const char *node)
     table_init(&mirror->runs, &runs_type);
     table_init(&mirror->entries, &entries_type);
     mirror_nodes_init(&mirror->nodes);
+    mirror_docs_init(&mirror->docs);
 }
 
 static void release_table(struct table *table)
@@ -578,6 +585,7 @@ void mirror_release(struct mirror *mirror)
         release_job(job);
     table_release(&mirror->jobs);
     mirror_nodes_release(&mirror->nodes);
+    mirror_docs_release(&mirror->docs);
     feed_release(&mirror->metas);
     free(mirror->halt);
 }

@@ -7,6 +7,7 @@
 
 #include "etcd.h"
 #include "rules.h"
+#include "store_etcd_mirror_docs.h"
 #include "store_etcd_mirror_nodes.h"
 #include "store_etcd_value.h"
 #include "table.h"
@@ -44,6 +45,7 @@ struct mirror {
     const char *prefix, *node; /* borrowed */
     struct table jobs, names, runs, entries;
     struct mirror_nodes nodes;
+    struct table docs;
     struct epoch epoch;    /* listed before the runs, whose numbers rest on it */
     char *halt;            /* why nothing is to be done; NULL: nobody says so */
     int64_t halt_revision; /* 0: there is no such key */

@@ -302,6 +302,39 @@ static enum status set_drain(struct tables *tables, const struct store_drain *dr
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
+static struct plan_key plan_doc_key(struct plan *plan, const char *kind, const char *name)
+{
+    char rest[DOC_KIND_SIZE + DOC_NAME_SIZE];
+    snprintf(rest, sizeof(rest), "%s/%s", kind, name);
+    return plan_key(plan, "docs", rest);
+}
+
+static enum status get_doc(struct tables *tables, const char *kind, const char *name,
+                           int64_t *ret_revision)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_doc *known = mirror_find_doc(&plan->mirror->docs, kind, name);
+    enum status st =
+        plan_compare_key(plan, plan_doc_key(plan, kind, name), known ? known->mod_revision : 0);
+    if (st != OK)
+        return st;
+    if (!known)
+        return E_NOT_FOUND;
+    *ret_revision = known->doc.revision;
+    return OK;
+}
+
+static enum status put_doc(struct tables *tables, const struct store_doc *doc)
+{
+    struct plan *plan = (struct plan *)tables;
+    struct plan_key key = plan_doc_key(plan, doc->kind, doc->name);
+    if (!doc->json)
+        return plan_delete(plan, key);
+    size_t value_at = plan->bytes.length;
+    value_write_doc(&plan->bytes, doc);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
+}
+
 const struct tables_ops plan_tables_ops = {
     .get_job = get_job,
     .find_name = find_name,
@@ -321,4 +354,6 @@ const struct tables_ops plan_tables_ops = {
     .next_fence = next_fence,
     .set_meta = set_meta,
     .set_drain = set_drain,
+    .get_doc = get_doc,
+    .put_doc = put_doc,
 };

@@ -329,6 +329,25 @@ enum status value_read_entry(const struct etcd_kv *kv, struct ledger_entry *ret)
     return from.failed;
 }
 
+void value_write_doc(struct strbuf *to, const struct store_doc *doc)
+{
+    strbuf_addc(to, VALUE_VERSION);
+    write_number(to, doc->revision);
+    write_text(to, doc->json);
+}
+
+enum status value_read_doc(const struct etcd_kv *kv, int64_t *revision, char **json)
+{
+    struct reader from = open_value(kv);
+    int64_t read = from.failed == OK ? read_number(&from) : 0;
+    char *text = from.failed == OK ? read_text(&from) : NULL;
+    if (from.failed != OK)
+        return from.failed;
+    *revision = read;
+    *json = text;
+    return OK;
+}
+
 void value_write_name(struct strbuf *to, const struct id *uid)
 {
     strbuf_addc(to, VALUE_VERSION);

@@ -33,6 +33,7 @@ void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell 
 /* A seq of 0, and a BEGUN run's fence of 0, are the number of the write itself. */
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place);
 void value_write_entry(struct strbuf *to, const struct ledger_entry *entry);
+void value_write_doc(struct strbuf *to, const struct store_doc *doc);
 void value_write_name(struct strbuf *to, const struct id *uid);
 void value_write_epoch(struct strbuf *to, const struct epoch *epoch);
 
@@ -44,6 +45,8 @@ MUST_CHECK enum status value_read_cursor(const struct etcd_kv *kv, struct job_ro
 MUST_CHECK enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch,
                                       struct run_row *ret, enum tell *tell);
 MUST_CHECK enum status value_read_entry(const struct etcd_kv *kv, struct ledger_entry *ret);
+MUST_CHECK enum status value_read_doc(const struct etcd_kv *kv, int64_t *revision,
+                                      char **json); /* the caller's */
 MUST_CHECK enum status value_read_name(const struct etcd_kv *kv, struct id *ret);
 MUST_CHECK enum status value_read_epoch(const struct etcd_kv *kv, struct epoch *ret);
 

@@ -98,6 +98,13 @@ static void reload_nodes(struct store_memory *store)
                                                       .leader = data->leader->self.name});
 }
 
+static void reload_docs(struct store_memory *store)
+{
+    const struct memory_doc *doc;
+    for (size_t at = 0; (doc = table_next(&store->data->docs, &at));)
+        feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_DOC, .doc = &doc->doc});
+}
+
 static void reload_runs(struct store_memory *store, const struct memory_job *job)
 {
     const struct memory_run *run;
@@ -131,6 +138,7 @@ void store_memory_reload(struct store *store)
     size_t at;
     feed_release(&memory->feed);
     reload_nodes(memory);
+    reload_docs(memory);
     for (at = 0; (item = table_next(&memory->data->jobs, &at));)
         reload_job(memory, item);
     for (at = 0; (item = table_next(&memory->data->jobs, &at));)

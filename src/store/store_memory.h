@@ -24,6 +24,11 @@ struct memory_job {
     struct run_list runs;
 };
 
+struct memory_doc {
+    struct store_doc doc;
+    char *json;
+};
+
 /* A node's view. */
 struct store_memory {
     struct store base;
@@ -46,6 +51,7 @@ struct memory_data {
     struct table jobs;  /* by uid */
     struct table names; /* the same jobs by name, those that are not deleted */
     struct table runs, entries;
+    struct table docs; /* by kind and name */
     struct store_drain drains[MEMORY_DRAINS];
     size_t drain_count;
     int64_t last_seq, last_fence, last_joined;

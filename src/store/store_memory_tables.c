@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doc_key.h"
 #include "hash.h"
 
 /* ---- the tables' keys ---- */
@@ -53,10 +54,21 @@ static bool entry_has_id(const void *item, const void *key)
     return id_compare(&((const struct ledger_entry *)item)->id, key) == 0;
 }
 
+static uint64_t memory_doc_hash(const void *item)
+{
+    return doc_hash(&((const struct memory_doc *)item)->doc);
+}
+
+static bool memory_doc_is(const void *item, const void *key)
+{
+    return doc_is(&((const struct memory_doc *)item)->doc, key);
+}
+
 static const struct table_type jobs_type = {job_hash, job_has_uid};
 static const struct table_type names_type = {name_hash, job_has_name};
 static const struct table_type runs_type = {run_hash, run_has_id};
 static const struct table_type entries_type = {entry_hash, entry_has_id};
+static const struct table_type docs_type = {memory_doc_hash, memory_doc_is};
 
 static struct memory_data *of_tables(struct tables *tables)
 {
@@ -315,6 +327,54 @@ static enum status set_drain(struct tables *tables, const struct store_drain *dr
     return OK;
 }
 
+static struct memory_doc *find_doc(struct tables *tables, const char *kind, const char *name)
+{
+    struct store_doc key;
+    doc_key(kind, name, &key);
+    return table_find(&of_tables(tables)->docs, doc_hash(&key), &key);
+}
+
+static enum status get_doc(struct tables *tables, const char *kind, const char *name,
+                           int64_t *ret_revision)
+{
+    const struct memory_doc *known = find_doc(tables, kind, name);
+    if (known)
+        *ret_revision = known->doc.revision;
+    return known ? OK : E_NOT_FOUND;
+}
+
+static void free_doc(struct memory_doc *doc)
+{
+    free(doc->json);
+    free(doc);
+}
+
+static enum status add_doc(struct memory_data *data, const struct store_doc *doc)
+{
+    struct memory_doc *fresh = calloc(1, sizeof(*fresh));
+    char *json = strdup(doc->json);
+    if (fresh && json) {
+        *fresh = (struct memory_doc){*doc, json};
+        fresh->doc.json = json;
+        if (table_insert(&data->docs, fresh) == OK)
+            return OK;
+    }
+    free(json);
+    free(fresh);
+    return E_NOMEM;
+}
+
+static enum status put_doc(struct tables *tables, const struct store_doc *doc)
+{
+    struct memory_data *data = of_tables(tables);
+    struct memory_doc *old = find_doc(tables, doc->kind, doc->name);
+    if (old) {
+        table_remove(&data->docs, old);
+        free_doc(old);
+    }
+    return doc->json ? add_doc(data, doc) : OK;
+}
+
 static const struct tables_ops tables_ops = {
     .get_job = get_job,
     .find_name = find_name,
@@ -334,6 +394,8 @@ static const struct tables_ops tables_ops = {
     .next_fence = next_fence,
     .set_meta = set_meta,
     .set_drain = set_drain,
+    .get_doc = get_doc,
+    .put_doc = put_doc,
 };
 
 struct memory_data *memory_data_new(void)
@@ -347,6 +409,7 @@ struct memory_data *memory_data_new(void)
     table_init(&data->names, &names_type);
     table_init(&data->runs, &runs_type);
     table_init(&data->entries, &entries_type);
+    table_init(&data->docs, &docs_type);
     return data;
 }
 
@@ -363,9 +426,12 @@ void memory_data_free(struct memory_data *data)
         free(item);
     for (at = 0; (item = table_next(&data->entries, &at));)
         free(item);
+    for (at = 0; (item = table_next(&data->docs, &at));)
+        free_doc(item);
     table_release(&data->jobs);
     table_release(&data->names);
     table_release(&data->runs);
     table_release(&data->entries);
+    table_release(&data->docs);
     free(data);
 }

@@ -54,6 +54,9 @@ enum sql {
     SQL_SET_META,
     SQL_ADD_DRAIN,
     SQL_REMOVE_DRAIN,
+    SQL_GET_DOC,
+    SQL_PUT_DOC,
+    SQL_REMOVE_DOC,
     SQL_STATEMENTS,
 };
 

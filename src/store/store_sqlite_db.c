@@ -52,6 +52,10 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_SET_META] = "INSERT OR REPLACE INTO metas (key, value) VALUES (?1, ?2)",
     [SQL_ADD_DRAIN] = "INSERT OR REPLACE INTO drains (node, asked_by) VALUES (?1, ?2)",
     [SQL_REMOVE_DRAIN] = "DELETE FROM drains WHERE node = ?1",
+    [SQL_GET_DOC] = "SELECT revision FROM docs WHERE kind = ?1 AND name = ?2",
+    [SQL_PUT_DOC] = "INSERT OR REPLACE INTO docs (kind, name, revision, json)"
+                    " VALUES (?1, ?2, ?3, ?4)",
+    [SQL_REMOVE_DOC] = "DELETE FROM docs WHERE kind = ?1 AND name = ?2",
 };
 
 static enum status fail(struct sqlite_db *db, int rc)

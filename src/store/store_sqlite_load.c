@@ -14,6 +14,7 @@ struct sqlite_loader {
     struct ledger_entry entry;
     struct store_set_meta meta;
     struct store_drain drain;
+    struct store_doc doc;
 };
 
 static bool load_meta(struct sqlite_loader *loader, struct store_change *ret)
@@ -33,6 +34,17 @@ static bool load_drain(struct sqlite_loader *loader, struct store_change *ret)
     sqlite_read_text(loader->stmt, 1, drain->by, sizeof(drain->by));
     *ret = (struct store_change){.kind = STORE_CHANGE_DRAIN, .drain = drain};
     return true;
+}
+
+static bool load_doc(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct store_doc *doc = &loader->doc;
+    sqlite_read_text(loader->stmt, 0, doc->kind, sizeof(doc->kind));
+    sqlite_read_text(loader->stmt, 1, doc->name, sizeof(doc->name));
+    doc->revision = sqlite3_column_int64(loader->stmt, 2);
+    doc->json = (const char *)sqlite3_column_text(loader->stmt, 3);
+    *ret = (struct store_change){.kind = STORE_CHANGE_DOC, .doc = doc};
+    return doc->json != NULL;
 }
 
 /* The texts stay in SQLite's memory, which is theirs until the next row. */
@@ -99,6 +111,7 @@ static const struct {
 } phases[] = {
     {"SELECT key, value FROM metas", load_meta},
     {"SELECT node, asked_by FROM drains", load_drain},
+    {"SELECT kind, name, revision, json FROM docs", load_doc},
     {"SELECT " JOB_COLUMNS ", name, json FROM jobs JOIN definitions ON definitions.uid = jobs.uid",
      load_job},
     {"SELECT " RUN_COLUMNS ", seq FROM runs ORDER BY seq", load_run},

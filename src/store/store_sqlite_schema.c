@@ -42,6 +42,9 @@ static const char *const migrations[] = {
 
     "ALTER TABLE entries ADD COLUMN node TEXT NOT NULL DEFAULT '';"
     "CREATE TABLE drains (node TEXT PRIMARY KEY, asked_by TEXT NOT NULL) WITHOUT ROWID;",
+
+    "CREATE TABLE docs (kind TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL,"
+    " json TEXT NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

@@ -330,6 +330,38 @@ static enum status set_drain(struct tables *tables, const struct store_drain *dr
     return sqlite_finish(t, SQL_ADD_DRAIN);
 }
 
+static sqlite3_stmt *with_doc(struct sqlite_db *t, enum sql which, const char *kind,
+                              const char *name)
+{
+    bind_text(t->stmts[which], 1, kind);
+    bind_text(t->stmts[which], 2, name);
+    return t->stmts[which];
+}
+
+static enum status get_doc(struct tables *tables, const char *kind, const char *name,
+                           int64_t *ret_revision)
+{
+    struct sqlite_db *t = (struct sqlite_db *)tables;
+    sqlite3_stmt *stmt = with_doc(t, SQL_GET_DOC, kind, name);
+    enum status st = sqlite_first_row(t, SQL_GET_DOC);
+    if (st == OK)
+        *ret_revision = sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
+    return st;
+}
+
+static enum status put_doc(struct tables *tables, const struct store_doc *doc)
+{
+    struct sqlite_db *t = (struct sqlite_db *)tables;
+    enum sql which = doc->json ? SQL_PUT_DOC : SQL_REMOVE_DOC;
+    sqlite3_stmt *stmt = with_doc(t, which, doc->kind, doc->name);
+    if (doc->json) {
+        sqlite3_bind_int64(stmt, 3, doc->revision);
+        bind_text(stmt, 4, doc->json);
+    }
+    return sqlite_finish(t, which);
+}
+
 const struct tables_ops sqlite_tables_ops = {
     .get_job = get_job,
     .find_name = find_name,
@@ -349,4 +381,6 @@ const struct tables_ops sqlite_tables_ops = {
     .next_fence = next_fence,
     .set_meta = set_meta,
     .set_drain = set_drain,
+    .get_doc = get_doc,
+    .put_doc = put_doc,
 };

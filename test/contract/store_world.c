@@ -23,6 +23,8 @@ static void forget_picture(struct picture *picture)
     free(picture->jobs);
     free(picture->runs);
     free(picture->entries);
+    for (size_t i = 0; i < picture->doc_count; i++)
+        free(picture->docs[i].json);
     *picture = (struct picture){0};
 }
 
@@ -126,6 +128,26 @@ static void draw_drain(struct picture *picture, const struct store_drain *drain)
         picture->drains[i] = picture->drains[--picture->drain_count];
 }
 
+static void draw_doc(struct picture *picture, const struct store_doc *doc)
+{
+    size_t i = 0;
+    while (i < picture->doc_count && (strcmp(picture->docs[i].kind, doc->kind) != 0 ||
+                                      strcmp(picture->docs[i].name, doc->name) != 0))
+        i++;
+    assert_in_range(i, 0, 7);
+    struct seen_doc *seen = &picture->docs[i];
+    if (i < picture->doc_count) {
+        free(seen->json);
+        *seen = picture->docs[--picture->doc_count];
+    }
+    if (!doc->json)
+        return;
+    seen = &picture->docs[picture->doc_count++];
+    *seen = (struct seen_doc){.revision = doc->revision, .json = strdup(doc->json)};
+    memcpy(seen->kind, doc->kind, sizeof(seen->kind));
+    memcpy(seen->name, doc->name, sizeof(seen->name));
+}
+
 static void draw(struct picture *picture, const struct store_change *change)
 {
     picture->changes[change->kind]++;
@@ -157,6 +179,9 @@ static void draw(struct picture *picture, const struct store_change *change)
         break;
     case STORE_CHANGE_DRAIN:
         draw_drain(picture, change->drain);
+        break;
+    case STORE_CHANGE_DOC:
+        draw_doc(picture, change->doc);
         break;
     case STORE_CHANGE_LEADER:
         assert_string_not_equal(picture->leader, change->leader); /* it is news */
@@ -226,7 +251,7 @@ static int compare_lines(const void *a, const void *b)
 static char *describe(const struct picture *picture)
 {
     size_t n = 0, count = picture->job_count + picture->run_count + picture->entry_count +
-                          picture->drain_count;
+                          picture->drain_count + picture->doc_count;
     char **lines = calloc(count + 1, sizeof(*lines));
     struct strbuf text;
     assert_non_null(lines);
@@ -245,6 +270,12 @@ static char *describe(const struct picture *picture)
     }
     for (size_t i = 0; i < picture->drain_count; i++, n++) {
         strbuf_addf(&text, "drain %s by %s", picture->drains[i].node, picture->drains[i].by);
+        lines[n] = strbuf_detach(&text);
+    }
+    for (size_t i = 0; i < picture->doc_count; i++, n++) {
+        const struct seen_doc *doc = &picture->docs[i];
+        strbuf_addf(&text, "doc %s %s rev %lld %s", doc->kind, doc->name, (long long)doc->revision,
+                    doc->json);
         lines[n] = strbuf_detach(&text);
     }
     qsort(lines, count, sizeof(*lines), compare_lines);
@@ -575,6 +606,16 @@ bool sees_alive(const struct world *world, const char *name)
 {
     const struct peer *peer = look_for_peer(world, name);
     return peer && peer->is_alive;
+}
+
+const struct seen_doc *look_for_doc(const struct world *world, const char *kind, const char *name)
+{
+    for (size_t i = 0; i < world->picture.doc_count; i++) {
+        const struct seen_doc *doc = &world->picture.docs[i];
+        if (strcmp(doc->kind, kind) == 0 && strcmp(doc->name, name) == 0)
+            return doc;
+    }
+    return NULL;
 }
 
 const struct store_drain *look_for_drain(const struct world *world, const char *node)

@@ -25,6 +25,12 @@ struct seen_run {
     char kill_by[64];
 };
 
+struct seen_doc {
+    char kind[DOC_KIND_SIZE], name[DOC_NAME_SIZE];
+    int64_t revision;
+    char *json;
+};
+
 /* What the feed has told, by now. */
 struct picture {
     struct seen_job *jobs;
@@ -37,6 +43,8 @@ struct picture {
     size_t meta_count;
     struct store_drain drains[8]; /* those that hold */
     size_t drain_count;
+    struct seen_doc docs[8]; /* those that are there */
+    size_t doc_count;
     struct peer peers[8]; /* as they were told last, also those that are gone */
     size_t peer_count;
     char leader[64]; /* empty: nobody */
@@ -119,6 +127,7 @@ void announce(struct world *world, const struct peer *peer);
 const struct peer *look_for_peer(const struct world *world, const char *name); /* NULL: none */
 bool sees_alive(const struct world *world, const char *name);
 const struct store_drain *look_for_drain(const struct world *world, const char *node);
+const struct seen_doc *look_for_doc(const struct world *world, const char *kind, const char *name);
 /* Announces, and waits until its feed has told it. */
 void join(struct world *world, const struct peer *peer);
 
@@ -135,6 +144,6 @@ struct contract_test {
     }
 
 extern const struct contract_test claim_tests[], run_tests[], job_tests[], feed_tests[],
-    node_tests[];
+    node_tests[], doc_tests[];
 
 #endif

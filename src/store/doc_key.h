@@ -1,0 +1,28 @@
+/* Documents in hash tables, by kind and name; a store_doc of nothing else is the key. */
+#ifndef PEAL_DOC_KEY_H
+#define PEAL_DOC_KEY_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "hash.h"
+#include "store.h"
+
+static inline void doc_key(const char *kind, const char *name, struct store_doc *ret)
+{
+    *ret = (struct store_doc){.json = NULL};
+    snprintf(ret->kind, sizeof(ret->kind), "%s", kind);
+    snprintf(ret->name, sizeof(ret->name), "%s", name);
+}
+
+static inline uint64_t doc_hash(const struct store_doc *doc)
+{
+    return hash_text(hash_text(0, doc->kind), doc->name);
+}
+
+static inline bool doc_is(const struct store_doc *doc, const struct store_doc *key)
+{
+    return strcmp(doc->kind, key->kind) == 0 && strcmp(doc->name, key->name) == 0;
+}
+
+#endif
