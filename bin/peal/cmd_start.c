@@ -44,7 +44,7 @@ const struct command cmd_start = {
             "Usage: peal start [-d] [options]\n"
             "\n"
             "Stopping or restarting the agent leaves running jobs alone. Exit status 4: another\n"
-            "agent uses the data folder.\n"
+            "agent uses the data folder, or is the node of that name.\n"
             "\n"
             "Options:\n"
             "  -d, --detach     in the background, as soon as it is ready\n" DAEMON_HELP,

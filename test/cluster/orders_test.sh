@@ -87,13 +87,11 @@ expect_status 0
 
 run peal start -d --data "$scratch/twin" --store "etcd://$endpoints$prefix" --node-id b \
     --listen none
-nodes+=(twin)
-twin_is_refused() {
-    grep -q 'another agent' "$scratch/twin/peal.log" "$scratch/err"
-}
-wait_for 10 twin_is_refused
-run peal stop --data "$scratch/twin"
-nodes=(api a b)
+expect_status 4
+expect_stderr_has 'another agent'
+expect_stderr_lacks 'peal started'
+run peal state --data "$scratch/twin"
+expect_status 3
 wait_for 5 node_is b ready api # the one that was there before
 
 # ---- another cluster in the same etcd ----

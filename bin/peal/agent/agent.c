@@ -25,7 +25,8 @@
 enum {
     STOP_WITHIN_MS = 10000, /* how long the end waits for what is on its way to the disk */
     ZONES_EVERY_MS = 600000,
-    JOIN_WITHIN_MS = 3000, /* how long being ready waits for the other nodes to know of this one */
+    JOIN_WITHIN_MS = 9000, /* how long being ready waits to be let in; that another agent has this
+                              node's name is certain after its lease, 5 s, and 2 s more */
 };
 
 struct agent {
@@ -42,9 +43,11 @@ struct agent {
     struct loop_fd *wake_watch, *timer_watch, *signal_watch;
     struct loop_timer *stop_timer, *zones_timer;
     int64_t started_ms;
-    int64_t armed_ms; /* what timer_fd is set to */
-    bool is_set_up;   /* else there are no turns: the loop may run while parts are missing */
+    struct boot_ms loaded_at; /* 0: not yet */
+    int64_t armed_ms;         /* what timer_fd is set to */
+    bool is_set_up; /* else there are no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
+    bool is_refused; /* another agent has this node's name */
     void (*ready)(void *context);
     void *ready_context;
 };
@@ -94,13 +97,28 @@ static void arm(struct agent *agent, struct wall_ms at)
     timerfd_settime(agent->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL);
 }
 
-/* Jobs are loaded, and the node is one of the cluster's; a store that does not let it in, or is
- * away just now, is told by the state, and does not keep it from serving. */
-static bool is_ready(const struct agent *agent, struct now now)
+/* Jobs are loaded, and the node is one of the cluster's; a store that is away just now is told by
+ * the state, and does not keep it from serving. */
+static bool is_ready(struct agent *agent, struct now now)
 {
-    return engine_is_loaded(agent->engine) &&
-           (peers_is_alive(engine_peers(agent->engine), agent->data.node) ||
-            now.wall.ms - agent->started_ms > JOIN_WITHIN_MS);
+    if (!engine_is_loaded(agent->engine))
+        return false;
+    if (!agent->loaded_at.ms)
+        agent->loaded_at = now.boot;
+    return engine_is_joined(agent->engine) || now.boot.ms - agent->loaded_at.ms > JOIN_WITHIN_MS;
+}
+
+/* Before it is ready only: one that was let in, and lost its name while it was cut off, keeps what
+ * it runs and says so in its state. */
+static bool is_refused(struct agent *agent)
+{
+    struct strbuf why;
+    if (engine_is_joined(agent->engine))
+        return false;
+    strbuf_init(&why);
+    agent->is_refused = store_health(agent->data.store, &why) == E_CONFLICT;
+    strbuf_release(&why);
+    return agent->is_refused;
 }
 
 static void tell_ready(struct agent *agent)
@@ -118,6 +136,10 @@ static void turn(struct agent *agent)
     if (!agent->is_set_up)
         return;
     engine_step(agent->engine, now);
+    if (!agent->told_ready && is_refused(agent)) {
+        loop_stop(agent->loop);
+        return;
+    }
     if (!agent->told_ready && is_ready(agent, now))
         tell_ready(agent);
     if (agent->stopping && engine_is_idle(agent->engine) && !api_open_requests(agent->api)) {
@@ -470,7 +492,10 @@ enum status agent_run(struct agent_config *config, void (*ready)(void *context),
         wake(&agent);
         if (!agent.stopping)
             loop_run(agent.loop);
-        agent_log_event(agent.log, "stopped", "node=%s", agent.data.node);
+        if (agent.is_refused)
+            st = store_health(agent.data.store, why);
+        agent_log_event(agent.log, "stopped", "node=%s%s", agent.data.node,
+                        agent.is_refused ? " why=\"another agent has its name\"" : "");
         data_folder_remove_pid(config->data);
     } else if (!why->length) {
         strbuf_adds(why, status_text(st));
