@@ -77,7 +77,7 @@ static json_t *encode_next(const struct why_facts *facts)
 static bool fill_facts(struct call *call, struct why_facts *ret, struct job **definition)
 {
     const struct why *why = call->state;
-    const struct engine *engine = call->api->ports.engine;
+    struct engine *engine = call->api->ports.engine;
     struct why_facts facts = {.tick_ms = why->tick_ms, .now_ms = call->now_ms};
     facts.job = catalog_by_uid(engine_catalog(call->api->ports.engine), &why->job_uid);
     if (!facts.job) {
@@ -95,6 +95,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
         facts.after_ms = catalog_job_next(facts.job, why->tick_ms, INT64_MIN);
     }
     facts.draining = engine_is_draining(engine);
+    facts.nobody = !engine_has_node(engine, facts.job->where);
     facts.any_tick = why->any_tick;
     *ret = facts;
     return true;
@@ -116,6 +117,8 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         why_tell_entry(entry, &answer);
     else
         why_explain(&facts, &answer);
+    if (run && run->state == RUN_DUE && facts.nobody)
+        why_tell_nobody(facts.job->where, &answer);
     if (run && why->any_tick)
         answer.tick_ms = run->tick_ms;
     json_t *value = encode_answer(&answer);

@@ -109,6 +109,14 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
     }
 }
 
+void why_tell_nobody(const char *where, struct why_answer *answer)
+{
+    answer->reason = REASON_NO_NODE;
+    strbuf_reset(&answer->text);
+    strbuf_addf(&answer->text,
+                "It is due, but no node has the labels of its where: %s. See `peal nodes`.", where);
+}
+
 void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer)
 {
     struct strbuf *out = &answer->text;
@@ -155,6 +163,9 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else if (facts->tick_ms <= facts->definition->skip_until_ms) {
         answer->reason = REASON_SKIP_NEXT;
         strbuf_adds(out, ", and will be skipped, as a person asked");
+    } else if (facts->nobody) {
+        answer->reason = REASON_NO_NODE;
+        strbuf_addf(out, ", but no node has the labels of its where: %s", facts->job->where);
     } else if (facts->draining) {
         strbuf_adds(out, ", but this agent is draining and starts nothing");
     }
@@ -169,11 +180,13 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         answer->reason = REASON_PAUSED;
         strbuf_adds(out, "It was skipped: the job is paused. It will be on record within an hour, "
                          "or when the job is resumed.");
+    } else if (facts->nobody) {
+        why_tell_nobody(facts->job->where, answer);
     } else if (facts->draining) {
         strbuf_adds(out, "It is due, but this agent is draining and starts nothing.");
     } else {
         strbuf_adds(out, "It is due and being dealt with; ask again in a moment, and see `peal "
-                         "status` if this goes on.");
+                         "state` if this goes on.");
     }
 }
 

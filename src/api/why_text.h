@@ -18,6 +18,8 @@ struct why_answer {
 void why_answer_init(struct why_answer *answer, int64_t tick_ms);
 
 void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answer);
+/* It is due, and no node has the labels of its job's `where`. */
+void why_tell_nobody(const char *where, struct why_answer *answer);
 void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer);
 
 /* What there is to say about a tick of which nothing is on record. */
@@ -29,6 +31,7 @@ struct why_facts {
     bool is_tick;                /* of the schedule as it is now */
     int64_t before_ms, after_ms; /* the nearest ticks; NEVER_MS: none */
     bool draining;
+    bool nobody; /* has the labels of the job's `where` */
 };
 
 /* States besides those of runs: none, not_a_tick, upcoming, before_creation, waiting, unknown. */

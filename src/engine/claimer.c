@@ -132,6 +132,8 @@ static void fill_entries(struct claimer *claimer, const struct catalog_job *job,
         entry->recorded_ms = claimer->now.wall.ms;
         snprintf(entry->job_name, sizeof(entry->job_name), "%s", job->name);
         snprintf(entry->node, sizeof(entry->node), "%s", claimer->node);
+        if (entry->reason == REASON_NO_NODE)
+            placement_tell_nobody(job->where, entry->detail, sizeof(entry->detail));
     }
 }
 

@@ -40,8 +40,8 @@ static void init_parts(struct engine *engine)
     engine->runner.on_time_ms = config->on_time_ms;
     recorder_init(&engine->recorder, ports, config->node, &engine->catalog, &engine->planner,
                   &engine->runs);
-    sweeper_init(&engine->sweeper, ports, config->node, &engine->peers, &engine->runs,
-                 &engine->recorder);
+    sweeper_init(&engine->sweeper, ports, config->node, &engine->peers, &engine->placement,
+                 &engine->runs, &engine->recorder);
     engine->sweeper.on_time_ms = config->on_time_ms;
 }
 
@@ -257,7 +257,8 @@ void engine_each_open_run(const struct engine *engine,
     struct open_run *open;
     for (int phase = 0; phase < OPEN_PHASES; phase++) {
         TAILQ_FOREACH (open, &engine->runs.phases[phase], in_phase) {
-            visit(context, &open->run);
+            if (!open_run_is_kept(open, engine->now.wall))
+                visit(context, &open->run);
         }
     }
 }
@@ -266,6 +267,11 @@ const struct run *engine_find_run(const struct engine *engine, const struct id *
 {
     const struct open_run *open = open_runs_find(&engine->runs, run_id);
     return open ? &open->run : NULL;
+}
+
+bool engine_has_node(struct engine *engine, const char *where)
+{
+    return !engine->placement.count || placement_has_node(&engine->placement, where);
 }
 
 void engine_set_observer(struct engine *engine, struct change_observer observer)

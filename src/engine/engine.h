@@ -54,11 +54,15 @@ const struct peers *engine_peers(const struct engine *engine);
 /* What the API shows. */
 struct catalog *engine_catalog(struct engine *engine);
 
+/* Is a node there whose labels fit? `where` NULL: any does. */
+bool engine_has_node(struct engine *engine, const char *where);
+
 /* One, or none: NULL. */
 void engine_set_observer(struct engine *engine, struct change_observer observer);
 
 /* Visits the open runs of all nodes: QUEUED to RUNNING (what runs on another node is BEGUN), and
- * ended ones that the history does not have yet. */
+ * ended ones that the history does not have yet. Lost ones that are on record, and only wait for
+ * their node to come back, are not among them; engine_find_run finds them. */
 void engine_each_open_run(const struct engine *engine,
                           void (*visit)(void *context, const struct run *run), void *context);
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id);

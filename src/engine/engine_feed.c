@@ -1,4 +1,5 @@
 /* What the store tells. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine_internal.h"
@@ -18,8 +19,10 @@ static void rank_again(struct engine *engine, const struct id *job_uid)
     struct open_run *open;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
         TAILQ_FOREACH (open, &engine->runs.phases[phases[i]], in_phase) {
-            if (id_compare(&open->run.job_uid, job_uid) == 0)
+            if (id_compare(&open->run.job_uid, job_uid) == 0) {
                 open->ranked = 0;
+                engine->sweeper.has_news = true;
+            }
         }
     }
 }
@@ -83,12 +86,21 @@ static void replan_job_of(struct engine *engine, const struct run *run)
         engine_put_plan(engine, job);
 }
 
+/* It may be that there is none that may run it. */
+static void look_for_a_node(struct engine *engine, const struct run *run)
+{
+    const struct catalog_job *job =
+        run->state == RUN_DUE ? catalog_by_uid(&engine->catalog, &run->job_uid) : NULL;
+    engine->sweeper.has_news |= job && job->where;
+}
+
 /* The run as the store has it, in the phase that follows from that. */
 static void follow(struct engine *engine, struct open_run *open, const struct run *run,
                    enum open_phase phase)
 {
     if (run->state == RUN_DUE && open->run.state != RUN_DUE)
         open->seen = engine->now.boot;
+    look_for_a_node(engine, run);
     open->run = *run;
     if (open->phase != phase)
         open_runs_move(&engine->runs, open, phase);
@@ -132,6 +144,16 @@ static void take_new_run(struct engine *engine, const struct run *run)
     replan_job_of(engine, run);
 }
 
+/* The history is reading what is being recorded. */
+static void keep_news(struct engine *engine, struct open_run *open, const struct run *run)
+{
+    if (!open->news && !(open->news = malloc(sizeof(*open->news)))) {
+        ports_log(&engine->ports, "run_dropped", "job=%s error=\"out of memory\"", run->job_name);
+        return;
+    }
+    *open->news = *run;
+}
+
 /* What the store has ended before it was begun here stays so; of what is begun here, this node's
  * own steps are the truth. */
 static void take_end(struct engine *engine, struct open_run *open, const struct run *run)
@@ -140,6 +162,10 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
     bool was_open = open->phase < OPEN_FINISHED;
     if (open->phase == OPEN_FINISHED && !ours) { /* adopted, and its node has come back */
         open->run = *run;
+        return;
+    }
+    if (open->phase == OPEN_RECORDING && !ours) {
+        keep_news(engine, open, run);
         return;
     }
     bool is_taken_over = open_run_ended_unbegun(open) && !ours;
@@ -206,6 +232,7 @@ static void take_forget(struct engine *engine, const struct id *id)
         recorder_forget_entry(&engine->recorder, id);
         return;
     }
+    open->is_forgotten = true;
     if (open->phase > OPEN_WAITING && open->phase != OPEN_ENDED_ELSEWHERE &&
         !open_run_ended_unbegun(open))
         return;

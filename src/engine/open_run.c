@@ -38,10 +38,11 @@ static const struct {
     [OPEN_FINISHING] = {"finishing", TO(OPEN_FINISHED) | TO(OPEN_ENDED) | TO(OPEN_ELSEWHERE) |
                                          TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_FINISHED] = {"finished", TO(OPEN_RECORDING)},
-    [OPEN_RECORDING] = {"recording", TO(OPEN_RECORDED) | TO(OPEN_FINISHED)},
+    [OPEN_RECORDING] = {"recording",
+                        TO(OPEN_RECORDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_RECORDED] = {"recorded", TO(OPEN_FORGETTING)},
     [OPEN_FORGETTING] = {"forgetting", TO(OPEN_RECORDED)},
-    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", TO(OPEN_FINISHED)},
+    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
 };
 
 static uint64_t id_hash(const struct id *id)
@@ -115,6 +116,7 @@ void open_runs_remove(struct open_runs *runs, struct open_run *open)
     count(runs, open, open->phase < OPEN_FINISHED, false);
     table_remove(&runs->by_id, open);
     job_free(open->job);
+    free(open->news);
     free(open);
 }
 
@@ -138,6 +140,17 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     open->is_begun |= next == OPEN_BEGUN;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;
+}
+
+int64_t open_run_kept_until(const struct open_run *open)
+{
+    return open->run.finished_ms + OPEN_RUN_KEEP_MS;
+}
+
+bool open_run_is_kept(const struct open_run *open, struct wall_ms now)
+{
+    return open->phase == OPEN_ENDED_ELSEWHERE && open->run.state == RUN_LOST &&
+           now.ms - open->run.finished_ms > OPEN_RUN_ADOPT_MS;
 }
 
 bool open_run_ended_unbegun(const struct open_run *open)

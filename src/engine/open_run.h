@@ -20,7 +20,8 @@
  *
  *
  *        ELSEWHERE -> LEFT -> TAKING; and -> ENDED_ELSEWHERE -> FINISHED when its node does not
- * come back to record it
+ * come back to record it. If it is lost, it goes back there once it is recorded, and is forgotten
+ * only when its node has had time enough to come back and amend it
  *
  * Of runs that this node does not own, the feed is the truth: it moves what is not begun here to
  * ELSEWHERE when another node has it, also when it has ended here, killed or too late before its
@@ -65,6 +66,9 @@ struct open_run {
     bool told;                  /* the executor has told of it since it was last away */
     bool is_begun;              /* by this node, so that it can't be another's any more */
     bool is_swept;              /* its end, in place of its node's, is on its way to the store */
+    bool is_recorded;           /* ENDED_ELSEWHERE: as lost, by this node */
+    bool is_forgotten;          /* the store does not have it any more */
+    struct run *news;           /* RECORDING: how its own node has ended it meanwhile; NULL */
     struct boot_ms seen;        /* WAITING, LEFT: since when it can be taken */
     int rank;                   /* this node's for it, in the placement of that generation */
     unsigned ranked;
@@ -78,6 +82,19 @@ struct open_runs {
     struct open_list phases[OPEN_PHASES];
     size_t counts[OPEN_PHASES];
 };
+
+enum {
+    OPEN_RUN_ADOPT_MS = 10 * 60 * 1000,      /* a node that is gone for so long does not come back
+                                                to record what it did: somebody else does */
+    OPEN_RUN_KEEP_MS = 7 * 24 * 3600 * 1000, /* for so long it may come back, and amend what was
+                                                lost */
+};
+
+/* Until when a lost run stays in the store for its node, which is gone. */
+int64_t open_run_kept_until(const struct open_run *open);
+
+/* It is another node's, and on record as lost: it is there only for its node. */
+bool open_run_is_kept(const struct open_run *open, struct wall_ms now);
 
 /* Its end was decided on here before it was begun: should another node have taken it over, that is
  * how it goes on. */

@@ -145,3 +145,8 @@ bool placement_has_node(struct placement *placement, const char *where)
     }
     return false;
 }
+
+void placement_tell_nobody(const char *where, char *ret, size_t size)
+{
+    snprintf(ret, size, "no node has the labels of its where: %s", where ? where : "");
+}

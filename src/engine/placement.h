@@ -48,6 +48,9 @@ int placement_rank(struct placement *placement, const struct id *id, const char 
 /* Is there a node at all whose labels fit, whether or not it takes runs now? */
 bool placement_has_node(struct placement *placement, const char *where);
 
+/* For people: which labels nobody has. */
+void placement_tell_nobody(const char *where, char *ret, size_t size);
+
 /* The larger goes first. */
 double placement_score(uint64_t name_hash, uint64_t id_hash, double capacity);
 

@@ -217,11 +217,33 @@ static bool may_have_output(const struct run *run)
     return run->output_bytes || run->state == RUN_LOST;
 }
 
+/* Lost with its node, which may come back, or just has: the store does not forget it yet. */
+static bool is_kept(const struct recorder *recorder, const struct open_run *open)
+{
+    return open->run.state == RUN_LOST && !open->is_forgotten &&
+           strcmp(open->run.node, recorder->node) != 0 &&
+           recorder->now.wall.ms < open_run_kept_until(open);
+}
+
+static void run_recorded(struct recorder *recorder, struct open_run *open, enum status st)
+{
+    const struct output_source *output = &recorder->ports->output;
+    enum open_phase next = is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE : OPEN_RECORDED;
+    open->is_recorded = st == OK;
+    if (st == OK && output->remove && may_have_output(&open->run))
+        output->remove(output->context, &open->run.id);
+    if (open->news)
+        open->run = *open->news;
+    free(open->news);
+    open->news = NULL;
+    recorder->has_kept |= next == OPEN_ENDED_ELSEWHERE;
+    open_runs_move(recorder->runs, open, st == OK ? next : OPEN_FINISHED);
+}
+
 static void records_done(struct history_append *append, enum status st)
 {
     struct record_batch *batch = append->context;
     struct recorder *recorder = batch->recorder;
-    const struct output_source *output = &recorder->ports->output;
     recorder->appending = false;
     if (st != OK)
         recorder->history_retry_at.ms = recorder->now.boot.ms + RETRY_AFTER_MS;
@@ -233,9 +255,7 @@ static void records_done(struct history_append *append, enum status st)
             recorder->recorded_entries += st == OK;
             continue;
         }
-        open_runs_move(recorder->runs, batch->runs[i], st == OK ? OPEN_RECORDED : OPEN_FINISHED);
-        if (st == OK && output->remove && may_have_output(&batch->runs[i]->run))
-            output->remove(output->context, &batch->runs[i]->run.id);
+        run_recorded(recorder, batch->runs[i], st);
     }
     free(batch);
 }

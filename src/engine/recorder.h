@@ -25,6 +25,7 @@ struct recorder {
     size_t entry_count, new_entries; /* all of them; those not sent to the history yet */
     bool appending;                  /* one append at a time; the rest gathers behind it */
     size_t recorded_entries;         /* those that the store can forget */
+    bool has_kept;                   /* a lost run that it is not to forget yet: to be looked at */
     struct boot_ms store_retry_at;   /* not before, after a failure */
     struct boot_ms history_retry_at;
     struct boot_ms gather_until; /* records wait for company; 0: they don't */

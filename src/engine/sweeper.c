@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "job_codec.h"
+
 enum {
     BATCH = 256,
-    LOST_AFTER_MS = 1000,            /* a node is gone for so long: its runs are lost */
-    ADOPT_AFTER_MS = 10 * 60 * 1000, /* it does not come back to record what it did */
+    LOST_AFTER_MS = 1000, /* a node is gone for so long: its runs are lost */
     RETRY_AFTER_MS = 1000,
 };
 
@@ -25,11 +26,13 @@ struct end_batch {
 };
 
 void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, const char *node,
-                  const struct peers *peers, struct open_runs *runs, struct recorder *recorder)
+                  const struct peers *peers, struct placement *placement, struct open_runs *runs,
+                  struct recorder *recorder)
 {
     *sweeper = (struct sweeper){.ports = ports,
                                 .node = node,
                                 .peers = peers,
+                                .placement = placement,
                                 .runs = runs,
                                 .recorder = recorder,
                                 .look_at = {INT64_MAX}};
@@ -123,22 +126,33 @@ static void sweep_open(struct sweeper *sweeper)
 
 /* ---- missed ---- */
 
+/* It was left behind, or it is nobody's, and nobody can take it. */
+static void end(struct sweeper *sweeper, struct open_run *open, bool was_left)
+{
+    char nobody[sizeof(open->run.detail)];
+    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+    placement_tell_nobody(job ? job->where : NULL, nobody, sizeof(nobody));
+    open_runs_move(sweeper->runs, open, OPEN_CLAIMED);
+    open_runs_end(sweeper->runs, open, RUN_MISSED, was_left ? REASON_DEADLINE : REASON_NO_NODE,
+                  was_left ? "claimed by a node that went away, and not taken over in time"
+                           : nobody,
+                  sweeper->now.wall);
+}
+
 static void ends_done(struct store_request *request, enum status st)
 {
     struct end_batch *batch = request->context;
     struct sweeper *sweeper = batch->sweeper;
     for (size_t i = 0; i < request->count; i++) {
-        struct open_run *open = open_runs_find(sweeper->runs, &batch->takes[i].run_id);
+        const struct store_take *take = &batch->takes[i];
+        struct open_run *open = open_runs_find(sweeper->runs, &take->run_id);
         if (!open || open->phase != OPEN_TAKING)
             continue;
-        if (st == OK && batch->takes[i].taken) {
-            open->run = batch->takes[i].run;
-            open_runs_move(sweeper->runs, open, OPEN_CLAIMED);
-            open_runs_end(sweeper->runs, open, RUN_MISSED, REASON_DEADLINE,
-                          "claimed by a node that went away, and not taken over in time",
-                          sweeper->now.wall);
+        if (st == OK && take->taken) {
+            open->run = take->run;
+            end(sweeper, open, take->from_nonce);
         } else {
-            open_runs_move(sweeper->runs, open, OPEN_LEFT);
+            open_runs_move(sweeper->runs, open, take->from_nonce ? OPEN_LEFT : OPEN_WAITING);
             look_again(sweeper, RETRY_AFTER_MS);
         }
     }
@@ -147,6 +161,8 @@ static void ends_done(struct store_request *request, enum status st)
 
 static void send_ends(struct sweeper *sweeper, struct end_batch *batch)
 {
+    if (!batch)
+        return;
     batch->sweeper = sweeper;
     batch->request.op = STORE_TAKE;
     batch->request.items.takes = batch->takes;
@@ -155,16 +171,32 @@ static void send_ends(struct sweeper *sweeper, struct end_batch *batch)
     store_submit(sweeper->ports->store, &batch->request);
 }
 
-/* Taken first: should its node come back this moment, one of the two has it, and not both. */
-static void add_end(struct sweeper *sweeper, struct end_batch *batch, struct open_run *open)
+/* Taken first: should a node that may run it come this moment, one of the two has it, and not both.
+ * Out of memory: with the next look. */
+static void add_end(struct sweeper *sweeper, struct end_batch **batch, struct open_run *open)
 {
-    struct store_take *take = &batch->takes[batch->request.count++];
+    if (!*batch && !(*batch = calloc(1, sizeof(**batch)))) {
+        look_again(sweeper, RETRY_AFTER_MS);
+        return;
+    }
+    struct store_take *take = &(*batch)->takes[(*batch)->request.count++];
     take->run_id = open->run.id;
-    take->from_nonce = open->run.nonce;
+    take->from_nonce = open->phase == OPEN_LEFT ? open->run.nonce : 0;
     take->nonce = ports_new_nonce(sweeper->ports);
     take->now_ms = sweeper->now.wall.ms;
     snprintf(take->node, sizeof(take->node), "%s", sweeper->node);
     open_runs_move(sweeper->runs, open, OPEN_TAKING);
+    if ((*batch)->request.count == BATCH) {
+        send_ends(sweeper, *batch);
+        *batch = NULL;
+    }
+}
+
+static bool is_time(struct sweeper *sweeper, int64_t at_ms)
+{
+    if (at_ms > sweeper->now.wall.ms)
+        look_again(sweeper, at_ms - sweeper->now.wall.ms);
+    return at_ms <= sweeper->now.wall.ms;
 }
 
 static void sweep_left(struct sweeper *sweeper)
@@ -178,24 +210,43 @@ static void sweep_left(struct sweeper *sweeper)
             continue;
         }
         int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
-        if (!sweeper->leads || sweeper->peers->is_skewed || late_at_ms == NEVER_MS)
-            continue;
-        if (late_at_ms > sweeper->now.wall.ms) {
-            look_again(sweeper, late_at_ms - sweeper->now.wall.ms);
-            continue;
-        }
-        if (!batch && !(batch = calloc(1, sizeof(*batch)))) {
-            look_again(sweeper, RETRY_AFTER_MS);
-            return;
-        }
-        add_end(sweeper, batch, open);
-        if (batch->request.count == BATCH) {
-            send_ends(sweeper, batch);
-            batch = NULL;
-        }
+        if (sweeper->leads && !sweeper->peers->is_skewed && late_at_ms != NEVER_MS &&
+            is_time(sweeper, late_at_ms))
+            add_end(sweeper, &batch, open);
     }
-    if (batch)
-        send_ends(sweeper, batch);
+    send_ends(sweeper, batch);
+}
+
+/* How long a run of the job waits for a node that may run it. */
+static int64_t patience_ms(const struct sweeper *sweeper, const struct catalog_job *job)
+{
+    struct job_error error;
+    struct job *definition = NULL;
+    int64_t patience_ms = sweeper->on_time_ms;
+    if (job_decode_stored(job->json, NULL, &definition, &error) == OK && definition->deadline_s)
+        patience_ms = definition->deadline_s * 1000;
+    job_free(definition);
+    return patience_ms;
+}
+
+/* Runs that are due, and of which no node may run any: not even one that is drained or full. */
+static void sweep_waiting(struct sweeper *sweeper)
+{
+    struct end_batch *batch = NULL;
+    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_WAITING);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+        if (open->run.state != RUN_DUE || !job || !job->where ||
+            placement_has_node(sweeper->placement, job->where))
+            continue;
+        int64_t since_ms = wall_at(sweeper->now, open->seen);
+        if (open->run.not_before_ms > since_ms)
+            since_ms = open->run.not_before_ms;
+        if (is_time(sweeper, since_ms + patience_ms(sweeper, job)))
+            add_end(sweeper, &batch, open);
+    }
+    send_ends(sweeper, batch);
 }
 
 /* ---- on record ---- */
@@ -203,7 +254,21 @@ static void sweep_left(struct sweeper *sweeper)
 static bool is_to_adopt(void *context, const char *node)
 {
     struct sweeper *sweeper = context;
-    return !*node || is_gone_for(sweeper, node, ADOPT_AFTER_MS);
+    return !*node || is_gone_for(sweeper, node, OPEN_RUN_ADOPT_MS);
+}
+
+/* A lost run is put on record, and kept in the store: whenever its node comes back with it, the
+ * node finds it there and amends it. Not for ever, since most machines that die take it with them.
+ */
+static void adopt_run(struct sweeper *sweeper, struct open_run *open)
+{
+    int64_t kept_ms = open_run_kept_until(open) - sweeper->now.wall.ms;
+    if (!open->is_recorded || open->run.state != RUN_LOST)
+        open_runs_move(sweeper->runs, open, OPEN_FINISHED);
+    else if (kept_ms > 0)
+        look_again(sweeper, kept_ms);
+    else
+        open_runs_move(sweeper->runs, open, OPEN_RECORDED);
 }
 
 static void adopt(struct sweeper *sweeper)
@@ -212,19 +277,22 @@ static void adopt(struct sweeper *sweeper)
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         if (is_to_adopt(sweeper, open->run.node))
-            open_runs_move(sweeper->runs, open, OPEN_FINISHED);
+            adopt_run(sweeper, open);
     }
     recorder_adopt_entries(sweeper->recorder, is_to_adopt, sweeper);
 }
 
 void sweeper_sweep(struct sweeper *sweeper)
 {
-    if (!sweeper->has_news && sweeper->look_at.ms > sweeper->now.boot.ms)
+    bool has_news = sweeper->has_news || sweeper->recorder->has_kept;
+    if (!has_news && sweeper->look_at.ms > sweeper->now.boot.ms)
         return;
-    sweeper->has_news = false;
+    sweeper->has_news = sweeper->recorder->has_kept = false;
     sweeper->look_at.ms = INT64_MAX;
     sweep_open(sweeper);
     sweep_left(sweeper);
+    if (sweeper->leads && !sweeper->peers->is_skewed && sweeper->placement->count)
+        sweep_waiting(sweeper);
     if (sweeper->leads)
         adopt(sweeper);
 }

@@ -1,13 +1,16 @@
 /* What nodes leave behind that are gone. A run that such a node had claimed is put up to be taken
  * over. The rest needs one hand, that of the leader: a run that it had begun is lost; one that it
- * had claimed, and nobody took over in time, is missed; and what has ended is put on record when
+ * had claimed, and nobody took over in time, is missed, and so is one that is due and that no node
+ * may run; and what has ended is put on record when
  * the node does not come back to do it. A node that does come back finds nothing done that it can't
- * amend: it ends its runs with their own nonce, and what is lost can be amended. */
+ * amend: it ends its runs with their own nonce, and what is lost can be amended, since it stays in
+ * the store for a week. */
 #ifndef PEAL_SWEEPER_H
 #define PEAL_SWEEPER_H
 
 #include "open_run.h"
 #include "peers.h"
+#include "placement.h"
 #include "ports.h"
 #include "recorder.h"
 
@@ -15,9 +18,10 @@ struct sweeper {
     const struct engine_ports *ports;
     const char *node;
     const struct peers *peers;
+    struct placement *placement;
     struct open_runs *runs;
     struct recorder *recorder;
-    int64_t on_time_ms;
+    int64_t on_time_ms; /* for so long a run without a deadline waits for a node that may run it */
     bool leads;
     bool has_news;          /* a node, the leader or a run has changed: look */
     struct boot_ms look_at; /* something is to be done then */
@@ -25,7 +29,8 @@ struct sweeper {
 };
 
 void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, const char *node,
-                  const struct peers *peers, struct open_runs *runs, struct recorder *recorder);
+                  const struct peers *peers, struct placement *placement, struct open_runs *runs,
+                  struct recorder *recorder);
 
 /* Looks around if there is a reason to; it costs as much as other nodes have runs. */
 void sweeper_sweep(struct sweeper *sweeper);

@@ -16,6 +16,7 @@ apply api <<TABLE
 eu|@manual|where: zone=eu|60000|0
 us|@manual|where: 'zone=us,!disk'|60000|0
 quick|@manual|overlap: allow|10|0
+mars|@manual|where: zone=mars|10|0
 nowhere|@at $(date -u -d '3 seconds' +%Y-%m-%dT%H:%M:%SZ)|where: zone=mars|10|0
 second|* * * * * *||10|0
 TABLE
@@ -115,7 +116,20 @@ expect_json 'map(.node)' '["x"]'
 stop_node x
 nodes=(api a b)
 
-# ---- ticks of a job that no node may run are missed, with the reason ----
+# ---- ticks of a job that no node may run are missed, with the reason; so are runs ----
+
+id=$(on a run mars)
+run on b why mars
+expect_status 0
+expect_stdout_has 'no node has the labels of its where: zone=mars'
+run timeout 60 "${PEAL_BIN:-$source_dir/build/asan/bin}/peal" run mars --wait --data "$scratch/api"
+expect_status 4 # the first one still waits
+mars_is_missed() { # NODE
+    on "$1" runs mars -o json | jq -e --arg id "$id" 'any(.[]; .run_id == $id and
+        .state == "missed" and .reason == "no_node" and (.detail | contains("zone=mars")))'
+}
+is_missed_somewhere() { mars_is_missed a || mars_is_missed b; }
+wait_for 45 is_missed_somewhere
 
 nowhere_is_on_record() {
     { on a runs nowhere --ledger -o json && on b runs nowhere --ledger -o json; } |

@@ -25,7 +25,6 @@ enum {
     NODES_MAX = 7,
     JOBS_MAX = 16,
     LEASE_MS = 5 * SECOND,
-    GIVE_UP_MS = 10 * MINUTE, /* what a node that is away for so long knows is not waited for */
 };
 
 struct cluster;
@@ -130,7 +129,6 @@ struct known_run {
     int64_t begun_ms;   /* the stage's time; 0: not yet */
     size_t begun_epoch; /* of its job, then */
     bool was_lost;
-    bool is_given_up; /* lost, put on record and removed while its node was away for long */
     struct child *child;
 };
 

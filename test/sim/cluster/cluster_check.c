@@ -146,8 +146,7 @@ static void check_child(struct cluster *cluster, const struct child *child)
         stage_fail(&cluster->stage, "tick %lld of %s ran and is not on record",
                    (long long)child->tick_ms / 1000, name);
     enum run_state state = record->run.state;
-    bool is_unknown = state == RUN_LOST &&
-                      (child->node->is_gone || find_run(cluster, &child->run_id)->is_given_up);
+    bool is_unknown = state == RUN_LOST && child->node->is_gone;
     bool is_never = child->expired && child->lost; /* the machine went down before its start */
     if (is_unknown || (is_never && (state == RUN_LOST || state == RUN_MISSED)))
         return;
@@ -173,6 +172,20 @@ static void check_records(struct cluster *cluster)
     }
 }
 
+/* A run that was lost with a machine which is gone: it may come back, for all that peal knows. */
+static bool is_kept(const struct cluster *cluster, const struct model_key *key)
+{
+    static const char prefix[] = "/peal/runs/";
+    char text[64];
+    struct id id;
+    snprintf(text, sizeof(text), "%.*s", (int)key->length, (const char *)key->bytes);
+    if (strncmp(text, prefix, strlen(prefix)) != 0 || id_parse(text + strlen(prefix), &id) != OK)
+        return false;
+    const struct known_run *known = find_run(cluster, &id);
+    return known && known->run.state == RUN_LOST &&
+           cluster->nodes[atoi(known->run.node + strlen("node-")) - 1].is_gone;
+}
+
 /* What may stay in etcd when nothing is under way. */
 static void check_keys(struct cluster *cluster)
 {
@@ -182,7 +195,7 @@ static void check_keys(struct cluster *cluster)
     const struct etcd_model *model = &cluster->etcd.model;
     for (size_t i = 0; i < model->key_count; i++) {
         const struct model_key *key = model->keys[i];
-        bool may_stay = !etcd_model_get(model, key->bytes, key->length);
+        bool may_stay = !etcd_model_get(model, key->bytes, key->length) || is_kept(cluster, key);
         for (size_t k = 0; k < sizeof(lasting) / sizeof(lasting[0]); k++)
             may_stay |= key->length >= strlen(lasting[k]) &&
                         memcmp(key->bytes, lasting[k], strlen(lasting[k])) == 0;

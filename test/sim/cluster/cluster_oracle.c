@@ -219,11 +219,15 @@ static void trigger(struct cluster *cluster, const struct run *run)
             node_trigger(&cluster->nodes[i], run->state);
 }
 
-static bool is_away_for_long(const struct cluster *cluster, const struct run *run)
+/* Whenever its node comes back, it can amend what was lost. */
+static void check_removed(struct cluster *cluster, const struct run *run)
 {
-    int number = atoi(run->node + strlen("node-")) - 1;
-    const struct known_peer_key *peer = &cluster->peers[number];
-    return !peer->is_there && cluster->stage.now_ms - peer->since_ms > GIVE_UP_MS - 5 * SECOND;
+    if (run->state != RUN_LOST)
+        return;
+    const struct known_peer_key *peer = &cluster->peers[atoi(run->node + strlen("node-")) - 1];
+    if (!peer->is_there && cluster->stage.now_ms - peer->since_ms > MINUTE)
+        stage_fail(&cluster->stage, "tick %lld of %s is lost, and removed while %s is away",
+                   (long long)run->tick_ms / 1000, run->job_name, run->node);
 }
 
 static void see_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
@@ -236,7 +240,7 @@ static void see_run(struct cluster *cluster, const struct id *id, const struct e
             stage_fail(&cluster->stage, "a run of %s is removed that is not on record",
                        known ? known->run.job_name : "?");
         known->is_stored = false;
-        known->is_given_up = known->run.state == RUN_LOST && is_away_for_long(cluster, &known->run);
+        check_removed(cluster, &known->run);
         return;
     }
     if (value_read_run(kv, cluster->epoch, &row, &tell) != OK)

@@ -264,6 +264,56 @@ static void no_node_may_run_it(void **state)
     cluster_free(cluster);
 }
 
+#define ASKED(name, more)                                                                          \
+    "name: " name "\nschedule: '@manual'\ncommand: [/bin/true]\nwhere: gpu\n" more
+
+/* What somebody asked for waits for a node as long as a tick does, or as its deadline says. */
+static void a_run_that_no_node_may_run_is_missed(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *leader = cluster->nodes[0];
+    struct id soon = world_add(leader, ASKED("soon", "")),
+              later = world_add(leader, ASKED("later", "deadline: 5m\n")),
+              last = world_add(leader, ASKED("last", "deadline: 2m\n"));
+    assert_true(world_trigger(leader, &soon));
+    assert_true(world_trigger(leader, &later));
+    assert_true(world_trigger(leader, &last));
+    cluster_pass(cluster, 29000);
+    assert_int_equal(cluster_count(cluster, "soon", RUN_MISSED), 0);
+    cluster_pass(cluster, 2000);
+    assert_int_equal(world_count(leader, "soon", RUN_MISSED), 1);
+    assert_int_equal(leader->runs[0].reason, REASON_NO_NODE);
+    assert_string_equal(leader->runs[0].detail, "no node has the labels of its where: gpu");
+    cluster_pass(cluster, 90000);
+    assert_int_equal(cluster_count(cluster, "last", RUN_MISSED),
+                     1); /* the other one has its turn */
+    cluster_join(cluster, "gpu", 0);
+    cluster_pass(cluster, 10000);
+    assert_int_equal(cluster_count(cluster, "later", RUN_OK), 1);
+    for (size_t i = 0; i < cluster->count; i++)
+        assert_true(engine_is_idle(cluster->nodes[i]->engine));
+    cluster_free(cluster);
+}
+
+/* A node that is drained may run it: later. */
+static void a_run_waits_for_a_drained_node(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *gpu = cluster_join(cluster, "gpu", 0);
+    cluster_pass(cluster, 5000);
+    cluster_drain(cluster, gpu, true);
+    struct id uid = world_add(cluster->nodes[0], ASKED("job", ""));
+    assert_true(world_trigger(cluster->nodes[0], &uid));
+    cluster_pass(cluster, 10 * 60000);
+    assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 0);
+    cluster_drain(cluster, gpu, false);
+    cluster_pass(cluster, 5000);
+    assert_int_equal(world_count(gpu, "job", RUN_OK), 1);
+    cluster_free(cluster);
+}
+
 /* ---- clocks ---- */
 
 static void a_wrong_clock_is_in_quarantine(void **state)
@@ -364,6 +414,8 @@ int main(void)
         cmocka_unit_test(a_manual_run_is_taken_once),
         cmocka_unit_test(labels_choose_the_node),
         cmocka_unit_test(no_node_may_run_it),
+        cmocka_unit_test(a_run_that_no_node_may_run_is_missed),
+        cmocka_unit_test(a_run_waits_for_a_drained_node),
         cmocka_unit_test(a_wrong_clock_is_in_quarantine),
         cmocka_unit_test(a_clock_is_set),
         cmocka_unit_test(alone_there_is_nobody_to_tell),

@@ -318,23 +318,122 @@ static void the_next_leader_sweeps(void **state)
 
 /* ---- on record ---- */
 
-/* Its node does not come back: the leader records it. Should it come back with the process later,
- * it has the real end in its own history. */
-static void the_leader_adopts(void **state)
+static void count_one(void *context, const struct run *run)
 {
-    (void)state;
-    struct cluster *cluster = with_a_lost_run(900000);
-    struct world *leader = cluster->nodes[0], *runs = cluster->nodes[1];
+    (void)run;
+    ++*(size_t *)context;
+}
+
+/* Its node does not come back: the leader has it on record, and it is shown no more among those
+ * that are under way; but it stays in the store. */
+static struct cluster *with_an_adopted_run(int64_t duration_ms)
+{
+    struct cluster *cluster = with_a_lost_run(duration_ms);
+    struct world *leader = cluster->nodes[0];
+    size_t shown = 0;
     cluster_pass(cluster, 595000);
     assert_int_equal(leader->run_count, 0);
+    engine_each_open_run(leader->engine, count_one, &shown);
+    assert_int_equal(shown, 1);
     cluster_pass(cluster, 10000);
     assert_int_equal(world_count(leader, "job", RUN_LOST), 1);
-    assert_null(engine_find_run(leader->engine, &runs->processes[0].run_id));
+    engine_each_open_run(leader->engine, count_one, &shown);
+    assert_int_equal(shown, 1);
+    assert_non_null(engine_find_run(leader->engine, &cluster->nodes[1]->processes[0].run_id));
+    assert_true(engine_is_idle(leader->engine));
+    return cluster;
+}
+
+static void expect_amended(struct cluster *cluster)
+{
+    struct world *leader = cluster->nodes[0], *runs = cluster->nodes[1];
+    const struct last_run *last = &job_of(cluster)->last;
+    assert_int_equal(last->state, RUN_OK);
+    assert_int_equal(last->ended_ms, runs->runs[0].finished_ms);
+    assert_int_equal(world_count(runs, "job", RUN_OK), 1);
+    assert_int_equal(runs->run_count, 1);
+    assert_int_equal(leader->run_count, 1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_null(engine_find_run(cluster->nodes[i]->engine, &runs->processes[0].run_id));
+        assert_true(engine_is_idle(cluster->nodes[i]->engine));
+    }
+    assert_true(runs->processes[0].acknowledged);
+    cluster_free(cluster);
+}
+
+static void an_adopted_run_is_amended(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_an_adopted_run(900000);
+    struct world *runs = cluster->nodes[1];
     cluster_thaw(cluster, runs);
     assert_int_equal(engine_open_runs(runs->engine), 1);
     cluster_pass(cluster, 400000);
+    expect_amended(cluster);
+}
+
+/* A new agent finds the process, or its end, days after the old one. */
+static void an_adopted_run_is_amended_after_a_restart(void **state)
+{
+    static const int64_t days[] = {1, 6};
+    (void)state;
+    for (size_t i = 0; i < sizeof(days) / sizeof(days[0]); i++) {
+        struct cluster *cluster = with_an_adopted_run(2 * 86400000LL);
+        cluster_pass(cluster, days[i] * 86400000LL);
+        cluster->nodes[1]->frozen = false;
+        world_restart(cluster->nodes[1]);
+        cluster_pass(cluster, 2 * 86400000LL);
+        expect_amended(cluster);
+    }
+}
+
+/* Nor does one wait that leads later, and has to put it on record once more. */
+static void an_adopted_run_is_kept_by_the_next_leader(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_an_adopted_run(86400000LL);
+    world_restart(cluster->nodes[0]);
+    cluster_pass(cluster, 86400000LL);
+    assert_non_null(
+        engine_find_run(cluster->nodes[0]->engine, &cluster->nodes[1]->processes[0].run_id));
+    cluster->nodes[1]->frozen = false;
+    world_restart(cluster->nodes[1]);
+    cluster_pass(cluster, 5000);
+    expect_amended(cluster);
+}
+
+static void nobody_waits_for_ever(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_an_adopted_run(900000);
+    struct world *leader = cluster->nodes[0];
+    struct id run_id = cluster->nodes[1]->processes[0].run_id;
+    cluster_pass(cluster, 7 * 86400000LL - 700000);
+    assert_non_null(engine_find_run(leader->engine, &run_id));
+    cluster_pass(cluster, 700000);
+    assert_null(engine_find_run(leader->engine, &run_id));
+    assert_int_equal(leader->run_count, 1);
+    cluster_free(cluster);
+}
+
+/* Its node comes back while the leader records it. */
+static void a_run_is_amended_while_it_is_adopted(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_a_lost_run(300000);
+    struct world *leader = cluster->nodes[0], *runs = cluster->nodes[1];
+    leader->history_away = true;
+    cluster_pass(cluster, 605000);
+    runs->history_away = true;
+    cluster_thaw(cluster, runs);
+    cluster_pass(cluster, 5000);
+    const struct run *run = engine_find_run(leader->engine, &runs->processes[0].run_id);
+    assert_int_equal(run->state, RUN_OK);
+    runs->history_away = leader->history_away = false;
+    cluster_pass(cluster, 5000);
     assert_int_equal(world_count(runs, "job", RUN_OK), 1);
-    assert_true(engine_is_idle(runs->engine));
+    assert_int_equal(job_of(cluster)->last.state, RUN_OK);
+    assert_true(engine_is_idle(leader->engine) && engine_is_idle(runs->engine));
     cluster_free(cluster);
 }
 
@@ -396,7 +495,11 @@ int main(void)
         cmocka_unit_test(a_restarted_node_finds_its_lost_run),
         cmocka_unit_test(a_rebooted_node_records_its_loss),
         cmocka_unit_test(the_next_leader_sweeps),
-        cmocka_unit_test(the_leader_adopts),
+        cmocka_unit_test(an_adopted_run_is_amended),
+        cmocka_unit_test(an_adopted_run_is_amended_after_a_restart),
+        cmocka_unit_test(an_adopted_run_is_kept_by_the_next_leader),
+        cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(a_run_is_amended_while_it_is_adopted),
         cmocka_unit_test(the_leader_adopts_entries),
         cmocka_unit_test(the_leader_records_what_is_nobodys),
     };
