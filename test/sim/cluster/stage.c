@@ -121,6 +121,8 @@ void task_at(struct stage *stage, struct task *task, int64_t at_ms)
 {
     if (at_ms < stage->now_ms)
         at_ms = stage->now_ms;
+    if (at_ms > INT64_MAX >> SEQUENCE_BITS) /* no life is so long */
+        at_ms = INT64_MAX >> SEQUENCE_BITS;
     int64_t key = at_ms << SEQUENCE_BITS | (int64_t)++stage->task_count;
     if (task->is_put_off)
         task_stop(stage, task);
