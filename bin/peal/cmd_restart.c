@@ -1,5 +1,6 @@
 /* peal restart: the agent anew, in the background. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "daemon.h"
 
@@ -23,6 +24,7 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
 {
     struct daemon_options options = {0};
     struct agent_config config;
+    char *known = NULL;
     int opt;
     while ((opt = cli_option(self, argc, argv)) != -1) {
         if (opt == '?')
@@ -31,10 +33,14 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     }
     if (optind < argc)
         return cli_usage(self, "unexpected \"%s\"", argv[optind]);
-    enum exit_code code = daemon_configure(&options, true, &config);
+    enum exit_code code = daemon_recall(&options, &known);
+    if (code != EXIT_OK)
+        return code;
+    code = daemon_configure(&options, true, &config);
     if (code == EXIT_OK)
         code = restart(&config);
     agent_config_release(&config);
+    free(known);
     return code;
 }
 
@@ -47,7 +53,7 @@ const struct command cmd_restart = {
             "Usage: peal restart [options]\n"
             "\n"
             "Starts it in the background, also if it was not running. Running jobs and their\n"
-            "output are picked up again.\n"
+            "output are picked up again. What is not given here is as it was for its last start.\n"
             "\n"
             "Options:\n" DAEMON_HELP,
     .options = daemon_options_table,

@@ -17,93 +17,11 @@
 #include "client.h"
 #include "data_folder.h"
 
-enum {
-    OPTION_CONFIG = OPTION_LONG_ONLY + 800,
-    OPTION_LOG,
-    OPTION_STORE,
-    OPTION_HISTORY,
-    OPTION_ROLE,
-    OPTION_NODE_ID,
-    OPTION_LABEL,
-    OPTION_CAPACITY,
-    OPTION_ADDRESS,
-    OPTION_LISTEN,
-};
-
-const struct option daemon_options_table[] = {
-    DATA_OPTION,
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {"log", required_argument, NULL, OPTION_LOG},
-    {"store", required_argument, NULL, OPTION_STORE},
-    {"history", required_argument, NULL, OPTION_HISTORY},
-    {"role", required_argument, NULL, OPTION_ROLE},
-    {"node-id", required_argument, NULL, OPTION_NODE_ID},
-    {"label", required_argument, NULL, OPTION_LABEL},
-    {"capacity", required_argument, NULL, OPTION_CAPACITY},
-    {"address", required_argument, NULL, OPTION_ADDRESS},
-    {"listen", required_argument, NULL, OPTION_LISTEN},
-    {"detach", no_argument, NULL, 'd'},
-    {0},
-};
-
-static const char **member_of(struct daemon_options *options, int opt)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        return &options->data;
-    case OPTION_CONFIG:
-        return &options->config;
-    case OPTION_LOG:
-        return &options->log;
-    case OPTION_STORE:
-        return &options->store;
-    case OPTION_HISTORY:
-        return &options->history;
-    case OPTION_ROLE:
-        return &options->role;
-    case OPTION_NODE_ID:
-        return &options->node_id;
-    case OPTION_CAPACITY:
-        return &options->capacity;
-    case OPTION_ADDRESS:
-        return &options->address;
-    case OPTION_LABEL:
-        if (options->label_count <= DAEMON_LABELS_MAX)
-            options->label_count++;
-        return &options->labels[options->label_count - 1];
-    case OPTION_LISTEN:
-        if (options->listen_count <= DAEMON_LISTEN_MAX)
-            options->listen_count++;
-        return &options->listen[options->listen_count - 1];
-    default:
-        return NULL;
-    }
-}
-
-bool daemon_option(struct daemon_options *options, int opt, const char *value)
-{
-    const char **member = member_of(options, opt);
-    if (member)
-        *member = value;
-    return member != NULL;
-}
-
 /* ---- configuration ---- */
-
-/* A path that stays right when the agent goes to another folder. NULL: out of memory. */
-static char *absolute(const char *path)
-{
-    char cwd[PATH_MAX], *full;
-    if (*path == '/')
-        return strdup(path);
-    if (!getcwd(cwd, sizeof(cwd)) || asprintf(&full, "%s/%s", cwd, path) < 0)
-        return NULL;
-    return full;
-}
 
 static enum exit_code set_path(char **member, const char *path)
 {
-    char *full = absolute(path);
+    char *full = daemon_absolute(path);
     if (!full)
         return cli_fail(E_NOMEM);
     free(*member);
@@ -248,6 +166,33 @@ enum exit_code daemon_configure_store(const char *file, const char *store,
     return code == EXIT_OK ? settle_store(store, config) : code;
 }
 
+enum exit_code daemon_recall(struct daemon_options *options, char **ret_text)
+{
+    struct agent_config config;
+    enum exit_code code = daemon_configure_store(options->config, NULL, &config);
+    if (code == EXIT_OK)
+        code = settle_data(options, &config);
+    if (code == EXIT_OK) {
+        *ret_text = data_folder_read(config.data, "options");
+        daemon_options_recall(options, *ret_text);
+    }
+    agent_config_release(&config);
+    return code;
+}
+
+/* What the next restart is to know. */
+static enum exit_code note_options(const struct daemon_options *options,
+                                   struct agent_config *config)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    enum status st = daemon_options_print(options, &text);
+    if (st == OK && !(config->options = strdup(text.text)))
+        st = E_NOMEM;
+    strbuf_release(&text);
+    return cli_fail(st);
+}
+
 enum exit_code daemon_configure(const struct daemon_options *options, bool background,
                                 struct agent_config *config)
 {
@@ -262,6 +207,8 @@ enum exit_code daemon_configure(const struct daemon_options *options, bool backg
         code = settle_node(options, config);
     if (code == EXIT_OK)
         code = settle_listen(options, config);
+    if (code == EXIT_OK)
+        code = note_options(options, config);
     if (code == EXIT_OK && options->log)
         code = set_path(&config->log_file, options->log);
     if (code == EXIT_OK && background && !config->log_file) {

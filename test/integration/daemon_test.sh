@@ -77,6 +77,37 @@ run peal logs slow
 expect_stdout "before
 after"
 
+# It is the same agent, from wherever it is restarted; what is given takes the place of what was.
+self() { # FILTER JSON, of the node itself
+    run peal nodes -o json
+    expect_json ".[0] | $1" "$2"
+}
+echo 'max_running: 7' >"$scratch/seven.yaml"
+run peal stop
+(cd "$scratch" && peal start -d --config seven.yaml --log one.log --role worker --label zone=eu \
+    --label disk=ssd --capacity 3 --address one.example.org:7325 --listen none 2>/dev/null)
+all='[.roles, .labels, .capacity, .max_running, .address]'
+self "$all" '[["worker"],{"disk":"ssd","zone":"eu"},3,7,"one.example.org:7325"]'
+run peal restart
+expect_status 0
+self "$all" '[["worker"],{"disk":"ssd","zone":"eu"},3,7,"one.example.org:7325"]'
+run grep -c ' ready ' "$scratch/one.log"
+expect_stdout 2
+run peal restart --label zone=us --capacity 5
+expect_status 0
+self '[.roles, .labels, .capacity, .max_running]' '[["worker"],{"zone":"us"},5,7]'
+run peal stop
+run peal restart # also where it was not running
+expect_status 0
+self '[.labels, .capacity]' '[{"zone":"us"},5]'
+run peal restart --role moon
+expect_status 6
+self '[.labels, .capacity]' '[{"zone":"us"},5]'
+run peal stop
+run peal start -d --listen none # a start says all of it itself
+expect_status 0
+self '[.roles, .labels]' '[["api","worker"],{}]'
+
 run peal stop
 expect_status 0
 expect_stderr "peal stopped (data $scratch/one)"

@@ -24,6 +24,7 @@ void agent_config_release(struct agent_config *config)
 {
     free(config->data);
     free(config->log_file);
+    free(config->options);
     free(config->file);
     free(config->timezone);
     free(config->allow_file);

@@ -20,6 +20,7 @@ struct agent_config {
     char *data;        /* the data folder, absolute */
     char *log_file;    /* NULL: stderr */
     char *file;        /* the configuration file; NULL: none */
+    char *options;     /* kept in the data folder for the next restart; NULL: none */
     char *timezone;    /* of jobs that name none; NULL: the machine's */
     char *allow_file;  /* users that jobs may run as; NULL: the spawner's default */
     int max_running;   /* 0: no limit */

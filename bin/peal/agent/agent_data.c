@@ -58,8 +58,9 @@ static enum status open_store(const struct agent_config *config, struct loop *lo
     return st;
 }
 
-/* For the next start, which need not name them again. */
-static enum status remember_urls(const struct agent_config *config)
+/* For the next start, which need not name store and history again, and the next restart, which need
+ * not name anything. */
+static enum status remember(const struct agent_config *config)
 {
     struct strbuf url;
     strbuf_init(&url);
@@ -70,6 +71,8 @@ static enum status remember_urls(const struct agent_config *config)
     if (st == OK && config->history)
         st = data_folder_remember(config->data, "history",
                                   *config->history ? config->history : "sqlite");
+    if (st == OK)
+        st = data_folder_write(config->data, "options", config->options ? config->options : "");
     strbuf_release(&url);
     return st;
 }
@@ -93,7 +96,7 @@ enum status agent_data_open(const struct agent_config *config, struct loop *loop
     /* Only now: a start that failed leaves a new folder new. */
     st = data_folder_write_node(config->data, data->node);
     if (st == OK)
-        st = remember_urls(config);
+        st = remember(config);
     if (st == OK)
         st = data_folder_write_pid(config->data);
     if (st != OK)

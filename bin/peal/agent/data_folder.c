@@ -178,6 +178,29 @@ enum status data_folder_remember(const char *folder, const char *what, const cha
     return is_known ? OK : write_line(folder, what, url);
 }
 
+char *data_folder_read(const char *folder, const char *name)
+{
+    char *text = NULL, *path = data_folder_file(folder, name);
+    size_t size = 0;
+    FILE *file = path ? fopen(path, "re") : NULL;
+    if (file && getdelim(&text, &size, '\0', file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    if (file)
+        fclose(file);
+    free(path);
+    return text;
+}
+
+enum status data_folder_write(const char *folder, const char *name, const char *text)
+{
+    char *path = data_folder_file(folder, name);
+    enum status st = path ? write_file(path, text) : E_NOMEM;
+    free(path);
+    return st;
+}
+
 uint64_t data_folder_home(const char *folder)
 {
     char machine[64] = "", *path = realpath(folder, NULL);

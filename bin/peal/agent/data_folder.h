@@ -29,6 +29,10 @@ MUST_CHECK enum status data_folder_write_node(const char *folder, const char *no
 char *data_folder_recall(const char *folder, const char *what);
 MUST_CHECK enum status data_folder_remember(const char *folder, const char *what, const char *url);
 
+/* A small text in the folder, whole; NULL: there is none, or no memory. */
+char *data_folder_read(const char *folder, const char *name);
+MUST_CHECK enum status data_folder_write(const char *folder, const char *name, const char *text);
+
 /* A number for this folder on this machine, which no other folder or machine has. */
 uint64_t data_folder_home(const char *folder);
 
