@@ -50,6 +50,11 @@ void history_request_done(struct history_request *request)
         stats->done(stats, st);
         break;
     }
+    case HISTORY_CHANGES: {
+        struct history_changes *changes = history_request_of(request, history_changes);
+        changes->done(changes, st);
+        break;
+    }
     case HISTORY_PRUNE: {
         struct history_prune *prune = history_request_of(request, history_prune);
         prune->done(prune, st);
@@ -159,14 +164,23 @@ bool history_query_matches(const struct history_query *query, const struct histo
            (!query->text || has_text(&facts, query->text));
 }
 
+static bool is_valid(const struct history_record *record)
+{
+    if (!!record->run + !!record->entry + !!record->change != 1)
+        return false;
+    if (record->chunk_count && !record->run)
+        return false;
+    if (record->change)
+        return history_id_made_ms(&record->change->id) == record->change->at_ms;
+    if (record->entry)
+        return record->entry->state == RUN_SKIPPED || record->entry->state == RUN_MISSED;
+    return run_state_is_end(record->run->state);
+}
+
 bool history_append_is_valid(const struct history_append *append)
 {
     for (size_t i = 0; i < append->count; i++) {
-        const struct history_record *record = &append->records[i];
-        if (!record->run == !record->entry || (record->entry && record->chunk_count))
-            return false;
-        enum run_state state = record->run ? record->run->state : record->entry->state;
-        if (record->run ? !run_state_is_end(state) : state != RUN_SKIPPED && state != RUN_MISSED)
+        if (!is_valid(&append->records[i]))
             return false;
     }
     return true;

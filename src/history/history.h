@@ -1,18 +1,19 @@
-/* The history: ended runs, their output, and the ledger of ticks that did not run. Written in
- * batches, never on the way of a run; read by the API. test/contract/history_contract.c runs
- * against every backend.
+/* The history: ended runs, their output, the ledger of ticks that did not run, and the trail of
+ * changes. Written in batches, never on the way of a run; read by the API.
+ * test/contract/history_contract.c runs against every backend.
  *
  * One thread (the loop's) calls everything here; answers come from history_dispatch(), through
  * `done`, which may submit further requests. Appends are done in the order of submission, and so
- * are reads, logs and statistics; a slow read does not hold back an append. What was appended is
- * seen by every read that is submitted after the append's `done`. Answers are written only when
- * `done` is called with OK. */
+ * are reads, logs, statistics and pages of changes; a slow read does not hold back an append. What
+ * was appended is seen by every read that is submitted after the append's `done`. Answers are
+ * written only when `done` is called with OK. */
 #ifndef PEAL_HISTORY_H
 #define PEAL_HISTORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "change.h"
 #include "run.h"
 #include "strbuf.h"
 
@@ -23,6 +24,7 @@ enum history_request_kind {
     HISTORY_READ,
     HISTORY_LOG,
     HISTORY_STATS,
+    HISTORY_CHANGES,
     HISTORY_PRUNE,
 };
 
@@ -46,19 +48,21 @@ struct output_chunk {
     size_t length;
 };
 
-/* A run with its output, or a ledger entry. Recording the same id again replaces it: a LOST run
- * that turned out to have ended is amended this way. Two things are never replaced: an end that is
- * known, by LOST; and output, by none (whoever records a run twice may have dropped the output
- * after the first time). */
+/* A run with its output, a ledger entry, or a change. Recording the same id again replaces it: a
+ * LOST run that turned out to have ended is amended this way. Three things are never replaced: an
+ * end that is known, by LOST; output, by none (whoever records a run twice may have dropped the
+ * output after the first time); and a change, which is as it was recorded first. */
 struct history_record {
     const struct run *run;            /* or */
-    const struct ledger_entry *entry; /* exactly one is set */
+    const struct ledger_entry *entry; /* or */
     const struct output_chunk *chunks;
     size_t chunk_count;
+    const struct change_record *change; /* exactly one of run, entry and change is set */
 };
 
-/* All of them or none: OK means that they are on disk. E_INVALID: one has not ended, is both run
- * and entry or neither, or is an entry with output. */
+/* All of them or none: OK means that they are on disk. E_INVALID: one has not ended, is several of
+ * run, entry and change or none, is no run and has output, or is a change whose id was not made
+ * when it says. */
 struct history_append {
     struct history_record *records; /* with all they point to: the caller's until done */
     size_t count;
@@ -168,17 +172,51 @@ int64_t history_bucket_ms(int bucket);
  * there are none. */
 int64_t history_stats_percentile(const struct history_stats_row *row, int percent);
 
+/* Filters; zero means no filter. Newest first. */
+struct change_query {
+    struct id job_uid;
+    const char *job_name;       /* exact, as it was at the time */
+    const char *actor;          /* exact */
+    const char *text;           /* part of actor, target, job name, address, detail or the action's
+                                   name; ASCII in any case */
+    uint64_t actions;           /* UINT64_C(1) << enum change_action */
+    int64_t revision;           /* of the job, after it */
+    int64_t since_ms, until_ms; /* since inclusive, until exclusive */
+    bool with_definitions;      /* else they are left out */
+    struct id before;           /* page: only what sorts before this id */
+    size_t limit;               /* 1-1000; else E_INVALID */
+};
+
+enum { HISTORY_CHANGES_BYTES = 8 * 1024 * 1024 }; /* of definitions in a page, but for one */
+
+/* A page. It is short while there is more if few match (one search looks at so many rows only), or
+ * if the definitions are large. */
+struct history_changes {
+    struct change_query query;   /* its texts are the caller's until done */
+    struct change_record *items; /* answer; freed by history_changes_release */
+    size_t count;
+    bool more;      /* there may be more: ask again with `before` = next */
+    struct id next; /* if more */
+    void (*done)(struct history_changes *changes, enum status st);
+    void *context;
+    struct history_request request;
+};
+
+/* Frees the answer; the request can be used again. */
+void history_changes_release(struct history_changes *changes);
+
 /* Retention: keep the newest keep_runs runs, and as many ledger entries, of a job, and nothing that
  * ended before `before_ms`; 0: no limit. A run that never started ended when its id was made, an
  * entry when it was recorded. Statistics go by age alone, so that they may tell of more than what
- * is kept; those of all jobs together go when every job is pruned. Done in small steps between
- * appends; on failure some may be gone. */
+ * is kept; those of all jobs together, and changes, go when every job is pruned. Done in small
+ * steps between appends; on failure some may be gone. */
 struct history_prune {
     struct id job_uid; /* zero: every job */
     int64_t keep_runs;
     int64_t before_ms;
-    int64_t stats_before_ms; /* statistics of hours that ended by then; 0: as before_ms */
-    int64_t removed;         /* answer: runs and entries */
+    int64_t stats_before_ms;   /* statistics of hours that ended by then; 0: as before_ms */
+    int64_t changes_before_ms; /* changes from before then; 0: no limit */
+    int64_t removed;           /* answer: runs, entries and changes */
     void (*done)(struct history_prune *prune, enum status st);
     void *context;
     struct history_request request;
@@ -189,6 +227,7 @@ struct history_ops {
     void (*read)(struct history *history, struct history_read *read);
     void (*log)(struct history *history, struct history_log *log);
     void (*stats)(struct history *history, struct history_stats *stats);
+    void (*changes)(struct history *history, struct history_changes *changes);
     void (*prune)(struct history *history, struct history_prune *prune);
     void (*dispatch)(struct history *history);
     enum status (*health)(struct history *history, struct strbuf *why);
@@ -218,6 +257,11 @@ static inline void history_log(struct history *history, struct history_log *log)
 static inline void history_stats(struct history *history, struct history_stats *stats)
 {
     history->ops->stats(history, stats);
+}
+
+static inline void history_changes(struct history *history, struct history_changes *changes)
+{
+    history->ops->changes(history, changes);
 }
 
 static inline void history_prune(struct history *history, struct history_prune *prune)

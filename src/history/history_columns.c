@@ -5,14 +5,19 @@
 
 static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are stored as numbers");
 static_assert(REASON_EXIT_CODE == 1 && REASON_SHUTDOWN == 19, "reasons are stored as numbers");
+static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_LOGOUT == 22,
+              "actions are stored as numbers");
+static_assert(VIA_NODE == 0 && VIA_TOKEN == 3 && TARGET_JOB == 0 && TARGET_TOKEN == 5,
+              "ways and targets are stored as numbers");
 static_assert(CAUSE_TICK == 0 && CAUSE_REBOOT == 4, "causes are stored as numbers");
 
 #define COLUMN(type, field, kind)                                                                  \
     {                                                                                              \
 #field, kind, offsetof(struct type, field), sizeof(((struct type *)0)->field)              \
     }
-#define RUN(field, kind)   COLUMN(run, field, kind)
-#define ENTRY(field, kind) COLUMN(ledger_entry, field, kind)
+#define RUN(field, kind)    COLUMN(run, field, kind)
+#define ENTRY(field, kind)  COLUMN(ledger_entry, field, kind)
+#define CHANGE(field, kind) COLUMN(change_record, field, kind)
 
 static const struct column run_columns[] = {
     RUN(state, COLUMN_INT32),
@@ -37,6 +42,7 @@ static const struct column run_columns[] = {
     RUN(output_truncated, COLUMN_BOOL),
     RUN(by, COLUMN_TEXT),
     RUN(detail, COLUMN_TEXT),
+    RUN(traceparent, COLUMN_TEXT),
 };
 
 static const struct column entry_columns[] = {
@@ -45,11 +51,20 @@ static const struct column entry_columns[] = {
     ENTRY(recorded_ms, COLUMN_INT64),
 };
 
+static const struct column change_columns[] = {
+    CHANGE(via, COLUMN_INT32),         CHANGE(action, COLUMN_INT32),
+    CHANGE(target_kind, COLUMN_INT32), CHANGE(revision, COLUMN_INT64),
+    CHANGE(actor, COLUMN_TEXT),        CHANGE(address, COLUMN_TEXT),
+    CHANGE(request_id, COLUMN_TEXT),   CHANGE(target, COLUMN_TEXT),
+    CHANGE(job_name, COLUMN_TEXT),     CHANGE(detail, COLUMN_TEXT),
+};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-const struct table_columns table_columns[TABLES] = {
+const struct table_columns table_columns[ALL_TABLES] = {
     [TABLE_RUNS] = {"runs", run_columns, COUNT(run_columns)},
     [TABLE_ENTRIES] = {"entries", entry_columns, COUNT(entry_columns)},
+    [TABLE_CHANGES] = {"changes", change_columns, COUNT(change_columns)},
 };
 
 /* ---- fields ---- */

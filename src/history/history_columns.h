@@ -5,25 +5,26 @@
 
 #include "history_internal.h"
 
-/* Runs and entries are stored alike. */
-enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES };
+/* Runs and entries are stored alike, changes in their own way. */
+enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES, TABLE_CHANGES = TABLES, ALL_TABLES };
 
 enum column_kind { COLUMN_INT64, COLUMN_INT32, COLUMN_BOOL, COLUMN_TEXT };
 
 struct column {
     const char *name;
     enum column_kind kind;
-    size_t offset, size; /* in struct run or struct ledger_entry */
+    size_t offset, size; /* in struct run, struct ledger_entry or struct change_record */
 };
 
-/* All but id, job, ended_ms and stray. `state` is the first. */
+/* Of runs and entries all but id, job, ended_ms and stray; `state` is the first. Of changes all but
+ * id, job_uid, before and after. New ones come last: the spool reads what an older peal wrote. */
 struct table_columns {
     const char *name; /* of the table */
     const struct column *columns;
     size_t count;
 };
 
-extern const struct table_columns table_columns[TABLES];
+extern const struct table_columns table_columns[ALL_TABLES];
 
 /* The struct run or struct ledger_entry that a row holds. */
 static inline void *row_record(struct history_row *row)

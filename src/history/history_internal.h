@@ -20,7 +20,8 @@ struct history_request *history_queue_pop(struct history_queue *queue); /* NULL:
 /* Calls its `done` with its answer. The request is the caller's again. */
 void history_request_done(struct history_request *request);
 
-/* Only what has ended is history; a record is one run or one entry; an entry has no output. */
+/* Only what has ended is history; a record is one run, one entry or one change; only a run has
+ * output. */
 bool history_append_is_valid(const struct history_append *append);
 
 /* True of every row that the query asks for, its page (before, limit) aside. */
@@ -38,6 +39,38 @@ int64_t history_id_made_ms(const struct id *id);
 
 /* The smallest id that can have been made at `made_ms`. */
 struct id history_id_at(int64_t made_ms);
+
+/* ---- changes: history_changes.c ---- */
+
+/* True of every change that the query asks for, its page (before, limit) aside. */
+bool history_change_matches(const struct change_query *query, const struct change_record *change);
+
+/* The ids that it asks for: from inclusive, below exclusive. */
+struct id_span {
+    struct id from, below;
+};
+struct id_span history_change_span(const struct change_query *query);
+
+/* A page while it is filled. */
+struct changes_page {
+    struct history_changes answer;
+    size_t bytes; /* of definitions */
+};
+
+/* An empty page for a query; E_INVALID: its limit. */
+MUST_CHECK enum status changes_page_init(struct changes_page *page,
+                                         const struct change_query *query);
+
+/* The next older one that matches; takes the texts of *change over if it fits. False: it does not,
+ * and there is more. */
+bool changes_page_add(struct changes_page *page, struct change_record *change);
+
+/* The search has come to an id and goes no further. */
+void changes_page_stop(struct changes_page *page, const struct id *last);
+
+/* The page becomes the answer if all went well, and is freed if not. Answers `st`. */
+enum status changes_page_end(struct changes_page *page, enum status st,
+                             struct history_changes *ret);
 
 /* When a run or an entry came to its end, for retention. */
 int64_t history_row_ended_ms(const struct history_row *row);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history_internal.h"
+#include "history_memory.h"
 #include "history_stats.h"
 
 struct memory_row {
@@ -22,6 +22,7 @@ struct history_memory {
     size_t count, capacity;
     struct stats_changes stats; /* of all that was ever recorded */
     size_t merged;              /* how many there were after they were last put together */
+    struct memory_changes changes;
 };
 
 static void free_chunks(struct output_chunk *chunks, size_t count)
@@ -162,6 +163,33 @@ static void merge_stats(struct history_memory *memory)
     memory->merged = memory->stats.count;
 }
 
+/* A record's copy: a row or a change. */
+struct copy {
+    struct memory_row *row; /* NULL: it is a change */
+    struct change_record change;
+};
+
+static enum status make_copy(const struct history_record *record, struct copy *ret)
+{
+    if (record->change)
+        return change_record_copy(record->change, true, &ret->change);
+    return copy_record(record, &ret->row);
+}
+
+static void put_copy(struct history_memory *memory, struct copy *copy)
+{
+    if (copy->row)
+        put(memory, copy->row);
+    else
+        memory_changes_put(&memory->changes, &copy->change);
+}
+
+static void free_copy(struct copy *copy)
+{
+    free_row(copy->row);
+    change_record_release(&copy->change);
+}
+
 static enum status do_append(struct history_memory *memory, const struct history_append *append)
 {
     if (!history_append_is_valid(append))
@@ -169,19 +197,21 @@ static enum status do_append(struct history_memory *memory, const struct history
     enum status st = reserve(memory, append->count);
     if (st == OK)
         st = stats_changes_reserve(&memory->stats, 2 * append->count);
+    if (st == OK)
+        st = memory_changes_reserve(&memory->changes, append->count);
     size_t copied = 0;
-    struct memory_row **rows = calloc(append->count + 1, sizeof(struct memory_row *));
-    if (!rows)
+    struct copy *copies = calloc(append->count + 1, sizeof(*copies));
+    if (!copies)
         st = E_NOMEM;
     for (; st == OK && copied < append->count; copied += st == OK)
-        st = copy_record(&append->records[copied], &rows[copied]);
+        st = make_copy(&append->records[copied], &copies[copied]);
     for (size_t i = 0; i < copied; i++) {
         if (st == OK)
-            put(memory, rows[i]);
+            put_copy(memory, &copies[i]);
         else
-            free_row(rows[i]);
+            free_copy(&copies[i]);
     }
-    free(rows);
+    free(copies);
     if (memory->stats.count > 2 * memory->merged + 1000)
         merge_stats(memory);
     return st;
@@ -346,6 +376,8 @@ static enum status do_prune(struct history_memory *memory, struct history_prune 
     }
     prune->removed = (int64_t)(memory->count - kept);
     memory->count = kept;
+    if (prune->changes_before_ms && id_is_zero(&prune->job_uid))
+        prune->removed += (int64_t)memory_changes_prune(&memory->changes, prune->changes_before_ms);
     prune_stats(memory, prune);
     return OK;
 }
@@ -363,6 +395,8 @@ static enum status do_request(struct history_memory *memory, struct history_requ
         return do_log(memory, history_request_of(request, history_log));
     case HISTORY_STATS:
         return do_stats(memory, history_request_of(request, history_stats));
+    case HISTORY_CHANGES:
+        return memory_changes_read(&memory->changes, history_request_of(request, history_changes));
     case HISTORY_PRUNE:
         return do_prune(memory, history_request_of(request, history_prune));
     }
@@ -397,6 +431,11 @@ static void memory_log(struct history *history, struct history_log *log)
 static void memory_stats(struct history *history, struct history_stats *stats)
 {
     submit(history, &stats->request, HISTORY_STATS);
+}
+
+static void memory_changes(struct history *history, struct history_changes *changes)
+{
+    submit(history, &changes->request, HISTORY_CHANGES);
 }
 
 static void memory_prune(struct history *history, struct history_prune *prune)
@@ -434,6 +473,7 @@ static struct history *memory_free(struct history *history)
         free_row(memory->rows[i]);
     free(memory->rows);
     stats_changes_release(&memory->stats);
+    memory_changes_release(&memory->changes);
     free(memory);
     return NULL;
 }
@@ -443,6 +483,7 @@ static const struct history_ops memory_ops = {
     .read = memory_read,
     .log = memory_log,
     .stats = memory_stats,
+    .changes = memory_changes,
     .prune = memory_prune,
     .dispatch = memory_dispatch,
     .health = memory_health,

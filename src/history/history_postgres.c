@@ -231,7 +231,7 @@ static void submit(struct history *history, struct history_request *request,
     struct history_queue *const queues[] = {
         [HISTORY_APPEND] = &postgres->appends, [HISTORY_READ] = &postgres->reads,
         [HISTORY_LOG] = &postgres->reads,      [HISTORY_STATS] = &postgres->reads,
-        [HISTORY_PRUNE] = &postgres->prunes,
+        [HISTORY_CHANGES] = &postgres->reads,  [HISTORY_PRUNE] = &postgres->prunes,
     };
     bool is_write = kind == HISTORY_APPEND || kind == HISTORY_PRUNE;
     bool refused;
@@ -271,6 +271,11 @@ static void postgres_log(struct history *history, struct history_log *log)
 static void postgres_stats(struct history *history, struct history_stats *stats)
 {
     submit(history, &stats->request, HISTORY_STATS);
+}
+
+static void postgres_changes(struct history *history, struct history_changes *changes)
+{
+    submit(history, &changes->request, HISTORY_CHANGES);
 }
 
 static void postgres_prune(struct history *history, struct history_prune *prune)
@@ -350,6 +355,7 @@ static const struct history_ops postgres_ops = {
     .read = postgres_read,
     .log = postgres_log,
     .stats = postgres_stats,
+    .changes = postgres_changes,
     .prune = postgres_prune,
     .dispatch = postgres_dispatch,
     .health = postgres_health,

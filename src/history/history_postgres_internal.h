@@ -41,6 +41,8 @@ void params_int(struct params *params, int64_t value);
 void params_id(struct params *params, const struct id *id);
 void params_text(struct params *params, const char *text); /* NULL is NULL */
 void params_null_int(struct params *params);
+void params_null_ints(struct params *params); /* an array of them */
+void params_null_id(struct params *params);
 
 /* One array at a time: begin, its elements, end. */
 void params_array(struct params *params, enum array_type type);
@@ -86,16 +88,21 @@ enum statement {
     SQL_DELETE_STATS,
     SQL_DELETE_JOB_STATS,
     SQL_MONTHS,
+    SQL_ADD_CHANGES,
+    SQL_FIND_CHANGES, /* four ways to walk along them */
+    SQL_FIND_CHANGES_LAST = SQL_FIND_CHANGES + 3,
+    SQL_DEFINITIONS,
+    SQL_DELETE_CHANGES,
     STATEMENTS,
 };
 
 struct link {
     const struct place *place;
     enum link_use use;
-    int stop_fd;                       /* readable: what is asked for is given up; -1: never */
-    PGconn *conn;                      /* NULL: away */
-    bool prepared[TABLES][STATEMENTS]; /* on this connection */
-    int64_t next_try_ms;               /* boot time; while away */
+    int stop_fd;                           /* readable: what is asked for is given up; -1: never */
+    PGconn *conn;                          /* NULL: away */
+    bool prepared[ALL_TABLES][STATEMENTS]; /* on this connection */
+    int64_t next_try_ms;                   /* boot time; while away */
     int retry_ms;
     struct strbuf words; /* of what failed last */
     char sqlstate[6];    /* of it, if the server said so */
@@ -113,7 +120,8 @@ bool link_may_try(const struct link *link); /* is it time to? */
 /* All that follow: E_UNREACHABLE: the connection is gone, and link->conn NULL. E_CONFLICT: others
  * were in the way; try the whole transaction again. *ret is the caller's to PQclear. */
 
-/* A statement of the table below; `table` is TABLE_RUNS for those that are not there for each. */
+/* A statement of the table below; `table` is TABLE_RUNS for those that are not there for each,
+ * TABLE_CHANGES for those of changes. */
 MUST_CHECK enum status link_run(struct link *link, enum record_table table, enum statement which,
                                 const struct params *params, PGresult **ret);
 MUST_CHECK enum status link_do(struct link *link, enum record_table table, enum statement which,
@@ -147,6 +155,15 @@ void statement_text(enum record_table table, enum statement which, struct strbuf
 enum page_scope { PAGE_ALL, PAGE_STATES, PAGE_JOBS };
 enum statement page_statement(enum page_scope scope, bool timed);
 
+enum change_scope { CHANGES_ALL, CHANGES_JOB, CHANGES_JOB_NAME, CHANGES_ACTOR };
+
+/* A row's columns from `place` on are those of a record, in the order of table_columns. */
+void postgres_load_columns(const PGresult *result, int row, int place, enum record_table table,
+                           void *record);
+
+/* The value of a record for one row of an array. */
+void params_add_column(struct params *params, const struct column *column, const void *record);
+
 /* A result of SQL_SELECT, SQL_SELECT_OLD or SQL_PAGE: its columns from `first` on. */
 void postgres_load_row(const PGresult *result, int row, int first, enum record_table table,
                        struct history_row *ret);
@@ -170,16 +187,42 @@ void schema_forget_months(struct link *link); /* some were dropped */
 MUST_CHECK enum status postgres_write_append(struct link *link,
                                              const struct history_append *append);
 
-/* HISTORY_READ, HISTORY_LOG and HISTORY_STATS. */
+/* HISTORY_READ, HISTORY_LOG, HISTORY_STATS and HISTORY_CHANGES. */
 MUST_CHECK enum status postgres_read_request(struct link *link, struct history_request *request);
 
 /* The keys of a job (zero: of any) under a name (NULL: any), as the elements of an array. */
 MUST_CHECK enum status postgres_find_keys(struct link *link, const struct id *uid, const char *name,
                                           struct params *params, int *ret_count);
 
+/* ---- changes: history_postgres_changes.c ---- */
+
+/* Within the append's transaction: those of its records that are changes. */
+MUST_CHECK enum status postgres_add_changes(struct link *link, const struct history_append *append);
+MUST_CHECK enum status postgres_read_changes(struct link *link, struct history_changes *changes);
+
+/* A few of those from before then. */
+MUST_CHECK enum status postgres_delete_changes(struct link *link, int64_t before_ms, int limit,
+                                               int *ret_rows);
+
+/* In the letters that lower() of the database makes of ASCII; NULL is nothing. */
+void postgres_add_lower(const char *text, struct strbuf *to);
+
+enum {
+    VISITS_MAX = 100 * 1000, /* rows that one search looks at */
+    VISITS_FIRST = 1000,     /* in its first step; each next one looks at ten times as many */
+};
+
 /* Where a prune is. Zero at the start. */
 struct pruning {
-    enum { PRUNE_MONTHS, PRUNE_RUNS, PRUNE_ENTRIES, PRUNE_NEXT_JOB, PRUNE_JOBS, PRUNE_STATS } phase;
+    enum {
+        PRUNE_MONTHS,
+        PRUNE_RUNS,
+        PRUNE_ENTRIES,
+        PRUNE_NEXT_JOB,
+        PRUNE_JOBS,
+        PRUNE_STATS,
+        PRUNE_CHANGES
+    } phase;
     int month;         /* the last one that was looked at */
     struct id uid;     /* of the job that is being pruned; zero: all, by age */
     struct id oldest;  /* the oldest that is kept by count; zero: not looked for yet */

@@ -76,10 +76,25 @@ void params_id(struct params *params, const struct id *id)
     end(params);
 }
 
+static void add_null(struct params *params, Oid type)
+{
+    begin(params, type);
+    params->length[params->count++] = SIZE_MAX;
+}
+
 void params_null_int(struct params *params)
 {
-    begin(params, TYPE_INT);
-    params->length[params->count++] = SIZE_MAX;
+    add_null(params, TYPE_INT);
+}
+
+void params_null_ints(struct params *params)
+{
+    add_null(params, array_types[ARRAY_INT].array);
+}
+
+void params_null_id(struct params *params)
+{
+    add_null(params, TYPE_ID);
 }
 
 /* Bytes that are no character become '?'. */
@@ -99,11 +114,11 @@ static void add_text(struct strbuf *to, const char *text, size_t length)
 
 void params_text(struct params *params, const char *text)
 {
-    begin(params, TYPE_TEXT);
     if (!text) {
-        params->length[params->count++] = SIZE_MAX;
+        add_null(params, TYPE_TEXT);
         return;
     }
+    begin(params, TYPE_TEXT);
     add_text(&params->bytes, text, strlen(text));
     end(params);
 }

@@ -1,6 +1,7 @@
 /* Retention, in steps so short that an append never waits long:
  *
- *     MONTHS -> RUNS -> ENTRIES -> (NEXT_JOB -> RUNS -> ENTRIES)... -> JOBS -> STATS
+ *     MONTHS -> RUNS -> ENTRIES -> (NEXT_JOB -> RUNS -> ENTRIES)... -> JOBS -> STATS ->
+ *     CHANGES
  *
  * Months that are too old go as a whole. Then come the rows of all jobs, or of the one that is
  * asked for, by age; then each job's, by count. All are repeated until nothing is left to remove.
@@ -299,6 +300,18 @@ static enum status prune_stats(struct link *link, const struct history_prune *pr
     return st;
 }
 
+static enum status prune_changes(struct link *link, const struct history_prune *prune,
+                                 struct pruning *at, bool *ret_done)
+{
+    int rows = 0;
+    enum status st = OK;
+    if (prune->changes_before_ms && id_is_zero(&prune->job_uid))
+        st = postgres_delete_changes(link, prune->changes_before_ms, STEP_ROWS, &rows);
+    at->removed += rows;
+    *ret_done = rows < STEP_ROWS;
+    return st;
+}
+
 /* ---- steps ---- */
 
 static enum status take_step(struct link *link, struct history_prune *prune, struct pruning *at,
@@ -334,6 +347,11 @@ static enum status take_step(struct link *link, struct history_prune *prune, str
         return st;
     case PRUNE_STATS:
         st = prune_stats(link, prune, &done);
+        if (st == OK && done)
+            at->phase = PRUNE_CHANGES;
+        return st;
+    case PRUNE_CHANGES:
+        st = prune_changes(link, prune, at, &done);
         if (st == OK && done) {
             prune->removed = at->removed;
             *ret_finished = true;

@@ -5,11 +5,6 @@
 
 #include "history_postgres_internal.h"
 
-enum {
-    VISITS_MAX = 100 * 1000, /* rows that one search looks at */
-    VISITS_FIRST = 1000,     /* in its first step; each next one looks at ten times as many */
-};
-
 enum status postgres_find_keys(struct link *link, const struct id *uid, const char *name,
                                struct params *params, int *ret_count)
 {
@@ -29,6 +24,12 @@ enum status postgres_find_keys(struct link *link, const struct id *uid, const ch
         params_add_int(params, result_int(result, i, 0));
     PQclear(result);
     return OK;
+}
+
+void postgres_add_lower(const char *text, struct strbuf *to)
+{
+    for (const char *c = text ? text : ""; *c; c++)
+        strbuf_addc(to, (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c));
 }
 
 /* ---- pages ---- */
@@ -222,8 +223,7 @@ static enum status search_all(struct link *link, const struct history_query *que
         search.scope = of_job ? PAGE_JOBS : query->states ? PAGE_STATES : PAGE_ALL;
         search.before = id_is_zero(&query->before) ? beyond_all : query->before;
         strbuf_init(&search.text);
-        for (const char *c = query->text ? query->text : ""; *c; c++)
-            strbuf_addc(&search.text, (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c));
+        postgres_add_lower(query->text, &search.text);
         st = search_table(&search, &pages[table]);
         strbuf_release(&search.text);
     }
@@ -401,6 +401,8 @@ enum status postgres_read_request(struct link *link, struct history_request *req
         st = read_page(link, history_request_of(request, history_read));
     else if (request->kind == HISTORY_STATS)
         st = read_stats(link, history_request_of(request, history_stats));
+    else if (request->kind == HISTORY_CHANGES)
+        st = postgres_read_changes(link, history_request_of(request, history_changes));
     else
         st = read_log(link, history_request_of(request, history_log));
     if (st != OK)

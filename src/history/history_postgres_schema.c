@@ -59,6 +59,19 @@ static const char *const migrations[] = {
     " punctual bigint NOT NULL, late_sum_ms bigint NOT NULL,"
     " PRIMARY KEY (job_uid, hour, state, bucket, slot)) WITH (fillfactor = 70);"
     "CREATE INDEX stats_hour ON stats (hour);",
+
+    /* Who changed what. An absent definition is an empty text. */
+    "CREATE TABLE changes ("
+    " id uuid PRIMARY KEY, job_uid uuid NOT NULL, revision bigint NOT NULL, via smallint NOT NULL,"
+    " action smallint NOT NULL, target_kind smallint NOT NULL,"
+    " actor text COLLATE \"C\" NOT NULL, address text COLLATE \"C\" NOT NULL,"
+    " request_id text COLLATE \"C\" NOT NULL, target text COLLATE \"C\" NOT NULL,"
+    " job_name text COLLATE \"C\" NOT NULL, detail text COLLATE \"C\" NOT NULL,"
+    " before text NOT NULL, after text NOT NULL);"
+    "CREATE INDEX changes_job ON changes (job_uid, id);"
+    "CREATE INDEX changes_job_name ON changes (job_name, id);"
+    "CREATE INDEX changes_actor ON changes (actor, id);"
+    "ALTER TABLE runs ADD COLUMN traceparent text COLLATE \"C\" NOT NULL DEFAULT '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };

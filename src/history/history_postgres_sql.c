@@ -79,6 +79,13 @@ static const char *const sql[STATEMENTS] = {
                          " (SELECT ctid FROM stats WHERE hour < $1 LIMIT $2))",
     [SQL_DELETE_JOB_STATS] = "DELETE FROM stats WHERE ctid = ANY (ARRAY"
                              " (SELECT ctid FROM stats WHERE job_uid = $3 AND hour < $1 LIMIT $2))",
+    [SQL_ADD_CHANGES] = "INSERT INTO @ (id, job_uid, before, after#)"
+                        " SELECT u.id, u.job_uid, u.before, u.after% FROM unnest($)"
+                        " ORDER BY u.id ON CONFLICT DO NOTHING",
+    [SQL_DEFINITIONS] = "SELECT before, after FROM @ WHERE id = ANY ($1) ORDER BY id DESC",
+    [SQL_DELETE_CHANGES] =
+        "DELETE FROM @ WHERE id = ANY (ARRAY"
+        " (SELECT id FROM @ WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED))",
     [SQL_MONTHS] = "SELECT month FROM (SELECT substring(relname from '[0-9]+$')::bigint AS month"
                    "  FROM pg_inherits JOIN pg_class ON oid = inhrelid"
                    "  WHERE inhparent = 'runs'::regclass) m WHERE month > $1 ORDER BY 1 LIMIT 1",
@@ -86,16 +93,25 @@ static const char *const sql[STATEMENTS] = {
 
 /* ---- rows in arrays ---- */
 
-enum { ARRAYS_BEFORE = 5 }; /* id, uid, name, ended_ms, stray */
+/* The arrays that come before those of the columns. */
+static const struct {
+    size_t count;
+    const char *names;
+} heads[] = {
+    [TABLE_RUNS] = {5, "id, uid, name, ended_ms, stray"},
+    [TABLE_ENTRIES] = {5, "id, uid, name, ended_ms, stray"},
+    [TABLE_CHANGES] = {4, "id, job_uid, before, after"},
+};
 
 /* "unnest($1, $2, ...) AS u(id, uid, ...)", which says the names, too. */
-static void add_arrays(const struct table_columns *table, struct strbuf *text)
+static void add_arrays(enum record_table table, struct strbuf *text)
 {
-    for (size_t i = 0; i < ARRAYS_BEFORE + table->count; i++)
+    const struct table_columns *columns = &table_columns[table];
+    for (size_t i = 0; i < heads[table].count + columns->count; i++)
         strbuf_addf(text, "%s$%zu", i ? ", " : "", i + 1);
-    strbuf_adds(text, ") AS u(id, uid, name, ended_ms, stray");
-    for (size_t i = 0; i < table->count; i++)
-        strbuf_addf(text, ", \"%s\"", table->columns[i].name);
+    strbuf_addf(text, ") AS u(%s", heads[table].names);
+    for (size_t i = 0; i < columns->count; i++)
+        strbuf_addf(text, ", \"%s\"", columns->columns[i].name);
 }
 
 static void add_columns(const struct table_columns *table, char how, struct strbuf *text)
@@ -121,7 +137,7 @@ static void expand(enum record_table table, const char *pattern, struct strbuf *
         else if (strchr("#%~", *p))
             add_columns(columns, *p, text);
         else if (*p == '$' && p[1] == ')')
-            add_arrays(columns, text);
+            add_arrays(table, text);
         else
             strbuf_addc(text, *p);
     }
@@ -190,6 +206,40 @@ static void page_text(enum record_table table, enum page_scope scope, bool timed
                       " LEFT JOIN jobs ON key = job ORDER BY id DESC");
 }
 
+/* The same of changes, without their definitions. $1: ids below, $2: ids from, $3: rows to look at,
+ * $4: rows of the page, $5: what the walk is along, then the filters: $6: job, $7: its name,
+ * $8: actor, $9: actions, $10: revision, $11: text, $12: actions that have the text in their names.
+ */
+static void changes_text(enum change_scope scope, struct strbuf *text)
+{
+    static const struct {
+        const char *bounds, *order;
+    } walks[] = {
+        [CHANGES_ALL] = {"id < $1 AND id >= $2 AND $5 IS NULL", "id DESC"},
+        [CHANGES_JOB] = {"(job_uid, id) < ($5, $1) AND (job_uid, id) >= ($5, $2)",
+                         "job_uid DESC, id DESC"},
+        [CHANGES_JOB_NAME] = {"(job_name, id) < ($5, $1) AND (job_name, id) >= ($5, $2)",
+                              "job_name DESC, id DESC"},
+        [CHANGES_ACTOR] = {"(actor, id) < ($5, $1) AND (actor, id) >= ($5, $2)",
+                           "actor DESC, id DESC"},
+    };
+    const struct table_columns *columns = &table_columns[TABLE_CHANGES];
+    strbuf_adds(text, "WITH walk AS MATERIALIZED (SELECT id, job_uid");
+    add_columns(columns, '#', text);
+    strbuf_addf(text, " FROM changes WHERE %s ORDER BY %s LIMIT $3), page AS (SELECT * FROM walk",
+                walks[scope].bounds, walks[scope].order);
+    strbuf_adds(text, " WHERE ($6 IS NULL OR job_uid = $6) AND ($7 IS NULL OR job_name = $7)"
+                      " AND ($8 IS NULL OR actor = $8) AND ($9 IS NULL OR action = ANY ($9))"
+                      " AND ($10 IS NULL OR revision = $10)"
+                      " AND ($11 IS NULL OR action = ANY ($12) OR strpos(lower(actor), $11) > 0"
+                      "  OR strpos(lower(target), $11) > 0 OR strpos(lower(job_name), $11) > 0"
+                      "  OR strpos(lower(address), $11) > 0 OR strpos(lower(detail), $11) > 0)"
+                      " ORDER BY id DESC LIMIT $4) SELECT looked_at, last, id, job_uid");
+    add_columns(columns, '#', text);
+    strbuf_adds(text, " FROM (SELECT count(*) AS looked_at, (SELECT id FROM walk ORDER BY id"
+                      " LIMIT 1) AS last FROM walk) w LEFT JOIN page ON true ORDER BY id DESC");
+}
+
 enum statement page_statement(enum page_scope scope, bool timed)
 {
     return (enum statement)(SQL_PAGE + 2 * (int)scope + timed);
@@ -199,11 +249,39 @@ void statement_text(enum record_table table, enum statement which, struct strbuf
 {
     if (which >= SQL_PAGE && which <= SQL_PAGE_LAST)
         page_text(table, (enum page_scope)((which - SQL_PAGE) / 2), (which - SQL_PAGE) % 2, text);
+    else if (which >= SQL_FIND_CHANGES && which <= SQL_FIND_CHANGES_LAST)
+        changes_text((enum change_scope)(which - SQL_FIND_CHANGES), text);
     else
         expand(table, sql[which], text);
 }
 
-/* ---- results ---- */
+/* ---- columns of records ---- */
+
+void params_add_column(struct params *params, const struct column *column, const void *record)
+{
+    size_t length;
+    if (column->kind == COLUMN_TEXT) {
+        const char *text = column_read_text(column, record, &length);
+        params_add_text(params, text, length);
+    } else {
+        params_add_int(params, column_read_int(column, record));
+    }
+}
+
+void postgres_load_columns(const PGresult *result, int row, int place, enum record_table table,
+                           void *record)
+{
+    for (size_t i = 0; i < table_columns[table].count; i++, place++) {
+        const struct column *column = &table_columns[table].columns[i];
+        size_t length;
+        if (column->kind == COLUMN_TEXT) {
+            const char *text = result_bytes(result, row, place, &length);
+            column_write_text(column, record, text, length);
+        } else {
+            column_write_int(column, record, result_int(result, row, place));
+        }
+    }
+}
 
 void postgres_load_row(const PGresult *result, int row, int first, enum record_table table,
                        struct history_row *ret)
@@ -214,14 +292,5 @@ void postgres_load_row(const PGresult *result, int row, int first, enum record_t
     ret->is_entry = table == TABLE_ENTRIES;
     row_set_ids(ret, &id, &uid);
     row_set_job_name(ret, text, length);
-    for (size_t i = 0; i < table_columns[table].count; i++) {
-        const struct column *column = &table_columns[table].columns[i];
-        int place = first + 3 + (int)i;
-        if (column->kind == COLUMN_TEXT) {
-            text = result_bytes(result, row, place, &length);
-            column_write_text(column, row_record(ret), text, length);
-        } else {
-            column_write_int(column, row_record(ret), result_int(result, row, place));
-        }
-    }
+    postgres_load_columns(result, row, first + 3, table, row_record(ret));
 }

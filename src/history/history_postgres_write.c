@@ -2,7 +2,8 @@
  *
  * Several nodes write at the same time, and now and then about the same run. Locks are therefore
  * taken in one order everywhere: the shared lock on the removal of jobs, jobs, rows by id,
- * statistics by cell. Should others be in the way after all, the transaction is done again. */
+ * statistics by cell, changes by id. Should others be in the way after all, the transaction is done
+ * again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,17 +51,20 @@ static int compare_items(const void *a, const void *b)
 
 static void make_items(struct writing *writing, const struct history_append *append)
 {
+    size_t count = 0;
     for (size_t i = 0; i < append->count; i++) {
         const struct history_record *record = &append->records[i];
-        writing->items[i] =
+        if (record->change)
+            continue;
+        writing->items[count++] =
             (struct item){.record = record,
                           .id = record->entry ? &record->entry->id : &record->run->id,
                           .place = i,
                           .is_entry = record->entry != NULL};
     }
-    if (append->count)
-        qsort(writing->items, append->count, sizeof(struct item), compare_items);
-    for (size_t i = 0; i < append->count; i++) {
+    if (count)
+        qsort(writing->items, count, sizeof(struct item), compare_items);
+    for (size_t i = 0; i < count; i++) {
         struct item *item = &writing->items[i];
         bool again =
             i && item[-1].is_entry == item->is_entry && id_compare(item[-1].id, item->id) == 0;
@@ -68,7 +72,7 @@ static void make_items(struct writing *writing, const struct history_append *app
         if (item->round >= writing->rounds)
             writing->rounds = item->round + 1;
     }
-    writing->count = append->count;
+    writing->count = count;
 }
 
 static bool is_in(const struct item *item, enum record_table table, int round)
@@ -78,17 +82,9 @@ static bool is_in(const struct item *item, enum record_table table, int round)
 
 /* ---- rows ---- */
 
-static void add_column(struct params *params, const struct column *column, const struct item *item)
+static const void *record_of(const struct item *item)
 {
-    size_t length;
-    const void *record =
-        item->is_entry ? (const void *)item->record->entry : (const void *)item->record->run;
-    if (column->kind == COLUMN_TEXT) {
-        const char *text = column_read_text(column, record, &length);
-        params_add_text(params, text, length);
-    } else {
-        params_add_int(params, column_read_int(column, record));
-    }
+    return item->is_entry ? (const void *)item->record->entry : (const void *)item->record->run;
 }
 
 /* The columns that every table has. */
@@ -133,7 +129,7 @@ static void add_rows(struct writing *writing, struct params *params, enum record
             if (!is_in(item, table, round) || (only_changes && !item->changes))
                 continue;
             if (column)
-                add_column(params, column, item);
+                params_add_column(params, column, record_of(item));
             else
                 add_head(writing, params, item, (int)c);
         }
@@ -435,7 +431,7 @@ static enum status write_round(struct writing *writing, enum record_table table,
     return st;
 }
 
-static enum status try_append(struct writing *writing)
+static enum status try_append(struct writing *writing, const struct history_append *append)
 {
     struct link *link = writing->link;
     writing->stats.count = 0;
@@ -447,7 +443,7 @@ static enum status try_append(struct writing *writing)
                           "BEGIN; SELECT pg_advisory_xact_lock_shared(1885692268,"
                           " hashtext(current_schema() || ' jobs'))",
                           NULL);
-    if (st == OK)
+    if (st == OK && writing->count)
         st = add_jobs(writing);
     for (int round = 0; round < writing->rounds && st == OK; round++) {
         st = write_round(writing, TABLE_RUNS, round);
@@ -456,6 +452,8 @@ static enum status try_append(struct writing *writing)
     }
     if (st == OK)
         st = write_stats(writing);
+    if (st == OK)
+        st = postgres_add_changes(link, append);
     return st == OK ? link_command(link, "COMMIT", NULL) : st;
 }
 
@@ -478,7 +476,7 @@ enum status postgres_write_append(struct link *link, const struct history_append
         st = E_CONFLICT;
     }
     for (int i = 0; i < TRIES && st == E_CONFLICT; i++) {
-        st = try_append(&writing);
+        st = try_append(&writing, append);
         if (st != OK)
             link_roll_back(link);
         if (st == E_CONFLICT)

@@ -381,6 +381,15 @@ static void spool_stats(struct history *history, struct history_stats *stats)
         refuse(spool, &stats->request, HISTORY_STATS);
 }
 
+static void spool_changes(struct history *history, struct history_changes *changes)
+{
+    struct history_spool *spool = of(history);
+    if (spool->inner)
+        history_changes(spool->inner, changes);
+    else
+        refuse(spool, &changes->request, HISTORY_CHANGES);
+}
+
 static void spool_prune(struct history *history, struct history_prune *prune)
 {
     struct history_spool *spool = of(history);
@@ -492,6 +501,7 @@ static const struct history_ops spool_ops = {
     .read = spool_read,
     .log = spool_log,
     .stats = spool_stats,
+    .changes = spool_changes,
     .prune = spool_prune,
     .dispatch = spool_dispatch,
     .health = spool_health,

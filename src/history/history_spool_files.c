@@ -15,7 +15,9 @@ enum {
     SEGMENTS = 32, /* about so many make up the limit */
 };
 
-static const char file_mark[FILE_HEAD] = {'P', 'E', 'A', 'L', 'S', 'P', '0', '1'};
+/* The first format had runs without a traceparent, and no changes. */
+static const char file_mark[FILE_HEAD] = {'P', 'E', 'A', 'L', 'S', 'P', '0', '2'};
+static const char first_file_mark[FILE_HEAD] = {'P', 'E', 'A', 'L', 'S', 'P', '0', '1'};
 
 /* ---- segments ---- */
 
@@ -219,7 +221,8 @@ static enum status scan_segment(struct spool_files *files, struct segment_list *
     if (fd < 0)
         return E_IO;
     enum status st = read_at(fd, 0, mark, sizeof(mark));
-    if (st == OK && memcmp(mark, file_mark, sizeof(mark)) != 0)
+    if (st == OK && memcmp(mark, file_mark, sizeof(mark)) != 0 &&
+        memcmp(mark, first_file_mark, sizeof(mark)) != 0)
         st = memcmp(mark, file_mark, 6) == 0 ? E_VERSION : E_CORRUPT;
     if (st == OK)
         st = scan_frames(files, list, fd, &segment);

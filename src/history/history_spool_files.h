@@ -1,6 +1,7 @@
-/* The files of a spool, used by one thread. DIR/spool/state-N holds ends of runs and ledger
- * entries, output-N the output that they refer to; both are only appended to, and deleted as a
- * whole. Every frame has its length and a checksum, so that a write that was cut short is seen. */
+/* The files of a spool, used by one thread. DIR/spool/state-N holds ends of runs, ledger
+ * entries and changes, output-N the output that they refer to; both are only appended to, and
+ * deleted as a whole. Every frame has its length and a checksum, so that a write that was cut short
+ * is seen. */
 #ifndef PEAL_HISTORY_SPOOL_FILES_H
 #define PEAL_HISTORY_SPOOL_FILES_H
 
@@ -19,6 +20,18 @@ struct output_ref {
     int64_t bytes; /* with what was missing in it already */
 };
 
+/* A record that was loaded. */
+struct spooled {
+    bool is_change;
+    struct history_row row;      /* or */
+    struct change_record change; /* with texts of its own */
+    struct output_ref ref;
+    struct output_chunk *chunks;
+    size_t chunk_count;
+    char *payload; /* what the chunks point to */
+    size_t bytes;  /* of output or definitions */
+};
+
 /* Appends a frame with a payload that `payload` gives. */
 void frame_add(struct strbuf *to, const struct strbuf *payload);
 
@@ -30,9 +43,8 @@ void payload_of_output(const struct history_record *record, struct strbuf *paylo
 void payload_of_state(const struct history_record *record, const struct output_ref *ref,
                       struct strbuf *payload);
 
-/* E_CORRUPT: it does not say what it should. */
-MUST_CHECK enum status state_of_payload(const char *payload, size_t length, struct history_row *ret,
-                                        struct output_ref *ret_ref);
+/* E_CORRUPT: it does not say what it should. The output itself is not there yet. */
+MUST_CHECK enum status state_of_payload(const char *payload, size_t length, struct spooled *ret);
 /* *ret_chunks point into the payload. */
 MUST_CHECK enum status output_of_payload(const char *payload, size_t length,
                                          struct output_chunk **ret_chunks, size_t *ret_count);
@@ -87,16 +99,6 @@ MUST_CHECK enum status segment_read_frame(int fd, int64_t at, char **ret_payload
                                           size_t *ret_length);
 
 /* ---- the spool ---- */
-
-/* A record that was loaded. */
-struct spooled {
-    struct history_row row;
-    struct output_ref ref;
-    struct output_chunk *chunks;
-    size_t chunk_count;
-    char *payload; /* what the chunks point to */
-    size_t output_bytes;
-};
 
 struct spool_batch {
     struct spooled *items;

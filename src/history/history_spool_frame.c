@@ -9,6 +9,14 @@
 
 static const char frame_mark[4] = {'P', 'E', 'A', 'L'};
 
+/* What a state frame is, in its first byte. */
+enum frame_kind {
+    FRAME_FIRST_RUN, /* of the first format: without its last column */
+    FRAME_ENTRY,
+    FRAME_CHANGE,
+    FRAME_RUN,
+};
+
 /* ---- writing ---- */
 
 static void add_number(struct strbuf *to, uint64_t value, size_t width)
@@ -51,29 +59,55 @@ void payload_of_output(const struct history_record *record, struct strbuf *paylo
     }
 }
 
+static void add_columns(struct strbuf *to, enum record_table table, const void *record)
+{
+    for (size_t i = 0; i < table_columns[table].count; i++) {
+        size_t length;
+        const struct column *column = &table_columns[table].columns[i];
+        if (column->kind == COLUMN_TEXT) {
+            const char *text = column_read_text(column, record, &length);
+            add_text(to, text, length);
+        } else {
+            add_number(to, (uint64_t)column_read_int(column, record), 8);
+        }
+    }
+}
+
+/* One that is absent is empty. */
+static void add_definition(struct strbuf *to, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    add_number(to, length, 4);
+    strbuf_add(to, text ? text : "", length);
+}
+
+static void payload_of_change(const struct change_record *change, struct strbuf *payload)
+{
+    add_number(payload, FRAME_CHANGE, 1);
+    strbuf_add(payload, change->id.bytes, sizeof(change->id.bytes));
+    strbuf_add(payload, change->job_uid.bytes, sizeof(change->job_uid.bytes));
+    add_columns(payload, TABLE_CHANGES, change);
+    add_definition(payload, change->before);
+    add_definition(payload, change->after);
+}
+
 void payload_of_state(const struct history_record *record, const struct output_ref *ref,
                       struct strbuf *payload)
 {
+    if (record->change) {
+        payload_of_change(record->change, payload);
+        return;
+    }
     bool is_entry = record->entry != NULL;
-    const struct table_columns *table = &table_columns[is_entry ? TABLE_ENTRIES : TABLE_RUNS];
     const void *from = is_entry ? (const void *)record->entry : (const void *)record->run;
     const struct id *id = is_entry ? &record->entry->id : &record->run->id;
     const struct id *uid = is_entry ? &record->entry->job_uid : &record->run->job_uid;
     const char *name = is_entry ? record->entry->job_name : record->run->job_name;
-    add_number(payload, is_entry, 1);
+    add_number(payload, is_entry ? FRAME_ENTRY : FRAME_RUN, 1);
     strbuf_add(payload, id->bytes, sizeof(id->bytes));
     strbuf_add(payload, uid->bytes, sizeof(uid->bytes));
     add_text(payload, name, strlen(name));
-    for (size_t i = 0; i < table->count; i++) {
-        size_t length;
-        const struct column *column = &table->columns[i];
-        if (column->kind == COLUMN_TEXT) {
-            const char *text = column_read_text(column, from, &length);
-            add_text(payload, text, length);
-        } else {
-            add_number(payload, (uint64_t)column_read_int(column, from), 8);
-        }
-    }
+    add_columns(payload, is_entry ? TABLE_ENTRIES : TABLE_RUNS, from);
     add_number(payload, ref->segment, 8);
     add_number(payload, (uint64_t)ref->at, 8);
     add_number(payload, (uint64_t)ref->chunks, 8);
@@ -135,34 +169,91 @@ bool frame_check(const char head[FRAME_HEAD], const char *payload, size_t length
     return number_at(head + 8, 8) == checksum(payload, length);
 }
 
-enum status state_of_payload(const char *payload, size_t length, struct history_row *ret,
-                             struct output_ref *ret_ref)
+static void take_columns(struct reader *reader, enum record_table table, size_t count, void *record)
 {
-    struct reader reader = {payload, length, false};
-    struct id id = {{0}}, uid = {{0}};
-    *ret = (struct history_row){.is_entry = take_number(&reader, 1) != 0};
-    const struct table_columns *table = &table_columns[ret->is_entry ? TABLE_ENTRIES : TABLE_RUNS];
-    if (reader.left < sizeof(id) + sizeof(uid))
-        return E_CORRUPT;
-    memcpy(id.bytes, take(&reader, sizeof(id)), sizeof(id));
-    memcpy(uid.bytes, take(&reader, sizeof(uid)), sizeof(uid));
-    row_set_ids(ret, &id, &uid);
-    const char *text = take_text(&reader, &length);
-    row_set_job_name(ret, text, length);
-    for (size_t i = 0; i < table->count && !reader.failed; i++) {
-        const struct column *column = &table->columns[i];
+    for (size_t i = 0; i < count && !reader->failed; i++) {
+        size_t length;
+        const struct column *column = &table_columns[table].columns[i];
         if (column->kind == COLUMN_TEXT) {
-            text = take_text(&reader, &length);
-            column_write_text(column, row_record(ret), text, length);
+            const char *text = take_text(reader, &length);
+            column_write_text(column, record, text, length);
         } else {
-            column_write_int(column, row_record(ret), (int64_t)take_number(&reader, 8));
+            column_write_int(column, record, (int64_t)take_number(reader, 8));
         }
     }
-    ret_ref->segment = take_number(&reader, 8);
-    ret_ref->at = (int64_t)take_number(&reader, 8);
-    ret_ref->chunks = (int64_t)take_number(&reader, 8);
-    ret_ref->bytes = (int64_t)take_number(&reader, 8);
-    return reader.failed || reader.left ? E_CORRUPT : OK;
+}
+
+static void take_ids(struct reader *reader, struct id *id, struct id *uid)
+{
+    if (reader->left < sizeof(*id) + sizeof(*uid)) {
+        reader->failed = true;
+        return;
+    }
+    memcpy(id->bytes, take(reader, sizeof(*id)), sizeof(*id));
+    memcpy(uid->bytes, take(reader, sizeof(*uid)), sizeof(*uid));
+}
+
+static enum status take_definition(struct reader *reader, char **ret)
+{
+    size_t length = take_number(reader, 4);
+    const char *text = take(reader, length);
+    if (reader->failed || !length)
+        return OK;
+    *ret = strndup(text, length);
+    return *ret ? OK : E_NOMEM;
+}
+
+static enum status take_change(struct reader *reader, struct spooled *ret)
+{
+    struct change_record *change = &ret->change;
+    ret->is_change = true;
+    take_ids(reader, &change->id, &change->job_uid);
+    change->at_ms = history_id_made_ms(&change->id);
+    take_columns(reader, TABLE_CHANGES, table_columns[TABLE_CHANGES].count, change);
+    enum status st = take_definition(reader, &change->before);
+    if (st == OK)
+        st = take_definition(reader, &change->after);
+    if (st == OK && (reader->failed || reader->left || change->action >= CHANGE_ACTIONS))
+        st = E_CORRUPT;
+    if (st != OK)
+        change_record_release(change);
+    else
+        ret->bytes = change_record_bytes(change);
+    return st;
+}
+
+static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)
+{
+    enum record_table table = kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS;
+    struct id id = {{0}}, uid = {{0}};
+    size_t length;
+    ret->row.is_entry = kind == FRAME_ENTRY;
+    take_ids(reader, &id, &uid);
+    row_set_ids(&ret->row, &id, &uid);
+    const char *name = take_text(reader, &length);
+    row_set_job_name(&ret->row, name, length);
+    take_columns(reader, table, table_columns[table].count - (kind == FRAME_FIRST_RUN),
+                 row_record(&ret->row));
+    ret->ref.segment = take_number(reader, 8);
+    ret->ref.at = (int64_t)take_number(reader, 8);
+    ret->ref.chunks = (int64_t)take_number(reader, 8);
+    ret->ref.bytes = (int64_t)take_number(reader, 8);
+    return reader->failed || reader->left ? E_CORRUPT : OK;
+}
+
+enum status state_of_payload(const char *payload, size_t length, struct spooled *ret)
+{
+    struct reader reader = {payload, length, false};
+    struct spooled item = {.is_change = false};
+    uint64_t kind = take_number(&reader, 1);
+    enum status st = E_CORRUPT;
+    if (kind == FRAME_CHANGE)
+        st = take_change(&reader, &item);
+    else if (kind <= FRAME_RUN)
+        st = take_row(&reader, (enum frame_kind)kind, &item);
+    if (st == OK)
+        *ret = item;
+    return st;
 }
 
 enum status output_of_payload(const char *payload, size_t length, struct output_chunk **ret_chunks,

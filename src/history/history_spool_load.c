@@ -5,7 +5,10 @@
 
 #include "history_spool_files.h"
 
-enum { BATCH_BYTES = 4 * 1024 * 1024 }; /* of output in a batch, or one record with more */
+enum {
+    BATCH_BYTES = 4 * 1024 * 1024
+}; /* of output and definitions in a batch, or one
+      record with more */
 
 static const struct segment *find_segment(const struct segment_list *list, uint64_t number)
 {
@@ -20,6 +23,7 @@ static void release_item(struct spooled *item)
 {
     free(item->chunks);
     free(item->payload);
+    change_record_release(&item->change);
 }
 
 void spool_batch_release(struct spool_batch *batch)
@@ -50,7 +54,7 @@ static enum status load_output(struct spool_files *files, struct spooled *item)
 {
     const struct output_ref *ref = &item->ref;
     size_t length = 0;
-    if (!ref->chunks || item->row.is_entry)
+    if (!ref->chunks || item->is_change || item->row.is_entry)
         return OK;
     if (!ref->segment || !find_segment(&files->outputs, ref->segment))
         return tell_gap(item);
@@ -60,7 +64,7 @@ static enum status load_output(struct spool_files *files, struct spooled *item)
         close(fd);
     if (st == OK)
         st = output_of_payload(item->payload, length, &item->chunks, &item->chunk_count);
-    item->output_bytes = length;
+    item->bytes = length;
     return st == E_CORRUPT ? tell_gap(item) : st;
 }
 
@@ -72,11 +76,11 @@ static enum status load_item(struct spool_files *files, int fd, int64_t *at, str
     enum status st = segment_read_frame(fd, *at, &payload, &length);
     if (st != OK)
         return st;
-    *item = (struct spooled){.chunks = NULL};
-    st = state_of_payload(payload, length, &item->row, &item->ref);
+    st = state_of_payload(payload, length, item);
     free(payload);
-    if (st == OK)
-        st = load_output(files, item);
+    if (st != OK)
+        return st;
+    st = load_output(files, item);
     if (st == OK)
         *at += FRAME_HEAD + (int64_t)length;
     else
@@ -95,13 +99,15 @@ static enum status load_items(struct spool_files *files, size_t limit, int fd,
         st = load_item(files, fd, &batch->end, &batch->items[batch->count]);
         if (st != OK)
             break;
-        bytes += batch->items[batch->count++].output_bytes;
+        bytes += batch->items[batch->count++].bytes;
     }
     for (size_t i = 0; i < batch->count; i++) {
         const struct spooled *item = &batch->items[i];
         batch->records[i] =
             (struct history_record){.chunks = item->chunks, .chunk_count = item->chunk_count};
-        if (item->row.is_entry)
+        if (item->is_change)
+            batch->records[i].change = &item->change;
+        else if (item->row.is_entry)
             batch->records[i].entry = &item->row.entry;
         else
             batch->records[i].run = &item->row.run;

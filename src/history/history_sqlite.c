@@ -137,7 +137,7 @@ static void submit(struct history *history, struct history_request *request,
     struct history_queue *const queues[] = {
         [HISTORY_APPEND] = &sqlite->appends, [HISTORY_READ] = &sqlite->reads,
         [HISTORY_LOG] = &sqlite->reads,      [HISTORY_STATS] = &sqlite->reads,
-        [HISTORY_PRUNE] = &sqlite->prunes,
+        [HISTORY_CHANGES] = &sqlite->reads,  [HISTORY_PRUNE] = &sqlite->prunes,
     };
     request->kind = kind;
     pthread_mutex_lock(&sqlite->lock);
@@ -169,6 +169,11 @@ static void sqlite_log(struct history *history, struct history_log *log)
 static void sqlite_stats(struct history *history, struct history_stats *stats)
 {
     submit(history, &stats->request, HISTORY_STATS);
+}
+
+static void sqlite_changes(struct history *history, struct history_changes *changes)
+{
+    submit(history, &changes->request, HISTORY_CHANGES);
 }
 
 static void sqlite_prune(struct history *history, struct history_prune *prune)
@@ -245,6 +250,7 @@ static const struct history_ops sqlite_ops = {
     .read = sqlite_read,
     .log = sqlite_log,
     .stats = sqlite_stats,
+    .changes = sqlite_changes,
     .prune = sqlite_prune,
     .dispatch = sqlite_dispatch,
     .health = sqlite_health,

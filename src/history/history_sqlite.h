@@ -35,6 +35,10 @@ enum statement {
     SQL_READ_STATS,
     SQL_DELETE_STATS,
     SQL_NEXT_STATS_UID,
+    SQL_ADD_CHANGE,
+    SQL_READ_CHANGES, /* four ways to walk along them */
+    SQL_READ_CHANGES_LAST = SQL_READ_CHANGES + 3,
+    SQL_DELETE_CHANGES,
     SQL_FREE_PAGES,
     SQL_VACUUM,
     STATEMENTS,
@@ -52,7 +56,7 @@ struct walk_pool {
 
 struct database {
     sqlite3 *db;
-    sqlite3_stmt *statements[TABLES][STATEMENTS];
+    sqlite3_stmt *statements[ALL_TABLES][STATEMENTS];
     struct walk_pool walks[TABLES][WALK_SHAPES];
 };
 
@@ -60,9 +64,13 @@ struct database {
 enum status sqlite_status(int rc);
 
 /* The statement, reset and without bindings. `table` is TABLE_RUNS for those that are not there for
- * each table. */
+ * each table; TABLE_CHANGES for those of changes. */
 MUST_CHECK enum status database_statement(struct database *database, enum record_table table,
                                           enum statement which, sqlite3_stmt **ret);
+
+/* Its columns from `place` on are those of the record, in the order of table_columns. */
+void bind_columns(sqlite3_stmt *stmt, int place, enum record_table table, const void *record);
+void read_columns(sqlite3_stmt *stmt, int place, enum record_table table, void *record);
 
 /* Runs a statement that needs nothing and answers nothing. */
 MUST_CHECK enum status database_do(struct database *database, enum statement which);
@@ -129,7 +137,7 @@ void database_roll_back(struct database *database);
 
 MUST_CHECK enum status write_append(struct database *database, const struct history_append *append);
 
-/* HISTORY_READ, HISTORY_LOG and HISTORY_STATS. */
+/* HISTORY_READ, HISTORY_LOG, HISTORY_STATS and HISTORY_CHANGES. */
 MUST_CHECK enum status read_request(struct database *database, struct history_request *request);
 
 /* ---- statistics: history_sqlite_stats.c ---- */
@@ -145,6 +153,16 @@ MUST_CHECK enum status stats_read(struct database *database, struct history_stat
 MUST_CHECK enum status stats_delete(struct database *database, const struct id *job_uid,
                                     int64_t hour, int limit, int *ret_cells);
 
+/* ---- changes: history_sqlite_changes.c ---- */
+
+/* Within the append's transaction. */
+MUST_CHECK enum status changes_write(struct database *database, const struct change_record *change);
+MUST_CHECK enum status changes_read(struct database *database, struct history_changes *changes);
+
+/* A few of those from before then. */
+MUST_CHECK enum status changes_delete(struct database *database, int64_t before_ms, int limit,
+                                      int *ret_rows);
+
 /* Where a prune is. Zero at the start. */
 struct pruning {
     enum {
@@ -153,6 +171,7 @@ struct pruning {
         PRUNE_ENTRIES,
         PRUNE_JOB_ITSELF,
         PRUNE_STATS,
+        PRUNE_CHANGES,
         PRUNE_VACUUM
     } phase;
     struct id uid;      /* of the job that is being pruned */

@@ -71,6 +71,18 @@ static const char *const migrations[] = {
     "INSERT INTO stats SELECT zeroblob(16), hour, state, bucket, sum(count), sum(sum_ms),"
     " min(min_ms), max(max_ms), sum(punctual), sum(late_sum_ms) FROM stats GROUP BY 2, 3, 4;"
     "DROP TABLE cells;",
+
+    /* Who changed what. An absent definition is an empty text. */
+    "CREATE TABLE changes ("
+    " key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, job_uid BLOB NOT NULL,"
+    " via INTEGER NOT NULL, action INTEGER NOT NULL, target_kind INTEGER NOT NULL,"
+    " revision INTEGER NOT NULL, actor TEXT NOT NULL, address TEXT NOT NULL,"
+    " request_id TEXT NOT NULL, target TEXT NOT NULL, job_name TEXT NOT NULL,"
+    " detail TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL);"
+    "CREATE INDEX changes_job ON changes (job_uid, id);"
+    "CREATE INDEX changes_job_name ON changes (job_name, id);"
+    "CREATE INDEX changes_actor ON changes (actor, id);"
+    "ALTER TABLE runs ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
@@ -239,9 +251,11 @@ enum status database_open_reader(const char *path, struct database *ret, struct 
 
 void database_close(struct database *database)
 {
-    for (int table = 0; table < TABLES; table++) {
+    for (int table = 0; table < ALL_TABLES; table++) {
         for (int i = 0; i < STATEMENTS; i++)
             sqlite3_finalize(database->statements[table][i]);
+    }
+    for (int table = 0; table < TABLES; table++) {
         for (int shape = 0; shape < WALK_SHAPES; shape++) {
             struct walk_pool *pool = &database->walks[table][shape];
             while (pool->count)

@@ -1,8 +1,9 @@
 /* Retention, job by job, in steps so short that an append never waits long:
  *
- *     NEXT_JOB -> RUNS -> ENTRIES -> JOB_ITSELF -> NEXT_JOB -> ... -> STATS -> VACUUM
+ *     NEXT_JOB -> RUNS -> ENTRIES -> JOB_ITSELF -> NEXT_JOB -> ... -> STATS -> CHANGES ->
+ *     VACUUM
  *
- * RUNS, ENTRIES and STATS are repeated until nothing is left to remove. */
+ * RUNS, ENTRIES, STATS and CHANGES are repeated until nothing is left to remove. */
 #include "history_sqlite.h"
 
 enum {
@@ -129,6 +130,8 @@ static enum status next_job(struct database *database, const struct history_prun
                             struct pruning *at)
 {
     bool first = id_is_zero(&at->uid);
+    if (!prune->keep_runs && !prune->before_ms)
+        return E_NOT_FOUND; /* nothing of any is to go */
     if (!id_is_zero(&prune->job_uid)) {
         at->uid = prune->job_uid;
         return first ? OK : E_NOT_FOUND;
@@ -174,6 +177,18 @@ static enum status prune_stats(struct database *database, const struct history_p
     sqlite3_reset(stmt);
     *ret_done = st == E_NOT_FOUND;
     return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status prune_changes(struct database *database, const struct history_prune *prune,
+                                 struct pruning *at, bool *ret_done)
+{
+    int rows = 0;
+    enum status st = OK;
+    if (prune->changes_before_ms && id_is_zero(&prune->job_uid))
+        st = changes_delete(database, prune->changes_before_ms, STEP_ROWS, &rows);
+    at->removed += rows;
+    *ret_done = rows < STEP_ROWS;
+    return st;
 }
 
 static enum status vacuum(struct database *database, struct pruning *at, bool *ret_done)
@@ -224,6 +239,11 @@ enum status prune_step(struct database *database, struct history_prune *prune, s
         return delete_by_id(database, TABLE_RUNS, SQL_DROP_JOB, &at->uid, &rows);
     case PRUNE_STATS:
         st = prune_stats(database, prune, at, &done);
+        if (done)
+            at->phase = PRUNE_CHANGES;
+        return st;
+    case PRUNE_CHANGES:
+        st = prune_changes(database, prune, at, &done);
         if (done)
             at->phase = PRUNE_VACUUM;
         return st;

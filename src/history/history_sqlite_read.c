@@ -200,6 +200,8 @@ enum status read_request(struct database *database, struct history_request *requ
         st = read_page(database, history_request_of(request, history_read));
     else if (request->kind == HISTORY_STATS)
         st = stats_read(database, history_request_of(request, history_stats));
+    else if (request->kind == HISTORY_CHANGES)
+        st = changes_read(database, history_request_of(request, history_changes));
     else
         st = read_log(database, history_request_of(request, history_log));
     /* Nothing was written: nothing can go wrong that matters. */

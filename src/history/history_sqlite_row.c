@@ -3,11 +3,16 @@
 
 #include "history_sqlite.h"
 
-/* Before the columns come id, job, ended_ms and stray. */
+/* Before the columns come id, job, ended_ms and stray; those of changes, too, are four. */
 enum { FIRST_COLUMN = 5 };
 
 /* Of what the history holds: RUN_OK to RUN_MISSED. */
 #define ALL_STATES "(5, 6, 7, 8, 9, 10, 11)"
+
+/* Newest first. The definitions come last: they are read from the disk when they are asked for. */
+#define READ_CHANGES(from, where)                                                                  \
+    "SELECT id, job_uid#, before, after FROM " from " WHERE " where                                \
+    " id < ?1 AND id >= ?2 ORDER BY id DESC"
 
 /* `@` is the table, `#` its columns, `%` their parameters, `~` their assignments; each with a comma
  * before it. */
@@ -55,6 +60,14 @@ static const char *const sql[] = {
                          " (SELECT job_uid, hour, state, bucket FROM stats"
                          "  WHERE job_uid = ?1 AND hour < ?2 LIMIT ?3)",
     [SQL_NEXT_STATS_UID] = "SELECT job_uid FROM stats WHERE job_uid > ?1 ORDER BY job_uid LIMIT 1",
+    [SQL_ADD_CHANGE] = "INSERT INTO @ (id, job_uid, before, after#) VALUES (?1, ?2, ?3, ?4%)"
+                       " ON CONFLICT DO NOTHING",
+    [SQL_READ_CHANGES] = READ_CHANGES("@", ""),
+    [SQL_READ_CHANGES + 1] = READ_CHANGES("@ INDEXED BY @_job", "job_uid = ?3 AND"),
+    [SQL_READ_CHANGES + 2] = READ_CHANGES("@ INDEXED BY @_job_name", "job_name = ?3 AND"),
+    [SQL_READ_CHANGES + 3] = READ_CHANGES("@ INDEXED BY @_actor", "actor = ?3 AND"),
+    [SQL_DELETE_CHANGES] =
+        "DELETE FROM @ WHERE id IN (SELECT id FROM @ WHERE id < ?1 ORDER BY id LIMIT ?2)",
     [SQL_FREE_PAGES] = "PRAGMA freelist_count",
     [SQL_VACUUM] = "PRAGMA incremental_vacuum(256)",
 };
@@ -194,16 +207,26 @@ static void read_column(sqlite3_stmt *stmt, int place, const struct column *colu
     column_write_text(column, record, text, (size_t)sqlite3_column_bytes(stmt, place));
 }
 
+void bind_columns(sqlite3_stmt *stmt, int place, enum record_table table, const void *record)
+{
+    for (size_t i = 0; i < table_columns[table].count; i++)
+        bind_column(stmt, place + (int)i, &table_columns[table].columns[i], record);
+}
+
+void read_columns(sqlite3_stmt *stmt, int place, enum record_table table, void *record)
+{
+    for (size_t i = 0; i < table_columns[table].count; i++)
+        read_column(stmt, place + (int)i, &table_columns[table].columns[i], record);
+}
+
 void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job)
 {
-    const struct table_columns *table = &table_columns[row->is_entry ? TABLE_ENTRIES : TABLE_RUNS];
     const void *record = row->is_entry ? (const void *)&row->entry : (const void *)&row->run;
     bind_id(stmt, 1, history_row_id(row));
     sqlite3_bind_int64(stmt, 2, job);
     sqlite3_bind_int64(stmt, 3, history_row_ended_ms(row));
     sqlite3_bind_int(stmt, 4, row_is_stray(row));
-    for (size_t i = 0; i < table->count; i++)
-        bind_column(stmt, FIRST_COLUMN + (int)i, &table->columns[i], record);
+    bind_columns(stmt, FIRST_COLUMN, row->is_entry ? TABLE_ENTRIES : TABLE_RUNS, record);
 }
 
 enum status load_row(struct database *database, enum record_table table, const struct id *id,
@@ -222,8 +245,7 @@ enum status load_row(struct database *database, enum record_table table, const s
     ret->is_entry = table == TABLE_ENTRIES;
     row_set_ids(ret, id, &job_uid);
     row_set_job_name(ret, name, (size_t)sqlite3_column_bytes(stmt, 2));
-    for (size_t i = 0; i < table_columns[table].count; i++)
-        read_column(stmt, 3 + (int)i, &table_columns[table].columns[i], row_record(ret));
+    read_columns(stmt, 3, table, row_record(ret));
     sqlite3_reset(stmt);
     return OK;
 }

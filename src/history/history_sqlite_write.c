@@ -105,6 +105,8 @@ static enum status write_record(struct database *database, const struct history_
     const struct piece_sink sink = {put_piece, database};
     bool is_new = false, changed;
     int64_t job;
+    if (record->change)
+        return changes_write(database, record->change);
     row_of_record(record, &row);
     enum status st =
         key_of_job(database, history_row_job_uid(&row), history_row_job_name(&row), &job);

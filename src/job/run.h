@@ -84,8 +84,9 @@ struct run {
     int64_t user_ms, system_ms, max_rss_kb;      /* resources used */
     int64_t output_bytes;                        /* written by the job, kept or not */
     bool output_truncated;
-    char by[64];      /* MANUAL, BACKFILL, killed: who asked */
-    char detail[160]; /* words for people: which step failed, which error */
+    char by[64];          /* MANUAL, BACKFILL, killed: who asked */
+    char detail[160];     /* words for people: which step failed, which error */
+    char traceparent[56]; /* of the request that asked for it (W3C); empty: none */
 };
 
 /* What a job's last ended run was. */

@@ -68,7 +68,9 @@ static void test_append_invalid(void **state)
     struct run ended = sample_run(1, 1), open = sample_run(1, 2);
     struct ledger_entry entry = sample_entry(1, 3), odd = sample_entry(1, 4);
     struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, "x", 1};
+    struct change_record change = sample_change(1, 5), moved = sample_change(1, 6);
     struct strbuf why;
+    moved.at_ms++;
     open.state = RUN_RUNNING;
     odd.state = RUN_OK;
     struct history_record wrong[] = {
@@ -77,6 +79,9 @@ static void test_append_invalid(void **state)
         {0},
         {.run = &ended, .entry = &entry},
         {.entry = &entry, .chunks = &chunk, .chunk_count = 1},
+        {.change = &change, .chunks = &chunk, .chunk_count = 1},
+        {.change = &change, .entry = &entry},
+        {.change = &moved},
     };
     strbuf_init(&why);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -164,7 +169,7 @@ static void test_prune_much(void **state)
     const struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, bytes, sizeof(bytes)};
     for (uint32_t i = 0; i < MANY; i++) {
         runs[i] = sample_run(i % 2, i);
-        records[i] = (struct history_record){&runs[i], NULL, &chunk, 1};
+        records[i] = (struct history_record){.run = &runs[i], .chunks = &chunk, .chunk_count = 1};
     }
     assert_int_equal(world_append(world, records, MANY), OK);
     assert_int_equal(world_prune(world, NULL, 10, 0), MANY - 20);
@@ -276,7 +281,10 @@ int history_contract_run(const struct history_backend *backend)
         WITH_WORLD(test_order),          WITH_WORLD(test_free_answers),
         WITH_WORLD(test_stats_add_up),   WITH_WORLD(test_stats_amended),
         WITH_WORLD(test_stats_spans),    WITH_WORLD(test_stats_pruned),
-        WITH_WORLD(test_paging),
+        WITH_WORLD(test_paging),         WITH_WORLD(test_changes_are_whole),
+        WITH_WORLD(test_changes_once),   WITH_WORLD(test_changes_filters),
+        WITH_WORLD(test_changes_pages),  WITH_WORLD(test_changes_large),
+        WITH_WORLD(test_changes_pruned),
     };
     return cmocka_run_group_tests_name(backend->name, tests, NULL, NULL);
 }

@@ -85,6 +85,11 @@ static void switched_log(struct history *history, struct history_log *log)
     history_log(((struct switched *)history)->real, log);
 }
 
+static void switched_changes(struct history *history, struct history_changes *changes)
+{
+    history_changes(((struct switched *)history)->real, changes);
+}
+
 static void switched_dispatch(struct history *history)
 {
     struct switched *self = (struct switched *)history;
@@ -117,6 +122,7 @@ static const struct history_ops switched_ops = {
     .append = switched_append,
     .read = switched_read,
     .log = switched_log,
+    .changes = switched_changes,
     .dispatch = switched_dispatch,
     .health = switched_health,
     .free = switched_free,
@@ -259,6 +265,31 @@ static void test_order(void **state)
     assert_memory_equal(log.chunks[0].bytes, "words", 5);
     assert_int_equal(log.chunks[0].stream, OUTPUT_STDERR);
     history_log_release(&log);
+}
+
+/* Changes wait with everything else, and have their definitions. */
+static void test_changes_away(void **state)
+{
+    struct history_world *world = *state;
+    struct change_record change = sample_change(1, 1), login = sample_change(1, 2);
+    struct run run = sample_run(1, 1);
+    login.before = login.after = NULL;
+    struct history_record records[] = {{.change = &change}, {.run = &run}, {.change = &login}};
+    switched->away = E_UNREACHABLE;
+    assert_int_equal(world_append(world, records, 3), OK);
+    world_close(world);
+    world_open(world);
+    wait_until_delivered(world);
+    struct history_changes changes = {.query = {.with_definitions = true, .limit = 10}};
+    assert_int_equal(world_changes(world, &changes), OK);
+    assert_int_equal(changes.count, 2);
+    assert_null(changes.items[0].before);
+    assert_string_equal(changes.items[0].actor, "Ann");
+    assert_string_equal(changes.items[1].before, change.before);
+    assert_string_equal(changes.items[1].after, change.after);
+    assert_int_equal(changes.items[1].at_ms, change.at_ms);
+    history_changes_release(&changes);
+    assert_true(world_has_run(world, &run.id, NULL));
 }
 
 /* What waits is there after a restart. */
@@ -438,9 +469,9 @@ int main(void)
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)&switched_backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_away),      WITH_WORLD(test_order),          WITH_WORLD(test_reopened),
-        WITH_WORLD(test_refused),   WITH_WORLD(test_output_dropped), WITH_WORLD(test_full),
-        WITH_WORLD(test_disk_full), WITH_WORLD(test_killed),
+        WITH_WORLD(test_away),     WITH_WORLD(test_order),     WITH_WORLD(test_changes_away),
+        WITH_WORLD(test_reopened), WITH_WORLD(test_refused),   WITH_WORLD(test_output_dropped),
+        WITH_WORLD(test_full),     WITH_WORLD(test_disk_full), WITH_WORLD(test_killed),
     };
     int failed = history_contract_run(&plain_backend);
     return failed + cmocka_run_group_tests_name("a spool", tests, NULL, NULL);

@@ -100,7 +100,7 @@ static void test_prune_shrinks(void **state)
     struct run run = sample_run(1, 1);
     static char bytes[8 << 20];
     const struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, bytes, sizeof(bytes)};
-    struct history_record record = {&run, NULL, &chunk, 1};
+    struct history_record record = {.run = &run, .chunks = &chunk, .chunk_count = 1};
     assert_int_equal(world_append(world, &record, 1), OK);
     world_close(world); /* the file has all that is in the log */
     assert_true(size_of_file(world) > (int64_t)sizeof(bytes));
@@ -141,16 +141,20 @@ static void test_newer_version(void **state)
     world_close(world);
     run_sql(path, "PRAGMA user_version = 999");
     assert_refused(world, E_VERSION, "newer peal");
-    run_sql(path, "PRAGMA user_version = 2");
+    run_sql(path, "PRAGMA user_version = 3");
     world_open(world);
 }
 
-/* Format 1 had no statistics: they are made from the runs that are there. */
+/* Format 1 had no statistics: they are made from the runs that are there. Format 2 had no changes.
+ */
 static void test_older_version(void **state)
 {
     struct history_world *world = *state;
     struct history_stats before[2], after[2];
     struct ledger_entry entry = sample_entry(1, 70);
+    struct change_record change = sample_change(1, 1);
+    struct run migrated;
+    struct id known = sample_run(1, 60).id;
     char path[256];
     for (uint32_t i = 0; i < 100; i++) {
         struct run run = sample_run(i % 3, i * 60);
@@ -169,8 +173,12 @@ static void test_older_version(void **state)
     }
     path_of(world, "history.db", path);
     world_close(world);
-    run_sql(path, "DROP TABLE stats; PRAGMA user_version = 1");
+    run_sql(path, "DROP TABLE changes; ALTER TABLE runs DROP COLUMN traceparent;"
+                  "DROP TABLE stats; PRAGMA user_version = 1");
     world_open(world);
+    assert_true(world_has_run(world, &known, &migrated));
+    assert_string_equal(migrated.traceparent, "");
+    assert_int_equal(world_append_change(world, &change), OK);
     for (size_t i = 0; i < 2; i++) {
         after[i] = before[i];
         assert_int_equal(world_stats(world, &after[i]), OK);
@@ -263,7 +271,7 @@ static void test_disk_full(void **state)
     struct run small = sample_run(1, 1), large = sample_run(1, 2);
     static char bytes[1 << 20];
     const struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, bytes, sizeof(bytes)};
-    struct history_record record = {&large, NULL, &chunk, 1};
+    struct history_record record = {.run = &large, .chunks = &chunk, .chunk_count = 1};
     struct strbuf why;
     strbuf_init(&why);
     assert_int_equal(world_append_run(world, &small), OK);

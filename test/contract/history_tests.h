@@ -16,4 +16,11 @@ void test_stats_amended(void **state);
 void test_stats_spans(void **state);
 void test_stats_pruned(void **state);
 
+void test_changes_are_whole(void **state);
+void test_changes_once(void **state);
+void test_changes_filters(void **state);
+void test_changes_pages(void **state);
+void test_changes_large(void **state);
+void test_changes_pruned(void **state);
+
 #endif

@@ -115,6 +115,11 @@ static void stats_done(struct history_stats *stats, enum status st)
     take_answer(stats->context, st);
 }
 
+static void changes_done(struct history_changes *changes, enum status st)
+{
+    take_answer(changes->context, st);
+}
+
 static void prune_done(struct history_prune *prune, enum status st)
 {
     take_answer(prune->context, st);
@@ -166,6 +171,21 @@ enum status world_stats(struct history_world *world, struct history_stats *stats
     stats->done = stats_done;
     stats->context = &answer;
     history_stats(world->history, stats);
+    world_wait(world, &answer.done);
+    return answer.st;
+}
+
+enum status world_append_change(struct history_world *world, const struct change_record *change)
+{
+    return world_append(world, &(struct history_record){.change = change}, 1);
+}
+
+enum status world_changes(struct history_world *world, struct history_changes *changes)
+{
+    struct answer answer = {0};
+    changes->done = changes_done;
+    changes->context = &answer;
+    history_changes(world->history, changes);
     world_wait(world, &answer.done);
     return answer.st;
 }
@@ -256,6 +276,7 @@ struct run sample_run(uint32_t job, uint32_t number)
         .output_truncated = true,
         .by = "Ann",
         .detail = "caf\xc3\xa9 % _ \\ '",
+        .traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     };
     snprintf(run.job_name, sizeof(run.job_name), "job-%u", (unsigned)job);
     return run;
@@ -277,6 +298,29 @@ struct ledger_entry sample_entry(uint32_t job, uint32_t number)
     };
     snprintf(entry.job_name, sizeof(entry.job_name), "job-%u", (unsigned)job);
     return entry;
+}
+
+struct change_record sample_change(uint32_t job, uint32_t number)
+{
+    int64_t at_ms = SAMPLE_MS + number * INT64_C(1000);
+    struct change_record change = {
+        .id = sample_id(at_ms, 200000 + job),
+        .at_ms = at_ms,
+        .via = VIA_TOKEN,
+        .action = CHANGE_CHANGE,
+        .target_kind = TARGET_JOB,
+        .actor = "Ann",
+        .address = "192.0.2.7",
+        .request_id = "request-1",
+        .job_uid = sample_uid(job),
+        .revision = 10 + number,
+        .detail = "caf\xc3\xa9 % _ \\ '",
+        .before = "{\"name\":\"caf\xc3\xa9\"}",
+        .after = "{\"name\":\"b\"}",
+    };
+    snprintf(change.job_name, sizeof(change.job_name), "job-%u", (unsigned)job);
+    snprintf(change.target, sizeof(change.target), "job-%u", (unsigned)job);
+    return change;
 }
 
 void assert_same_run(const struct run *a, const struct run *b)
@@ -306,4 +350,5 @@ void assert_same_run(const struct run *a, const struct run *b)
     assert_int_equal(a->output_truncated, b->output_truncated);
     assert_string_equal(a->by, b->by);
     assert_string_equal(a->detail, b->detail);
+    assert_string_equal(a->traceparent, b->traceparent);
 }

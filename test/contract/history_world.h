@@ -34,6 +34,8 @@ enum status world_append_entry(struct history_world *world, const struct ledger_
 enum status world_read(struct history_world *world, struct history_read *read);
 enum status world_log(struct history_world *world, struct history_log *log);
 enum status world_stats(struct history_world *world, struct history_stats *stats);
+enum status world_changes(struct history_world *world, struct history_changes *changes);
+enum status world_append_change(struct history_world *world, const struct change_record *change);
 enum status world_prune_as(struct history_world *world, struct history_prune *prune);
 int64_t world_prune(struct history_world *world, const struct id *job_uid, int64_t keep_runs,
                     int64_t before_ms);
@@ -52,6 +54,9 @@ struct id sample_uid(uint32_t job);
 /* Run number n of a job: made and due n seconds after SAMPLE_MS, every field set. */
 struct run sample_run(uint32_t job, uint32_t number);
 struct ledger_entry sample_entry(uint32_t job, uint32_t number);
+
+/* Change number n of a job, n seconds after SAMPLE_MS, every field set. */
+struct change_record sample_change(uint32_t job, uint32_t number);
 
 void assert_same_run(const struct run *a, const struct run *b);
 

@@ -29,6 +29,7 @@ struct agent_chores {
     size_t found, next;    /* how many, and which is next */
     size_t visited;        /* jobs of this slice */
     bool in_pass;
+    bool has_jobs_done;   /* of this pass; what is left are the changes */
     int64_t last_pass_ms; /* jobs without a run since then have nothing to prune */
     int64_t pass_ms;      /* start of this pass */
     int64_t removed;
@@ -96,6 +97,18 @@ static void prune_job(struct agent_chores *chores, const struct catalog_job *job
     history_prune(chores->history, &chores->prune);
 }
 
+/* They are of no job: once in a pass, after the jobs. */
+static void prune_changes(struct agent_chores *chores)
+{
+    chores->has_jobs_done = true;
+    chores->prune = (struct history_prune){
+        .changes_before_ms = chores->pass_ms - chores->config->audit_s * 1000,
+        .done = prune_done,
+        .context = chores,
+    };
+    history_prune(chores->history, &chores->prune);
+}
+
 static void purge_job(struct agent_chores *chores, const struct catalog_job *job)
 {
     snprintf(chores->purge_name, sizeof(chores->purge_name), "%s", job->name);
@@ -152,6 +165,10 @@ static bool visit(void *context, const struct catalog_job *job)
 /* Does what was found, one after the other; then looks at the next slice, in another turn. */
 static void go_on(struct agent_chores *chores)
 {
+    if (chores->has_jobs_done) {
+        pass_done(chores);
+        return;
+    }
     while (chores->next < chores->found) {
         const struct catalog_job *job =
             catalog_by_uid(engine_catalog(chores->engine), &chores->work[chores->next++]);
@@ -168,6 +185,8 @@ static void go_on(struct agent_chores *chores)
                  chores);
     if (chores->visited)
         loop_timer_set(chores->timer, BETWEEN_SLICES_MS);
+    else if (chores->config->audit_s)
+        prune_changes(chores);
     else
         pass_done(chores);
 }
@@ -188,6 +207,7 @@ static void on_timer(void *context)
     }
     if (!chores->in_pass) {
         chores->in_pass = true;
+        chores->has_jobs_done = false;
         chores->after[0] = '\0';
         chores->removed = 0;
         chores->next = chores->found = 0;

@@ -17,7 +17,11 @@ enum { FILE_BYTES_MAX = 1024 * 1024, KEYS_MAX = 15 };
 void agent_config_init(struct agent_config *config)
 {
     *config = (struct agent_config){
-        .keep_runs = 1000, .keep_s = 90 * 86400, .roles = PEER_API | PEER_WORKER};
+        .keep_runs = 1000,
+        .keep_s = 90 * 86400,
+        .audit_s = 400 * 86400,
+        .roles = PEER_API | PEER_WORKER,
+    };
 }
 
 void agent_config_release(struct agent_config *config)
@@ -91,6 +95,7 @@ struct key {
 static const struct key retention_keys[] = {
     {"runs", VALUE_COUNT, AT(keep_runs), NULL, NULL},
     {"age", VALUE_SPAN, AT(keep_s), NULL, NULL},
+    {"audit", VALUE_SPAN, AT(audit_s), NULL, NULL},
     {0},
 };
 
@@ -326,6 +331,7 @@ enum status agent_config_reload(struct agent_config *config, struct strbuf *why)
         config->max_running = fresh.max_running;
         config->keep_runs = fresh.keep_runs;
         config->keep_s = fresh.keep_s;
+        config->audit_s = fresh.audit_s;
     }
     agent_config_release(&fresh);
     return st;

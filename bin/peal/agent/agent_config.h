@@ -26,6 +26,7 @@ struct agent_config {
     int max_running;   /* 0: no limit */
     int64_t keep_runs; /* per job; 0: no limit */
     int64_t keep_s;    /* age; 0: no limit */
+    int64_t audit_s;   /* age of changes on record; 0: no limit */
 
     bool has_store; /* somebody has said which; else it is sqlite */
     struct store_url store;
@@ -45,7 +46,7 @@ struct agent_config {
     char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they are there */
 };
 
-/* 1,000 runs of each job and 90 days are kept. */
+/* 1,000 runs of each job and 90 days are kept, and changes for 400 days. */
 void agent_config_init(struct agent_config *config);
 void agent_config_release(struct agent_config *config);
 

@@ -303,13 +303,41 @@ static void test_full(void **state)
     assert_int_equal(drain(*state, &whole), 1);
 }
 
+/* A run of the first format has no traceparent. */
+static void test_first_format(void **state)
+{
+    enum { REF = 4 * 8, NO_TEXT = 2 };
+    struct run run = run_of(3);
+    const struct history_record record = {.run = &run};
+    const struct output_ref ref = {.segment = 7, .at = 8, .chunks = 9, .bytes = 10};
+    struct spooled item;
+    struct strbuf payload;
+    (void)state;
+    strbuf_init(&payload);
+    payload_of_state(&record, &ref, &payload);
+    assert_int_equal(strbuf_status(&payload), OK);
+    memmove(payload.text + payload.length - REF - NO_TEXT, payload.text + payload.length - REF,
+            REF);
+    payload.text[0] = 0;
+    assert_int_equal(state_of_payload(payload.text, payload.length - NO_TEXT, &item), OK);
+    assert_false(item.is_change);
+    assert_memory_equal(&item.row.run.id, &run.id, sizeof(run.id));
+    assert_int_equal(item.row.run.output_bytes, 3);
+    assert_string_equal(item.row.run.traceparent, "");
+    assert_int_equal(item.ref.bytes, 10);
+    for (size_t length = 0; length < payload.length - NO_TEXT; length++)
+        assert_int_equal(state_of_payload(payload.text, length, &item), E_CORRUPT);
+    strbuf_release(&payload);
+}
+
 int main(void)
 {
 #define WITH_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        WITH_DIR(test_round_trip),        WITH_DIR(test_cut_anywhere),
-        WITH_DIR(test_change_anywhere),   WITH_DIR(test_newer_version),
-        WITH_DIR(test_output_goes_first), WITH_DIR(test_full),
+        WITH_DIR(test_round_trip),           WITH_DIR(test_cut_anywhere),
+        WITH_DIR(test_change_anywhere),      WITH_DIR(test_newer_version),
+        WITH_DIR(test_output_goes_first),    WITH_DIR(test_full),
+        cmocka_unit_test(test_first_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

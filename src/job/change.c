@@ -1,0 +1,98 @@
+#include "change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const action_names[] = {
+    [CHANGE_CREATE] = "create",
+    [CHANGE_CHANGE] = "change",
+    [CHANGE_DELETE] = "delete",
+    [CHANGE_UNDELETE] = "undelete",
+    [CHANGE_PAUSE] = "pause",
+    [CHANGE_RESUME] = "resume",
+    [CHANGE_SKIP_NEXT] = "skip_next",
+    [CHANGE_ROLLBACK] = "rollback",
+    [CHANGE_RUN] = "run",
+    [CHANGE_RETRY] = "retry",
+    [CHANGE_KILL] = "kill",
+    [CHANGE_BACKFILL] = "backfill",
+    [CHANGE_DRAIN] = "drain",
+    [CHANGE_UNDRAIN] = "undrain",
+    [CHANGE_ADVANCE_CURSORS] = "advance_cursors",
+    [CHANGE_USER_CREATE] = "user_create",
+    [CHANGE_USER_CHANGE] = "user_change",
+    [CHANGE_USER_DELETE] = "user_delete",
+    [CHANGE_TOKEN_CREATE] = "token_create",
+    [CHANGE_TOKEN_REVOKE] = "token_revoke",
+    [CHANGE_LOGIN] = "login",
+    [CHANGE_LOGIN_FAILED] = "login_failed",
+    [CHANGE_LOGOUT] = "logout",
+};
+
+static const char *const via_names[] = {
+    [VIA_NODE] = "node", [VIA_SOCKET] = "socket", [VIA_SESSION] = "session", [VIA_TOKEN] = "token"};
+
+static const char *const target_names[] = {
+    [TARGET_JOB] = "job",         [TARGET_RUN] = "run",   [TARGET_NODE] = "node",
+    [TARGET_CLUSTER] = "cluster", [TARGET_USER] = "user", [TARGET_TOKEN] = "token",
+};
+
+const char *change_action_name(enum change_action action)
+{
+    return action_names[action];
+}
+
+const char *change_via_name(enum change_via via)
+{
+    return via_names[via];
+}
+
+const char *change_target_name(enum change_target target)
+{
+    return target_names[target];
+}
+
+enum status change_action_by_name(const char *name, enum change_action *ret)
+{
+    for (int i = 0; i < CHANGE_ACTIONS; i++) {
+        if (strcmp(name, action_names[i]) == 0) {
+            *ret = (enum change_action)i;
+            return OK;
+        }
+    }
+    return E_NOT_FOUND;
+}
+
+bool change_action_is_private(enum change_action action)
+{
+    return action >= CHANGE_USER_CREATE;
+}
+
+enum status change_record_copy(const struct change_record *change, bool with_definitions,
+                               struct change_record *ret)
+{
+    struct change_record copy = *change;
+    bool has_before = with_definitions && change->before;
+    bool has_after = with_definitions && change->after;
+    copy.before = has_before ? strdup(change->before) : NULL;
+    copy.after = has_after ? strdup(change->after) : NULL;
+    if (!copy.before != !has_before || !copy.after != !has_after) {
+        change_record_release(&copy);
+        return E_NOMEM;
+    }
+    *ret = copy;
+    return OK;
+}
+
+void change_record_release(struct change_record *change)
+{
+    free(change->before);
+    free(change->after);
+    change->before = change->after = NULL;
+}
+
+size_t change_record_bytes(const struct change_record *change)
+{
+    return (change->before ? strlen(change->before) : 0) +
+           (change->after ? strlen(change->after) : 0);
+}
