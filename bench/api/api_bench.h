@@ -10,4 +10,8 @@ int serve(char **argv);
  * standard input ends. */
 int subscribe(char **argv);
 
+/* timer SECONDS: how late a timer of its own process is, 100 times a second; prints the p99 in ms.
+ * What the machine does to anybody who waits for an instant. */
+int timer(char **argv);
+
 #endif

@@ -9,6 +9,8 @@ int main(int argc, char **argv)
         return serve(argv + 2);
     if (argc == 4 && strcmp(argv[1], "subscribe") == 0)
         return subscribe(argv + 2);
-    fputs("usage: api_bench serve DIR JOBS DUE | subscribe PORT COUNT\n", stderr);
+    if (argc == 3 && strcmp(argv[1], "timer") == 0)
+        return timer(argv + 2);
+    fputs("usage: api_bench serve DIR JOBS DUE | subscribe PORT COUNT | timer SECONDS\n", stderr);
     return 2;
 }

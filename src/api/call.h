@@ -108,6 +108,9 @@ void call_header(struct call *call, const char *name, const char *value);
 /* Takes `body` over; NULL, out of memory, is a 500. */
 void call_reply(struct call *call, int status, json_t *body);
 
+/* JSON that is text already; empties `body`. */
+void call_reply_buffer(struct call *call, int status, struct strbuf *body);
+
 /* Another type than JSON; takes `text` over, which malloc made. */
 void call_reply_text(struct call *call, int status, const char *type, char *text, size_t length);
 
@@ -130,6 +133,9 @@ json_t *error_item(const char *pointer, int line, int column, const char *messag
 /* 500 or 503, by what the store or the history answered. */
 void call_fail_store(struct call *call, enum status st);
 void call_fail_history(struct call *call, enum status st);
+
+/* The whole answer to what is no request, or too large for one: a problem, too. */
+void print_refusal(int status, struct strbuf *out);
 
 /* The words of a status: "Not Found". */
 const char *status_title(int status);

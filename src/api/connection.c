@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "loop.h"
 #include "server_tls.h"
+#include "strbuf.h"
 
 enum { SWEEP_MS = 1000, SINGLE_WRITE = 256 << 10 };
 
@@ -30,10 +31,11 @@ struct connection {
     int64_t since_ms; /* boot time: when the phase began */
     size_t bytes;     /* that came (RECEIVING, SERVING) or are to go (SENDING) */
     bool is_over;     /* to be closed by the next sweep */
+    bool is_refused;  /* by the HTTP library; in that list */
     void (*gone)(void *context);
     void *context;
     struct event *hang_up; /* STREAMING: nothing is read then, so closing is watched for */
-    TAILQ_ENTRY(connection) link;
+    TAILQ_ENTRY(connection) link, in_refused;
 };
 
 static int64_t now_ms(void)
@@ -80,6 +82,8 @@ static void forget(struct connection *connection)
 {
     struct connections *owner = connection->owner;
     set_phase(connection, IDLE, 0);
+    if (connection->is_refused)
+        TAILQ_REMOVE(&owner->refused, connection, in_refused);
     if (connection->hang_up)
         event_free(connection->hang_up);
     free(connection);
@@ -128,6 +132,57 @@ static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *inf
     }
 }
 
+/* ---- what the library refuses ---- */
+
+/* Something to be sent that is no answer of ours. */
+static void on_output(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
+{
+    struct connection *connection = context;
+    (void)buffer;
+    if (!info->n_added || connection->is_refused ||
+        (connection->phase != RECEIVING && connection->phase != IDLE))
+        return;
+    connection->is_refused = true;
+    TAILQ_INSERT_TAIL(&connection->owner->refused, connection, in_refused);
+    event_active(connection->owner->replace, EV_TIMEOUT, 0);
+}
+
+/* It is a page for people, or the invitation to go on ("100 Continue"), which stays. */
+static void replace_answer(struct connection *connection, struct strbuf *text)
+{
+    struct evbuffer *out = bufferevent_get_output(connection->bev);
+    char head[] = "HTTP/1.1 400";
+    if (evbuffer_copyout(out, head, sizeof(head) - 1) != (ssize_t)sizeof(head) - 1)
+        return;
+    int status = atoi(head + strlen("HTTP/1.1 "));
+    strbuf_reset(text);
+    connection->owner->refuse(status, text);
+    if (status < 400 || strbuf_status(text) != OK)
+        return;
+    evbuffer_unfreeze(out, 1); /* the bufferevent guards what it will send */
+    evbuffer_drain(out, evbuffer_get_length(out));
+    evbuffer_freeze(out, 1);
+    evbuffer_add(out, text->text, text->length);
+}
+
+/* Before the socket is looked at again: what was refused has not been sent yet. */
+static void replace_answers(evutil_socket_t fd, short events, void *context)
+{
+    struct connections *connections = context;
+    struct strbuf text;
+    (void)fd;
+    (void)events;
+    strbuf_init(&text);
+    for (struct connection *one; (one = TAILQ_FIRST(&connections->refused));) {
+        replace_answer(one, &text);
+        TAILQ_REMOVE(&connections->refused, one, in_refused);
+        one->is_refused = false;
+    }
+    strbuf_release(&text);
+}
+
+/* ---- a new one, from the library's side ---- */
+
 /* The library asks for what it will put the accepted socket into. */
 static struct bufferevent *make_bufferevent(struct event_base *base, void *context)
 {
@@ -136,7 +191,8 @@ static struct bufferevent *make_bufferevent(struct event_base *base, void *conte
     struct bufferevent *bev = connections->tls
                                   ? server_tls_connection(connections->tls, base)
                                   : bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-    if (!connection || !bev || !evbuffer_add_cb(bufferevent_get_input(bev), on_input, connection)) {
+    if (!connection || !bev || !evbuffer_add_cb(bufferevent_get_input(bev), on_input, connection) ||
+        !evbuffer_add_cb(bufferevent_get_output(bev), on_output, connection)) {
         free(connection);
         if (bev)
             bufferevent_free(bev);
@@ -249,15 +305,20 @@ void connection_cut(struct connection *connection)
 
 enum status connections_init(struct connections *connections, struct loop *loop,
                              const struct connection_limits *limits, struct server_tls *tls,
-                             struct evhttp *http)
+                             struct evhttp *http, void (*refuse)(int status, struct strbuf *out))
 {
-    *connections = (struct connections){.loop = loop, .limits = *limits, .tls = tls};
+    *connections =
+        (struct connections){.loop = loop, .limits = *limits, .tls = tls, .refuse = refuse};
     TAILQ_INIT(&connections->all);
     TAILQ_INIT(&connections->fresh);
+    TAILQ_INIT(&connections->refused);
     connections->settle = event_new(loop_base(loop), -1, 0, settle, connections);
-    if (!connections->settle)
+    connections->replace = event_new(loop_base(loop), -1, 0, replace_answers, connections);
+    if (!connections->settle || !connections->replace ||
+        event_priority_set(connections->settle, LOOP_URGENT) != 0 ||
+        event_priority_set(connections->replace, LOOP_URGENT) != 0)
         return E_NOMEM;
-    enum status st = loop_timer_new(loop, sweep, connections, &connections->sweep);
+    enum status st = loop_timer_new_patient(loop, sweep, connections, &connections->sweep);
     if (st == OK)
         evhttp_set_bevcb(http, make_bufferevent, connections);
     return st;
@@ -293,6 +354,8 @@ void connections_release(struct connections *connections, struct evhttp *http)
     }
     if (connections->settle)
         event_free(connections->settle);
+    if (connections->replace)
+        event_free(connections->replace);
     loop_timer_free(connections->sweep);
     free(connections->by_fd);
     *connections = (struct connections){0};

@@ -25,6 +25,7 @@ struct event;
 struct loop;
 struct loop_timer;
 struct server_tls;
+struct strbuf;
 
 struct connection_limits {
     size_t connections;
@@ -42,20 +43,24 @@ struct connections {
     struct connection_limits limits;
     struct server_tls *tls; /* NULL: plain */
     struct evconnlistener *listener;
-    struct connection_list all, fresh;
+    struct connection_list all, fresh, refused;
     struct connection **by_fd;
     size_t fd_room;
     size_t count, held_bytes;
     uint64_t cut; /* those that took too long or too much, ever */
     bool paused;
+    void (*refuse)(int status, struct strbuf *out);
+    struct event *replace;    /* what the HTTP library answered by itself */
     struct event *settle;     /* those that were just accepted get their time */
     struct loop_timer *sweep; /* those whose time is over are closed */
 };
 
-/* `http` makes its connections through this from now on; it does not listen yet. */
+/* `http` makes its connections through this from now on; it does not listen yet. `refuse` writes
+ * the whole answer to what the HTTP library would not even take for a request. */
 MUST_CHECK enum status connections_init(struct connections *connections, struct loop *loop,
                                         const struct connection_limits *limits,
-                                        struct server_tls *tls, struct evhttp *http);
+                                        struct server_tls *tls, struct evhttp *http,
+                                        void (*refuse)(int status, struct strbuf *out));
 
 /* Listens on `fd`, which is taken over. */
 MUST_CHECK enum status connections_listen(struct connections *connections, struct evhttp *http,

@@ -9,12 +9,32 @@
 #include "timestamp.h"
 #include "utf8.h"
 
+/* Pages are full of times: printf would be most of their cost. */
+static void put_digits(char *text, int count, int number)
+{
+    while (count--) {
+        text[count] = (char)('0' + number % 10);
+        number /= 10;
+    }
+}
+
 void time_format(int64_t ms, char text[TIME_TEXT])
 {
     int64_t seconds = ms / 1000 - (ms % 1000 < 0);
     struct civil at = civil_from_seconds(seconds);
-    snprintf(text, TIME_TEXT, "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ", (long long)at.year, at.month,
-             at.day, at.hour, at.minute, at.second, (int)(ms - seconds * 1000));
+    if (at.year < 0 || at.year > 9999) {
+        snprintf(text, TIME_TEXT, "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ", (long long)at.year,
+                 at.month, at.day, at.hour, at.minute, at.second, (int)(ms - seconds * 1000));
+        return;
+    }
+    memcpy(text, "0000-00-00T00:00:00.000Z", sizeof("0000-00-00T00:00:00.000Z"));
+    put_digits(text, 4, (int)at.year);
+    put_digits(text + 5, 2, at.month);
+    put_digits(text + 8, 2, at.day);
+    put_digits(text + 11, 2, at.hour);
+    put_digits(text + 14, 2, at.minute);
+    put_digits(text + 17, 2, at.second);
+    put_digits(text + 20, 3, (int)(ms - seconds * 1000));
 }
 
 json_t *json_tick(int64_t ms)
@@ -115,69 +135,9 @@ json_t *encode_row(const struct history_row *row)
     return row->is_entry ? encode_entry(&row->entry) : encode_run(&row->run);
 }
 
-/* ---- jobs ---- */
-
 int64_t stored_time(const json_t *definition, const char *name)
 {
     return json_integer_value(json_object_get(definition, name));
-}
-
-/* When it runs next; a paused job, or one that is deleted, does not. */
-static int64_t next_run(const struct catalog_job *job, int64_t skip_until_ms)
-{
-    if (job->paused || job->deleted || job->broken)
-        return NEVER_MS;
-    if (job->next_ms != NEVER_MS && job->next_ms <= skip_until_ms)
-        return catalog_job_next(job, skip_until_ms, INT64_MIN);
-    return job->next_ms;
-}
-
-static json_t *encode_last(const struct last_run *last)
-{
-    if (id_is_zero(&last->run_id))
-        return json_null();
-    return json_pack("{s:o, s:s, s:o, s:o}", "run_id", json_id(&last->run_id), "state",
-                     run_state_name(last->state), "started_at", json_time(last->started_ms),
-                     "finished_at", json_time(last->ended_ms));
-}
-
-static json_t *encode_status(const struct catalog_job *job, int64_t skip_until_ms,
-                             struct job_load load, const char *problem)
-{
-    return json_pack("{s:o, s:I, s:I, s:o, s:b, s:o}", "next_at",
-                     json_tick(next_run(job, skip_until_ms)), "running", (json_int_t)load.running,
-                     "queued", (json_int_t)load.queued, "last", encode_last(&job->last), "paused",
-                     job->paused, "problem", problem ? json_words(problem) : json_null());
-}
-
-json_t *encode_job(const struct catalog_job *job, struct job_load load, const char *problem)
-{
-    static const char *const kept[] = {"uid",       "revision",   "created_ms", "updated_ms",
-                                       "paused_ms", "resumed_ms", "deleted_ms", "skip_until_ms"};
-    json_error_t error;
-    json_t *value = json_loads(job->json, 0, &error);
-    if (!value && json_error_code(&error) != json_error_out_of_memory)
-        value = json_pack("{s:o}", "name", json_words(job->name));
-    if (!value)
-        return NULL;
-    int64_t created_ms = stored_time(value, "created_ms");
-    int64_t updated_ms = stored_time(value, "updated_ms");
-    int64_t deleted_ms = stored_time(value, "deleted_ms");
-    int64_t skip_until_ms = stored_time(value, "skip_until_ms");
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        json_object_del(value, kept[i]);
-    int failed = json_object_set_new(value, "uid", json_id(&job->uid));
-    failed |= json_object_set_new(value, "revision", json_integer(job->revision));
-    failed |= json_object_set_new(value, "created_at", json_time(created_ms));
-    failed |= json_object_set_new(value, "updated_at", json_time(updated_ms));
-    if (job->deleted)
-        failed |= json_object_set_new(value, "deleted_at", json_time(deleted_ms));
-    failed |=
-        json_object_set_new(value, "status", encode_status(job, skip_until_ms, load, problem));
-    if (!failed)
-        return value;
-    json_decref(value);
-    return NULL;
 }
 
 /* ---- coming ticks ---- */

@@ -26,14 +26,6 @@ json_t *encode_run(const struct run *run);
 json_t *encode_entry(const struct ledger_entry *entry);
 json_t *encode_row(const struct history_row *row);
 
-/* A job's runs under way. */
-struct job_load {
-    int64_t running, queued;
-};
-
-/* `problem`: why the job can't be planned, or NULL. */
-json_t *encode_job(const struct catalog_job *job, struct job_load load, const char *problem);
-
 /* The next `count` ticks after `after_s`; `@after` counts from `ended_s`. */
 json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t after_s,
                      int64_t count);

@@ -272,7 +272,7 @@ enum status events_new(struct loop *loop, uint64_t epoch, struct events **ret)
     events->out = evbuffer_new();
     events->news = evbuffer_new();
     enum status st = events->out && events->news
-                         ? loop_timer_new(loop, look_after, events, &events->timer)
+                         ? loop_timer_new_patient(loop, look_after, events, &events->timer)
                          : E_NOMEM;
     if (st != OK) {
         events_free(events);

@@ -5,11 +5,9 @@
 #include "call.h"
 #include "job_codec.h"
 
-/* Runs under way, of one job. */
-struct job_load job_load(const struct call *call, const struct catalog_job *job);
-
-/* As the API shows it, with its load and what is wrong with it; NULL: out of memory. */
-json_t *show_job(const struct call *call, const struct catalog_job *job);
+/* As the API shows it, with its load and what is wrong with it; `fields` as for job_text_write. */
+void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
+               struct strbuf *out);
 
 /* Answers with the job as it is in the catalog now, and its revision as ETag. */
 void reply_job(struct call *call, int status, const struct catalog_job *job);

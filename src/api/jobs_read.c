@@ -4,7 +4,9 @@
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
+#include "job_text.h"
 #include "jobs.h"
+#include "json_text.h"
 #include "server.h"
 
 /* ---- one job ---- */
@@ -25,7 +27,7 @@ static void count_load(void *context, const struct run *run)
         search->load.running++;
 }
 
-struct job_load job_load(const struct call *call, const struct catalog_job *job)
+static struct job_load job_load(const struct call *call, const struct catalog_job *job)
 {
     struct load_search search = {.job_uid = &job->uid};
     if (job->open_runs)
@@ -33,7 +35,8 @@ struct job_load job_load(const struct call *call, const struct catalog_job *job)
     return search.load;
 }
 
-json_t *show_job(const struct call *call, const struct catalog_job *job)
+void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
+               struct strbuf *out)
 {
     struct job_error error = {0};
     const char *problem = job->broken ? "its schedule can't be read" : NULL;
@@ -42,13 +45,16 @@ json_t *show_job(const struct call *call, const struct catalog_job *job)
         job_decode_stored(job->json, call->api->ports.zones, &definition, &error) != OK)
         problem = error.message;
     job_free(definition);
-    return encode_job(job, job_load(call, job), problem);
+    job_text_write(out, job, job_load(call, job), problem, fields);
 }
 
 void reply_job(struct call *call, int status, const struct catalog_job *job)
 {
+    struct strbuf text;
+    strbuf_init(&text);
     call->revision = job->revision;
-    call_reply(call, status, show_job(call, job));
+    write_job(call, job, NULL, &text);
+    call_reply_buffer(call, status, &text);
 }
 
 void get_job(struct call *call)
@@ -78,10 +84,8 @@ struct job *stored_job(struct call *call, const struct catalog_job *job)
 
 static int64_t deleted_ms(const struct catalog_job *job)
 {
-    json_t *definition = json_loads(job->json, 0, NULL);
-    int64_t at_ms = stored_time(definition, "deleted_ms");
-    json_decref(definition);
-    return at_ms;
+    struct json_span at = {0};
+    return json_text_get(job->json, "deleted_ms", &at) ? json_text_number(&at) : 0;
 }
 
 struct deleted_search {

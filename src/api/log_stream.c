@@ -202,7 +202,7 @@ void stream_log(struct call *call)
         log->offset = strtoll(last_id, NULL, 10);
     log->call = call;
     log->out = evbuffer_new();
-    if (!log->out || loop_timer_new(call->api->ports.loop, look, log, &log->timer) != OK) {
+    if (!log->out || loop_timer_new_patient(call->api->ports.loop, look, log, &log->timer) != OK) {
         call_fail(call, 500, "out of memory");
         return;
     }

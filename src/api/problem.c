@@ -69,6 +69,27 @@ void call_fail_job(struct call *call, const struct job_error *error)
     call_fail_with(call, 422, errors, "%s", error->message);
 }
 
+void print_refusal(int status, struct strbuf *out)
+{
+    const char *detail = status == 413 ? "the request is too large: its body has 12 MiB at most"
+                         : status == 417
+                             ? "this server knows no other expectation than 100-continue"
+                             : "this is no HTTP request that can be read, or its headers have more "
+                               "than 16 KiB";
+    struct strbuf body;
+    strbuf_init(&body);
+    strbuf_addf(&body,
+                "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"detail\":\"%s\"}",
+                status_title(status), status, detail);
+    strbuf_addf(out,
+                "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"
+                "Content-Length: %zu\r\nX-Content-Type-Options: nosniff\r\n"
+                "Cache-Control: no-store\r\nConnection: close\r\n\r\n%s",
+                status, status_title(status), body.length, body.text);
+    out->failed |= body.failed;
+    strbuf_release(&body);
+}
+
 void call_fail_store(struct call *call, enum status st)
 {
     struct strbuf why;

@@ -40,6 +40,7 @@ const char *status_title(int status)
         {412, "Precondition Failed"},
         {413, "Content Too Large"},
         {416, "Range Not Satisfiable"},
+        {417, "Expectation Failed"},
         {422, "Unprocessable Content"},
         {428, "Precondition Required"},
         {429, "Too Many Requests"},
@@ -207,4 +208,10 @@ void call_reply(struct call *call, int status, json_t *body)
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     json_decref(body);
     call_reply_text(call, status, "application/json", text, text ? strlen(text) : 0);
+}
+
+void call_reply_buffer(struct call *call, int status, struct strbuf *body)
+{
+    size_t length = body->length;
+    call_reply_text(call, status, "application/json", strbuf_detach(body), length);
 }

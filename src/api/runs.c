@@ -61,6 +61,17 @@ static void look_up_ended(struct call *call)
         fail_ended(call, &call->log.run);
 }
 
+/* It has ended, and is on record, while we looked away. */
+static void reply_killed(struct call *call)
+{
+    if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else if (!call->log.found)
+        fail_no_run(call);
+    else
+        call_reply(call, 202, encode_run(&call->log.run));
+}
+
 static void order_done(struct call *call)
 {
     const struct store_order *order = call->state;
@@ -69,9 +80,9 @@ static void order_done(struct call *call)
         call_fail_store(call, call->answer);
     } else if (order->known && run) {
         call_reply(call, 202, encode_run(run));
-    } else if (order->known) { /* it has ended, and is on record, while we looked away */
+    } else if (order->known) {
         call->log.run_id = order->run_id;
-        call_read_log(call, recorded_run);
+        call_read_log(call, reply_killed);
     } else if (run) {
         fail_ended(call, run);
     } else {

@@ -16,7 +16,7 @@
 enum {
     BODY_LIMIT = 12 << 20, /* of a batch; dispatch.c has less for the others */
     HEADERS_LIMIT = 16 << 10,
-    TURN_MS = 2,
+    TURN_MS = 1,
     SILENCE_S = 60, /* a client that takes nothing of its answer for so long is cut off */
 };
 
@@ -44,9 +44,11 @@ static void go_on(void *context)
     struct call_list ready = TAILQ_HEAD_INITIALIZER(ready);
     int64_t end_ms = clock_now().boot.ms + TURN_MS;
     TAILQ_CONCAT(&ready, &api->ready, in_ready);
-    for (struct call *call; (call = TAILQ_FIRST(&ready)) && clock_now().boot.ms < end_ms;) {
+    for (struct call *call; (call = TAILQ_FIRST(&ready));) {
         TAILQ_REMOVE(&ready, call, in_ready);
         call->then(call);
+        if (clock_now().boot.ms >= end_ms)
+            break;
     }
     TAILQ_CONCAT(&ready, &api->ready, in_ready);
     TAILQ_CONCAT(&api->ready, &ready, in_ready);
@@ -73,7 +75,7 @@ static enum status serve(struct api *api, int fd, bool is_tcp,
     /* All, also those that the library does not know: which a path has is the router's to say. */
     evhttp_set_allowed_methods(listener->http, UINT16_MAX);
     enum status st = connections_init(&listener->connections, api->ports.loop, limits,
-                                      is_tcp ? api->tls : NULL, listener->http);
+                                      is_tcp ? api->tls : NULL, listener->http, print_refusal);
     if (st == OK)
         return connections_listen(&listener->connections, listener->http, fd);
     close(fd);
@@ -232,7 +234,7 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     look_up_user(api);
     enum status st = copy_texts(api, config) ? OK : E_NOMEM;
     if (st == OK)
-        st = loop_timer_new(api->ports.loop, go_on, api, &api->later);
+        st = loop_timer_new_patient(api->ports.loop, go_on, api, &api->later);
     if (st == OK)
         st = events_new(api->ports.loop, (uint64_t)api->started_ms, &api->events);
     if (st == OK)

@@ -14,14 +14,20 @@ struct id id_make(struct wall_ms now, const uint8_t random[10])
     return id;
 }
 
-/* The 26 groups of five bits, first group first; the first has only three. */
+/* The 26 groups of five bits, last group first; the first has only three. */
 void id_format(const struct id *id, char text[ID_TEXT + 1])
 {
-    for (int i = 0; i < ID_TEXT; i++) {
-        unsigned value = 0;
-        for (int bit = 5 * i - 2; bit < 5 * i + 3; bit++)
-            value = value << 1 | (bit < 0 ? 0 : id->bytes[bit / 8] >> (7 - bit % 8) & 1);
-        text[i] = digits[value];
+    unsigned bits = 0; /* that are left over from the bytes so far, and how many */
+    int count = 0;
+    size_t byte = sizeof(id->bytes);
+    for (int i = ID_TEXT - 1; i >= 0; i--) {
+        if (count < 5 && byte) {
+            bits |= (unsigned)id->bytes[--byte] << count;
+            count += 8;
+        }
+        text[i] = digits[bits & 31];
+        bits >>= 5;
+        count -= 5;
     }
     text[ID_TEXT] = '\0';
 }

@@ -354,7 +354,7 @@ enum status h2_connection_new(struct loop *loop, const struct h2_address *addres
     connection->name = address->name;
     connection->ping_at_ms = -PING_IDLE_MS;
     connection->socket = new_socket(loop, address, &connection->tls);
-    if (!connection->socket ||
+    if (!connection->socket || bufferevent_priority_set(connection->socket, LOOP_URGENT) != 0 ||
         loop_timer_new(loop, on_flush, connection, &connection->flush) != OK ||
         loop_timer_new(loop, on_timer, connection, &connection->timer) != OK) {
         h2_connection_free(connection);

@@ -1,10 +1,23 @@
 #include "loop.h"
 
 #include <event2/event.h>
+#include <stdbool.h>
 #include <stdlib.h>
+
+#include "clock.h"
+
+enum {
+    PRIORITY_PAUSE = 1,            /* of the event that finds a pause of the urgent ones */
+    PRIORITIES = 2 * LOOP_PATIENT, /* what nobody set is in the middle */
+    PATIENCE_MS = 20,              /* how long patient events wait while there is no pause */
+    PATIENT_US = 500,
+    PATIENT_MANY = 8 /* of their work, until it is looked for urgent ones */
+};
 
 struct loop {
     struct event_base *base;
+    struct event *pause;
+    int64_t busy_since_ms; /* no pause since; 0: nothing urgent since the last one */
 };
 
 struct loop_fd {
@@ -18,32 +31,76 @@ struct loop_fd {
 
 struct loop_timer {
     struct event *event;
+    struct loop *loop;
+    bool is_patient;
     loop_timer_fired *fired;
     void *context;
 };
+
+/* ---- priorities ---- */
+
+static void on_pause(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    ((struct loop *)context)->busy_since_ms = 0;
+}
+
+/* Before the work of an urgent event: where it stands next time. One that comes again and again
+ * would keep the patient ones from ever being served; it queues up behind them once. */
+static void place_urgent(struct loop *loop, struct event *event)
+{
+    int64_t now_ms = clock_now().boot.ms;
+    if (!loop->busy_since_ms) {
+        loop->busy_since_ms = now_ms;
+        event_active(loop->pause, EV_TIMEOUT, 0);
+    }
+    bool is_greedy = now_ms - loop->busy_since_ms > PATIENCE_MS;
+    event_priority_set(event, is_greedy ? LOOP_PATIENT : LOOP_URGENT);
+    if (is_greedy)
+        loop->busy_since_ms = now_ms;
+}
+
+static struct event_base *new_base(void)
+{
+    struct event_config *config = event_config_new();
+    struct timeval patient = {.tv_usec = PATIENT_US};
+    if (!config)
+        return NULL;
+    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* ticks are due to the ms */
+    event_config_set_max_dispatch_interval(config, &patient, PATIENT_MANY, LOOP_PATIENT);
+    struct event_base *base = event_base_new_with_config(config);
+    event_config_free(config);
+    if (base && event_base_priority_init(base, PRIORITIES) != 0) {
+        event_base_free(base);
+        return NULL;
+    }
+    return base;
+}
+
+/* ---- the loop ---- */
 
 enum status loop_new(struct loop **ret)
 {
     struct loop *loop = calloc(1, sizeof(*loop));
     if (!loop)
         return E_NOMEM;
-    struct event_config *config = event_config_new();
-    if (config) {
-        event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* ticks are due to the ms */
-        loop->base = event_base_new_with_config(config);
-        event_config_free(config);
-    }
-    if (!loop->base) {
-        free(loop);
+    loop->base = new_base();
+    loop->pause = loop->base ? event_new(loop->base, -1, 0, on_pause, loop) : NULL;
+    if (!loop->pause) {
+        loop_free(loop);
         return E_NOMEM;
     }
+    event_priority_set(loop->pause, PRIORITY_PAUSE);
     *ret = loop;
     return OK;
 }
 
 struct loop *loop_free(struct loop *loop)
 {
-    if (loop)
+    if (loop && loop->pause)
+        event_free(loop->pause);
+    if (loop && loop->base)
         event_base_free(loop->base);
     free(loop);
     return NULL;
@@ -69,10 +126,13 @@ struct event_base *loop_base(struct loop *loop)
     return loop->base;
 }
 
+/* ---- descriptors ---- */
+
 static void fd_event(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     struct loop_fd *watch = context;
+    place_urgent(watch->loop, watch->event);
     watch->ready(watch->context,
                  (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
 }
@@ -104,6 +164,7 @@ void loop_fd_want(struct loop_fd *watch, unsigned events)
     short what = (short)((events & LOOP_READ ? EV_READ : 0) | (events & LOOP_WRITE ? EV_WRITE : 0));
     event_assign(watch->event, watch->loop->base, watch->fd, (short)(what | EV_PERSIST), fd_event,
                  watch);
+    event_priority_set(watch->event, LOOP_URGENT);
     event_add(watch->event, NULL);
 }
 
@@ -115,29 +176,46 @@ struct loop_fd *loop_fd_free(struct loop_fd *watch)
     return NULL;
 }
 
+/* ---- timers ---- */
+
 static void timer_event(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
     struct loop_timer *timer = context;
+    if (!timer->is_patient)
+        place_urgent(timer->loop, timer->event);
     timer->fired(timer->context);
 }
 
-enum status loop_timer_new(struct loop *loop, loop_timer_fired *fired, void *context,
-                           struct loop_timer **ret)
+static enum status new_timer(struct loop *loop, bool is_patient, loop_timer_fired *fired,
+                             void *context, struct loop_timer **ret)
 {
     struct loop_timer *timer = calloc(1, sizeof(*timer));
     if (!timer)
         return E_NOMEM;
-    timer->fired = fired;
-    timer->context = context;
+    *timer = (struct loop_timer){
+        .loop = loop, .is_patient = is_patient, .fired = fired, .context = context};
     timer->event = event_new(loop->base, -1, 0, timer_event, timer);
     if (!timer->event) {
         free(timer);
         return E_NOMEM;
     }
+    event_priority_set(timer->event, is_patient ? LOOP_PATIENT : LOOP_URGENT);
     *ret = timer;
     return OK;
+}
+
+enum status loop_timer_new(struct loop *loop, loop_timer_fired *fired, void *context,
+                           struct loop_timer **ret)
+{
+    return new_timer(loop, false, fired, context, ret);
+}
+
+enum status loop_timer_new_patient(struct loop *loop, loop_timer_fired *fired, void *context,
+                                   struct loop_timer **ret)
+{
+    return new_timer(loop, true, fired, context, ret);
 }
 
 void loop_timer_set(struct loop_timer *timer, int64_t delay_ms)

@@ -11,6 +11,15 @@ struct loop;
 struct loop_fd;
 struct loop_timer;
 
+/* What is ready goes in this order. Whatever decides when something starts (descriptors and timers
+ * of this header) is urgent; what libraries do with the base is patient unless they are told
+ * otherwise. After some work for the patient ones it is looked again for urgent ones; those that
+ * never pause step back for a turn now and then. */
+enum loop_priority {
+    LOOP_URGENT,
+    LOOP_PATIENT = 2, /* in between, the loop itself finds out whether there is a pause */
+};
+
 enum loop_event {
     LOOP_READ = 1 << 0,
     LOOP_WRITE = 1 << 1,
@@ -38,6 +47,8 @@ struct loop_fd *loop_fd_free(struct loop_fd *watch);
 typedef void loop_timer_fired(void *context);
 MUST_CHECK enum status loop_timer_new(struct loop *loop, loop_timer_fired *fired, void *context,
                                       struct loop_timer **ret);
+MUST_CHECK enum status loop_timer_new_patient(struct loop *loop, loop_timer_fired *fired,
+                                              void *context, struct loop_timer **ret);
 void loop_timer_set(struct loop_timer *timer, int64_t delay_ms);
 void loop_timer_stop(struct loop_timer *timer);
 struct loop_timer *loop_timer_free(struct loop_timer *timer);

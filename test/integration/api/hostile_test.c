@@ -30,6 +30,20 @@ static void check_alive(struct world *world)
     answer_release(&answer);
 }
 
+/* Whoever is refused is told so as all others are: by a problem, whole, and nothing behind it. */
+static bool is_problem(const struct client *client, int status)
+{
+    const char *text = client_text(client), *body = strstr(text, "\r\n\r\n");
+    const char *length = strcasestr(text, "\r\nContent-Length: ");
+    json_t *problem = body ? json_loads(body + 4, 0, NULL) : NULL;
+    bool is_one = strcasestr(text, "\r\nContent-Type: application/problem+json\r\n") && length &&
+                  (size_t)atoi(length + strlen("\r\nContent-Length: ")) == strlen(body + 4) &&
+                  member_number(problem, "status") == status && member(problem, "detail") &&
+                  !strstr(text, "<");
+    json_decref(problem);
+    return is_one;
+}
+
 static void test_odd_requests(void **state)
 {
     static const struct {
@@ -45,6 +59,16 @@ static void test_odd_requests(void **state)
         {__LINE__, "BREW /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
          401},
         {__LINE__, HEAD "no colon\r\n\r\n", 400},
+        {__LINE__, HEAD "Content-Length: x\r\n\r\n", 400},
+        {__LINE__, "\x16\x03\x01\x02\r\n\r\n", 400}, /* TLS, where it is plain */
+        {__LINE__,
+         "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\nExpect: a miracle\r\n"
+         "Content-Length: 2\r\n\r\n",
+         417},
+        {__LINE__,
+         "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+         "Content-Length: 99999999\r\n\r\n",
+         413},
         {__LINE__, HEAD "Connection: close\r\n\r\n", 401},
         {__LINE__, HEAD VIEWER "Connection: close\r\n\r\n", 200},
         {__LINE__, "GET /api/v1/jobs HTTP/1.0\r\nHost: localhost\r\n" VIEWER "\r\n", 200},
@@ -113,7 +137,8 @@ static void test_odd_requests(void **state)
         struct client *client = client_connect_tcp(world);
         client_send(client, cases[i].bytes, strlen(cases[i].bytes));
         world_until(world, is_closed, client);
-        if (status_of(client) != cases[i].status)
+        if (status_of(client) != cases[i].status ||
+            (cases[i].status >= 400 && !is_problem(client, cases[i].status)))
             fail_msg("line %d: %s", cases[i].line, client_text(client));
         client_free(client);
     }
@@ -153,7 +178,7 @@ static void test_large_headers(void **state)
         struct client *client = client_connect_tcp(world);
         client_send(client, request.text, request.length);
         world_until(world, is_closed, client);
-        if ((status_of(client) == 200) != (i == 0))
+        if ((status_of(client) == 200) != (i == 0) || (i && !is_problem(client, 400)))
             fail_msg("%zu bytes: %.40s", sizes[i], client_text(client));
         client_free(client);
         strbuf_release(&request);
@@ -173,10 +198,32 @@ static void test_long_target(void **state)
     struct client *client = client_connect_tcp(world);
     client_send(client, request.text, request.length);
     world_until(world, is_closed, client);
-    assert_int_not_equal(status_of(client), 200);
+    assert_true(is_problem(client, 400));
     client_free(client);
     strbuf_release(&request);
     check_alive(world);
+}
+
+static bool has_continue(void *context)
+{
+    return strstr(client_text(context), "HTTP/1.1 100 ");
+}
+
+/* The invitation to go on is no refusal. */
+static void test_expected_continue(void **state)
+{
+    struct world *world = *state;
+    static const char head[] = "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\n"
+                               "Authorization: Bearer admin\r\nConnection: close\r\n"
+                               "Expect: 100-continue\r\nContent-Length: 43\r\n\r\n";
+    static const char body[] = "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"]}";
+    struct client *client = client_connect_tcp(world);
+    client_send(client, head, sizeof(head) - 1);
+    world_until(world, has_continue, client);
+    client_send(client, body, sizeof(body) - 1);
+    world_until(world, is_closed, client);
+    assert_non_null(strstr(client_text(client), "HTTP/1.1 201 "));
+    client_free(client);
 }
 
 static void test_body_over_a_megabyte(void **state)
@@ -387,6 +434,7 @@ int main(void)
         TEST(test_pipelining),
         TEST(test_large_headers),
         TEST(test_long_target),
+        TEST(test_expected_continue),
         TEST(test_body_over_a_megabyte),
         SLOW(test_slowloris),
         SLOW(test_slow_body),
