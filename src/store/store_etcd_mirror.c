@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "store_etcd_mirror_items.h"
 
 /* ---- the tables' keys ---- */
 
@@ -78,260 +79,7 @@ struct mirror_entry *mirror_find_entry(const struct mirror *mirror, const struct
     return table_find(&mirror->entries, id_hash(id), id);
 }
 
-/* A new item of the table, or none. */
-static void *insert(struct table *table, void *item)
-{
-    if (item && table_insert(table, item) == OK)
-        return item;
-    free(item);
-    return NULL;
-}
-
-/* ---- jobs and cursors ---- */
-
-static void release_job(struct mirror_job *job)
-{
-    free(job->name);
-    free(job->json);
-    free(job);
-}
-
-static struct mirror_job *need_job(struct mirror *mirror, const struct id *uid)
-{
-    struct mirror_job *job = mirror_find_job(mirror, uid);
-    if (job)
-        return job;
-    job = calloc(1, sizeof(*job));
-    if (!job)
-        return NULL;
-    job->row.uid = *uid;
-    TAILQ_INIT(&job->runs);
-    return insert(&mirror->jobs, job);
-}
-
-static void drop_unneeded_job(struct mirror *mirror, struct mirror_job *job)
-{
-    if (job->mod_revision || job->cursor_revision || !TAILQ_EMPTY(&job->runs))
-        return;
-    table_remove(&mirror->jobs, job);
-    release_job(job);
-}
-
-static void feed_job(struct feed *feed, const struct mirror_job *job, enum store_change_kind kind)
-{
-    bool is_cursor = kind == STORE_CHANGE_CURSOR;
-    feed_add(feed, &(struct store_change){.kind = kind,
-                                          .job_uid = job->row.uid,
-                                          .job_revision = job->row.revision,
-                                          .cursor_ms = job->row.cursor_ms,
-                                          .last = job->row.last,
-                                          .job_name = is_cursor ? NULL : job->name,
-                                          .job_json = is_cursor ? NULL : job->json,
-                                          .job_deleted = job->row.deleted});
-}
-
-static enum status put_job(struct mirror *mirror, const struct id *uid, const struct etcd_kv *kv,
-                           struct feed *feed)
-{
-    char *name, *json;
-    struct mirror_job *job = need_job(mirror, uid);
-    if (!job)
-        return E_NOMEM;
-    enum status st = value_read_job(kv, &job->row, &name, &json);
-    if (st != OK)
-        return st;
-    free(job->name);
-    free(job->json);
-    job->name = name;
-    job->json = json;
-    job->mod_revision = kv->mod_revision;
-    if (feed)
-        feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);
-    return OK;
-}
-
-static enum status put_cursor(struct mirror *mirror, const struct id *uid, const struct etcd_kv *kv,
-                              struct feed *feed)
-{
-    enum tell tell;
-    struct mirror_job *job = need_job(mirror, uid);
-    if (!job)
-        return E_NOMEM;
-    enum status st = value_read_cursor(kv, &job->row, &tell);
-    if (st != OK)
-        return st;
-    job->cursor_revision = kv->mod_revision;
-    if (feed && tell == TELL_CHANGE && job->mod_revision)
-        feed_job(feed, job, STORE_CHANGE_CURSOR);
-    return OK;
-}
-
-static void feed_purge(struct feed *feed, const struct mirror_job *job)
-{
-    feed_add(feed, &(struct store_change){.kind = STORE_CHANGE_DELETE,
-                                          .job_uid = job->row.uid,
-                                          .job_revision = job->row.revision,
-                                          .cursor_ms = job->row.cursor_ms,
-                                          .last = job->row.last,
-                                          .job_deleted = true});
-}
-
-static void delete_job(struct mirror *mirror, const struct id *uid, struct feed *feed)
-{
-    struct mirror_job *job = mirror_find_job(mirror, uid);
-    if (!job)
-        return;
-    if (feed && job->mod_revision)
-        feed_purge(feed, job);
-    job->mod_revision = 0;
-    drop_unneeded_job(mirror, job);
-}
-
-/* The values stay, for whoever is told next that the job is gone. */
-static void delete_cursor(struct mirror *mirror, const struct id *uid)
-{
-    struct mirror_job *job = mirror_find_job(mirror, uid);
-    if (!job)
-        return;
-    job->cursor_revision = 0;
-    drop_unneeded_job(mirror, job);
-}
-
-static enum status put_name(struct mirror *mirror, const char *text, const struct etcd_kv *kv)
-{
-    struct id uid;
-    enum status st = value_read_name(kv, &uid);
-    if (st != OK)
-        return st;
-    struct mirror_name *name = mirror_find_name(mirror, text);
-    if (!name) {
-        size_t size = strlen(text) + 1;
-        name = malloc(sizeof(*name) + size);
-        if (name)
-            memcpy(name->text, text, size);
-        name = insert(&mirror->names, name);
-    }
-    if (!name)
-        return E_NOMEM;
-    name->uid = uid;
-    name->mod_revision = kv->mod_revision;
-    return OK;
-}
-
-static void delete_name(struct mirror *mirror, const char *text)
-{
-    struct mirror_name *name = mirror_find_name(mirror, text);
-    if (!name)
-        return;
-    table_remove(&mirror->names, name);
-    free(name);
-}
-
-/* ---- runs and entries ---- */
-
-static void feed_kill(struct feed *feed, const struct run_row *row)
-{
-    struct run_row kill = *row;
-    run_row_to_kill(&kill);
-    feed_add_run(feed, STORE_CHANGE_KILL, &kill.run);
-}
-
-/* They are told in the order of making, but read in the order of their ids. */
-static void insert_in_order(struct mirror_job *job, struct mirror_run *run)
-{
-    struct mirror_run *before = TAILQ_LAST(&job->runs, mirror_runs);
-    while (before && before->row.seq > run->row.seq)
-        before = TAILQ_PREV(before, mirror_runs, of_job);
-    if (before)
-        TAILQ_INSERT_AFTER(&job->runs, before, run, of_job);
-    else
-        TAILQ_INSERT_HEAD(&job->runs, run, of_job);
-}
-
-struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *row)
-{
-    struct mirror_job *job = need_job(mirror, &row->run.job_uid);
-    struct mirror_run *run = job ? calloc(1, sizeof(*run)) : NULL;
-    if (!run)
-        return NULL;
-    run->row = *row;
-    run->job = job;
-    run = insert(&mirror->runs, run);
-    if (run)
-        insert_in_order(job, run);
-    return run;
-}
-
-static enum status put_run(struct mirror *mirror, const struct id *id, const struct etcd_kv *kv,
-                           struct feed *feed)
-{
-    struct run_row row;
-    enum tell tell;
-    enum status st = value_read_run(kv, &mirror->epoch, &row, &tell);
-    if (st != OK)
-        return st;
-    row.run.id = *id;
-    struct mirror_run *run = mirror_find_run(mirror, id);
-    if (!run)
-        run = mirror_add_run(mirror, &row);
-    if (!run)
-        return E_NOMEM;
-    run->row = row;
-    run->mod_revision = kv->mod_revision;
-    if (feed && tell == TELL_CHANGE)
-        feed_add_run(feed, STORE_CHANGE_RUN, &row.run);
-    if (feed && tell == TELL_KILL)
-        feed_kill(feed, &row);
-    return OK;
-}
-
-void mirror_remove_run(struct mirror *mirror, struct mirror_run *run)
-{
-    table_remove(&mirror->runs, run);
-    TAILQ_REMOVE(&run->job->runs, run, of_job);
-    drop_unneeded_job(mirror, run->job);
-    free(run);
-}
-
-static void delete_run(struct mirror *mirror, const struct id *id)
-{
-    struct mirror_run *run = mirror_find_run(mirror, id);
-    if (run)
-        mirror_remove_run(mirror, run);
-}
-
-static enum status put_entry(struct mirror *mirror, const struct id *id, const struct etcd_kv *kv,
-                             struct feed *feed)
-{
-    struct ledger_entry read;
-    enum status st = value_read_entry(kv, &read);
-    if (st != OK)
-        return st;
-    read.id = *id;
-    struct mirror_entry *entry = mirror_find_entry(mirror, id);
-    if (!entry) {
-        entry = malloc(sizeof(*entry));
-        if (entry)
-            entry->entry = read;
-        entry = insert(&mirror->entries, entry);
-    }
-    if (!entry)
-        return E_NOMEM;
-    entry->entry = read;
-    entry->mod_revision = kv->mod_revision;
-    if (feed)
-        feed_add_entry(feed, &read);
-    return OK;
-}
-
-static void delete_entry(struct mirror *mirror, const struct id *id)
-{
-    struct mirror_entry *entry = mirror_find_entry(mirror, id);
-    if (!entry)
-        return;
-    table_remove(&mirror->entries, entry);
-    free(entry);
-}
+/* ---- what stands alone ---- */
 
 static void put_meta(struct mirror *mirror, const char *rest, const struct etcd_kv *kv)
 {
@@ -422,15 +170,15 @@ enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv, struct f
     parse_key(mirror, kv->key, &key);
     switch (key.kind) {
     case KEY_JOB:
-        return put_job(mirror, &key.id, kv, feed);
+        return mirror_put_job(mirror, &key.id, kv, feed);
     case KEY_CURSOR:
-        return put_cursor(mirror, &key.id, kv, feed);
+        return mirror_put_cursor(mirror, &key.id, kv, feed);
     case KEY_NAME:
-        return put_name(mirror, key.rest, kv);
+        return mirror_put_name(mirror, key.rest, kv);
     case KEY_RUN:
-        return put_run(mirror, &key.id, kv, feed);
+        return mirror_put_run(mirror, &key.id, kv, feed);
     case KEY_ENTRY:
-        return put_entry(mirror, &key.id, kv, feed);
+        return mirror_put_entry(mirror, &key.id, kv, feed);
     case KEY_META:
         if (!feed) /* they are told only while loading */
             put_meta(mirror, key.rest, kv);
@@ -456,15 +204,15 @@ enum status mirror_delete(struct mirror *mirror, struct etcd_bytes deleted, stru
     struct mirror_key key;
     parse_key(mirror, deleted, &key);
     if (key.kind == KEY_JOB)
-        delete_job(mirror, &key.id, feed);
+        mirror_delete_job(mirror, &key.id, feed);
     if (key.kind == KEY_CURSOR)
-        delete_cursor(mirror, &key.id);
+        mirror_delete_cursor(mirror, &key.id);
     if (key.kind == KEY_NAME)
-        delete_name(mirror, key.rest);
+        mirror_delete_name(mirror, key.rest);
     if (key.kind == KEY_RUN)
-        delete_run(mirror, &key.id);
+        mirror_delete_run(mirror, &key.id);
     if (key.kind == KEY_ENTRY)
-        delete_entry(mirror, &key.id);
+        mirror_delete_entry(mirror, &key.id);
     if (key.kind == KEY_RUN || key.kind == KEY_ENTRY)
         feed_add_gone(feed, &key.id);
     if (key.kind == KEY_PEER)
@@ -479,82 +227,6 @@ enum status mirror_delete(struct mirror *mirror, struct etcd_bytes deleted, stru
 }
 
 /* ---- all of it ---- */
-
-static void feed_job_difference(const struct mirror *before, const struct mirror_job *job,
-                                struct feed *feed)
-{
-    const struct mirror_job *old = before ? mirror_find_job(before, &job->row.uid) : NULL;
-    if (!job->mod_revision)
-        return;
-    if (!before) /* while loading, also those that are kept to be brought back */
-        feed_job(feed, job, STORE_CHANGE_JOB);
-    else if (!old || old->mod_revision != job->mod_revision)
-        feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);
-    else if (old->cursor_revision != job->cursor_revision)
-        feed_job(feed, job, STORE_CHANGE_CURSOR);
-}
-
-static void feed_run_difference(const struct mirror *before, const struct mirror_job *job,
-                                struct feed *feed)
-{
-    const struct mirror_run *run;
-    TAILQ_FOREACH (run, &job->runs, of_job) {
-        const struct mirror_run *old = before ? mirror_find_run(before, &run->row.run.id) : NULL;
-        if (old && old->mod_revision == run->mod_revision)
-            continue;
-        feed_add_run(feed, STORE_CHANGE_RUN, &run->row.run);
-        if (state_is_open(run->row.run.state) && run->row.kill_reason != REASON_NONE)
-            feed_kill(feed, &run->row);
-    }
-}
-
-static void feed_forgotten(const struct mirror *before, const struct mirror *now, struct feed *feed)
-{
-    const void *item;
-    size_t at;
-    for (at = 0; (item = table_next(&before->runs, &at));) {
-        const struct id *id = &((const struct mirror_run *)item)->row.run.id;
-        if (!mirror_find_run(now, id))
-            feed_add_gone(feed, id);
-    }
-    for (at = 0; (item = table_next(&before->entries, &at));) {
-        const struct id *id = &((const struct mirror_entry *)item)->entry.id;
-        if (!mirror_find_entry(now, id))
-            feed_add_gone(feed, id);
-    }
-}
-
-static void feed_purged(const struct mirror *before, const struct mirror *now, struct feed *feed)
-{
-    const struct mirror_job *job;
-    for (size_t at = 0; (job = table_next(&before->jobs, &at));) {
-        const struct mirror_job *kept = mirror_find_job(now, &job->row.uid);
-        if (job->mod_revision && (!kept || !kept->mod_revision))
-            feed_purge(feed, job);
-    }
-}
-
-void mirror_feed_difference(const struct mirror *before, const struct mirror *now,
-                            struct feed *feed)
-{
-    const void *item;
-    size_t at;
-    mirror_nodes_feed_difference(before ? &before->nodes : NULL, &now->nodes, feed);
-    mirror_docs_feed_difference(before ? &before->docs : NULL, &now->docs, feed);
-    for (at = 0; (item = table_next(&now->jobs, &at));)
-        feed_job_difference(before, item, feed);
-    for (at = 0; (item = table_next(&now->jobs, &at));)
-        feed_run_difference(before, item, feed);
-    for (at = 0; (item = table_next(&now->entries, &at));) {
-        const struct ledger_entry *entry = &((const struct mirror_entry *)item)->entry;
-        if (!before || !mirror_find_entry(before, &entry->id))
-            feed_add_entry(feed, entry);
-    }
-    if (before) {
-        feed_purged(before, now, feed);
-        feed_forgotten(before, now, feed);
-    }
-}
 
 void mirror_init(struct mirror *mirror, const char *prefix, const char *node)
 {
@@ -582,7 +254,7 @@ void mirror_release(struct mirror *mirror)
     release_table(&mirror->names);
     release_table(&mirror->entries);
     for (size_t at = 0; (job = table_next(&mirror->jobs, &at));)
-        release_job(job);
+        mirror_release_job(job);
     table_release(&mirror->jobs);
     mirror_nodes_release(&mirror->nodes);
     mirror_docs_release(&mirror->docs);

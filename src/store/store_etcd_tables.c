@@ -260,12 +260,16 @@ static enum status add_entry(struct tables *tables, const struct ledger_entry *e
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
+/* Compared, since a removal of nothing writes nothing, and would wait for the feed to tell it. */
 static enum status remove_entry(struct tables *tables, const struct id *id)
 {
     struct plan *plan = (struct plan *)tables;
-    if (!mirror_find_entry(plan->mirror, id))
+    const struct mirror_entry *entry = mirror_find_entry(plan->mirror, id);
+    if (!entry)
         return E_NOT_FOUND;
-    return plan_delete(plan, plan_id_key(plan, "entries", id));
+    struct plan_key key = plan_id_key(plan, "entries", id);
+    enum status st = plan_compare_key(plan, key, entry->mod_revision);
+    return st == OK ? plan_delete(plan, key) : st;
 }
 
 /* The transaction's own revision and place make it: see value_write_run. */

@@ -258,6 +258,51 @@ static void one_round(struct world *world, const struct id *jobs, int64_t tick_m
     assert_true(finishes[0].accepted && finishes[GROWTH_JOBS - 1].accepted);
 }
 
+/* ---- forgotten twice ---- */
+
+enum { RACES = 30, NOISE = 30 };
+
+static void on_done(void *context, const struct etcd_result *result)
+{
+    assert_int_equal(result->status, OK);
+    ++*(int *)context;
+}
+
+/* Another node forgets it at the same moment, and something that nobody here hears of is written
+ * next: to have removed nothing is not to have written, for which the feed would be waited for. */
+static void an_entry_is_forgotten_by_two(void **state)
+{
+    struct world *world = world_new(&etcd_backend);
+    struct etcd_client *other;
+    char text[ID_TEXT + 1], key[256];
+    (void)state;
+    world_open(world);
+    other = etcd_place_client();
+    struct id job = make_job(world, "backup");
+    claim_run(world, job, 5000);
+    for (int i = 0; i < RACES; i++) {
+        struct store_claim skipped = a_claim(world, job, 5001 + i, OVERLAP_SKIP);
+        skipped.cursor_ms = 5000 + i;
+        world_do_one(world, STORE_CLAIM, &skipped);
+        assert_int_equal(skipped.result, CLAIM_SKIPPED);
+        id_format(&skipped.skip_entry_id, text);
+        snprintf(key, sizeof(key), "%s/entries/%s", world->place, text);
+        struct etcd_delete gone = {.key = etcd_text(key)};
+        struct etcd_put elsewhere = {.key = etcd_text("/test/elsewhere"), .value = etcd_text("")};
+        struct store_forget forget = {.id = skipped.skip_entry_id, .is_entry = true};
+        int done = 0;
+        struct etcd_reply reply = {on_done, &done, 0};
+        assert_int_equal(etcd_delete(other, &gone, &reply, NULL), OK);
+        for (int k = 0; k < NOISE; k++)
+            assert_int_equal(etcd_put(other, &elsewhere, &reply, NULL), OK);
+        assert_int_equal(world_do(world, STORE_FORGET, &forget, 1), OK);
+        etcd_place_wait(done == 1 + NOISE);
+        assert_int_equal(store_health(world->store, NULL), OK);
+    }
+    etcd_client_free(other);
+    world_free(world);
+}
+
 /* PEAL_GROWTH_RUNS: how many instead. */
 static void the_database_does_not_grow_with_time(void **state)
 {
@@ -296,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_long_queue_is_deleted_with_its_job),
         cmocka_unit_test(many_runs_are_replaced),
         cmocka_unit_test(what_touches_the_same_is_done_in_order),
+        cmocka_unit_test(an_entry_is_forgotten_by_two),
         cmocka_unit_test(the_database_does_not_grow_with_time),
     };
     return cmocka_run_group_tests_name("etcd with many items", tests, start, stop);
