@@ -291,16 +291,12 @@ static void on_connected(struct h2_connection *connection)
 static void describe_error(struct h2_connection *connection, short what, char *text, size_t size)
 {
     int dns = bufferevent_socket_get_dns_error(connection->socket);
-    bool is_tls = connection->tls && SSL_get_verify_result(connection->tls) != X509_V_OK;
+    bool is_new = connection->tls && connection->state == H2_CONNECTING;
     unsigned long tls = connection->tls ? bufferevent_get_openssl_error(connection->socket) : 0;
-    const char *reason = tls ? ERR_reason_error_string(tls) : NULL;
     if (dns)
         snprintf(text, size, "can't find the host: %s", evutil_gai_strerror(dns));
-    else if (is_tls)
-        snprintf(text, size, "certificate: %s",
-                 X509_verify_cert_error_string(SSL_get_verify_result(connection->tls)));
-    else if (reason)
-        snprintf(text, size, "TLS: %s", reason);
+    else if (is_new && tls_explain(connection->tls, tls, text, size))
+        return;
     else if (what & BEV_EVENT_EOF || EVUTIL_SOCKET_ERROR() == 0)
         snprintf(text, size, "the server closed the connection");
     else

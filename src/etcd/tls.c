@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <stdio.h>
 #include <string.h>
 
 static enum status fail_file(struct parse_error *reterr, const char *what, const char *file)
@@ -84,4 +85,40 @@ const char *tls_refusal(SSL *session)
     if (length != 2 || memcmp(protocol, "h2", 2) != 0)
         return "the server does not offer HTTP/2";
     return NULL;
+}
+
+/* Since TLS 1.3 a server looks at the client's certificate after the client's handshake is over. */
+static bool is_about_client(int reason)
+{
+    return reason == SSL_R_SSLV3_ALERT_BAD_CERTIFICATE ||
+           reason == SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE ||
+           reason == SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED ||
+           reason == SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED ||
+           reason == SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN ||
+           reason == SSL_R_TLSV1_ALERT_UNKNOWN_CA || reason == SSL_R_TLSV1_ALERT_ACCESS_DENIED ||
+           reason == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED;
+}
+
+bool tls_explain(SSL *session, unsigned long error, char *text, size_t size)
+{
+    long verified = SSL_get_verify_result(session);
+    const STACK_OF(X509_NAME) *wanted = SSL_get0_peer_CA_list(session);
+    const char *reason = error ? ERR_reason_error_string(error) : NULL;
+    bool is_wanted = wanted && sk_X509_NAME_num(wanted) > 0;
+    bool is_cut = !reason || ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+    bool is_refused = !is_cut && is_about_client(ERR_GET_REASON(error));
+    if (verified != X509_V_OK)
+        snprintf(text, size, "certificate: %s", X509_verify_cert_error_string(verified));
+    else if ((is_refused || (is_cut && is_wanted)) && !SSL_get_certificate(session))
+        snprintf(text, size, "the server wants a client certificate, and none is configured");
+    else if (is_refused)
+        snprintf(text, size, "the server does not accept the client certificate (%s)", reason);
+    else if (is_cut && is_wanted)
+        snprintf(text, size,
+                 "the server closed the connection: it may not accept the client certificate");
+    else if (!is_cut)
+        snprintf(text, size, "TLS: %s", reason);
+    else
+        return false;
+    return true;
 }

@@ -22,4 +22,9 @@ SSL *tls_session(SSL_CTX *tls, const char *server_name);
 /* NULL when the handshake ended well and HTTP/2 was agreed on, else what is wrong with it. */
 const char *tls_refusal(SSL *session);
 
+/* Why a session ended that had not begun to talk: what the certificates have to do with it, in
+ * words that go into `text`. `error` is OpenSSL's, or 0 where the server just closed the
+ * connection. False: nothing that is known here. */
+bool tls_explain(SSL *session, unsigned long error, char *text, size_t size);
+
 #endif

@@ -1,7 +1,7 @@
 /* An etcd for a test that is a script: starts COUNT members on free loopback ports, says where they
  * listen, and does to them what it is told until its input ends.
  *
- *     etcd_members COUNT
+ *     etcd_members COUNT [ARGUMENT...]    more of them for etcd; --cert-file=FILE: over TLS
  *     > 127.0.0.1:2379,127.0.0.1:2380,127.0.0.1:2381
  *     < kill 0     with -9
  *     < start 0    with the same data on the same port; does not wait until it serves
@@ -44,12 +44,16 @@ static bool obey(struct etcd_cluster *cluster, const char *order, int index)
 
 int main(int argc, char **argv)
 {
-    struct etcd_cluster cluster = {.count = argc == 2 ? atoi(argv[1]) : 0};
+    struct etcd_cluster cluster = {.count = argc > 1 ? atoi(argv[1]) : 0};
     char line[64], order[16];
     int index;
-    if (cluster.count < 1 || cluster.count > ETCD_MEMBERS_MAX) {
-        fprintf(stderr, "usage: etcd_members COUNT, 1 to %d\n", ETCD_MEMBERS_MAX);
+    if (cluster.count < 1 || cluster.count > ETCD_MEMBERS_MAX || argc - 2 > ETCD_ARGUMENTS_MAX) {
+        fprintf(stderr, "usage: etcd_members COUNT [ARGUMENT...], 1 to %d\n", ETCD_MEMBERS_MAX);
         return EXIT_USAGE;
+    }
+    for (int i = 2; i < argc; i++) {
+        cluster.arguments[i - 2] = argv[i];
+        cluster.is_tls |= strncmp(argv[i], "--cert-file=", strlen("--cert-file=")) == 0;
     }
     if (!etcd_cluster_available()) {
         printf("there is no etcd here; Debian has it in etcd-server\n");

@@ -21,8 +21,8 @@ prefix=/peal # of the keys
 
 # ---- etcd ----
 
-start_etcd() { # MEMBERS
-    coproc etcd { exec "$etcd_members" "$1"; }
+start_etcd() { # MEMBERS [ARGUMENT OF ETCD...]
+    coproc etcd { exec "$etcd_members" "$@"; }
     exec {to_etcd}>&"${etcd[1]}" {from_etcd}<&"${etcd[0]}"
     read -r endpoints <&"$from_etcd"
     case $endpoints in
