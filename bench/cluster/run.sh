@@ -1,7 +1,6 @@
 #!/bin/sh
 # What nodes do on an etcd of one member whose writes reach the disk, measured on the built programs,
-# each figure beside the machine's own limit from the same minute. Takes about three minutes. Claims
-# alone, singly and in batches, are measured by bench/store.
+# each figure beside the machine's own limit from the same minute. Takes about four minutes.
 # usage: bench/cluster/run.sh [BUILD_DIR]
 #   BENCH_JOBS=100000   jobs of the large store
 set -eu
@@ -10,15 +9,18 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../../build/release}" && pwd)
 bench=$build/bench/cluster_bench
 machine=$build/bench/agent_bench
+store=$build/bench/store_etcd_bench
 peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
 many=${BENCH_JOBS:-100000}
 . "$here/../figures.sh"
 
-if ! [ -x "$bench" ] || ! [ -x "$machine" ] || ! [ -x "$peal" ]; then
-    echo "bench/cluster: $bench, $machine and $peal are wanted; build them first" >&2
-    exit 1
-fi
+for program in "$bench" "$machine" "$store" "$peal"; do
+    if ! [ -x "$program" ]; then
+        echo "bench/cluster: $program is wanted; build it first" >&2
+        exit 1
+    fi
+done
 work=$(mktemp -d "${TMPDIR:-/tmp}/peal-bench-XXXXXX")
 mkfifo "$work/etcd"
 
@@ -88,6 +90,14 @@ engine() {
     # shellcheck disable=SC2046
     set -- $(median <"$work/rounds")
     line 'an engine that starts nothing' "$2 runs/s" "bare client $3 /s" "$1" '5000 /s' "$2 >= 5000"
+}
+
+# Claims on their own, by turns with the same transactions over the client alone.
+claims() { # NAME BATCH IN_FLIGHT
+    name=$1
+    # shellcheck disable=SC2046 # words
+    set -- $("$store" claims "$2" "$3")
+    line "$name" "$1 /s" "bare client $2 /s" "$(calculate "$1 / $2")" '' ''
 }
 
 lateness() {
@@ -177,6 +187,8 @@ many_jobs() {
 }
 
 heading 'what' 'peal' 'the machine' 'ratio' 'budget'
+claims 'claims, one by one' 1 1
+claims 'claims, 100 at a time, 8 in flight' 100 8
 engine
 lateness
 one_instant
