@@ -17,6 +17,7 @@ enum {
     OPTION_OVERLAP,
     OPTION_CATCH_UP,
     OPTION_JITTER,
+    OPTION_WHERE,
     OPTION_LABEL,
     OPTION_OWNER,
     OPTION_NOTES,
@@ -35,6 +36,7 @@ static const struct option options[] = {
     {"overlap", required_argument, NULL, OPTION_OVERLAP},
     {"catch-up", required_argument, NULL, OPTION_CATCH_UP},
     {"jitter", required_argument, NULL, OPTION_JITTER},
+    {"where", required_argument, NULL, OPTION_WHERE},
     {"label", required_argument, NULL, OPTION_LABEL},
     {"owner", required_argument, NULL, OPTION_OWNER},
     {"notes", required_argument, NULL, OPTION_NOTES},
@@ -51,7 +53,7 @@ static const struct {
     {OPTION_SHELL, "shell"},       {OPTION_ZONE, "timezone"},   {OPTION_CWD, "cwd"},
     {OPTION_USER, "user"},         {OPTION_TIMEOUT, "timeout"}, {OPTION_OVERLAP, "overlap"},
     {OPTION_CATCH_UP, "catch_up"}, {OPTION_JITTER, "jitter"},   {OPTION_OWNER, "owner"},
-    {OPTION_NOTES, "notes"},
+    {OPTION_NOTES, "notes"},       {OPTION_WHERE, "where"},
 };
 
 struct request {
@@ -301,7 +303,8 @@ const struct command cmd_add = {
             "  --overlap P      while it still runs: skip (default), allow, queue or replace\n"
             "  --catch-up P     after an outage: last (default), skip or all\n"
             "  --jitter D       spread the starts over this span\n"
-            "  --label K=V      may repeat\n"
+            "  --where LABELS   of the nodes that may run it: zone=eu,!gpu (all)\n"
+            "  --label K=V      of the job; may repeat\n"
             "  --owner WHO, --notes TEXT\n"
             "  --paused         not before `peal resume`\n"
             "  --replace        change the job if there is one of this name\n" CLIENT_HELP "\n"

@@ -22,6 +22,22 @@ static const struct {
     {"postgres://", open_postgres},
 };
 
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* KINDS: none of them. */
+static size_t kind_of(const char *url)
+{
+    size_t i = 0;
+    while (i < KINDS && strncmp(url, kinds[i].scheme, strlen(kinds[i].scheme)) != 0)
+        i++;
+    return i;
+}
+
+bool history_is_known(const char *url)
+{
+    return kind_of(url) < KINDS;
+}
+
 /* Says no more of the URL than its scheme: the rest may have a password in it. */
 static enum status refuse(const char *url, struct strbuf *why)
 {
@@ -51,12 +67,10 @@ enum status history_open(const char *url, const char *dir, struct history_wake w
 {
     struct history *history = NULL;
     bool is_remote = url && url[0];
-    size_t i = 0, count = sizeof(kinds) / sizeof(kinds[0]);
-    while (is_remote && i < count && strncmp(url, kinds[i].scheme, strlen(kinds[i].scheme)) != 0)
-        i++;
-    if (i == count)
+    size_t kind = is_remote ? kind_of(url) : 0;
+    if (kind == KINDS)
         return refuse(url, why);
-    enum status st = is_remote ? kinds[i].open(url, wake, &history, why)
+    enum status st = is_remote ? kinds[kind].open(url, wake, &history, why)
                                : history_sqlite_open(dir, wake, &history, why);
     if (st != OK)
         return st;

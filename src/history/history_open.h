@@ -15,4 +15,7 @@
 MUST_CHECK enum status history_open(const char *url, const char *dir, struct history_wake wake,
                                     struct history **ret, struct strbuf *why);
 
+/* Does the URL begin like one of a kind that is not SQLite? */
+bool history_is_known(const char *url);
+
 #endif

@@ -11,14 +11,14 @@ expect_stderr 'no jobs; add one: peal add NAME SCHEDULE -- COMMAND'
 # add
 run peal add backup '30 2 * * *' --tz America/New_York --env A=1 --env B=x=y --label team=ops \
     --owner ann --notes 'every night' --timeout 1h30m --overlap queue --catch-up all --jitter 5m \
-    --cwd / -- /bin/echo --full 'two words'
+    --where 'zone=eu,!gpu' --cwd / -- /bin/echo --full 'two words'
 expect_status 0
 expect_stdout ''
 expect_stderr_has 'backup: created; next run: '
 run peal get backup -o json
 expect_status 0
-expect_json '[.name, .schedule, .timezone, .command, .env, .labels, .owner, .notes, .timeout, .jitter, .cwd]' \
-    '["backup","30 2 * * *","America/New_York",["/bin/echo","--full","two words"],{"A":"1","B":"x=y"},{"team":"ops"},"ann","every night","1h30m","5m","/"]'
+expect_json '[.name, .schedule, .timezone, .command, .env, .labels, .owner, .notes, .timeout, .jitter, .where, .cwd]' \
+    '["backup","30 2 * * *","America/New_York",["/bin/echo","--full","two words"],{"A":"1","B":"x=y"},{"team":"ops"},"ann","every night","1h30m","5m","zone=eu,!gpu","/"]'
 run peal add weekly '0 9 * * MON' '0 12 * * SAT' --shell 'echo "at home"' --paused
 expect_status 0
 run peal get weekly -o json
@@ -38,6 +38,7 @@ done <<'TABLE'
 6|minute 75 is out of range 0-59|x '75 * * * *' -- true
 6|may hold letters, digits|'a b' @daily -- true
 6|overlap|x @daily --overlap never -- true
+6|where|x @daily --where 'zone=' -- true
 6|unknown time zone|x @daily --tz Mars/X -- true
 4|there is a job named "backup" already|backup @daily -- true
 2|which name?|

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent_config.h"
+#include "history_open.h"
 #include "listen.h"
 #include "peer.h"
 
@@ -27,8 +28,7 @@ enum status agent_config_set_history(struct agent_config *config, const char *te
                                      struct parse_error *reterr)
 {
     bool is_sqlite = strcmp(text, "sqlite") == 0;
-    if (!is_sqlite && strncmp(text, "postgresql://", 13) != 0 &&
-        strncmp(text, "postgres://", 11) != 0)
+    if (!is_sqlite && !history_is_known(text))
         return parse_fail(reterr, 1, "a history is sqlite or postgresql://USER@HOST/DATABASE");
     char *copy = strdup(is_sqlite ? "" : text);
     if (!copy)
