@@ -36,14 +36,16 @@ while IFS='|' read -r name options command words; do
     expect_status 0
     expect_stdout_has "$words"
 done <<TABLE
-no_file||/no/such/program|No such file or directory
-no_file_in_path||no-such-program-anywhere|No such file or directory
-not_executable||$scratch/not_executable|Permission denied
-no_interpreter||$scratch/no_interpreter|No such file or directory
-not_a_program||$scratch/not_a_program|Exec format error
-a_folder||/tmp|Permission denied
-no_cwd|--cwd /no/such/folder|/bin/true|working directory: No such file or directory
-no_user|--user no-such-user-here|/bin/true|no such user
+no_file||/no/such/program|no such file: /no/such/program
+no_file_in_path||no-such-program-anywhere|no such command in its PATH: no-such-program-anywhere
+not_executable||$scratch/not_executable|can't execute $scratch/not_executable: Permission denied
+no_interpreter||$scratch/no_interpreter|first line names is not there: $scratch/no_interpreter
+not_a_program||$scratch/not_a_program|can't execute $scratch/not_a_program: Exec format error
+a_folder||/tmp|can't execute /tmp: Permission denied
+no_cwd|--cwd /no/such/folder|/bin/true|no such directory: /no/such/folder
+not_a_folder|--cwd /etc/passwd|/bin/true|can't enter the directory /etc/passwd: Not a directory
+no_user|--user no-such-user-here|/bin/true|no such user: no-such-user-here
+not_allowed|--user daemon|/bin/true|not allowed to run as daemon
 TABLE
 
 # ---- the whole tree ----

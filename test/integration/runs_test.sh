@@ -34,7 +34,7 @@ expect_status 2
 # logs
 run peal logs missing
 expect_status 0
-expect_stderr_has 'the run could not be started: executing the command: No such file'
+expect_stderr_has 'the run could not be started: no such '
 run peal logs "$id"
 expect_status 0
 expect_stdout 'to stdout'

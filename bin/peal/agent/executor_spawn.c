@@ -9,10 +9,12 @@
 
 #include "run_environment.h"
 #include "spawn_output.h"
+#include "start_notes.h"
 
 struct executor_spawn {
     struct executor port; /* first: the engine's handle is this object */
     struct spawn_client *client;
+    struct start_notes notes;
     char *folder;
     char *node;
     void (*wake)(void *context);
@@ -75,6 +77,8 @@ static enum status start(struct executor *port, const struct run *run, const str
     request.env = environment.variables;
     request.cwd = environment.cwd;
     st = spawn_client_start(self->client, &request);
+    if (st == OK)
+        start_notes_add(&self->notes, &request);
     run_environment_release(&environment);
     return st;
 }
@@ -95,6 +99,7 @@ static void acknowledge(struct executor *port, const struct id *run_id)
     struct executor_spawn *self = from_port(port);
     char id[ID_TEXT + 1];
     id_format(run_id, id);
+    start_notes_drop(&self->notes, id);
     /* Not sent: the spawner tells of it again with the next connection. */
     if (spawn_client_ack(self->client, id) != OK)
         return;
@@ -113,7 +118,8 @@ static const struct {
     [SPAWN_UNKNOWN] = {RUN_LOST, REASON_SPAWNER_DIED},
 };
 
-static void fill_end(const struct spawn_run *known, struct run *end)
+static void fill_end(const struct start_notes *notes, const struct spawn_run *known,
+                     struct run *end)
 {
     end->finished_ms = known->ended_wall_ms;
     end->exit_code = WIFEXITED(known->wait_status) && known->reason != SPAWN_START_FAILED &&
@@ -134,7 +140,7 @@ static void fill_end(const struct spawn_run *known, struct run *end)
         end->reason = ends[known->reason].reason;
     }
     if (known->reason == SPAWN_START_FAILED)
-        spawn_failure_text(known, end->detail, sizeof(end->detail));
+        start_notes_tell(notes, known, end->detail, sizeof(end->detail));
     else if (known->reason == SPAWN_UNKNOWN)
         snprintf(end->detail, sizeof(end->detail), "%s", spawn_reason_text(known->reason));
     else if (known->left_over)
@@ -144,7 +150,8 @@ static void fill_end(const struct spawn_run *known, struct run *end)
 }
 
 /* False: nothing that the engine wants to know. */
-static bool translate(const struct spawn_event *event, struct executor_event *ret)
+static bool translate(struct start_notes *notes, const struct spawn_event *event,
+                      struct executor_event *ret)
 {
     *ret = (struct executor_event){0};
     switch (event->kind) {
@@ -168,8 +175,10 @@ static bool translate(const struct spawn_event *event, struct executor_event *re
         ret->kind = EXECUTOR_EXPIRED;
     } else {
         ret->kind = EXECUTOR_ENDED;
-        fill_end(known, &ret->end);
+        fill_end(notes, known, &ret->end);
     }
+    if (ret->kind != EXECUTOR_STARTED) /* the steps in the new process are still to come */
+        start_notes_drop(notes, known->id);
     return true;
 }
 
@@ -178,7 +187,7 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     struct executor_spawn *self = from_port(port);
     struct spawn_event event;
     while (spawn_client_next_event(self->client, &event)) {
-        if (translate(&event, ret))
+        if (translate(&self->notes, &event, ret))
             return true;
     }
     return false;
@@ -290,6 +299,7 @@ enum status executor_spawn_new(struct loop *loop, const char *folder, const char
     if (!self)
         return E_NOMEM;
     self->port.ops = &ops;
+    start_notes_init(&self->notes);
     self->wake = wake;
     self->context = context;
     self->folder = strdup(folder);
@@ -313,6 +323,7 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
     if (!executor)
         return NULL;
     spawn_client_free(executor->client);
+    start_notes_release(&executor->notes);
     free(executor->folder);
     free(executor->node);
     free(executor);
