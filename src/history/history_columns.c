@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "utf8.h"
+
 static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are stored as numbers");
 static_assert(REASON_EXIT_CODE == 1 && REASON_SHUTDOWN == 19, "reasons are stored as numbers");
 static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_LOGOUT == 22,
@@ -115,6 +117,20 @@ static void write_text(char *field, size_t size, const void *text, size_t length
 void column_write_text(const struct column *column, void *record, const void *text, size_t length)
 {
     write_text((char *)record + column->offset, column->size, text, length);
+}
+
+void text_add_clean(struct strbuf *to, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        uint32_t c;
+        size_t width = 1;
+        bool is_character = utf8_decode(text + i, length - i, &c, &width) && c != 0;
+        if (is_character)
+            strbuf_add(to, text + i, width);
+        else
+            strbuf_addc(to, '?');
+        i += is_character ? width : 1;
+    }
 }
 
 /* ---- rows ---- */

@@ -38,6 +38,9 @@ void column_write_int(const struct column *column, void *record, int64_t value);
 /* What does not fit is cut off. */
 void column_write_text(const struct column *column, void *record, const void *text, size_t length);
 
+/* Bytes that are no character of UTF-8 become '?': databases refuse them. */
+void text_add_clean(struct strbuf *to, const char *text, size_t length);
+
 /* A row for a record, which has its place in *row. */
 void row_of_record(const struct history_record *record, struct history_row *row);
 

@@ -29,6 +29,20 @@ bool history_query_matches(const struct history_query *query, const struct histo
 
 const struct id *history_row_id(const struct history_row *row);
 
+/* What one place (a table, a walk) has of a page, newest first: everything from `horizon` on, if
+ * there is more. */
+struct page_part {
+    struct history_row *rows;
+    size_t count;
+    size_t taken; /* by page_merge */
+    bool more;
+    struct id horizon;
+};
+
+/* Fills the page newest first from all parts, as far as all are known. read->rows has room for
+ * query.limit rows and is empty. */
+void page_merge(struct page_part *parts, size_t count, struct history_read *read);
+
 /* What of a chunk, whose first byte is byte `start` of the kept output, is asked for (kept_bytes is
  * known already). False: nothing, not even its gap. */
 bool history_log_part(const struct history_log *log, int64_t start, size_t length, size_t *ret_skip,

@@ -14,10 +14,10 @@ struct place {
     char *conninfo;  /* the URL without what is ours */
     char schema[64]; /* a plain name: needs no quotes */
     char name[256];  /* for people: "USER@HOST:PORT/DATABASE" */
-    struct history_postgres_limits limits;
+    struct history_remote_limits limits;
 };
 
-MUST_CHECK enum status place_read(const char *url, const struct history_postgres_limits *limits,
+MUST_CHECK enum status place_read(const char *url, const struct history_remote_limits *limits,
                                   struct place *ret, struct strbuf *why);
 void place_release(struct place *place);
 
@@ -96,26 +96,43 @@ enum statement {
     STATEMENTS,
 };
 
+/* Where a prune is. Zero at the start. */
+struct pruning {
+    enum {
+        PRUNE_MONTHS,
+        PRUNE_RUNS,
+        PRUNE_ENTRIES,
+        PRUNE_NEXT_JOB,
+        PRUNE_JOBS,
+        PRUNE_STATS,
+        PRUNE_CHANGES
+    } phase;
+    int month;         /* the last one that was looked at */
+    struct id uid;     /* of the job that is being pruned; zero: all, by age */
+    struct id oldest;  /* the oldest that is kept by count; zero: not looked for yet */
+    struct id dropped; /* jobs up to this one were looked at */
+    int conflicts;     /* how often the step has been tried already */
+    int64_t removed;
+};
+
 struct link {
+    struct remote_link remote;
     const struct place *place;
     enum link_use use;
     int stop_fd;                           /* readable: what is asked for is given up; -1: never */
     PGconn *conn;                          /* NULL: away */
     bool prepared[ALL_TABLES][STATEMENTS]; /* on this connection */
-    int64_t next_try_ms;                   /* boot time; while away */
-    int retry_ms;
-    struct strbuf words; /* of what failed last */
-    char sqlstate[6];    /* of it, if the server said so */
-    int months[64];      /* partitions that are known to be there */
+    char sqlstate[6];                      /* of what failed last, if the server said so */
+    int months[64];                        /* partitions that are known to be there */
     size_t month_count;
+    struct pruning pruning;
 };
 
 void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd);
 void link_release(struct link *link);
 
-/* Connects, and makes or migrates the schema. Unless OK, link->words says why and what to do. */
+/* Connects, and makes or migrates the schema. Unless OK, remote.words says why and what to do. */
 MUST_CHECK enum status link_open(struct link *link);
-bool link_may_try(const struct link *link); /* is it time to? */
 
 /* All that follow: E_UNREACHABLE: the connection is gone, and link->conn NULL. E_CONFLICT: others
  * were in the way; try the whole transaction again. *ret is the caller's to PQclear. */
@@ -138,8 +155,6 @@ void link_roll_back(struct link *link);
 /* Refuses the connection as a whole: closes it, with words for why. */
 enum status link_refuse(struct link *link, enum status st, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-int64_t link_now_ms(void);
 
 /* Words with a next step for what the server answered, or for why it did not. */
 enum status explain_failure(const struct place *place, const char *sqlstate, const char *message,
@@ -210,25 +225,6 @@ void postgres_add_lower(const char *text, struct strbuf *to);
 enum {
     VISITS_MAX = 100 * 1000, /* rows that one search looks at */
     VISITS_FIRST = 1000,     /* in its first step; each next one looks at ten times as many */
-};
-
-/* Where a prune is. Zero at the start. */
-struct pruning {
-    enum {
-        PRUNE_MONTHS,
-        PRUNE_RUNS,
-        PRUNE_ENTRIES,
-        PRUNE_NEXT_JOB,
-        PRUNE_JOBS,
-        PRUNE_STATS,
-        PRUNE_CHANGES
-    } phase;
-    int month;         /* the last one that was looked at */
-    struct id uid;     /* of the job that is being pruned; zero: all, by age */
-    struct id oldest;  /* the oldest that is kept by count; zero: not looked for yet */
-    struct id dropped; /* jobs up to this one were looked at */
-    int conflicts;     /* how often the step has been tried already */
-    int64_t removed;
 };
 
 /* One short transaction at most. *ret_finished: prune->removed is set. */

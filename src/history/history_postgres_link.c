@@ -4,27 +4,20 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "history_postgres_internal.h"
-
-int64_t link_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd)
 {
     *link = (struct link){.place = place, .use = use, .stop_fd = stop_fd};
-    strbuf_init(&link->words);
+    strbuf_init(&link->remote.words);
 }
 
 static void disconnect(struct link *link)
 {
     PQfinish(link->conn);
     link->conn = NULL;
+    link->remote.is_up = false;
     memset(link->prepared, 0, sizeof(link->prepared));
     schema_forget_months(link);
 }
@@ -32,16 +25,16 @@ static void disconnect(struct link *link)
 void link_release(struct link *link)
 {
     disconnect(link);
-    strbuf_release(&link->words);
+    strbuf_release(&link->remote.words);
 }
 
 /* ---- failures ---- */
 
 static enum status lose(struct link *link, const char *message)
 {
-    strbuf_reset(&link->words);
+    strbuf_reset(&link->remote.words);
     link->sqlstate[0] = '\0';
-    enum status st = explain_away(link->place, message, &link->words);
+    enum status st = explain_away(link->place, message, &link->remote.words);
     disconnect(link);
     return st;
 }
@@ -50,9 +43,9 @@ enum status link_refuse(struct link *link, enum status st, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    strbuf_reset(&link->words);
-    strbuf_addf(&link->words, "PostgreSQL at %s: ", link->place->name);
-    strbuf_addv(&link->words, format, args);
+    strbuf_reset(&link->remote.words);
+    strbuf_addf(&link->remote.words, "PostgreSQL at %s: ", link->place->name);
+    strbuf_addv(&link->remote.words, format, args);
     va_end(args);
     disconnect(link);
     return st;
@@ -77,15 +70,15 @@ static enum status fail(struct link *link, const PGresult *result)
     if (is_void(link, state))
         return lose(link, message ? message : PQerrorMessage(link->conn));
     snprintf(link->sqlstate, sizeof(link->sqlstate), "%.5s", state);
-    strbuf_reset(&link->words);
-    return explain_failure(link->place, state, message ? message : "no words", &link->words);
+    strbuf_reset(&link->remote.words);
+    return explain_failure(link->place, state, message ? message : "no words", &link->remote.words);
 }
 
 /* ---- waiting ---- */
 
 static int timeout_ms(const struct link *link)
 {
-    const struct history_postgres_limits *limits = &link->place->limits;
+    const struct history_remote_limits *limits = &link->place->limits;
     return link->use == LINK_WRITES ? limits->write_ms : limits->read_ms;
 }
 
@@ -96,7 +89,7 @@ static enum status wait_for_socket(struct link *link, bool to_write, int64_t dea
         {.fd = PQsocket(link->conn), .events = (short)(POLLIN | (to_write ? POLLOUT : 0))},
         {.fd = link->stop_fd, .events = POLLIN},
     };
-    int64_t left_ms = deadline_ms - link_now_ms();
+    int64_t left_ms = deadline_ms - remote_now_ms();
     int ready = left_ms > 0 ? poll(fds, 2, (int)left_ms) : 0;
     if (ready < 0 && errno == EINTR)
         return OK;
@@ -111,7 +104,7 @@ static enum status wait_for_socket(struct link *link, bool to_write, int64_t dea
 static enum status receive(struct link *link, PGresult **ret)
 {
     /* A little longer than the server itself takes care of. */
-    int64_t deadline_ms = link_now_ms() + timeout_ms(link) + 1000;
+    int64_t deadline_ms = remote_now_ms() + timeout_ms(link) + 1000;
     PGresult *kept = NULL;
     for (;;) {
         int unsent = PQflush(link->conn);
@@ -288,25 +281,12 @@ static enum status connect_to_server(struct link *link)
     return st;
 }
 
-bool link_may_try(const struct link *link)
-{
-    return link_now_ms() >= link->next_try_ms;
-}
-
 enum status link_open(struct link *link)
 {
-    const struct history_postgres_limits *limits = &link->place->limits;
     enum status st = connect_to_server(link);
     if (st == OK)
         st = schema_ensure(link);
-    if (st == OK) {
-        link->retry_ms = 0;
-        return OK;
-    }
-    disconnect(link);
-    link->retry_ms = link->retry_ms ? link->retry_ms * 2 : limits->retry_first_ms;
-    if (link->retry_ms > limits->retry_last_ms)
-        link->retry_ms = limits->retry_last_ms;
-    link->next_try_ms = link_now_ms() + link->retry_ms;
+    if (st != OK)
+        disconnect(link);
     return st;
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "history_postgres_internal.h"
-#include "utf8.h"
 
 /* Of PostgreSQL's pg_type, where they never change. */
 enum {
@@ -97,21 +96,6 @@ void params_null_id(struct params *params)
     add_null(params, TYPE_ID);
 }
 
-/* Bytes that are no character become '?'. */
-static void add_text(struct strbuf *to, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length;) {
-        uint32_t c;
-        size_t width = 1;
-        bool is_character = utf8_decode(text + i, length - i, &c, &width) && c != 0;
-        if (is_character)
-            strbuf_add(to, text + i, width);
-        else
-            strbuf_addc(to, '?');
-        i += is_character ? width : 1;
-    }
-}
-
 void params_text(struct params *params, const char *text)
 {
     if (!text) {
@@ -119,7 +103,7 @@ void params_text(struct params *params, const char *text)
         return;
     }
     begin(params, TYPE_TEXT);
-    add_text(&params->bytes, text, strlen(text));
+    text_add_clean(&params->bytes, text, strlen(text));
     end(params);
 }
 
@@ -169,7 +153,7 @@ void params_add_text(struct params *params, const char *text, size_t length)
     size_t at = params->bytes.length;
     count_element(params);
     add_number(&params->bytes, 0, 4);
-    add_text(&params->bytes, text, length);
+    text_add_clean(&params->bytes, text, length);
     if (!params->bytes.failed)
         write_number(params->bytes.text + at, params->bytes.length - at - 4, 4);
 }

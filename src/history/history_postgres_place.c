@@ -4,19 +4,6 @@
 
 #include "history_postgres_internal.h"
 
-static const struct history_postgres_limits defaults = {
-    .connect_s = 5,
-    .write_ms = 10 * 1000,
-    .read_ms = 10 * 1000,
-    .retry_first_ms = 500,
-    .retry_last_ms = 15 * 1000,
-};
-
-static int or_default(int value, int otherwise)
-{
-    return value > 0 ? value : otherwise;
-}
-
 static bool is_plain_name(const char *name, size_t length)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
@@ -88,20 +75,13 @@ static enum status read_name(struct place *place, struct strbuf *why)
     return OK;
 }
 
-enum status place_read(const char *url, const struct history_postgres_limits *limits,
+enum status place_read(const char *url, const struct history_remote_limits *limits,
                        struct place *ret, struct strbuf *why)
 {
     struct place place = {.conninfo = NULL};
-    struct history_postgres_limits given = limits ? *limits : defaults;
     struct strbuf rest;
     strbuf_init(&rest);
-    place.limits = (struct history_postgres_limits){
-        .connect_s = or_default(given.connect_s, defaults.connect_s),
-        .write_ms = or_default(given.write_ms, defaults.write_ms),
-        .read_ms = or_default(given.read_ms, defaults.read_ms),
-        .retry_first_ms = or_default(given.retry_first_ms, defaults.retry_first_ms),
-        .retry_last_ms = or_default(given.retry_last_ms, defaults.retry_last_ms),
-    };
+    place.limits = history_remote_limits_or_default(limits);
     enum status st = take_schema(url, &place, &rest, why);
     if (st == OK) {
         place.conninfo = strbuf_detach(&rest);

@@ -34,14 +34,6 @@ void postgres_add_lower(const char *text, struct strbuf *to)
 
 /* ---- pages ---- */
 
-/* What one table has of a page, newest first: everything from `horizon` on, if that is set. */
-struct table_page {
-    struct history_row *rows;
-    size_t count;
-    bool more;
-    struct id horizon;
-};
-
 struct search {
     struct link *link;
     const struct history_query *query;
@@ -122,7 +114,7 @@ static void add_filters(const struct search *search, struct params *params)
 }
 
 /* One walk down from search->before; which it moves on. *ret_end: there is nothing below. */
-static enum status search_step(struct search *search, struct table_page *page, bool *ret_end)
+static enum status search_step(struct search *search, struct page_part *page, bool *ret_end)
 {
     struct params params;
     PGresult *result = NULL;
@@ -149,7 +141,7 @@ static enum status search_step(struct search *search, struct table_page *page, b
     return OK;
 }
 
-static enum status search_table(struct search *search, struct table_page *page)
+static enum status search_table(struct search *search, struct page_part *page)
 {
     size_t wanted = search->query->limit + 1;
     bool indexed = is_indexed(search->query), end = false;
@@ -174,44 +166,8 @@ static enum status search_table(struct search *search, struct table_page *page)
     return st;
 }
 
-/* Newest first from both, as far as both are known. */
-static void merge_pages(struct table_page pages[TABLES], struct history_read *read)
-{
-    size_t at[TABLES] = {0};
-    struct id horizon = {{0}};
-    for (int i = 0; i < TABLES; i++) {
-        if (pages[i].more && id_compare(&pages[i].horizon, &horizon) > 0)
-            horizon = pages[i].horizon;
-    }
-    read->more = false;
-    while (!read->more) {
-        const struct history_row *newest = NULL;
-        int from = 0;
-        for (int i = 0; i < TABLES; i++) {
-            if (at[i] == pages[i].count)
-                continue;
-            const struct history_row *row = &pages[i].rows[at[i]];
-            if (!newest || id_compare(history_row_id(row), history_row_id(newest)) > 0) {
-                newest = row;
-                from = i;
-            }
-        }
-        if (!newest || id_compare(history_row_id(newest), &horizon) < 0) {
-            read->more = !id_is_zero(&horizon);
-            read->next = horizon;
-            return;
-        }
-        read->more = read->count == read->query.limit;
-        if (!read->more) {
-            read->rows[read->count++] = *newest;
-            read->next = *history_row_id(newest);
-            at[from]++;
-        }
-    }
-}
-
 static enum status search_all(struct link *link, const struct history_query *query,
-                              struct table_page pages[TABLES])
+                              struct page_part pages[TABLES])
 {
     struct id beyond_all;
     enum status st = OK;
@@ -233,13 +189,13 @@ static enum status search_all(struct link *link, const struct history_query *que
 static enum status read_page(struct link *link, struct history_read *read)
 {
     struct history_read page = {.query = read->query};
-    struct table_page pages[TABLES] = {{0}};
+    struct page_part pages[TABLES] = {{0}};
     if (page.query.limit < 1 || page.query.limit > HISTORY_LIMIT_MAX)
         return E_INVALID;
     page.rows = calloc(page.query.limit, sizeof(*page.rows));
     enum status st = page.rows ? search_all(link, &page.query, pages) : E_NOMEM;
     if (st == OK) {
-        merge_pages(pages, &page);
+        page_merge(pages, TABLES, &page);
         read->rows = page.rows;
         read->count = page.count;
         read->more = page.more;

@@ -3,8 +3,6 @@
 
 #include "history_postgres_internal.h"
 
-#define WAITS "peal tries again by itself; what is to be recorded waits meanwhile."
-
 /* The server's words, on one line and without what libpq puts before them. */
 static void add_message(struct strbuf *words, const char *message)
 {
@@ -53,7 +51,7 @@ enum status explain_away(const struct place *place, const char *message, struct 
             break;
         }
     }
-    strbuf_adds(words, WAITS);
+    strbuf_adds(words, REMOTE_WAITS);
     return E_UNREACHABLE;
 }
 
@@ -87,6 +85,6 @@ enum status explain_failure(const struct place *place, const char *sqlstate, con
         i++;
     strbuf_addf(words, "PostgreSQL at %s: ", place->name);
     add_message(words, message);
-    strbuf_addf(words, ". %s " WAITS, failures[i].advice);
+    strbuf_addf(words, ". %s " REMOTE_WAITS, failures[i].advice);
     return failures[i].st;
 }

@@ -183,7 +183,7 @@ static void test_spooled(void **state)
 /* A history at another URL, in the world's place. */
 static void open_url(struct history_world *world, const char *url)
 {
-    static const struct history_postgres_limits limits = {
+    static const struct history_remote_limits limits = {
         .connect_s = 2, .retry_first_ms = 20, .retry_last_ms = 50};
     struct strbuf why;
     strbuf_init(&why);

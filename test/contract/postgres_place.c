@@ -45,11 +45,11 @@ static void make_place(char place[128])
 
 static enum status open_postgres(const char *place, struct history_wake wake, struct history **ret)
 {
-    static const struct history_postgres_limits limits = {.connect_s = 2,
-                                                          .write_ms = 3000,
-                                                          .read_ms = 3000,
-                                                          .retry_first_ms = 20,
-                                                          .retry_last_ms = 200};
+    static const struct history_remote_limits limits = {.connect_s = 2,
+                                                        .write_ms = 3000,
+                                                        .read_ms = 3000,
+                                                        .retry_first_ms = 20,
+                                                        .retry_last_ms = 200};
     char url[256];
     struct strbuf why;
     strbuf_init(&why);

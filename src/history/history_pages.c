@@ -1,0 +1,41 @@
+/* Pages that come from several places: of each is known what it has down to some id. */
+#include "history_internal.h"
+
+/* The newest row that is not on the page yet. */
+static struct page_part *newest_of(struct page_part *parts, size_t count)
+{
+    struct page_part *from = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct page_part *part = &parts[i];
+        if (part->taken < part->count &&
+            (!from || id_compare(history_row_id(&part->rows[part->taken]),
+                                 history_row_id(&from->rows[from->taken])) > 0))
+            from = part;
+    }
+    return from;
+}
+
+void page_merge(struct page_part *parts, size_t count, struct history_read *read)
+{
+    struct id horizon = {{0}};
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].more && id_compare(&parts[i].horizon, &horizon) > 0)
+            horizon = parts[i].horizon;
+    }
+    read->more = false;
+    while (!read->more) {
+        struct page_part *from = newest_of(parts, count);
+        const struct history_row *newest = from ? &from->rows[from->taken] : NULL;
+        if (!newest || id_compare(history_row_id(newest), &horizon) < 0) {
+            read->more = !id_is_zero(&horizon);
+            read->next = horizon;
+            return;
+        }
+        read->more = read->count == read->query.limit;
+        if (!read->more) {
+            read->rows[read->count++] = *newest;
+            read->next = *history_row_id(newest);
+            from->taken++;
+        }
+    }
+}
