@@ -17,6 +17,7 @@ build libcurl4-openssl-dev
 build libevent-dev
 build libjansson-dev
 build libnghttp2-dev
+build libmongoc-dev
 build libpq-dev
 build libprotobuf-c-dev
 build libsqlite3-dev

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "history_mongo.h"
 #include "history_postgres.h"
 #include "history_spool.h"
 
@@ -13,29 +14,36 @@ static enum status open_postgres(const char *url, struct history_wake wake, stru
     return history_postgres_open(url, NULL, wake, ret, why);
 }
 
-static const struct {
+static enum status open_mongo(const char *url, struct history_wake wake, struct history **ret,
+                              struct strbuf *why)
+{
+    return history_mongo_open(url, NULL, wake, ret, why);
+}
+
+static const struct kind {
     const char *scheme;
     enum status (*open)(const char *url, struct history_wake wake, struct history **ret,
                         struct strbuf *why);
 } kinds[] = {
     {"postgresql://", open_postgres},
     {"postgres://", open_postgres},
+    {"mongodb://", open_mongo},
+    {"mongodb+srv://", open_mongo},
 };
 
-enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
-
-/* KINDS: none of them. */
-static size_t kind_of(const char *url)
+/* NULL: none of them. */
+static const struct kind *find_kind(const char *url)
 {
-    size_t i = 0;
-    while (i < KINDS && strncmp(url, kinds[i].scheme, strlen(kinds[i].scheme)) != 0)
-        i++;
-    return i;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strncmp(url, kinds[i].scheme, strlen(kinds[i].scheme)) == 0)
+            return &kinds[i];
+    }
+    return NULL;
 }
 
 bool history_is_known(const char *url)
 {
-    return kind_of(url) < KINDS;
+    return find_kind(url) != NULL;
 }
 
 /* Says no more of the URL than its scheme: the rest may have a password in it. */
@@ -46,8 +54,8 @@ static enum status refuse(const char *url, struct strbuf *why)
         strbuf_addf(why, "peal knows no history at \"%.*s:\".", (int)length, url);
     else
         strbuf_adds(why, "this is no address of a history.");
-    strbuf_adds(why, " Name one that starts with postgresql://, or none: then it is kept in a file "
-                     "of peal's own.");
+    strbuf_adds(why, " Name one that starts with postgresql:// or mongodb://, or none: then it is "
+                     "kept in a file of peal's own.");
     return E_INVALID;
 }
 
@@ -67,11 +75,11 @@ enum status history_open(const char *url, const char *dir, struct history_wake w
 {
     struct history *history = NULL;
     bool is_remote = url && url[0];
-    size_t kind = is_remote ? kind_of(url) : 0;
-    if (kind == KINDS)
+    const struct kind *kind = is_remote ? find_kind(url) : NULL;
+    if (is_remote && !kind)
         return refuse(url, why);
-    enum status st = is_remote ? kinds[kind].open(url, wake, &history, why)
-                               : history_sqlite_open(dir, wake, &history, why);
+    enum status st =
+        kind ? kind->open(url, wake, &history, why) : history_sqlite_open(dir, wake, &history, why);
     if (st != OK)
         return st;
     if (is_remote || has_spool(dir))

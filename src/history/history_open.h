@@ -8,6 +8,7 @@
  *     NULL or ""                          SQLite in DIR/history.db
  *     postgresql://... or postgres://...  PostgreSQL (history_postgres.h), behind a spool in
  *                                         DIR/spool (history_spool.h)
+ *     mongodb://... or mongodb+srv://...  MongoDB (history_mongo.h), likewise
  * What still waits in DIR/spool is delivered to whichever it is. DIR must be there.
  *
  * E_INVALID: the URL is wrong; else as the backends say. *why has words with a next step, and never
@@ -15,7 +16,7 @@
 MUST_CHECK enum status history_open(const char *url, const char *dir, struct history_wake wake,
                                     struct history **ret, struct strbuf *why);
 
-/* Does the URL begin like one of a kind that is not SQLite? */
+/* Does it start like one of those that are not SQLite? */
 bool history_is_known(const char *url);
 
 #endif

@@ -10,6 +10,7 @@ struct history_backend {
     enum status (*open)(const char *place, struct history_wake wake, struct history **ret);
     void (*remove_place)(const char *place);
     bool durable; /* closed and opened again it has all that it had */
+    bool is_slow; /* fewer rows must do */
 };
 
 /* Runs all tests; the number of those that failed. */

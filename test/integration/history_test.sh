@@ -37,7 +37,7 @@ trap 'end_agents; etcd_stop; postgres_stop; rm -rf "$scratch"' EXIT
 # What can't be meant is refused at once.
 run peal start --data "$scratch/a" --history mysql://localhost/peal
 expect_status 6
-expect_stderr_has 'peal: --history: a history is sqlite or postgresql://USER@HOST/DATABASE'
+expect_stderr_has 'peal: --history: a history is sqlite, postgresql://USER@HOST/DATABASE or mongodb://USER@HOST/DATABASE'
 
 mapfile -t ports < <(free_ports)
 port=${ports[0]}

@@ -29,7 +29,9 @@ enum status agent_config_set_history(struct agent_config *config, const char *te
 {
     bool is_sqlite = strcmp(text, "sqlite") == 0;
     if (!is_sqlite && !history_is_known(text))
-        return parse_fail(reterr, 1, "a history is sqlite or postgresql://USER@HOST/DATABASE");
+        return parse_fail(reterr, 1,
+                          "a history is sqlite, postgresql://USER@HOST/DATABASE or "
+                          "mongodb://USER@HOST/DATABASE");
     char *copy = strdup(is_sqlite ? "" : text);
     if (!copy)
         return E_NOMEM;

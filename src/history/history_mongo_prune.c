@@ -1,0 +1,227 @@
+/* Retention, in steps so short that an append never waits long:
+ *
+ *     AGE -> (NEXT_JOB -> COUNT, of its runs, then of its entries)... -> STATS
+ *
+ * AGE, COUNT and STATS are repeated until nothing is left to remove. */
+#include <string.h>
+
+#include "history_mongo_internal.h"
+
+enum {
+    STEP_ROWS = 200,
+    STEP_CELLS = 1000, /* of statistics */
+};
+
+/* ---- removing ---- */
+
+/* Documents that match, a step of them at most; their output goes first, so that none is left
+ * behind. */
+static enum status remove_rows(struct mongo_link *link, const bson_t *filter, int64_t *removed,
+                               bool *ret_done)
+{
+    struct id ids[STEP_ROWS];
+    size_t count = 0;
+    struct mongo_cursor cursor;
+    const bson_t *document;
+    int64_t gone = 0;
+    bson_t *opts =
+        BCON_NEW("limit", BCON_INT64(STEP_ROWS), "projection", "{", "_id", BCON_INT32(1), "}");
+    mongo_find(link, MONGO_RUNS, filter, opts, &cursor);
+    enum status st = OK;
+    while (count < STEP_ROWS && (st = mongo_next(&cursor, &document)) == OK)
+        ids[count++] = mongo_get_id(document, "_id");
+    mongo_cursor_release(&cursor);
+    bson_destroy(opts);
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    *ret_done = !count;
+    if (!count)
+        return OK;
+    bson_t of_runs = BSON_INITIALIZER, victims = BSON_INITIALIZER;
+    mongo_add_ids(&of_runs, "run", ids, count);
+    mongo_add_ids(&victims, "_id", ids, count);
+    st = mongo_delete(link, MONGO_OUTPUT, &of_runs, &gone);
+    if (st == OK)
+        st = mongo_delete(link, MONGO_RUNS, &victims, &gone);
+    if (st == OK)
+        *removed += gone;
+    bson_destroy(&of_runs);
+    bson_destroy(&victims);
+    return st;
+}
+
+/* What ended before a time was made before it; that spares looking at everything newer. */
+static enum status prune_age(struct mongo_link *link, const struct history_prune *prune,
+                             struct mongo_pruning *at, bool *ret_done)
+{
+    struct id below = history_id_at(prune->before_ms);
+    bson_t filter = BSON_INITIALIZER;
+    bson_t bound;
+    *ret_done = true;
+    if (!prune->before_ms)
+        return OK;
+    if (!id_is_zero(&prune->job_uid))
+        mongo_add_id(&filter, "job_uid", &prune->job_uid);
+    mongo_add_id_bound(&filter, "_id", "$lt", &below);
+    BSON_APPEND_DOCUMENT_BEGIN(&filter, "ended", &bound);
+    BSON_APPEND_DATE_TIME(&bound, "$lt", prune->before_ms);
+    bson_append_document_end(&filter, &bound);
+    enum status st = remove_rows(link, &filter, &at->removed, ret_done);
+    bson_destroy(&filter);
+    return st;
+}
+
+/* ---- by count ---- */
+
+static void filter_job(const struct mongo_pruning *at, bson_t *to)
+{
+    mongo_add_id(to, "job_uid", &at->uid);
+    mongo_add_kinds(to, !at->entries, at->entries);
+    mongo_add_states(to, table_states(at->entries ? TABLE_ENTRIES : TABLE_RUNS,
+                                      &(struct history_query){.states = 0}));
+}
+
+/* The id of the oldest that is among the newest keep_runs; the zero id, which nothing is older
+ * than, when there are no more than that. */
+static enum status find_oldest_kept(struct mongo_link *link, const struct mongo_pruning *at,
+                                    int64_t keep, struct id *ret)
+{
+    bson_t filter = BSON_INITIALIZER, found;
+    bson_t *opts = mongo_opts("_id", -1, 1);
+    BSON_APPEND_INT64(opts, "skip", keep - 1);
+    BCON_APPEND(opts, "projection", "{", "_id", BCON_INT32(1), "}");
+    filter_job(at, &filter);
+    enum status st = mongo_find_one(link, MONGO_RUNS, &filter, opts, &found);
+    *ret = (struct id){{0}};
+    if (st == OK) {
+        *ret = mongo_get_id(&found, "_id");
+        bson_destroy(&found);
+    }
+    bson_destroy(&filter);
+    bson_destroy(opts);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status prune_count(struct mongo_link *link, const struct history_prune *prune,
+                               struct mongo_pruning *at, bool *ret_done)
+{
+    enum status st = OK;
+    *ret_done = true;
+    if (id_is_zero(&at->oldest))
+        st = find_oldest_kept(link, at, prune->keep_runs, &at->oldest);
+    if (st != OK || id_is_zero(&at->oldest))
+        return st;
+    bson_t filter = BSON_INITIALIZER;
+    filter_job(at, &filter);
+    mongo_add_id_bound(&filter, "_id", "$lt", &at->oldest);
+    st = remove_rows(link, &filter, &at->removed, ret_done);
+    bson_destroy(&filter);
+    return st;
+}
+
+/* E_NOT_FOUND: that was the last one. */
+static enum status next_job(struct mongo_link *link, const struct history_prune *prune,
+                            struct mongo_pruning *at)
+{
+    bool is_first = id_is_zero(&at->uid);
+    if (!prune->keep_runs)
+        return E_NOT_FOUND;
+    if (!id_is_zero(&prune->job_uid)) {
+        at->uid = prune->job_uid;
+        return is_first ? OK : E_NOT_FOUND;
+    }
+    bson_t filter = BSON_INITIALIZER, found;
+    bson_t *opts = mongo_opts("job_uid", 1, 1);
+    BCON_APPEND(opts, "projection", "{", "job_uid", BCON_INT32(1), "}");
+    mongo_add_id_bound(&filter, "job_uid", "$gt", &at->uid);
+    enum status st = mongo_find_one(link, MONGO_RUNS, &filter, opts, &found);
+    if (st == OK) {
+        at->uid = mongo_get_id(&found, "job_uid");
+        bson_destroy(&found);
+    }
+    bson_destroy(&filter);
+    bson_destroy(opts);
+    return st;
+}
+
+/* ---- statistics ---- */
+
+static void add_binaries(bson_t *to, const bson_t *document, uint32_t place)
+{
+    bson_iter_t iter;
+    char buffer[16];
+    const char *name;
+    if (!bson_iter_init_find(&iter, document, "_id"))
+        return;
+    bson_uint32_to_string(place, &name, buffer, sizeof(buffer));
+    bson_append_value(to, name, -1, bson_iter_value(&iter));
+}
+
+static enum status prune_stats(struct mongo_link *link, const struct history_prune *prune,
+                               bool *ret_done)
+{
+    int64_t hour = stats_prune_hour(prune), gone;
+    bson_t filter = BSON_INITIALIZER, victims = BSON_INITIALIZER, in, list;
+    struct mongo_cursor cursor;
+    const bson_t *document;
+    uint32_t count = 0;
+    enum status st = E_NOT_FOUND;
+    if (!id_is_zero(&prune->job_uid))
+        mongo_add_id(&filter, "job_uid", &prune->job_uid);
+    BCON_APPEND(&filter, "hour", "{", "$lt", BCON_INT64(hour), "}");
+    bson_t *opts =
+        BCON_NEW("limit", BCON_INT64(STEP_CELLS), "projection", "{", "_id", BCON_INT32(1), "}");
+    BSON_APPEND_DOCUMENT_BEGIN(&victims, "_id", &in);
+    BSON_APPEND_ARRAY_BEGIN(&in, "$in", &list);
+    mongo_find(link, MONGO_STATS, &filter, opts, &cursor);
+    while (hour && (st = mongo_next(&cursor, &document)) == OK)
+        add_binaries(&list, document, count++);
+    mongo_cursor_release(&cursor);
+    bson_append_array_end(&in, &list);
+    bson_append_document_end(&victims, &in);
+    if (st == E_NOT_FOUND)
+        st = count ? mongo_delete(link, MONGO_STATS, &victims, &gone) : OK;
+    *ret_done = count < STEP_CELLS;
+    bson_destroy(&filter);
+    bson_destroy(&victims);
+    bson_destroy(opts);
+    return st;
+}
+
+/* ---- steps ---- */
+
+enum status mongo_prune_step(struct mongo_link *link, struct history_prune *prune,
+                             struct mongo_pruning *at, bool *ret_finished)
+{
+    bool done = false;
+    enum status st = OK;
+    switch (at->phase) {
+    case PRUNE_AGE:
+        st = prune_age(link, prune, at, &done);
+        if (done)
+            at->phase = PRUNE_NEXT_JOB;
+        return st;
+    case PRUNE_NEXT_JOB:
+        st = next_job(link, prune, at);
+        at->phase = st == E_NOT_FOUND ? PRUNE_STATS : PRUNE_COUNT;
+        at->entries = false;
+        at->oldest = (struct id){{0}};
+        return st == E_NOT_FOUND ? OK : st;
+    case PRUNE_COUNT:
+        st = prune_count(link, prune, at, &done);
+        if (done) {
+            at->phase = at->entries ? PRUNE_NEXT_JOB : PRUNE_COUNT;
+            at->entries = true;
+            at->oldest = (struct id){{0}};
+        }
+        return st;
+    case PRUNE_STATS:
+        st = prune_stats(link, prune, &done);
+        if (st == OK && done) {
+            prune->removed = at->removed;
+            *ret_finished = true;
+        }
+        return st;
+    }
+    return st;
+}

@@ -1,0 +1,215 @@
+/* Rows as documents, and small things about documents. */
+#include <string.h>
+
+#include "history_mongo_internal.h"
+
+/* ---- fields ---- */
+
+void mongo_add_id(bson_t *to, const char *key, const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    BSON_APPEND_UTF8(to, key, text);
+}
+
+void mongo_add_id_bound(bson_t *to, const char *key, const char *op, const struct id *id)
+{
+    bson_t bound;
+    BSON_APPEND_DOCUMENT_BEGIN(to, key, &bound);
+    mongo_add_id(&bound, op, id);
+    bson_append_document_end(to, &bound);
+}
+
+void mongo_add_ids(bson_t *to, const char *key, const struct id *ids, size_t count)
+{
+    bson_t in, list;
+    char buffer[16];
+    const char *place;
+    BSON_APPEND_DOCUMENT_BEGIN(to, key, &in);
+    BSON_APPEND_ARRAY_BEGIN(&in, "$in", &list);
+    for (size_t i = 0; i < count; i++) {
+        bson_uint32_to_string((uint32_t)i, &place, buffer, sizeof(buffer));
+        mongo_add_id(&list, place, &ids[i]);
+    }
+    bson_append_array_end(&in, &list);
+    bson_append_document_end(to, &in);
+}
+
+struct id mongo_get_id(const bson_t *document, const char *key)
+{
+    bson_iter_t iter;
+    struct id id;
+    if (!bson_iter_init_find(&iter, document, key) || !BSON_ITER_HOLDS_UTF8(&iter) ||
+        id_parse(bson_iter_utf8(&iter, NULL), &id) != OK)
+        return (struct id){{0}};
+    return id;
+}
+
+int64_t mongo_get_int(const bson_t *document, const char *key)
+{
+    bson_iter_t iter;
+    return bson_iter_init_find(&iter, document, key) ? bson_iter_as_int64(&iter) : 0;
+}
+
+bson_t *mongo_opts(const char *sort_by, int direction, int64_t limit)
+{
+    bson_t *opts = bson_new();
+    bson_t sort;
+    BSON_APPEND_DOCUMENT_BEGIN(opts, "sort", &sort);
+    BSON_APPEND_INT32(&sort, sort_by, direction);
+    bson_append_document_end(opts, &sort);
+    BSON_APPEND_INT64(opts, "limit", limit);
+    return opts;
+}
+
+/* {key: {$in: [the numbers whose bits are set]}} */
+static void add_set(bson_t *to, const char *key, unsigned set)
+{
+    bson_t in, list;
+    BSON_APPEND_DOCUMENT_BEGIN(to, key, &in);
+    BSON_APPEND_ARRAY_BEGIN(&in, "$in", &list);
+    for (int number = 0, count = 0; set >> number; number++) {
+        char place[16];
+        const char *name;
+        if (!(set >> number & 1))
+            continue;
+        bson_uint32_to_string((uint32_t)count++, &name, place, sizeof(place));
+        BSON_APPEND_INT32(&list, name, number);
+    }
+    bson_append_array_end(&in, &list);
+    bson_append_document_end(to, &in);
+}
+
+void mongo_add_states(bson_t *to, unsigned states)
+{
+    add_set(to, "state", states);
+}
+
+void mongo_add_kinds(bson_t *to, bool runs, bool entries)
+{
+    add_set(to, "kind", (runs ? 1u << TABLE_RUNS : 0) | (entries ? 1u << TABLE_ENTRIES : 0));
+}
+
+/* ---- rows ---- */
+
+static enum status add_text(bson_t *to, const char *key, const char *text, size_t length)
+{
+    struct strbuf clean;
+    strbuf_init(&clean);
+    text_add_clean(&clean, text, length);
+    enum status st = strbuf_status(&clean);
+    if (st == OK)
+        bson_append_utf8(to, key, -1, clean.text, (int)clean.length);
+    strbuf_release(&clean);
+    return st;
+}
+
+static const struct table_columns *columns_of(const struct history_row *row)
+{
+    return &table_columns[row->is_entry ? TABLE_ENTRIES : TABLE_RUNS];
+}
+
+/* A run's tick is its whole span: with the entries' names for it one filter serves both. */
+static void add_span(bson_t *to, const struct history_row *row)
+{
+    if (!row->is_entry) {
+        BSON_APPEND_INT64(to, "from_ms", row->run.tick_ms);
+        BSON_APPEND_INT64(to, "to_ms", row->run.tick_ms);
+    }
+    if (row_is_stray(row))
+        BSON_APPEND_INT64(to, "stray_ms", row->is_entry ? row->entry.to_ms : row->run.tick_ms);
+}
+
+static enum status add_columns(bson_t *to, const struct history_row *row)
+{
+    const struct table_columns *columns = columns_of(row);
+    const void *record = row->is_entry ? (const void *)&row->entry : (const void *)&row->run;
+    enum status st = OK;
+    for (size_t i = 0; i < columns->count && st == OK; i++) {
+        const struct column *column = &columns->columns[i];
+        size_t length;
+        if (column->kind == COLUMN_TEXT) {
+            const char *text = column_read_text(column, record, &length);
+            st = add_text(to, column->name, text, length);
+        } else if (column->kind == COLUMN_INT64) {
+            BSON_APPEND_INT64(to, column->name, column_read_int(column, record));
+        } else if (column->kind == COLUMN_BOOL) {
+            BSON_APPEND_BOOL(to, column->name, column_read_int(column, record) != 0);
+        } else {
+            BSON_APPEND_INT32(to, column->name, (int32_t)column_read_int(column, record));
+        }
+    }
+    return st;
+}
+
+enum status mongo_add_row(bson_t *to, const struct history_row *row, int64_t writer, int64_t seq)
+{
+    const char *name = history_row_job_name(row);
+    mongo_add_id(to, "_id", history_row_id(row));
+    BSON_APPEND_INT32(to, "kind", row->is_entry ? TABLE_ENTRIES : TABLE_RUNS);
+    mongo_add_id(to, "job_uid", history_row_job_uid(row));
+    enum status st = add_text(to, "job_name", name, strlen(name));
+    if (st == OK)
+        st = add_columns(to, row);
+    add_span(to, row);
+    if (!row->is_entry && row->run.started_ms && row->run.finished_ms)
+        BSON_APPEND_INT64(to, "duration_ms", row->run.finished_ms - row->run.started_ms);
+    BSON_APPEND_DATE_TIME(to, "ended", history_row_ended_ms(row));
+    BSON_APPEND_INT64(to, "writer", writer);
+    BSON_APPEND_INT64(to, "seq", seq);
+    return st;
+}
+
+static void load_column(const bson_iter_t *iter, const struct column *column,
+                        struct history_row *row)
+{
+    uint32_t length = 0;
+    if (column->kind != COLUMN_TEXT) {
+        column_write_int(column, row_record(row), bson_iter_as_int64(iter));
+        return;
+    }
+    const char *text = BSON_ITER_HOLDS_UTF8(iter) ? bson_iter_utf8(iter, &length) : "";
+    column_write_text(column, row_record(row), text, length);
+}
+
+/* Fields come in the order in which mongo_add_row puts them, so that one walk finds all. */
+void mongo_load_row(const bson_t *document, struct history_row *ret)
+{
+    bson_iter_t iter;
+    uint32_t length;
+    ret->is_entry = mongo_get_int(document, "kind") == TABLE_ENTRIES;
+    struct id id = mongo_get_id(document, "_id"), uid = mongo_get_id(document, "job_uid");
+    row_set_ids(ret, &id, &uid);
+    const struct table_columns *columns = columns_of(ret);
+    if (!bson_iter_init(&iter, document))
+        return;
+    for (size_t next = 0; bson_iter_next(&iter);) {
+        const char *key = bson_iter_key(&iter);
+        if (strcmp(key, "job_name") == 0 && BSON_ITER_HOLDS_UTF8(&iter)) {
+            const char *name = bson_iter_utf8(&iter, &length);
+            row_set_job_name(ret, name, length);
+        } else if (next < columns->count && strcmp(key, columns->columns[next].name) == 0) {
+            load_column(&iter, &columns->columns[next++], ret);
+        }
+    }
+}
+
+bool mongo_same_row(const struct history_row *a, const struct history_row *b)
+{
+    const struct table_columns *columns = columns_of(a);
+    bool same = a->is_entry == b->is_entry &&
+                id_compare(history_row_job_uid(a), history_row_job_uid(b)) == 0 &&
+                strcmp(history_row_job_name(a), history_row_job_name(b)) == 0;
+    const void *left = a->is_entry ? (const void *)&a->entry : (const void *)&a->run;
+    const void *right = b->is_entry ? (const void *)&b->entry : (const void *)&b->run;
+    for (size_t i = 0; i < columns->count && same; i++) {
+        const struct column *column = &columns->columns[i];
+        size_t length;
+        if (column->kind == COLUMN_TEXT)
+            same = strcmp(column_read_text(column, left, &length),
+                          column_read_text(column, right, &length)) == 0;
+        else
+            same = column_read_int(column, left) == column_read_int(column, right);
+    }
+    return same;
+}

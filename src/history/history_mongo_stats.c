@@ -1,0 +1,170 @@
+/* Statistics: a document for each job and hour with its cells, which appends add to. Adding is no
+ * write that may be done twice, so that a document remembers of every writer which append of his
+ * was added last; they come in order. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "history_mongo_internal.h"
+
+static void add_hour_id(bson_t *to, const struct stats_cell *cell)
+{
+    char uid[ID_TEXT + 1], id[ID_TEXT + 32];
+    id_format(&cell->job_uid, uid);
+    snprintf(id, sizeof(id), "%s-%lld", uid, (long long)cell->hour);
+    BSON_APPEND_UTF8(to, "_id", id);
+}
+
+/* Not found: it is added already, and the insert that follows meets the _id. */
+static void filter_hour(const struct mongo_link *link, const struct stats_cell *cell,
+                        const char *last, bson_t *to)
+{
+    add_hour_id(to, cell);
+    BCON_APPEND(to, last, "{", "$not", "{", "$gte", BCON_INT64(link->pending_seq), "}", "}");
+}
+
+/* "cells.STATE_BUCKET.FIELD" */
+static void add_number(bson_t *to, const struct stats_cell *cell, const char *field, int64_t value)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "cells.%d_%d.%s", cell->state, cell->bucket, field);
+    BSON_APPEND_INT64(to, path, value);
+}
+
+/* Of cells of one job and hour. */
+static void update_hour(const struct mongo_link *link, const struct stats_cell *cells, size_t count,
+                        const char *last, bson_t *to)
+{
+    bson_t part;
+    BSON_APPEND_DOCUMENT_BEGIN(to, "$inc", &part);
+    for (size_t i = 0; i < count; i++) {
+        add_number(&part, &cells[i], "count", cells[i].count);
+        add_number(&part, &cells[i], "sum_ms", cells[i].sum_ms);
+        add_number(&part, &cells[i], "punctual", cells[i].punctual);
+        add_number(&part, &cells[i], "late_sum_ms", cells[i].late_sum_ms);
+    }
+    bson_append_document_end(to, &part);
+    BSON_APPEND_DOCUMENT_BEGIN(to, "$min", &part);
+    for (size_t i = 0; i < count; i++)
+        add_number(&part, &cells[i], "min_ms", cells[i].min_ms);
+    bson_append_document_end(to, &part);
+    BSON_APPEND_DOCUMENT_BEGIN(to, "$max", &part);
+    for (size_t i = 0; i < count; i++)
+        add_number(&part, &cells[i], "max_ms", cells[i].max_ms);
+    bson_append_document_end(to, &part);
+    BCON_APPEND(to, "$set", "{", last, BCON_INT64(link->pending_seq), "}");
+    BSON_APPEND_DOCUMENT_BEGIN(to, "$setOnInsert", &part);
+    mongo_add_id(&part, "job_uid", &cells->job_uid);
+    BSON_APPEND_INT64(&part, "hour", cells->hour);
+    bson_append_document_end(to, &part);
+}
+
+/* How many of them, from the first on, are of one job and hour. */
+static size_t same_hour(const struct stats_cell *cells, size_t count)
+{
+    size_t same = 1;
+    while (same < count && cells[same].hour == cells->hour &&
+           id_compare(&cells[same].job_uid, &cells->job_uid) == 0)
+        same++;
+    return same;
+}
+
+enum status mongo_stats_settle(struct mongo_link *link)
+{
+    struct stats_changes *pending = &link->pending;
+    bson_t opts = BSON_INITIALIZER;
+    bson_error_t error;
+    char last[32];
+    if (!pending->count)
+        return OK;
+    snprintf(last, sizeof(last), "last.%016llx", (unsigned long long)link->writer);
+    BSON_APPEND_BOOL(&opts, "upsert", true);
+    mongoc_bulk_operation_t *bulk = mongo_bulk(link, MONGO_STATS);
+    for (size_t i = 0, count; i < pending->count; i += count) {
+        const struct stats_cell *cells = &pending->cells[i];
+        bson_t filter = BSON_INITIALIZER, update = BSON_INITIALIZER;
+        count = same_hour(cells, pending->count - i);
+        filter_hour(link, cells, last, &filter);
+        update_hour(link, cells, count, last, &update);
+        mongoc_bulk_operation_update_one_with_opts(bulk, &filter, &update, &opts, &error);
+        bson_destroy(&filter);
+        bson_destroy(&update);
+    }
+    bson_destroy(&opts);
+    enum status st = mongo_bulk_do(link, bulk, NULL, NULL);
+    if (st == OK)
+        pending->count = 0;
+    return st;
+}
+
+/* ---- reading ---- */
+
+/* A cell by its name, "STATE_BUCKET". */
+static bool load_cell(const bson_iter_t *iter, int64_t hour, struct stats_cell *ret)
+{
+    bson_t cell;
+    const uint8_t *bytes;
+    uint32_t length;
+    char *end;
+    *ret = (struct stats_cell){.hour = hour, .state = (int)strtol(bson_iter_key(iter), &end, 10)};
+    if (*end != '_' || !BSON_ITER_HOLDS_DOCUMENT(iter))
+        return false;
+    ret->bucket = (int)strtol(end + 1, NULL, 10);
+    bson_iter_document(iter, &length, &bytes);
+    if (!bson_init_static(&cell, bytes, length))
+        return false;
+    ret->count = mongo_get_int(&cell, "count");
+    ret->sum_ms = mongo_get_int(&cell, "sum_ms");
+    ret->min_ms = mongo_get_int(&cell, "min_ms");
+    ret->max_ms = mongo_get_int(&cell, "max_ms");
+    ret->punctual = mongo_get_int(&cell, "punctual");
+    ret->late_sum_ms = mongo_get_int(&cell, "late_sum_ms");
+    return true;
+}
+
+static enum status add_hour(const bson_t *document, struct history_stats *answer)
+{
+    bson_iter_t iter, cells;
+    struct stats_cell cell;
+    int64_t hour = mongo_get_int(document, "hour");
+    enum status st = OK;
+    if (!bson_iter_init_find(&iter, document, "cells") || !bson_iter_recurse(&iter, &cells))
+        return OK;
+    while (st == OK && bson_iter_next(&cells)) {
+        if (load_cell(&cells, hour, &cell))
+            st = stats_answer_add(answer, &cell);
+    }
+    return st;
+}
+
+enum status mongo_stats_read(struct mongo_link *link, struct history_stats *stats)
+{
+    struct history_stats answer = *stats;
+    struct mongo_cursor cursor;
+    const bson_t *document;
+    int64_t from, to;
+    answer.rows = NULL;
+    answer.count = 0;
+    if (!stats_request_is_valid(stats))
+        return E_INVALID;
+    stats_request_hours(stats, &from, &to);
+    bson_t filter = BSON_INITIALIZER;
+    mongo_add_id(&filter, "job_uid", &stats->job_uid);
+    BCON_APPEND(&filter, "hour", "{", "$gte", BCON_INT64(from), "$lt", BCON_INT64(to), "}");
+    bson_t *opts = mongo_opts("hour", 1, 0);
+    mongo_find(link, MONGO_STATS, &filter, opts, &cursor);
+    enum status st;
+    while ((st = mongo_next(&cursor, &document)) == OK) {
+        st = add_hour(document, &answer);
+        if (st != OK)
+            break;
+    }
+    mongo_cursor_release(&cursor);
+    bson_destroy(&filter);
+    bson_destroy(opts);
+    if (st != E_NOT_FOUND) {
+        history_stats_release(&answer);
+        return st;
+    }
+    *stats = answer;
+    return OK;
+}
