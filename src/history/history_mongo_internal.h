@@ -27,11 +27,18 @@ void mongo_place_release(struct mongo_place *place);
 
 enum mongo_use { MONGO_WRITES, MONGO_READS };
 
-enum mongo_collection { MONGO_RUNS, MONGO_OUTPUT, MONGO_STATS, MONGO_META, MONGO_COLLECTIONS };
+enum mongo_collection {
+    MONGO_RUNS,
+    MONGO_OUTPUT,
+    MONGO_STATS,
+    MONGO_CHANGES,
+    MONGO_META,
+    MONGO_COLLECTIONS
+};
 
 /* Where a prune is. Zero at the start. */
 struct mongo_pruning {
-    enum { PRUNE_AGE, PRUNE_NEXT_JOB, PRUNE_COUNT, PRUNE_STATS } phase;
+    enum { PRUNE_AGE, PRUNE_NEXT_JOB, PRUNE_COUNT, PRUNE_STATS, PRUNE_CHANGES } phase;
     bool entries;     /* PRUNE_COUNT: of the job's entries */
     struct id uid;    /* of the job that is pruned by count */
     struct id oldest; /* the oldest that is kept by count; zero: not looked for yet */
@@ -119,13 +126,39 @@ void mongo_add_id_bound(bson_t *to, const char *key, const char *op, const struc
 /* {key: {$in: [ids]}} */
 void mongo_add_ids(bson_t *to, const char *key, const struct id *ids, size_t count);
 
+/* {key: {$in: [the numbers whose bits are set]}} */
+void mongo_add_set(bson_t *to, const char *key, uint64_t set);
+/* An index walk for each of them. */
+void mongo_add_states(bson_t *to, unsigned states);
+void mongo_add_kinds(bson_t *to, bool runs, bool entries);
+
+/* The text is part of one of the texts (NULL ends them), or the number is one of these. The
+ * server's idea of upper and lower case goes further than ours: what it finds is looked at again.
+ */
+void mongo_add_text_search(bson_t *to, const char *text, const char *const *texts,
+                           const char *number, uint64_t numbers);
+
+/* Searches without an index look at so many rows. */
+enum {
+    MONGO_VISITS_MAX = 100 * 1000,
+    MONGO_VISITS_FIRST = 1000, /* in the first step; each next one looks at ten times as many */
+};
+
+/* The id of the nth newest that matches; the zero id if there are fewer. */
+MUST_CHECK enum status mongo_find_nth(struct mongo_link *link, enum mongo_collection collection,
+                                      const bson_t *filter, int64_t nth, struct id *ret);
+
+/* Bytes that are no text are replaced. */
+MUST_CHECK enum status mongo_add_text(bson_t *to, const char *key, const char *text, size_t length);
+
+/* The columns of a table, of the record that has them. */
+MUST_CHECK enum status mongo_add_columns(bson_t *to, enum record_table table, const void *record);
+void mongo_load_columns(const bson_t *document, enum record_table table, void *record);
+
 /* A run or an entry as document, written by append `seq` of `writer`. */
 MUST_CHECK enum status mongo_add_row(bson_t *to, const struct history_row *row, int64_t writer,
                                      int64_t seq);
 void mongo_load_row(const bson_t *document, struct history_row *ret);
-
-/* Are they the same in all that is stored? */
-bool mongo_same_row(const struct history_row *a, const struct history_row *b);
 
 /* {_id: direction}, and how many. */
 bson_t *mongo_opts(const char *sort_by, int direction, int64_t limit);
@@ -138,9 +171,12 @@ MUST_CHECK enum status mongo_read_request(struct mongo_link *link, struct histor
 MUST_CHECK enum status mongo_prune_step(struct mongo_link *link, struct history_prune *prune,
                                         struct mongo_pruning *at, bool *ret_finished);
 
-/* Which state, as {$in: [...]} of those asked for: an index walk for each. */
-void mongo_add_states(bson_t *to, unsigned states);
-void mongo_add_kinds(bson_t *to, bool runs, bool entries);
+/* ---- changes: history_mongo_changes.c ---- */
+
+/* Those of the append's records that are changes. */
+MUST_CHECK enum status mongo_write_changes(struct mongo_link *link,
+                                           const struct history_append *append);
+MUST_CHECK enum status mongo_read_changes(struct mongo_link *link, struct history_changes *changes);
 
 /* ---- statistics: history_mongo_stats.c ---- */
 

@@ -9,10 +9,8 @@
 #include "history_mongo_internal.h"
 
 static const char *const collection_names[MONGO_COLLECTIONS] = {
-    [MONGO_RUNS] = "runs",
-    [MONGO_OUTPUT] = "output",
-    [MONGO_STATS] = "stats",
-    [MONGO_META] = "meta",
+    [MONGO_RUNS] = "runs",       [MONGO_OUTPUT] = "output", [MONGO_STATS] = "stats",
+    [MONGO_CHANGES] = "changes", [MONGO_META] = "meta",
 };
 
 void mongo_link_init(struct mongo_link *link, const struct mongo_place *place, enum mongo_use use)

@@ -1,16 +1,11 @@
 /* Retention, in steps so short that an append never waits long:
  *
- *     AGE -> (NEXT_JOB -> COUNT, of its runs, then of its entries)... -> STATS
+ *     AGE -> (NEXT_JOB -> COUNT, of its runs, then of its entries)... -> STATS -> CHANGES
  *
- * AGE, COUNT and STATS are repeated until nothing is left to remove. */
-#include <string.h>
-
+ * All but NEXT_JOB are repeated until nothing is left to remove. */
 #include "history_mongo_internal.h"
 
-enum {
-    STEP_ROWS = 200,
-    STEP_CELLS = 1000, /* of statistics */
-};
+enum { STEP_ROWS = 200 };
 
 /* ---- removing ---- */
 
@@ -86,20 +81,11 @@ static void filter_job(const struct mongo_pruning *at, bson_t *to)
 static enum status find_oldest_kept(struct mongo_link *link, const struct mongo_pruning *at,
                                     int64_t keep, struct id *ret)
 {
-    bson_t filter = BSON_INITIALIZER, found;
-    bson_t *opts = mongo_opts("_id", -1, 1);
-    BSON_APPEND_INT64(opts, "skip", keep - 1);
-    BCON_APPEND(opts, "projection", "{", "_id", BCON_INT32(1), "}");
+    bson_t filter = BSON_INITIALIZER;
     filter_job(at, &filter);
-    enum status st = mongo_find_one(link, MONGO_RUNS, &filter, opts, &found);
-    *ret = (struct id){{0}};
-    if (st == OK) {
-        *ret = mongo_get_id(&found, "_id");
-        bson_destroy(&found);
-    }
+    enum status st = mongo_find_nth(link, MONGO_RUNS, &filter, keep, ret);
     bson_destroy(&filter);
-    bson_destroy(opts);
-    return st == E_NOT_FOUND ? OK : st;
+    return st;
 }
 
 static enum status prune_count(struct mongo_link *link, const struct history_prune *prune,
@@ -144,47 +130,70 @@ static enum status next_job(struct mongo_link *link, const struct history_prune 
     return st;
 }
 
-/* ---- statistics ---- */
+/* ---- statistics and changes ---- */
 
-static void add_binaries(bson_t *to, const bson_t *document, uint32_t place)
+/* Documents of a collection, a step of them at most. */
+static enum status remove_some(struct mongo_link *link, enum mongo_collection collection,
+                               const bson_t *filter, int64_t *removed, bool *ret_done)
 {
+    struct mongo_cursor cursor;
+    const bson_t *document;
+    bson_t victims = BSON_INITIALIZER, in, list;
     bson_iter_t iter;
     char buffer[16];
-    const char *name;
-    if (!bson_iter_init_find(&iter, document, "_id"))
-        return;
-    bson_uint32_to_string(place, &name, buffer, sizeof(buffer));
-    bson_append_value(to, name, -1, bson_iter_value(&iter));
+    const char *place;
+    uint32_t count = 0;
+    int64_t gone = 0;
+    bson_t *opts =
+        BCON_NEW("limit", BCON_INT64(STEP_ROWS), "projection", "{", "_id", BCON_INT32(1), "}");
+    enum status st;
+    BSON_APPEND_DOCUMENT_BEGIN(&victims, "_id", &in);
+    BSON_APPEND_ARRAY_BEGIN(&in, "$in", &list);
+    mongo_find(link, collection, filter, opts, &cursor);
+    while ((st = mongo_next(&cursor, &document)) == OK) {
+        bson_uint32_to_string(count++, &place, buffer, sizeof(buffer));
+        if (bson_iter_init_find(&iter, document, "_id"))
+            bson_append_value(&list, place, -1, bson_iter_value(&iter));
+    }
+    mongo_cursor_release(&cursor);
+    bson_append_array_end(&in, &list);
+    bson_append_document_end(&victims, &in);
+    if (st == E_NOT_FOUND)
+        st = count ? mongo_delete(link, collection, &victims, &gone) : OK;
+    *removed += gone;
+    *ret_done = !count;
+    bson_destroy(&victims);
+    bson_destroy(opts);
+    return st;
 }
 
 static enum status prune_stats(struct mongo_link *link, const struct history_prune *prune,
                                bool *ret_done)
 {
-    int64_t hour = stats_prune_hour(prune), gone;
-    bson_t filter = BSON_INITIALIZER, victims = BSON_INITIALIZER, in, list;
-    struct mongo_cursor cursor;
-    const bson_t *document;
-    uint32_t count = 0;
-    enum status st = E_NOT_FOUND;
+    int64_t hour = stats_prune_hour(prune), removed = 0;
+    bson_t filter = BSON_INITIALIZER;
+    *ret_done = true;
+    if (!hour)
+        return OK;
     if (!id_is_zero(&prune->job_uid))
         mongo_add_id(&filter, "job_uid", &prune->job_uid);
     BCON_APPEND(&filter, "hour", "{", "$lt", BCON_INT64(hour), "}");
-    bson_t *opts =
-        BCON_NEW("limit", BCON_INT64(STEP_CELLS), "projection", "{", "_id", BCON_INT32(1), "}");
-    BSON_APPEND_DOCUMENT_BEGIN(&victims, "_id", &in);
-    BSON_APPEND_ARRAY_BEGIN(&in, "$in", &list);
-    mongo_find(link, MONGO_STATS, &filter, opts, &cursor);
-    while (hour && (st = mongo_next(&cursor, &document)) == OK)
-        add_binaries(&list, document, count++);
-    mongo_cursor_release(&cursor);
-    bson_append_array_end(&in, &list);
-    bson_append_document_end(&victims, &in);
-    if (st == E_NOT_FOUND)
-        st = count ? mongo_delete(link, MONGO_STATS, &victims, &gone) : OK;
-    *ret_done = count < STEP_CELLS;
+    enum status st = remove_some(link, MONGO_STATS, &filter, &removed, ret_done);
     bson_destroy(&filter);
-    bson_destroy(&victims);
-    bson_destroy(opts);
+    return st;
+}
+
+static enum status prune_changes(struct mongo_link *link, const struct history_prune *prune,
+                                 struct mongo_pruning *at, bool *ret_done)
+{
+    bson_t filter = BSON_INITIALIZER;
+    struct id below = history_id_at(prune->changes_before_ms);
+    *ret_done = true;
+    if (!prune->changes_before_ms || !id_is_zero(&prune->job_uid))
+        return OK;
+    mongo_add_id_bound(&filter, "_id", "$lt", &below);
+    enum status st = remove_some(link, MONGO_CHANGES, &filter, &at->removed, ret_done);
+    bson_destroy(&filter);
     return st;
 }
 
@@ -217,6 +226,11 @@ enum status mongo_prune_step(struct mongo_link *link, struct history_prune *prun
         return st;
     case PRUNE_STATS:
         st = prune_stats(link, prune, &done);
+        if (done)
+            at->phase = PRUNE_CHANGES;
+        return st;
+    case PRUNE_CHANGES:
+        st = prune_changes(link, prune, at, &done);
         if (st == OK && done) {
             prune->removed = at->removed;
             *ret_finished = true;

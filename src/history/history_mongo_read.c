@@ -9,11 +9,6 @@
 
 #include "history_mongo_internal.h"
 
-enum {
-    VISITS_MAX = 100 * 1000, /* rows that one search looks at */
-    VISITS_FIRST = 1000,     /* in its first step; each next one looks at ten times as many */
-};
-
 struct search {
     struct mongo_link *link;
     const struct history_query *query;
@@ -93,58 +88,27 @@ static void add_indexed(bson_t *to, const struct search *search, const struct id
         add_span(to, search);
 }
 
-/* As a pattern that means nothing but itself. */
-static void add_pattern(bson_t *to, const char *key, const char *text)
+/* Reasons with the text in their names. */
+static uint64_t named_reasons(const char *text)
 {
-    struct strbuf pattern;
-    bson_t field;
-    strbuf_init(&pattern);
-    for (const char *c = text; *c; c++)
-        strbuf_addf(&pattern, strchr("\\^$.|?*+()[]{}", *c) ? "\\%c" : "%c", *c);
-    BSON_APPEND_DOCUMENT_BEGIN(to, key, &field);
-    BSON_APPEND_REGEX(&field, "$regex", pattern.failed ? "" : pattern.text, "i");
-    bson_append_document_end(to, &field);
-    strbuf_release(&pattern);
-}
-
-static void add_text(bson_t *to, const char *text)
-{
-    bson_t any, part, in, list;
-    char place[16];
-    const char *name;
-    uint32_t count = 0;
-    BSON_APPEND_ARRAY_BEGIN(to, "$or", &any);
-    BSON_APPEND_DOCUMENT_BEGIN(&any, "0", &part);
-    add_pattern(&part, "job_name", text);
-    bson_append_document_end(&any, &part);
-    BSON_APPEND_DOCUMENT_BEGIN(&any, "1", &part);
-    add_pattern(&part, "detail", text);
-    bson_append_document_end(&any, &part);
-    BSON_APPEND_DOCUMENT_BEGIN(&any, "2", &part);
-    BSON_APPEND_DOCUMENT_BEGIN(&part, "reason", &in);
-    BSON_APPEND_ARRAY_BEGIN(&in, "$in", &list);
+    uint64_t reasons = 0;
     for (int reason = 0; reason < REASONS; reason++) {
-        if (!strcasestr(run_reason_name((enum run_reason)reason), text))
-            continue;
-        bson_uint32_to_string(count++, &name, place, sizeof(place));
-        BSON_APPEND_INT32(&list, name, reason);
+        if (strcasestr(run_reason_name((enum run_reason)reason), text))
+            reasons |= UINT64_C(1) << reason;
     }
-    bson_append_array_end(&in, &list);
-    bson_append_document_end(&part, &in);
-    bson_append_document_end(&any, &part);
-    bson_append_array_end(to, &any);
+    return reasons;
 }
 
-/* What none is there for; the server's idea of upper and lower case goes further than ours, so that
- * rows are looked at again. */
+/* What none is there for. */
 static void add_others(bson_t *to, const struct history_query *query)
 {
+    static const char *const texts[] = {"job_name", "detail", NULL};
     if (query->node)
         BSON_APPEND_UTF8(to, "node", query->node);
     if (query->min_duration_ms)
         BCON_APPEND(to, "duration_ms", "{", "$gte", BCON_INT64(query->min_duration_ms), "}");
     if (query->text)
-        add_text(to, query->text);
+        mongo_add_text_search(to, query->text, texts, "reason", named_reasons(query->text));
 }
 
 /* ---- pages ---- */
@@ -175,22 +139,11 @@ static enum status find_rows(struct search *search, const struct id *from, size_
 /* The id of the row that is `visits` rows below search->before; the zero id if there are fewer. */
 static enum status find_horizon(struct search *search, int64_t visits, struct id *ret)
 {
-    bson_t filter = BSON_INITIALIZER, found;
-    bson_t *opts = mongo_opts("_id", -1, 1);
     static const struct id none;
-    BSON_APPEND_INT64(opts, "skip", visits - 1);
-    BCON_APPEND(opts, "projection", "{", "_id", BCON_INT32(1), "}");
+    bson_t filter = BSON_INITIALIZER;
     add_indexed(&filter, search, &none);
-    enum status st = mongo_find_one(search->link, MONGO_RUNS, &filter, opts, &found);
+    enum status st = mongo_find_nth(search->link, MONGO_RUNS, &filter, visits, ret);
     bson_destroy(&filter);
-    bson_destroy(opts);
-    if (st == OK) {
-        *ret = mongo_get_id(&found, "_id");
-        bson_destroy(&found);
-    } else if (st == E_NOT_FOUND) {
-        *ret = none;
-        st = OK;
-    }
     return st;
 }
 
@@ -198,10 +151,10 @@ static enum status find_horizon(struct search *search, int64_t visits, struct id
  */
 static enum status search_in_steps(struct search *search, size_t wanted, struct page_part *part)
 {
-    int64_t visited = 0, visits = VISITS_FIRST;
+    int64_t visited = 0, visits = MONGO_VISITS_FIRST;
     bool end = false;
     enum status st = OK;
-    while (st == OK && !end && part->count < wanted && visited < VISITS_MAX) {
+    while (st == OK && !end && part->count < wanted && visited < MONGO_VISITS_MAX) {
         struct id horizon;
         st = find_horizon(search, visits, &horizon);
         if (st == OK)
@@ -209,7 +162,8 @@ static enum status search_in_steps(struct search *search, size_t wanted, struct 
         end = id_is_zero(&horizon);
         search->before = horizon;
         visited += visits;
-        visits = 10 * visits < VISITS_MAX - visited ? 10 * visits : VISITS_MAX - visited;
+        visits =
+            10 * visits < MONGO_VISITS_MAX - visited ? 10 * visits : MONGO_VISITS_MAX - visited;
     }
     part->more = !end;
     part->horizon = search->before;
@@ -383,5 +337,7 @@ enum status mongo_read_request(struct mongo_link *link, struct history_request *
         return read_page(link, history_request_of(request, history_read));
     if (request->kind == HISTORY_STATS)
         return mongo_stats_read(link, history_request_of(request, history_stats));
+    if (request->kind == HISTORY_CHANGES)
+        return mongo_read_changes(link, history_request_of(request, history_changes));
     return read_log(link, history_request_of(request, history_log));
 }

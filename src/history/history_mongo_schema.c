@@ -12,6 +12,7 @@
  *     output  a piece of output: run, n (which piece), start, length, stream, at_ms, gap_bytes,
  *             bytes, ended
  *     stats   job_uid, hour and the cells: see history_mongo_stats.c
+ *     changes see history_mongo_changes.c
  *     meta    {_id: "format", version: ...} */
 #include <string.h>
 
@@ -39,6 +40,9 @@ static const struct {
     {"output", "run", {"run", "start", "n"}},
     {"stats", "job", {"job_uid", "hour"}},
     {"stats", "hour", {"hour"}},
+    {"changes", "job", {"job_uid", "_id"}},
+    {"changes", "name", {"job_name", "_id"}},
+    {"changes", "actor", {"actor", "_id"}},
 };
 
 /* ---- indexes ---- */

@@ -67,16 +67,19 @@ static int compare_in_order(const void *a, const void *b)
 
 static enum status make_items(struct writing *writing, const struct history_append *append)
 {
+    size_t count = 0;
     const struct history_record **sorted = calloc(append->count, sizeof(*sorted));
     writing->items = calloc(append->count, sizeof(*writing->items));
     if (!sorted || !writing->items) {
         free(sorted);
         return E_NOMEM;
     }
-    for (size_t i = 0; i < append->count; i++)
-        sorted[i] = &append->records[i];
-    qsort(sorted, append->count, sizeof(*sorted), compare_in_order);
     for (size_t i = 0; i < append->count; i++) {
+        if (!append->records[i].change)
+            sorted[count++] = &append->records[i];
+    }
+    qsort(sorted, count, sizeof(*sorted), compare_in_order);
+    for (size_t i = 0; i < count; i++) {
         struct item *item = &writing->items[writing->count];
         row_of_record(sorted[i], &item->row);
         item->output = sorted[i]->chunk_count ? sorted[i] : NULL;
@@ -316,12 +319,12 @@ static enum status write_output(struct writing *writing)
 
 static enum status write_all(struct writing *writing)
 {
-    enum status st = insert_all(writing);
+    enum status st = writing->count ? insert_all(writing) : OK;
     for (size_t i = 0; i < writing->count && st == OK; i++) {
         if (writing->items[i].exists)
             st = amend_until_done(writing, &writing->items[i]);
     }
-    return st == OK ? write_output(writing) : st;
+    return st == OK && writing->count ? write_output(writing) : st;
 }
 
 /* Nobody knows which of its documents are there: those that are found later count as new. */
@@ -356,6 +359,8 @@ enum status mongo_write_append(struct mongo_link *link, const struct history_app
         stats_changes_merge(&link->pending);
         st = mongo_stats_settle(link);
     }
+    if (st == OK)
+        st = mongo_write_changes(link, append);
     free(writing.items);
     free(writing.piece);
     return st;

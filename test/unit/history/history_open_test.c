@@ -38,7 +38,6 @@ static void test_wrong(void **state)
         {__LINE__, "mysql://ann:secret@host/db", "no history at \"mysql:\""},
         {__LINE__, "mongodb:secret", "no history at \"mongodb:\""},
         {__LINE__, "mongodb://ann:secret%zz@host/db", "%40 for @"},
-        {__LINE__, "mongodb://ann:secret@host/db?schema=secret", "parameters that libmongoc"},
         {__LINE__, "mongodb://ann:secret@host/db?expire_days=soon", "expire_days is a number"},
         {__LINE__, "mongodb://ann:secret@host/db?expire_days=-1", "expire_days is a number"},
         {__LINE__, "mongodb://ann:secret@host/db?password_file=secret", "an absolute path"},
