@@ -102,7 +102,7 @@ static enum status set_expiry(struct mongo_link *link, const char *collection)
     bson_destroy(make);
     bson_destroy(change);
     if (!done && error.code == NOT_IMPLEMENTED)
-        return mongo_refuse(link, E_INVALID,
+        return mongo_refuse(link, E_IO,
                             "it cannot remove old documents by itself. Leave expire_days out of "
                             "the history's address; retention works without.");
     return done ? OK : mongo_fail(link, &error);

@@ -68,16 +68,16 @@ static size_t same_hour(const struct stats_cell *cells, size_t count)
     return same;
 }
 
-enum status mongo_stats_settle(struct mongo_link *link)
+/* Adds what is pending, to documents that are there or, with `upsert`, to new ones. */
+static enum status add_pending(struct mongo_link *link, bool upsert,
+                               void (*exists)(void *context, size_t place), void *context)
 {
-    struct stats_changes *pending = &link->pending;
+    const struct stats_changes *pending = &link->pending;
     bson_t opts = BSON_INITIALIZER;
     bson_error_t error;
     char last[32];
-    if (!pending->count)
-        return OK;
     snprintf(last, sizeof(last), "last.%016llx", (unsigned long long)link->writer);
-    BSON_APPEND_BOOL(&opts, "upsert", true);
+    BSON_APPEND_BOOL(&opts, "upsert", upsert);
     mongoc_bulk_operation_t *bulk = mongo_bulk(link, MONGO_STATS);
     for (size_t i = 0, count; i < pending->count; i += count) {
         const struct stats_cell *cells = &pending->cells[i];
@@ -90,9 +90,27 @@ enum status mongo_stats_settle(struct mongo_link *link)
         bson_destroy(&update);
     }
     bson_destroy(&opts);
-    enum status st = mongo_bulk_do(link, bulk, NULL, NULL);
+    return mongo_bulk_do(link, bulk, exists, context);
+}
+
+static void note_existing(void *context, size_t place)
+{
+    (void)place;
+    *(bool *)context = true;
+}
+
+/* An insert that met the _id: either it is added already, or another writer has just made the
+ * document. The second time tells: what is added is not found. */
+enum status mongo_stats_settle(struct mongo_link *link)
+{
+    bool again = false;
+    if (!link->pending.count)
+        return OK;
+    enum status st = add_pending(link, true, note_existing, &again);
+    if (st == OK && again)
+        st = add_pending(link, false, NULL, NULL);
     if (st == OK)
-        pending->count = 0;
+        link->pending.count = 0;
     return st;
 }
 
