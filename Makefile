@@ -59,4 +59,4 @@ uninstall: ## remove what the last `make install` from here put there
 	@tools/uninstall.sh build/release/install_manifest.txt '$(DESTDIR)'
 
 clean: ## remove all that was built
-	rm -rf build
+	rm -rf build web/node_modules test/browser/node_modules

@@ -23,8 +23,11 @@ build libprotobuf-c-dev
 build libsqlite3-dev
 build libssl-dev
 build libyaml-dev
+build nodejs          node
+build npm             npm
 build protobuf-c-compiler protoc-c
 build zlib1g-dev
+test  chromium        chromium
 test  libcmocka-dev
 test  etcd-client     etcdctl
 test  etcd-server     etcd
@@ -45,9 +48,7 @@ bench etcd-server     etcd
 bench golang-go       go
 bench golang-github-gorhill-cronexpr-dev
 bench golang-github-robfig-cron-dev
-bench nodejs          node
 bench nginx-light     nginx
-bench npm             npm
 bench postgresql
 bench procps          pgrep
 bench wrk             wrk

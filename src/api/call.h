@@ -114,6 +114,15 @@ void call_reply_buffer(struct call *call, int status, struct strbuf *body);
 /* Another type than JSON; takes `text` over, which malloc made. */
 void call_reply_text(struct call *call, int status, const char *type, char *text, size_t length);
 
+/* What is kept compressed and stays as it is, under the name of the tag; sent so to those who take
+ * it. A Cache-Control and a Content-Security-Policy that were given before stay. */
+struct packed {
+    const char *type, *tag;
+    const unsigned char *gzip;
+    size_t gzip_length, length;
+};
+void call_reply_packed(struct call *call, const struct packed *packed);
+
 /* A problem: `status` and a sentence for people, in their language if message.c has it. */
 void call_fail(struct call *call, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

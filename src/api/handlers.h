@@ -19,6 +19,9 @@ void undrain_node(struct call *call);
 void get_cluster(struct call *call);
 void advance_cursors(struct call *call);
 
+/* console.c */
+void get_console(struct call *call);
+
 /* openapi.c */
 void get_openapi(struct call *call);
 void get_api_page(struct call *call);

@@ -151,6 +151,8 @@ static json_t *describe_paths(const json_t *parts)
     json_t *paths = json_object();
     for (size_t i = 0; i < api_route_count; i++) {
         const struct route *route = &api_routes[i];
+        if (route->flags & ROUTE_PAGE)
+            continue;
         if (!json_object_get(paths, route->pattern))
             json_object_set_new(paths, route->pattern, json_object());
         if (json_object_set_new(json_object_get(paths, route->pattern), method_name(route->method),
@@ -185,6 +187,8 @@ void openapi_print_html(struct strbuf *out)
                      "<table>\n<tr><th>call<th>parameters<th>body<th>right<th>what it is</tr>\n");
     for (size_t i = 0; i < api_route_count; i++) {
         const struct route *route = &api_routes[i];
+        if (route->flags & ROUTE_PAGE)
+            continue;
         struct strbuf methods;
         strbuf_init(&methods);
         router_print_methods(route->method, &methods);

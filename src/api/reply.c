@@ -115,15 +115,21 @@ static void add_common_headers(struct call *call, const char *type)
         const char *name, *value;
     } common[] = {
         {"X-Content-Type-Options", "nosniff"},           {"Referrer-Policy", "no-referrer"},
-        {"Cross-Origin-Resource-Policy", "same-origin"}, {"Cache-Control", "private, no-cache"},
-        {"Vary", "Accept-Encoding, Accept-Language"},
+        {"Cross-Origin-Resource-Policy", "same-origin"}, {"Vary", "Accept-Encoding, Accept-Language"},
+    };
+    static const struct {
+        const char *name, *value;
+    } unless_set[] = {
+        {"Cache-Control", "private, no-cache"},
+        {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
     };
     struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
     for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
         evhttp_add_header(headers, common[i].name, common[i].value);
-    if (!evhttp_find_header(headers, "Content-Security-Policy"))
-        evhttp_add_header(headers, "Content-Security-Policy",
-                          "default-src 'none'; frame-ancestors 'none'");
+    for (size_t i = 0; i < sizeof(unless_set) / sizeof(unless_set[0]); i++) {
+        if (!evhttp_find_header(headers, unless_set[i].name))
+            evhttp_add_header(headers, unless_set[i].name, unless_set[i].value);
+    }
     evhttp_add_header(headers, "Content-Type", type);
     evhttp_add_header(headers, "X-Request-Id", call->request_id);
 }
@@ -201,6 +207,58 @@ void call_reply_text(struct call *call, int status, const char *type, char *text
         compress_content(&content))
         call_header(call, "Content-Encoding", "gzip");
     send_content(call, status, content);
+}
+
+/* NULL: out of memory. */
+static char *unpack(const struct packed *packed)
+{
+    char *out = malloc(packed->length + 1);
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)packed->gzip, /* only read */
+                       .avail_in = (uInt)packed->gzip_length,
+                       .next_out = (Bytef *)out,
+                       .avail_out = (uInt)packed->length};
+    if (!out || inflateInit2(&stream, 15 + 16) != Z_OK) { /* 16: gzip's frame */
+        free(out);
+        return NULL;
+    }
+    int result = inflate(&stream, Z_FINISH);
+    inflateEnd(&stream);
+    if (result == Z_STREAM_END)
+        return out;
+    free(out);
+    return NULL;
+}
+
+static char *copy_bytes(const void *bytes, size_t length)
+{
+    char *out = malloc(length);
+    return out ? memcpy(out, bytes, length) : NULL;
+}
+
+void call_reply_packed(struct call *call, const struct packed *packed)
+{
+    if (!call->request) {
+        call_free(call);
+        return;
+    }
+    add_common_headers(call, packed->type);
+    call_header(call, "ETag", packed->tag);
+    if (has_tag(call_input(call, "If-None-Match"), packed->tag)) {
+        send_content(call, 304, (struct content){0});
+        return;
+    }
+    bool as_it_is = accepts_gzip(call);
+    struct content content = {
+        .bytes = as_it_is ? copy_bytes(packed->gzip, packed->gzip_length) : unpack(packed),
+        .length = as_it_is ? packed->gzip_length : packed->length,
+    };
+    if (!content.bytes) {
+        send_no_memory(call);
+        return;
+    }
+    if (as_it_is)
+        call_header(call, "Content-Encoding", "gzip");
+    send_content(call, 200, content);
 }
 
 void call_reply(struct call *call, int status, json_t *body)

@@ -27,6 +27,7 @@ enum route_flag {
     ROUTE_LARGE = 1 << 1,  /* its body may be a whole batch */
     ROUTE_STREAM = 1 << 2, /* its answer is a stream of events */
     ROUTE_TEXT = 1 << 3,   /* its answer is no JSON */
+    ROUTE_PAGE = 1 << 4,   /* a file of the console: no part of the API */
 };
 
 /* Every route names the right that it needs: one without can't be written down. */

@@ -5,6 +5,10 @@
 /* clang-format off */
 const struct route api_routes[] = {
     /* method, path, right, flags, parameters, fields of the body, handler, what it is */
+    {HTTP_GET, "/", RIGHT_PUBLIC, ROUTE_EARLY | ROUTE_PAGE, "", "", get_console, "The web console"},
+    {HTTP_GET, "/assets/{name}", RIGHT_PUBLIC, ROUTE_EARLY | ROUTE_PAGE, "", "", get_console,
+     "Its files"},
+
     {HTTP_GET, "/livez", RIGHT_PUBLIC, ROUTE_EARLY, "", "", get_livez, "Whether it answers"},
     {HTTP_GET, "/readyz", RIGHT_PUBLIC, ROUTE_EARLY, "", "", get_readyz,
      "Whether it can do its work: 503 if not"},

@@ -162,8 +162,12 @@ static void test_parts_match_routes(void **state)
     json_t *value;
     (void)state;
     assert_non_null(parts);
+    size_t described = 0;
     for (size_t i = 0; i < api_route_count; i++) {
         char key[128];
+        if (api_routes[i].flags & ROUTE_PAGE)
+            continue;
+        described++;
         snprintf(key, sizeof(key), "%s %s", method_name(api_routes[i].method),
                  api_routes[i].pattern);
         if (!json_object_get(operations, key))
@@ -171,7 +175,7 @@ static void test_parts_match_routes(void **state)
         check_words(json_object_get(parts, "parameters"), api_routes[i].params, "parameter");
         check_words(json_object_get(parts, "fields"), api_routes[i].fields, "field");
     }
-    assert_int_equal(json_object_size(operations), api_route_count);
+    assert_int_equal(json_object_size(operations), described);
     json_object_foreach (json_object_get(parts, "parameters"), name, value) {
         if (!is_used(name, true))
             fail_msg("no route has the parameter \"%s\"", name);
@@ -202,7 +206,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
     };
     const char *open = strchr(route->pattern, '{'), *query = "";
     *body = NULL;
-    if (route->flags & ROUTE_STREAM || strstr(route->pattern, "undelete"))
+    if (route->flags & (ROUTE_STREAM | ROUTE_PAGE) || strstr(route->pattern, "undelete"))
         return false;
     if (strcmp(route->fields, ANY_BODY) == 0)
         *body = JOB;
@@ -275,7 +279,7 @@ static void test_answers_have_their_shape(void **state)
         if (api_routes[i].method == HTTP_DELETE)
             EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     }
-    assert_true(good >= api_route_count - 10);
+    assert_true(good >= api_route_count - 12);
     json_decref(check.description);
 }
 

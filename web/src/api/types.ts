@@ -1,0 +1,152 @@
+// What the API answers, as far as the console reads it (docs/API.md).
+
+export type RunState =
+    | "queued"
+    | "due"
+    | "claimed"
+    | "begun"
+    | "running"
+    | "ok"
+    | "failed"
+    | "timed_out"
+    | "killed"
+    | "lost"
+    | "skipped"
+    | "missed";
+
+export const openStates: readonly RunState[] = ["queued", "due", "claimed", "begun", "running"];
+export const endStates: readonly RunState[] = ["ok", "failed", "timed_out", "killed", "lost", "skipped", "missed"];
+
+export function isOpen(state: RunState): boolean {
+    return openStates.includes(state);
+}
+
+export interface Run {
+    run_id: string;
+    job: string;
+    job_uid: string;
+    tick: string | null;
+    attempt: number;
+    cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot";
+    state: RunState;
+    reason: string | null;
+    detail: string | null;
+    node: string | null;
+    fence: number | null;
+    claimed_at: string | null;
+    started_at: string | null;
+    finished_at: string | null;
+    exit_code: number | null;
+    signal: number | null;
+    user_ms: number | null;
+    system_ms: number | null;
+    max_rss_kb: number | null;
+    output_bytes: number | null;
+    output_truncated: boolean;
+    by: string | null;
+}
+
+// Ticks that did not run.
+export interface Entry {
+    entry_id: string;
+    job: string;
+    job_uid: string;
+    from: string;
+    to: string;
+    count: number;
+    state: RunState;
+    reason: string | null;
+    detail: string | null;
+}
+
+export function isEntry(row: Run | Entry): row is Entry {
+    return "entry_id" in row;
+}
+
+export interface JobStatus {
+    next_at: string | null;
+    running: number;
+    queued: number;
+    last: { run_id: string; state: RunState; started_at: string | null; finished_at: string | null } | null;
+    paused: boolean;
+    problem: string | null;
+}
+
+export interface Job {
+    name: string;
+    uid: string;
+    revision: number;
+    created_at: string;
+    updated_at: string;
+    deleted_at?: string;
+    status: JobStatus;
+    schedule?: string;
+    schedules?: string[];
+    timezone?: string;
+    command?: (string | number)[];
+    shell?: string;
+    labels?: Record<string, string | number>;
+    owner?: string;
+    notes?: string;
+    paused?: boolean;
+    [field: string]: unknown;
+}
+
+export interface Page<T> {
+    items: T[];
+    next: string | null;
+}
+
+export interface Fire {
+    at: string;
+    local: string;
+    note?: string;
+    starts_at?: string;
+}
+
+export interface Why {
+    tick: string | null;
+    state: string;
+    reason: string | null;
+    text: string;
+    run: Run | null;
+    entry: Entry | null;
+    next?: Why | null;
+}
+
+export interface Explanation {
+    spec: string;
+    canonical: string;
+    text: string;
+    timezone: string;
+    warnings: { name: string; text: string }[];
+}
+
+export interface Me {
+    name: string;
+    role: string;
+    rights?: string[];
+    may_define?: boolean;
+}
+
+export interface Agent {
+    node: string;
+    version: string;
+    timezone: string;
+    state: string;
+    jobs: number;
+}
+
+// One span of GET /stats.
+export interface Stat {
+    from: string;
+    ok: number;
+    failed: number;
+    [state: string]: number | string | null;
+}
+
+export interface Recent {
+    name: string;
+    recent: { run_id: string; state: RunState; tick: string | null }[];
+    p50_ms: number | null;
+}

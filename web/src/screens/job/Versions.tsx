@@ -1,0 +1,112 @@
+// What the job was before. An agent that keeps no versions has no such part.
+import { useState } from "preact/hooks";
+import { api, jobPath } from "../../api/client";
+import type { Page } from "../../api/types";
+import { may } from "../../app/session";
+import { attempt, toastDone } from "../../app/toasts";
+import { t as common } from "../../i18n/common";
+import { Moment } from "../../ui/moments";
+import { Button, Dialog, Empty, Panel } from "../../ui/parts";
+import { useResource } from "../../ui/resource";
+import { t } from "./words";
+
+export interface Version {
+    revision: number;
+    at?: string;
+    by?: string;
+    change?: string;
+}
+
+export function useVersions(name: string, revision: number): Version[] | null {
+    const versions = useResource(`versions ${name} ${revision}`, (signal) =>
+        api.optional<Page<Version>>(jobPath(name, "/versions"), {}, signal),
+    );
+    return versions.data?.items ?? null;
+}
+
+interface Diff {
+    diff?: string;
+    text?: string;
+}
+
+function DiffText({ name, revision }: { name: string; revision: number }) {
+    const diff = useResource(`diff ${name} ${revision}`, (signal) =>
+        api.optional<Diff>(jobPath(name, `/versions/${revision}/diff`), {}, signal),
+    );
+    const text = diff.data?.diff ?? diff.data?.text;
+    if (!text) return null;
+    return (
+        <pre class="diff" tabIndex={0}>
+            {text.split("\n").map((line, i) => (
+                <span key={i} class={line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : ""}>
+                    {line}
+                    {"\n"}
+                </span>
+            ))}
+        </pre>
+    );
+}
+
+export function Versions(props: { name: string; current: number; versions: Version[]; onChange: () => void }) {
+    const { name, current, versions, onChange } = props;
+    const [shown, setShown] = useState<number | null>(null);
+    const [asked, setAsked] = useState<number | null>(null);
+    const rollback = (revision: number): void => {
+        setAsked(null);
+        void attempt(async () => {
+            await api.post(jobPath(name, "/rollback"), { revision });
+            toastDone(t("versions.done", { revision }));
+            onChange();
+        });
+    };
+    if (!versions.length) return <Empty icon="rollback" title={t("versions.none")} />;
+    return (
+        <Panel>
+            <ul class="versions">
+                {versions.map((version) => (
+                    <li key={version.revision}>
+                        <div class="version-row">
+                            <strong class="num">
+                                {t("revision")} {version.revision}
+                            </strong>
+                            {version.at && <Moment at={version.at} />}
+                            {version.by && <span class="faint">{t("versions.by", { name: version.by })}</span>}
+                            {version.revision === current && <span class="label">{t("versions.current")}</span>}
+                            <span class="version-actions">
+                                <Button
+                                    small
+                                    pressed={shown === version.revision}
+                                    onClick={() => setShown(shown === version.revision ? null : version.revision)}
+                                >
+                                    {t("versions.diff")}
+                                </Button>
+                                {may("edit") && version.revision !== current && (
+                                    <Button small icon="rollback" onClick={() => setAsked(version.revision)}>
+                                        {t("versions.rollback")}
+                                    </Button>
+                                )}
+                            </span>
+                        </div>
+                        {shown === version.revision && <DiffText name={name} revision={version.revision} />}
+                    </li>
+                ))}
+            </ul>
+            {asked !== null && (
+                <Dialog
+                    title={t("versions.ask", { revision: asked })}
+                    onClose={() => setAsked(null)}
+                    actions={
+                        <>
+                            <Button onClick={() => setAsked(null)}>{common("cancel")}</Button>
+                            <Button kind="primary" icon="rollback" onClick={() => rollback(asked)}>
+                                {t("versions.rollback")}
+                            </Button>
+                        </>
+                    }
+                >
+                    <p>{t("versions.text")}</p>
+                </Dialog>
+            )}
+        </Panel>
+    );
+}

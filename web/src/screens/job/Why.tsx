@@ -1,0 +1,66 @@
+// What became of a tick, in the server's words.
+import { useState } from "preact/hooks";
+import { api, jobPath } from "../../api/client";
+import type { RunState, Why } from "../../api/types";
+import { zone } from "../../app/preferences";
+import { hrefs } from "../../app/router";
+import { language } from "../../i18n/language";
+import { Moment } from "../../ui/moments";
+import { Button, Failure, Panel } from "../../ui/parts";
+import { useResource } from "../../ui/resource";
+import { Status } from "../../ui/status";
+import { t } from "./words";
+
+const shownStates = new Set<string>(["queued", "due", "claimed", "begun", "running", "ok", "failed", "timed_out", "killed", "lost", "skipped", "missed"]);
+
+function Answer({ title, why }: { title: string; why: Why }) {
+    return (
+        <div class="why">
+            <p class="why-head">
+                <strong>{title}</strong>
+                {why.tick && <Moment at={why.tick} />}
+                {shownStates.has(why.state) && <Status state={why.state as RunState} />}
+            </p>
+            <p>
+                {why.text} {why.run && <a href={hrefs.run(why.run.run_id)}>{t("why.run")}</a>}
+            </p>
+        </div>
+    );
+}
+
+// What the field says is in the zone that is shown.
+function asTick(value: string): string {
+    return zone.value === "UTC" ? `${value}Z` : new Date(value).toISOString();
+}
+
+export function WhyPanel({ name, version }: { name: string; version: string }) {
+    const [field, setField] = useState("");
+    const [tick, setTick] = useState<string | null>(null);
+    const why = useResource(`why ${name} ${tick ?? ""} ${version} ${language.value}`, (signal) =>
+        api.get<Why>(jobPath(name, "/why"), { tick }, signal),
+    );
+    return (
+        <Panel title={t("why")}>
+            <div class="panel-body whys">
+                {why.problem && <Failure problem={why.problem} />}
+                {why.data && <Answer title={t("why.last")} why={why.data} />}
+                {why.data?.next && <Answer title={t("why.next")} why={why.data.next} />}
+                <form
+                    class="why-form"
+                    onSubmit={(event) => {
+                        event.preventDefault();
+                        setTick(field ? asTick(field) : null);
+                    }}
+                >
+                    <label>
+                        <span class="faint small">{t("why.tick", { zone: zone.value })}</span>
+                        <input type="datetime-local" step="1" value={field} onInput={(e) => setField(e.currentTarget.value)} />
+                    </label>
+                    <Button icon="question" onClick={() => setTick(field ? asTick(field) : null)}>
+                        {t("why.do")}
+                    </Button>
+                </form>
+            </div>
+        </Panel>
+    );
+}

@@ -1,0 +1,423 @@
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api/client";
+import { onLive } from "../../api/live";
+import type { Job, Page, Recent } from "../../api/types";
+import { href, hrefs, location, replace, setQuery } from "../../app/router";
+import { may } from "../../app/session";
+import { Icon } from "../../ui/icons";
+import { ListEnd, useList } from "../../ui/list";
+import { Moment, Relative, ZoneNote } from "../../ui/moments";
+import { Button, Empty, Failure, Head, Menu, Panel, SearchField, useDelayed } from "../../ui/parts";
+import { useResource, useThrottled } from "../../ui/resource";
+import { Sparkline } from "../../ui/sparkline";
+import { jobState, Status, toneOf } from "../../ui/status";
+import { spanText } from "../../ui/time";
+import { act, bringBack } from "./actions";
+import { JobDialog, type Asked } from "./Dialogs";
+import { t } from "./words";
+import "./jobs.css";
+
+interface Filters {
+    q: string;
+    status: string;
+    sort: string;
+    label: string;
+    owner: string;
+    deleted: boolean;
+}
+
+function readFilters(query: URLSearchParams): Filters {
+    return {
+        q: query.get("q") ?? "",
+        status: query.get("status") ?? "",
+        sort: query.get("sort") ?? "",
+        label: query.get("label") ?? "",
+        owner: query.get("owner") ?? "",
+        deleted: query.get("deleted") === "yes",
+    };
+}
+
+const FIELDS = "name,status,schedule,schedules,timezone,owner,labels,deleted_at";
+
+function FilterBar({ filters }: { filters: Filters }) {
+    const [text, setText] = useState(filters.q);
+    const late = useDelayed(text, 200);
+    useEffect(() => {
+        if (late !== filters.q) setQuery({ q: late || null });
+    }, [late]);
+    return (
+        <div class="filters" role="search">
+            <SearchField value={text} label={t("search")} onInput={setText} />
+            <select
+                aria-label={t("status")}
+                value={filters.status}
+                disabled={filters.deleted}
+                onChange={(event) => setQuery({ status: event.currentTarget.value || null })}
+            >
+                <option value="">{t("status.any")}</option>
+                {(["running", "failed", "ok", "paused", "never", "broken"] as const).map((status) => (
+                    <option key={status} value={status}>
+                        {t(`status.${status}`)}
+                    </option>
+                ))}
+            </select>
+            <select
+                aria-label={t("sort")}
+                value={filters.sort}
+                disabled={filters.deleted}
+                onChange={(event) => setQuery({ sort: event.currentTarget.value || null })}
+            >
+                <option value="">{t("sort.name")}</option>
+                <option value="next">{t("sort.next")}</option>
+                <option value="last">{t("sort.last")}</option>
+            </select>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    checked={filters.deleted}
+                    onChange={(event) =>
+                        setQuery({ deleted: event.currentTarget.checked ? "yes" : null, status: null, sort: null })
+                    }
+                />
+                {t("deleted")}
+            </label>
+            {filters.label && (
+                <button class="chip" type="button" onClick={() => setQuery({ label: null })}>
+                    {t("label.only", { label: filters.label })} <Icon name="cross" />
+                </button>
+            )}
+            {filters.owner && (
+                <button class="chip" type="button" onClick={() => setQuery({ owner: null })}>
+                    {t("owner.only", { owner: filters.owner })} <Icon name="cross" />
+                </button>
+            )}
+            {location.value.query.size > 0 && (
+                <Button
+                    kind="plain"
+                    small
+                    icon="cross"
+                    onClick={() => {
+                        setText("");
+                        replace(href("/jobs"));
+                    }}
+                >
+                    {t("clear")}
+                </Button>
+            )}
+        </div>
+    );
+}
+
+function Schedule({ job }: { job: Job }) {
+    const all = job.schedules ?? (job.schedule ? [job.schedule] : []);
+    const [first, ...rest] = all;
+    if (!first || first === "@manual") return <span class="faint">{t("no.schedule")}</span>;
+    return (
+        <span title={[...all, job.timezone ?? ""].join("\n")}>
+            <span class="mono">{first}</span>
+            {rest.length > 0 && <span class="faint"> {t("more.schedules", { n: rest.length })}</span>}
+            {job.timezone && <span class="zone"> {job.timezone}</span>}
+        </span>
+    );
+}
+
+function Labels({ job }: { job: Job }) {
+    return (
+        <span class="labels">
+            {Object.entries(job.labels ?? {}).map(([name, value]) => {
+                const text = value === "" ? name : `${name}=${value}`;
+                return (
+                    <a key={name} class="label" href={href("/jobs", { label: text })}>
+                        {text}
+                    </a>
+                );
+            })}
+        </span>
+    );
+}
+
+function RecentRuns({ recent }: { recent: Recent | undefined }) {
+    if (!recent?.recent.length) return null;
+    const states = recent.recent.map((run) => run.state).reverse();
+    const failed = states.filter((state) => toneOf(state) !== "good").length;
+    return <Sparkline states={states} label={t("recent.text", { n: states.length, failed })} />;
+}
+
+interface RowProps {
+    job: Job;
+    recent: Map<string, Recent> | null;
+    chosen: boolean;
+    onChoose: (on: boolean) => void;
+    onAsk: (asked: Asked) => void;
+    onChange: () => void;
+}
+
+function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
+    const { status } = job;
+    const p50 = recent?.get(job.name)?.p50_ms;
+    return (
+        <tr class={chosen ? "is-chosen" : ""}>
+            {may("operate") && (
+                <td class="check-cell">
+                    <input
+                        type="checkbox"
+                        checked={chosen}
+                        aria-label={t("choose", { name: job.name })}
+                        onChange={(event) => onChoose(event.currentTarget.checked)}
+                    />
+                </td>
+            )}
+            <td class="status-cell">
+                <Status state={jobState(job)} />
+                {status.running > 1 && <span class="faint num"> ×{status.running}</span>}
+                {status.queued > 0 && <span class="faint num"> {t("queued", { n: status.queued })}</span>}
+            </td>
+            <td class="primary-cell">
+                <a data-row class="row-link" href={hrefs.job(job.name)}>
+                    {job.name}
+                </a>
+            </td>
+            <td class="schedule-cell">
+                <Schedule job={job} />
+            </td>
+            {recent && (
+                <td class="recent-cell">
+                    <RecentRuns recent={recent.get(job.name)} />
+                </td>
+            )}
+            <td>{status.last ? <Relative at={status.last.finished_at ?? status.last.started_at} /> : <span class="faint">–</span>}</td>
+            <td>{status.paused ? <span class="faint">–</span> : <Relative at={status.next_at} overdue />}</td>
+            {recent && <td class="right num">{p50 === null || p50 === undefined ? "" : spanText(p50)}</td>}
+            <td class="owner-cell" title={job.owner}>
+                {job.owner && (
+                    <a class="over faint" href={href("/jobs", { owner: job.owner })}>
+                        {job.owner}
+                    </a>
+                )}
+            </td>
+            <td>
+                <Labels job={job} />
+            </td>
+            <td class="menu-cell">
+                {may("operate") && (
+                    <Menu
+                        label={t("actions", { name: job.name })}
+                        items={[
+                            { icon: "play", text: t("run"), onClick: () => void act("run", [job.name]).then(onChange) },
+                            status.paused
+                                ? { icon: "play", text: t("resume"), onClick: () => void act("resume", [job.name]).then(onChange) }
+                                : { icon: "pause", text: t("pause"), onClick: () => void act("pause", [job.name]).then(onChange) },
+                            {
+                                icon: "stop",
+                                text: t("kill"),
+                                disabled: !status.running && !status.queued,
+                                onClick: () => onAsk({ what: "kill", jobs: [job] }),
+                            },
+                            may("edit") ? { icon: "copy", text: t("clone"), onClick: () => onAsk({ what: "clone", jobs: [job] }) } : null,
+                            may("edit")
+                                ? { icon: "trash", text: t("delete"), danger: true, onClick: () => onAsk({ what: "delete", jobs: [job] }) }
+                                : null,
+                        ]}
+                    />
+                )}
+            </td>
+        </tr>
+    );
+}
+
+function DeletedTable({ jobs, onChange }: { jobs: Job[]; onChange: () => void }) {
+    return (
+        <table class="table">
+            <thead>
+                <tr>
+                    <th>{t("column.name")}</th>
+                    <th>{t("column.schedule")}</th>
+                    <th>
+                        {t("column.deleted")} <ZoneNote />
+                    </th>
+                    <th />
+                </tr>
+            </thead>
+            <tbody>
+                {jobs.map((job) => (
+                    <tr key={`${job.name} ${job.deleted_at}`}>
+                        <td class="mono">{job.name}</td>
+                        <td>
+                            <Schedule job={job} />
+                        </td>
+                        <td>
+                            <Moment at={job.deleted_at ?? null} bare />
+                        </td>
+                        <td class="right">
+                            {may("edit") && (
+                                <Button small icon="rollback" onClick={() => void bringBack([job.name]).then(onChange)}>
+                                    {t("undelete")}
+                                </Button>
+                            )}
+                        </td>
+                    </tr>
+                ))}
+            </tbody>
+        </table>
+    );
+}
+
+function BulkBar({ jobs, onAsk, onClear }: { jobs: Job[]; onAsk: (asked: Asked) => void; onClear: () => void }) {
+    const ask = (what: "run" | "pause" | "resume" | "kill" | "label" | "delete") => () => onAsk({ what, jobs });
+    return (
+        <div class="bulk" role="toolbar" aria-label={t("chosen", { n: jobs.length })}>
+            <strong class="num">{t("chosen", { n: jobs.length })}</strong>
+            <Button small icon="play" onClick={ask("run")}>
+                {t("run")}
+            </Button>
+            <Button small icon="pause" onClick={ask("pause")}>
+                {t("pause")}
+            </Button>
+            <Button small icon="play" onClick={ask("resume")}>
+                {t("resume")}
+            </Button>
+            <Button small icon="stop" onClick={ask("kill")}>
+                {t("kill")}
+            </Button>
+            {may("edit") && (
+                <>
+                    <Button small icon="tag" onClick={ask("label")}>
+                        {t("label")}
+                    </Button>
+                    <Button small icon="trash" kind="danger" onClick={ask("delete")}>
+                        {t("delete")}
+                    </Button>
+                </>
+            )}
+            <Button small kind="plain" icon="cross" title={t("unchoose")} onClick={onClear} />
+        </div>
+    );
+}
+
+// An older agent does not tell; the columns are left out then.
+function useRecent(jobs: Job[] | null): Map<string, Recent> | null {
+    const names = (jobs ?? []).slice(0, 200).map((job) => job.name);
+    const recent = useResource(`recent ${names.join(",")} ${jobs?.map((job) => job.status.last?.run_id).join()}`, (signal) =>
+        names.length ? api.optional<Page<Recent>>("/jobs:recent", { names: names.join(",") }, signal) : Promise.resolve(null),
+    );
+    return recent.data ? new Map(recent.data.items.map((item) => [item.name, item])) : null;
+}
+
+export default function JobsScreen() {
+    const filters = readFilters(location.value.query);
+    const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+    const [asked, setAsked] = useState<Asked | null>(null);
+    const { deleted, ...rest } = filters;
+    const list = useList<Job>(`jobs ${JSON.stringify(filters)}`, (cursor, limit, signal) =>
+        api.get<Page<Job>>("/jobs", { ...rest, deleted: deleted || null, fields: FIELDS, cursor, limit }, signal),
+    );
+    const jobs = list.items;
+    const recent = useRecent(deleted ? null : jobs);
+    const soon = useThrottled(list.reload, 1500);
+    useEffect(() => onLive("job", soon), []);
+    useEffect(() => onLive("run", soon), []);
+    useEffect(() => onLive("reset", soon), []);
+
+    const chosenJobs = (jobs ?? []).filter((job) => chosen.has(job.name));
+    const choose = (names: string[], on: boolean): void => {
+        const next = new Set(chosen);
+        for (const name of names) on ? next.add(name) : next.delete(name);
+        setChosen(next);
+    };
+    const isPlain = location.value.query.size === 0;
+    const allChosen = !!jobs?.length && chosenJobs.length === jobs.length;
+    return (
+        <>
+            <Head title={t("title")} />
+            {chosenJobs.length > 0 ? (
+                <BulkBar jobs={chosenJobs} onAsk={setAsked} onClear={() => setChosen(new Set())} />
+            ) : (
+                <FilterBar filters={filters} />
+            )}
+            {list.problem && <Failure problem={list.problem} onRetry={list.reload} />}
+            <Panel class="jobs">
+                {jobs && jobs.length > 0 && deleted && <DeletedTable jobs={jobs} onChange={list.reload} />}
+                {jobs && jobs.length > 0 && !deleted && (
+                    <div class="table-scroll">
+                        <table class="table">
+                            <thead>
+                                <tr>
+                                    {may("operate") && (
+                                        <th class="check-cell">
+                                            <input
+                                                type="checkbox"
+                                                checked={allChosen}
+                                                aria-label={t("choose.all")}
+                                                onChange={(event) => choose(jobs.map((job) => job.name), event.currentTarget.checked)}
+                                            />
+                                        </th>
+                                    )}
+                                    <th>{t("status")}</th>
+                                    <th>{t("column.name")}</th>
+                                    <th>{t("column.schedule")}</th>
+                                    {recent && <th>{t("column.recent")}</th>}
+                                    <th>
+                                        <button type="button" onClick={() => setQuery({ sort: filters.sort === "last" ? null : "last" })}>
+                                            {t("column.last")}
+                                            {filters.sort === "last" && <Icon name="down" />}
+                                        </button>
+                                    </th>
+                                    <th>
+                                        <button type="button" onClick={() => setQuery({ sort: filters.sort === "next" ? null : "next" })}>
+                                            {t("column.next")}
+                                            {filters.sort === "next" && <Icon name="up" />}
+                                        </button>
+                                    </th>
+                                    {recent && <th class="right">{t("column.p50")}</th>}
+                                    <th>{t("column.owner")}</th>
+                                    <th>{t("column.labels")}</th>
+                                    <th>
+                                        <span class="hidden-text">{t("actions", { name: "" })}</span>
+                                    </th>
+                                </tr>
+                            </thead>
+                            <tbody>
+                                {jobs.map((job) => (
+                                    <JobRow
+                                        key={job.name}
+                                        job={job}
+                                        recent={recent}
+                                        chosen={chosen.has(job.name)}
+                                        onChoose={(on) => choose([job.name], on)}
+                                        onAsk={setAsked}
+                                        onChange={list.reload}
+                                    />
+                                ))}
+                            </tbody>
+                        </table>
+                    </div>
+                )}
+                {jobs?.length === 0 && !list.loading && (
+                    <Empty icon="jobs" title={isPlain ? t("none.at.all") : t("none")}>
+                        {isPlain ? (
+                            <>
+                                <p>{t("none.at.all.text")}</p>
+                                <p>
+                                    <code>peal add backup '30 2 * * *' -- /usr/local/bin/backup</code>
+                                </p>
+                            </>
+                        ) : (
+                            t("none.text")
+                        )}
+                    </Empty>
+                )}
+                <ListEnd list={list} />
+            </Panel>
+            {asked && (
+                <JobDialog
+                    asked={asked}
+                    onClose={() => setAsked(null)}
+                    onDone={() => {
+                        setChosen(new Set());
+                        list.reload();
+                    }}
+                />
+            )}
+        </>
+    );
+}

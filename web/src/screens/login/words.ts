@@ -1,0 +1,36 @@
+import { words } from "../../i18n/words";
+
+export const t = words(
+    {
+        "login": "Log in",
+        "login.lead": "to the console",
+        "name": "Name",
+        "password": "Password",
+        "password.again": "Password again",
+        "password.rule": "At least 10 characters.",
+        "password.differs": "The passwords differ.",
+        "login.busy": "Logging in…",
+        "login.link": "You are logging in by a link.",
+        "setup": "Set up",
+        "setup.lead": "Make the first account. It may do everything; others can be added later.",
+        "setup.do": "Make the account",
+        "setup.needed": "There is no account yet. Open the link that the agent prints when it starts, or run",
+        "no.accounts": "This agent does not take logins over the network. Use the command line on its machine.",
+    },
+    {
+        "login": "登录",
+        "login.lead": "进入控制台",
+        "name": "用户名",
+        "password": "密码",
+        "password.again": "再次输入密码",
+        "password.rule": "至少 10 个字符。",
+        "password.differs": "两次输入的密码不一致。",
+        "login.busy": "登录中…",
+        "login.link": "正在通过链接登录。",
+        "setup": "初始设置",
+        "setup.lead": "创建第一个账号。它拥有全部权限，之后可以添加其他账号。",
+        "setup.do": "创建账号",
+        "setup.needed": "还没有账号。请打开代理启动时打印的链接，或运行",
+        "no.accounts": "此代理不支持通过网络登录。请在其所在机器上使用命令行。",
+    },
+);

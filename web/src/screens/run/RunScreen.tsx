@@ -1,0 +1,192 @@
+import { useEffect, useState } from "preact/hooks";
+import { api, jobPath, runPath } from "../../api/client";
+import { commandText } from "../../api/definition";
+import { onLive } from "../../api/live";
+import { isOpen, type Job, type Run } from "../../api/types";
+import { go, hrefs, location } from "../../app/router";
+import type { ScreenProps } from "../../app/screens";
+import { may } from "../../app/session";
+import { attempt, toastDone } from "../../app/toasts";
+import { t as common } from "../../i18n/common";
+import { Icon } from "../../ui/icons";
+import { Duration, Moment } from "../../ui/moments";
+import { Button, CopyButton, Dialog, Facts, Failure, Head, Panel } from "../../ui/parts";
+import { useResource } from "../../ui/resource";
+import { reasonText, Status } from "../../ui/status";
+import { bytesText, spanText } from "../../ui/time";
+import { Log } from "./Log";
+import { findNeighbours } from "./neighbours";
+import { t } from "./words";
+import "./run.css";
+
+function exitText(run: Run): string | null {
+    if (run.signal !== null) return t("exit.signal", { signal: run.signal });
+    return run.exit_code === null ? null : t("exit.code", { code: run.exit_code });
+}
+
+function waited(run: Run): string | null {
+    if (!run.tick || !run.started_at) return null;
+    return spanText(Date.parse(run.started_at) - Date.parse(run.tick));
+}
+
+function RunFacts({ run }: { run: Run }) {
+    const exit = exitText(run);
+    const late = waited(run);
+    const cpu =
+        run.user_ms === null || run.system_ms === null
+            ? null
+            : t("cpu.value", { user: spanText(run.user_ms), system: spanText(run.system_ms) });
+    return (
+        <Facts
+            rows={[
+                [t("duration"), <Duration from={run.started_at} to={run.finished_at} />],
+                [t("tick"), <Moment at={run.tick} />],
+                [t("started"), <Moment at={run.started_at} />],
+                [t("finished"), <Moment at={run.finished_at} />],
+                late !== null && [t("late"), <span class="num">{late}</span>],
+                [t("node"), run.node ?? "–"],
+                [t("cause"), common(`cause.${run.cause}`)],
+                run.by !== null && [t("by"), run.by],
+                run.attempt > 1 && [t("attempt"), run.attempt],
+                exit !== null && [t("exit"), exit],
+                cpu !== null && [t("cpu"), cpu],
+                run.max_rss_kb !== null && run.max_rss_kb > 0 && [t("memory"), bytesText(run.max_rss_kb * 1024)],
+                [
+                    t("id"),
+                    <span class="mono run-id">
+                        {run.run_id} <CopyButton text={run.run_id} />
+                    </span>,
+                ],
+            ]}
+        />
+    );
+}
+
+function Command({ run }: { run: Run }) {
+    const job = useResource(`job ${run.job}`, (signal) => api.optional<Job>(jobPath(run.job), {}, signal));
+    if (!job.data || job.data.uid !== run.job_uid) return null;
+    const changed = run.started_at && job.data.updated_at > run.started_at;
+    return (
+        <div class="command">
+            <span class="faint small">{t("command")}</span>
+            <pre tabIndex={0}>{commandText(job.data)}</pre>
+            {changed && <p class="faint small">{t("command.changed")}</p>}
+        </div>
+    );
+}
+
+function KillDialog({ run, onClose, onDone }: { run: Run; onClose: () => void; onDone: (run: Run) => void }) {
+    const kill = (): void => {
+        onClose();
+        void attempt(async () => {
+            onDone(await api.post<Run>(runPath(run.run_id, "/kill")));
+            toastDone(t("kill.done"));
+        });
+    };
+    return (
+        <Dialog
+            title={t("kill.ask", { job: run.job })}
+            onClose={onClose}
+            actions={
+                <>
+                    <Button onClick={onClose}>{common("cancel")}</Button>
+                    <Button kind="danger" icon="stop" onClick={kill}>
+                        {t("kill")}
+                    </Button>
+                </>
+            }
+        >
+            <p>{t("kill.text")}</p>
+        </Dialog>
+    );
+}
+
+export default function RunScreen({ params }: ScreenProps) {
+    const id = params["id"] ?? "";
+    const resource = useResource(`run ${id}`, (signal) => api.get<Run>(runPath(id), {}, signal));
+    const [killing, setKilling] = useState(false);
+    const run = resource.data?.run_id === id ? resource.data : null;
+    const around = useResource(`around ${run?.run_id ?? ""} ${run?.state ?? ""}`, (signal) =>
+        run ? findNeighbours(run, signal) : Promise.resolve(null),
+    );
+    useEffect(() => onLive("reset", resource.reload), []);
+    useEffect(
+        () =>
+            onLive("run", (event) => {
+                if (event.run_id !== id) return;
+                resource.set((old) => ({ ...old, ...event }));
+                if (!isOpen(event.state)) resource.reload();
+            }),
+        [id],
+    );
+    if (resource.problem && !run) return <Failure problem={resource.problem} onRetry={resource.reload} />;
+    if (!run) return null;
+
+    const again = (): void =>
+        void attempt(async () => {
+            const started = await api.post<{ run_id: string }>(runPath(id, "/retry"));
+            toastDone(t("run.started", { job: run.job }));
+            go(hrefs.run(started.run_id));
+        });
+    const reason = reasonText(run.reason);
+    const at = location.value.query.get("at");
+    const { previous, next, attempts } = around.data ?? { previous: null, next: null, attempts: [] };
+    return (
+        <div class="run-screen">
+            <Head
+                above={
+                    <>
+                        <a href={hrefs.runs()}>{t("runs")}</a>
+                        <Icon name="chevron" />
+                        <a href={hrefs.runs({ job: run.job })} class="mono">
+                            {run.job}
+                        </a>
+                    </>
+                }
+                title={<a class="title-link" href={hrefs.job(run.job)}>{run.job}</a>}
+                beside={<Status state={run.state} big />}
+            >
+                <a class="button only-icon" href={previous ? hrefs.run(previous.run_id) : undefined} aria-disabled={!previous} aria-label={t("previous")} title={t("previous")}>
+                    <Icon name="chevron" class="flipped" />
+                </a>
+                <a class="button only-icon" href={next ? hrefs.run(next.run_id) : undefined} aria-disabled={!next} aria-label={t("next")} title={t("next")}>
+                    <Icon name="chevron" />
+                </a>
+                {may("operate") &&
+                    (isOpen(run.state) ? (
+                        <Button icon="stop" kind="danger" onClick={() => setKilling(true)}>
+                            {t("kill")}
+                        </Button>
+                    ) : (
+                        <Button icon="retry" onClick={again}>
+                            {t("run.again")}
+                        </Button>
+                    ))}
+            </Head>
+            <Panel>
+                <div class="panel-body run-summary">
+                    {(reason || run.detail) && (
+                        <p class="run-reason">
+                            {reason && <span>{reason}</span>}
+                            {run.detail && <span class="faint"> {run.detail}</span>}
+                        </p>
+                    )}
+                    <RunFacts run={run} />
+                    <Command run={run} />
+                    {attempts.length > 1 && (
+                        <div class="attempts">
+                            <span class="faint small">{t("attempts")}</span>
+                            {attempts.map((other) => (
+                                <a key={other.run_id} href={hrefs.run(other.run_id)} aria-current={other.run_id === id ? "true" : undefined}>
+                                    {other.attempt} <Status state={other.state} />
+                                </a>
+                            ))}
+                        </div>
+                    )}
+                </div>
+            </Panel>
+            <Log key={id} run={run} at={at === null ? null : Number(at)} onEnd={(ended) => resource.set(() => ended)} />
+            {killing && <KillDialog run={run} onClose={() => setKilling(false)} onDone={(changed) => resource.set(() => changed)} />}
+        </div>
+    );
+}

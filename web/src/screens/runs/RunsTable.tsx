@@ -1,0 +1,106 @@
+// Runs, and ticks that did not run, as rows.
+import { isEntry, type Entry, type Run } from "../../api/types";
+import { hrefs } from "../../app/router";
+import { t as common } from "../../i18n/common";
+import { t } from "./words";
+import { Duration, Moment, ZoneNote } from "../../ui/moments";
+import { reasonText, Status } from "../../ui/status";
+
+function EntryRow({ entry, withJob }: { entry: Entry; withJob: boolean }) {
+    return (
+        <tr>
+            <td>
+                <Status state={entry.state} />
+            </td>
+            {withJob && (
+                <td class="primary-cell">
+                    <a data-row href={hrefs.job(entry.job)}>
+                        {entry.job}
+                    </a>
+                </td>
+            )}
+            <td>
+                <Moment at={entry.from} bare />
+            </td>
+            <td class="faint">{entry.count > 1 ? t("ticks", { n: entry.count }) : "–"}</td>
+            <td />
+            <td />
+            <td />
+            <td class="cut faint" title={entry.detail ?? undefined}>
+                {reasonText(entry.reason) ?? entry.detail}
+            </td>
+        </tr>
+    );
+}
+
+function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
+    const reason = reasonText(run.reason);
+    return (
+        <tr>
+            <td>
+                {withJob ? (
+                    <Status state={run.state} />
+                ) : (
+                    <a data-row class="row-link" href={hrefs.run(run.run_id)}>
+                        <Status state={run.state} />
+                    </a>
+                )}
+            </td>
+            {withJob && (
+                <td class="primary-cell">
+                    <a data-row class="row-link" href={hrefs.run(run.run_id)}>
+                        {run.job}
+                    </a>
+                </td>
+            )}
+            <td>
+                <Moment at={run.tick} bare />
+            </td>
+            <td>
+                <Moment at={run.started_at} bare />
+            </td>
+            <td class="right">
+                <Duration from={run.started_at} to={run.finished_at} />
+            </td>
+            <td class="faint">{run.node ?? ""}</td>
+            <td class="faint">{common(`cause.${run.cause}`)}</td>
+            <td class="cut faint" title={run.detail ?? undefined}>
+                {run.reason === "exit_code" && run.exit_code !== null ? `${reason} (${run.exit_code})` : (reason ?? run.detail)}
+            </td>
+        </tr>
+    );
+}
+
+export function RunsTable({ rows, withJob = true }: { rows: (Run | Entry)[]; withJob?: boolean }) {
+    return (
+        <div class="table-scroll">
+            <table class="table">
+                <thead>
+                    <tr>
+                        <th>{t("column.state")}</th>
+                        {withJob && <th>{t("column.job")}</th>}
+                        <th>
+                            {t("column.tick")} <ZoneNote />
+                        </th>
+                        <th>
+                            {t("column.started")} <ZoneNote />
+                        </th>
+                        <th class="right">{t("column.duration")}</th>
+                        <th>{t("column.node")}</th>
+                        <th>{t("column.cause")}</th>
+                        <th>{t("column.reason")}</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows.map((row) =>
+                        isEntry(row) ? (
+                            <EntryRow key={row.entry_id} entry={row} withJob={withJob} />
+                        ) : (
+                            <RunRow key={row.run_id} run={row} withJob={withJob} />
+                        ),
+                    )}
+                </tbody>
+            </table>
+        </div>
+    );
+}

@@ -1,0 +1,48 @@
+// Moments on the screen. Hovering shows the whole truth; each has its zone, or stands in a column
+// that names it.
+import { zone } from "../app/preferences";
+import { t } from "../i18n/common";
+import { now } from "./clock";
+import { fullTime, roughSpan, shortTime, spanText, zoneName } from "./time";
+
+function msOf(at: string): number {
+    return Date.parse(at);
+}
+
+// "08:46:11 CET"
+export function Moment({ at, bare }: { at: string | null; bare?: boolean }) {
+    if (!at) return <span class="faint">–</span>;
+    const ms = msOf(at);
+    return (
+        <time dateTime={at} title={fullTime(ms, zone.value)} class="num">
+            {shortTime(ms, zone.value, Date.now())}
+            {!bare && <span class="zone"> {zoneName(ms, zone.value)}</span>}
+        </time>
+    );
+}
+
+// "3 m 12 s ago", "in 40 s"
+export function Relative({ at, overdue }: { at: string | null; overdue?: boolean }) {
+    if (!at) return <span class="faint">–</span>;
+    const ms = msOf(at);
+    const away = ms - now.value;
+    const key = away >= 0 ? "time.in" : overdue ? "time.overdue" : "time.ago";
+    const text = Math.abs(away) < 1000 ? t("time.now") : t(key, { span: roughSpan(Math.abs(away)) });
+    return (
+        <time dateTime={at} title={fullTime(ms, zone.value)} class="num">
+            {text}
+        </time>
+    );
+}
+
+// How long something took, or has taken so far.
+export function Duration({ from, to }: { from: string | null; to: string | null }) {
+    if (!from) return <span class="faint">–</span>;
+    const end = to ? msOf(to) : now.value;
+    return <span class="num">{spanText(end - msOf(from))}</span>;
+}
+
+// For the head of a column.
+export function ZoneNote() {
+    return <span class="zone">{zoneName(Date.now(), zone.value)}</span>;
+}

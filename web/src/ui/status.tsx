@@ -1,0 +1,59 @@
+// The state of a run or a job: a word and an icon, and a colour only on top.
+import type { Job, RunState } from "../api/types";
+import { t } from "../i18n/common";
+import { Icon, type IconName } from "./icons";
+
+export type Shown = RunState | "paused" | "broken" | "never";
+export type Tone = "good" | "bad" | "busy" | "warn" | "calm";
+
+const looks: Record<Shown, { icon: IconName; tone: Tone }> = {
+    queued: { icon: "dots", tone: "calm" },
+    due: { icon: "clock", tone: "calm" },
+    claimed: { icon: "clock", tone: "busy" },
+    begun: { icon: "running", tone: "busy" },
+    running: { icon: "running", tone: "busy" },
+    ok: { icon: "check", tone: "good" },
+    failed: { icon: "cross", tone: "bad" },
+    timed_out: { icon: "hourglass", tone: "bad" },
+    killed: { icon: "stop", tone: "warn" },
+    lost: { icon: "question", tone: "bad" },
+    skipped: { icon: "skip", tone: "calm" },
+    missed: { icon: "missed", tone: "warn" },
+    paused: { icon: "pause", tone: "warn" },
+    broken: { icon: "warning", tone: "bad" },
+    never: { icon: "circle", tone: "calm" },
+};
+
+export function toneOf(state: Shown): Tone {
+    return looks[state]?.tone ?? "calm";
+}
+
+export function stateWord(state: Shown): string {
+    return t(`state.${state}`);
+}
+
+export function Status({ state, big }: { state: Shown; big?: boolean }) {
+    const look = looks[state] ?? looks.never;
+    return (
+        <span class={`status tone-${look.tone} ${big ? "status-big" : ""}`}>
+            <Icon name={look.icon} class={state === "running" ? "turning" : ""} />
+            <span>{stateWord(state)}</span>
+        </span>
+    );
+}
+
+// One word for a job: what needs attention first.
+export function jobState(job: Pick<Job, "status">): Shown {
+    const status = job.status;
+    if (status.problem) return "broken";
+    if (status.running > 0) return "running";
+    if (status.paused) return "paused";
+    if (status.queued > 0) return "queued";
+    return status.last ? status.last.state : "never";
+}
+
+export function reasonText(reason: string | null): string | null {
+    if (!reason) return null;
+    const key = `reason.${reason}`;
+    return t.has(key) ? t(key) : reason;
+}
