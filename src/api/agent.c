@@ -2,6 +2,7 @@
 
 #include "encode.h"
 #include "handlers.h"
+#include "note.h"
 #include "server.h"
 
 static const char *state_of(const struct engine *engine)
@@ -58,7 +59,8 @@ void drain_agent(struct call *call)
 {
     const struct api_ports *ports = &call->api->ports;
     ports->drain(ports->context);
-    get_agent(call);
+    note_other(call, CHANGE_DRAIN, TARGET_NODE, call->api->node);
+    note_write(call, get_agent);
 }
 
 void get_me(struct call *call)

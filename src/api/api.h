@@ -48,6 +48,7 @@ struct api_ports {
     struct zone_db *zones;
     struct entropy entropy;
     struct live_output output;
+    struct event_log log; /* write NULL: no log */
     struct authenticator accounts;
     void (*step)(void *context); /* ask for a turn of the engine soon */
     void (*drain)(void *context);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "idempotency.h"
+#include "note.h"
 #include "server.h"
 
 /* ---- life ---- */
@@ -30,6 +31,16 @@ const char *call_input(const struct call *call, const char *name)
 {
     return call->request ? evhttp_find_header(evhttp_request_get_input_headers(call->request), name)
                          : NULL;
+}
+
+/* On the UNIX socket it has none. */
+static void note_address(struct call *call)
+{
+    char *address = NULL;
+    ev_uint16_t port;
+    if (call->listener->is_tcp)
+        evhttp_connection_get_peer(evhttp_request_get_connection(call->request), &address, &port);
+    snprintf(call->address, sizeof(call->address), "%s", address ? address : "");
 }
 
 /* One that the client made is taken over, if it can't do harm in a log or a header. */
@@ -67,6 +78,7 @@ struct call *call_new(struct listener *listener, struct evhttp_request *request)
     call->now_ms = clock_now().wall.ms;
     call->language = language_wanted(call_input(call, "Accept-Language"));
     choose_request_id(call);
+    note_address(call);
     TAILQ_INSERT_TAIL(&api->calls, call, link);
     api->call_count++;
     return call;
@@ -81,9 +93,13 @@ void call_free(struct call *call)
     free(call->state);
     history_read_release(&call->read);
     history_log_release(&call->log);
+    history_changes_release(&call->changes);
+    history_stats_release(&call->stats);
+    note_release(call);
     json_decref(call->body);
     query_release(&call->query);
     free(call->argument);
+    free(call->second_argument);
     free(call->path);
     TAILQ_REMOVE(&api->calls, call, link);
     api->call_count -= !call->is_detached;
@@ -175,4 +191,32 @@ void call_read_log(struct call *call, call_then *then)
     call->log.done = log_answered;
     call->log.context = call;
     history_log(call->api->ports.history, &call->log);
+}
+
+static void changes_answered(struct history_changes *changes, enum status st)
+{
+    call_answer(changes->context, st);
+}
+
+void call_read_changes(struct call *call, call_then *then)
+{
+    call_wait(call, then);
+    history_changes_release(&call->changes);
+    call->changes.done = changes_answered;
+    call->changes.context = call;
+    history_changes(call->api->ports.history, &call->changes);
+}
+
+static void stats_answered(struct history_stats *stats, enum status st)
+{
+    call_answer(stats->context, st);
+}
+
+void call_read_stats(struct call *call, call_then *then)
+{
+    call_wait(call, then);
+    history_stats_release(&call->stats);
+    call->stats.done = stats_answered;
+    call->stats.context = call;
+    history_stats(call->api->ports.history, &call->stats);
 }

@@ -21,6 +21,7 @@ struct evhttp_request;
 struct idempotent;
 struct job_error;
 struct listener;
+struct note;
 
 typedef void call_then(struct call *call);
 
@@ -36,9 +37,11 @@ struct call {
     char request_id[REQUEST_ID_MAX + 1];
     enum language language;
     struct principal principal;
+    char address[64];          /* of the client; empty: on this machine */
     const struct route *route; /* NULL: not found yet */
     char *path;                /* as it came, not decoded */
     char *argument;            /* the {name} or {id} of the path; NULL: it has none */
+    char *second_argument;     /* the {revision}, likewise */
     const char *query_text;    /* inside path; NULL: none */
     struct query query;
     const char *body_text; /* good only until the first wait */
@@ -53,6 +56,10 @@ struct call {
     int64_t asked_boot_ms; /* the store, when */
     struct history_read read;
     struct history_log log;
+    struct history_changes changes;
+    struct history_stats stats;
+    struct note *note; /* of what it has changed; NULL: nothing yet */
+    bool note_failed;  /* some of that could not be noted */
     enum status answer;
     call_then *then;
     bool has_waited;
@@ -91,6 +98,8 @@ void call_detach(struct call *call);
 void call_submit(struct call *call, enum store_op op, void *items, size_t count, call_then *then);
 void call_read_history(struct call *call, call_then *then); /* call->read.query is filled in */
 void call_read_log(struct call *call, call_then *then);     /* run_id, offset and limit of log */
+void call_read_changes(struct call *call, call_then *then); /* call->changes.query */
+void call_read_stats(struct call *call, call_then *then);   /* what call->stats asks for */
 
 /* For anything else that answers later: whoever does calls call_answer, which has the shape of a
  * callback, once; `context` is the call. */

@@ -4,6 +4,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "nodes.h"
+#include "note.h"
 #include "server.h"
 
 struct census {
@@ -112,12 +113,14 @@ void get_cluster(struct call *call)
 
 static void advanced(struct call *call)
 {
-    if (call->answer == OK)
-        get_cluster(call);
-    else if (call->answer == E_CONFLICT)
+    if (call->answer == OK) {
+        note_other(call, CHANGE_ADVANCE_CURSORS, TARGET_CLUSTER, call->api->store_url);
+        note_write(call, get_cluster);
+    } else if (call->answer == E_CONFLICT) {
         call_fail(call, 409, "another node was told the same, and was faster; see GET /cluster");
-    else
+    } else {
         call_fail_store(call, call->answer);
+    }
 }
 
 void advance_cursors(struct call *call)

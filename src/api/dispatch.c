@@ -38,12 +38,15 @@ static bool find_route(struct call *call)
 {
     const char *target = evhttp_request_get_uri(call->request);
     const struct route *route = NULL;
+    char *arguments[ROUTE_ARGUMENTS] = {NULL};
     unsigned methods = 0;
     enum route_result result =
         target_split(target, &call->path, &call->query_text)
             ? router_find(api_routes, api_route_count, call->path, method_of(call->request), &route,
-                          &call->argument, &methods)
+                          arguments, &methods)
             : ROUTE_NO_PATH;
+    call->argument = arguments[0];
+    call->second_argument = arguments[1];
     if (!guard_admit(call, route))
         return false;
     call->route = route;

@@ -103,14 +103,15 @@ json_t *encode_run(const struct run *run)
                   json_words_or_null(run_reason_name(run->reason)), "detail",
                   json_words_or_null(run->detail), "node", json_words_or_null(run->node));
     json_t *rest = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "fence",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "fence",
         number_if(run->fence != 0, run->fence), "claimed_at", json_time(run->claimed_ms),
         "started_at", json_time(run->started_ms), "finished_at", json_time(run->finished_ms),
         "exit_code", number_if(ran && run->exit_code >= 0, run->exit_code), "signal",
         number_if(ran && run->term_signal, run->term_signal), "user_ms",
         number_if(ran, run->user_ms), "system_ms", number_if(ran, run->system_ms), "max_rss_kb",
         number_if(ran, run->max_rss_kb), "output_bytes", number_if(ran, run->output_bytes),
-        "output_truncated", run->output_truncated, "by", json_words_or_null(run->by));
+        "output_truncated", run->output_truncated, "by", json_words_or_null(run->by), "traceparent",
+        json_words_or_null(run->traceparent));
     if (!value || !rest || json_object_update(value, rest) != 0) {
         json_decref(value);
         value = NULL;
@@ -138,6 +139,37 @@ json_t *encode_row(const struct history_row *row)
 int64_t stored_time(const json_t *definition, const char *name)
 {
     return json_integer_value(json_object_get(definition, name));
+}
+
+void drop_kept(json_t *definition)
+{
+    static const char *const kept[] = {"uid",       "revision",   "created_ms", "updated_ms",
+                                       "paused_ms", "resumed_ms", "deleted_ms", "skip_until_ms"};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        json_object_del(definition, kept[i]);
+}
+
+bool is_secret_name(const char *name)
+{
+    static const char *const words[] = {"secret", "passw",   "token",      "credential",
+                                        "apikey", "api_key", "private_key"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcasestr(name, words[i]))
+            return true;
+    }
+    return false;
+}
+
+bool mask_secrets(json_t *definition)
+{
+    json_t *env = json_object_get(definition, "env"), *value;
+    const char *name;
+    bool done = true;
+    json_object_foreach (env, name, value) {
+        if (is_secret_name(name))
+            done = done && json_object_set_new(env, name, json_string(SECRET_MASK)) == 0;
+    }
+    return done;
 }
 
 /* ---- coming ticks ---- */

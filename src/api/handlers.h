@@ -9,6 +9,12 @@ void get_agent(struct call *call);
 void drain_agent(struct call *call);
 void get_me(struct call *call);
 
+/* audit.c */
+void list_audit(struct call *call);
+
+/* stats.c */
+void get_stats(struct call *call);
+
 /* nodes.c */
 void list_nodes(struct call *call);
 void get_node(struct call *call);
@@ -35,6 +41,15 @@ void get_readyz(struct call *call);
 
 /* jobs_list.c */
 void list_jobs(struct call *call);
+
+/* jobs_recent.c */
+void list_recent(struct call *call);
+
+/* jobs_versions.c */
+void list_versions(struct call *call);
+void get_version(struct call *call);
+void diff_versions(struct call *call);
+void rollback_job(struct call *call);
 
 /* jobs_read.c */
 void get_job(struct call *call);

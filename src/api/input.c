@@ -250,3 +250,21 @@ char *cursor_decode(struct call *call, const char *cursor)
     }
     return text;
 }
+
+json_t *cursor_of_id(const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    return cursor_encode(text);
+}
+
+bool param_id_cursor(struct call *call, struct id *inout)
+{
+    const char *cursor = parameter(call, "cursor");
+    if (!cursor)
+        return true;
+    char *text = cursor_decode(call, cursor);
+    bool good = text && param_id(call, "cursor", text, inout);
+    free(text);
+    return good;
+}

@@ -35,6 +35,10 @@ json_t *cursor_encode(const char *text);
 /* What a client sends back; NULL: the call has failed. The caller frees it. */
 char *cursor_decode(struct call *call, const char *cursor);
 
+/* The same for pages whose cursor is an id. */
+json_t *cursor_of_id(const struct id *id);
+bool param_id_cursor(struct call *call, struct id *inout);
+
 /* Standard base 64, with padding. The caller frees it; NULL: out of memory. */
 char *base64_encode(const void *bytes, size_t length);
 

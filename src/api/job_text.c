@@ -1,6 +1,7 @@
 #include "job_text.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct kept {
 struct writer {
     struct strbuf *out; /* numbers and times are not printf's: that would be most of the cost */
     const char *fields; /* NULL: all */
+    bool masks;         /* secrets */
     bool has_members;
 };
 
@@ -116,12 +118,41 @@ static bool take_kept(const struct json_member *member, struct kept *kept)
     return false;
 }
 
+static bool is_secret(const struct json_span *quoted_name)
+{
+    char name[128];
+    snprintf(name, sizeof(name), "%.*s", (int)quoted_name->length, quoted_name->text);
+    return is_secret_name(name);
+}
+
+static void write_masked(struct strbuf *out, const char *env)
+{
+    struct json_member variable;
+    bool is_first = true;
+    strbuf_addc(out, '{');
+    while (json_text_next(&env, &variable)) {
+        strbuf_adds(out, is_first ? "" : ",");
+        strbuf_add(out, variable.name.text, variable.name.length);
+        strbuf_addc(out, ':');
+        if (is_secret(&variable.name))
+            strbuf_adds(out, "\"" SECRET_MASK "\"");
+        else
+            strbuf_add(out, variable.value.text, variable.value.length);
+        is_first = false;
+    }
+    strbuf_addc(out, '}');
+}
+
 static void write_members(struct writer *writer, const char *text, struct kept *kept)
 {
     struct json_member member;
     while (json_text_next(&text, &member)) {
-        if (!take_kept(&member, kept) &&
-            begin_span(writer, member.name.text + 1, member.name.length - 2))
+        if (take_kept(&member, kept) ||
+            !begin_span(writer, member.name.text + 1, member.name.length - 2))
+            continue;
+        if (writer->masks && json_text_is_name(&member, "env"))
+            write_masked(writer->out, member.value.text);
+        else
             strbuf_add(writer->out, member.value.text, member.value.length);
     }
 }
@@ -189,9 +220,9 @@ static void write_status(struct strbuf *out, const struct catalog_job *job, int6
 }
 
 void job_text_write(struct strbuf *out, const struct catalog_job *job, struct job_load load,
-                    const char *problem, const char *fields)
+                    const char *problem, const char *fields, bool masks)
 {
-    struct writer writer = {.out = out, .fields = fields};
+    struct writer writer = {.out = out, .fields = fields, .masks = masks};
     struct kept kept = {0};
     if (job->broken)
         write_broken(&writer, job, &kept);

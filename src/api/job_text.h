@@ -13,9 +13,9 @@ struct job_load {
 };
 
 /* `problem`: why the job can't be planned, or NULL. `fields`: only these members, separated by
- * commas; NULL: all. */
+ * commas; NULL: all. `masks`: values of `env` that are secret are asterisks. */
 void job_text_write(struct strbuf *out, const struct catalog_job *job, struct job_load load,
-                    const char *problem, const char *fields);
+                    const char *problem, const char *fields, bool masks);
 
 /* `word`, which need not end where it is cut, is one of a list that is separated by commas. */
 bool field_in_list(const char *list, const char *word, size_t length);

@@ -3,6 +3,7 @@
 #define PEAL_API_JOBS_H
 
 #include "call.h"
+#include "change.h"
 #include "job_codec.h"
 
 /* As the API shows it, with its load and what is wrong with it; `fields` as for job_text_write. */
@@ -26,6 +27,7 @@ struct job_write {
     enum write_kind kind;
     struct job *job;  /* as it will be */
     char *json;       /* the same, for the store */
+    char *before;     /* as it is there; NULL: there is none */
     bool defines;     /* what it runs, or as whom, is new: that is a right of its own */
     int64_t revision; /* that it replaces; 0: none */
     int64_t cursor_ms;
@@ -38,6 +40,13 @@ MUST_CHECK enum status job_write_prepare(const struct call *call, const json_t *
                                          struct job_write *ret, struct job_error *reterr);
 void job_write_release(struct job_write *write);
 struct store_put_job job_write_put(const struct job_write *write);
+
+/* The store has it, with this revision: notes it. */
+void job_write_note(struct call *call, enum change_action action, const struct job_write *write,
+                    int64_t revision);
+
+/* Puts the definition in call->body in the place of the job that the path names. */
+void roll_back(struct call *call, int64_t revision, bool dry_run);
 
 /* With the times that tell, later on, which ticks were skipped. */
 void set_paused(struct job *job, bool paused, int64_t now_ms);

@@ -7,6 +7,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "jobs.h"
+#include "note.h"
 #include "server.h"
 
 enum edit_result {
@@ -20,6 +21,7 @@ typedef enum edit_result edit_job(struct call *call, const struct catalog_job *j
 
 struct edit {
     edit_job *edit;
+    enum change_action action;
     call_then *reply; /* NULL: with the job */
     struct id uid;
     bool is_delete;
@@ -28,7 +30,7 @@ struct edit {
     bool repeated;
     struct store_put_job put;
     struct job *definition;
-    char *json;
+    char *json, *before;
     json_t *ticks; /* of skip-next */
 };
 
@@ -37,6 +39,7 @@ static void release_edit(void *state)
     struct edit *edit = state;
     job_free(edit->definition);
     free(edit->json);
+    free(edit->before);
     json_decref(edit->ticks);
 }
 
@@ -58,6 +61,23 @@ static void reply_edited(struct call *call)
         reply_job(call, 200, job);
 }
 
+static void note_edit(struct call *call)
+{
+    const struct edit *edit = call->state;
+    struct noted_job job = {
+        .uid = &edit->uid,
+        .name = edit->definition->name,
+        .revision = edit->put.revision,
+        .before = edit->before,
+        .after = edit->json,
+    };
+    note_job(call, edit->action, &job);
+    if (edit->ticks)
+        note_detail(call, "%zu ticks, the first at %s", json_array_size(edit->ticks),
+                    json_string_value(json_array_get(edit->ticks, 0)));
+    note_write(call, reply_edited);
+}
+
 static void make_edit(struct call *call);
 
 static void edit_done(struct call *call)
@@ -69,7 +89,7 @@ static void edit_done(struct call *call)
     }
     switch (edit->put.result) {
     case PUT_OK:
-        reply_edited(call);
+        note_edit(call);
         return;
     case PUT_CONFLICT:
         if (edit->wanted != -1) {
@@ -95,7 +115,9 @@ static void submit_edit(struct call *call, const struct catalog_job *job)
     struct edit *edit = call->state;
     edit->definition->updated_ms = call->now_ms;
     edit->json = job_encode_text(edit->definition);
-    if (!edit->json) {
+    free(edit->before);
+    edit->before = strdup(job->json);
+    if (!edit->json || !edit->before) {
         call_fail(call, 500, "out of memory");
         return;
     }
@@ -144,12 +166,14 @@ static void make_edit(struct call *call)
 }
 
 /* Prepares an edit of `job` (NULL: the call has failed already); NULL: the call has failed. */
-static struct edit *new_edit(struct call *call, const struct catalog_job *job, edit_job *function)
+static struct edit *new_edit(struct call *call, const struct catalog_job *job, edit_job *function,
+                             enum change_action action)
 {
     struct edit *edit = job ? call_state(call, sizeof(*edit), release_edit) : NULL;
     if (!edit)
         return NULL;
     edit->edit = function;
+    edit->action = action;
     edit->uid = job->uid;
     edit->cursor_ms = -1;
     return if_match(call, &edit->wanted) ? edit : NULL;
@@ -181,13 +205,13 @@ static enum edit_result edit_resume(struct call *call, const struct catalog_job 
 
 void pause_job(struct call *call)
 {
-    if (new_edit(call, path_job(call), edit_pause))
+    if (new_edit(call, path_job(call), edit_pause, CHANGE_PAUSE))
         make_edit(call);
 }
 
 void resume_job(struct call *call)
 {
-    if (new_edit(call, path_job(call), edit_resume))
+    if (new_edit(call, path_job(call), edit_resume, CHANGE_RESUME))
         make_edit(call);
 }
 
@@ -231,7 +255,7 @@ static void reply_skipped(struct call *call)
 
 void skip_next(struct call *call)
 {
-    struct edit *edit = new_edit(call, path_job(call), edit_skip);
+    struct edit *edit = new_edit(call, path_job(call), edit_skip, CHANGE_SKIP_NEXT);
     if (!edit)
         return;
     edit->reply = reply_skipped;
@@ -251,7 +275,7 @@ static enum edit_result edit_delete(struct call *call, const struct catalog_job 
 
 void delete_job(struct call *call)
 {
-    struct edit *edit = new_edit(call, path_job(call), edit_delete);
+    struct edit *edit = new_edit(call, path_job(call), edit_delete, CHANGE_DELETE);
     if (!edit)
         return;
     edit->is_delete = true;
@@ -277,7 +301,7 @@ void undelete_job(struct call *call)
     const struct catalog_job *job = deleted_job(call, call->argument);
     if (!job)
         call_fail(call, 404, "there is no deleted job \"%.127s\"", call->argument);
-    struct edit *edit = new_edit(call, job, edit_undelete);
+    struct edit *edit = new_edit(call, job, edit_undelete, CHANGE_UNDELETE);
     if (!edit)
         return;
     edit->cursor_ms = call->now_ms; /* what fell due meanwhile stays undone */

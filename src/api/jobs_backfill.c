@@ -8,6 +8,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "jobs.h"
+#include "note.h"
 #include "server.h"
 
 enum {
@@ -94,6 +95,28 @@ static void reply_backfill(struct call *call)
                          fill->more ? json_tick(fill->next_ms) : json_null()));
 }
 
+static void fail_deleted(struct call *call)
+{
+    const struct backfill *fill = call->state;
+    call_fail(call, 409, "\"%s\" was deleted meanwhile; %zu runs were added before", call->argument,
+              fill->added);
+}
+
+/* What was added is on record, however the rest went. */
+static void end_backfill(struct call *call, call_then *then)
+{
+    const struct backfill *fill = call->state;
+    struct noted_job job = {.uid = &fill->job_uid, .name = call->argument};
+    char from[TIME_TEXT], to[TIME_TEXT];
+    time_format(fill->from_ms, from);
+    time_format(fill->to_ms, to);
+    if (fill->added) {
+        note_job(call, CHANGE_BACKFILL, &job);
+        note_detail(call, "%zu runs, from %s to %s", fill->added, from, to);
+    }
+    note_write(call, then);
+}
+
 static void add_runs(struct call *call);
 
 static void runs_added(struct call *call)
@@ -109,8 +132,7 @@ static void runs_added(struct call *call)
         } else if (!id_is_zero(&fill->adds[i].open_run)) {
             fill->already++; /* it came up while we were looking */
         } else {
-            call_fail(call, 409, "\"%s\" was deleted meanwhile; %zu runs were added before",
-                      call->argument, fill->added);
+            end_backfill(call, fail_deleted);
             return;
         }
     }
@@ -133,7 +155,7 @@ static void add_runs(struct call *call)
     if (count)
         call_submit(call, STORE_ADD_RUN, fill->adds, count, runs_added);
     else
-        reply_backfill(call);
+        end_backfill(call, reply_backfill);
 }
 
 /* ---- the way of a backfill ---- */

@@ -7,6 +7,7 @@
 #include "hash.h"
 #include "input.h"
 #include "jobs.h"
+#include "note.h"
 #include "server.h"
 #include "table.h"
 
@@ -103,7 +104,8 @@ static enum status prepare_delete(const struct call *call, const struct catalog_
         return st;
     write.job->deleted_ms = write.job->updated_ms = call->now_ms;
     write.json = job_encode_text(write.job);
-    if (!write.json) {
+    write.before = strdup(job->json);
+    if (!write.json || !write.before) {
         job_write_release(&write);
         return E_NOMEM;
     }
@@ -185,12 +187,28 @@ static void reply_results(struct call *call, bool written)
     call_reply(call, 200, json_pack("{s:o}", "results", results));
 }
 
+static void reply_written(struct call *call)
+{
+    reply_results(call, true);
+}
+
 static void batch_done(struct call *call)
 {
-    if (call->answer != OK)
+    const struct batch *batch = call->state;
+    if (call->answer != OK) {
         call_fail_store(call, call->answer);
-    else
-        reply_results(call, true);
+        return;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct batch_item *item = &batch->items[i];
+        if (item->put && item->put->result == PUT_OK)
+            job_write_note(call,
+                           item->is_delete                    ? CHANGE_DELETE
+                           : item->write.kind == WRITE_CREATE ? CHANGE_CREATE
+                                                              : CHANGE_CHANGE,
+                           &item->write, item->put->revision);
+    }
+    note_write(call, reply_written);
 }
 
 /* ---- the way of a batch ---- */

@@ -45,7 +45,8 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
         job_decode_stored(job->json, call->api->ports.zones, &definition, &error) != OK)
         problem = error.message;
     job_free(definition);
-    job_text_write(out, job, job_load(call, job), problem, fields);
+    bool masks = !(call->principal.rights & RIGHT_DEFINE);
+    job_text_write(out, job, job_load(call, job), problem, fields, masks);
 }
 
 void reply_job(struct call *call, int status, const struct catalog_job *job)

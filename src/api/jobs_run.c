@@ -5,12 +5,14 @@
 #include "handlers.h"
 #include "input.h"
 #include "jobs.h"
+#include "note.h"
 #include "server.h"
 
 enum { TRIES = 20 };
 
 struct order_state {
     struct store_add_run add;
+    enum change_action action; /* RUN or RETRY */
     int tries;
 };
 
@@ -46,6 +48,15 @@ static void fail_overlap(struct call *call, const struct store_add_run *add)
                        add->run.job_name, overlap_policy_name(add->overlap));
 }
 
+static void reply_started(struct call *call)
+{
+    const struct order_state *state = call->state;
+    const struct run *run = &state->add.run;
+    call_reply(
+        call, 202,
+        json_pack("{s:o, s:s}", "run_id", json_id(&run->id), "state", run_state_name(run->state)));
+}
+
 static void run_added(struct call *call)
 {
     struct order_state *state = call->state;
@@ -55,9 +66,8 @@ static void run_added(struct call *call)
         return;
     }
     if (add->added) {
-        call_reply(call, 202,
-                   json_pack("{s:o, s:s}", "run_id", json_id(&add->run.id), "state",
-                             run_state_name(add->run.state)));
+        note_run(call, state->action, &add->run);
+        note_write(call, reply_started);
         return;
     }
     if (id_is_zero(&add->open_run)) {
@@ -80,19 +90,47 @@ static void submit_run(struct call *call)
     call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
 }
 
-static void start_run(struct call *call, const struct catalog_job *job)
+/* "00-TRACE-SPAN-FLAGS" (W3C trace context), in small letters. One that is not is ignored, as the
+ * standard has it: a trace is never worth a run. */
+static bool is_traceparent(const char *text)
+{
+    static const char pattern[] = "00-00000000000000000000000000000000-0000000000000000-00";
+    bool has_trace = false, has_span = false;
+    for (size_t i = 0; i < sizeof(pattern) - 1; i++) {
+        bool is_digit = text[i] && strchr("0123456789abcdef", text[i]);
+        if (pattern[i] == '0' ? !is_digit : text[i] != '-')
+            return false;
+        has_trace |= i > 2 && i < 35 && text[i] != '0';
+        has_span |= i > 35 && i < 52 && text[i] != '0';
+    }
+    const char *rest = text + sizeof(pattern) - 1;
+    bool is_first_version = strncmp(text, "00", 2) == 0;
+    return has_trace && has_span && strncmp(text, "ff", 2) != 0 &&
+           (is_first_version ? !*rest : !*rest || *rest == '-');
+}
+
+static void take_traceparent(const struct call *call, struct run *run)
+{
+    const char *given = call_input(call, "traceparent");
+    if (given && is_traceparent(given))
+        snprintf(run->traceparent, sizeof(run->traceparent), "%s", given);
+}
+
+static void start_run(struct call *call, const struct catalog_job *job, enum change_action action)
 {
     struct job *definition = stored_job(call, job);
     if (!definition)
         return;
     struct order_state *state = call_state(call, sizeof(*state), NULL);
     if (state) {
+        state->action = action;
         state->add.overlap = definition->overlap;
         state->add.queue_limit = definition->queue_limit;
         /* Whole seconds are the ticks of schedules: a manual run never takes one's place. */
         int64_t tick_ms = call->now_ms % 1000 ? call->now_ms : call->now_ms + 1;
         fill_run(call, job, CAUSE_MANUAL, tick_ms, &state->add.run);
         state->add.run.id = idempotency_run_id(call);
+        take_traceparent(call, &state->add.run);
         submit_run(call);
     }
     job_free(definition);
@@ -102,7 +140,7 @@ void run_job(struct call *call)
 {
     const struct catalog_job *job = path_job(call);
     if (job)
-        start_run(call, job);
+        start_run(call, job, CHANGE_RUN);
 }
 
 /* ---- again ---- */
@@ -116,7 +154,7 @@ static void start_again(struct call *call, const struct run *run)
     else if (!job || job->deleted)
         call_fail(call, 404, "\"%s\" is gone by now", run->job_name);
     else
-        start_run(call, job);
+        start_run(call, job, CHANGE_RETRY);
 }
 
 static void ended_read(struct call *call)

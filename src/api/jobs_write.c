@@ -5,6 +5,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "jobs.h"
+#include "note.h"
 #include "server.h"
 
 /* ---- a definition, laid over what is there ---- */
@@ -117,7 +118,10 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
         return st;
     lay_over(call, &write, json_object_get(definition, "paused") != NULL);
     write.json = job_encode_text(write.job);
-    if (!write.json) {
+    const struct catalog_job *there =
+        catalog_by_name(engine_catalog(api->ports.engine), write.job->name);
+    write.before = there ? strdup(there->json) : NULL;
+    if (!write.json || (there && !write.before)) {
         job_write_release(&write);
         return E_NOMEM;
     }
@@ -129,6 +133,7 @@ void job_write_release(struct job_write *write)
 {
     job_free(write->job);
     free(write->json);
+    free(write->before);
     *write = (struct job_write){0};
 }
 
@@ -142,6 +147,19 @@ struct store_put_job job_write_put(const struct job_write *write)
         .expected_revision = write->revision,
         .cursor_ms = write->cursor_ms,
     };
+}
+
+void job_write_note(struct call *call, enum change_action action, const struct job_write *write,
+                    int64_t revision)
+{
+    struct noted_job job = {
+        .uid = &write->job->uid,
+        .name = write->job->name,
+        .revision = revision,
+        .before = write->before,
+        .after = write->json,
+    };
+    note_job(call, action, &job);
 }
 
 /* ---- If-Match ---- */
@@ -182,6 +200,7 @@ struct put_state {
     struct job_write write;
     struct store_put_job put;
     json_t *patch;    /* laid over the stored definition; NULL: the body is a whole one */
+    int64_t rollback; /* the revision that it goes back to; 0: it does not */
     bool conditional; /* If-Match, If-None-Match: the client wants to know of other changes */
     bool repeated;
 };
@@ -196,15 +215,33 @@ static void release_put(void *state)
 static bool prepare_put(struct call *call);
 static void submit_put(struct call *call);
 
+static void reply_put(struct call *call)
+{
+    const struct put_state *state = call->state;
+    const struct catalog_job *job = path_job(call);
+    if (job)
+        reply_job(call, state->write.kind == WRITE_CREATE ? 201 : 200, job);
+}
+
+static void note_put(struct call *call)
+{
+    const struct put_state *state = call->state;
+    enum change_action action = state->rollback                     ? CHANGE_ROLLBACK
+                                : state->write.kind == WRITE_CREATE ? CHANGE_CREATE
+                                                                    : CHANGE_CHANGE;
+    job_write_note(call, action, &state->write, state->put.revision);
+    if (state->rollback)
+        note_detail(call, "to revision %lld", (long long)state->rollback);
+    note_write(call, reply_put);
+}
+
 static void put_done(struct call *call)
 {
     struct put_state *state = call->state;
     if (call->answer != OK) {
         call_fail_store(call, call->answer);
     } else if (state->put.result == PUT_OK) {
-        const struct catalog_job *job = path_job(call);
-        if (job)
-            reply_job(call, state->write.kind == WRITE_CREATE ? 201 : 200, job);
+        note_put(call);
     } else if (!state->conditional && !state->repeated) {
         state->repeated = true; /* somebody was faster; the later one wins */
         if (prepare_put(call))
@@ -337,11 +374,10 @@ static bool prepare_put(struct call *call)
            check_conditions(call, state);
 }
 
-static void put_definition(struct call *call)
+static void put_definition(struct call *call, bool dry_run)
 {
     struct put_state *state = call->state;
-    bool dry_run = false;
-    if (!param_bool(call, "dry_run", &dry_run) || !prepare_put(call))
+    if (!prepare_put(call))
         return;
     if (dry_run)
         call_reply(call, 200, encode_outcome(&state->write));
@@ -353,19 +389,31 @@ static void put_definition(struct call *call)
 
 void put_job(struct call *call)
 {
-    if (call_state(call, sizeof(struct put_state), release_put) && name_agrees(call))
-        put_definition(call);
+    bool dry_run = false;
+    if (call_state(call, sizeof(struct put_state), release_put) &&
+        param_bool(call, "dry_run", &dry_run) && name_agrees(call))
+        put_definition(call, dry_run);
+}
+
+void roll_back(struct call *call, int64_t revision, bool dry_run)
+{
+    struct put_state *state = call_state(call, sizeof(*state), release_put);
+    if (!state || !name_agrees(call))
+        return;
+    state->rollback = revision;
+    put_definition(call, dry_run);
 }
 
 void patch_job(struct call *call)
 {
     struct put_state *state = call_state(call, sizeof(*state), release_put);
-    if (!state)
+    bool dry_run = false;
+    if (!state || !param_bool(call, "dry_run", &dry_run))
         return;
     if (!json_is_object(call->body)) {
         call_fail_at(call, "", "the body must be a JSON object");
         return;
     }
     state->patch = json_incref(call->body);
-    put_definition(call);
+    put_definition(call, dry_run);
 }

@@ -118,6 +118,20 @@ const struct message messages[] = {
     {"the run is still under way: %s", "该运行仍在进行中：%s"},
     {"the run has ended already: %s", "该运行已经结束：%s"},
 
+    {"\"%.40s\" is no revision; those of a job are numbers",
+     "“%.40s”不是修订版本；任务的修订版本是数字"},
+    {"revision %lld of \"%s\" is not on record", "没有任务修订版本 %lld 的记录（“%s”）"},
+    {"revision %lld of \"%s\" can't be read by this version",
+     "此版本的程序无法读取修订版本 %lld（“%s”）"},
+    {"revision: say which one, as GET .../versions lists them",
+     "revision：请指明修订版本，见 GET .../versions"},
+    {"action: there is no action \"%s\"; known: %s", "action：没有操作“%s”；可用操作：%s"},
+    {"span: expected hour or day", "span：应为 hour 或 day"},
+    {"from: that is more than %d spans; ask for days, or for less",
+     "from：超过 %d 个时段；请按天查询，或缩小范围"},
+    {"names: which jobs? Names with commas between", "names：哪些任务？请用逗号分隔名称"},
+    {"names: %d at most", "names：最多 %d 个"},
+
     /* store and history */
     {"the store did not say whether it was done; look before trying again",
      "存储未确认操作是否完成；重试前请先查看"},

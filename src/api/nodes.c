@@ -6,6 +6,7 @@
 
 #include "encode.h"
 #include "handlers.h"
+#include "note.h"
 #include "server.h"
 
 static bool is_gone(const struct known_peer *known)
@@ -158,10 +159,13 @@ void get_node(struct call *call)
 
 static void drain_done(struct call *call)
 {
-    if (call->answer != OK)
+    const struct store_drain *drain = call->state;
+    if (call->answer != OK) {
         call_fail_store(call, call->answer);
-    else
-        get_node(call);
+        return;
+    }
+    note_other(call, drain->drained ? CHANGE_DRAIN : CHANGE_UNDRAIN, TARGET_NODE, drain->node);
+    note_write(call, get_node);
 }
 
 static void set_drain(struct call *call, bool drained)

@@ -79,8 +79,7 @@ static json_t *describe_params(const json_t *parts, const struct route *route)
 {
     json_t *list = json_array();
     struct list_state state = {parts, list};
-    const char *open = strchr(route->pattern, '{');
-    if (open) {
+    for (const char *open = route->pattern; (open = strchr(open, '{')); open++) {
         json_t *param = json_pack("{s:o, s:s, s:b, s:{s:s}}", "name",
                                   json_stringn(open + 1, strcspn(open + 1, "}")), "in", "path",
                                   "required", 1, "schema", "type", "string");

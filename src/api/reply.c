@@ -114,8 +114,10 @@ static void add_common_headers(struct call *call, const char *type)
     static const struct {
         const char *name, *value;
     } common[] = {
-        {"X-Content-Type-Options", "nosniff"},           {"Referrer-Policy", "no-referrer"},
-        {"Cross-Origin-Resource-Policy", "same-origin"}, {"Vary", "Accept-Encoding, Accept-Language"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Vary", "Accept-Encoding, Accept-Language"},
     };
     static const struct {
         const char *name, *value;

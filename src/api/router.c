@@ -63,19 +63,26 @@ bool word_in_list(const char *list, const char *word)
 
 /* ---- the path ---- */
 
-/* Segment by segment. *argument is the raw segment that stands for {...}. */
-static bool matches(const char *pattern, const char *path, const char **argument, size_t *length)
+/* A segment as it came, not decoded. */
+struct segment {
+    const char *text;
+    size_t length;
+};
+
+/* Segment by segment. `arguments` are those that stand for {...}. */
+static bool matches(const char *pattern, const char *path,
+                    struct segment arguments[ROUTE_ARGUMENTS])
 {
-    *argument = NULL;
+    size_t found = 0;
+    memset(arguments, 0, ROUTE_ARGUMENTS * sizeof(*arguments));
     while (*pattern == '/' && *path == '/') {
         pattern++;
         path++;
         size_t wanted = strcspn(pattern, "/"), given = strcspn(path, "/");
         if (*pattern == '{') {
-            if (!given)
+            if (!given || found == ROUTE_ARGUMENTS)
                 return false;
-            *argument = path;
-            *length = given;
+            arguments[found++] = (struct segment){path, given};
         } else if (wanted != given || strncmp(pattern, path, given) != 0) {
             return false;
         }
@@ -85,30 +92,36 @@ static bool matches(const char *pattern, const char *path, const char **argument
     return !*pattern && !*path;
 }
 
-static enum route_result take_argument(const char *raw, size_t length, char **ret)
+static enum route_result take_arguments(const struct segment raw[ROUTE_ARGUMENTS],
+                                        char *ret[ROUTE_ARGUMENTS])
 {
-    *ret = NULL;
-    if (!raw)
-        return ROUTE_FOUND;
-    enum status st = decode(raw, length, false, ret);
+    char *decoded[ROUTE_ARGUMENTS] = {NULL};
+    enum status st = OK;
+    for (size_t i = 0; i < ROUTE_ARGUMENTS && raw[i].text && st == OK; i++)
+        st = decode(raw[i].text, raw[i].length, false, &decoded[i]);
+    for (size_t i = 0; i < ROUTE_ARGUMENTS; i++) {
+        if (st == OK)
+            ret[i] = decoded[i];
+        else
+            free(decoded[i]);
+    }
     return st == OK ? ROUTE_FOUND : st == E_NOMEM ? ROUTE_NOMEM : ROUTE_BAD_PATH;
 }
 
 enum route_result router_find(const struct route *routes, size_t count, const char *path,
-                              unsigned method, const struct route **ret, char **ret_argument,
-                              unsigned *ret_methods)
+                              unsigned method, const struct route **ret,
+                              char *ret_arguments[ROUTE_ARGUMENTS], unsigned *ret_methods)
 {
     unsigned methods = 0;
     for (size_t i = 0; i < count; i++) {
-        const char *raw;
-        size_t length = 0;
-        if (!matches(routes[i].pattern, path, &raw, &length))
+        struct segment raw[ROUTE_ARGUMENTS];
+        if (!matches(routes[i].pattern, path, raw))
             continue;
         methods |= routes[i].method;
         if (routes[i].method != method)
             continue;
         *ret = &routes[i];
-        return take_argument(raw, length, ret_argument);
+        return take_arguments(raw, ret_arguments);
     }
     if (!methods)
         return ROUTE_NO_PATH;

@@ -33,7 +33,7 @@ enum route_flag {
 /* Every route names the right that it needs: one without can't be written down. */
 struct route {
     enum http_method method;
-    const char *pattern; /* the whole path; {name} or {id} stands for one segment */
+    const char *pattern; /* the whole path; {name} or {id} stands for one segment; two at most */
     enum right right;
     unsigned flags;     /* of enum route_flag */
     const char *params; /* of the query that it knows, separated by spaces */
@@ -50,11 +50,13 @@ enum route_result {
     ROUTE_NOMEM,
 };
 
-/* `path` is as it came, not decoded: a segment may hold %2F. FOUND: *ret_argument is the decoded
- * segment (the caller's), or NULL if the pattern has none. */
+enum { ROUTE_ARGUMENTS = 2 };
+
+/* `path` is as it came, not decoded: a segment may hold %2F. FOUND: ret_arguments are the decoded
+ * segments (the caller's); NULL: the pattern has no more. */
 enum route_result router_find(const struct route *routes, size_t count, const char *path,
-                              unsigned method, const struct route **ret, char **ret_argument,
-                              unsigned *ret_methods);
+                              unsigned method, const struct route **ret,
+                              char *ret_arguments[ROUTE_ARGUMENTS], unsigned *ret_methods);
 
 /* The path and the query of a request's target. Only "/path?query" is served: what starts with two
  * slashes, or names a host, means different things to different servers on the way. False: it is

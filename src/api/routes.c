@@ -43,6 +43,8 @@ const struct route api_routes[] = {
      "Jobs, by name"},
     {HTTP_POST, V1 "/jobs:batch", RIGHT_EDIT, ROUTE_LARGE, "", "put delete dry_run", batch_jobs,
      "Put and delete many jobs: all are checked before any is written"},
+    {HTTP_GET, V1 "/jobs:recent", RIGHT_VIEW, 0, "names", "", list_recent,
+     "How the last runs of some jobs went"},
     {HTTP_GET, V1 "/jobs/{name}", RIGHT_VIEW, 0, "", "", get_job, "One job"},
     {HTTP_PUT, V1 "/jobs/{name}", RIGHT_EDIT, 0, "dry_run require_match", ANY_BODY, put_job,
      "Create a job, or replace its definition"},
@@ -65,6 +67,15 @@ const struct route api_routes[] = {
     {HTTP_GET, V1 "/jobs/{name}/why", RIGHT_VIEW, 0, "tick", "", why_job,
      "Why a tick ran, or did not"},
 
+    {HTTP_GET, V1 "/jobs/{name}/versions", RIGHT_VIEW, 0, "limit cursor", "", list_versions,
+     "Its definitions, newest first"},
+    {HTTP_GET, V1 "/jobs/{name}/versions/{revision}", RIGHT_VIEW, 0, "", "", get_version,
+     "The definition as it was then"},
+    {HTTP_GET, V1 "/jobs/{name}/versions/{revision}/diff", RIGHT_VIEW, 0, "to", "", diff_versions,
+     "What has changed since then, or until another revision"},
+    {HTTP_POST, V1 "/jobs/{name}/rollback", RIGHT_EDIT, 0, "require_match", "revision dry_run",
+     rollback_job, "Make an earlier definition the current one"},
+
     {HTTP_GET, V1 "/runs", RIGHT_VIEW, 0,
      "job state since until node q min_duration ledger limit cursor", "", list_runs,
      "Runs, newest first"},
@@ -79,6 +90,11 @@ const struct route api_routes[] = {
 
     {HTTP_GET, V1 "/timeline", RIGHT_VIEW, 0, "from to job limit herd", "", get_timeline,
      "Past runs and coming ticks on one axis"},
+
+    {HTTP_GET, V1 "/stats", RIGHT_VIEW, 0, "job from to span", "", get_stats,
+     "How many runs ended how, and how long they took, by hour or day"},
+    {HTTP_GET, V1 "/audit", RIGHT_VIEW, 0, "job actor action since until q limit cursor", "",
+     list_audit, "Who changed what, newest first"},
 
     {HTTP_GET, V1 "/schedule/explain", RIGHT_VIEW, ROUTE_EARLY, "spec tz lang", "",
      explain_schedule, "A schedule in words"},

@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
+#include "note.h"
 #include "server.h"
 
 enum { PAGE = 50, PAGE_MAX = 1000 };
@@ -62,7 +63,7 @@ static void look_up_ended(struct call *call)
 }
 
 /* It has ended, and is on record, while we looked away. */
-static void reply_killed(struct call *call)
+static void reply_ended_kill(struct call *call)
 {
     if (call->answer != OK)
         call_fail_history(call, call->answer);
@@ -72,17 +73,33 @@ static void reply_killed(struct call *call)
         call_reply(call, 202, encode_run(&call->log.run));
 }
 
+struct kill {
+    struct store_order order;
+    struct run run; /* as it was when the order was given; all zero but for its id: unknown */
+};
+
+static void reply_killed(struct call *call)
+{
+    const struct store_order *order = &((struct kill *)call->state)->order;
+    const struct run *run = engine_find_run(call->api->ports.engine, &order->run_id);
+    if (run) {
+        call_reply(call, 202, encode_run(run));
+    } else {
+        call->log.run_id = order->run_id;
+        call_read_log(call, reply_ended_kill);
+    }
+}
+
 static void order_done(struct call *call)
 {
-    const struct store_order *order = call->state;
+    const struct kill *kill = call->state;
+    const struct store_order *order = &kill->order;
     const struct run *run = engine_find_run(call->api->ports.engine, &order->run_id);
     if (call->answer != OK) {
         call_fail_store(call, call->answer);
-    } else if (order->known && run) {
-        call_reply(call, 202, encode_run(run));
     } else if (order->known) {
-        call->log.run_id = order->run_id;
-        call_read_log(call, reply_killed);
+        note_run(call, CHANGE_KILL, &kill->run);
+        note_write(call, reply_killed);
     } else if (run) {
         fail_ended(call, run);
     } else {
@@ -113,16 +130,17 @@ static bool is_out_of_reach(struct call *call, const struct run *run)
 void kill_run(struct call *call)
 {
     struct id id;
-    if (!path_run_id(call, &id) ||
-        is_out_of_reach(call, engine_find_run(call->api->ports.engine, &id)))
+    if (!path_run_id(call, &id))
         return;
-    struct store_order *order = call_state(call, sizeof(*order), NULL);
-    if (!order)
+    const struct run *run = engine_find_run(call->api->ports.engine, &id);
+    struct kill *kill = is_out_of_reach(call, run) ? NULL : call_state(call, sizeof(*kill), NULL);
+    if (!kill)
         return;
-    order->run_id = id;
-    order->reason = REASON_USER;
-    snprintf(order->by, sizeof(order->by), "%s", call->principal.name);
-    call_submit(call, STORE_ORDER, order, 1, order_done);
+    kill->run = run ? *run : (struct run){.id = id};
+    kill->order.run_id = id;
+    kill->order.reason = REASON_USER;
+    snprintf(kill->order.by, sizeof(kill->order.by), "%s", call->principal.name);
+    call_submit(call, STORE_ORDER, &kill->order, 1, order_done);
 }
 
 /* ---- pages ---- */

@@ -44,6 +44,8 @@ struct api {
     struct idempotency idempotency;
     struct events *events;
     struct metrics metrics;
+    struct id last_change; /* that was noted */
+    int64_t last_change_ms;
 };
 
 /* Takes a request from the HTTP library to its handler. */

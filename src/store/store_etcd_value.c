@@ -135,6 +135,11 @@ static const struct field run_fields[] = {
     FIELD(FIELD_TEXT, run_row, kill_by),
 };
 
+/* Which a value of an older peal does not have. */
+static const struct field newer_run_fields[] = {
+    FIELD(FIELD_TEXT, run_row, run.traceparent),
+};
+
 static const struct field entry_fields[] = {
     FIELD(FIELD_ID, ledger_entry, job_uid),        FIELD(FIELD_TEXT, ledger_entry, job_name),
     FIELD(FIELD_INT64, ledger_entry, from_ms),     FIELD(FIELD_INT64, ledger_entry, to_ms),
@@ -289,6 +294,7 @@ void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tel
     write_number(to, (int64_t)tell);
     write_number(to, place);
     write_fields(to, run_fields, COUNT(run_fields), row);
+    write_fields(to, newer_run_fields, COUNT(newer_run_fields), row);
 }
 
 enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, struct run_row *ret,
@@ -299,6 +305,8 @@ enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, 
     enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
     int place = from.failed == OK ? (int)read_number(&from) : 0;
     read_fields(&from, run_fields, COUNT(run_fields), &read);
+    if (from.at < from.end)
+        read_fields(&from, newer_run_fields, COUNT(newer_run_fields), &read);
     if (from.failed == OK &&
         (read.run.state < 0 || read.run.state >= RUN_STATES || place < 0 || place >= BATCH_PLACES))
         from.failed = E_CORRUPT;

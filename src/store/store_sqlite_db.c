@@ -35,7 +35,7 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_ADD_RUN] =
         "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
         " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
-        " ?26, ?27)",
+        " ?26, ?27, ?28)",
     [SQL_SET_RUN] =
         "UPDATE runs SET state = ?7, reason = ?8, node = ?9, nonce = ?10, fence = ?11,"
         " job_revision = ?12, not_before_ms = ?13, claimed_ms = ?14, started_ms = ?15,"

@@ -45,6 +45,8 @@ static const char *const migrations[] = {
 
     "CREATE TABLE docs (kind TEXT NOT NULL, name TEXT NOT NULL, revision INTEGER NOT NULL,"
     " json TEXT NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;",
+
+    "ALTER TABLE runs ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

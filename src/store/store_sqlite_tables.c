@@ -151,6 +151,7 @@ void sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret)
     sqlite_read_text(stmt, 24, run->detail, sizeof(run->detail));
     ret->kill_reason = (enum run_reason)sqlite3_column_int(stmt, 25);
     sqlite_read_text(stmt, 26, ret->kill_by, sizeof(ret->kill_by));
+    sqlite_read_text(stmt, 27, run->traceparent, sizeof(run->traceparent));
 }
 
 /* Parameters 7 to 27, which SQL_ADD_RUN and SQL_SET_RUN share. */
@@ -250,6 +251,7 @@ static enum status add_run(struct tables *tables, const struct run *run)
     sqlite3_bind_int(stmt, 5, run->attempt);
     sqlite3_bind_int(stmt, 6, (int)run->cause);
     bind_run(stmt, run, REASON_NONE, "");
+    bind_text(stmt, 28, run->traceparent);
     return sqlite_finish(t, SQL_ADD_RUN);
 }
 

@@ -395,6 +395,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
         .history = agent->data.history,
         .zones = agent->zones,
         .entropy = {random_bytes, NULL},
+        .log = {agent_log_write, agent->log},
         .step = wake,
         .drain = drain,
         .advance = agent->config->store.is_etcd ? advance : NULL,

@@ -85,6 +85,8 @@ static void set_run(enum status *st, struct run_environment *environment, const 
     snprintf(number, sizeof(number), "%" PRId64, run->fence);
     also(st, environment, "PEAL_FENCE", number);
     also(st, environment, "PEAL_NODE", node);
+    if (*run->traceparent)
+        also(st, environment, "TRACEPARENT", run->traceparent);
 }
 
 static void set_argv(struct run_environment *environment, const struct job *job)

@@ -110,6 +110,35 @@ static void read_log(struct history *history, struct history_log *log)
         history_log(self->real, log);
 }
 
+static void append(struct history *history, struct history_append *append)
+{
+    struct failing_history *self = (struct failing_history *)(void *)history;
+    if (self->fails)
+        append->done(append, E_IO);
+    else if (!self->is_silent)
+        history_append(self->real, append);
+    else
+        self->unanswered = append;
+}
+
+static void read_changes(struct history *history, struct history_changes *changes)
+{
+    struct failing_history *self = (struct failing_history *)(void *)history;
+    if (self->fails)
+        changes->done(changes, E_IO);
+    else
+        history_changes(self->real, changes);
+}
+
+static void read_stats(struct history *history, struct history_stats *stats)
+{
+    struct failing_history *self = (struct failing_history *)(void *)history;
+    if (self->fails)
+        stats->done(stats, E_IO);
+    else
+        history_stats(self->real, stats);
+}
+
 static enum status history_state(struct history *history, struct strbuf *why)
 {
     const struct failing_history *self = (const struct failing_history *)(void *)history;
@@ -120,7 +149,13 @@ static enum status history_state(struct history *history, struct strbuf *why)
 }
 
 static const struct history_ops failing_history_ops = {
-    .read = read_rows, .log = read_log, .health = history_state};
+    .append = append,
+    .read = read_rows,
+    .log = read_log,
+    .stats = read_stats,
+    .changes = read_changes,
+    .health = history_state,
+};
 
 /* ---- life ---- */
 
@@ -175,7 +210,8 @@ static void open_api(struct world *world)
         .limits = world->limits,
     };
     world->api_store = (struct failing_store){.base = {&failing_store_ops}, .real = world->store};
-    world->api_history = (struct failing_history){{&failing_history_ops}, world->history, false};
+    world->api_history =
+        (struct failing_history){.base = {&failing_history_ops}, .real = world->history};
     struct api_ports ports = {
         .loop = world->loop,
         .engine = world->engine,

@@ -29,6 +29,8 @@ struct failing_history {
     struct history base;
     struct history *real;
     bool fails;
+    bool is_silent; /* appends are not answered; the last one is `unanswered` */
+    struct history_append *unanswered;
 };
 
 struct world {

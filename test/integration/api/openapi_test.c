@@ -202,6 +202,8 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/timeline", "?herd=true", NULL},
         {V1 "/runs", "?ledger=true", NULL},
         {V1 "/jobs:batch", "", "{\"put\":[" JOB "],\"delete\":[\"none\"]}"},
+        {V1 "/jobs:recent", "?names=a", NULL},
+        {V1 "/jobs/{name}/rollback", "", "{\"revision\":1}"},
         {V1 "/jobs/{name}/backfill", "", "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\"}"},
     };
     const char *open = strchr(route->pattern, '{'), *query = "";
@@ -228,6 +230,12 @@ static bool make_request(const struct route *route, const char *run_id, char lin
                  strchr(open, '}') + 1, query);
     else
         snprintf(line, 300, "%s /%s%s", method, route->pattern, query);
+    char *second = strstr(line, "{revision}"); /* the first one has the number 1 */
+    if (second)
+        memmove(second + 1, second + strlen("{revision}"),
+                strlen(second + strlen("{revision}")) + 1);
+    if (second)
+        *second = '1';
     return true;
 }
 

@@ -19,7 +19,13 @@ static const struct route routes[] = {
     {HTTP_GET, "/api/v1/jobs/{name}", RIGHT_VIEW, 0, "", "", no_handler, ""},
     {HTTP_PUT, "/api/v1/jobs/{name}", RIGHT_EDIT, 0, "", ANY_BODY, no_handler, ""},
     {HTTP_POST, "/api/v1/jobs/{name}/run", RIGHT_OPERATE, 0, "", "", no_handler, ""},
+    {HTTP_GET, "/api/v1/jobs/{name}/versions/{revision}", RIGHT_VIEW, 0, "", "", no_handler, ""},
 };
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
 
 static void test_find(void **state)
 {
@@ -29,49 +35,53 @@ static void test_find(void **state)
         const char *path;
         enum route_result result;
         int route; /* index */
-        const char *argument;
+        const char *argument, *second;
     } cases[] = {
-        {__LINE__, HTTP_GET, "/api/v1/jobs", ROUTE_FOUND, 0, NULL},
-        {__LINE__, HTTP_POST, "/api/v1/jobs:batch", ROUTE_FOUND, 1, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/a", ROUTE_FOUND, 2, "a"},
-        {__LINE__, HTTP_PUT, "/api/v1/jobs/a", ROUTE_FOUND, 3, "a"},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/a%2Fb%2fc", ROUTE_FOUND, 2, "a/b/c"},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/a+b", ROUTE_FOUND, 2, "a+b"}, /* no query */
-        {__LINE__, HTTP_GET, "/api/v1/jobs/%C3%A9", ROUTE_FOUND, 2, "\xC3\xA9"},
-        {__LINE__, HTTP_POST, "/api/v1/jobs/a/run", ROUTE_FOUND, 4, "a"},
-        {__LINE__, HTTP_POST, "/api/v1/jobs/run/run", ROUTE_FOUND, 4, "run"},
-        {__LINE__, HTTP_GET, "", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1jobs", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs//run", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/a/", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_POST, "/api/v1/jobs/a/runs", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_POST, "/api/v1/jobs/a/run/x", ROUTE_NO_PATH, 0, NULL},
-        {__LINE__, HTTP_POST, "/api/v1/jobs", ROUTE_NO_METHOD, 0, NULL},
-        {__LINE__, 0, "/api/v1/jobs", ROUTE_NO_METHOD, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/%", ROUTE_BAD_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/a%2", ROUTE_BAD_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/%xy", ROUTE_BAD_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/%00", ROUTE_BAD_PATH, 0, NULL},
-        {__LINE__, HTTP_GET, "/api/v1/jobs/%C3", ROUTE_BAD_PATH, 0, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs", ROUTE_FOUND, 0, NULL, NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs:batch", ROUTE_FOUND, 1, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a", ROUTE_FOUND, 2, "a", NULL},
+        {__LINE__, HTTP_PUT, "/api/v1/jobs/a", ROUTE_FOUND, 3, "a", NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a%2Fb%2fc", ROUTE_FOUND, 2, "a/b/c", NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a+b", ROUTE_FOUND, 2, "a+b", NULL}, /* no query */
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%C3%A9", ROUTE_FOUND, 2, "\xC3\xA9", NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs/a/run", ROUTE_FOUND, 4, "a", NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs/run/run", ROUTE_FOUND, 4, "run", NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a%2Fb/versions/17", ROUTE_FOUND, 5, "a/b", "17"},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a/versions/", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a/versions/%", ROUTE_BAD_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1jobs", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs//run", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a/", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs/a/runs", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs/a/run/x", ROUTE_NO_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_POST, "/api/v1/jobs", ROUTE_NO_METHOD, 0, NULL, NULL},
+        {__LINE__, 0, "/api/v1/jobs", ROUTE_NO_METHOD, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%", ROUTE_BAD_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/a%2", ROUTE_BAD_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%xy", ROUTE_BAD_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%00", ROUTE_BAD_PATH, 0, NULL, NULL},
+        {__LINE__, HTTP_GET, "/api/v1/jobs/%C3", ROUTE_BAD_PATH, 0, NULL, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct route *route = NULL;
-        char *argument = NULL;
+        char *arguments[ROUTE_ARGUMENTS] = {NULL};
         unsigned methods = 0;
         enum route_result result =
-            router_find(routes, 5, cases[i].path, cases[i].method, &route, &argument, &methods);
+            router_find(routes, 6, cases[i].path, cases[i].method, &route, arguments, &methods);
         bool good = result == cases[i].result;
         if (good && result == ROUTE_FOUND)
-            good = route == &routes[cases[i].route] && !argument == !cases[i].argument &&
-                   (!argument || strcmp(argument, cases[i].argument) == 0);
+            good = route == &routes[cases[i].route] && same(arguments[0], cases[i].argument) &&
+                   same(arguments[1], cases[i].second);
         if (!good)
             fail_msg("line %d: result %d, argument %s", cases[i].line, (int)result,
-                     argument ? argument : "(none)");
-        free(argument);
+                     arguments[0] ? arguments[0] : "(none)");
+        free(arguments[0]);
+        free(arguments[1]);
     }
 }
 
@@ -107,13 +117,13 @@ static void test_target(void **state)
 static void test_methods(void **state)
 {
     const struct route *route;
-    char *argument;
+    char *arguments[ROUTE_ARGUMENTS];
     unsigned methods = 0;
     struct strbuf text;
     (void)state;
     strbuf_init(&text);
     assert_int_equal(
-        router_find(routes, 5, "/api/v1/jobs/a", HTTP_DELETE, &route, &argument, &methods),
+        router_find(routes, 6, "/api/v1/jobs/a", HTTP_DELETE, &route, arguments, &methods),
         ROUTE_NO_METHOD);
     router_print_methods(methods, &text);
     assert_string_equal(text.text, "GET, HEAD, PUT");

@@ -1,0 +1,247 @@
+#include "note.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+
+enum { PATIENCE_MS = 2000 };
+
+/* Outlives a call that did not wait for it. */
+struct note {
+    struct call *call; /* NULL: it has gone on without */
+    struct api *api;
+    struct change_record *changes;
+    size_t count, capacity;
+    struct history_record *records; /* NULL: nothing was written yet */
+    struct history_append append;
+    struct loop_timer *patience;
+};
+
+static void note_free(struct note *note)
+{
+    for (size_t i = 0; i < note->count; i++)
+        change_record_release(&note->changes[i]);
+    free(note->changes);
+    free(note->records);
+    loop_timer_free(note->patience);
+    free(note);
+}
+
+void note_release(struct call *call)
+{
+    struct note *note = call->note;
+    call->note = NULL;
+    if (note && note->records)
+        note->call = NULL;
+    else if (note)
+        note_free(note);
+}
+
+/* ---- lines ---- */
+
+static enum change_via via_of(const struct principal *principal)
+{
+    switch (principal->kind) {
+    case PRINCIPAL_SOCKET:
+        return VIA_SOCKET;
+    case PRINCIPAL_TOKEN:
+        return VIA_TOKEN;
+    case PRINCIPAL_USER:
+    case PRINCIPAL_NONE: /* somebody who logs in */
+        break;
+    }
+    return VIA_SESSION;
+}
+
+/* Room for one more line; NULL: out of memory. */
+static struct change_record *reserve(struct call *call)
+{
+    if (!call->note) {
+        call->note = calloc(1, sizeof(*call->note));
+        if (!call->note)
+            return NULL;
+        call->note->call = call;
+        call->note->api = call->api;
+    }
+    struct note *note = call->note;
+    if (note->count == note->capacity) {
+        size_t capacity = note->capacity ? 2 * note->capacity : 2;
+        struct change_record *changes = realloc(note->changes, capacity * sizeof(*changes));
+        if (!changes)
+            return NULL;
+        note->changes = changes;
+        note->capacity = capacity;
+    }
+    return &note->changes[note->count];
+}
+
+/* In the order in which the store was changed, also within a millisecond. */
+static void set_id(struct api *api, struct change_record *change)
+{
+    const struct entropy *entropy = &api->ports.entropy;
+    uint8_t random[10];
+    entropy->fill(entropy->context, random, sizeof(random));
+    change->at_ms = clock_now().wall.ms;
+    change->id = id_make((struct wall_ms){change->at_ms}, random);
+    if (change->at_ms == api->last_change_ms && id_compare(&change->id, &api->last_change) <= 0) {
+        change->id = api->last_change;
+        for (size_t i = sizeof(change->id.bytes); i-- > 0 && !++change->id.bytes[i];)
+            continue;
+    }
+    api->last_change = change->id;
+    api->last_change_ms = change->at_ms;
+}
+
+/* Takes the definitions of *what over, and adds who, when and from where. */
+static void add(struct call *call, struct change_record *what)
+{
+    struct change_record *change = reserve(call);
+    if (!change) {
+        call->note_failed = true;
+        change_record_release(what);
+        return;
+    }
+    *change = *what;
+    set_id(call->api, change);
+    change->via = via_of(&call->principal);
+    snprintf(change->actor, sizeof(change->actor), "%s", call->principal.name);
+    snprintf(change->address, sizeof(change->address), "%s", call->address);
+    snprintf(change->request_id, sizeof(change->request_id), "%s", call->request_id);
+    call->note->count++;
+}
+
+void note_job(struct call *call, enum change_action action, const struct noted_job *job)
+{
+    struct change_record change = {.action = action,
+                                   .target_kind = TARGET_JOB,
+                                   .job_uid = *job->uid,
+                                   .revision = job->revision,
+                                   .before = (char *)job->before,
+                                   .after = (char *)job->after},
+                         copy;
+    snprintf(change.target, sizeof(change.target), "%s", job->name);
+    snprintf(change.job_name, sizeof(change.job_name), "%s", job->name);
+    if (change_record_copy(&change, true, &copy) == OK)
+        add(call, &copy);
+    else
+        call->note_failed = true;
+}
+
+void note_run(struct call *call, enum change_action action, const struct run *run)
+{
+    struct change_record change = {
+        .action = action, .target_kind = TARGET_RUN, .job_uid = run->job_uid};
+    id_format(&run->id, change.target);
+    snprintf(change.job_name, sizeof(change.job_name), "%s", run->job_name);
+    add(call, &change);
+}
+
+void note_other(struct call *call, enum change_action action, enum change_target kind,
+                const char *target)
+{
+    struct change_record change = {.action = action, .target_kind = kind};
+    snprintf(change.target, sizeof(change.target), "%s", target);
+    add(call, &change);
+}
+
+void note_detail(struct call *call, const char *format, ...)
+{
+    va_list args;
+    if (!call->note || !call->note->count)
+        return;
+    struct change_record *change = &call->note->changes[call->note->count - 1];
+    va_start(args, format);
+    vsnprintf(change->detail, sizeof(change->detail), format, args);
+    va_end(args);
+}
+
+/* ---- writing ---- */
+
+/* The change is done whatever became of its record. */
+static void warn(struct call *call, const char *why)
+{
+    char text[320];
+    snprintf(text, sizeof(text), "done, but not on record: %.250s", why);
+    for (char *c = text; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7F)
+            *c = ' '; /* it is a header */
+    }
+    call_header(call, "X-Peal-Warning", text);
+}
+
+static void log_lost(struct note *note, const char *why)
+{
+    const struct event_log *log = &note->api->ports.log;
+    struct strbuf particulars;
+    if (!log->write)
+        return;
+    for (size_t i = 0; i < note->count; i++) {
+        const struct change_record *change = &note->changes[i];
+        strbuf_init(&particulars);
+        strbuf_addf(&particulars, "action=%s target=\"%s\" by=\"%s\" request=%s error=\"%s\"",
+                    change_action_name(change->action), change->target, change->actor,
+                    change->request_id, why);
+        log->write(log->context, "change_not_recorded", particulars.text);
+        strbuf_release(&particulars);
+    }
+}
+
+/* The call goes on, and the note is by itself. */
+static void let_go(struct note *note)
+{
+    struct call *call = note->call;
+    note->call = NULL;
+    call->note = NULL;
+    call->answer = OK;
+    call_later(call, call->then);
+}
+
+static void out_of_patience(void *context)
+{
+    struct note *note = context;
+    if (!note->call)
+        return;
+    warn(note->call, "the history does not answer; it will be recorded later");
+    let_go(note);
+}
+
+static void written(struct history_append *append, enum status st)
+{
+    struct note *note = append->context;
+    struct strbuf why;
+    strbuf_init(&why);
+    if (st != OK && history_health(note->api->ports.history, &why) == OK)
+        strbuf_reset(&why);
+    const char *words = why.length ? why.text : status_text(st);
+    if (st != OK)
+        log_lost(note, words);
+    if (st != OK && note->call)
+        warn(note->call, words);
+    if (note->call)
+        let_go(note);
+    strbuf_release(&why);
+    note_free(note);
+}
+
+void note_write(struct call *call, call_then *then)
+{
+    struct note *note = call->note;
+    if (note && !note->records)
+        note->records = calloc(note->count + 1, sizeof(*note->records));
+    if (call->note_failed || (note && !note->records))
+        warn(call, status_text(E_NOMEM));
+    if (!note || !note->count || !note->records) {
+        call_later(call, then);
+        return;
+    }
+    for (size_t i = 0; i < note->count; i++)
+        note->records[i].change = &note->changes[i];
+    note->append = (struct history_append){
+        .records = note->records, .count = note->count, .done = written, .context = note};
+    if (loop_timer_new(note->api->ports.loop, out_of_patience, note, &note->patience) == OK)
+        loop_timer_set(note->patience, PATIENCE_MS);
+    call_wait(call, then);
+    history_append(note->api->ports.history, &note->append);
+}

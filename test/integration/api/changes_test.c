@@ -1,0 +1,406 @@
+/* Who changed what: every write is on record before it is answered, versions of jobs come from
+ * there, and statistics from beside it. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOB     "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],\"overlap\":\"allow\"}"
+#define CHANGED "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"false\"],\"overlap\":\"allow\"}"
+#define HOST    "Host: localhost\r\n"
+
+/* ---- the trail ---- */
+
+static void test_every_write(void **state)
+{
+    static const struct {
+        int line, status;
+        const char *request, *body, *action, *kind, *target, *job; /* action NULL: no line */
+    } cases[] = {
+        {__LINE__, 201, "PUT /jobs/a", JOB, "create", "job", "a", "a"},
+        {__LINE__, 200, "PUT /jobs/a", JOB, NULL, NULL, NULL, NULL}, /* nothing new */
+        {__LINE__, 200, "PUT /jobs/a?dry_run=true", CHANGED, NULL, NULL, NULL, NULL},
+        {__LINE__, 422, "PUT /jobs/a", "{}", NULL, NULL, NULL, NULL},
+        {__LINE__, 200, "PUT /jobs/a", CHANGED, "change", "job", "a", "a"},
+        {__LINE__, 200, "PATCH /jobs/a", "{\"notes\":\"n\"}", "change", "job", "a", "a"},
+        {__LINE__, 200, "POST /jobs/a/pause", NULL, "pause", "job", "a", "a"},
+        {__LINE__, 200, "POST /jobs/a/pause", NULL, NULL, NULL, NULL, NULL},
+        {__LINE__, 200, "POST /jobs/a/resume", NULL, "resume", "job", "a", "a"},
+        {__LINE__, 200, "POST /jobs/a/skip-next", NULL, "skip_next", "job", "a", "a"},
+        {__LINE__, 202, "POST /jobs/a/run", NULL, "run", "run", NULL, "a"},
+        {__LINE__, 200, "POST /jobs/a/backfill",
+         "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\",\"dry_run\":true}", NULL, NULL, NULL,
+         NULL},
+        {__LINE__, 200, "POST /jobs/a/backfill", "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\"}",
+         "backfill", "job", "a", "a"},
+        {__LINE__, 200, "DELETE /jobs/a", NULL, "delete", "job", "a", "a"},
+        {__LINE__, 200, "POST /jobs/a/undelete", NULL, "undelete", "job", "a", "a"},
+        {__LINE__, 200, "POST /jobs/a/rollback", "{\"revision\":1}", "rollback", "job", "a", "a"},
+        {__LINE__, 200, "POST /jobs/a/rollback", "{\"revision\":1}", NULL, NULL, NULL, NULL},
+        {__LINE__, 200, "POST /jobs:batch",
+         "{\"put\":[{\"name\":\"b\",\"schedule\":\"@hourly\",\"command\":[\"true\"]}]}", "create",
+         "job", "b", "b"},
+        {__LINE__, 200, "POST /jobs:batch", "{\"delete\":[\"b\"]}", "delete", "job", "b", "b"},
+        {__LINE__, 200, "POST /nodes/here/drain", NULL, "drain", "node", "here", NULL},
+        {__LINE__, 200, "POST /nodes/here/undrain", NULL, "undrain", "node", "here", NULL},
+        {__LINE__, 200, "POST /agent/drain", NULL, "drain", "node", "here", NULL},
+        {__LINE__, 409, "POST /cluster/advance-cursors", NULL, NULL, NULL, NULL, NULL},
+    };
+    struct world *world = *state;
+    size_t lines = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_decref(expect(world, cases[i].line, cases[i].status, cases[i].request, cases[i].body));
+        json_t *page = EXPECT(world, 200, "GET /audit?limit=1000", NULL);
+        lines += cases[i].action != NULL;
+        const char *job = json_string_value(member(page, "items.0.job"));
+        if (member_count(page, "items") != lines ||
+            (cases[i].action &&
+             (strcmp(member_text(page, "items.0.action"), cases[i].action) != 0 ||
+              strcmp(member_text(page, "items.0.target.kind"), cases[i].kind) != 0 ||
+              (cases[i].target &&
+               strcmp(member_text(page, "items.0.target.name"), cases[i].target) != 0) ||
+              !job != !cases[i].job || (job && strcmp(job, cases[i].job) != 0))))
+            fail_msg("line %d: %s", cases[i].line, json_dumps(page, JSON_INDENT(1)));
+        json_decref(page);
+    }
+}
+
+static void test_lines_are_whole(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    struct answer answer =
+        ask_tcp(world, "PUT /jobs/a",
+                HOST "Authorization: Bearer definer\r\nX-Request-Id: request-7\r\n", CHANGED);
+    assert_int_equal(answer.status, 200);
+    int64_t revision = member_number(answer.body, "revision");
+    answer_release(&answer);
+    json_t *page = EXPECT(world, 200, "GET /audit", NULL);
+    assert_string_equal(member_text(page, "items.0.actor"), "definer");
+    assert_string_equal(member_text(page, "items.0.via"), "token");
+    assert_string_equal(member_text(page, "items.0.address"), "127.0.0.1");
+    assert_string_equal(member_text(page, "items.0.request_id"), "request-7");
+    assert_int_equal(member_number(page, "items.0.revision"), revision);
+    assert_string_equal(member_text(page, "items.0.before.command.0"), "true");
+    assert_string_equal(member_text(page, "items.0.after.command.0"), "false");
+    assert_null(member(page, "items.0.after.uid"));
+    assert_string_equal(member_text(page, "items.1.via"), "socket");
+    assert_true(json_is_null(member(page, "items.1.address")));
+    assert_true(json_is_null(member(page, "items.1.before")));
+    assert_true(json_is_null(member(page, "next")));
+    json_decref(page);
+}
+
+static void test_filters(void **state)
+{
+    static const struct {
+        int line;
+        const char *query;
+        size_t want;
+    } cases[] = {
+        {__LINE__, "", 5},
+        {__LINE__, "?job=a", 4},
+        {__LINE__, "?job=b&action=create", 1},
+        {__LINE__, "?action=pause,resume", 2},
+        {__LINE__, "?actor=nobody", 0},
+        {__LINE__, "?q=PAUS", 1},
+        {__LINE__, "?since=2100-01-01", 0},
+        {__LINE__, "?until=2100-01-01&limit=2", 2},
+    };
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    EXPECT_STATUS(world, 201, "PUT /jobs/b", JOB);
+    EXPECT_STATUS(world, 200, "PUT /jobs/a", CHANGED);
+    EXPECT_STATUS(world, 200, "POST /jobs/a/pause", NULL);
+    EXPECT_STATUS(world, 200, "POST /jobs/a/resume", NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[200];
+        snprintf(line, sizeof(line), "GET /audit%s", cases[i].query);
+        json_t *page = expect(world, cases[i].line, 200, line, NULL);
+        if (member_count(page, "items") != cases[i].want)
+            fail_msg("line %d: %zu", cases[i].line, member_count(page, "items"));
+        json_decref(page);
+    }
+    EXPECT_STATUS(world, 422, "GET /audit?action=nothing", NULL);
+    EXPECT_STATUS(world, 422, "GET /audit?cursor=x", NULL);
+    size_t seen = 0;
+    char line[200] = "GET /audit?limit=2";
+    for (bool more = true; more;) {
+        json_t *page = EXPECT(world, 200, line, NULL);
+        seen += member_count(page, "items");
+        more = json_is_string(member(page, "next"));
+        if (more)
+            snprintf(line, sizeof(line), "GET /audit?limit=2&cursor=%s", member_text(page, "next"));
+        json_decref(page);
+    }
+    assert_int_equal(seen, 5);
+}
+
+/* Values of secrets are for those who may define jobs; accounts are for admins. */
+static void test_who_sees_what(void **state)
+{
+    static const struct {
+        const char *path, *value;
+    } places[] = {
+        {"GET /jobs/a", "env.DB_PASSWORD"},
+        {"GET /audit", "items.0.after.env.DB_PASSWORD"},
+        {"GET /jobs/a/versions/1", "env.DB_PASSWORD"},
+        {"GET /jobs?q=a", "items.0.env.DB_PASSWORD"},
+    };
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a",
+                  "{\"schedule\":\"@hourly\",\"command\":[\"true\"],"
+                  "\"env\":{\"DB_PASSWORD\":\"hunter2\",\"MODE\":\"fast\"}}");
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        struct answer viewer =
+            ask_tcp(world, places[i].path, HOST "Authorization: Bearer viewer\r\n", NULL);
+        struct answer definer =
+            ask_tcp(world, places[i].path, HOST "Authorization: Bearer definer\r\n", NULL);
+        assert_int_equal(viewer.status, 200);
+        assert_null(strstr(viewer.text, "hunter2"));
+        assert_non_null(strstr(viewer.text, "fast"));
+        assert_string_equal(member_text(viewer.body, places[i].value), "********");
+        assert_string_equal(member_text(definer.body, places[i].value), "hunter2");
+        answer_release(&viewer);
+        answer_release(&definer);
+    }
+    struct answer login =
+        ask_tcp(world, "GET /audit?action=login", HOST "Authorization: Bearer viewer\r\n", NULL);
+    assert_int_equal(login.status, 403);
+    answer_release(&login);
+    EXPECT_STATUS(world, 200, "GET /audit?action=login", NULL);
+}
+
+/* ---- a history that does not take it ---- */
+
+static void test_history_fails(void **state)
+{
+    struct world *world = *state;
+    world->api_history.fails = true;
+    struct answer answer = ask(world, "PUT /jobs/a", JOB);
+    char *warning = answer_header(&answer, "X-Peal-Warning");
+    assert_int_equal(answer.status, 201); /* it is done */
+    assert_non_null(warning);
+    assert_non_null(strstr(warning, "not on record: history.db is damaged"));
+    free(warning);
+    answer_release(&answer);
+    EXPECT_STATUS(world, 503, "GET /audit", NULL);
+    EXPECT_STATUS(world, 503, "GET /jobs/a/versions", NULL);
+    EXPECT_STATUS(world, 503, "GET /stats", NULL);
+    EXPECT_STATUS(world, 503, "POST /jobs/a/rollback", "{\"revision\":9}");
+    world->api_history.fails = false;
+    answer = ask(world, "POST /jobs/a/pause", NULL);
+    assert_null(answer_header(&answer, "X-Peal-Warning"));
+    answer_release(&answer);
+}
+
+/* Nobody waits longer than a little while; the line is written when it can be. */
+static void test_history_is_silent(void **state)
+{
+    struct world *world = *state;
+    world->api_history.is_silent = true;
+    struct answer answer = ask(world, "PUT /jobs/a", JOB);
+    char *warning = answer_header(&answer, "X-Peal-Warning");
+    assert_int_equal(answer.status, 201);
+    assert_non_null(warning);
+    assert_non_null(strstr(warning, "does not answer"));
+    free(warning);
+    answer_release(&answer);
+    world->api_history.is_silent = false;
+    assert_non_null(world->api_history.unanswered);
+    history_append(world->history, world->api_history.unanswered);
+    json_t *page = EXPECT(world, 200, "GET /audit", NULL);
+    assert_int_equal(member_count(page, "items"), 1);
+    json_decref(page);
+}
+
+/* ---- versions ---- */
+
+static int64_t revision_of(struct world *world)
+{
+    json_t *job = EXPECT(world, 200, "GET /jobs/a", NULL);
+    int64_t revision = member_number(job, "revision");
+    json_decref(job);
+    return revision;
+}
+
+static void test_versions(void **state)
+{
+    struct world *world = *state;
+    char line[200];
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    int64_t first = revision_of(world);
+    EXPECT_STATUS(world, 200, "PUT /jobs/a", CHANGED);
+    EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL); /* no version */
+    int64_t second = revision_of(world);
+    json_t *page = EXPECT(world, 200, "GET /jobs/a/versions", NULL);
+    assert_int_equal(member_count(page, "items"), 2);
+    assert_int_equal(member_number(page, "items.0.revision"), second);
+    assert_true(json_is_true(member(page, "items.0.current")));
+    assert_true(json_is_false(member(page, "items.1.current")));
+    assert_string_equal(member_text(page, "items.1.action"), "create");
+    json_decref(page);
+
+    snprintf(line, sizeof(line), "GET /jobs/a/versions/%lld", (long long)first);
+    json_t *then = EXPECT(world, 200, line, NULL);
+    assert_string_equal(member_text(then, "command.0"), "true");
+    assert_int_equal(member_number(then, "revision"), first);
+    json_decref(then);
+
+    snprintf(line, sizeof(line), "GET /jobs/a/versions/%lld/diff", (long long)first);
+    json_t *diff = EXPECT(world, 200, line, NULL);
+    assert_int_equal(member_number(diff, "from"), first);
+    assert_int_equal(member_number(diff, "to"), second);
+    assert_int_equal(member_count(diff, "changes"), 1);
+    assert_string_equal(member_text(diff, "changes.0.pointer"), "/command");
+    assert_string_equal(member_text(diff, "changes.0.after.0"), "false");
+    assert_non_null(
+        strstr(member_text(diff, "text"), "\n-command: [\"true\"]\n+command: [\"false\"]\n"));
+    json_decref(diff);
+    snprintf(line, sizeof(line), "GET /jobs/a/versions/%lld/diff?to=%lld", (long long)first,
+             (long long)first);
+    diff = EXPECT(world, 200, line, NULL);
+    assert_int_equal(member_count(diff, "changes"), 0);
+    assert_string_equal(member_text(diff, "text"), "");
+    json_decref(diff);
+
+    EXPECT_STATUS(world, 404, "GET /jobs/a/versions/999999", NULL);
+    EXPECT_STATUS(world, 404, "GET /jobs/a/versions/x", NULL);
+    EXPECT_STATUS(world, 404, "GET /jobs/none/versions", NULL);
+    EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
+    page = EXPECT(world, 200, "GET /jobs/a/versions", NULL); /* also of one that was deleted */
+    assert_string_equal(member_text(page, "items.0.action"), "delete");
+    json_decref(page);
+}
+
+static void test_rollback(void **state)
+{
+    struct world *world = *state;
+    char body[100], headers[100];
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    int64_t first = revision_of(world);
+    EXPECT_STATUS(world, 200, "PUT /jobs/a", CHANGED);
+    EXPECT_STATUS(world, 200, "POST /jobs/a/pause", NULL);
+    snprintf(body, sizeof(body), "{\"revision\":%lld,\"dry_run\":true}", (long long)first);
+    json_t *would = EXPECT(world, 200, "POST /jobs/a/rollback", body);
+    assert_string_equal(member_text(would, "command.0"), "true");
+    json_decref(would);
+    snprintf(body, sizeof(body), "{\"revision\":%lld}", (long long)first);
+
+    snprintf(headers, sizeof(headers), "If-Match: \"%lld\"\r\n", (long long)first);
+    struct answer stale = ask_with(world, "POST /jobs/a/rollback", headers, body);
+    assert_int_equal(stale.status, 412);
+    answer_release(&stale);
+    EXPECT_STATUS(world, 428, "POST /jobs/a/rollback?require_match=true", body);
+    struct answer editor =
+        ask_tcp(world, "POST /jobs/a/rollback", HOST "Authorization: Bearer editor\r\n", body);
+    assert_int_equal(editor.status, 403); /* the command differs */
+    answer_release(&editor);
+
+    snprintf(headers, sizeof(headers), "If-Match: \"%lld\"\r\n", (long long)revision_of(world));
+    struct answer good = ask_with(world, "POST /jobs/a/rollback", headers, body);
+    assert_int_equal(good.status, 200);
+    assert_string_equal(member_text(good.body, "command.0"), "true");
+    assert_true(json_is_true(member(good.body, "status.paused"))); /* as it was */
+    answer_release(&good);
+    json_t *page = EXPECT(world, 200, "GET /audit?action=rollback", NULL);
+    snprintf(body, sizeof(body), "to revision %lld", (long long)first);
+    assert_string_equal(member_text(page, "items.0.detail"), body);
+    json_decref(page);
+    EXPECT_STATUS(world, 422, "POST /jobs/a/rollback", "{}");
+    EXPECT_STATUS(world, 404, "POST /jobs/a/rollback", "{\"revision\":99999}");
+    EXPECT_STATUS(world, 404, "POST /jobs/none/rollback", "{\"revision\":1}");
+}
+
+/* ---- statistics ---- */
+
+static void test_stats(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    fake_executor_set_instant(world->executor, true);
+    for (int i = 0; i < 3; i++)
+        EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
+    json_t *stats = NULL;
+    for (bool done = false; !done;) { /* they end a moment later */
+        json_decref(stats);
+        stats = EXPECT(world, 200, "GET /stats?job=a", NULL);
+        int64_t ok = 0;
+        for (size_t i = 0; i < member_count(stats, "items"); i++) {
+            char path[40];
+            snprintf(path, sizeof(path), "items.%zu.ok", i);
+            ok += member_number(stats, path);
+        }
+        done = ok == 3;
+    }
+    assert_string_equal(member_text(stats, "span"), "hour");
+    assert_int_equal(member_number(stats, "items.0.failed"), 0);
+    assert_true(json_is_integer(member(stats, "items.0.p95_ms")));
+    json_decref(stats);
+    json_t *days = EXPECT(world, 200, "GET /stats?span=day", NULL);
+    assert_string_equal(member_text(days, "span"), "day");
+    assert_true(member_count(days, "items") >= 1);
+    json_decref(days);
+    EXPECT_STATUS(world, 422, "GET /stats?span=week", NULL);
+    EXPECT_STATUS(world, 422, "GET /stats?from=2027-01-02&to=2027-01-01", NULL);
+    EXPECT_STATUS(world, 422, "GET /stats?from=2000-01-01", NULL);
+    EXPECT_STATUS(world, 404, "GET /stats?job=none", NULL);
+
+    json_t *recent = EXPECT(world, 200, "GET /jobs:recent?names=none,a", NULL);
+    assert_int_equal(member_count(recent, "items"), 1);
+    assert_int_equal(member_count(recent, "items.0.recent"), 3);
+    assert_string_equal(member_text(recent, "items.0.recent.0.state"), "ok");
+    assert_true(json_is_integer(member(recent, "items.0.p50_ms")));
+    json_decref(recent);
+    EXPECT_STATUS(world, 422, "GET /jobs:recent", NULL);
+}
+
+/* ---- traces ---- */
+
+static void test_traceparent(void **state)
+{
+    static const struct {
+        int line;
+        const char *given, *want; /* NULL: it is ignored */
+    } cases[] = {
+        {__LINE__, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+        {__LINE__, "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
+         "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+        {__LINE__, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", NULL},
+        {__LINE__, "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", NULL},
+        {__LINE__, "00-00000000000000000000000000000000-b7ad6b7169203331-01", NULL},
+        {__LINE__, "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01", NULL},
+        {__LINE__, "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", NULL},
+        {__LINE__, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", NULL},
+        {__LINE__, "x", NULL},
+    };
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char header[200], line[100];
+        snprintf(header, sizeof(header), "traceparent: %s\r\n", cases[i].given);
+        struct answer answer = ask_with(world, "POST /jobs/a/run", header, NULL);
+        assert_int_equal(answer.status, 202);
+        snprintf(line, sizeof(line), "GET /runs/%s", member_text(answer.body, "run_id"));
+        answer_release(&answer);
+        json_t *run = EXPECT(world, 200, line, NULL);
+        const char *got = json_string_value(member(run, "traceparent"));
+        if (!got != !cases[i].want || (got && strcmp(got, cases[i].want) != 0))
+            fail_msg("line %d: %s", cases[i].line, got ? got : "none");
+        json_decref(run);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_every_write),   TEST(test_lines_are_whole), TEST(test_filters),
+        TEST(test_who_sees_what), TEST(test_history_fails),   TEST(test_history_is_silent),
+        TEST(test_versions),      TEST(test_rollback),        TEST(test_stats),
+        TEST(test_traceparent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
