@@ -449,6 +449,13 @@ static const char *make_path(struct strbuf *out, const char *folder, const char 
     return out->text;
 }
 
+void url_param(struct strbuf *path, const char *name, const char *text)
+{
+    strbuf_addf(path, "%s=", name);
+    url_escape(path, text);
+    strbuf_addc(path, '&');
+}
+
 const char *job_path(struct strbuf *out, const char *name, const char *rest)
 {
     return make_path(out, "/jobs/", name, rest);
@@ -516,5 +523,16 @@ enum exit_code client_job_action(struct client *client, const char *name, const 
     if (ret)
         *ret = json_incref(reply.body);
     reply_release(&reply);
+    return EXIT_OK;
+}
+
+enum exit_code url_job_param(struct client *client, const char *name, struct strbuf *path)
+{
+    struct reply job;
+    enum exit_code code = client_job(client, name, &job);
+    if (code != EXIT_OK)
+        return code;
+    reply_release(&job);
+    url_param(path, "job", name);
     return EXIT_OK;
 }

@@ -80,6 +80,13 @@ MUST_CHECK enum exit_code client_list(struct client *client, const char *path, s
 /* Appends `text` so that it can stand in a path or a query. */
 void url_escape(struct strbuf *out, const char *text);
 
+/* Appends "NAME=TEXT&" to a path that has its "?". */
+void url_param(struct strbuf *path, const char *name, const char *text);
+
+/* The parameter job=NAME, once there is such a job: a mistyped name would be an empty list. */
+MUST_CHECK enum exit_code url_job_param(struct client *client, const char *name,
+                                        struct strbuf *path);
+
 /* "/jobs/NAME" and what follows, in *out, which is emptied before. */
 const char *job_path(struct strbuf *out, const char *name, const char *rest);
 const char *run_path(struct strbuf *out, const char *run_id, const char *rest);

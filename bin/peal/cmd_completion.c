@@ -13,8 +13,8 @@ enum argument { ARGUMENT_OTHER, ARGUMENT_JOB, ARGUMENT_FILE };
 static enum argument argument_of(const struct command *command)
 {
     static const char *const of_jobs[] = {
-        "get", "describe", "edit", "pause", "resume", "skip-next", "delete",
-        "run", "runs",     "logs", "why",   "kill",   "next",      "backfill",
+        "get",  "describe", "edit", "pause", "resume",   "skip-next", "delete",   "run",   "runs",
+        "logs", "why",      "kill", "next",  "backfill", "versions",  "rollback", "stats", "diff",
     };
     static const char *const of_files[] = {"validate", "import"};
     for (size_t i = 0; i < sizeof(of_jobs) / sizeof(of_jobs[0]); i++) {

@@ -1,18 +1,20 @@
-/* peal diff: what `peal apply` would change, line by line. */
+/* peal diff: what `peal apply` would change, line by line; or what has changed of a job. */
 #include <stdio.h>
 #include <string.h>
 
 #include "definition.h"
-#include "terminal.h"
+#include "diff_print.h"
 #include "text_diff.h"
 #include "when.h"
 
-enum { OPTION_PRUNE = OPTION_LONG_ONLY };
+enum { OPTION_PRUNE = OPTION_LONG_ONLY, OPTION_REVISION, OPTION_TO };
 
 static const struct option options[] = {
     CLIENT_OPTIONS,
     {"file", required_argument, NULL, 'f'},
     {"prune", no_argument, NULL, OPTION_PRUNE},
+    {"revision", required_argument, NULL, OPTION_REVISION},
+    {"to", required_argument, NULL, OPTION_TO},
     {0},
 };
 
@@ -20,21 +22,8 @@ struct request {
     const char *data;
     struct file_args files;
     bool prune;
+    const char *job, *revision, *to; /* instead of files */
 };
-
-static void print_coloured(const char *diff)
-{
-    bool colour = terminal_of(stdout).colour;
-    while (*diff) {
-        size_t length = strcspn(diff, "\n");
-        const char *tint = *diff == '-' ? "\033[31m" : *diff == '+' ? "\033[32m" : "";
-        if (*diff == '@')
-            tint = "\033[36m";
-        bool tinted = colour && *tint;
-        printf("%s%.*s%s\n", tinted ? tint : "", (int)length, diff, tinted ? "\033[0m" : "");
-        diff += length + (diff[length] == '\n');
-    }
-}
 
 /* Either text may be empty: the job is not there. */
 static enum exit_code show(const char *name, const char *there, const char *wanted, bool *differs)
@@ -48,7 +37,7 @@ static enum exit_code show(const char *name, const char *there, const char *want
     enum status st = text_diff(old_name.text, there, new_name.text, wanted, &diff);
     if (st == OK && diff.length) {
         *differs = true;
-        print_coloured(diff.text);
+        diff_print(diff.text);
     }
     strbuf_release(&diff);
     strbuf_release(&old_name);
@@ -131,29 +120,71 @@ static enum exit_code diff(struct client *client, const struct request *request)
     return code == EXIT_OK && differs ? EXIT_ERROR : code;
 }
 
+static enum exit_code diff_revisions(struct client *client, const struct request *request)
+{
+    bool differs = false;
+    enum exit_code code =
+        diff_print_revisions(client, request->job, request->revision, request->to, &differs);
+    return code == EXIT_OK && differs ? EXIT_ERROR : code;
+}
+
+static bool take_option(const struct command *self, int opt, struct request *request)
+{
+    switch (opt) {
+    case OPTION_DATA:
+        request->data = optarg;
+        return true;
+    case OPTION_PRUNE:
+        request->prune = true;
+        return true;
+    case OPTION_REVISION:
+        request->revision = optarg;
+        return true;
+    case OPTION_TO:
+        request->to = optarg;
+        return true;
+    case 'f':
+        return file_args_take(&request->files, self, optarg);
+    default:
+        return false;
+    }
+}
+
+/* Files, or a job and a revision of it. */
+static enum exit_code check(const struct command *self, struct request *request, int argc,
+                            char **argv)
+{
+    bool of_job = request->revision != NULL;
+    if (of_job && request->files.count)
+        return cli_usage(self, "either -f or --revision");
+    if (of_job && argc - optind != 1)
+        return cli_usage(self, "which job? One at a time");
+    if (!of_job && request->to)
+        return cli_usage(self, "--to needs --revision");
+    if (!of_job && optind < argc)
+        return cli_usage(self, "unexpected \"%s\"; files go with -f, a job with --revision",
+                         argv[optind]);
+    if (!of_job && request->files.count == 0)
+        return cli_usage(self, "which file? Give it with -f");
+    request->job = of_job ? argv[optind] : NULL;
+    return EXIT_OK;
+}
+
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
     struct request request = {0};
     struct client *client;
     int opt;
     while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            request.data = optarg;
-        else if (opt == OPTION_PRUNE)
-            request.prune = true;
-        else if (!file_args_take(&request.files, self, optarg))
+        if (opt == '?' || !take_option(self, opt, &request))
             return EXIT_USAGE;
     }
-    if (optind < argc)
-        return cli_usage(self, "unexpected \"%s\"; files go with -f", argv[optind]);
-    if (request.files.count == 0)
-        return cli_usage(self, "which file? Give it with -f");
-    enum exit_code code = client_open(request.data, &client);
+    enum exit_code code = check(self, &request, argc, argv);
+    if (code == EXIT_OK)
+        code = client_open(request.data, &client);
     if (code != EXIT_OK)
         return code;
-    code = diff(client, &request);
+    code = request.job ? diff_revisions(client, &request) : diff(client, &request);
     client_close(client);
     return code;
 }
@@ -161,18 +192,24 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
 const struct command cmd_diff = {
     .name = "diff",
     .summary = "what `peal apply` would change",
-    .help = "Examples:\n"
-            "  peal diff -f jobs.yaml\n"
-            "  peal diff -f jobs.d --prune && echo in sync\n"
-            "\n"
-            "Usage: peal diff -f FILE|DIR|- [-f ...] [options]\n"
-            "\n"
-            "A unified diff of each job's YAML, from what the agent has to what the files say.\n"
-            "Exit status as that of diff: 0 no difference, 1 differences; more for trouble.\n"
-            "\n"
-            "Options:\n"
-            "  -f, --file F     a file, a folder, or - for stdin; may repeat\n"
-            "  --prune          show jobs that are in no file, too\n" CLIENT_HELP,
+    .help =
+        "Examples:\n"
+        "  peal diff -f jobs.yaml\n"
+        "  peal diff -f jobs.d --prune && echo in sync\n"
+        "  peal diff backup --revision 17               what has changed since then\n"
+        "  peal diff backup --revision 17 --to 19\n"
+        "\n"
+        "Usage: peal diff -f FILE|DIR|- [-f ...] [options]\n"
+        "       peal diff JOB --revision N [--to N]\n"
+        "\n"
+        "A unified diff of each job's YAML, from what the agent has to what the files say; or of\n"
+        "one job, from one of its revisions (peal versions JOB) to another, or to the current.\n"
+        "Exit status as that of diff: 0 no difference, 1 differences; more for trouble.\n"
+        "\n"
+        "Options:\n"
+        "  -f, --file F     a file, a folder, or - for stdin; may repeat\n"
+        "  --prune          show jobs that are in no file, too\n"
+        "  --revision N, --to N\n" CLIENT_HELP,
     .options = options,
     .run = run,
 };

@@ -27,19 +27,6 @@ struct request {
     struct strbuf path; /* grows by the parameters */
 };
 
-static bool add_time(const struct command *self, const char *option, const char *name,
-                     struct strbuf *path)
-{
-    struct strbuf time;
-    strbuf_init(&time);
-    bool good = when_option(self, option, optarg, &time);
-    strbuf_addf(path, "%s=", name);
-    url_escape(path, time.text);
-    strbuf_addc(path, '&');
-    strbuf_release(&time);
-    return good;
-}
-
 static bool take_option(const struct command *self, int opt, struct request *request)
 {
     switch (opt) {
@@ -51,14 +38,12 @@ static bool take_option(const struct command *self, int opt, struct request *req
     case 'n':
         return cli_number(self, "-n", optarg, 1, COUNT_MAX, &request->count);
     case OPTION_STATE:
-        strbuf_adds(&request->path, "state=");
-        url_escape(&request->path, optarg);
-        strbuf_addc(&request->path, '&');
+        url_param(&request->path, "state", optarg);
         return true;
     case OPTION_SINCE:
-        return add_time(self, "--since", "since", &request->path);
+        return when_param(self, "--since", optarg, "since", &request->path);
     case OPTION_UNTIL:
-        return add_time(self, "--until", "until", &request->path);
+        return when_param(self, "--until", optarg, "until", &request->path);
     case OPTION_LEDGER:
         strbuf_adds(&request->path, "ledger=true&");
         return true;
@@ -67,24 +52,10 @@ static bool take_option(const struct command *self, int opt, struct request *req
     }
 }
 
-/* A mistyped name would be a list without runs. */
-static enum exit_code take_job(struct client *client, const char *name, struct strbuf *path)
-{
-    struct reply job;
-    enum exit_code code = client_job(client, name, &job);
-    if (code != EXIT_OK)
-        return code;
-    reply_release(&job);
-    strbuf_adds(path, "job=");
-    url_escape(path, name);
-    strbuf_addc(path, '&');
-    return EXIT_OK;
-}
-
 static enum exit_code show(struct client *client, const char *job, struct request *request)
 {
     json_t *runs;
-    enum exit_code code = job ? take_job(client, job, &request->path) : EXIT_OK;
+    enum exit_code code = job ? url_job_param(client, job, &request->path) : EXIT_OK;
     if (code == EXIT_OK)
         code = cli_fail(strbuf_status(&request->path));
     if (code == EXIT_OK)

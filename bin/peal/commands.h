@@ -17,8 +17,11 @@
     X(resume)                                                                                      \
     X(skip_next)                                                                                   \
     X(delete)                                                                                      \
-    X(undelete)
-#define COMMANDS_RUNS(X)      X(run) X(runs) X(logs) X(why) X(kill) X(backfill)
+    X(undelete)                                                                                    \
+    X(versions)                                                                                    \
+    X(rollback)                                                                                    \
+    X(audit)
+#define COMMANDS_RUNS(X)      X(run) X(runs) X(logs) X(why) X(kill) X(backfill) X(stats)
 #define COMMANDS_FILES(X)     X(apply) X(diff) X(import) X(export)
 #define COMMANDS_SCHEDULES(X) X(next) X(explain) X(validate)
 #define COMMANDS_OTHER(X)     X(completion) X(version)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "client.h"
 #include "clock.h"
 #include "duration.h"
 #include "fires.h"
@@ -161,4 +162,15 @@ int64_t answer_time(const json_t *object, const char *key)
 {
     int64_t at_ms;
     return when_parse(answer_text(object, key), &at_ms) ? at_ms : NO_TIME;
+}
+
+bool when_param(const struct command *command, const char *option, const char *text,
+                const char *name, struct strbuf *path)
+{
+    struct strbuf time;
+    strbuf_init(&time);
+    bool good = when_option(command, option, text, &time);
+    url_param(path, name, time.text);
+    strbuf_release(&time);
+    return good;
 }

@@ -31,6 +31,9 @@ void when_print_taken(int64_t from_ms, int64_t to_ms, struct strbuf *out);
  * span like 2h, which is that long ago. False when it is wrong, which has been reported. */
 bool when_option(const struct command *command, const char *option, const char *text,
                  struct strbuf *out);
+/* The same as the parameter `name` of a path (client.h). */
+bool when_param(const struct command *command, const char *option, const char *text,
+                const char *name, struct strbuf *path);
 #define WHEN_HELP                                                                                  \
     "T is an RFC 3339 time, a local time like '2027-01-01 08:00', now, or a span like 2h: that\n"  \
     "long ago.\n"

@@ -231,9 +231,11 @@ static void second_found(struct call *call)
 static void first_found(struct call *call)
 {
     struct version_state *state = call->state;
-    state->definition = found_definition(call);
-    if (state->definition)
-        look_up(call, state->to, second_found);
+    char *definition = found_definition(call);
+    if (!definition)
+        return;
+    state->definition = definition;
+    look_up(call, state->to, second_found);
 }
 
 void diff_versions(struct call *call)

@@ -66,6 +66,39 @@ static void test_every_write(void **state)
     }
 }
 
+/* Of runs: the run is the target, and the job is named, too. */
+static void test_runs(void **state)
+{
+    struct world *world = *state;
+    char line[100], id[ID_TEXT + 1];
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    json_t *run = EXPECT(world, 202, "POST /jobs/a/run", NULL);
+    snprintf(id, sizeof(id), "%s", member_text(run, "run_id"));
+    json_decref(run);
+    snprintf(line, sizeof(line), "POST /runs/%s/kill", id);
+    EXPECT_STATUS(world, 202, line, NULL);
+    json_t *page = EXPECT(world, 200, "GET /audit?action=kill", NULL);
+    assert_int_equal(member_count(page, "items"), 1);
+    assert_string_equal(member_text(page, "items.0.target.kind"), "run");
+    assert_string_equal(member_text(page, "items.0.target.name"), id);
+    assert_string_equal(member_text(page, "items.0.job"), "a");
+    json_decref(page);
+
+    fake_executor_set_instant(world->executor, true);
+    run = EXPECT(world, 202, "POST /jobs/a/run", NULL);
+    snprintf(line, sizeof(line), "POST /runs/%s/retry", member_text(run, "run_id"));
+    json_decref(run);
+    for (int status = 0; status != 202;) { /* it ends a moment later */
+        struct answer answer = ask(world, line, NULL);
+        status = answer.status;
+        assert_true(status == 202 || status == 409 || status == 404);
+        answer_release(&answer);
+    }
+    page = EXPECT(world, 200, "GET /audit?action=retry", NULL);
+    assert_int_equal(member_count(page, "items"), 1);
+    json_decref(page);
+}
+
 static void test_lines_are_whole(void **state)
 {
     struct world *world = *state;
@@ -267,6 +300,9 @@ static void test_versions(void **state)
 
     EXPECT_STATUS(world, 404, "GET /jobs/a/versions/999999", NULL);
     EXPECT_STATUS(world, 404, "GET /jobs/a/versions/x", NULL);
+    EXPECT_STATUS(world, 404, "GET /jobs/a/versions/999999/diff", NULL);
+    EXPECT_STATUS(world, 404, "GET /jobs/a/versions/1/diff?to=999999", NULL);
+    EXPECT_STATUS(world, 422, "GET /jobs/a/versions/1/diff?to=x", NULL);
     EXPECT_STATUS(world, 404, "GET /jobs/none/versions", NULL);
     EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
     page = EXPECT(world, 200, "GET /jobs/a/versions", NULL); /* also of one that was deleted */
@@ -397,9 +433,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_every_write),   TEST(test_lines_are_whole), TEST(test_filters),
-        TEST(test_who_sees_what), TEST(test_history_fails),   TEST(test_history_is_silent),
-        TEST(test_versions),      TEST(test_rollback),        TEST(test_stats),
+        TEST(test_every_write),       TEST(test_runs),
+        TEST(test_lines_are_whole),   TEST(test_filters),
+        TEST(test_who_sees_what),     TEST(test_history_fails),
+        TEST(test_history_is_silent), TEST(test_versions),
+        TEST(test_rollback),          TEST(test_stats),
         TEST(test_traceparent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
