@@ -145,8 +145,11 @@ void call_fail_at(struct call *call, const char *pointer, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 void call_fail_job(struct call *call, const struct job_error *error);
 
-/* An item of `errors`; NULL: out of memory. */
-json_t *error_item(const char *pointer, int line, int column, const char *message);
+/* An item of `errors`: the hint is that of the message (message_hint) or NULL. NULL: out of memory.
+ */
+json_t *error_item(const struct call *call, const char *pointer, int line, int column,
+                   const char *message, const char *hint);
+json_t *job_error_item(const struct call *call, const char *pointer, const struct job_error *error);
 
 /* 500 or 503, by what the store or the history answered. */
 void call_fail_store(struct call *call, enum status st);

@@ -132,8 +132,8 @@ static void fail_json(struct call *call, const json_error_t *error)
         call_fail(call, 500, "out of memory");
         return;
     }
-    json_t *errors =
-        json_pack("{s:[o]}", "errors", error_item("", error->line, error->column, error->text));
+    json_t *errors = json_pack("{s:[o]}", "errors",
+                               error_item(call, "", error->line, error->column, error->text, NULL));
     call_fail_with(call, 422, errors, "the body is not JSON: line %d, column %d: %s", error->line,
                    error->column, error->text);
 }

@@ -62,14 +62,15 @@ static void release_batch(void *state)
 /* ---- checks ---- */
 
 /* E_NOMEM, or OK: the error is on the list, if that is not full yet. */
-static enum status add_error(struct batch *batch, const char *list, size_t index,
+static enum status add_error(struct call *call, const char *list, size_t index,
                              const struct job_error *error)
 {
+    struct batch *batch = call->state;
     char pointer[sizeof(error->path) + 40];
     if (json_array_size(batch->errors) == ERRORS_MAX)
         return OK;
     snprintf(pointer, sizeof(pointer), "/%s/%zu%s", list, index, error->path);
-    json_t *item = error_item(pointer, error->line, error->column, error->message);
+    json_t *item = job_error_item(call, pointer, error);
     return json_array_append_new(batch->errors, item) == 0 ? OK : E_NOMEM;
 }
 
@@ -148,7 +149,7 @@ static enum status check_item(struct call *call, size_t index)
     enum status st =
         is_put ? check_put(call, item, value, &error) : check_delete(call, item, value, &error);
     return st == OK || st == E_NOMEM ? st
-                                     : add_error(batch, is_put ? "put" : "delete", place, &error);
+                                     : add_error(call, is_put ? "put" : "delete", place, &error);
 }
 
 /* ---- results ---- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "encode.h"
+#include "hint.h"
 #include "job_codec.h"
 #include "server.h"
 
@@ -43,10 +44,25 @@ void call_fail(struct call *call, int status, const char *format, ...)
     strbuf_release(&detail);
 }
 
-json_t *error_item(const char *pointer, int line, int column, const char *message)
+json_t *error_item(const struct call *call, const char *pointer, int line, int column,
+                   const char *message, const char *hint)
 {
-    return json_pack("{s:o, s:i, s:i, s:o}", "pointer", json_words(pointer), "line", line, "column",
-                     column, "message", json_words(message));
+    struct strbuf words;
+    strbuf_init(&words);
+    if (hint)
+        hint_print(call->language, hint, &words);
+    json_t *item = json_pack("{s:o, s:i, s:i, s:o, s:o}", "pointer", json_words(pointer), "line",
+                             line, "column", column, "message", json_words(message), "hint",
+                             json_words_or_null(words.text));
+    strbuf_release(&words);
+    return item;
+}
+
+/* A value of JSON has no line: its column is that in its own text. */
+json_t *job_error_item(const struct call *call, const char *pointer, const struct job_error *error)
+{
+    return error_item(call, pointer, error->line, error->line ? error->column : error->text_column,
+                      error->message, error->hint);
 }
 
 void call_fail_at(struct call *call, const char *pointer, const char *format, ...)
@@ -57,15 +73,15 @@ void call_fail_at(struct call *call, const char *pointer, const char *format, ..
     va_start(args, format);
     strbuf_addv(&detail, message_in(call->language, format), args);
     va_end(args);
-    json_t *errors = json_pack("{s:[o]}", "errors", error_item(pointer, 0, 0, detail.text));
+    json_t *errors =
+        json_pack("{s:[o]}", "errors", error_item(call, pointer, 0, 0, detail.text, NULL));
     send_problem(call, 422, detail.text, errors);
     strbuf_release(&detail);
 }
 
 void call_fail_job(struct call *call, const struct job_error *error)
 {
-    json_t *errors = json_pack("{s:[o]}", "errors",
-                               error_item(error->path, error->line, error->column, error->message));
+    json_t *errors = json_pack("{s:[o]}", "errors", job_error_item(call, error->path, error));
     call_fail_with(call, 422, errors, "%s", error->message);
 }
 

@@ -53,8 +53,9 @@ static struct schedule *read_schedule(struct call *call)
     if (st == E_NOMEM) {
         call_fail(call, 500, "out of memory");
     } else if (st != OK) {
-        json_t *errors =
-            json_pack("{s:[o]}", "errors", error_item("?spec", 0, error.column, error.message));
+        json_t *errors = json_pack(
+            "{s:[o]}", "errors",
+            error_item(call, "?spec", 0, error.column, error.message, message_hint(error.message)));
         call_fail_with(call, 422, errors, "%s", error.message);
     }
     return schedule;

@@ -1,6 +1,7 @@
 #include "status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 const char *status_text(enum status st)
@@ -46,4 +47,17 @@ void parse_error_set(struct parse_error *err, int column, const char *format, ..
     va_start(args, format);
     vsnprintf(err->message, sizeof(err->message), format, args);
     va_end(args);
+}
+
+const char *message_hint(const char *message)
+{
+    const char *hint = NULL;
+    bool in_quotes = false;
+    for (const char *c = message; *c; c++) {
+        if (*c == '"')
+            in_quotes = !in_quotes;
+        if (!in_quotes && !hint && c[0] == ';' && c[1] == ' ' && c[2])
+            hint = c + 2;
+    }
+    return hint;
 }

@@ -31,6 +31,10 @@ struct parse_error {
     char message[240];
 };
 
+/* A message says what is wrong and, where there is something to be done, after a semicolon what:
+ * `unknown unit "x"; use KiB or MiB`. That part of it; NULL: it has none. */
+const char *message_hint(const char *message);
+
 /* Fills *err, which may be NULL. */
 void parse_error_set(struct parse_error *err, int column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

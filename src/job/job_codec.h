@@ -18,6 +18,8 @@ struct job_error {
     int line, column;  /* from 1; 0: unknown */
     char path[96];     /* JSON pointer of the field in its job: /schedules/0; "": the job itself */
     char message[240]; /* with a suggestion where there is one */
+    char hint[160];    /* that suggestion alone; "": there is none */
+    int text_column;   /* in the field's own text, from 1; 0: unknown */
 };
 
 /* Reads a file's text: YAML (one or many documents, or a list of jobs) or JSON (which is YAML).

@@ -47,6 +47,13 @@ static void copy_text(char *to, size_t size, const char *from)
     to[length] = '\0';
 }
 
+/* `message` is what stands behind the field's name. */
+static void set_hint(struct job_error *err, const char *message)
+{
+    const char *hint = message_hint(message);
+    copy_text(err->hint, sizeof(err->hint), hint ? hint : "");
+}
+
 static void set(struct job_error *err, const struct spot *spot, int line, int column,
                 const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 
@@ -60,7 +67,10 @@ static void set(struct job_error *err, const struct spot *spot, int line, int co
     strbuf_reset(&text);
     add_label(spot, &text);
     strbuf_adds(&text, text.length ? ": " : "");
+    size_t label_length = text.length;
     strbuf_addv(&text, format, args);
+    set_hint(err, text.text + label_length);
+    err->text_column = 0;
     copy_text(err->message, sizeof(err->message), text.text);
     strbuf_release(&text);
     err->line = line;
@@ -103,4 +113,6 @@ void spot_set_inside(struct job_error *err, const struct spot *spot,
     else
         set_at(err, spot, node->line, node->column, "%s (at column %d of the text)",
                inside->message, inside->column);
+    set_hint(err, inside->message);
+    err->text_column = inside->column;
 }

@@ -392,6 +392,40 @@ static void test_stats(void **state)
     EXPECT_STATUS(world, 422, "GET /jobs:recent", NULL);
 }
 
+/* ---- hints ---- */
+
+static void test_hints(void **state)
+{
+    static const struct {
+        int line;
+        const char *body, *language, *pointer, *hint; /* hint NULL: none */
+        int column;
+    } cases[] = {
+        {__LINE__, "{\"schedul\":\"@daily\"}", "en", "", "did you mean \"schedule\"?", 0},
+        {__LINE__, "{\"schedul\":\"@daily\"}", "zh", "", "您是否想写 \"schedule\"？", 0},
+        {__LINE__, "{\"schedule\":\"@dayly\",\"command\":[\"a\"]}", "en", "/schedule",
+         "did you mean @daily?", 1},
+        {__LINE__, "{\"schedule\":\"@daily\",\"command\":[\"a\"],\"timeout\":\"5\"}", "zh",
+         "/timeout", "请使用 w、d、h、m 或 s", 2},
+        {__LINE__, "{\"schedule\":\"@daily\",\"command\":\"a\"}", "en", "/command",
+         "for a line of shell use \"shell\" instead of \"command\"", 0},
+        {__LINE__, "{\"schedule\":\"75 * * * *\",\"command\":[\"a\"]}", "en", "/schedule", NULL, 1},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char headers[64];
+        snprintf(headers, sizeof(headers), "Accept-Language: %s\r\n", cases[i].language);
+        struct answer answer = ask_with(world, "PUT /jobs/a", headers, cases[i].body);
+        const char *hint = json_string_value(member(answer.body, "errors.0.hint"));
+        if (answer.status != 422 || !hint != !cases[i].hint ||
+            (hint && strcmp(hint, cases[i].hint) != 0) ||
+            strcmp(member_text(answer.body, "errors.0.pointer"), cases[i].pointer) != 0 ||
+            member_number(answer.body, "errors.0.column") != cases[i].column)
+            fail_msg("line %d: %s", cases[i].line, answer.text);
+        answer_release(&answer);
+    }
+}
+
 /* ---- traces ---- */
 
 static void test_traceparent(void **state)
@@ -438,7 +472,7 @@ int main(void)
         TEST(test_who_sees_what),     TEST(test_history_fails),
         TEST(test_history_is_silent), TEST(test_versions),
         TEST(test_rollback),          TEST(test_stats),
-        TEST(test_traceparent),
+        TEST(test_traceparent),       TEST(test_hints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
