@@ -27,11 +27,11 @@ test: ## build with sanitizers and run every test
 	@tools/build.sh asan
 	@tools/test.sh build/asan
 
-sim: ## simulate a node, and clusters, with faults, for SEEDS=300 from FIRST_SEED=1 on
+sim: ## simulate clusters, with faults, for SEEDS=300 from FIRST_SEED=1 on, in both worlds
 	@tools/deps.sh build test
-	@tools/build.sh asan --target sim_test sim_cluster_test
-	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_test
-	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_cluster_test
+	@tools/build.sh asan --target sim_memory_test sim_etcd_test
+	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_memory_test
+	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_etcd_test
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench

@@ -289,6 +289,7 @@ static void add_take(struct claimer *claimer, struct take_batch *batch, struct o
     take->nonce = ports_new_nonce(claimer->ports);
     take->now_ms = claimer->now.wall.ms;
     snprintf(take->node, sizeof(take->node), "%s", claimer->node);
+    open->is_overdue = false;
     open_runs_move(claimer->runs, open, OPEN_TAKING);
 }
 

@@ -108,6 +108,7 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
     if (!is_elsewhere)
         return;
     open->kill = REASON_NONE;
+    open->is_overdue = false;
     open->begins = 0;
     open->job = job_free(open->job);
     if (!peers_is_alive(&engine->peers, run->node))
@@ -190,6 +191,15 @@ static void take_begun(struct engine *engine, struct open_run *open, const struc
     }
 }
 
+/* A take whose answer is not there yet, or never came. */
+static void take_claimed(struct engine *engine, struct open_run *open, const struct run *run)
+{
+    if (open->is_overdue)
+        sweeper_end(&engine->sweeper, open, run);
+    else
+        follow(engine, open, run, OPEN_CLAIMED);
+}
+
 /* Of runs that this node is busy with, its own steps are the truth; but of a step whose answer was
  * lost, and of those that another node has taken over, the feed tells. */
 static void take_step(struct engine *engine, struct open_run *open, const struct run *run)
@@ -197,7 +207,7 @@ static void take_step(struct engine *engine, struct open_run *open, const struct
     if (open->phase < OPEN_CLAIMED) {
         bool is_old_news = open->phase == OPEN_TAKING && !run->node[0];
         if (run->state == RUN_CLAIMED && strcmp(run->node, engine->config.node) == 0)
-            follow(engine, open, run, OPEN_CLAIMED);
+            take_claimed(engine, open, run);
         else if (!is_ours(engine, run) && !is_old_news)
             follow(engine, open, run, phase_of(engine, run));
         return;

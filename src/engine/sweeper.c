@@ -129,6 +129,7 @@ static void sweep_open(struct sweeper *sweeper)
 /* It was left behind, or it is nobody's, and nobody can take it. */
 static void end(struct sweeper *sweeper, struct open_run *open, bool was_left)
 {
+    open->is_overdue = false;
     char nobody[sizeof(open->run.detail)];
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
     placement_tell_nobody(job ? job->where : NULL, nobody, sizeof(nobody));
@@ -137,6 +138,13 @@ static void end(struct sweeper *sweeper, struct open_run *open, bool was_left)
                   was_left ? "claimed by a node that went away, and not taken over in time"
                            : nobody,
                   sweeper->now.wall);
+}
+
+void sweeper_end(struct sweeper *sweeper, struct open_run *open, const struct run *run)
+{
+    bool was_left = open->run.state == RUN_CLAIMED;
+    open->run = *run;
+    end(sweeper, open, was_left);
 }
 
 static void ends_done(struct store_request *request, enum status st)
@@ -149,9 +157,9 @@ static void ends_done(struct store_request *request, enum status st)
         if (!open || open->phase != OPEN_TAKING)
             continue;
         if (st == OK && take->taken) {
-            open->run = take->run;
-            end(sweeper, open, take->from_nonce);
+            sweeper_end(sweeper, open, &take->run);
         } else {
+            open->is_overdue = st == E_UNKNOWN; /* then the feed may still tell of it */
             open_runs_move(sweeper->runs, open, take->from_nonce ? OPEN_LEFT : OPEN_WAITING);
             look_again(sweeper, RETRY_AFTER_MS);
         }
@@ -185,6 +193,7 @@ static void add_end(struct sweeper *sweeper, struct end_batch **batch, struct op
     take->nonce = ports_new_nonce(sweeper->ports);
     take->now_ms = sweeper->now.wall.ms;
     snprintf(take->node, sizeof(take->node), "%s", sweeper->node);
+    open->is_overdue = true;
     open_runs_move(sweeper->runs, open, OPEN_TAKING);
     if ((*batch)->request.count == BATCH) {
         send_ends(sweeper, *batch);

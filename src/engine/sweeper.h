@@ -35,6 +35,9 @@ void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, con
 /* Looks around if there is a reason to; it costs as much as other nodes have runs. */
 void sweeper_sweep(struct sweeper *sweeper);
 
+/* A run that is_overdue has been taken, as the store tells: it is MISSED. */
+void sweeper_end(struct sweeper *sweeper, struct open_run *open, const struct run *run);
+
 int64_t sweeper_wake_at(const struct sweeper *sweeper);
 
 #endif

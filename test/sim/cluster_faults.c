@@ -2,47 +2,23 @@
 #include <stdlib.h>
 
 #include "any_job.h"
-#include "cluster.h"
-
-enum fault_kind {
-    FAULT_KILL,
-    FAULT_KILL_SOON,
-    FAULT_KILL_AT,
-    FAULT_PAUSE_AT,
-    FAULT_CUT_COMPACT,
-    FAULT_STOP,
-    FAULT_PAUSE,
-    FAULT_REBOOT,
-    FAULT_CLOCK,
-    FAULT_CUT_OFF,
-    FAULT_CUT_ONE,
-    FAULT_RESET,
-    FAULT_SLOW,
-    FAULT_MEMBER_DOWN,
-    FAULT_NO_LEADER,
-    FAULT_NO_QUORUM,
-    FAULT_LAG,
-    FAULT_COMPACT,
-    FAULT_LEASE,
-    FAULT_FULL,
-    FAULT_STUCK_WATCH,
-    FAULT_EXECUTOR_AWAY,
-    FAULT_EXECUTOR_SLOW,
-    FAULT_HISTORY,
-    FAULT_KINDS,
-};
+#include "world.h"
 
 static const char *const names[] = {
     [FAULT_KILL] = "agent killed",
     [FAULT_KILL_SOON] = "agent killed in the middle of something",
     [FAULT_KILL_AT] = "agent killed in a state of a run",
     [FAULT_PAUSE_AT] = "machine paused in a state of a run",
-    [FAULT_CUT_COMPACT] = "cut off from etcd, which is compacted",
+    [FAULT_OVERTAKEN] = "machine paused with a claim, until that is taken over",
     [FAULT_STOP] = "agent stopped",
     [FAULT_PAUSE] = "machine paused",
     [FAULT_REBOOT] = "machine rebooted",
     [FAULT_CLOCK] = "clock set",
-    [FAULT_CUT_OFF] = "cut off from etcd",
+    [FAULT_CLOCKS] = "all clocks set",
+    [FAULT_CUT_OFF] = "cut off from the store",
+    [FAULT_CUT_COMPACT] = "cut off from the store, which is compacted",
+    [FAULT_LOST_ANSWERS] = "answers of the store lost",
+    [FAULT_LOST_BEGIN] = "all that the store tells is lost, from a begin on",
     [FAULT_CUT_ONE] = "cut off from one member",
     [FAULT_RESET] = "connections reset",
     [FAULT_SLOW] = "slow network",
@@ -52,39 +28,76 @@ static const char *const names[] = {
     [FAULT_LAG] = "member lags",
     [FAULT_COMPACT] = "compaction",
     [FAULT_LEASE] = "lease lost",
-    [FAULT_FULL] = "etcd is full",
+    [FAULT_TOPPLE] = "leases of leaders lost, one after the other",
+    [FAULT_FULL] = "store is full",
     [FAULT_STUCK_WATCH] = "watch tells nothing",
     [FAULT_EXECUTOR_AWAY] = "executor away",
     [FAULT_EXECUTOR_SLOW] = "executor slow",
     [FAULT_HISTORY] = "history away or slow",
 };
 
-/* One that will come right again. */
-struct fault {
-    struct task task;
-    struct cluster *cluster;
-    enum fault_kind kind;
-    int node, member;
-    TAILQ_ENTRY(fault) link;
+/* ---- which ---- */
+
+/* By chance alone faults are seldom at the right place: so there are lives with those that meet a
+ * run between its claim and its start, or the clocks, or the election. */
+static const enum fault_kind races[] = {FAULT_KILL_SOON,  FAULT_KILL_AT,      FAULT_PAUSE_AT,
+                                        FAULT_PAUSE_AT,   FAULT_OVERTAKEN,    FAULT_OVERTAKEN,
+                                        FAULT_LOST_BEGIN, FAULT_LOST_ANSWERS, FAULT_LOST_BEGIN,
+                                        FAULT_LEASE,      FAULT_EXECUTOR_SLOW};
+static const enum fault_kind clocks[] = {FAULT_CLOCK,  FAULT_CLOCK,   FAULT_CLOCKS, FAULT_CLOCKS,
+                                         FAULT_CLOCKS, FAULT_HISTORY, FAULT_KILL,   FAULT_RESET};
+static const enum fault_kind leaders[] = {FAULT_TOPPLE, FAULT_TOPPLE, FAULT_TOPPLE, FAULT_LEASE,
+                                          FAULT_KILL,   FAULT_STOP,   FAULT_SLOW,   FAULT_RESET};
+
+static const struct {
+    const char *name;
+    const enum fault_kind *kinds; /* NULL: all from `first` on */
+    size_t count;
+    enum fault_kind first;
+} mixes[] = {
+    [MIX_ANY] = {"any", NULL, FAULT_KINDS, FAULT_KILL},
+    [MIX_RACES] = {"races", races, sizeof(races) / sizeof(races[0]), FAULT_KILL},
+    [MIX_CLOCKS] = {"clocks", clocks, sizeof(clocks) / sizeof(clocks[0]), FAULT_KILL},
+    [MIX_STORE] = {"store", NULL, FAULT_KINDS - FAULT_CUT_OFF, FAULT_CUT_OFF},
+    [MIX_PEOPLE] = {"people", NULL, FAULT_KINDS, FAULT_KILL},
+    [MIX_LEADERS] = {"leaders", leaders, sizeof(leaders) / sizeof(leaders[0]), FAULT_KILL},
 };
 
-static enum fault_kind kind_of(uint64_t *random)
+const char *fault_mix_name(enum fault_mix mix)
 {
-    return (enum fault_kind)any_below(random, FAULT_KINDS);
+    return mixes[mix].name;
 }
 
-const char *fault_name(uint64_t random)
+static int64_t any_while_ms(uint64_t *random)
 {
-    return names[kind_of(&random)];
+    int64_t sort = any_below(random, 10);
+    return 1 + any_below(random, sort < 4 ? 3 * SECOND : sort < 8 ? 20 * SECOND : 3 * MINUTE);
+}
+
+/* All that the number says of a fault, but for what its kind draws from it afterwards. */
+static void choose(const struct cluster *cluster, enum fault_mix mix, uint64_t *random,
+                   struct fault *fault, int64_t *ret_while_ms)
+{
+    int64_t index = any_below(random, (int64_t)mixes[mix].count);
+    fault->kind = mixes[mix].kinds ? mixes[mix].kinds[index]
+                                   : (enum fault_kind)((int64_t)mixes[mix].first + index);
+    fault->node = (int)any_below(random, cluster->node_count);
+    fault->member = (int)any_below(random, 3);
+    *ret_while_ms = any_while_ms(random);
+}
+
+void fault_describe(const struct cluster *cluster, enum fault_mix mix, uint64_t random,
+                    struct strbuf *ret)
+{
+    struct fault fault = {0};
+    int64_t while_ms;
+    choose(cluster, mix, &random, &fault, &while_ms);
+    strbuf_addf(ret, "%s (node-%d, or member %d; for %lld.%03d s if it lasts)", names[fault.kind],
+                fault.node + 1, fault.member + 1, (long long)while_ms / 1000,
+                (int)(while_ms % 1000));
 }
 
 /* ---- coming right ---- */
-
-static void cut(struct cluster *cluster, int node, unsigned cuts)
-{
-    for (int member = 0; member < NET_MEMBERS; member++)
-        net_set_cuts(&cluster->net, node, member, cuts);
-}
 
 static void set_right(struct cluster *cluster, struct loop *machine)
 {
@@ -97,38 +110,16 @@ static void heal(struct fault *fault)
     struct cluster *cluster = fault->cluster;
     struct node *node = &cluster->nodes[fault->node];
     stage_log(&cluster->stage, "heals: %s, %s", names[fault->kind], node->name);
-    switch (fault->kind) {
+    switch ((int)fault->kind) {
     case FAULT_PAUSE:
         machine_resume(&node->machine);
         break;
     case FAULT_CLOCK:
         set_right(cluster, &node->machine);
         break;
-    case FAULT_CUT_COMPACT:
-        etcd_model_compact(&cluster->etcd.model, cluster->etcd.model.revision);
-        cut(cluster, fault->node, 0);
-        break;
-    case FAULT_CUT_OFF:
-        cut(cluster, fault->node, 0);
-        break;
-    case FAULT_CUT_ONE:
-        net_set_cuts(&cluster->net, fault->node, fault->member, 0);
-        break;
-    case FAULT_SLOW:
-        cluster->net.latency_ms[fault->node] = cluster->latency_ms;
-        break;
-    case FAULT_NO_QUORUM:
-        etcd_serve_set_down(&cluster->etcd, (fault->member + 1) % NET_MEMBERS, false);
-        etcd_serve_set_down(&cluster->etcd, fault->member, false);
-        break;
-    case FAULT_MEMBER_DOWN:
-        etcd_serve_set_down(&cluster->etcd, fault->member, false);
-        break;
-    case FAULT_LAG:
-        cluster->net.lag_ms[fault->member] = 0;
-        break;
-    case FAULT_FULL:
-        cluster->etcd.model.is_full = false;
+    case FAULT_CLOCKS:
+        for (int i = 0; i < cluster->node_count; i++)
+            set_right(cluster, &cluster->nodes[i].machine);
         break;
     case FAULT_EXECUTOR_AWAY:
         executor_set_away(node, false);
@@ -140,18 +131,8 @@ static void heal(struct fault *fault)
         node->history_down = false;
         node->history_latency_ms = 0;
         break;
-    case FAULT_KILL:
-    case FAULT_KILL_SOON:
-    case FAULT_KILL_AT:
-    case FAULT_PAUSE_AT:
-    case FAULT_STOP:
-    case FAULT_REBOOT:
-    case FAULT_RESET:
-    case FAULT_NO_LEADER:
-    case FAULT_COMPACT:
-    case FAULT_LEASE:
-    case FAULT_STUCK_WATCH:
-    case FAULT_KINDS:
+    default:
+        world_mend(cluster, fault);
         break;
     }
 }
@@ -171,12 +152,6 @@ static void on_heal(struct task *task)
 }
 
 /* ---- going wrong ---- */
-
-static int64_t any_while_ms(uint64_t *random)
-{
-    int64_t sort = any_below(random, 10);
-    return 1 + any_below(random, sort < 4 ? 3 * SECOND : sort < 8 ? 20 * SECOND : 3 * MINUTE);
-}
 
 static void down_for(struct node *node, uint64_t *random)
 {
@@ -204,6 +179,19 @@ static int64_t any_step_ms(uint64_t *random)
     return any_chance(random, 50) ? ms : -ms;
 }
 
+static void set_clock(struct node *node, int64_t by_ms)
+{
+    node->machine.ahead_ms += by_ms;
+    node_wake(node);
+}
+
+/* As a bad time server does. */
+static void set_all_clocks(struct cluster *cluster, int64_t by_ms)
+{
+    for (int i = 0; i < cluster->node_count; i++)
+        set_clock(&cluster->nodes[i], by_ms);
+}
+
 static enum run_state any_state(uint64_t *random)
 {
     static const enum run_state states[] = {RUN_CLAIMED, RUN_CLAIMED, RUN_BEGUN, RUN_BEGUN, RUN_OK};
@@ -213,7 +201,7 @@ static enum run_state any_state(uint64_t *random)
 static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random)
 {
     struct node *node = &cluster->nodes[fault->node];
-    switch (fault->kind) {
+    switch ((int)fault->kind) {
     case FAULT_KILL:
         node_kill(node);
         down_for(node, random);
@@ -226,6 +214,10 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
         node->trap = fault->kind == FAULT_KILL_AT ? TRAP_CRASH : TRAP_FREEZE;
         node->trap_at = any_state(random);
         break;
+    case FAULT_OVERTAKEN:
+        node->trap = TRAP_FREEZE_UNTIL_TAKEN;
+        node->trap_at = RUN_CLAIMED;
+        break;
     case FAULT_STOP:
         node_stop(node);
         down_for(node, random);
@@ -237,52 +229,10 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
         reboot(node, random);
         break;
     case FAULT_CLOCK:
-        node->machine.ahead_ms += any_step_ms(random);
-        node_wake(node);
+        set_clock(node, any_step_ms(random));
         break;
-    case FAULT_CUT_COMPACT:
-    case FAULT_CUT_OFF:
-        cut(cluster, fault->node, 1 + (unsigned)any_below(random, 3));
-        break;
-    case FAULT_CUT_ONE:
-        net_set_cuts(&cluster->net, fault->node, fault->member, 1 + (unsigned)any_below(random, 3));
-        break;
-    case FAULT_RESET:
-        net_reset(&cluster->net, fault->node);
-        break;
-    case FAULT_SLOW:
-        cluster->net.latency_ms[fault->node] = any_below(random, 900);
-        break;
-    case FAULT_NO_QUORUM:
-        etcd_serve_set_down(&cluster->etcd, (fault->member + 1) % NET_MEMBERS, true);
-        etcd_serve_set_down(&cluster->etcd, fault->member, true);
-        break;
-    case FAULT_MEMBER_DOWN:
-        etcd_serve_set_down(&cluster->etcd, fault->member, true);
-        break;
-    case FAULT_NO_LEADER:
-        etcd_serve_lose_leader(&cluster->etcd, 300 + any_below(random, 8 * SECOND));
-        break;
-    case FAULT_LAG:
-        cluster->net.lag_ms[fault->member] = any_below(random, 3 * SECOND);
-        break;
-    case FAULT_COMPACT:
-        etcd_model_compact(&cluster->etcd.model,
-                           cluster->etcd.model.revision - any_below(random, 20));
-        break;
-    case FAULT_LEASE:
-        if (cluster->etcd.model.lease_count)
-            etcd_serve_expire(
-                &cluster->etcd,
-                cluster->etcd.model
-                    .leases[any_below(random, (int64_t)cluster->etcd.model.lease_count)]
-                    .id);
-        break;
-    case FAULT_FULL:
-        cluster->etcd.model.is_full = true;
-        break;
-    case FAULT_STUCK_WATCH:
-        etcd_serve_stick(&cluster->etcd, fault->node);
+    case FAULT_CLOCKS:
+        set_all_clocks(cluster, any_step_ms(random));
         break;
     case FAULT_EXECUTOR_AWAY:
         executor_set_away(node, true);
@@ -294,24 +244,23 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
         node->history_down = any_chance(random, 60);
         node->history_latency_ms = node->history_down ? 0 : any_below(random, 10 * SECOND);
         break;
-    case FAULT_KINDS:
+    default:
+        world_break(cluster, fault, random);
         break;
     }
 }
 
-void fault_happen(struct cluster *cluster, uint64_t seed)
+void fault_happen(struct cluster *cluster, enum fault_mix mix, uint64_t seed)
 {
     uint64_t random = seed;
+    int64_t while_ms;
     struct fault *fault = calloc(1, sizeof(*fault));
     if (!fault)
         abort();
     task_init(&fault->task, NULL, on_heal);
     fault->cluster = cluster;
-    fault->kind = kind_of(&random);
-    fault->node = (int)any_below(&random, cluster->node_count);
-    fault->member = (int)any_below(&random, NET_MEMBERS);
+    choose(cluster, mix, &random, fault, &while_ms);
     TAILQ_INSERT_TAIL(&cluster->faults_now, fault, link);
-    int64_t while_ms = any_while_ms(&random);
     stage_log(&cluster->stage, "FAULT: %s, %s, for %lld ms", names[fault->kind],
               cluster->nodes[fault->node].name, (long long)while_ms);
     cluster->faults++;
@@ -327,15 +276,12 @@ void fault_heal_all(struct cluster *cluster)
         heal(fault);
         fault_free(fault);
     }
-    cluster->etcd.model.is_full = false;
-    for (int i = 0; i < NET_MEMBERS; i++) {
-        etcd_serve_set_down(&cluster->etcd, i, false);
-        cluster->net.lag_ms[i] = 0;
-    }
+    world_mend_all(cluster);
     for (int i = 0; i < cluster->node_count; i++) {
         struct node *node = &cluster->nodes[i];
         node->machine.crash_in = 0;
         node->trap = TRAP_NONE;
+        node->thaws_when_taken = false;
         task_stop(&cluster->stage, &node->freeze);
         if (node->machine.is_paused)
             machine_resume(&node->machine);

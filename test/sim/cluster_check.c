@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster.h"
+#include "world.h"
 
 static int64_t right_ms(const struct cluster *cluster)
 {
@@ -36,12 +36,23 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
                    (long long)(cluster->stage.now_ms - known->since_ms) / 1000);
 }
 
+/* Also of a run that is thought to be lost: the node that has it knows better. */
+static bool has_process(const struct cluster *cluster, const struct known_job *job)
+{
+    for (size_t i = 0; i < cluster->child_count; i++)
+        if (&cluster->jobs[cluster->children[i]->job] == job &&
+            child_is_alive(cluster->children[i], MINUTE))
+            return true;
+    return false;
+}
+
 /* When the next tick of the job is due. */
-static int64_t due_ms(const struct known_job *job, const struct ledger_epoch *epoch)
+static int64_t due_ms(const struct cluster *cluster, const struct known_job *job,
+                      const struct ledger_epoch *epoch)
 {
     if (!epoch->delay_ms)
         return ledger_next_tick(epoch, job->cursor_ms);
-    if (job->open_runs)
+    if (job->open_runs || has_process(cluster, job))
         return NEVER_MS;
     int64_t since_ms = job->last_end_ms > job->cursor_ms ? job->last_end_ms : job->cursor_ms;
     return since_ms + epoch->delay_ms + 999;
@@ -52,7 +63,7 @@ static void check_due(struct cluster *cluster, const struct known_job *job, bool
     if (!job->revision || job->deleted)
         return;
     const struct ledger_epoch *epoch = &job->epochs[job->epoch_count - 1];
-    int64_t tick_ms = due_ms(job, epoch);
+    int64_t tick_ms = due_ms(cluster, job, epoch);
     int64_t grace_ms = 3 * SECOND + (epoch->paused ? HOUR : 0);
     if (epoch->schedules.count)
         grace_ms += schedule_jitter_ms(epoch->schedules.items[0]);
@@ -119,12 +130,32 @@ static void fail(void *context, const char *what)
     stage_fail(context, "%s", what);
 }
 
+/* A job that has had @reboot from the first: each boot since has been dealt with. */
+static void check_reboots(struct cluster *cluster, const struct known_job *job,
+                          const struct ledger_cover *covers, size_t count)
+{
+    const struct ledger_epoch *epoch = &job->epochs[0];
+    if (epoch->schedules.count != 1 || schedule_kind(epoch->schedules.items[0]) != SCHEDULE_REBOOT)
+        return;
+    for (size_t i = 0; i < cluster->boot_tick_count; i++) {
+        int64_t tick_ms = cluster->boot_ticks_ms[i];
+        bool is_covered = tick_ms <= epoch->from_ms || tick_ms > epoch->to_ms;
+        for (size_t k = 0; k < count && !is_covered; k++)
+            is_covered = covers[k].from_ms <= tick_ms && covers[k].to_ms >= tick_ms;
+        if (!is_covered)
+            stage_fail(&cluster->stage, "%s: the boot at %lld has no end", job->name,
+                       (long long)tick_ms / 1000);
+    }
+}
+
 static void check_ledger(struct cluster *cluster, const struct known_job *job)
 {
     size_t count;
     struct ledger_cover *covers = covers_of(cluster, job, &count);
     struct ledger_check check = {job->name, fail, &cluster->stage};
     ledger_check(&check, job->epochs, job->epoch_count, covers, count);
+    if (job->epoch_count)
+        check_reboots(cluster, job, covers, count);
     free(covers);
 }
 
@@ -172,37 +203,11 @@ static void check_records(struct cluster *cluster)
     }
 }
 
-/* A run that was lost with a machine which is gone: it may come back, for all that peal knows. */
-static bool is_kept(const struct cluster *cluster, const struct model_key *key)
+bool may_stay_lost(const struct cluster *cluster, const struct id *run_id)
 {
-    static const char prefix[] = "/peal/runs/";
-    char text[64];
-    struct id id;
-    snprintf(text, sizeof(text), "%.*s", (int)key->length, (const char *)key->bytes);
-    if (strncmp(text, prefix, strlen(prefix)) != 0 || id_parse(text + strlen(prefix), &id) != OK)
-        return false;
-    const struct known_run *known = find_run(cluster, &id);
+    const struct known_run *known = find_run(cluster, run_id);
     return known && known->run.state == RUN_LOST &&
            cluster->nodes[atoi(known->run.node + strlen("node-")) - 1].is_gone;
-}
-
-/* What may stay in etcd when nothing is under way. */
-static void check_keys(struct cluster *cluster)
-{
-    static const char *const lasting[] = {"/peal/jobs/",   "/peal/cursors/", "/peal/nodes/",
-                                          "/peal/leader/", "/peal/metas/",   "/peal/epoch",
-                                          "/peal/probe"};
-    const struct etcd_model *model = &cluster->etcd.model;
-    for (size_t i = 0; i < model->key_count; i++) {
-        const struct model_key *key = model->keys[i];
-        bool may_stay = !etcd_model_get(model, key->bytes, key->length) || is_kept(cluster, key);
-        for (size_t k = 0; k < sizeof(lasting) / sizeof(lasting[0]); k++)
-            may_stay |= key->length >= strlen(lasting[k]) &&
-                        memcmp(key->bytes, lasting[k], strlen(lasting[k])) == 0;
-        if (!may_stay)
-            stage_fail(&cluster->stage, "%.*s stays in etcd", (int)key->length,
-                       (const char *)key->bytes);
-    }
 }
 
 void check_end(struct cluster *cluster)
@@ -214,7 +219,7 @@ void check_end(struct cluster *cluster)
         if (!node_is_up(node) && !node->is_gone)
             stage_fail(&cluster->stage, "%s does not come up", node->name);
     }
-    check_keys(cluster);
+    world_check_rest(cluster);
     for (size_t i = 0; i < cluster->child_count; i++)
         check_child(cluster, cluster->children[i]);
     check_records(cluster);

@@ -12,9 +12,11 @@
 static struct loop *running;
 
 enum {
-    SEQUENCE_BITS = 36, /* of a key in the heap; the time is above */
+    SEQUENCE_BITS = 30, /* of a key in the heap: so many tasks; the time is above: a hundred days */
     AT_ONCE = 200000,   /* tasks at one instant; more is a busy loop */
 };
+
+static const int64_t LATEST_MS = (INT64_MAX >> SEQUENCE_BITS) - 1;
 
 static void task_moved(void *item, uint32_t place)
 {
@@ -24,6 +26,7 @@ static void task_moved(void *item, uint32_t place)
 void stage_init(struct stage *stage, uint64_t seed)
 {
     *stage = (struct stage){.seed = seed, .random = seed};
+    running = NULL; /* a play that failed may have left somebody there */
     heap_init(&stage->tasks, task_moved);
 }
 
@@ -77,22 +80,26 @@ void stage_log(struct stage *stage, const char *format, ...)
         puts(line);
 }
 
+static void print_end(const struct stage *stage, const char *what)
+{
+    size_t first = stage->log_count > STAGE_LOG_LINES ? stage->log_count - STAGE_LOG_LINES : 0;
+    for (size_t i = first; i < stage->log_count; i++)
+        printf("%s\n", stage->log[i % STAGE_LOG_LINES]);
+    printf("FAILED with seed %llu at %lld.%03d s: %s\n", (unsigned long long)stage->seed,
+           (long long)stage->now_ms / 1000, (int)(stage->now_ms % 1000), what);
+    fflush(stdout);
+}
+
 void stage_fail(struct stage *stage, const char *format, ...)
 {
-    if (!stage->is_quiet) {
-        size_t first = stage->log_count > STAGE_LOG_LINES ? stage->log_count - STAGE_LOG_LINES : 0;
-        for (size_t i = first; i < stage->log_count; i++)
-            printf("%s\n", stage->log[i % STAGE_LOG_LINES]);
-        printf("FAILED with seed %llu at %lld.%03d s: ", (unsigned long long)stage->seed,
-               (long long)stage->now_ms / 1000, (int)(stage->now_ms % 1000));
-        va_list args;
-        va_start(args, format);
-        vprintf(format, args);
-        va_end(args);
-        printf("\n");
-        fflush(stdout);
-    }
-    stage->failed(stage->context);
+    char what[STAGE_LOG_TEXT];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    if (!stage->is_quiet)
+        print_end(stage, what);
+    stage->failed(stage->context, what);
     _Exit(1);
 }
 
@@ -121,8 +128,8 @@ void task_at(struct stage *stage, struct task *task, int64_t at_ms)
 {
     if (at_ms < stage->now_ms)
         at_ms = stage->now_ms;
-    if (at_ms > INT64_MAX >> SEQUENCE_BITS) /* no life is so long */
-        at_ms = INT64_MAX >> SEQUENCE_BITS;
+    if (at_ms > LATEST_MS) /* nobody lives so long */
+        at_ms = LATEST_MS;
     int64_t key = at_ms << SEQUENCE_BITS | (int64_t)++stage->task_count;
     if (task->is_put_off)
         task_stop(stage, task);

@@ -94,6 +94,7 @@ static enum status start(struct executor *executor, const struct run *run, const
 {
     struct node *node = of_executor(executor);
     struct stage *stage = node->machine.stage;
+    node->deeds++;
     if (node->machine.is_ghost)
         stage_fail(stage, "a dead agent starts something");
     if (node->executor_away)
@@ -129,6 +130,7 @@ static void kill_child(struct executor *executor, const struct id *run_id, enum 
     struct stage *stage = node->machine.stage;
     struct child *child = find_child(node, run_id);
     (void)reason;
+    node->deeds++;
     if (node->machine.is_ghost || node->executor_away || !child || child->ended || child->is_asked)
         return;
     child->killed = true;
@@ -180,9 +182,8 @@ static bool tell(struct child *child, struct executor_event *ret)
     return true;
 }
 
-static bool next_event(struct executor *executor, struct executor_event *ret)
+static bool find_event(struct node *node, struct executor_event *ret)
 {
-    struct node *node = of_executor(executor);
     struct child *child;
     *ret = (struct executor_event){0};
     if (node->tell_gone) {
@@ -201,6 +202,14 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     node->tell_ready = false;
     ret->kind = EXECUTOR_READY;
     return true;
+}
+
+static bool next_event(struct executor *executor, struct executor_event *ret)
+{
+    struct node *node = of_executor(executor);
+    bool is_there = find_event(node, ret);
+    node->deeds += is_there;
+    return is_there;
 }
 
 static const struct executor_ops ops = {start, kill_child, acknowledge, next_event};

@@ -77,6 +77,7 @@ static void append(struct history *history, struct history_append *request)
 {
     struct node *node = of_history(history);
     struct stage *stage = node->machine.stage;
+    node->deeds++;
     struct pending_append *pending = calloc(1, sizeof(*pending));
     if (!pending)
         abort();
@@ -94,6 +95,7 @@ static void dispatch(struct history *history)
     struct pending_append *pending;
     while ((pending = TAILQ_FIRST(&node->appends)) && pending->is_answered) {
         TAILQ_REMOVE(&node->appends, pending, link);
+        node->deeds++;
         pending->append->done(pending->append, pending->answer);
         free(pending);
     }

@@ -44,7 +44,7 @@ static void wish_free(struct wish *wish)
     free(wish);
 }
 
-/* An acknowledged change is in etcd, whatever has changed since. */
+/* An acknowledged change is in the store, whatever has changed since. */
 static void check_put(const struct wish *wish)
 {
     const struct store_put_job *put = &wish->item.put;
@@ -110,8 +110,8 @@ static struct job *new_definition(struct cluster *cluster, struct known_job *job
     struct job_error error = {0};
     strbuf_init(&yaml);
     job_list_init(&list);
-    any_job_write(random, now_ms, job->name, ++job->versions, true, &yaml);
-    if (any_chance(random, 15))
+    any_job_write(random, now_ms, job->name, ++job->versions, cluster->is_dense, &yaml);
+    if (any_chance(random, cluster->picky))
         strbuf_addf(&yaml, "where: zone=%s\n", any_chance(random, 50) ? "a" : "b");
     if (jobs_decode_text(yaml.text, yaml.length, "UTC", cluster->zones, &list, &error) != OK ||
         list.count != 1)
@@ -178,7 +178,7 @@ static void pause_or_resume(struct node *node, struct known_job *job, uint64_t *
     *(was_paused ? &definition->resumed_ms : &definition->paused_ms) = wall_of(node);
     stage_log(node->machine.stage, "%s %s", was_paused ? "resume" : "pause", job->name);
     put(node, job, definition, -1, random);
-    definition->paused = was_paused; /* until it is seen in etcd */
+    definition->paused = was_paused; /* until it is seen in the store */
     definition->paused_ms = paused_ms;
     definition->resumed_ms = resumed_ms;
 }
@@ -199,6 +199,18 @@ static void delete_or_restore(struct node *node, struct known_job *job, uint64_t
     stage_log(node->machine.stage, "%s %s", before_ms ? "restore" : "delete", job->name);
     put(node, job, job->definition, before_ms ? wall_of(node) : -1, random);
     job->definition->deleted_ms = before_ms;
+}
+
+/* For good: its place is taken by another one. */
+static void purge(struct node *node, struct known_job *job)
+{
+    struct wish *wish = wish_new(node->cluster, STORE_PUT_JOB, job);
+    wish->item.put = (struct store_put_job){
+        .uid = job->uid, .purge = true, .expected_revision = -1, .cursor_ms = -1};
+    stage_log(node->machine.stage, "purge %s", job->name);
+    job->is_purged = true;
+    submit(node, wish);
+    people_add_job(node->cluster);
 }
 
 /* ---- runs and nodes ---- */
@@ -252,36 +264,82 @@ static void drain(struct node *through, const struct node *node, bool is_drained
     submit(through, wish);
 }
 
+enum deed {
+    DEED_KILL,
+    DEED_DRAIN,
+    DEED_TRIGGER,
+    DEED_PAUSE,
+    DEED_SKIP,
+    DEED_EDIT,
+    DEED_DELETE,
+};
+
+static const struct {
+    int percent; /* and all before */
+    const char *name;
+} deeds[] = {
+    [DEED_KILL] = {15, "a run is killed"},
+    [DEED_DRAIN] = {22, "a node is drained, or undrained"},
+    [DEED_TRIGGER] = {45, "a job is triggered"},
+    [DEED_PAUSE] = {65, "a job is paused, or resumed"},
+    [DEED_SKIP] = {75, "the next tick of a job is skipped"},
+    [DEED_EDIT] = {90, "a job is edited"},
+    [DEED_DELETE] = {100, "a job is deleted, or restored, or purged"},
+};
+
+static enum deed any_deed(uint64_t *random)
+{
+    int64_t what = any_below(random, 100);
+    enum deed deed = DEED_KILL;
+    while (what >= deeds[deed].percent)
+        deed++;
+    return deed;
+}
+
+void people_describe(uint64_t random, struct strbuf *ret)
+{
+    strbuf_adds(ret, deeds[any_deed(&random)].name);
+}
+
+/* A job that is paused or deleted is brought back first. */
+static void act_on(struct node *node, struct known_job *job, enum deed deed, uint64_t *random)
+{
+    if (job->is_busy || job->is_purged)
+        return;
+    if (!job->revision)
+        edit(node, job, random);
+    else if (job->definition->deleted_ms && any_chance(random, 20))
+        purge(node, job);
+    else if (job->definition->deleted_ms)
+        delete_or_restore(node, job, random);
+    else if (deed == DEED_TRIGGER)
+        trigger(node, job, random);
+    else if (deed == DEED_PAUSE || job->definition->paused)
+        pause_or_resume(node, job, random);
+    else if (deed == DEED_SKIP)
+        skip_next(node, job, random);
+    else if (deed == DEED_EDIT)
+        edit(node, job, random);
+    else
+        delete_or_restore(node, job, random);
+}
+
 void people_act(struct cluster *cluster, uint64_t seed)
 {
     uint64_t random = seed;
+    enum deed deed = any_deed(&random);
     struct known_job *job = &cluster->jobs[any_below(&random, (int64_t)cluster->job_count)];
     struct node *node = any_node(cluster, &random);
-    int64_t what = any_below(&random, 100);
     cluster->requests++;
     if (!node)
         return;
-    if (what < 15)
+    if (deed == DEED_KILL)
         kill_any(node, &random);
-    else if (what < 22)
+    else if (deed == DEED_DRAIN)
         drain(node, &cluster->nodes[any_below(&random, cluster->node_count)],
               any_chance(&random, 40));
-    else if (job->is_busy)
-        return;
-    else if (!job->revision)
-        edit(node, job, &random);
-    else if (job->definition->deleted_ms)
-        delete_or_restore(node, job, &random);
-    else if (what < 45)
-        trigger(node, job, &random);
-    else if (what < 65 || job->definition->paused)
-        pause_or_resume(node, job, &random);
-    else if (what < 75)
-        skip_next(node, job, &random);
-    else if (what < 90)
-        edit(node, job, &random);
     else
-        delete_or_restore(node, job, &random);
+        act_on(node, job, deed, &random);
 }
 
 void people_delete_all(struct cluster *cluster)

@@ -1,5 +1,5 @@
-/* What must hold at every step: read from what is in etcd, at the moment it gets there, and from
- * the processes, at the moment they are made. */
+/* What must hold at every step: read from what is in the store, at the moment it gets there, and
+ * from the processes, at the moment they are made. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "cluster.h"
 #include "hash.h"
 #include "job_codec.h"
-#include "store_etcd_value.h"
 
 enum { WINDOW_MS = 5000 };
 
@@ -74,57 +73,54 @@ static bool is_open(const struct run *run)
 
 /* ---- jobs ---- */
 
-static void see_job(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)
+static struct ledger_epoch *add_epoch(struct known_job *job)
+{
+    job->epochs = realloc(job->epochs, (job->epoch_count + 1) * sizeof(*job->epochs));
+    if (!job->epochs)
+        abort();
+    return &job->epochs[job->epoch_count++];
+}
+
+void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *json,
+                    int64_t revision, int64_t moment)
 {
     struct known_job *job = find_job(cluster, uid);
-    struct job_row row = {.uid = *uid};
     struct job_error error;
-    char *name, *json;
-    if (!kv->version) {
+    if (!json) {
         job->revision = 0;
         job->deleted = true;
         return;
     }
-    if (value_read_job(kv, &row, &name, &json) != OK)
-        stage_fail(&cluster->stage, "%s can't be read", job->name);
     job->definition = job_free(job->definition);
     if (job_decode_stored(json, cluster->zones, &job->definition, &error) != OK)
         stage_fail(&cluster->stage, "%s is stored unreadable", job->name);
-    if (job->epoch_count && job->cursor_revision == kv->mod_revision) /* moved by the change */
+    if (job->epoch_count && job->cursor_moment == moment) /* moved by the change */
         job->epochs[job->epoch_count - 1].to_ms = job->before_ms;
-    job->epochs = realloc(job->epochs, (job->epoch_count + 1) * sizeof(*job->epochs));
-    struct ledger_epoch *epoch = &job->epochs[job->epoch_count++];
+    struct ledger_epoch *epoch = add_epoch(job);
     if (ledger_epoch_init(epoch, job->definition, cluster->zones, job->cursor_ms) != OK)
         stage_fail(&cluster->stage, "%s has unreadable schedules", job->name);
-    epoch->revision = job->revision = row.revision;
-    epoch->paused = job->paused = row.paused;
-    epoch->deleted = job->deleted = row.deleted;
+    epoch->revision = job->revision = revision;
+    epoch->paused = job->paused = job->definition->paused;
+    epoch->deleted = job->deleted = job->definition->deleted_ms != 0;
     job->overlap = job->definition->overlap;
-    stage_log(&cluster->stage, "etcd: %s revision %lld version %d%s%s", job->name,
-              (long long)row.revision, epoch->version, row.paused ? " paused" : "",
-              row.deleted ? " deleted" : "");
-    free(name);
-    free(json);
+    stage_log(&cluster->stage, "store: %s revision %lld version %d%s%s", job->name,
+              (long long)revision, epoch->version, job->paused ? " paused" : "",
+              job->deleted ? " deleted" : "");
 }
 
-static void see_cursor(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)
+void oracle_see_cursor(struct cluster *cluster, const struct id *uid, int64_t cursor_ms,
+                       int64_t last_end_ms, int64_t moment)
 {
     struct known_job *job = find_job(cluster, uid);
-    struct job_row row = {.uid = *uid};
-    enum tell tell;
-    if (!kv->version)
-        return;
-    if (value_read_cursor(kv, &row, &tell) != OK)
-        stage_fail(&cluster->stage, "the cursor of %s can't be read", job->name);
-    if (row.cursor_ms < job->cursor_ms)
+    if (cursor_ms < job->cursor_ms)
         stage_fail(&cluster->stage, "the cursor of %s moves back", job->name);
     job->before_ms = job->cursor_ms;
-    job->cursor_revision = kv->mod_revision;
-    job->cursor_ms = row.cursor_ms;
-    if (row.last.ended_ms > job->last_end_ms)
-        job->last_end_ms = row.last.ended_ms;
+    job->cursor_moment = moment;
+    job->cursor_ms = cursor_ms;
+    if (last_end_ms > job->last_end_ms)
+        job->last_end_ms = last_end_ms;
     if (job->epoch_count)
-        job->epochs[job->epoch_count - 1].to_ms = row.cursor_ms;
+        job->epochs[job->epoch_count - 1].to_ms = cursor_ms;
 }
 
 /* ---- runs ---- */
@@ -172,6 +168,14 @@ static void check_begin(struct cluster *cluster, struct known_job *job, struct k
     known->begun_epoch = job->epoch_count - 1;
 }
 
+static struct node *node_of(struct cluster *cluster, const struct run *run)
+{
+    for (int i = 0; i < cluster->node_count; i++)
+        if (strcmp(cluster->nodes[i].name, run->node) == 0)
+            return &cluster->nodes[i];
+    stage_fail(&cluster->stage, "a run of %s is of nobody", run->job_name);
+}
+
 static void check_step(struct cluster *cluster, struct known_job *job, struct known_run *known,
                        const struct run *run)
 {
@@ -187,8 +191,10 @@ static void check_step(struct cluster *cluster, struct known_job *job, struct kn
     cluster->amended += was == RUN_LOST && run->state != RUN_LOST;
     if (run->state == RUN_BEGUN && was != RUN_BEGUN)
         check_begin(cluster, job, known, run);
-    if (was == RUN_CLAIMED && run->state == RUN_CLAIMED && run->nonce != known->run.nonce)
+    if (was == RUN_CLAIMED && run->state == RUN_CLAIMED && run->nonce != known->run.nonce) {
         cluster->takeovers++;
+        node_is_overtaken(node_of(cluster, &known->run));
+    }
     if (run->state == RUN_LOST && was == RUN_BEGUN) {
         known->was_lost = true;
         cluster->losses++;
@@ -212,13 +218,6 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     return known;
 }
 
-static void trigger(struct cluster *cluster, const struct run *run)
-{
-    for (int i = 0; i < cluster->node_count; i++)
-        if (strcmp(cluster->nodes[i].name, run->node) == 0)
-            node_trigger(&cluster->nodes[i], run->state);
-}
-
 /* Whenever its node comes back, it can amend what was lost. */
 static void check_removed(struct cluster *cluster, const struct run *run)
 {
@@ -230,50 +229,50 @@ static void check_removed(struct cluster *cluster, const struct run *run)
                    (long long)run->tick_ms / 1000, run->job_name, run->node);
 }
 
-static void see_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
+static void see_run_gone(struct cluster *cluster, const struct id *id, struct known_run *known)
 {
-    struct run_row row;
-    enum tell tell;
+    if (!known || is_open(&known->run) || !find_record(cluster, id))
+        stage_fail(&cluster->stage, "a run of %s is removed that is not on record",
+                   known ? known->run.job_name : "?");
+    known->is_stored = false;
+    check_removed(cluster, &known->run);
+}
+
+void oracle_see_run(struct cluster *cluster, const struct id *id, const struct run *run)
+{
     struct known_run *known = find_run(cluster, id);
-    if (!kv->version) {
-        if (!known || is_open(&known->run) || !find_record(cluster, id))
-            stage_fail(&cluster->stage, "a run of %s is removed that is not on record",
-                       known ? known->run.job_name : "?");
-        known->is_stored = false;
-        check_removed(cluster, &known->run);
+    if (!run) {
+        see_run_gone(cluster, id, known);
         return;
     }
-    if (value_read_run(kv, cluster->epoch, &row, &tell) != OK)
-        stage_fail(&cluster->stage, "a run can't be read");
-    row.run.id = *id;
     bool is_new = !known;
     if (is_new)
-        known = new_run(cluster, &row.run);
+        known = new_run(cluster, run);
     struct known_job *job = &cluster->jobs[known->job];
     bool was_open = !is_new && is_open(&known->run);
-    if (is_new || known->run.state != row.run.state || known->run.nonce != row.run.nonce) {
+    if (is_new || known->run.state != run->state || known->run.nonce != run->nonce) {
         known->since_ms = cluster->stage.now_ms;
-        stage_log(&cluster->stage, "etcd: %s tick %lld %s %s %s", job->name,
-                  (long long)row.run.tick_ms / 1000, run_state_name(row.run.state),
-                  run_reason_name(row.run.reason), row.run.node);
+        stage_log(&cluster->stage, "store: %s tick %lld %s %s %s", job->name,
+                  (long long)run->tick_ms / 1000, run_state_name(run->state),
+                  run_reason_name(run->reason), run->node);
     }
     if (is_new)
-        check_new(cluster, job, &row.run);
+        check_new(cluster, job, run);
     else
-        check_step(cluster, job, known, &row.run);
-    if (is_new || known->run.state != row.run.state)
-        trigger(cluster, &row.run);
-    known->run = row.run;
+        check_step(cluster, job, known, run);
+    if (run->node[0] && (is_new || known->run.state != run->state))
+        node_trigger(node_of(cluster, run), run->state);
+    known->run = *run;
     known->is_stored = true;
-    job->open_runs += (size_t)is_open(&row.run) - (size_t)was_open;
+    job->open_runs += (size_t)is_open(run) - (size_t)was_open;
 }
 
 /* ---- entries and nodes ---- */
 
-static void see_entry(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
+void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct ledger_entry *read)
 {
     struct record *entry = table_find(&cluster->entries, id_hash(id), id);
-    if (!kv->version) {
+    if (!read) {
         if (!entry || !find_record(cluster, id))
             stage_fail(&cluster->stage, "an entry is removed that is not on record");
         table_remove(&cluster->entries, entry);
@@ -283,98 +282,50 @@ static void see_entry(struct cluster *cluster, const struct id *id, const struct
     if (entry)
         stage_fail(&cluster->stage, "an entry is written twice");
     entry = calloc(1, sizeof(*entry));
-    if (!entry || value_read_entry(kv, &entry->entry) != OK)
-        stage_fail(&cluster->stage, "an entry can't be read");
+    if (!entry)
+        abort();
+    entry->entry = *read;
     entry->id = *id;
     if (table_insert(&cluster->entries, entry) != OK)
         abort();
-    const struct ledger_entry *read = &entry->entry;
-    stage_log(&cluster->stage, "etcd: %s ticks %lld to %lld %s %s", read->job_name,
+    stage_log(&cluster->stage, "store: %s ticks %lld to %lld %s %s", read->job_name,
               (long long)read->from_ms / 1000, (long long)read->to_ms / 1000,
               run_state_name(read->state), run_reason_name(read->reason));
 }
 
-static void see_node(struct cluster *cluster, const char *name, const struct etcd_kv *kv)
+void oracle_see_node(struct cluster *cluster, const char *name, bool is_there)
 {
     int number = atoi(name + strlen("node-")) - 1;
     if (number < 0 || number >= cluster->node_count)
         stage_fail(&cluster->stage, "there is no %s", name);
-    bool is_there = kv->version > 0;
-    if (cluster->peers[number].is_there != is_there)
-        stage_log(&cluster->stage, "etcd: %s is %s", name, is_there ? "there" : "gone");
-    if (cluster->peers[number].is_there != is_there)
-        cluster->peers[number].since_ms = cluster->stage.now_ms;
-    cluster->peers[number].is_there = is_there;
+    struct known_peer_key *peer = &cluster->peers[number];
+    if (peer->is_there == is_there)
+        return;
+    stage_log(&cluster->stage, "store: %s is %s", name, is_there ? "there" : "gone");
+    peer->since_ms = cluster->stage.now_ms;
+    peer->is_there = is_there;
 }
 
-/* ---- all of them ---- */
-
-static bool starts_with(const char *text, const char *head, const char **ret_rest)
+void oracle_see_boot(struct cluster *cluster, int64_t tick_ms)
 {
-    size_t length = strlen(head);
-    *ret_rest = text + length;
-    return strncmp(text, head, length) == 0;
+    for (size_t i = 0; i < cluster->boot_tick_count; i++)
+        if (cluster->boot_ticks_ms[i] == tick_ms)
+            return;
+    if (cluster->boot_tick_count < sizeof(cluster->boot_ticks_ms) / sizeof(int64_t))
+        cluster->boot_ticks_ms[cluster->boot_tick_count++] = tick_ms;
 }
 
-/* Jobs and cursors first: what a revision says of runs follows from them. */
-static void see_key(struct cluster *cluster, const char *key, const struct etcd_kv *kv, int round)
+/* ---- processes ---- */
+
+static void check_room(struct cluster *cluster, const struct node *node)
 {
-    const char *rest;
-    struct id id;
-    bool has_id = strrchr(key, '/') && id_parse(strrchr(key, '/') + 1, &id) == OK;
-    if (round == 0 && starts_with(key, "/peal/epoch", &rest)) {
-        if (value_read_epoch(kv, cluster->epoch) != OK)
-            stage_fail(&cluster->stage, "the epoch can't be read");
-        cluster->epoch->mod_revision = kv->mod_revision;
+    int running = 0;
+    const struct child *child;
+    TAILQ_FOREACH (child, &node->children, link) {
+        running += !child->ended && !child->is_asked;
     }
-    if (round == 0 && has_id && starts_with(key, "/peal/cursors/", &rest))
-        see_cursor(cluster, &id, kv);
-    if (round == 1 && has_id && starts_with(key, "/peal/jobs/", &rest))
-        see_job(cluster, &id, kv);
-    if (round == 2 && has_id && starts_with(key, "/peal/runs/", &rest))
-        see_run(cluster, &id, kv);
-    if (round == 2 && has_id && starts_with(key, "/peal/entries/", &rest))
-        see_entry(cluster, &id, kv);
-    if (round == 2 && starts_with(key, "/peal/nodes/", &rest))
-        see_node(cluster, rest, kv);
-}
-
-/* Ends before beginnings, within a revision. */
-static bool is_end(const struct model_version *version, const char *key, const struct epoch *epoch)
-{
-    struct run_row row;
-    enum tell tell;
-    const char *rest;
-    struct etcd_kv kv = {.value = {version->value, version->length},
-                         .mod_revision = version->mod_revision};
-    return version->version && starts_with(key, "/peal/runs/", &rest) &&
-           value_read_run(&kv, epoch, &row, &tell) == OK && run_state_is_end(row.run.state);
-}
-
-static void see_version(struct cluster *cluster, const struct model_version *version, int round)
-{
-    char key[256];
-    if (version->key->length >= sizeof(key))
-        stage_fail(&cluster->stage, "a long key");
-    memcpy(key, version->key->bytes, version->key->length);
-    key[version->key->length] = '\0';
-    struct etcd_kv kv = {.key = {version->key->bytes, version->key->length},
-                         .value = {version->value, version->length},
-                         .create_revision = version->create_revision,
-                         .mod_revision = version->mod_revision,
-                         .version = version->version,
-                         .lease = version->lease};
-    bool is_first = round == 2 && is_end(version, key, cluster->epoch);
-    if (round < 2 || is_first || (round == 3 && !is_end(version, key, cluster->epoch)))
-        see_key(cluster, key, &kv, round == 3 ? 2 : round);
-}
-
-static void on_changed(void *context, struct model_version *const *versions, size_t count)
-{
-    struct cluster *cluster = context;
-    for (int round = 0; round < 4; round++)
-        for (size_t i = 0; i < count; i++)
-            see_version(cluster, versions[i], round);
+    if (node->config.max_running && running > node->config.max_running)
+        stage_fail(&cluster->stage, "%s runs %d processes at once", node->name, running);
 }
 
 /* P1: once, of a run that was begun here, within its window, from a definition that was not old. */
@@ -399,6 +350,7 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
     if (stage->now_ms - known->begun_ms > WINDOW_MS + drift_ms)
         stage_fail(stage, "a run of %s is started %lld ms after its begin", job->name,
                    (long long)(stage->now_ms - known->begun_ms));
+    check_room(cluster, child->node);
     for (size_t i = known->begun_epoch; i < job->epoch_count; i++)
         if (job->epochs[i].version == child->version)
             return;
@@ -415,9 +367,6 @@ void oracle_init(struct cluster *cluster)
     table_init(&cluster->attempts, &attempts);
     table_init(&cluster->entries, &records);
     table_init(&cluster->records, &records);
-    cluster->epoch = calloc(1, sizeof(*cluster->epoch));
-    cluster->etcd.changed = on_changed;
-    cluster->etcd.context = cluster;
 }
 
 static void release_table(struct table *table)
@@ -434,7 +383,6 @@ void oracle_release(struct cluster *cluster)
     release_table(&cluster->runs);
     release_table(&cluster->entries);
     release_table(&cluster->records);
-    free(cluster->epoch);
     for (size_t i = 0; i < cluster->job_count; i++) {
         struct known_job *job = &cluster->jobs[i];
         for (size_t k = 0; k < job->epoch_count; k++)

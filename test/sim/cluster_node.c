@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster.h"
-#include "store_etcd.h"
+#include "world.h"
 
 enum { TURNS_AT_ONCE = 3000 }; /* without time passing; more is a busy loop */
 
@@ -25,8 +24,12 @@ static void take_turn(void *context)
     node->turned_ms = stage->now_ms;
     if (node->turns_at_once > TURNS_AT_ONCE)
         stage_fail(stage, "%s: %d turns at one instant", node->name, TURNS_AT_ONCE);
+    uint64_t deeds = node->deeds;
+    node->cluster->turns++;
     engine_step(node->engine, now);
     int64_t wake_ms = engine_wake_at(node->engine).ms;
+    if (world_is_quick() && node->deeds == deeds && wake_ms <= now.wall.ms)
+        stage_fail(stage, "%s wants a turn at once after one in which it did nothing", node->name);
     if (wake_ms != NEVER_MS)
         loop_timer_set(node->turn, wake_ms - now.wall.ms);
 }
@@ -69,17 +72,9 @@ static void start_later(struct node *node, const char *why)
 
 static enum status open_store(struct node *node)
 {
-    static const char *const members[] = {"http://127.0.0.1:2370", "http://127.0.0.1:2371",
-                                          "http://127.0.0.1:2372"};
-    const char *endpoints[NET_MEMBERS];
-    for (int i = 0; i < NET_MEMBERS; i++)
-        endpoints[i] = members[(node->machine.number + i) % NET_MEMBERS];
-    struct store_etcd_config config = {
-        .endpoints = endpoints, .endpoint_count = NET_MEMBERS, .node = node->name};
     struct strbuf why;
     strbuf_init(&why);
-    enum status st = store_etcd_open(&node->machine, &config, (struct store_wake){on_wake, node},
-                                     &node->store, &why);
+    enum status st = world_open(node, (struct store_wake){on_wake, node}, &node->store, &why);
     if (st != OK)
         start_later(node, why.text);
     strbuf_release(&why);
@@ -145,7 +140,7 @@ void node_kill(struct node *node)
         return;
     struct loop *before = machine_enter(&node->machine);
     node->machine.is_ghost = true;
-    net_forget(node->machine.net, &node->machine);
+    world_forget(node);
     history_abandon(node);
     free_program(node);
     node->machine.is_ghost = false;
@@ -176,15 +171,31 @@ static void on_freeze(struct task *task)
         return;
     stage_log(stage, "%s: stopped in the middle of something", node->name);
     machine_pause(&node->machine);
-    int64_t ms = stage_chance(stage, 500) ? LEASE_MS + stage_below(stage, 2 * SECOND)
-                                          : stage_below(stage, 15 * SECOND);
-    task_at(stage, &node->thaw, stage->now_ms + ms); /* often when others are about to take over */
+    if (node->thaws_when_taken) {
+        task_at(stage, &node->thaw, stage->now_ms + MINUTE);
+        return;
+    }
+    /* Often when others are about to take over, or when it is too late for a run. */
+    int64_t ms = stage_chance(stage, 400)   ? LEASE_MS + stage_below(stage, 2 * SECOND)
+                 : stage_chance(stage, 500) ? 30 * SECOND + stage_below(stage, 5 * SECOND)
+                                            : stage_below(stage, 15 * SECOND);
+    task_at(stage, &node->thaw, stage->now_ms + ms);
 }
 
 static void on_thaw(struct task *task)
 {
     struct node *node = (struct node *)((char *)task - offsetof(struct node, thaw));
-    machine_resume(&node->machine);
+    node->thaws_when_taken = false;
+    if (node->machine.is_paused)
+        machine_resume(&node->machine);
+}
+
+/* Before the other one has gone on with it. */
+void node_is_overtaken(struct node *node)
+{
+    struct stage *stage = node->machine.stage;
+    if (node->thaws_when_taken && node->machine.is_paused)
+        task_at(stage, &node->thaw, stage->now_ms + stage_below(stage, 3));
 }
 
 void node_trigger(struct node *node, enum run_state state)
@@ -193,6 +204,7 @@ void node_trigger(struct node *node, enum run_state state)
     if (node->trap == TRAP_NONE || node->trap_at != state)
         return;
     struct task *task = node->trap == TRAP_CRASH ? &node->crash : &node->freeze;
+    node->thaws_when_taken = node->trap == TRAP_FREEZE_UNTIL_TAKEN;
     node->trap = TRAP_NONE;
     if (stage_chance(stage, 600))
         task_now(stage, task);
@@ -221,7 +233,6 @@ void node_init(struct node *node, struct cluster *cluster, int number)
     struct stage *stage = &cluster->stage;
     *node = (struct node){.cluster = cluster, .boots = 1};
     machine_init(&node->machine, stage, number, cluster->wall_ms + stage->now_ms);
-    node->machine.net = &cluster->net;
     snprintf(node->name, sizeof(node->name), "node-%d", number + 1);
     task_init(&node->start, &node->machine, on_start);
     node->config = engine_config_default();
@@ -237,6 +248,7 @@ void node_init(struct node *node, struct cluster *cluster, int number)
     task_init(&node->thaw, NULL, on_thaw);
     children_init(node);
     history_init(node);
+    world_add_node(node);
 }
 
 void node_release(struct node *node)

@@ -41,7 +41,8 @@ struct stage {
     bool is_quiet;
     char log[STAGE_LOG_LINES][STAGE_LOG_TEXT];
     size_t log_count;
-    void (*failed)(void *context); /* prints what it likes, and ends the program */
+    /* Prints what it likes, and ends the program. */
+    void (*failed)(void *context, const char *what);
     void *context;
 };
 

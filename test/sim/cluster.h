@@ -1,22 +1,24 @@
-/* A simulated cluster: up to seven agents, each the product's engine on the product's store in
- * etcd, on machines, a network and an etcd that are played (stage.h, net.h, etcd_serve.h); with
- * people who change things, faults, and an oracle that reads what is in etcd, what was started and
- * what is on record, and never asks an engine.
+/* A simulated cluster: up to seven agents, each the product's engine, on machines that are played
+ * (stage.h), over a world that is played (world.h); with people who change things, faults, and an
+ * oracle that reads what is in the store, what was started and what is on record, and never asks an
+ * engine.
  *
  *   cluster_node.c      an agent's life on its machine
  *   cluster_children.c  its executor, and the processes that outlive it
  *   cluster_history.c   the history that all share
  *   cluster_people.c    jobs, changes, triggers, kills, drains
  *   cluster_faults.c    what goes wrong, and comes right
- *   cluster_oracle.c    what must hold at every change of etcd, and at every start
+ *   cluster_oracle.c    what must hold at every change of the store, and at every start
  *   cluster_check.c     what must hold when all is well again, and at the end
- *   cluster_test.c      a life from a seed; many of them; and the shortest list of faults */
+ *   life.c              a life from a seed
+ *   life_shrink.c       the shortest list of what it takes to fail
+ *   sim_main.c          many lives */
 #ifndef PEAL_SIM_CLUSTER_H
 #define PEAL_SIM_CLUSTER_H
 
 #include "engine.h"
-#include "etcd_serve.h"
 #include "ledger.h"
+#include "stage.h"
 
 enum {
     SECOND = 1000,
@@ -65,7 +67,7 @@ TAILQ_HEAD(children, child);
 
 /* ---- nodes ---- */
 
-enum node_trap { TRAP_NONE, TRAP_CRASH, TRAP_FREEZE };
+enum node_trap { TRAP_NONE, TRAP_CRASH, TRAP_FREEZE, TRAP_FREEZE_UNTIL_TAKEN };
 enum node_state { NODE_DOWN, NODE_STARTING, NODE_UP, NODE_STOPPING };
 
 struct pending_append;
@@ -85,10 +87,12 @@ struct node {
     struct loop_timer *turn;
     int64_t turned_ms; /* the stage's time, and how often at this time */
     int turns_at_once;
+    uint64_t deeds; /* what it was told and has asked for, as far as the world counts it */
     int boots;
     struct task crash, freeze, thaw;
     enum node_trap trap;    /* what happens to it ... */
-    enum run_state trap_at; /* ... as soon as a run of its own is in this state, in etcd */
+    enum run_state trap_at; /* ... as soon as a run of its own is in this state, in the store */
+    bool thaws_when_taken;  /* it stands still until one of its runs is taken over */
 
     struct executor executor;
     struct children children;
@@ -101,14 +105,15 @@ struct node {
     int64_t history_latency_ms;
 };
 
-/* ---- jobs and runs, as etcd has them ---- */
+/* ---- jobs and runs, as the store has them ---- */
 
 struct known_job {
     struct id uid;
     char name[32];
     struct job *definition; /* as people want it; NULL: purged */
     int versions;
-    bool is_busy; /* a change is under way */
+    bool is_busy;   /* a change is under way */
+    bool is_purged; /* or about to be */
 
     struct ledger_epoch *epochs;
     size_t epoch_count;
@@ -116,7 +121,7 @@ struct known_job {
     int64_t revision; /* 0: there is none */
     bool paused, deleted;
     int64_t cursor_ms, last_fence, last_end_ms;
-    int64_t cursor_revision, before_ms; /* when it was written, and what it was before */
+    int64_t cursor_moment, before_ms; /* when it was written, and what it was before */
     size_t open_runs;
 };
 
@@ -124,7 +129,7 @@ struct known_run {
     struct id id;
     struct run run; /* as it was written last */
     size_t job;
-    bool is_stored;     /* in etcd now */
+    bool is_stored;     /* in the store now */
     int64_t since_ms;   /* in its state */
     int64_t begun_ms;   /* the stage's time; 0: not yet */
     size_t begun_epoch; /* of its job, then */
@@ -140,15 +145,18 @@ struct known_peer_key {
 struct fault;
 TAILQ_HEAD(fault_list, fault);
 
+struct world;
+
 struct cluster {
     struct stage stage; /* first */
-    struct net net;
-    struct etcd_serve etcd;
+    struct world *world;
     struct zone_db *zones;
     struct node nodes[NODES_MAX];
     int node_count;
     int64_t wall_ms;    /* what right clocks showed when it began */
-    int64_t latency_ms; /* of the network, when it is well */
+    int64_t latency_ms; /* of the network, at most and one way, when it is well */
+    bool is_dense;      /* its jobs are due every few seconds, rather than every few minutes */
+    int picky;          /* percent of its jobs that only some nodes may run */
     uint64_t names;     /* for ids that people make */
 
     struct known_job jobs[JOBS_MAX];
@@ -156,16 +164,17 @@ struct cluster {
     int job_names;
     struct table runs;     /* of known_run, by id */
     struct table attempts; /* of known_run, by job, tick and attempt */
-    struct table entries;  /* of record (entries), by id: in etcd now */
+    struct table entries;  /* of record (entries), by id: in the store now */
     struct table records;  /* of record, by id */
     struct known_peer_key peers[NODES_MAX];
-    struct epoch *epoch;
+    int64_t boot_ticks_ms[64]; /* of a node that is alone */
+    size_t boot_tick_count;
     struct child **children;
     size_t child_count, child_room;
     bool is_over; /* nobody adds anything any more */
 
     struct fault_list faults_now; /* that will come right again */
-    size_t starts, faults, losses, amended, takeovers, requests;
+    size_t starts, faults, losses, amended, takeovers, requests, turns;
 };
 
 /* ---- cluster_node.c ---- */
@@ -173,12 +182,13 @@ struct cluster {
 void node_init(struct node *node, struct cluster *cluster, int number);
 void node_release(struct node *node);
 void node_start_at(struct node *node, int64_t at_ms);
-/* kill -9. What was on its way to etcd may still arrive. */
+/* kill -9. What was on its way to the store may still arrive. */
 void node_kill(struct node *node);
 /* The agent is told to stop, ends what it is about, and leaves. */
 void node_stop(struct node *node);
 void node_wake(struct node *node);
 void node_trigger(struct node *node, enum run_state state); /* its trap, if it is set for that */
+void node_is_overtaken(struct node *node);                  /* a run of it is another's now */
 bool node_is_up(const struct node *node);
 
 /* ---- cluster_children.c ---- */
@@ -200,16 +210,65 @@ struct record *find_record(const struct cluster *cluster, const struct id *id);
 
 void people_add_job(struct cluster *cluster);
 void people_act(struct cluster *cluster, uint64_t random);
+void people_describe(uint64_t random, struct strbuf *ret); /* what they do then, if they can */
 void people_delete_all(struct cluster *cluster);
 void people_undrain_all(struct cluster *cluster);
 
 /* ---- cluster_faults.c ---- */
 
+enum fault_kind {
+    FAULT_KILL,
+    FAULT_KILL_SOON,
+    FAULT_KILL_AT,
+    FAULT_PAUSE_AT,
+    FAULT_OVERTAKEN,
+    FAULT_STOP,
+    FAULT_PAUSE,
+    FAULT_REBOOT,
+    FAULT_CLOCK,
+    FAULT_CLOCKS,
+    FAULT_EXECUTOR_AWAY,
+    FAULT_EXECUTOR_SLOW,
+    FAULT_HISTORY,
+    FAULT_CUT_OFF, /* from here on the world's */
+    FAULT_CUT_ONE,
+    FAULT_CUT_COMPACT,
+    FAULT_RESET,
+    FAULT_LOST_ANSWERS,
+    FAULT_LOST_BEGIN,
+    FAULT_SLOW,
+    FAULT_MEMBER_DOWN,
+    FAULT_NO_LEADER,
+    FAULT_NO_QUORUM,
+    FAULT_LAG,
+    FAULT_COMPACT,
+    FAULT_LEASE,
+    FAULT_TOPPLE,
+    FAULT_FULL,
+    FAULT_STUCK_WATCH,
+    FAULT_KINDS,
+};
+
+/* Which of them happen in a life. */
+enum fault_mix { MIX_ANY, MIX_RACES, MIX_CLOCKS, MIX_STORE, MIX_PEOPLE, MIX_LEADERS, MIX_COUNT };
+
+/* One that will come right again. */
+struct fault {
+    struct task task;
+    struct cluster *cluster;
+    enum fault_kind kind;
+    int node, member;
+    TAILQ_ENTRY(fault) link;
+};
+
 void faults_init(struct cluster *cluster);
 void faults_release(struct cluster *cluster);
 /* Something goes wrong, for a while. */
-void fault_happen(struct cluster *cluster, uint64_t random);
-const char *fault_name(uint64_t random);
+void fault_happen(struct cluster *cluster, enum fault_mix mix, uint64_t random);
+const char *fault_mix_name(enum fault_mix mix);
+/* In words: what, to which node or member, for how long. */
+void fault_describe(const struct cluster *cluster, enum fault_mix mix, uint64_t random,
+                    struct strbuf *ret);
 /* Everything is as it should be: but for those who are gone, and what is under way. */
 void fault_heal_all(struct cluster *cluster);
 
@@ -217,6 +276,19 @@ void fault_heal_all(struct cluster *cluster);
 
 void oracle_init(struct cluster *cluster);
 void oracle_release(struct cluster *cluster);
+
+/* What the world has done to the store, right after it was done. A moment is one transaction,
+ * within which cursors come before jobs, and both before runs. NULL: it is removed. */
+void oracle_see_cursor(struct cluster *cluster, const struct id *uid, int64_t cursor_ms,
+                       int64_t last_end_ms, int64_t moment);
+void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *json,
+                    int64_t revision, int64_t moment);
+void oracle_see_run(struct cluster *cluster, const struct id *id, const struct run *run);
+void oracle_see_entry(struct cluster *cluster, const struct id *id,
+                      const struct ledger_entry *entry);
+void oracle_see_node(struct cluster *cluster, const char *name, bool is_there);
+void oracle_see_boot(struct cluster *cluster, int64_t tick_ms);
+
 void oracle_see_start(struct cluster *cluster, struct child *child);
 struct known_job *find_job(struct cluster *cluster, const struct id *uid);
 struct known_run *find_run(const struct cluster *cluster, const struct id *id);
@@ -227,6 +299,8 @@ struct known_run *find_run(const struct cluster *cluster, const struct id *id);
 void check_caught_up(struct cluster *cluster);
 /* The node was killed, all else is well, and its lease and two seconds have passed. */
 void check_losses(struct cluster *cluster, const struct node *dead);
+/* It was lost with a machine which is gone: that may come back, for all that peal knows. */
+bool may_stay_lost(const struct cluster *cluster, const struct id *run_id);
 /* All jobs are deleted, and all processes have ended. */
 void check_end(struct cluster *cluster);
 

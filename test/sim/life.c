@@ -1,0 +1,253 @@
+#include "life.h"
+
+#include <stdlib.h>
+
+#include "any_job.h"
+
+/* Most are an hour before clocks change somewhere. */
+static const int64_t beginnings_s[] = {
+    1767225600, /* 2026-01-01T00:00:00Z */
+    1772949600, /* New York springs forward at 2026-03-08T07:00:00Z */
+    1793494800, /* New York falls back at 2026-11-01T06:00:00Z */
+    1774742400, /* Berlin springs forward at 2026-03-29T01:00:00Z */
+    1792886400, /* Berlin falls back at 2026-10-25T01:00:00Z */
+    1775311200, /* Lord Howe falls back at 2026-04-04T15:00:00Z */
+};
+
+#define PICK(random, list) (list)[any_below((random), sizeof(list) / sizeof((list)[0]))]
+
+/* ---- what is laid down ---- */
+
+static void add_step(struct life *life, int64_t at_ms, enum step_kind kind, uint64_t random)
+{
+    if (life->step_count < STEPS_MAX)
+        life->steps[life->step_count++] = (struct step){at_ms, kind, random, false};
+}
+
+/* Any time; or right behind the last one, or around the full minute, when much is on its way. */
+static int64_t wait_ms(uint64_t *random, int64_t now_ms, int64_t pace_ms)
+{
+    if (any_chance(random, 15))
+        return any_below(random, 60);
+    if (any_chance(random, 25))
+        return MINUTE - now_ms % MINUTE - 600 + any_below(random, 1200);
+    return any_below(random, 2 * pace_ms);
+}
+
+/* How long, and how much happens: crowded minutes, or days in which hours pass in peace. */
+static void choose_pace(struct life *life, uint64_t *random, int64_t *ret_end_ms,
+                        int64_t *ret_pace_ms)
+{
+    int64_t end_ms = 10 * MINUTE + any_below(random, 50 * MINUTE);
+    int64_t pace_ms = any_chance(random, 60) ? 15 * SECOND : 90 * SECOND;
+    life->is_dense = !world_is_quick() || life->is_drill || any_chance(random, 70);
+    if (life->is_drill) {
+        end_ms = 2 * MINUTE + any_below(random, 8 * MINUTE);
+        pace_ms = 5 * SECOND;
+    } else if (!life->is_dense) {
+        end_ms = (6 * HOUR + any_below(random, 60 * HOUR)) / life->node_count;
+        pace_ms = any_chance(random, 50) ? 8 * MINUTE : 40 * MINUTE;
+    }
+    *ret_end_ms = end_ms;
+    *ret_pace_ms = pace_ms;
+}
+
+static enum fault_mix any_mix(uint64_t *random)
+{
+    static const enum fault_mix mixes[] = {MIX_ANY,    MIX_ANY,   MIX_ANY,    MIX_RACES,  MIX_RACES,
+                                           MIX_CLOCKS, MIX_STORE, MIX_PEOPLE, MIX_LEADERS};
+    return PICK(random, mixes);
+}
+
+/* Of two nodes, or of one, all have trouble at the same time. */
+static int any_size(const struct life *life, uint64_t *random)
+{
+    static const int sizes[] = {1, 2, 2, 3, 3, 3, 3, 4, 5, 7};
+    static const int few[] = {1, 1, 2, 2, 3};
+    bool is_lonely = life->is_drill && (life->mix == MIX_CLOCKS || life->mix == MIX_PEOPLE);
+    return is_lonely ? PICK(random, few) : PICK(random, sizes);
+}
+
+static void lay_down_steps(struct life *life, uint64_t *random, int64_t end_ms, int64_t pace_ms)
+{
+    int faulty = any_chance(random, 10)    ? 0 /* percent of what happens */
+                 : life->mix == MIX_PEOPLE ? 15
+                                           : 60;
+    for (int64_t at_ms = 20 * SECOND; at_ms < end_ms;) {
+        int64_t wait = wait_ms(random, at_ms, pace_ms);
+        at_ms += wait > 0 ? wait : 1;
+        uint64_t number = any_random(random);
+        if (any_chance(random, 4))
+            add_step(life, at_ms, STEP_REST, number);
+        else
+            add_step(life, at_ms, any_chance(random, faulty) ? STEP_FAULT : STEP_PERSON, number);
+    }
+}
+
+void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
+{
+    static const int64_t latencies_ms[] = {1, 3, 3, 10, 60, 250};
+    uint64_t random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
+    int64_t end_ms, pace_ms;
+    *life = (struct life){.seed = seed};
+    enum fault_mix other = any_mix(&random);
+    life->mix = mix == MIX_COUNT ? other : mix;
+    life->is_drill = mix != MIX_COUNT || any_chance(&random, 40);
+    life->node_count = any_size(life, &random);
+    life->job_count = 1 + (int)any_below(&random, JOBS_MAX - 6);
+    life->begins_ms = PICK(&random, beginnings_s) * 1000;
+    life->latency_ms = PICK(&random, latencies_ms);
+    life->with_gone = life->node_count > 1 && any_chance(&random, 30);
+    choose_pace(life, &random, &end_ms, &pace_ms);
+    lay_down_steps(life, &random, end_ms, pace_ms);
+}
+
+size_t life_steps_left(const struct life *life)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < life->step_count; i++)
+        left += !life->steps[i].is_left_out;
+    return left;
+}
+
+/* ---- how it goes ---- */
+
+static void cluster_init(struct cluster *cluster, const struct life *life)
+{
+    stage_init(&cluster->stage, life->seed);
+    cluster->stage.context = (void *)life;
+    cluster->wall_ms = life->begins_ms;
+    cluster->names = life->seed ^ UINT64_C(0x5bd1e995);
+    cluster->node_count = life->node_count;
+    cluster->latency_ms = life->latency_ms;
+    cluster->is_dense = life->is_dense;
+    cluster->picky = life->mix == MIX_PEOPLE || life->mix == MIX_CLOCKS ? 50 : 15;
+    faults_init(cluster);
+    oracle_init(cluster);
+    world_init(cluster);
+    if (zone_db_new(NULL, &cluster->zones) != OK)
+        abort();
+    for (int i = 0; i < cluster->node_count; i++) {
+        struct node *node = &cluster->nodes[i];
+        node_init(node, cluster, i);
+        node->machine.drift_ppm = (int)stage_below(&cluster->stage, 201) - 100;
+        node_start_at(node, stage_below(&cluster->stage, 2 * SECOND));
+    }
+}
+
+static void cluster_release(struct cluster *cluster)
+{
+    for (int i = 0; i < cluster->node_count; i++)
+        node_release(&cluster->nodes[i]);
+    faults_release(cluster);
+    for (int i = 0; i < cluster->node_count; i++)
+        children_lose(&cluster->nodes[i]);
+    world_release(cluster);
+    oracle_release(cluster);
+    zone_db_free(cluster->zones);
+    stage_release(&cluster->stage);
+    free(cluster);
+}
+
+static void pass(struct cluster *cluster, int64_t ms)
+{
+    stage_play(&cluster->stage, cluster->stage.now_ms + ms);
+}
+
+/* A node dies and all else is well: its runs are lost within its lease and two seconds. */
+static void try_loss(struct cluster *cluster, uint64_t random)
+{
+    struct node *node = &cluster->nodes[any_below(&random, cluster->node_count)];
+    if (cluster->node_count < 2 || !node_is_up(node))
+        return;
+    stage_log(&cluster->stage, "FAULT: agent killed, %s, while all else is well", node->name);
+    if (any_chance(&random, 50)) { /* with its next claim, if there is one soon */
+        node->trap = TRAP_CRASH;
+        node->trap_at = RUN_CLAIMED;
+        for (int i = 0; i < 200 && node_is_up(node); i++)
+            pass(cluster, 100);
+    }
+    node->trap = TRAP_NONE;
+    node_kill(node);
+    task_stop(&cluster->stage, &node->start);
+    pass(cluster, LEASE_MS + 2 * SECOND + 4 * cluster->latency_ms);
+    check_losses(cluster, node);
+    node_start_at(node, cluster->stage.now_ms);
+    pass(cluster, 10 * SECOND);
+}
+
+/* Nothing happens for a while: all that was broken must have come right by itself. */
+static void rest(struct cluster *cluster, uint64_t random)
+{
+    fault_heal_all(cluster);
+    pass(cluster, 30 * SECOND);
+    people_undrain_all(cluster);
+    pass(cluster, 90 * SECOND);
+    check_caught_up(cluster);
+    try_loss(cluster, random);
+}
+
+static void wind_down(struct cluster *cluster, const struct life *life)
+{
+    rest(cluster, life->seed);
+    struct node *gone = &cluster->nodes[life->seed % (uint64_t)life->node_count];
+    if (life->with_gone) {
+        stage_log(&cluster->stage, "%s is gone for good", gone->name);
+        node_kill(gone);
+        gone->is_gone = true;
+    }
+    for (int i = 0; i < 5; i++) {
+        people_delete_all(cluster);
+        pass(cluster, 20 * SECOND);
+    }
+    pass(cluster, (life->with_gone ? 25 : 15) * MINUTE); /* longer than the longest process */
+    check_end(cluster);
+}
+
+static void take_step(struct cluster *cluster, const struct life *life, const struct step *step)
+{
+    stage_play(&cluster->stage, step->at_ms);
+    if (step->kind == STEP_PERSON)
+        people_act(cluster, step->random);
+    else if (step->kind == STEP_FAULT)
+        fault_happen(cluster, life->mix, step->random);
+    else
+        rest(cluster, step->random);
+}
+
+static void count(const struct cluster *cluster, struct tally *tally)
+{
+    tally->starts += cluster->starts;
+    tally->faults += cluster->faults;
+    tally->losses += cluster->losses;
+    tally->amended += cluster->amended;
+    tally->takeovers += cluster->takeovers;
+    tally->messages += world_messages(cluster);
+    tally->turns += cluster->turns;
+    tally->node_ms += cluster->stage.now_ms * cluster->node_count;
+}
+
+uint64_t life_live(const struct life *life, struct tally *tally, bool is_quiet,
+                   void (*failed)(void *life, const char *what))
+{
+    struct cluster *cluster = calloc(1, sizeof(*cluster));
+    if (!cluster)
+        abort();
+    cluster_init(cluster, life);
+    cluster->stage.is_quiet = is_quiet;
+    cluster->stage.failed = failed;
+    pass(cluster, 8 * SECOND);
+    for (int i = 0; i < life->job_count; i++)
+        people_add_job(cluster);
+    for (size_t i = 0; i < life->step_count; i++)
+        if (!life->steps[i].is_left_out)
+            take_step(cluster, life, &life->steps[i]);
+    if (life->step_count) /* also when that one is left out */
+        stage_play(&cluster->stage, life->steps[life->step_count - 1].at_ms);
+    wind_down(cluster, life);
+    uint64_t hash = cluster->stage.hash;
+    if (tally)
+        count(cluster, tally);
+    cluster_release(cluster);
+    return hash;
+}

@@ -1,0 +1,490 @@
+/* A node's line to the store: what a store may do to an engine by its contract, done on purpose. */
+#include <stdlib.h>
+
+#include "memory_world.h"
+
+enum {
+    NOTICE_MS = 7000, /* at most, until it is noticed that a line is cut */
+    REFUSED_MS = 500, /* until a request over a line that is known to be cut is refused */
+    KEEP_MS = 1600,   /* between two signs of life */
+    TELL_MS = 30000,
+    EXPIRE_LATE_MS = 500, /* at most */
+};
+
+enum { WINDOW_MS = 5000 }; /* of a start, after its begin */
+
+enum parcel_state { PARCEL_UP, PARCEL_DOWN, PARCEL_ANSWERED };
+
+/* A request on its way. */
+struct parcel {
+    struct task task;
+    struct line *line;
+    struct store_request *request;
+    enum parcel_state state;
+    bool is_held; /* the line is cut */
+    enum status answer;
+    size_t told; /* when it was answered */
+    TAILQ_ENTRY(parcel) link;
+};
+
+static struct stage *stage_of(const struct line *line)
+{
+    return line->node->machine.stage;
+}
+
+static struct world *world_of(const struct line *line)
+{
+    return line->node->cluster->world;
+}
+
+static int64_t later_ms(struct line *line, int64_t *last_ms)
+{
+    struct stage *stage = stage_of(line);
+    int64_t at_ms = stage->now_ms + stage_below(stage, line->latency_ms + 1);
+    if (at_ms < *last_ms) /* nothing overtakes what was sent before */
+        at_ms = *last_ms;
+    return *last_ms = at_ms;
+}
+
+/* ---- down ---- */
+
+static void on_answer(struct task *task)
+{
+    struct parcel *parcel = (struct parcel *)task;
+    struct line *line = parcel->line;
+    if (line->cuts & LINE_DOWN) {
+        parcel->is_held = true;
+        return;
+    }
+    parcel->state = PARCEL_ANSWERED;
+    machine_act(&line->node->machine);
+    line->wake.wake(line->wake.context);
+}
+
+static void send_down(struct parcel *parcel, enum status answer, int64_t after_ms)
+{
+    struct line *line = parcel->line;
+    struct stage *stage = stage_of(line);
+    parcel->state = PARCEL_DOWN;
+    parcel->answer = answer;
+    parcel->told = world_of(line)->told;
+    task_init(&parcel->task, &line->node->machine, on_answer);
+    int64_t at_ms = later_ms(line, &line->down_at_ms);
+    task_at(stage, &parcel->task, at_ms + after_ms);
+}
+
+/* ---- up ---- */
+
+static bool needs_room(enum store_op op)
+{
+    return op == STORE_CLAIM || op == STORE_PUT_JOB || op == STORE_ADD_RUN;
+}
+
+/* Some of what can't be done for sure is done; and some of what is done is not told. */
+static enum status decide(struct line *line, struct store_request *request)
+{
+    const struct world *world = world_of(line);
+    struct stage *stage = stage_of(line);
+    if (world->is_full && needs_room(request->op))
+        return E_IO;
+    if (world->is_away)
+        return stage_chance(stage, 500) ? E_UNREACHABLE : E_UNKNOWN;
+    size_t some = request->count;
+    bool is_lost = line->loses_answers && stage_chance(stage, line->loses_answers);
+    if (is_lost && stage_chance(stage, 400))
+        some = (size_t)stage_below(stage, (int64_t)request->count + 1);
+    enum status st = world_apply(line, request, some);
+    if (line->is_armed && request->op == STORE_BEGIN) {
+        line->is_armed = false;
+        is_lost = line->is_stuck = true;
+        line->loses_answers = 1000;
+        task_at(stage, &line->unstick, stage->now_ms + WINDOW_MS + stage_below(stage, WINDOW_MS));
+    }
+    return st == OK && is_lost ? E_UNKNOWN : st;
+}
+
+static void on_arrival(struct task *task)
+{
+    struct parcel *parcel = (struct parcel *)task;
+    struct line *line = parcel->line;
+    if (line->cuts & LINE_UP)
+        parcel->is_held = true;
+    else
+        send_down(parcel, decide(line, parcel->request), 0);
+}
+
+static void submit(struct store *store, struct store_request *request)
+{
+    struct line *line = (struct line *)store;
+    struct parcel *parcel = calloc(1, sizeof(*parcel));
+    if (!parcel)
+        abort();
+    parcel->line = line;
+    parcel->request = request;
+    TAILQ_INSERT_TAIL(&line->parcels, parcel, link);
+    line->node->deeds++;
+    world_of(line)->messages++;
+    task_init(&parcel->task, NULL, on_arrival);
+    if (line->node->machine.is_ghost) {
+        parcel->state = PARCEL_ANSWERED;
+        parcel->answer = E_UNREACHABLE;
+        return;
+    }
+    machine_act(&line->node->machine);
+    if (line->is_given_up) {
+        send_down(parcel, E_UNREACHABLE, REFUSED_MS);
+        return;
+    }
+    task_at(stage_of(line), &parcel->task, later_ms(line, &line->up_at_ms));
+}
+
+/* ---- a line that breaks ---- */
+
+static void late_free(struct parcel *parcel)
+{
+    task_stop(stage_of(parcel->line), &parcel->task);
+    TAILQ_REMOVE(&parcel->line->late, parcel, link);
+    request_free(parcel->request);
+    free(parcel);
+}
+
+static void on_late_arrival(struct task *task)
+{
+    struct parcel *parcel = (struct parcel *)task;
+    struct line *line = parcel->line;
+    if (line->cuts & LINE_UP) {
+        parcel->is_held = true;
+        return;
+    }
+    if (!world_of(line)->is_away) /* who would be told of an error? */
+        world_apply(line, parcel->request, parcel->request->count);
+    late_free(parcel);
+}
+
+/* Nobody waits for it any more, but it may still arrive. */
+static void send_late(struct line *line, const struct parcel *from)
+{
+    struct stage *stage = stage_of(line);
+    struct parcel *parcel = calloc(1, sizeof(*parcel));
+    if (!parcel)
+        abort();
+    parcel->line = line;
+    parcel->request = request_copy(from->request);
+    task_init(&parcel->task, NULL, on_late_arrival);
+    TAILQ_INSERT_TAIL(&line->late, parcel, link);
+    task_at(stage, &parcel->task, later_ms(line, &line->up_at_ms) + stage_below(stage, 50));
+}
+
+/* All that is not answered is unknown; of what is on its way up the first part arrives. */
+void line_reset(struct line *line)
+{
+    struct stage *stage = stage_of(line);
+    struct parcel *parcel;
+    bool is_torn = world_of(line)->is_away;
+    TAILQ_FOREACH (parcel, &line->parcels, link) {
+        if (parcel->state == PARCEL_ANSWERED)
+            continue;
+        is_torn = is_torn || stage_chance(stage, 400);
+        if (parcel->state == PARCEL_UP && !is_torn)
+            send_late(line, parcel);
+        task_stop(stage, &parcel->task);
+        parcel->is_held = false;
+        parcel->state = PARCEL_ANSWERED;
+        parcel->answer = E_UNKNOWN;
+    }
+    if (line->is_open)
+        line->wake.wake(line->wake.context);
+}
+
+static void on_give_up(struct task *task)
+{
+    struct line *line = (struct line *)((char *)task - offsetof(struct line, give_up));
+    line->is_given_up = true;
+    line_reset(line);
+}
+
+static void go_on(struct line *line, struct parcels *parcels)
+{
+    struct parcel *parcel;
+    TAILQ_FOREACH (parcel, parcels, link) {
+        if (parcel->is_held)
+            task_at(stage_of(line), &parcel->task, stage_of(line)->now_ms);
+        parcel->is_held = false;
+    }
+}
+
+void line_set_cuts(struct line *line, unsigned cuts)
+{
+    struct stage *stage = stage_of(line);
+    line->cuts = cuts;
+    if (cuts && !line->is_given_up && !task_is_set(&line->give_up))
+        task_at(stage, &line->give_up, stage->now_ms + 1000 + stage_below(stage, NOTICE_MS));
+    if (cuts)
+        return;
+    task_stop(stage, &line->give_up);
+    line->is_given_up = false;
+    go_on(line, &line->parcels);
+    go_on(line, &line->late);
+    line_hear(line);
+}
+
+/* ---- what is heard ---- */
+
+static void may_hear(struct line *line, size_t until)
+{
+    if (until > line->hear_until)
+        line->hear_until = until;
+}
+
+static void on_hear(struct task *task)
+{
+    struct line *line = (struct line *)((char *)task - offsetof(struct line, hear));
+    if ((line->cuts & LINE_DOWN) || line->is_stuck || !line->is_open)
+        return;
+    may_hear(line, line->told_until);
+    if (line->told_until < world_of(line)->told) /* what came since takes its time as well */
+        line_hear(line);
+    machine_act(&line->node->machine);
+    line->wake.wake(line->wake.context);
+}
+
+void line_hear(struct line *line)
+{
+    struct stage *stage = stage_of(line);
+    if (!line->is_open || task_is_set(&line->hear))
+        return;
+    int64_t most_ms = line->latency_ms + line->lag_ms;
+    line->told_until = world_of(line)->told;
+    task_at(stage, &line->hear, stage->now_ms + stage_below(stage, most_ms + 1));
+}
+
+void line_unstick(struct line *line)
+{
+    line->is_stuck = false;
+    line->loses_answers = 0;
+    line_hear(line);
+}
+
+static void on_unstick(struct task *task)
+{
+    line_unstick((struct line *)((char *)task - offsetof(struct line, unstick)));
+}
+
+static void on_news(void *context)
+{
+    line_hear(context);
+}
+
+static bool next_change(struct store *store, struct store_change *ret)
+{
+    struct line *line = (struct line *)store;
+    if (line->is_loaded && line->heard >= line->hear_until)
+        return false;
+    if (!store_next_change(line->view, ret))
+        return false;
+    line->heard += line->is_loaded;
+    line->is_loaded |= ret->kind == STORE_CHANGE_LOADED;
+    line->node->deeds++;
+    return true;
+}
+
+/* What a request has changed is there when it is answered. */
+static void dispatch(struct store *store)
+{
+    struct line *line = (struct line *)store;
+    struct parcel *parcel;
+    while ((parcel = TAILQ_FIRST(&line->parcels)) && parcel->state == PARCEL_ANSWERED) {
+        TAILQ_REMOVE(&line->parcels, parcel, link);
+        if (parcel->answer == OK)
+            may_hear(line, parcel->told);
+        line->node->deeds++;
+        parcel->request->done(parcel->request, parcel->answer);
+        free(parcel);
+    }
+}
+
+/* ---- nodes ---- */
+
+static bool is_cut(const struct line *line)
+{
+    return line->cuts || line->is_given_up || world_of(line)->is_away;
+}
+
+/* Most of what nodes say, and most of what they would listen to, is that nothing is new: that is
+ * passed on every half minute only, so that hours in which nothing happens are short. */
+static bool is_old_news(const struct line *line)
+{
+    const struct peer *now = &line->self, *said = &line->said;
+    int64_t stepped_ms = (now->wall_ms - now->boot_ms) - (said->wall_ms - said->boot_ms);
+    return id_compare(&now->instance, &said->instance) == 0 && now->refusal == said->refusal &&
+           now->running == said->running && now->max_running == said->max_running &&
+           llabs(stepped_ms) < 2 && now->boot_ms - said->boot_ms < TELL_MS;
+}
+
+/* A node that comes wants to hear of all others. */
+static void tell(struct line *line)
+{
+    struct world *world = world_of(line);
+    bool is_new = id_compare(&line->self.instance, &line->said.instance) != 0;
+    for (int i = 0; is_new && i < line->node->cluster->node_count; i++)
+        world->lines[i].said.boot_ms = INT64_MIN / 2;
+    line->said = line->self;
+    if (store_announce(line->view, &line->self) != OK)
+        abort();
+}
+
+static void on_say(struct task *task)
+{
+    struct line *line = (struct line *)((char *)task - offsetof(struct line, say));
+    bool is_kept = line->kept_until_ms > stage_of(line)->now_ms;
+    if (line->has_said && is_kept && !is_cut(line))
+        tell(line);
+}
+
+static enum status announce(struct store *store, const struct peer *self)
+{
+    struct line *line = (struct line *)store;
+    line->node->deeds++;
+    line->self = *self;
+    line->has_said = true;
+    if (!task_is_set(&line->say) && !is_old_news(line))
+        task_at(stage_of(line), &line->say,
+                stage_of(line)->now_ms + stage_below(stage_of(line), line->latency_ms + 1));
+    return OK;
+}
+
+/* A sign of life, unless the machine stands still or nobody hears it. */
+static void on_keep(struct task *task)
+{
+    struct line *line = (struct line *)((char *)task - offsetof(struct line, keep));
+    struct stage *stage = stage_of(line);
+    if (!line->is_open)
+        return;
+    task_at(stage, task, stage->now_ms + KEEP_MS);
+    if (is_cut(line))
+        return;
+    bool was_gone = line->kept_until_ms <= stage->now_ms;
+    line->kept_until_ms = stage->now_ms + LEASE_MS + 1 + stage_below(stage, EXPIRE_LATE_MS);
+    if (was_gone && line->has_said) /* it is there again, with what was said last */
+        tell(line);
+    if (!task_is_set(&line->expire))
+        task_at(stage, &line->expire, line->kept_until_ms);
+}
+
+static void on_expire(struct task *task)
+{
+    struct line *line = (struct line *)((char *)task - offsetof(struct line, expire));
+    struct stage *stage = stage_of(line);
+    if (line->kept_until_ms > stage->now_ms)
+        task_at(stage, task, line->kept_until_ms);
+    else
+        store_memory_expire(line->view);
+}
+
+static bool leads(const struct store *store)
+{
+    const struct line *line = (const struct line *)store;
+    int64_t sure_ms = line->kept_until_ms - EXPIRE_LATE_MS - 2; /* clocks drift apart, a little */
+    return stage_of(line)->now_ms < sure_ms && store_leads(line->view);
+}
+
+static enum status health(struct store *store, struct strbuf *why)
+{
+    const struct line *line = (const struct line *)store;
+    const struct world *world = world_of(line);
+    enum status st = line->is_given_up || world->is_away ? E_UNREACHABLE
+                     : world->is_full                    ? E_IO
+                                                         : OK;
+    if (st != OK)
+        strbuf_adds(why, status_text(st));
+    return st;
+}
+
+/* ---- an agent's time ---- */
+
+void line_abandon(struct line *line)
+{
+    line_reset(line);
+    line->wake = (struct store_wake){0};
+    line->is_open = line->has_said = false;
+    task_stop(stage_of(line), &line->hear);
+    task_stop(stage_of(line), &line->say);
+    task_stop(stage_of(line), &line->keep);
+}
+
+static void wait_for_answers(struct line *line)
+{
+    struct parcel *parcel;
+    TAILQ_FOREACH (parcel, &line->parcels, link) {
+        task_stop(stage_of(line), &parcel->task);
+        if (parcel->state == PARCEL_UP)
+            parcel->answer = is_cut(line) ? E_UNKNOWN : decide(line, parcel->request);
+        parcel->told = world_of(line)->told;
+        parcel->state = PARCEL_ANSWERED;
+    }
+}
+
+/* A store that is freed in peace takes leave. */
+static struct store *free_store(struct store *store)
+{
+    struct line *line = (struct line *)store;
+    bool is_ghost = line->node->machine.is_ghost;
+    if (!is_ghost) {
+        wait_for_answers(line);
+        line_abandon(line);
+    }
+    line->node->machine.is_ghost = true; /* what is submitted now is refused */
+    while (!TAILQ_EMPTY(&line->parcels))
+        dispatch(store);
+    line->node->machine.is_ghost = is_ghost;
+    if (!is_ghost)
+        store_memory_expire(line->view);
+    return NULL;
+}
+
+void line_open(struct line *line, struct store_wake wake)
+{
+    struct stage *stage = stage_of(line);
+    line->wake = wake;
+    line->is_open = true;
+    line->is_loaded = false;
+    line->heard = line->hear_until = world_of(line)->told;
+    line->kept_until_ms = 0;
+    store_memory_reload(line->view);
+    task_at(stage, &line->keep, stage->now_ms);
+}
+
+void line_init(struct line *line, struct node *node)
+{
+    static const struct store_ops ops = {.submit = submit,
+                                         .dispatch = dispatch,
+                                         .next_change = next_change,
+                                         .announce = announce,
+                                         .leads = leads,
+                                         .health = health,
+                                         .free = free_store};
+    *line = (struct line){.base.ops = &ops, .node = node};
+    line->latency_ms = node->cluster->latency_ms;
+    TAILQ_INIT(&line->parcels);
+    TAILQ_INIT(&line->late);
+    task_init(&line->hear, &node->machine, on_hear);
+    task_init(&line->keep, &node->machine, on_keep);
+    task_init(&line->give_up, &node->machine, on_give_up);
+    task_init(&line->say, NULL, on_say);
+    task_init(&line->unstick, NULL, on_unstick);
+    task_init(&line->expire, NULL, on_expire);
+    struct store_wake wake = {on_news, line};
+    if (store_memory_attach(world_of(line)->eye, wake, &line->view) != OK)
+        abort();
+}
+
+void line_release(struct line *line)
+{
+    struct task *const tasks[] = {&line->hear, &line->keep,   &line->give_up,
+                                  &line->say,  &line->expire, &line->unstick};
+    for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
+        task_stop(stage_of(line), tasks[i]);
+    while (!TAILQ_EMPTY(&line->late))
+        late_free(TAILQ_FIRST(&line->late));
+    store_free(line->view);
+}

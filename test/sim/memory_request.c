@@ -1,0 +1,69 @@
+/* Requests that outlive the agent that has made them, and requests in pieces. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory_world.h"
+
+static const size_t sizes[] = {
+    [STORE_CLAIM] = sizeof(struct store_claim),
+    [STORE_TAKE] = sizeof(struct store_take),
+    [STORE_BEGIN] = sizeof(struct store_begin),
+    [STORE_FINISH] = sizeof(struct store_finish),
+    [STORE_FORGET] = sizeof(struct store_forget),
+    [STORE_PUT_JOB] = sizeof(struct store_put_job),
+    [STORE_ADD_RUN] = sizeof(struct store_add_run),
+    [STORE_ORDER] = sizeof(struct store_order),
+    [STORE_SET_META] = sizeof(struct store_set_meta),
+    [STORE_DRAIN] = sizeof(struct store_drain),
+    [STORE_PUT_DOC] = sizeof(struct store_put_doc),
+};
+
+static void *copy(const void *from, size_t length)
+{
+    if (!from)
+        return NULL;
+    void *to = malloc(length ? length : 1);
+    if (!to)
+        abort();
+    return memcpy(to, from, length);
+}
+
+struct store_request *request_copy(const struct store_request *request)
+{
+    struct store_request *new = copy(request, sizeof(*request));
+    new->done = NULL;
+    new->context = NULL;
+    new->items.claims = copy(request->items.claims, request->count * sizes[request->op]);
+    for (size_t i = 0; request->op == STORE_CLAIM && i < request->count; i++) {
+        struct store_claim *claim = &new->items.claims[i];
+        claim->passed = copy(claim->passed, claim->passed_count * sizeof(*claim->passed));
+    }
+    for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {
+        struct store_put_job *put = &new->items.puts[i];
+        put->name = put->name ? copy(put->name, strlen(put->name) + 1) : NULL;
+        put->json = put->json ? copy(put->json, strlen(put->json) + 1) : NULL;
+    }
+    return new;
+}
+
+struct store_request *request_free(struct store_request *request)
+{
+    if (!request)
+        return NULL;
+    for (size_t i = 0; request->op == STORE_CLAIM && i < request->count; i++)
+        free(request->items.claims[i].passed);
+    for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {
+        free((char *)request->items.puts[i].name);
+        free((char *)request->items.puts[i].json);
+    }
+    free(request->items.claims);
+    free(request);
+    return NULL;
+}
+
+struct store_request request_item(const struct store_request *request, size_t index)
+{
+    struct store_request one = {.op = request->op, .count = 1};
+    one.items.claims = (void *)((char *)request->items.claims + index * sizes[request->op]);
+    return one;
+}

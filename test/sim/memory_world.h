@@ -1,0 +1,82 @@
+/* The world of the store in memory: each node has a line to it. */
+#ifndef PEAL_SIM_MEMORY_WORLD_H
+#define PEAL_SIM_MEMORY_WORLD_H
+
+#include "world.h"
+
+enum line_cut { LINE_UP = 1, LINE_DOWN = 2 }; /* towards the store, from it */
+
+struct parcel;
+TAILQ_HEAD(parcels, parcel);
+
+/* What an agent takes for its store. Requests go up and answers come down, each in order; what
+ * changes is heard after a while; the store hears of the node now and then, and forgets it after 5
+ * s of silence. */
+struct line {
+    struct store base; /* first */
+    struct node *node;
+    struct store *view; /* of all there is; it stays when the agent goes */
+    struct store_wake wake;
+    bool is_open;
+
+    unsigned cuts; /* enum line_cut */
+    int64_t latency_ms, lag_ms;
+    bool is_stuck;     /* nothing is heard that was not asked for */
+    int loses_answers; /* per mille */
+    bool is_armed;     /* with the next begin all is lost for a while */
+    bool is_given_up;  /* cut for so long that it was noticed */
+    struct task give_up;
+
+    struct parcels parcels; /* the agent's, oldest first */
+    struct parcels late;    /* nobody's any more, on their way up */
+    int64_t up_at_ms, down_at_ms;
+
+    struct task hear, unstick;
+    bool is_loaded;
+    size_t heard; /* of world.told; at the end of which all that may be heard is: */
+    size_t told_until, hear_until;
+
+    struct peer self; /* what it has said last */
+    struct peer said; /* what of it was passed on */
+    bool has_said;
+    struct task say, keep, expire;
+    int64_t kept_until_ms; /* by the store; the node itself is sure for a little less */
+};
+
+struct world {
+    struct store *eye; /* what the oracle sees */
+    struct line lines[NODES_MAX];
+    bool is_away, is_full;
+    int64_t moment;
+    size_t told; /* changes, each to all lines */
+    size_t messages;
+};
+
+/* ---- memory_line.c ---- */
+
+void line_init(struct line *line, struct node *node);
+void line_release(struct line *line);
+void line_open(struct line *line, struct store_wake wake);
+/* The agent is gone. Of what is on its way up, a part still arrives. */
+void line_abandon(struct line *line);
+void line_set_cuts(struct line *line, unsigned cuts);
+/* The connection breaks: what was asked and not answered is unknown. */
+void line_reset(struct line *line);
+void line_hear(struct line *line); /* what has changed, after a while */
+/* Nothing is lost or held back any more. */
+void line_unstick(struct line *line);
+
+/* ---- memory_world.c ---- */
+
+/* All items of a request, or the first few; and the oracle sees each. */
+enum status world_apply(struct line *line, struct store_request *request, size_t count);
+
+/* ---- memory_request.c ---- */
+
+/* A copy of the request, of all that it points to, and of nobody to answer to. */
+struct store_request *request_copy(const struct store_request *request);
+struct store_request *request_free(struct store_request *request); /* a copy */
+/* The one item at `index`, as a request of its own. */
+struct store_request request_item(const struct store_request *request, size_t index);
+
+#endif

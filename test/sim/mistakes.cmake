@@ -1,0 +1,118 @@
+# Mistakes that are planted into copies of the product's files, one per program, each of which must
+# be found. peal_sim_mistake(NAME WORLD MIX FILE FROM TO BREAKS): in the world `memory` or `etcd`,
+# within 300 drills with this mix of faults.
+function(peal_sim_mistake name world mix file from to breaks)
+    set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}.c)
+    set(target sim_mistake_${name})
+    add_custom_command(OUTPUT ${copy}
+        COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_SOURCE_DIR}/src/${file} -DOUT=${copy}
+                "-DFROM=${from}" "-DTO=${to}" -P ${CMAKE_CURRENT_SOURCE_DIR}/plant.cmake
+        DEPENDS ${CMAKE_SOURCE_DIR}/src/${file} plant.cmake
+        VERBATIM)
+    cmake_language(CALL peal_sim_${world} ${target} ${copy})
+    get_filename_component(folder ${CMAKE_SOURCE_DIR}/src/${file} DIRECTORY)
+    target_include_directories(${target} PRIVATE ${folder})
+    target_compile_options(${target} PRIVATE -w) # a mistake leaves things unused
+    peal_script_test(sim_finds_${name} LABEL sim TIMEOUT 600
+        COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/must_find.sh
+                $<TARGET_FILE:${target}> ${mix} 300 ${name} "${breaks}")
+endfunction()
+
+# ---- the engine, and what a store does for it ----
+
+peal_sim_mistake(no_window memory races engine/runner.c
+    "if (runner->now.boot.ms >= deadline.ms)" "if (0)"
+    "a start after the window of its begin: P1")
+peal_sim_mistake(cursor_stays memory races store/rules_run.c
+    "job.cursor_ms = claim->tick_ms" "(void)0"
+    "a tick that is claimed again and again: P1")
+peal_sim_mistake(begin_without_nonce memory races store/rules_run.c
+    "row.run.state != RUN_CLAIMED || row.run.nonce != begin->nonce" "row.run.state != RUN_CLAIMED"
+    "a node begins what another has taken over: P1")
+peal_sim_mistake(late_window memory races engine/engine_feed.c
+    "open->begin_sent = open->first_begin" "(void)0"
+    "the window counts from a begin that came too late: P1")
+peal_sim_mistake(two_of_one memory races engine/claimer.c
+    "if (open_runs_find(claimer->runs, &claim->run.id))" "if (0)"
+    "a claim that the feed has told of is taken for another: P1")
+peal_sim_mistake(orphan_begun_again memory races engine/engine_feed.c
+    "run->state == RUN_CLAIMED ? OPEN_CLAIMED : OPEN_ORPHAN" "OPEN_CLAIMED"
+    "an agent that comes back starts what it had begun: P1")
+peal_sim_mistake(old_definition memory races store/rules_run.c
+    "job.revision != claim->job_revision ||" ""
+    "a tick is claimed from a definition that is gone: P4")
+peal_sim_mistake(paused_runs memory clocks engine/planner.c
+    "return job->paused ||" "return"
+    "a tick is claimed while its job is paused: P4")
+peal_sim_mistake(overlap_ignored memory races engine/claimer.c
+    "one_by_one ? OVERLAP_QUEUE : job->overlap" "OVERLAP_ALLOW"
+    "runs side by side that must not be")
+peal_sim_mistake(miscounted_range memory races engine/planner.c
+    "last->count++" "last->count = 1"
+    "a range of missed ticks says less than were missed: P2")
+peal_sim_mistake(entry_dropped memory races engine/engine_feed.c
+    "recorder_add_entry(&engine->recorder, change->entry) != OK" "false"
+    "a missed tick gets no record: P2")
+peal_sim_mistake(entry_of_nobody memory races engine/recorder.c
+    "strcmp(entry->node, recorder->node) == 0" "false"
+    "the same, of those that are this node's: P2")
+peal_sim_mistake(early_acknowledgement memory races engine/recorder.c
+    "open_runs_move(recorder->runs, open, OPEN_FINISHING)"
+    "open_runs_move(recorder->runs, open, OPEN_FINISHING), \
+recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id)"
+    "an end is forgotten before it is stored: P2")
+peal_sim_mistake(forgotten_too_soon memory races engine/recorder.c
+    "st == OK ? next : OPEN_FINISHED" "next"
+    "a run leaves the store before it is on record: P2")
+peal_sim_mistake(never_lost memory races engine/sweeper.c
+    "open->is_swept || !sweeper->leads" "true"
+    "runs of a node that died are never lost: P3")
+peal_sim_mistake(not_amended memory races engine/engine_feed.c
+    "run->state == RUN_LOST && !engine->runner.executor_ready" "false"
+    "a run that was thought lost keeps that end: P3")
+peal_sim_mistake(lost_for_ever memory any engine/recorder.c
+    "is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE"
+    "false && is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE"
+    "a run that was lost long ago keeps that end: P3")
+peal_sim_mistake(never_adopted memory races engine/sweeper.c
+    "return !*node || is_gone_for(sweeper, node, OPEN_RUN_ADOPT_MS)"
+    "return (void)sweeper, (void)node, false"
+    "what a node left behind is never put on record: P2")
+peal_sim_mistake(never_taken_over memory races engine/sweeper.c
+    "open_runs_move(sweeper->runs, open, OPEN_LEFT)" "(void)open"
+    "claims of a node that died stay: P6")
+peal_sim_mistake(lost_take memory races engine/engine_feed.c
+    "run->state == RUN_CLAIMED && strcmp(run->node, engine->config.node) == 0" "false"
+    "a take whose answer was lost is forgotten: P6")
+peal_sim_mistake(rank_kept memory people engine/engine_feed.c
+    "open->ranked = 0" "(void)0"
+    "a run waits for nodes that may not run it any more: P6")
+peal_sim_mistake(wall_clock_retry memory clocks engine/recorder.c
+    "recorder->now.boot.ms" "recorder->now.wall.ms"
+    "a retry waits until a wrong clock's time has come: P6")
+
+# ---- the store in etcd, and the etcd client ----
+
+peal_sim_mistake(guard_not_compared etcd any store/store_etcd_plan.c
+    "plan_compare_key(plan, plan_guard_key(plan, uid), job ? job->cursor_revision : 0)" "OK"
+    "a claim from a cursor that has moved: P1")
+peal_sim_mistake(guard_not_touched etcd people store/store_etcd_plan.c
+    "if (plan->cursor_write || !job || !job->mod_revision)" "if (true)"
+    "a change that claims do not notice: P4")
+peal_sim_mistake(run_not_compared etcd races store/store_etcd_plan.c
+    "return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0)"
+    "return (void)run, plan_run_key(plan, id), OK"
+    "a step of a run that has gone on: P1")
+peal_sim_mistake(relist_not_told etcd store store/store_etcd_load.c
+    "mirror_feed_difference(before, &store->loading, &store->feed)"
+    "if (!before) mirror_feed_difference(before, &store->loading, &store->feed)"
+    "what changed while a watch was gone is not told: P6")
+peal_sim_mistake(half_told etcd people store/store_etcd_load.c
+    "store->is_half_told = notice->is_part" "(void)0"
+    "a decision on half a revision: P1")
+peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
+    "long_stream_restart(&hub->stream)" "on_opened(hub)"
+    "a watch that tells nothing is trusted: P6")
+peal_sim_mistake(lease_for_ever etcd leaders etcd/etcd_lease.c
+    "now_ms >= lease->held_until_ms" "false"
+    "a node takes itself for the leader that it was: P3")

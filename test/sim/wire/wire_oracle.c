@@ -1,0 +1,143 @@
+/* What is in etcd, read at the moment it gets there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules.h"
+#include "store_etcd_value.h"
+#include "wire_world.h"
+
+static void read_job(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)
+{
+    struct job_row row = {.uid = *uid};
+    char *name, *json;
+    if (!kv->version) {
+        oracle_see_job(cluster, uid, NULL, 0, kv->mod_revision);
+        return;
+    }
+    if (value_read_job(kv, &row, &name, &json) != OK)
+        stage_fail(&cluster->stage, "a job can't be read");
+    oracle_see_job(cluster, uid, json, row.revision, kv->mod_revision);
+    const struct known_job *job = find_job(cluster, uid);
+    if (job->paused != row.paused || job->deleted != row.deleted)
+        stage_fail(&cluster->stage, "%s is said to be what it is not", job->name);
+    free(name);
+    free(json);
+}
+
+static void read_cursor(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)
+{
+    struct job_row row = {.uid = *uid};
+    enum tell tell;
+    if (!kv->version)
+        return;
+    if (value_read_cursor(kv, &row, &tell) != OK)
+        stage_fail(&cluster->stage, "a cursor can't be read");
+    oracle_see_cursor(cluster, uid, row.cursor_ms, row.last.ended_ms, kv->mod_revision);
+}
+
+static void read_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
+{
+    struct run_row row;
+    enum tell tell;
+    if (!kv->version) {
+        oracle_see_run(cluster, id, NULL);
+        return;
+    }
+    if (value_read_run(kv, cluster->world->epoch, &row, &tell) != OK)
+        stage_fail(&cluster->stage, "a run can't be read");
+    row.run.id = *id;
+    oracle_see_run(cluster, id, &row.run);
+}
+
+static void read_entry(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
+{
+    struct ledger_entry entry;
+    if (kv->version && value_read_entry(kv, &entry) != OK)
+        stage_fail(&cluster->stage, "an entry can't be read");
+    oracle_see_entry(cluster, id, kv->version ? &entry : NULL);
+}
+
+/* ---- a revision ---- */
+
+static bool starts_with(const char *text, const char *head, const char **ret_rest)
+{
+    size_t length = strlen(head);
+    *ret_rest = text + length;
+    return strncmp(text, head, length) == 0;
+}
+
+/* Cursors first, then jobs: what a revision says of runs follows from them. */
+static void read_key(struct cluster *cluster, const char *key, const struct etcd_kv *kv, int round)
+{
+    const char *rest;
+    struct id id;
+    bool has_id = strrchr(key, '/') && id_parse(strrchr(key, '/') + 1, &id) == OK;
+    if (round == 0 && starts_with(key, "/peal/epoch", &rest)) {
+        if (value_read_epoch(kv, cluster->world->epoch) != OK)
+            stage_fail(&cluster->stage, "the epoch can't be read");
+        cluster->world->epoch->mod_revision = kv->mod_revision;
+    }
+    if (round == 0 && has_id && starts_with(key, "/peal/cursors/", &rest))
+        read_cursor(cluster, &id, kv);
+    if (round == 1 && has_id && starts_with(key, "/peal/jobs/", &rest))
+        read_job(cluster, &id, kv);
+    if (round == 2 && has_id && starts_with(key, "/peal/runs/", &rest))
+        read_run(cluster, &id, kv);
+    if (round == 2 && has_id && starts_with(key, "/peal/entries/", &rest))
+        read_entry(cluster, &id, kv);
+    if (round == 2 && starts_with(key, "/peal/nodes/", &rest))
+        oracle_see_node(cluster, rest, kv->version > 0);
+}
+
+/* Ends before beginnings, within a revision. */
+static bool is_end(const struct model_version *version, const char *key, const struct epoch *epoch)
+{
+    struct run_row row;
+    enum tell tell;
+    const char *rest;
+    struct etcd_kv kv = {.value = {version->value, version->length},
+                         .mod_revision = version->mod_revision};
+    return version->version && starts_with(key, "/peal/runs/", &rest) &&
+           value_read_run(&kv, epoch, &row, &tell) == OK && run_state_is_end(row.run.state);
+}
+
+static void read_version(struct cluster *cluster, const struct model_version *version, int round)
+{
+    char key[256];
+    if (version->key->length >= sizeof(key))
+        stage_fail(&cluster->stage, "a long key");
+    memcpy(key, version->key->bytes, version->key->length);
+    key[version->key->length] = '\0';
+    struct etcd_kv kv = {.key = {version->key->bytes, version->key->length},
+                         .value = {version->value, version->length},
+                         .create_revision = version->create_revision,
+                         .mod_revision = version->mod_revision,
+                         .version = version->version,
+                         .lease = version->lease};
+    bool ends = round >= 2 && is_end(version, key, cluster->world->epoch);
+    if (round < 2 || ends == (round == 2))
+        read_key(cluster, key, &kv, round == 3 ? 2 : round);
+}
+
+static void on_changed(void *context, struct model_version *const *versions, size_t count)
+{
+    struct cluster *cluster = context;
+    for (int round = 0; round < 4; round++)
+        for (size_t i = 0; i < count; i++)
+            read_version(cluster, versions[i], round);
+}
+
+void wire_oracle_init(struct cluster *cluster)
+{
+    struct world *world = cluster->world;
+    world->epoch = calloc(1, sizeof(*world->epoch));
+    if (!world->epoch)
+        abort();
+    world->etcd.changed = on_changed;
+    world->etcd.context = cluster;
+}
+
+void wire_oracle_release(struct cluster *cluster)
+{
+    free(cluster->world->epoch);
+}
