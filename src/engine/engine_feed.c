@@ -170,7 +170,9 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
         return;
     }
     bool is_taken_over = open_run_ended_unbegun(open) && !ours;
-    if (open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED &&
+    /* A restored store had it as begun again, and whoever lifted the halt gave it up. */
+    bool is_given_up = open->phase == OPEN_ORPHAN && engine->runner.executor_ready;
+    if (!is_given_up && open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED &&
         open->phase != OPEN_ENDED_ELSEWHERE && !is_taken_over)
         return;
     follow(engine, open, run, ours ? OPEN_FINISHED : OPEN_ENDED_ELSEWHERE);

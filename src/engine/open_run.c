@@ -31,7 +31,8 @@ static const struct {
     [OPEN_BEGUN] = {"begun", TO(OPEN_STARTING) | TO(OPEN_ENDED)},
     [OPEN_STARTING] = {"starting", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
     [OPEN_STARTED] = {"started", TO(OPEN_ENDED)},
-    [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
+    [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED) |
+                                   TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_REFUSED] = {"refused", TO(OPEN_BEGUN) | TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
                                      TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_ENDED] = {"ended", TO(OPEN_FINISHING) | TO(OPEN_ELSEWHERE) | TO(OPEN_ENDED_ELSEWHERE)},

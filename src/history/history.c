@@ -100,6 +100,16 @@ struct id history_id_at(int64_t made_ms)
 
 /* ---- rows and queries ---- */
 
+bool history_row_gives_way(const struct history_row *old, const struct history_row *to)
+{
+    if (to->is_entry)
+        return true;
+    bool has_run = old->run.state >= RUN_OK && old->run.state <= RUN_KILLED;
+    if (to->run.state == RUN_MISSED)
+        return !has_run;
+    return to->run.state != RUN_LOST || old->run.state == RUN_LOST;
+}
+
 const struct id *history_row_id(const struct history_row *row)
 {
     return row->is_entry ? &row->entry.id : &row->run.id;

@@ -49,9 +49,10 @@ struct output_chunk {
 };
 
 /* A run with its output, a ledger entry, or a change. Recording the same id again replaces it: a
- * LOST run that turned out to have ended is amended this way. Three things are never replaced: an
- * end that is known, by LOST; output, by none (whoever records a run twice may have dropped the
- * output after the first time); and a change, which is as it was recorded first. */
+ * LOST run that turned out to have ended is amended this way. Four things are never replaced: an
+ * end that is known, by LOST; that of something that ran, by MISSED (a store that was restored from
+ * a backup does not know that it ran); output, by none (whoever records a run twice may have dropped
+ * the output after the first time); and a change, which is as it was recorded first. */
 struct history_record {
     const struct run *run;            /* or */
     const struct ledger_entry *entry; /* or */

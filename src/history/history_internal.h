@@ -27,6 +27,9 @@ bool history_append_is_valid(const struct history_append *append);
 /* True of every row that the query asks for, its page (before, limit) aside. */
 bool history_query_matches(const struct history_query *query, const struct history_row *row);
 
+/* Whether what is on record gives way to a new record with the same id. */
+bool history_row_gives_way(const struct history_row *old, const struct history_row *to);
+
 const struct id *history_row_id(const struct history_row *row);
 
 /* What one place (a table, a walk) has of a page, newest first: everything from `horizon` on, if

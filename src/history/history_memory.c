@@ -121,11 +121,6 @@ static enum status reserve(struct history_memory *memory, size_t count)
     return OK;
 }
 
-static bool is_lost(const struct memory_row *row)
-{
-    return !row->row.is_entry && row->row.run.state == RUN_LOST;
-}
-
 /* Takes the row over. There is room for it. */
 static void put(struct history_memory *memory, struct memory_row *row)
 {
@@ -140,7 +135,7 @@ static void put(struct history_memory *memory, struct memory_row *row)
         stats_changes_add(&memory->stats, &row->row, 1);
         return;
     }
-    if (is_lost(row) && !is_lost(old)) {
+    if (!history_row_gives_way(&old->row, &row->row)) {
         free_row(row);
         return;
     }

@@ -33,11 +33,6 @@ struct writing {
     int64_t ended_ms; /* of the run whose output is being written */
 };
 
-static bool is_lost(const struct history_row *row)
-{
-    return !row->is_entry && row->run.state == RUN_LOST;
-}
-
 /* ---- items ---- */
 
 static int compare_items(const void *a, const void *b)
@@ -49,7 +44,7 @@ static int compare_items(const void *a, const void *b)
 /* A record that comes later replaces what is there, as history.h says. */
 static void fold(struct item *to, const struct item *later)
 {
-    if (is_lost(&later->row) && !is_lost(&to->row))
+    if (!history_row_gives_way(&to->row, &later->row))
         return;
     const struct history_record *output = later->output ? later->output : to->output;
     *to = *later;
@@ -176,7 +171,7 @@ static enum status amend(struct writing *writing, struct item *item, const bson_
     mongo_load_row(document, old);
     bool is_counted = !is_uncounted(writing->link, document);
     enum status st = OK;
-    if (!is_lost(&item->row) || is_lost(old)) {
+    if (history_row_gives_way(old, &item->row)) {
         st = replace(writing, item, document);
         if (st == OK) {
             item->writes_output = item->output != NULL;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "history_internal.h"
 #include "history_postgres_internal.h"
 
 enum {
@@ -181,7 +182,6 @@ static enum status insert_rows(struct writing *writing, enum record_table table,
     return OK;
 }
 
-/* A known end is not replaced by LOST. */
 static void compare_with_old(struct writing *writing, const PGresult *result, int at,
                              enum record_table table, int round)
 {
@@ -191,7 +191,7 @@ static void compare_with_old(struct writing *writing, const PGresult *result, in
     if (!item)
         return;
     row_of_record(item->record, row);
-    if (!row->is_entry && row->run.state == RUN_LOST && old->run.state != RUN_LOST)
+    if (!history_row_gives_way(old, row))
         return;
     item->changes = true;
     stats_changes_add(&writing->stats, old, -1);

@@ -19,9 +19,7 @@ enum { FIRST_COLUMN = 5 };
 static const char *const sql[] = {
     [SQL_INSERT] = "INSERT INTO @ (id, job, ended_ms, stray#) VALUES (?1, ?2, ?3, ?4%)"
                    " ON CONFLICT DO NOTHING",
-    /* A known end is not replaced by LOST, which is 9. */
-    [SQL_UPDATE] = "UPDATE @ SET job = ?2, ended_ms = ?3, stray = ?4~"
-                   " WHERE id = ?1 AND (?5 <> 9 OR state = 9)",
+    [SQL_UPDATE] = "UPDATE @ SET job = ?2, ended_ms = ?3, stray = ?4~ WHERE id = ?1",
     [SQL_SELECT] = "SELECT id, uid, name#"
                    " FROM @ JOIN jobs ON jobs.key = @.job WHERE id = ?1",
     [SQL_DELETE] = "DELETE FROM @ WHERE id = ?1",

@@ -79,7 +79,7 @@ static enum status put_row(struct database *database, enum statement which,
     return st;
 }
 
-/* What is there is replaced, unless it is a known end and this is LOST. *ret_changed: it was. */
+/* What is there is replaced, if it gives way. *ret_changed: it was. */
 static enum status replace(struct database *database, const struct history_row *row, int64_t job,
                            struct stats_changes *changes, bool *ret_changed)
 {
@@ -88,7 +88,8 @@ static enum status replace(struct database *database, const struct history_row *
         return E_NOMEM;
     enum status st =
         load_row(database, row->is_entry ? TABLE_ENTRIES : TABLE_RUNS, history_row_id(row), old);
-    if (st == OK)
+    *ret_changed = false;
+    if (st == OK && history_row_gives_way(old, row))
         st = put_row(database, SQL_UPDATE, row, job, ret_changed);
     if (st == OK && *ret_changed) {
         stats_changes_add(changes, old, -1);

@@ -22,6 +22,10 @@ static void test_amend(void **state)
         {__LINE__, RUN_LOST, RUN_LOST, RUN_LOST},
         {__LINE__, RUN_OK, RUN_LOST, RUN_OK}, /* what is known stays known */
         {__LINE__, RUN_OK, RUN_FAILED, RUN_FAILED},
+        {__LINE__, RUN_OK, RUN_MISSED, RUN_OK}, /* what ran has run */
+        {__LINE__, RUN_KILLED, RUN_MISSED, RUN_KILLED},
+        {__LINE__, RUN_LOST, RUN_MISSED, RUN_MISSED},
+        {__LINE__, RUN_MISSED, RUN_OK, RUN_OK},
     };
     struct history_world *world = *state;
     for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
