@@ -7,9 +7,13 @@ DESTDIR   ?=
 SECONDS   ?= 60# per fuzzer
 SEEDS     ?= 300
 FIRST_SEED ?= 1
+DURATION  ?= 10m
+SEED      ?=
+FAULTS    ?=
+RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test sim bench fuzz format lint install uninstall clean
+.PHONY: help run build test sim fault soak tsan bench fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +36,21 @@ sim: ## simulate clusters, with faults, for SEEDS=300 from FIRST_SEED=1 on, in b
 	@tools/build.sh asan --target sim_memory_test sim_etcd_test
 	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_memory_test
 	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_etcd_test
+
+fault: ## hurt a real cluster for DURATION=10m [SEED=n] [FAULTS=name,...], write the report
+	@tools/deps.sh build test
+	@tools/build.sh asan
+	@test/reliability/run.sh --duration $(DURATION) $(if $(SEED),--seed $(SEED)) \
+		$(if $(FAULTS),--faults $(FAULTS)) --report $(if $(FAULTS),build/reliability-report.md,docs/reliability-report.md)
+
+soak: ## push RUNS=1000000 through a node and see that nothing grows
+	@tools/deps.sh build bench
+	@tools/build.sh release
+	@bench/cluster/soak.sh build/release $(RUNS)
+
+tsan: ## run what has threads under ThreadSanitizer
+	@tools/deps.sh build test
+	@tools/tsan.sh
 
 bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench

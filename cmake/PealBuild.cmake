@@ -5,6 +5,7 @@ option(PEAL_TESTS "Build the tests" OFF)
 option(PEAL_FUZZ "Build the fuzzers (clang: libFuzzer; else corpus replay only)" OFF)
 option(PEAL_BENCH "Build the benchmarks" OFF)
 option(PEAL_WERROR "Treat warnings as errors" OFF)
+option(PEAL_TSAN "Build with ThreadSanitizer" OFF)
 option(PEAL_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 set(CMAKE_C_STANDARD 11)
@@ -31,6 +32,10 @@ string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWI
 if(PEAL_SANITIZE)
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined)
     add_link_options(-fsanitize=address,undefined)
+elseif(PEAL_TSAN)
+    # What gcc makes of instrumented code it then takes for uninitialized.
+    add_compile_options(-fsanitize=thread $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    add_link_options(-fsanitize=thread)
 elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "Release")
     set(CMAKE_POSITION_INDEPENDENT_CODE ON)
     add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong

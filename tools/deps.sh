@@ -32,7 +32,9 @@ test  libcmocka-dev
 test  etcd-client     etcdctl
 test  etcd-server     etcd
 test  faketime        faketime
+test  iproute2        ip
 test  jq              jq
+test  nftables        nft
 test  openssl         openssl
 test  postgresql
 test  sqlite3         sqlite3

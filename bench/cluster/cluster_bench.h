@@ -31,6 +31,11 @@ void put_jobs(struct store *store, struct loop *loop,
  * a second a bare loop over the client could make, which sends four transactions for each run. */
 int measure_engine(char **argv);
 
+/* soak.c: RUNS JOBS FOLDER: so many runs, of so many jobs that are due every second, with an etcd
+ * and a history of its own in FOLDER. Prints a table of what is held after a tenth, half and all of
+ * them; 1 if it grows, 77 if there is no etcd. */
+int soak_node(char **argv);
+
 /* bare.c: one compare and two puts each, a hundred in a request, four requests under way; per
  * second, for so many seconds. */
 double bare_transactions(const char *etcd, double seconds);

@@ -16,7 +16,7 @@ static const struct {
     int (*run)(char **argv);
 } parts[] = {
     {"etcd", 0, run_etcd},     {"jobs", 6, make_jobs},        {"engine", 4, measure_engine},
-    {"list", 2, measure_list}, {"starts", 3, measure_starts},
+    {"list", 2, measure_list}, {"starts", 3, measure_starts}, {"soak", 3, soak_node},
 };
 
 _Noreturn void die(const char *what)

@@ -66,17 +66,8 @@ run save_ledger
 expect_status 0
 
 # Every claim is held against what had been acknowledged by then.
-run jq -r --rawfile acknowledged "$scratch/acknowledged" '
-    def ms: (.[0:19] + "Z" | fromdate) * 1000 + (.[20:23] | tonumber);
-    ($acknowledged | split("\n") | map(select(. != "") | split(" ") | {job: .[0], what: .[1], ms: (.[2] | tonumber)})) as $all
-    | .[] | select(.claimed_at != null and .started_at != null) | . as $run
-    | ($all | map(select(.job == $run.job and .ms < ($run.claimed_at | ms))) | last) as $last
-    | select($last != null)
-    | if .job == "edited" then select(.exit_code < ($last.what | tonumber))
-      elif .job == "paused" then select($last.what == "pause")
-      else . end
-    | "\(.job) \(.tick) claimed \(.claimed_at) on \(.node), exit code \(.exit_code), after \($last.what) at \($last.ms)"
-    ' "$scratch/runs.json"
+run jq -r --arg slack_ms 0 --rawfile acknowledged "$scratch/acknowledged" \
+    -f "$cluster_dir/acknowledged.jq" "$scratch/runs.json"
 expect_status 0
 expect_stdout ''
 

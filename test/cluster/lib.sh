@@ -252,7 +252,7 @@ check_cluster() { # SECONDS
         is_back "$node"
     done
     wait_for "$1" is_over
-    check_options=(--away "$scratch/away")
+    check_options+=(--away "$scratch/away")
     check_ledger
     for node in "${nodes[@]}"; do
         PEAL_DATA=$scratch/$node check_logs

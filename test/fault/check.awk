@@ -2,7 +2,9 @@
 #
 #  1. Nothing begins twice: a (job, tick, attempt) and a run id have one line in the trace at most.
 #  2. Every due tick has one end: a run, or one ledger entry that covers it; no entry covers a tick
-#     that was not due, and its count is right.
+#     that was not due, and its count is right. Of a store that was restored nobody knows which
+#     ticks since the backup ran: what its entry covers has that end, or the one that is on record;
+#     what ran then on a machine that died, too, is on record nowhere else.
 #  3. The ends are true: ok and failed runs began and ended in the trace, all output was kept;
 #     skipped and missed ones never began; what began is on record.
 #  4. Fences grow: with every begin of a job, and nobody else has the same.
@@ -63,6 +65,7 @@ input == 2 {
     due[$1, $2] = 1
     due_count++
     ticks[$1] = ticks[$1] " " $2
+    tick_ms[$1, $3] = $2
     next
 }
 
@@ -76,10 +79,14 @@ input == 3 && $1 == "entry" {
         if (of_job[i] < $3 || of_job[i] > $4)
             continue
         covered++
+        if ($7 == "restored") {
+            restored[$2, of_job[i]] = 1
+            continue
+        }
         ends[$2, of_job[i]]++
         end_text[$2, of_job[i]] = end_text[$2, of_job[i]] " entry:" $6 "(" $7 ")"
     }
-    if (!is_fixed_delay[$2] && covered != $5)
+    if (!is_fixed_delay[$2] && covered != $5 && $7 != "restored")
         wrong($2 ": an entry of " $5 " ticks from " $3 " to " $4 " covers " covered " due ones")
     tally[$6 "(" $7 ")"] += $5
     next
@@ -137,7 +144,9 @@ $1 == "begin" {
         if (late > late_ms)
             wrong($2 ": run " id " began " late " ms late, with nothing away")
     }
-    if (!(id in run_job))
+    if (!(id in run_job) && (($2, tick_ms[$2, $4]) in restored))
+        run_fence[id] = $6
+    else if (!(id in run_job))
         wrong($2 ": run " id " began, but is not on record")
     else if (run_state[id] == "skipped" || run_state[id] == "missed")
         wrong($2 ": run " id " began, but is on record as " run_state[id])
@@ -169,7 +178,7 @@ $1 == "end" {
 
 END {
     for (key in due) {
-        if (ends[key] == 1)
+        if (ends[key] == 1 || (!ends[key] && key in restored))
             continue
         split(key, part, SUBSEP)
         wrong(part[1] ": tick " part[2] " has " ends[key] + 0 " ends:" end_text[key])

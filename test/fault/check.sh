@@ -1,7 +1,7 @@
 #!/bin/bash
 # Compares peal's ledger with what the jobs themselves wrote.
 #
-#   check.sh [--until TIME] [--clock-was-set] [--away FILE] TRACE RUNS.json JOBS.json
+#   check.sh [--until TIME] [--clock-was-set] [--away FILE] [--tables FOLDER] TRACE RUNS.json JOBS.json
 #
 # TRACE is written by append_run; RUNS.json is `peal runs --ledger -o json` with everything, and
 # JOBS.json `peal list -o json`. Ticks are due from a job's creation until its `end`, or TIME; later
@@ -9,6 +9,7 @@
 # --clock-was-set: the order of wall times says nothing.
 # --away: there were several nodes, which died, slept or were cut off from FROM_MS to TO_MS:
 # lines NODE FROM_MS TO_MS; what the nodes share is named "etcd". Lateness is checked, too.
+# --tables: what was read is left there, a line for each job, due tick, end and absence.
 # Every disagreement is a line on stdout, then the sum of it all; status 1 if there was one. The
 # rules are in check.awk.
 set -eu -o pipefail
@@ -16,6 +17,7 @@ set -eu -o pipefail
 until=
 clock_was_set=0
 away=
+tables=
 while [ $# -gt 3 ]; do
     case $1 in
     --until)
@@ -27,6 +29,11 @@ while [ $# -gt 3 ]; do
         away=$2
         shift
         ;;
+    --tables)
+        tables=$2
+        mkdir -p "$tables"
+        shift
+        ;;
     *)
         echo "check.sh: unknown option $1" >&2
         exit 2
@@ -36,8 +43,10 @@ while [ $# -gt 3 ]; do
 done
 trace=$1 runs=$2 jobs=$3
 here=$(dirname "$0")
-tables=$(mktemp -d)
-trap 'rm -rf "$tables"' EXIT
+if [ -z "$tables" ]; then
+    tables=$(mktemp -d)
+    trap 'rm -rf "$tables"' EXIT
+fi
 
 # What is due, worked out apart from the agent. The ticks of @after are not known beforehand.
 : >"$tables/due"
@@ -53,7 +62,7 @@ while IFS=$'\t' read -r job spec zone _ created end; do
         exit 2
     fi
     peal next "$spec" --tz "$zone" --from "$created" --until "$last" ${end:+--end "$end"} \
-        -o json | jq -r --arg job "$job" '.fires[] | [$job, (.at | fromdate * 1000)] | @tsv' \
+        -o json | jq -r --arg job "$job" '.fires[] | [$job, (.at | fromdate * 1000), .at] | @tsv' \
         >>"$tables/due"
 done <"$tables/jobs"
 

@@ -1,11 +1,12 @@
 /* Loaded in front of peal (LD_PRELOAD), sets its wall clock and leaves the boot clock alone, as a
- * step of a machine's clock does. $FAKE_CLOCK is a file with the offset in seconds, which may be
- * written to at any time. What libfaketime is for, but for programs with sanitizers, which call for
- * the time before their first library is ready.
+ * step of a machine's clock does. $FAKE_CLOCK is a file with the offset in seconds, like +3600 or
+ * -0.300, which may be written to at any time. What libfaketime is for, but for programs with
+ * sanitizers, which call for the time before their first library is ready.
  *
  * A real step also cancels timers that asked for it. Here they fire within a second in any case,
  * too early if need be, which a program that looks at the clock does not mind. */
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -30,14 +31,30 @@ __attribute__((constructor)) static void open_file(void)
         offset_text = map;
 }
 
-static time_t offset_s(void)
+enum { SECOND_NS = 1000000000 };
+
+static int64_t offset_ns(void)
 {
-    time_t value = 0;
+    int64_t value = 0, unit = SECOND_NS;
     if (!offset_text)
         return 0;
-    for (const char *p = offset_text + 1; *p >= '0' && *p <= '9'; p++)
-        value = value * 10 + (*p - '0');
+    for (const char *p = offset_text + 1; (*p >= '0' && *p <= '9') || *p == '.'; p++) {
+        if (*p == '.') {
+            unit = SECOND_NS / 10;
+        } else if (unit == SECOND_NS) {
+            value = value * 10 + (*p - '0') * unit;
+        } else {
+            value += (*p - '0') * unit;
+            unit /= 10;
+        }
+    }
     return offset_text[0] == '-' ? -value : value;
+}
+
+static void shift(struct timespec *time, int64_t by_ns)
+{
+    int64_t ns = time->tv_sec * SECOND_NS + time->tv_nsec + by_ns;
+    *time = (struct timespec){ns / SECOND_NS, ns % SECOND_NS};
 }
 
 static int real_time(clockid_t clock, struct timespec *ret)
@@ -49,7 +66,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 {
     int rc = real_time(clock, ret);
     if (rc == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-        ret->tv_sec += offset_s();
+        shift(ret, offset_ns());
     return rc;
 }
 
@@ -78,7 +95,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *value, struct it
     struct timespec now;
     real_time(CLOCK_REALTIME, &now);
     if (flags & TFD_TIMER_ABSTIME) {
-        real.it_value.tv_sec -= offset_s();
+        shift(&real.it_value, -offset_ns());
         if (real.it_value.tv_sec > now.tv_sec)
             real.it_value.tv_sec = now.tv_sec + 1;
         if (real.it_value.tv_sec <= 0)

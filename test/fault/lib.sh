@@ -122,7 +122,7 @@ check_ledger() {
     expect_status 0
     run "$fault_dir/check.sh" "${check_options[@]}" "$trace" "$scratch/runs.json" "$scratch/jobs.json"
     expect_status 0
-    cat "$scratch/out"
+    tee "$scratch/verdict" <"$scratch/out"
 }
 
 # Nothing that went on in the background found fault with itself.

@@ -1,0 +1,115 @@
+# Sourced by run.sh: what happens to etcd and to the history. See faults_process.sh for how faults
+# are made.
+# shellcheck shell=bash disable=SC2034,SC2154 # $member, $cannot are the driver's
+
+# ---- members ----
+
+hurt_kill_etcd() {
+    goes_away etcd
+    kill_member "$member"
+}
+mend_kill_etcd() {
+    start_member "$member"
+    is_back etcd
+}
+
+hurt_kill_etcd_leader() {
+    member=$(etcd_leader) || member=0
+    hurt_kill_etcd
+}
+mend_kill_etcd_leader() { mend_kill_etcd; }
+
+hurt_move_etcd_leader() { # in order
+    local to
+    member=$(etcd_leader) || return
+    to=$(ctl member list 2>/dev/null | awk -F ', ' -v not="m$member" '$3 != not { print $1; exit }')
+    ETCDCTL_API=3 inside hub etcdctl --endpoints "$(member_url "$member")" move-leader "$to" \
+        >/dev/null 2>&1 || return
+    goes_away etcd
+}
+mend_move_etcd_leader() { is_back etcd; }
+
+hurt_no_quorum() {
+    goes_away etcd
+    kill -STOP "${etcd_pids[member]}" "${etcd_pids[(member + 1) % 3]}"
+}
+mend_no_quorum() {
+    kill -CONT "${etcd_pids[member]}" "${etcd_pids[(member + 1) % 3]}"
+    is_back etcd
+}
+
+# ---- its data ----
+
+compact() {
+    ctl compact "$(ctl get / -w json 2>/dev/null | jq .header.revision)" >/dev/null 2>&1
+}
+
+hurt_restore() { # a snapshot of now takes the place of what comes after it
+    local i
+    ETCDCTL_API=3 inside hub etcdctl --endpoints "$(member_url "$member")" \
+        snapshot save "$scratch/snapshot" >/dev/null 2>&1 || return
+    nap 3
+    goes_away etcd
+    for i in "${members[@]}"; do
+        kill_member "$i"
+    done
+}
+mend_restore() {
+    local i all folder
+    all=$(for i in "${members[@]}"; do echo "m$i=${etcd_peers[i]}"; done | paste -sd ,)
+    for i in "${members[@]}"; do
+        folder=$(mktemp -d "$scratch/etcd.XXXXXX")
+        ETCDCTL_API=3 etcdctl snapshot restore "$scratch/snapshot" --data-dir "$folder/data" \
+            --name "m$i" --initial-cluster "$all" \
+            --initial-advertise-peer-urls "${etcd_peers[i]}" >/dev/null 2>&1
+        ln -sfn "$folder/data" "$scratch/etcd-$i"
+        start_member "$i"
+    done
+    wait_for 30 etcd_is_well
+    wait_for 30 is_halted
+    wait_for 30 go_on # the one help it needs
+    is_back etcd
+}
+go_on() { # by any node that is there
+    on "${machines[RANDOM % 3]}" cluster advance-cursors --yes
+}
+is_halted() { # for all that are there
+    local node
+    for node in "${machines[@]}"; do
+        is_up "$node" || continue
+        on "$node" cluster status -o json | jq -e .store.halted || return
+    done
+}
+
+# ---- the history of node-c ----
+
+needs_history() {
+    cannot='there is no PostgreSQL here'
+    [ -n "$has_history" ]
+}
+
+hurt_history_down() {
+    needs_history || return
+    tell_history kill
+}
+mend_history_down() { tell_history start; }
+
+hurt_history_hangs() {
+    needs_history || return
+    tell_history pause
+}
+mend_history_hangs() { tell_history resume; }
+
+hurt_spool_full() { # it is down, and there is no room for what should wait for it
+    needs_history || return
+    needs_disks || return
+    node="node-c"
+    tell_history kill
+    fill_disk node-c
+    goes_away node-c
+}
+mend_spool_full() {
+    empty_disk node-c
+    tell_history start
+    is_back node-c
+}

@@ -1,0 +1,97 @@
+# Sourced by run.sh: what happens to processes. hurt_X does it to $node, mend_X undoes it. A
+# hurt_X that finds that it can't be done here says why in $cannot and fails, and nothing is hurt.
+# shellcheck shell=bash disable=SC2034,SC2154 # $node, $cannot are the driver's
+
+# ---- killed ----
+
+hurt_kill_agent() { kill_agent "$node"; }
+mend_kill_agent() { bring_back "$node"; }
+
+hurt_kill_spawner() {
+    local spawner
+    spawner=$(spawner_of "$node") || return 0
+    kill_hard "$spawner"
+}
+mend_kill_spawner() { :; } # its agent starts another one
+
+hurt_kill_both() { # the spawner first, so that nobody is told of its end
+    hurt_kill_spawner
+    kill_agent "$node"
+}
+mend_kill_both() { bring_back "$node"; }
+
+hurt_kill_machine() { kill_machine "$node"; }
+mend_kill_machine() { bring_back "$node"; }
+
+# ---- asleep for longer than it counts as alive, in each state of the protocol ----
+
+# The key of a run that waits for nothing is written three times: when it is claimed, begun, and has
+# ended. The node in whose name that happens is put to sleep right then, or a little later.
+freeze_when_written() { # TIMES JOB [SECONDS]
+    local line name times
+    exec {events}< <(exec setpriv --pdeathsig KILL "${hub[@]}" etcdctl --endpoints "$endpoints" \
+        watch --prefix "$prefix/runs/" -w fields 2>/dev/null)
+    local watcher=$!
+    node=
+    while [ -z "$node" ] && read -r -t 5 -u "$events" name _ line; do
+        case $name in
+        '"Version"') times=$line ;;
+        '"Value"') [[ $times != "$1" || $line != *"$2"* || ! $line =~ node-[abc] ]] ||
+            node=${BASH_REMATCH[0]} ;;
+        esac
+    done
+    if [ -n "$node" ]; then
+        [ -z "${3:-}" ] || nap "$3"
+        freeze "$node"
+    fi
+    kill "$watcher"
+    exec {events}<&-
+    cannot='no run came to that state within 5 s'
+    [ -n "$node" ]
+}
+
+hurt_freeze_claimed() { freeze_when_written 1 probe-; }
+mend_freeze_claimed() { thaw "$node"; }
+hurt_freeze_begun() { freeze_when_written 2 probe-; }
+mend_freeze_begun() { thaw "$node"; }
+hurt_freeze_running() { freeze_when_written 2 beside 1; }
+mend_freeze_running() { thaw "$node"; }
+hurt_freeze_finished() { freeze_when_written 3 probe-; } # the history may not have it yet
+mend_freeze_finished() { thaw "$node"; }
+
+hurt_freeze_claiming() { # the request is about to be made, or under way
+    until_ms_of_second $((880 + RANDOM % 60))
+    freeze "$node"
+}
+mend_freeze_claiming() { thaw "$node"; }
+
+hurt_freeze_leader() {
+    local leads
+    leads=$(leader)
+    node=${leads:-$node}
+    freeze "$node"
+}
+mend_freeze_leader() { thaw "$node"; }
+
+hurt_freeze_spawner() {
+    local spawner
+    spawner=$(spawner_of "$node") || return 0
+    kill -STOP "$spawner"
+}
+mend_freeze_spawner() { kill -CONT "$(spawner_of "$node")"; }
+
+# ---- replaced by another version, with jobs running ----
+
+hurt_upgrade() {
+    local bin old=${node_bin[$node]}
+    bin=$(mktemp -d "$scratch/bin.XXXXXX")
+    cp "$old/peal" "$old/peal-spawn" "$bin"
+    node_bin["$node"]=$bin
+    goes_away "$node"
+    on "$node" stop 2>/dev/null
+}
+mend_upgrade() {
+    local spawner
+    bring_back "$node"
+    ! spawner=$(spawner_of "$node") || kill -HUP "$spawner" # executes the new program in place
+}

@@ -1,0 +1,199 @@
+# Sourced by run.sh: the place where faults happen. Three machines with an agent each, three with a
+# member of etcd each, and a history server, all of them processes of this machine:
+#
+#   node-a node-b node-c      network namespaces of their own, data folders on disks of their own,
+#                             wall clocks of their own
+#   etcd-0 etcd-1 etcd-2      network namespaces of their own
+#   history                   PostgreSQL, which node-c records into; the others have their files
+#
+# All namespaces hang on a bridge in one more of them, so that nothing is seen outside. Where
+# something of this can't be had (no root, no PostgreSQL), the rest stands without it, and
+# can_cut, can_fill, has_history say so to the faults.
+# shellcheck shell=bash disable=SC2034 # what the faults ask for
+
+here=$(dirname "${BASH_SOURCE[0]}")
+. "$here/../cluster/lib.sh"
+
+test_bin=${append_run%/*}
+machines=(node-a node-b node-c)
+members=(0 1 2)
+tag=peal-$$
+subnet=10.83.0
+declare -A address=([node-a]=$subnet.1 [node-b]=$subnet.2 [node-c]=$subnet.3 [etcd-0]=$subnet.11
+    [etcd-1]=$subnet.12 [etcd-2]=$subnet.13)
+can_cut=   # network namespaces, and rules in them
+can_fill=  # a disk for each node
+has_history=
+etcd_pids=()
+etcd_urls=() # of clients
+etcd_peers=()
+
+# ---- the network ----
+
+add_machine() { # MACHINE
+    ip netns add "$tag-$1" &&
+        ip -n "$tag-$1" link set lo up &&
+        ip -n "$tag-$1" link add eth0 type veth peer name "$1" netns "$tag-hub" &&
+        ip -n "$tag-$1" addr add "${address[$1]}/24" dev eth0 &&
+        ip -n "$tag-$1" link set eth0 up &&
+        ip -n "$tag-hub" link set "$1" master br0 up
+}
+
+add_network() {
+    local machine
+    ip netns add "$tag-hub" &&
+        ip -n "$tag-hub" link set lo up &&
+        ip -n "$tag-hub" link add br0 type bridge &&
+        ip -n "$tag-hub" addr add "$subnet.254/24" dev br0 &&
+        ip -n "$tag-hub" link set br0 up || return
+    for machine in "${!address[@]}"; do
+        add_machine "$machine" || return
+    done
+    inside hub nft add table inet probe
+}
+
+remove_network() {
+    local machine
+    for machine in "${!address[@]}" hub; do
+        [ ! -e "/run/netns/$tag-$machine" ] || ip netns del "$tag-$machine"
+    done
+}
+
+# Only the network is another one, unlike with `ip netns exec`, which hides cgroups.
+inside() { # MACHINE COMMAND...
+    if [ -e "/run/netns/$tag-$1" ]; then
+        nsenter --net="/run/netns/$tag-$1" "${@:2}"
+    else
+        "${@:2}"
+    fi
+}
+
+# ---- etcd ----
+
+start_member() { # NUMBER [DATA_FOLDER]: with the same data as before
+    local all
+    all=$(for i in "${members[@]}"; do echo "m$i=${etcd_peers[i]}"; done | paste -sd ,)
+    inside "etcd-$1" setpriv --pdeathsig KILL etcd --name "m$1" \
+        --data-dir "${2:-$(readlink "$scratch/etcd-$1")}" --unsafe-no-fsync --logger zap \
+        --listen-client-urls "${etcd_urls[$1]}" --advertise-client-urls "${etcd_urls[$1]}" \
+        --listen-peer-urls "${etcd_peers[$1]}" --initial-advertise-peer-urls "${etcd_peers[$1]}" \
+        --initial-cluster "$all" >>"$scratch/etcd-$1.log" 2>&1 &
+    etcd_pids[$1]=$!
+    disown # or its end would be told
+}
+
+kill_member() { # NUMBER
+    kill_hard "${etcd_pids[$1]}"
+}
+
+start_members() {
+    local i host ports
+    command -v etcd >/dev/null || {
+        echo 'skipped: there is no etcd here; Debian has it in etcd-server'
+        exit 77
+    }
+    for i in "${members[@]}"; do
+        host=127.0.0.1
+        mapfile -t ports < <(free_ports)
+        [ -z "$can_cut" ] || host=${address[etcd-$i]} ports=(2379 2380)
+        etcd_urls[i]=http://$host:${ports[0]}
+        etcd_peers[i]=http://$host:${ports[1]}
+        mkdir "$scratch/etcd-$i.data"
+        ln -s "$scratch/etcd-$i.data" "$scratch/etcd-$i"
+    done
+    for i in "${members[@]}"; do
+        start_member "$i"
+    done
+    endpoints=$(printf '%s\n' "${etcd_urls[@]#http://}" | paste -sd ,)
+    etcd_count=3
+    wait_for 30 etcd_is_well
+}
+
+ctl() { # ARGUMENT...
+    ETCDCTL_API=3 inside hub etcdctl --endpoints "$endpoints" --command-timeout 3s "$@"
+}
+
+member_url() { echo "${etcd_urls[$1]#http://}"; } # NUMBER
+
+# ---- the history ----
+
+start_history() {
+    coproc history { exec "$test_bin/history_server"; }
+    exec {to_history}>&"${history[1]}" {from_history}<&"${history[0]}"
+    read -r history_url <&"$from_history"
+    case $history_url in
+    postgresql:*) has_history=1 ;;
+    esac
+}
+
+tell_history() { # ORDER
+    local answer
+    echo "$1" >&"$to_history"
+    read -r answer <&"$from_history"
+    [ "$answer" = "done" ] || echo "history_server: $1: $answer"
+}
+
+# ---- nodes ----
+
+add_disks() {
+    local node
+    for node in "${machines[@]}"; do
+        mkdir "$scratch/$node" &&
+            mount -t tmpfs -o size=96m,mode=0700 "$tag" "$scratch/$node" 2>/dev/null || return
+    done
+}
+
+remove_disks() {
+    local node
+    for node in "${machines[@]}"; do
+        ! mountpoint -q "$scratch/$node" || umount -l "$scratch/$node"
+    done
+}
+
+set_clock() { # NODE SECONDS: from now on its wall clock is so far away from the right one
+    printf '%-31s\n' "$2" | dd of="$scratch/$1.offset" conv=notrunc status=none
+}
+
+start_node() { # NODE
+    local node=$1 more=()
+    [[ " ${nodes[*]} " = *" $node "* ]] || nodes+=("$node")
+    [ -z "$has_history" ] || [ "$node" != node-c ] || more=(--history "$history_url")
+    run inside "$node" env LD_PRELOAD="$test_bin/fake_clock.so" FAKE_CLOCK="$scratch/$node.offset" \
+        ASAN_OPTIONS=verify_asan_link_order=0 PEAL_DATA="$scratch/$node" \
+        "${node_bin[$node]}/peal" start -d --store "etcd://$endpoints$prefix" --node-id "$node" \
+        --capacity 1 --listen none "${more[@]}"
+    expect_status 0
+}
+
+declare -A node_bin # where its programs are
+
+# Everything stands, and all nodes know each other.
+start_place() {
+    local node
+    if [ "$(id -u)" -eq 0 ] && add_network 2>"$scratch/network.log"; then
+        can_cut=1
+    else
+        remove_network
+    fi
+    if [ "$(id -u)" -eq 0 ] && add_disks; then
+        can_fill=1
+    fi
+    start_members
+    start_history
+    for node in "${machines[@]}"; do
+        node_bin[$node]=$(dirname "$(command -v peal)")
+        set_clock "$node" +0
+    done
+    start_nodes "${machines[@]}"
+}
+
+end_place() {
+    local i
+    end_all
+    for i in "${members[@]}"; do
+        kill -9 "${etcd_pids[i]}" 2>/dev/null
+    done
+    [ -z "${history_PID:-}" ] || kill "$history_PID"
+    remove_disks
+    remove_network
+}
