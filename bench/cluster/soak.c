@@ -150,14 +150,14 @@ static bool print_table(const struct soak *soak, size_t runs, double seconds)
 
 int soak_node(char **argv)
 {
-    struct soak *soak = calloc(1, sizeof(*soak));
     size_t runs = (size_t)atol(argv[0]);
-    if (!soak)
-        die("memory");
     if (!etcd_cluster_available()) {
         printf("skipped: there is no etcd here; Debian has it in etcd-server\n");
         return 77;
     }
+    struct soak *soak = calloc(1, sizeof(*soak));
+    if (!soak)
+        die("memory");
     soak->etcd.count = 1;
     soak->folder = argv[2];
     etcd_cluster_start(&soak->etcd);

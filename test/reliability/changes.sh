@@ -13,6 +13,11 @@ insist() { # ARGUMENT...
     done
 }
 
+resume_paused() {
+    echo "paused resume $(now_ms)" >>"$acknowledged" # from here on it may run again
+    insist resume paused
+}
+
 keep_changing() {
     local version=0 pause_s=$((duration_s / 150 + 1))
     trap - EXIT TERM
@@ -26,8 +31,7 @@ keep_changing() {
         insist pause paused
         echo "paused pause $(now_ms)" >>"$acknowledged"
         nap $pause_s
-        echo "paused resume $(now_ms)" >>"$acknowledged" # from here on it may run again
-        insist resume paused
+        resume_paused
         nap $pause_s
     done
 }
