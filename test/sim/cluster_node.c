@@ -186,8 +186,10 @@ static void on_thaw(struct task *task)
 {
     struct node *node = (struct node *)((char *)task - offsetof(struct node, thaw));
     node->thaws_when_taken = false;
-    if (node->machine.is_paused)
-        machine_resume(&node->machine);
+    if (!node->machine.is_paused)
+        return;
+    world_thaw(node);
+    machine_resume(&node->machine);
 }
 
 /* Before the other one has gone on with it. */

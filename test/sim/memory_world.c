@@ -135,6 +135,16 @@ void world_forget(struct node *node)
     line_abandon(line_of(node));
 }
 
+void world_thaw(struct node *node)
+{
+    struct stage *stage = node->machine.stage;
+    struct line *line = line_of(node);
+    if (stage_chance(stage, 500))
+        return;
+    line->is_stuck = true;
+    task_at(stage, &line->unstick, stage->now_ms + stage_below(stage, 3 * SECOND));
+}
+
 /* ---- faults ---- */
 
 /* Members are many lines' ends. */

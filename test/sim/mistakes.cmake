@@ -116,3 +116,17 @@ peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
 peal_sim_mistake(lease_for_ever etcd leaders etcd/etcd_lease.c
     "now_ms >= lease->held_until_ms" "false"
     "a node takes itself for the leader that it was: P3")
+
+# Each of these takes a meeting of faults that no drill brings about often enough.
+option(PEAL_SIM_RARE "Also plant mistakes that are seldom found" OFF)
+if(PEAL_SIM_RARE)
+    peal_sim_mistake(end_after_takeover memory races engine/recorder.c
+        "!batch->finishes[i].accepted && !open->is_begun" "false"
+        "an end of a run that is another node's now: P2")
+    peal_sim_mistake(clock_set_back memory clocks engine/engine.c
+        "engine->loaded && ahead_ms < engine->ahead_ms - STEP_BACK_MS" "false"
+        "ticks wait until a wrong clock's time has come: P6")
+    peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
+        "election->look || " ""
+        "a leader that is gone is waited for: P6")
+endif()

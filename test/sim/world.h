@@ -23,6 +23,9 @@ MUST_CHECK enum status world_open(struct node *node, struct store_wake wake, str
 /* Its agent is killed, and its store freed next. */
 void world_forget(struct node *node);
 
+/* Its machine stood still for a while: what it was listening to may be silent now. */
+void world_thaw(struct node *node);
+
 /* What is the world's of the faults. */
 void world_break(struct cluster *cluster, const struct fault *fault, uint64_t *random);
 void world_mend(struct cluster *cluster, const struct fault *fault);

@@ -139,17 +139,17 @@ void etcd_serve_expire(struct etcd_serve *serve, int64_t lease)
 
 /* ---- calls ---- */
 
-static Etcdpb__Header *header_of(struct etcd_serve *serve)
+Etcdpb__Header *serve_header(struct etcd_serve *serve, int64_t revision)
 {
     Etcdpb__Header *header = arena_alloc(&serve->arena, sizeof(*header));
     etcdpb__header__init(header);
-    header->revision = serve->model.revision;
+    header->revision = revision;
     header->member_id = 1;
     return header;
 }
 
-static void *unpack(struct etcd_serve *serve, const ProtobufCMessageDescriptor *type,
-                    const uint8_t *bytes, size_t length)
+void *serve_unpack(struct etcd_serve *serve, const ProtobufCMessageDescriptor *type,
+                   const uint8_t *bytes, size_t length)
 {
     ProtobufCAllocator allocator = arena_allocator(&serve->arena);
     void *message = protobuf_c_message_unpack(type, &allocator, length, bytes);
@@ -169,7 +169,7 @@ static void answer(struct net_stream *stream, struct model_end end, const Protob
 static void answer_header(struct etcd_serve *serve, struct net_stream *stream, struct model_end end)
 {
     Etcdpb__HeaderResponse response = ETCDPB__HEADER_RESPONSE__INIT;
-    response.header = header_of(serve);
+    response.header = serve_header(serve, serve->model.revision);
     answer(stream, end, &response.base);
 }
 
@@ -179,7 +179,7 @@ static void do_range(struct etcd_serve *serve, struct net_stream *stream, const 
     Etcdpb__RangeResponse response = ETCDPB__RANGE_RESPONSE__INIT;
     answer(stream,
            etcd_model_range(&serve->model, &serve->arena,
-                            unpack(serve, &etcdpb__range_request__descriptor, bytes, length),
+                            serve_unpack(serve, &etcdpb__range_request__descriptor, bytes, length),
                             &response),
            &response.base);
 }
@@ -190,7 +190,7 @@ static void do_put(struct etcd_serve *serve, struct net_stream *stream, const ui
     Etcdpb__PutResponse response = ETCDPB__PUT_RESPONSE__INIT;
     answer(stream,
            etcd_model_put(&serve->model, &serve->arena,
-                          unpack(serve, &etcdpb__put_request__descriptor, bytes, length),
+                          serve_unpack(serve, &etcdpb__put_request__descriptor, bytes, length),
                           &response),
            &response.base);
 }
@@ -200,9 +200,9 @@ static void do_delete(struct etcd_serve *serve, struct net_stream *stream, const
 {
     Etcdpb__DeleteResponse response = ETCDPB__DELETE_RESPONSE__INIT;
     answer(stream,
-           etcd_model_delete(&serve->model, &serve->arena,
-                             unpack(serve, &etcdpb__delete_request__descriptor, bytes, length),
-                             &response),
+           etcd_model_delete(
+               &serve->model, &serve->arena,
+               serve_unpack(serve, &etcdpb__delete_request__descriptor, bytes, length), &response),
            &response.base);
 }
 
@@ -212,7 +212,7 @@ static void do_txn(struct etcd_serve *serve, struct net_stream *stream, const ui
     Etcdpb__TxnResponse response = ETCDPB__TXN_RESPONSE__INIT;
     answer(stream,
            etcd_model_txn(&serve->model, &serve->arena,
-                          unpack(serve, &etcdpb__txn_request__descriptor, bytes, length),
+                          serve_unpack(serve, &etcdpb__txn_request__descriptor, bytes, length),
                           &response),
            &response.base);
 }
@@ -221,7 +221,7 @@ static void do_compact(struct etcd_serve *serve, struct net_stream *stream, cons
                        size_t length)
 {
     const Etcdpb__CompactRequest *request =
-        unpack(serve, &etcdpb__compact_request__descriptor, bytes, length);
+        serve_unpack(serve, &etcdpb__compact_request__descriptor, bytes, length);
     answer_header(serve, stream, etcd_model_compact(&serve->model, request->revision));
 }
 
@@ -230,14 +230,14 @@ static void do_grant(struct etcd_serve *serve, struct net_stream *stream, const 
 {
     Etcdpb__LeaseGrantResponse response = ETCDPB__LEASE_GRANT_RESPONSE__INIT;
     const Etcdpb__LeaseGrantRequest *request =
-        unpack(serve, &etcdpb__lease_grant_request__descriptor, bytes, length);
+        serve_unpack(serve, &etcdpb__lease_grant_request__descriptor, bytes, length);
     int64_t id = request->id ? request->id : (int64_t)(++serve->last_lease * 0x10001);
     int64_t ttl_s = request->ttl > TTL_MIN_S ? request->ttl : TTL_MIN_S;
     struct model_end end = etcd_model_grant(&serve->model, id, ttl_s);
     if (end.code == GRPC_OK)
         serve_renew(serve, etcd_model_lease(&serve->model, id));
     serve_set_expiry(serve);
-    response.header = header_of(serve);
+    response.header = serve_header(serve, serve->model.revision);
     response.id = id;
     response.ttl = ttl_s;
     answer(stream, end, &response.base);
@@ -247,7 +247,7 @@ static void do_revoke(struct etcd_serve *serve, struct net_stream *stream, const
                       size_t length)
 {
     const Etcdpb__LeaseRevokeRequest *request =
-        unpack(serve, &etcdpb__lease_revoke_request__descriptor, bytes, length);
+        serve_unpack(serve, &etcdpb__lease_revoke_request__descriptor, bytes, length);
     struct model_end end = etcd_model_revoke(&serve->model, request->id);
     serve_set_expiry(serve);
     answer_header(serve, stream, end);
@@ -258,9 +258,9 @@ static void do_look(struct etcd_serve *serve, struct net_stream *stream, const u
 {
     Etcdpb__LeaseTimeToLiveResponse response = ETCDPB__LEASE_TIME_TO_LIVE_RESPONSE__INIT;
     const Etcdpb__LeaseTimeToLiveRequest *request =
-        unpack(serve, &etcdpb__lease_time_to_live_request__descriptor, bytes, length);
+        serve_unpack(serve, &etcdpb__lease_time_to_live_request__descriptor, bytes, length);
     const struct model_lease *lease = etcd_model_lease(&serve->model, request->id);
-    response.header = header_of(serve);
+    response.header = serve_header(serve, serve->model.revision);
     response.id = request->id;
     response.ttl = lease ? (lease->expires_ms - serve->stage->now_ms) / 1000 : -1;
     response.granted_ttl = lease ? lease->ttl_s : 0;
@@ -283,7 +283,7 @@ static void do_status(struct etcd_serve *serve, struct net_stream *stream, const
     (void)length;
     static char version[] = "3.4.23";
     Etcdpb__StatusResponse response = ETCDPB__STATUS_RESPONSE__INIT;
-    response.header = header_of(serve);
+    response.header = serve_header(serve, serve->model.revision);
     response.version = version;
     response.leader = etcd_serve_has_leader(serve);
     net_send(stream, &response.base, true);
@@ -295,7 +295,7 @@ static void do_alarm(struct etcd_serve *serve, struct net_stream *stream, const 
     (void)bytes;
     (void)length;
     Etcdpb__AlarmResponse response = ETCDPB__ALARM_RESPONSE__INIT;
-    response.header = header_of(serve);
+    response.header = serve_header(serve, serve->model.revision);
     net_send(stream, &response.base, true);
 }
 

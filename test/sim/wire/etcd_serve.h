@@ -53,6 +53,11 @@ void serve_stream_closed(struct etcd_serve *serve, struct net_stream *stream);
 void serve_tell(struct etcd_serve *serve, struct model_version *const *versions, size_t count);
 void serve_end_streams(struct etcd_serve *serve);
 
+/* In the arena: the header of an answer, and a message that was sent. */
+Etcdpb__Header *serve_header(struct etcd_serve *serve, int64_t revision);
+void *serve_unpack(struct etcd_serve *serve, const ProtobufCMessageDescriptor *type,
+                   const uint8_t *bytes, size_t length);
+
 /* When the next lease runs out. */
 void serve_set_expiry(struct etcd_serve *serve);
 void serve_renew(struct etcd_serve *serve, struct model_lease *lease);

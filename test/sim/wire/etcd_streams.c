@@ -17,25 +17,6 @@ struct serve_watch {
     TAILQ_ENTRY(serve_watch) entry;
 };
 
-static Etcdpb__Header *header_of(struct etcd_serve *serve, int64_t revision)
-{
-    Etcdpb__Header *header = arena_alloc(&serve->arena, sizeof(*header));
-    etcdpb__header__init(header);
-    header->revision = revision;
-    header->member_id = 1;
-    return header;
-}
-
-static void *unpack(struct etcd_serve *serve, const ProtobufCMessageDescriptor *type,
-                    const uint8_t *bytes, size_t length)
-{
-    ProtobufCAllocator allocator = arena_allocator(&serve->arena);
-    void *message = protobuf_c_message_unpack(type, &allocator, length, bytes);
-    if (!message)
-        stage_fail(serve->stage, "etcd can't read a message");
-    return message;
-}
-
 /* ---- what is told ---- */
 
 static void send_response(struct etcd_serve *serve, struct serve_watch *watch,
@@ -44,7 +25,7 @@ static void send_response(struct etcd_serve *serve, struct serve_watch *watch,
     if (watch->stream->is_stuck)
         return;
     response->watch_id = watch->id;
-    response->header = header_of(serve, revision);
+    response->header = serve_header(serve, revision);
     net_send(watch->stream, &response->base, false);
 }
 
@@ -188,7 +169,7 @@ static void keep_alive(struct etcd_serve *serve, struct net_stream *stream, int6
         serve_renew(serve, lease);
         serve_set_expiry(serve);
     }
-    response.header = header_of(serve, serve->model.revision);
+    response.header = serve_header(serve, serve->model.revision);
     response.id = id;
     response.ttl = lease ? lease->ttl_s : 0;
     net_send(stream, &response.base, false);
@@ -200,12 +181,12 @@ void serve_stream_message(struct etcd_serve *serve, struct net_stream *stream, c
     arena_reset(&serve->arena);
     if (strcmp(stream->path, watch_path) != 0) {
         const Etcdpb__LeaseKeepAliveRequest *request =
-            unpack(serve, &etcdpb__lease_keep_alive_request__descriptor, bytes, length);
+            serve_unpack(serve, &etcdpb__lease_keep_alive_request__descriptor, bytes, length);
         keep_alive(serve, stream, request->id);
         return;
     }
     const Etcdpb__WatchRequest *request =
-        unpack(serve, &etcdpb__watch_request__descriptor, bytes, length);
+        serve_unpack(serve, &etcdpb__watch_request__descriptor, bytes, length);
     if (!stream->is_listed)
         return; /* it is gone by now */
     if (request->request_case == ETCDPB__WATCH_REQUEST__REQUEST_CREATE)

@@ -11,9 +11,10 @@ struct place {
     struct etcd_serve serve;
 };
 
-static void failed(void *context)
+static void failed(void *context, const char *what)
 {
     (void)context;
+    (void)what;
 }
 
 struct loop *model_place_open(const char **ret_endpoint)

@@ -100,6 +100,12 @@ void world_forget(struct node *node)
     net_forget(node->machine.net, &node->machine);
 }
 
+void world_thaw(struct node *node)
+{
+    if (stage_chance(node->machine.stage, 500))
+        etcd_serve_stick(&node->cluster->world->etcd, node->machine.number);
+}
+
 /* ---- faults ---- */
 
 static void cut(struct world *world, int node, unsigned cuts)

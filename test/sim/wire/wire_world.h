@@ -22,9 +22,4 @@ struct world {
 void wire_oracle_init(struct cluster *cluster);
 void wire_oracle_release(struct cluster *cluster);
 
-/* ---- wire_restore.c ---- */
-
-/* etcd is put back to what it was some revisions ago, as from a backup. */
-void wire_restore(struct cluster *cluster, int64_t revisions);
-
 #endif

@@ -1,0 +1,33 @@
+#!/bin/sh
+# shrink_test.sh PROGRAM MIX MOST: of a life that fails (a mistake is planted into PROGRAM) the
+# shortest list of steps is at most MOST long, is told in words, and fails again in the same ones.
+set -eu
+program=$1 mix=$2 most=$3
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+words() { # of the first failure, without its numbers and its seed
+    sed -n 's/^FAILED with seed [0-9]* at [0-9.]* s: //p' "$1" | sed 's/[0-9]//g' | head -n 1
+}
+
+if PEAL_SIM_MIX=$mix PEAL_SIM_FIRST_SEED=1 PEAL_SIM_SEEDS=300 "$program" >"$log" 2>&1; then
+    echo "nothing was noticed"
+    exit 1
+fi
+sed -n '/^FAILED/,$p' "$log"
+first=$(words "$log")
+steps=$(sed -n 's/^It takes .* and these \([0-9]*\) to fail:$/\1/p' "$log")
+told=$(grep -cE '^ +[0-9]+\.[0-9]{3} s  (fault|person|rest): ' "$log" || true)
+again=$(sed -n 's/^Only these again: //p' "$log")
+if [ -z "$steps" ] || [ "$steps" -gt "$most" ] || [ "$told" -ne "$steps" ]; then
+    echo "the list has ${steps:-no} steps, $told of them in words; wanted: at most $most"
+    exit 1
+fi
+if eval "env $again PEAL_SIM_SHRINK_S=0 \"\$program\"" >"$log" 2>&1; then
+    echo "with these steps alone it does not fail: $again"
+    exit 1
+fi
+if [ "$(words "$log")" != "$first" ]; then
+    echo "it fails in other words: $(words "$log")"
+    exit 1
+fi
