@@ -162,31 +162,39 @@ static void a_takeover_without_an_answer(void **state)
     cluster_free(cluster);
 }
 
-/* Nobody may take it over: the leader ends it when it is too late. */
+/* Nobody may take it over: the leader ends it when it is too late, also if its answers come late,
+ * or not at all, and the feed tells first that the run is its own now. */
 static void nobody_takes_it_over_in_time(void **state)
 {
     (void)state;
-    struct cluster *cluster = cluster_new(2);
-    struct world *gpu = cluster_join(cluster, "gpu", 0);
-    cluster_pass(cluster, 5000);
-    world_add(cluster->nodes[0], MINUTELY("job") "where: gpu\n");
-    gpu->door = DOOR_HELD;
-    gpu->door_op = STORE_BEGIN;
-    cluster_pass_to(cluster, 60000 - 50);
-    assert_int_equal(engine_open_runs(gpu->engine), 1);
-    cluster_freeze(gpu);
-    cluster_expire(gpu);
-    cluster_pass(cluster, 30000);
-    assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 0);
-    cluster_pass(cluster, 1000);
-    assert_int_equal(world_count(cluster->nodes[0], "job", RUN_MISSED), 1);
-    assert_int_equal(cluster->nodes[0]->runs[0].reason, REASON_DEADLINE);
-    gpu->door = DOOR_OPEN;
-    cluster_thaw(cluster, gpu);
-    cluster_pass(cluster, 10000);
-    assert_int_equal(cluster_starts(cluster, "job"), 0);
-    assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 1);
-    cluster_free(cluster);
+    static const enum door doors[] = {DOOR_OPEN, DOOR_SLOW, DOOR_ONE_WAY};
+    for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
+        struct cluster *cluster = cluster_new(2);
+        struct world *gpu = cluster_join(cluster, "gpu", 0), *leader = cluster->nodes[0];
+        cluster_pass(cluster, 5000);
+        world_add(leader, MINUTELY("job") "where: gpu\n");
+        gpu->door = DOOR_HELD;
+        gpu->door_op = STORE_BEGIN;
+        cluster_pass_to(cluster, 60000 - 50);
+        assert_int_equal(engine_open_runs(gpu->engine), 1);
+        cluster_freeze(gpu);
+        cluster_expire(gpu);
+        leader->door = doors[i];
+        leader->door_op = STORE_TAKE;
+        cluster_pass(cluster, 30000);
+        assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 0);
+        cluster_pass(cluster, 1000);
+        leader->door = DOOR_OPEN;
+        cluster_pass(cluster, 1000);
+        assert_int_equal(world_count(leader, "job", RUN_MISSED), 1);
+        assert_int_equal(leader->runs[0].reason, REASON_DEADLINE);
+        gpu->door = DOOR_OPEN;
+        cluster_thaw(cluster, gpu);
+        cluster_pass(cluster, 10000);
+        assert_int_equal(cluster_starts(cluster, "job"), 0);
+        assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 1);
+        cluster_free(cluster);
+    }
 }
 
 /* ---- begun ---- */

@@ -8,6 +8,7 @@
 #include "job_codec.h"
 
 enum { WORLD_ROWS = 4096 };
+enum { WORLD_SLOW_MS = 50 }; /* how far an answer is behind the feed */
 
 /* A process that the executor "started". */
 struct world_process {
@@ -75,6 +76,10 @@ struct world *world_new(void);
 /* Another node with the store of this one, now. */
 struct world *world_join(struct world *other, const struct engine_config *config);
 struct world *world_free(struct world *world);
+
+/* ---- world_ports.c ---- */
+
+void world_open_ports(struct world *world);
 
 /* A new job from YAML, through the store; its uid. */
 struct id world_add(struct world *world, const char *yaml);
