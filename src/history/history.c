@@ -122,6 +122,23 @@ int64_t history_row_ended_ms(const struct history_row *row)
     return row->run.finished_ms ? row->run.finished_ms : history_id_made_ms(&row->run.id);
 }
 
+struct id byte_count_below(const struct byte_count *count)
+{
+    struct id below = count->last;
+    if (id_is_zero(&below))
+        memset(below.bytes, 255, sizeof(below.bytes));
+    return below;
+}
+
+bool byte_count_goes(struct byte_count *count, int64_t keep_bytes, const struct id *id,
+                     int64_t output_bytes)
+{
+    bool goes = output_bytes && count->bytes && count->bytes + output_bytes > keep_bytes;
+    count->last = *id;
+    count->bytes += output_bytes;
+    return goes;
+}
+
 /* The fields that queries ask for, of a run or of an entry. */
 struct facts {
     const struct id *job_uid;

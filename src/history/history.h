@@ -209,12 +209,15 @@ void history_changes_release(struct history_changes *changes);
 /* Retention: keep the newest keep_runs runs, and as many ledger entries, of a job, and nothing that
  * ended before `before_ms`; 0: no limit. A run that never started ended when its id was made, an
  * entry when it was recorded. Statistics go by age alone, so that they may tell of more than what
- * is kept; those of all jobs together, and changes, go when every job is pruned. Done in small
- * steps between appends; on failure some may be gone. */
+ * is kept; those of all jobs together, and changes, go when every job is pruned. By bytes: of the
+ * runs that have output, of the job or of all jobs together, the oldest go until the kept output
+ * fits; the newest stays, however much it has. Done in small steps between appends; on failure some
+ * may be gone. */
 struct history_prune {
     struct id job_uid; /* zero: every job */
     int64_t keep_runs;
     int64_t before_ms;
+    int64_t keep_bytes;        /* of output; 0: no limit */
     int64_t stats_before_ms;   /* statistics of hours that ended by then; 0: as before_ms */
     int64_t changes_before_ms; /* changes from before then; 0: no limit */
     int64_t removed;           /* answer: runs, entries and changes */

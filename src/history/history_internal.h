@@ -89,6 +89,19 @@ void changes_page_stop(struct changes_page *page, const struct id *last);
 enum status changes_page_end(struct changes_page *page, enum status st,
                              struct history_changes *ret);
 
+/* Retention by bytes goes down the runs, newest first, and adds up their output. Zero at the start.
+ */
+struct byte_count {
+    struct id last; /* it was looked at; zero: none was */
+    int64_t bytes;
+};
+
+struct id byte_count_below(const struct byte_count *count); /* what is next is below this */
+
+/* The next older run, with so much output: does it go? */
+bool byte_count_goes(struct byte_count *count, int64_t keep_bytes, const struct id *id,
+                     int64_t output_bytes);
+
 /* When a run or an entry came to its end, for retention. */
 int64_t history_row_ended_ms(const struct history_row *row);
 

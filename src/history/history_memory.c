@@ -336,6 +336,21 @@ static void mark_removed(struct memory_row **sorted, size_t count,
     }
 }
 
+static void mark_by_bytes(struct history_memory *memory, const struct history_prune *prune)
+{
+    struct byte_count count = {.bytes = 0};
+    for (size_t i = memory->count; i-- > 0 && prune->keep_bytes;) {
+        struct memory_row *row = memory->rows[i];
+        int64_t bytes = 0;
+        if (row->removed ||
+            (!id_is_zero(&prune->job_uid) && id_compare(&prune->job_uid, job_of(row)) != 0))
+            continue;
+        for (size_t k = 0; k < row->chunk_count; k++)
+            bytes += (int64_t)row->chunks[k].length;
+        row->removed = byte_count_goes(&count, prune->keep_bytes, history_row_id(&row->row), bytes);
+    }
+}
+
 static void prune_stats(struct history_memory *memory, const struct history_prune *prune)
 {
     int64_t hour = stats_prune_hour(prune);
@@ -360,6 +375,7 @@ static enum status do_prune(struct history_memory *memory, struct history_prune 
         qsort(sorted, memory->count, sizeof(struct memory_row *), compare_for_pruning);
     }
     mark_removed(sorted, memory->count, prune);
+    mark_by_bytes(memory, prune);
     free(sorted);
 
     size_t kept = 0;

@@ -38,10 +38,11 @@ enum mongo_collection {
 
 /* Where a prune is. Zero at the start. */
 struct mongo_pruning {
-    enum { PRUNE_AGE, PRUNE_NEXT_JOB, PRUNE_COUNT, PRUNE_STATS, PRUNE_CHANGES } phase;
+    enum { PRUNE_AGE, PRUNE_NEXT_JOB, PRUNE_COUNT, PRUNE_BYTES, PRUNE_STATS, PRUNE_CHANGES } phase;
     bool entries;     /* PRUNE_COUNT: of the job's entries */
     struct id uid;    /* of the job that is pruned by count */
     struct id oldest; /* the oldest that is kept by count; zero: not looked for yet */
+    struct byte_count bytes;
     int64_t removed;
 };
 

@@ -1,6 +1,7 @@
 /* Retention, in steps so short that an append never waits long:
  *
- *     AGE -> (NEXT_JOB -> COUNT, of its runs, then of its entries)... -> STATS -> CHANGES
+ *     AGE -> (NEXT_JOB -> COUNT, of its runs, then of its entries)... -> BYTES -> STATS ->
+ *     CHANGES
  *
  * All but NEXT_JOB are repeated until nothing is left to remove. */
 #include "history_mongo_internal.h"
@@ -9,8 +10,25 @@ enum { STEP_ROWS = 200 };
 
 /* ---- removing ---- */
 
-/* Documents that match, a step of them at most; their output goes first, so that none is left
- * behind. */
+/* Their output goes first, so that none is left behind. */
+static enum status remove_by_id(struct mongo_link *link, const struct id *ids, size_t count,
+                                int64_t *removed)
+{
+    int64_t gone = 0;
+    bson_t of_runs = BSON_INITIALIZER, victims = BSON_INITIALIZER;
+    mongo_add_ids(&of_runs, "run", ids, count);
+    mongo_add_ids(&victims, "_id", ids, count);
+    enum status st = mongo_delete(link, MONGO_OUTPUT, &of_runs, &gone);
+    if (st == OK)
+        st = mongo_delete(link, MONGO_RUNS, &victims, &gone);
+    if (st == OK)
+        *removed += gone;
+    bson_destroy(&of_runs);
+    bson_destroy(&victims);
+    return st;
+}
+
+/* Documents that match, a step of them at most. */
 static enum status remove_rows(struct mongo_link *link, const bson_t *filter, int64_t *removed,
                                bool *ret_done)
 {
@@ -18,7 +36,6 @@ static enum status remove_rows(struct mongo_link *link, const bson_t *filter, in
     size_t count = 0;
     struct mongo_cursor cursor;
     const bson_t *document;
-    int64_t gone = 0;
     bson_t *opts =
         BCON_NEW("limit", BCON_INT64(STEP_ROWS), "projection", "{", "_id", BCON_INT32(1), "}");
     mongo_find(link, MONGO_RUNS, filter, opts, &cursor);
@@ -30,19 +47,7 @@ static enum status remove_rows(struct mongo_link *link, const bson_t *filter, in
     if (st != OK && st != E_NOT_FOUND)
         return st;
     *ret_done = !count;
-    if (!count)
-        return OK;
-    bson_t of_runs = BSON_INITIALIZER, victims = BSON_INITIALIZER;
-    mongo_add_ids(&of_runs, "run", ids, count);
-    mongo_add_ids(&victims, "_id", ids, count);
-    st = mongo_delete(link, MONGO_OUTPUT, &of_runs, &gone);
-    if (st == OK)
-        st = mongo_delete(link, MONGO_RUNS, &victims, &gone);
-    if (st == OK)
-        *removed += gone;
-    bson_destroy(&of_runs);
-    bson_destroy(&victims);
-    return st;
+    return count ? remove_by_id(link, ids, count, removed) : OK;
 }
 
 /* What ended before a time was made before it; that spares looking at everything newer. */
@@ -68,9 +73,11 @@ static enum status prune_age(struct mongo_link *link, const struct history_prune
 
 /* ---- by count ---- */
 
+/* Of the job, or of all, if it is zero. */
 static void filter_job(const struct mongo_pruning *at, bson_t *to)
 {
-    mongo_add_id(to, "job_uid", &at->uid);
+    if (!id_is_zero(&at->uid))
+        mongo_add_id(to, "job_uid", &at->uid);
     mongo_add_kinds(to, !at->entries, at->entries);
     mongo_add_states(to, table_states(at->entries ? TABLE_ENTRIES : TABLE_RUNS,
                                       &(struct history_query){.states = 0}));
@@ -128,6 +135,43 @@ static enum status next_job(struct mongo_link *link, const struct history_prune 
     bson_destroy(&filter);
     bson_destroy(opts);
     return st;
+}
+
+/* ---- by bytes ---- */
+
+/* Looks at the next runs of the job, or of all, and removes those of them that go. */
+static enum status prune_bytes(struct mongo_link *link, const struct history_prune *prune,
+                               struct mongo_pruning *at, bool *ret_done)
+{
+    struct id ids[STEP_ROWS], below = byte_count_below(&at->bytes);
+    size_t count = 0, looked_at = 0;
+    struct mongo_cursor cursor;
+    const bson_t *document;
+    bson_t filter = BSON_INITIALIZER;
+    enum status st;
+    *ret_done = !prune->keep_bytes;
+    if (*ret_done)
+        return OK;
+    at->uid = prune->job_uid;
+    at->entries = false;
+    filter_job(at, &filter);
+    mongo_add_id_bound(&filter, "_id", "$lt", &below);
+    bson_t *opts = mongo_opts("_id", -1, STEP_ROWS);
+    BCON_APPEND(opts, "projection", "{", "kept_bytes", BCON_INT32(1), "}");
+    mongo_find(link, MONGO_RUNS, &filter, opts, &cursor);
+    for (; looked_at < STEP_ROWS && (st = mongo_next(&cursor, &document)) == OK; looked_at++) {
+        struct id id = mongo_get_id(document, "_id");
+        if (byte_count_goes(&at->bytes, prune->keep_bytes, &id,
+                            mongo_get_int(document, "kept_bytes")))
+            ids[count++] = id;
+    }
+    mongo_cursor_release(&cursor);
+    bson_destroy(&filter);
+    bson_destroy(opts);
+    *ret_done = looked_at < STEP_ROWS;
+    if (*ret_done && st != E_NOT_FOUND)
+        return st;
+    return count ? remove_by_id(link, ids, count, &at->removed) : OK;
 }
 
 /* ---- statistics and changes ---- */
@@ -212,7 +256,7 @@ enum status mongo_prune_step(struct mongo_link *link, struct history_prune *prun
         return st;
     case PRUNE_NEXT_JOB:
         st = next_job(link, prune, at);
-        at->phase = st == E_NOT_FOUND ? PRUNE_STATS : PRUNE_COUNT;
+        at->phase = st == E_NOT_FOUND ? PRUNE_BYTES : PRUNE_COUNT;
         at->entries = false;
         at->oldest = (struct id){{0}};
         return st == E_NOT_FOUND ? OK : st;
@@ -223,6 +267,11 @@ enum status mongo_prune_step(struct mongo_link *link, struct history_prune *prun
             at->entries = true;
             at->oldest = (struct id){{0}};
         }
+        return st;
+    case PRUNE_BYTES:
+        st = prune_bytes(link, prune, at, &done);
+        if (done)
+            at->phase = PRUNE_STATS;
         return st;
     case PRUNE_STATS:
         st = prune_stats(link, prune, &done);

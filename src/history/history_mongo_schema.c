@@ -7,6 +7,7 @@
  *             ended      for retention; a date, as the server's own removal wants one
  *             from_ms, to_ms  its tick or ticks
  *             duration_ms     if it has one
+ *             kept_bytes      of output, if there is any
  *             stray_ms   to_ms, only in strays: see history_columns.h
  *             writer, seq  of the append that wrote it
  *     output  a piece of output: run, n (which piece), start, length, stream, at_ms, gap_bytes,

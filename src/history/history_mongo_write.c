@@ -19,6 +19,7 @@ enum {
 struct item {
     struct history_row row;
     const struct history_record *output; /* whose chunks are kept; NULL: none has any */
+    int64_t kept_bytes;                  /* of its output, or of that which is there */
     bool exists;                         /* there is a document already */
     bool writes_output;
 };
@@ -41,14 +42,33 @@ static int compare_items(const void *a, const void *b)
     return id_compare(history_row_id(&left->row), history_row_id(&right->row));
 }
 
+static int64_t bytes_of(const struct history_record *record)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < record->chunk_count; i++)
+        bytes += (int64_t)record->chunks[i].length;
+    return bytes;
+}
+
+static enum status add_item(const struct mongo_link *link, const struct item *item, bson_t *to)
+{
+    enum status st = mongo_add_row(to, &item->row, link->writer, link->seq);
+    if (item->kept_bytes)
+        BSON_APPEND_INT64(to, "kept_bytes", item->kept_bytes);
+    return st;
+}
+
 /* A record that comes later replaces what is there, as history.h says. */
 static void fold(struct item *to, const struct item *later)
 {
     if (!history_row_gives_way(&to->row, &later->row))
         return;
-    const struct history_record *output = later->output ? later->output : to->output;
+    struct item before = *to;
     *to = *later;
-    to->output = output;
+    if (!later->output) {
+        to->output = before.output;
+        to->kept_bytes = before.kept_bytes;
+    }
 }
 
 static int compare_in_order(const void *a, const void *b)
@@ -78,6 +98,7 @@ static enum status make_items(struct writing *writing, const struct history_appe
         struct item *item = &writing->items[writing->count];
         row_of_record(sorted[i], &item->row);
         item->output = sorted[i]->chunk_count ? sorted[i] : NULL;
+        item->kept_bytes = bytes_of(sorted[i]);
         if (i && compare_items(item - 1, item) == 0)
             fold(item - 1, item);
         else
@@ -109,7 +130,7 @@ static enum status insert_all(struct writing *writing)
     enum status st = OK;
     for (size_t i = 0; i < writing->count && st == OK; i++) {
         bson_t document = BSON_INITIALIZER;
-        st = mongo_add_row(&document, &writing->items[i].row, link->writer, link->seq);
+        st = add_item(link, &writing->items[i], &document);
         if (st == OK && !mongoc_bulk_operation_insert_with_opts(bulk, &document, NULL, &error))
             st = mongo_fail(link, &error);
         bson_destroy(&document);
@@ -147,7 +168,7 @@ static enum status replace(struct writing *writing, const struct item *item, con
     mongo_add_id(&filter, "_id", history_row_id(&item->row));
     BSON_APPEND_INT64(&filter, "writer", mongo_get_int(old, "writer"));
     BSON_APPEND_INT64(&filter, "seq", mongo_get_int(old, "seq"));
-    enum status st = mongo_add_row(&document, &item->row, link->writer, link->seq);
+    enum status st = add_item(link, item, &document);
     if (st == OK) {
         bson_destroy(&reply);
         bool done = mongoc_collection_replace_one(link->collections[MONGO_RUNS], &filter, &document,
@@ -169,6 +190,8 @@ static enum status amend(struct writing *writing, struct item *item, const bson_
     if (!old)
         return E_NOMEM;
     mongo_load_row(document, old);
+    if (!item->output)
+        item->kept_bytes = mongo_get_int(document, "kept_bytes");
     bool is_counted = !is_uncounted(writing->link, document);
     enum status st = OK;
     if (history_row_gives_way(old, &item->row)) {
@@ -192,7 +215,7 @@ static enum status insert_again(struct writing *writing, struct item *item)
     struct writing one = {.link = link, .items = item, .count = 1};
     bson_t document = BSON_INITIALIZER;
     bson_error_t error;
-    enum status st = mongo_add_row(&document, &item->row, link->writer, link->seq);
+    enum status st = add_item(link, item, &document);
     item->exists = false;
     if (st == OK && mongoc_bulk_operation_insert_with_opts(bulk, &document, NULL, &error)) {
         st = mongo_bulk_do(link, bulk, note_existing, &one);

@@ -71,6 +71,8 @@ enum statement {
     SQL_OLDER,       /* ids of jobs that are smaller than one */
     SQL_ENDED,       /* ids of jobs that ended before a time */
     SQL_ENDED_ALL,   /* ids that ended before a time */
+    SQL_BYTES,       /* ids of jobs, newest first, with how much output each has */
+    SQL_BYTES_ALL,   /* the same of all jobs */
     SQL_PAGE,        /* six ways to find the rows of a page */
     SQL_PAGE_LAST = SQL_PAGE + 5,
     PER_TABLE, /* the ones above are there for each table */
@@ -103,13 +105,15 @@ struct pruning {
         PRUNE_RUNS,
         PRUNE_ENTRIES,
         PRUNE_NEXT_JOB,
+        PRUNE_BYTES,
         PRUNE_JOBS,
         PRUNE_STATS,
         PRUNE_CHANGES
     } phase;
-    int month;         /* the last one that was looked at */
-    struct id uid;     /* of the job that is being pruned; zero: all, by age */
-    struct id oldest;  /* the oldest that is kept by count; zero: not looked for yet */
+    int month;        /* the last one that was looked at */
+    struct id uid;    /* of the job that is being pruned; zero: all, by age */
+    struct id oldest; /* the oldest that is kept by count; zero: not looked for yet */
+    struct byte_count bytes;
     struct id dropped; /* jobs up to this one were looked at */
     int conflicts;     /* how often the step has been tried already */
     int64_t removed;

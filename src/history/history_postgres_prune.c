@@ -1,10 +1,11 @@
 /* Retention, in steps so short that an append never waits long:
  *
- *     MONTHS -> RUNS -> ENTRIES -> (NEXT_JOB -> RUNS -> ENTRIES)... -> JOBS -> STATS ->
- *     CHANGES
+ *     MONTHS -> RUNS -> ENTRIES -> (NEXT_JOB -> RUNS -> ENTRIES)... -> BYTES -> JOBS ->
+ *     STATS -> CHANGES
  *
  * Months that are too old go as a whole. Then come the rows of all jobs, or of the one that is
- * asked for, by age; then each job's, by count. All are repeated until nothing is left to remove.
+ * asked for, by age; then each job's, by count; then those with too much output. All are repeated
+ * until nothing is left to remove.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,6 +226,62 @@ static enum status prune_table(struct link *link, const struct history_prune *pr
     return st;
 }
 
+/* ---- by bytes ---- */
+
+static enum status find_bytes(struct link *link, const struct history_prune *prune,
+                              const struct pruning *at, PGresult **ret)
+{
+    struct params params;
+    struct id below = byte_count_below(&at->bytes);
+    bool one = !id_is_zero(&prune->job_uid);
+    int keys = 0;
+    enum status st = OK;
+    params_init(&params);
+    if (one) {
+        params_array(&params, ARRAY_INT);
+        st = postgres_find_keys(link, &prune->job_uid, NULL, &params, &keys);
+        params_array_end(&params);
+    }
+    params_id(&params, &below);
+    params_int(&params, STEP_ROWS);
+    if (st == OK)
+        st = link_run(link, TABLE_RUNS, one ? SQL_BYTES : SQL_BYTES_ALL, &params, ret);
+    params_release(&params);
+    return st;
+}
+
+/* Looks at the next runs of the job, or of all, and removes those of them that go. */
+static enum status prune_bytes(struct link *link, const struct history_prune *prune,
+                               struct pruning *at, bool *ret_done)
+{
+    struct params ids;
+    PGresult *result = NULL;
+    int count = 0;
+    *ret_done = !prune->keep_bytes;
+    if (*ret_done)
+        return OK;
+    enum status st = find_bytes(link, prune, at, &result);
+    if (st != OK)
+        return st;
+    params_init(&ids);
+    params_array(&ids, ARRAY_ID);
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct id id = result_id(result, i, 0);
+        int64_t bytes = PQgetisnull(result, i, 1) ? 0 : result_int(result, i, 1);
+        if (byte_count_goes(&at->bytes, prune->keep_bytes, &id, bytes)) {
+            params_add_id(&ids, &id);
+            count++;
+        }
+    }
+    params_array_end(&ids);
+    *ret_done = PQntuples(result) < STEP_ROWS;
+    PQclear(result);
+    if (count)
+        st = remove_victims(link, TABLE_RUNS, &ids, &at->removed);
+    params_release(&ids);
+    return st;
+}
+
 /* ---- jobs ---- */
 
 /* E_NOT_FOUND: that was the last one. */
@@ -338,8 +395,13 @@ static enum status take_step(struct link *link, struct history_prune *prune, str
         return st;
     case PRUNE_NEXT_JOB:
         st = next_job(link, prune, at);
-        at->phase = st == E_NOT_FOUND ? PRUNE_JOBS : PRUNE_RUNS;
+        at->phase = st == E_NOT_FOUND ? PRUNE_BYTES : PRUNE_RUNS;
         return st == E_NOT_FOUND ? OK : st;
+    case PRUNE_BYTES:
+        st = prune_bytes(link, prune, at, &done);
+        if (done)
+            at->phase = PRUNE_JOBS;
+        return st;
     case PRUNE_JOBS:
         st = drop_jobs(link, prune, at, &done);
         if (done)

@@ -12,6 +12,11 @@
     "(job, state, id) < (k, s, $2) AND"                                                            \
     " (job, state, id) >= (k, s, '00000000-0000-0000-0000-000000000000')"
 
+/* Of runs w: how much output each has. */
+#define WITH_KEPT_BYTES                                                                            \
+    " LEFT JOIN LATERAL (SELECT start + length(bytes) AS kept FROM output"                         \
+    " WHERE run_id = w.id ORDER BY start DESC, seq DESC LIMIT 1) o ON true ORDER BY w.id DESC"
+
 /* `@` is the table, `#` its columns as they are, `%` as they come out of the arrays, `~` as they
  * are assigned from them, `$` the arrays; each column with a comma before it. */
 static const char *const sql[STATEMENTS] = {
@@ -36,6 +41,12 @@ static const char *const sql[STATEMENTS] = {
                   " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE " AND ended_ms < $4"
                   "  LIMIT $3) w LIMIT $3",
     [SQL_ENDED_ALL] = "SELECT id FROM @ WHERE id < $1 AND ended_ms < $3 ORDER BY id LIMIT $2",
+    [SQL_BYTES] = "SELECT w.id, o.kept FROM (SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
+                  " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE
+                  "  ORDER BY job DESC, state DESC, id DESC LIMIT $3) w"
+                  " ORDER BY w.id DESC LIMIT $3) w" WITH_KEPT_BYTES,
+    [SQL_BYTES_ALL] = "SELECT w.id, o.kept FROM (SELECT id FROM @ WHERE id < $1"
+                      " ORDER BY id DESC LIMIT $2) w" WITH_KEPT_BYTES,
     [SQL_ADD_JOBS] = "INSERT INTO jobs (uid, name) SELECT DISTINCT u.uid, u.name"
                      " FROM unnest($1, $2) AS u(uid, name) WHERE NOT EXISTS (SELECT FROM jobs"
                      "  WHERE jobs.uid = u.uid AND jobs.name = u.name)"

@@ -170,12 +170,14 @@ struct pruning {
         PRUNE_RUNS,
         PRUNE_ENTRIES,
         PRUNE_JOB_ITSELF,
+        PRUNE_BYTES,
         PRUNE_STATS,
         PRUNE_CHANGES,
         PRUNE_VACUUM
     } phase;
-    struct id uid;      /* of the job that is being pruned */
-    struct id oldest;   /* the oldest that is kept by count; zero: not looked for yet */
+    struct id uid;    /* of the job that is being pruned */
+    struct id oldest; /* the oldest that is kept by count; zero: not looked for yet */
+    struct byte_count bytes;
     int64_t free_pages; /* when it was last looked */
     int64_t removed;
 };

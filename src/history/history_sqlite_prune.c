@@ -1,9 +1,9 @@
 /* Retention, job by job, in steps so short that an append never waits long:
  *
- *     NEXT_JOB -> RUNS -> ENTRIES -> JOB_ITSELF -> NEXT_JOB -> ... -> STATS -> CHANGES ->
+ *     NEXT_JOB -> RUNS -> ENTRIES -> JOB_ITSELF -> NEXT_JOB -> ... -> BYTES -> STATS -> CHANGES ->
  *     VACUUM
  *
- * RUNS, ENTRIES, STATS and CHANGES are repeated until nothing is left to remove. */
+ * RUNS, ENTRIES, BYTES, STATS and CHANGES are repeated until nothing is left to remove. */
 #include "history_sqlite.h"
 
 enum {
@@ -123,6 +123,52 @@ static enum status prune_table(struct database *database, const struct history_p
     return st;
 }
 
+/* ---- by bytes ---- */
+
+static enum status kept_bytes(struct database *database, const struct id *run_id, int64_t *ret)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, TABLE_RUNS, SQL_KEPT_BYTES, &stmt);
+    if (st != OK)
+        return st;
+    bind_id(stmt, 1, run_id);
+    st = statement_row(stmt);
+    *ret = st == OK ? sqlite3_column_int64(stmt, 0) : 0;
+    sqlite3_reset(stmt);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* Looks at the next runs of the job, or of all, and removes those of them that go. */
+static enum status prune_bytes(struct database *database, const struct history_prune *prune,
+                               struct pruning *at, bool *ret_done)
+{
+    struct history_query query = {.job_uid = prune->job_uid,
+                                  .before = byte_count_below(&at->bytes)};
+    struct victims victims = {.count = 0};
+    struct walk walk;
+    enum record_table table;
+    struct id id;
+    bool stray_walk;
+    int64_t bytes;
+    *ret_done = !prune->keep_bytes;
+    if (*ret_done)
+        return OK;
+    enum status st = walk_open_table(&walk, database, &query, TABLE_RUNS);
+    for (int i = 0; i < STEP_ROWS && st == OK; i++) {
+        st = walk_next(&walk, &table, &id, &stray_walk);
+        if (st == OK)
+            st = kept_bytes(database, &id, &bytes);
+        if (st == OK && byte_count_goes(&at->bytes, prune->keep_bytes, &id, bytes))
+            victims.ids[victims.count++] = id;
+    }
+    walk_close(&walk);
+    *ret_done = st == E_NOT_FOUND;
+    if (st == E_NOT_FOUND)
+        st = OK;
+    return st == OK && victims.count ? remove_victims(database, TABLE_RUNS, &victims, &at->removed)
+                                     : st;
+}
+
 /* ---- steps ---- */
 
 /* E_NOT_FOUND: that was the last one. */
@@ -220,10 +266,8 @@ enum status prune_step(struct database *database, struct history_prune *prune, s
     case PRUNE_NEXT_JOB:
         st = next_job(database, prune, at);
         at->phase = PRUNE_RUNS;
-        if (st == E_NOT_FOUND) {
-            at->phase = PRUNE_STATS;
-            at->uid = prune->job_uid;
-        }
+        if (st == E_NOT_FOUND)
+            at->phase = PRUNE_BYTES;
         return st == E_NOT_FOUND ? OK : st;
     case PRUNE_RUNS:
     case PRUNE_ENTRIES:
@@ -237,6 +281,13 @@ enum status prune_step(struct database *database, struct history_prune *prune, s
     case PRUNE_JOB_ITSELF:
         at->phase = PRUNE_NEXT_JOB;
         return delete_by_id(database, TABLE_RUNS, SQL_DROP_JOB, &at->uid, &rows);
+    case PRUNE_BYTES:
+        st = prune_bytes(database, prune, at, &done);
+        if (done) {
+            at->phase = PRUNE_STATS;
+            at->uid = prune->job_uid;
+        }
+        return st;
     case PRUNE_STATS:
         st = prune_stats(database, prune, at, &done);
         if (done)

@@ -79,6 +79,7 @@ struct job {
     int64_t output_limit; /* bytes of output kept at the head, and again at the tail */
     int64_t keep_runs;    /* retention; 0: the agent's default */
     int64_t keep_s;
+    int64_t keep_bytes; /* of output, of all its runs */
 
     char *where; /* which nodes may run it, see selector.h; NULL: all */
     struct job_pairs labels;

@@ -88,6 +88,7 @@ static const struct field catch_up_fields[] = {
 static const struct field retention_fields[] = {
     {"runs", FIELD_INT64, AT(keep_runs), 0, COUNT_LIMIT},
     {"age", FIELD_DURATION, AT(keep_s), 0, LONG_S},
+    {"bytes", FIELD_SIZE, AT(keep_bytes), 0, SIZE_LIMIT},
     {0},
 };
 

@@ -162,6 +162,38 @@ static void test_prune_by_age(void **state)
     assert_int_equal(world_prune(world, NULL, 5, entry.recorded_ms + 1), 3 * 15 + 3 * 14 + 2);
 }
 
+/* Of runs with output, the newest that fit are kept, of a job and of all. */
+static void test_prune_by_bytes(void **state)
+{
+    enum { RUNS = 12 };
+    struct history_world *world = *state;
+    static char bytes[1000];
+    struct run runs[RUNS];
+    struct history_record records[RUNS];
+    const struct output_chunk chunk = {OUTPUT_STDOUT, SAMPLE_MS, 0, bytes, sizeof(bytes)};
+    for (uint32_t i = 0; i < RUNS; i++) {
+        bool is_silent = i == 0 || i == 8; /* these stay */
+        runs[i] = sample_run(1 + i % 2, i);
+        records[i] = (struct history_record){&runs[i], NULL, &chunk, !is_silent, NULL};
+    }
+    assert_int_equal(world_append(world, records, RUNS), OK);
+    assert_int_equal(world_append_run(world, &runs[3]), OK); /* its output stays, and counts */
+    struct history_prune prune = {.job_uid = sample_uid(2), .keep_bytes = 6000};
+    assert_int_equal(world_prune_as(world, &prune), OK);
+    assert_int_equal(prune.removed, 0);
+    prune.keep_bytes = 4500;
+    assert_int_equal(world_prune_as(world, &prune), OK);
+    assert_int_equal(prune.removed, 2);
+    assert_false(world_has_run(world, &runs[1].id, NULL));
+    assert_false(world_has_run(world, &runs[3].id, NULL));
+    assert_true(world_has_run(world, &runs[5].id, NULL));
+    prune = (struct history_prune){.keep_bytes = 1};
+    assert_int_equal(world_prune_as(world, &prune), OK);
+    assert_int_equal(prune.removed, 4 + 4 - 1);
+    assert_int_equal(world_count(world, (struct history_query){0}), 3);
+    assert_true(world_has_run(world, &runs[RUNS - 1].id, NULL));
+}
+
 /* Many rows: more than one step. */
 static void test_prune_much(void **state)
 {
@@ -277,18 +309,31 @@ int history_contract_run(const struct history_backend *backend)
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_rows_are_whole), WITH_WORLD(test_limits),
-        WITH_WORLD(test_amend),          WITH_WORLD(test_append_twice),
-        WITH_WORLD(test_append_invalid), WITH_WORLD(test_output_binary),
-        WITH_WORLD(test_output_ranges),  WITH_WORLD(test_output_gaps),
-        WITH_WORLD(test_output_amended), WITH_WORLD(test_prune_by_count),
-        WITH_WORLD(test_prune_by_age),   WITH_WORLD(test_prune_much),
-        WITH_WORLD(test_order),          WITH_WORLD(test_free_answers),
-        WITH_WORLD(test_stats_add_up),   WITH_WORLD(test_stats_amended),
-        WITH_WORLD(test_stats_spans),    WITH_WORLD(test_stats_pruned),
-        WITH_WORLD(test_paging),         WITH_WORLD(test_changes_are_whole),
-        WITH_WORLD(test_changes_once),   WITH_WORLD(test_changes_filters),
-        WITH_WORLD(test_changes_pages),  WITH_WORLD(test_changes_large),
+        WITH_WORLD(test_rows_are_whole),
+        WITH_WORLD(test_limits),
+        WITH_WORLD(test_amend),
+        WITH_WORLD(test_append_twice),
+        WITH_WORLD(test_append_invalid),
+        WITH_WORLD(test_output_binary),
+        WITH_WORLD(test_output_ranges),
+        WITH_WORLD(test_output_gaps),
+        WITH_WORLD(test_output_amended),
+        WITH_WORLD(test_prune_by_count),
+        WITH_WORLD(test_prune_by_bytes),
+        WITH_WORLD(test_prune_by_age),
+        WITH_WORLD(test_prune_much),
+        WITH_WORLD(test_order),
+        WITH_WORLD(test_free_answers),
+        WITH_WORLD(test_stats_add_up),
+        WITH_WORLD(test_stats_amended),
+        WITH_WORLD(test_stats_spans),
+        WITH_WORLD(test_stats_pruned),
+        WITH_WORLD(test_paging),
+        WITH_WORLD(test_changes_are_whole),
+        WITH_WORLD(test_changes_once),
+        WITH_WORLD(test_changes_filters),
+        WITH_WORLD(test_changes_pages),
+        WITH_WORLD(test_changes_large),
         WITH_WORLD(test_changes_pruned),
     };
     return cmocka_run_group_tests_name(backend->name, tests, NULL, NULL);

@@ -125,6 +125,7 @@ static struct job *random_job(struct dice *dice)
     job->paused = roll(dice, 2);
     job->output_limit = (int64_t)roll(dice, 100) * 1024;
     job->keep_runs = (int64_t)roll(dice, 3);
+    job->keep_bytes = (int64_t)roll(dice, 3) * 1000;
     return job;
 }
 
