@@ -53,14 +53,15 @@ static enum status delete_by_id(struct database *database, enum record_table tab
     return st;
 }
 
-/* Stops early when a lot of output went with them; the rest is found again by the next step. */
+/* Stops early when a lot of output went with them: *ret_done is how many were dealt with. */
 static enum status remove_victims(struct database *database, enum record_table table,
-                                  const struct victims *victims, int64_t *removed)
+                                  const struct victims *victims, int64_t *removed, size_t *ret_done)
 {
     int rows, pieces = 0;
     int64_t gone = 0;
     enum status st = database_do(database, SQL_BEGIN_WRITE);
-    for (size_t i = 0; i < victims->count && st == OK && pieces < STEP_PIECES; i++) {
+    size_t i = 0;
+    for (; i < victims->count && st == OK && pieces < STEP_PIECES; i++) {
         st = delete_by_id(database, table, SQL_DELETE, &victims->ids[i], &rows);
         gone += st == OK ? rows : 0;
         if (st != OK || table != TABLE_RUNS)
@@ -70,8 +71,10 @@ static enum status remove_victims(struct database *database, enum record_table t
     }
     if (st == OK)
         st = database_do(database, SQL_COMMIT);
-    if (st == OK)
+    if (st == OK) {
         *removed += gone;
+        *ret_done = i;
+    }
     return st;
 }
 
@@ -107,6 +110,7 @@ static enum status prune_table(struct database *database, const struct history_p
                                struct pruning *at, enum record_table table, bool *ret_done)
 {
     struct victims victims = {.count = 0};
+    size_t done;
     enum status st = OK;
     if (prune->keep_runs && id_is_zero(&at->oldest))
         st = find_oldest_kept(database, table, &at->uid, prune->keep_runs, &at->oldest);
@@ -117,7 +121,8 @@ static enum status prune_table(struct database *database, const struct history_p
         st = find_victims(database, table, SQL_ENDED, &at->uid, &below, prune->before_ms, &victims);
     }
     if (st == OK && victims.count)
-        st = remove_victims(database, table, &victims, &at->removed);
+        st = remove_victims(database, table, &victims, &at->removed,
+                            &done); /* the rest: next time */
     if (st == OK)
         *ret_done = !victims.count;
     return st;
@@ -145,11 +150,13 @@ static enum status prune_bytes(struct database *database, const struct history_p
     struct history_query query = {.job_uid = prune->job_uid,
                                   .before = byte_count_below(&at->bytes)};
     struct victims victims = {.count = 0};
+    struct byte_count before[STEP_ROWS]; /* each of them */
     struct walk walk;
     enum record_table table;
     struct id id;
     bool stray_walk;
     int64_t bytes;
+    size_t done = 0;
     *ret_done = !prune->keep_bytes;
     if (*ret_done)
         return OK;
@@ -158,6 +165,7 @@ static enum status prune_bytes(struct database *database, const struct history_p
         st = walk_next(&walk, &table, &id, &stray_walk);
         if (st == OK)
             st = kept_bytes(database, &id, &bytes);
+        before[victims.count] = at->bytes;
         if (st == OK && byte_count_goes(&at->bytes, prune->keep_bytes, &id, bytes))
             victims.ids[victims.count++] = id;
     }
@@ -165,8 +173,13 @@ static enum status prune_bytes(struct database *database, const struct history_p
     *ret_done = st == E_NOT_FOUND;
     if (st == E_NOT_FOUND)
         st = OK;
-    return st == OK && victims.count ? remove_victims(database, TABLE_RUNS, &victims, &at->removed)
-                                     : st;
+    if (st == OK && victims.count)
+        st = remove_victims(database, TABLE_RUNS, &victims, &at->removed, &done);
+    if (st == OK && done < victims.count) {
+        at->bytes = before[done]; /* the rest: next time */
+        *ret_done = false;
+    }
+    return st;
 }
 
 /* ---- steps ---- */

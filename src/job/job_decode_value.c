@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "byte_size.h"
 #include "duration.h"
 #include "job_decode.h"
 #include "job_internal.h"
@@ -259,40 +260,14 @@ static bool read_digits(const char *text, int64_t *ret, const char **ret_end)
 static enum status decode_size(struct decoder *d, const struct field *field,
                                const struct spot *spot)
 {
-    static const struct {
-        const char *name;
-        int64_t bytes;
-    } units[] = {{"", 1},
-                 {"B", 1},
-                 {"KB", 1000},
-                 {"MB", 1000000},
-                 {"GB", 1000000000},
-                 {"KiB", INT64_C(1) << 10},
-                 {"MiB", INT64_C(1) << 20},
-                 {"GiB", INT64_C(1) << 30}};
-    static const char what[] = "a size like 65536, 512KiB, 1MiB or 2GiB";
-    const char *text, *unit;
-    int64_t count;
-    enum status st = get_scalar(d, spot, what, &text);
+    const char *text;
+    struct parse_error inside = {0};
+    enum status st = get_scalar(d, spot, BYTE_SIZE_LIKE, &text);
     if (st != OK)
         return st;
-    if (!isdigit((unsigned char)text[0]))
-        return spot_fail(d->err, spot, "\"%.40s\" is not %s", text, what);
-    if (!read_digits(text, &count, &unit))
-        return spot_fail(d->err, spot, "%.40s is too large", text);
-    if (*unit == '.')
-        return spot_fail(d->err, spot, "a size has no fractions; write 1536KiB for 1.5MiB");
-    unit += *unit == ' ';
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(unit, units[i].name) != 0)
-            continue;
-        if (count > field->max / units[i].bytes || count * units[i].bytes < field->min)
-            return spot_fail(d->err, spot, "%.40s is out of range %lld to %lld bytes", text,
-                             (long long)field->min, (long long)field->max);
-        *(int64_t *)member(d, field) = count * units[i].bytes;
-        return OK;
-    }
-    return spot_fail(d->err, spot, "unknown unit \"%.20s\"; use KiB, MiB, GiB, KB, MB or GB", unit);
+    if (byte_size_parse(text, field->min, field->max, member(d, field), &inside) != OK)
+        return spot_fail(d->err, spot, "%s", inside.message);
+    return OK;
 }
 
 static enum status get_integer(const struct decoder *d, const struct field *field,

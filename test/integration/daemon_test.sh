@@ -120,7 +120,7 @@ data: $scratch/three
 log: $scratch/three.log
 timezone: Asia/Tokyo
 max_running: 5
-retention: {runs: 10, age: 7d}
+retention: {runs: 10, age: 7d, bytes: 1MiB, total: 2GiB}
 END
 unset PEAL_DATA
 run peal start -d --config "$scratch/peal.yaml"
@@ -166,6 +166,7 @@ retention: {run: 1}|1:13: unknown key "run"; did you mean runs?
 retention: 5|1:12: a map of keys and values is expected here, not a number
 max_running: many|1:14: max_running is a number, 0 or more, not "many"
 log: peal.log|1:6: log must be an absolute path, not "peal.log"
+retention: {bytes: lots}|1:20: bytes: "lots" is not a size like 65536, 512KiB, 1MiB or 2GiB
 retention: {age: soon}|1:18: age: a duration is numbers with units, like 90s or 1h30m
 TABLE
 run peal start --config "$scratch/nowhere.yaml"

@@ -29,7 +29,7 @@ struct agent_chores {
     size_t found, next;    /* how many, and which is next */
     size_t visited;        /* jobs of this slice */
     bool in_pass;
-    bool has_jobs_done;   /* of this pass; what is left are the changes */
+    bool has_jobs_done;   /* of this pass; what is left is of no job */
     int64_t last_pass_ms; /* jobs without a run since then have nothing to prune */
     int64_t pass_ms;      /* start of this pass */
     int64_t removed;
@@ -82,27 +82,32 @@ static void prune_job(struct agent_chores *chores, const struct catalog_job *job
     struct job *definition = NULL;
     struct job_error error;
     int64_t keep_runs = chores->config->keep_runs, keep_s = chores->config->keep_s;
+    int64_t keep_bytes = chores->config->keep_bytes;
     if (job_decode_stored(job->json, NULL, &definition, &error) == OK) {
         keep_runs = definition->keep_runs ? definition->keep_runs : keep_runs;
         keep_s = definition->keep_s ? definition->keep_s : keep_s;
+        keep_bytes = definition->keep_bytes ? definition->keep_bytes : keep_bytes;
     }
     job_free(definition);
     chores->prune = (struct history_prune){
         .job_uid = job->uid,
         .keep_runs = keep_runs,
         .before_ms = keep_s ? chores->pass_ms - keep_s * 1000 : 0,
+        .keep_bytes = keep_bytes,
         .done = prune_done,
         .context = chores,
     };
     history_prune(chores->history, &chores->prune);
 }
 
-/* They are of no job: once in a pass, after the jobs. */
-static void prune_changes(struct agent_chores *chores)
+/* Changes, which are of no job, and the output of all: once in a pass, after the jobs. */
+static void prune_all(struct agent_chores *chores)
 {
+    const struct agent_config *config = chores->config;
     chores->has_jobs_done = true;
     chores->prune = (struct history_prune){
-        .changes_before_ms = chores->pass_ms - chores->config->audit_s * 1000,
+        .keep_bytes = config->total_bytes,
+        .changes_before_ms = config->audit_s ? chores->pass_ms - config->audit_s * 1000 : 0,
         .done = prune_done,
         .context = chores,
     };
@@ -185,8 +190,8 @@ static void go_on(struct agent_chores *chores)
                  chores);
     if (chores->visited)
         loop_timer_set(chores->timer, BETWEEN_SLICES_MS);
-    else if (chores->config->audit_s)
-        prune_changes(chores);
+    else if (chores->config->audit_s || chores->config->total_bytes)
+        prune_all(chores);
     else
         pass_done(chores);
 }

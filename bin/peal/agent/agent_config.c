@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "byte_size.h"
 #include "duration.h"
 #include "job_fields.h"
 #include "node.h"
@@ -74,6 +75,7 @@ enum value_kind {
     VALUE_NUMBER,
     VALUE_COUNT,
     VALUE_SPAN,
+    VALUE_SIZE,
     VALUE_OWN, /* `set` knows what is right */
     VALUE_LABELS,
     VALUE_MAP,
@@ -95,6 +97,8 @@ struct key {
 static const struct key retention_keys[] = {
     {"runs", VALUE_COUNT, AT(keep_runs), NULL, NULL},
     {"age", VALUE_SPAN, AT(keep_s), NULL, NULL},
+    {"bytes", VALUE_SIZE, AT(keep_bytes), NULL, NULL},
+    {"total", VALUE_SIZE, AT(total_bytes), NULL, NULL},
     {"audit", VALUE_SPAN, AT(audit_s), NULL, NULL},
     {0},
 };
@@ -184,6 +188,10 @@ static enum status read_scalar(const struct reader *reader, const struct key *ke
         return read_number(reader, key, node, member);
     case VALUE_SPAN:
         if (duration_parse(node->text, 1, member, &err) == OK)
+            return OK;
+        return complain(reader, node, "%s: %s", key->name, err.message);
+    case VALUE_SIZE:
+        if (byte_size_parse(node->text, 0, INT64_MAX, member, &err) == OK)
             return OK;
         return complain(reader, node, "%s: %s", key->name, err.message);
     case VALUE_OWN:
@@ -331,6 +339,8 @@ enum status agent_config_reload(struct agent_config *config, struct strbuf *why)
         config->max_running = fresh.max_running;
         config->keep_runs = fresh.keep_runs;
         config->keep_s = fresh.keep_s;
+        config->keep_bytes = fresh.keep_bytes;
+        config->total_bytes = fresh.total_bytes;
         config->audit_s = fresh.audit_s;
     }
     agent_config_release(&fresh);

@@ -17,16 +17,18 @@ struct etcd_access {
 };
 
 struct agent_config {
-    char *data;        /* the data folder, absolute */
-    char *log_file;    /* NULL: stderr */
-    char *file;        /* the configuration file; NULL: none */
-    char *options;     /* kept in the data folder for the next restart; NULL: none */
-    char *timezone;    /* of jobs that name none; NULL: the machine's */
-    char *allow_file;  /* users that jobs may run as; NULL: the spawner's default */
-    int max_running;   /* 0: no limit */
-    int64_t keep_runs; /* per job; 0: no limit */
-    int64_t keep_s;    /* age; 0: no limit */
-    int64_t audit_s;   /* age of changes on record; 0: no limit */
+    char *data;          /* the data folder, absolute */
+    char *log_file;      /* NULL: stderr */
+    char *file;          /* the configuration file; NULL: none */
+    char *options;       /* kept in the data folder for the next restart; NULL: none */
+    char *timezone;      /* of jobs that name none; NULL: the machine's */
+    char *allow_file;    /* users that jobs may run as; NULL: the spawner's default */
+    int max_running;     /* 0: no limit */
+    int64_t keep_runs;   /* per job; 0: no limit */
+    int64_t keep_s;      /* age; 0: no limit */
+    int64_t keep_bytes;  /* of output, per job; 0: no limit */
+    int64_t total_bytes; /* of output, of all jobs; 0: no limit */
+    int64_t audit_s;     /* age of changes on record; 0: no limit */
 
     bool has_store; /* somebody has said which; else it is sqlite */
     struct store_url store;
