@@ -208,6 +208,8 @@ enum exit_code daemon_configure(const struct daemon_options *options, bool backg
     if (code == EXIT_OK)
         code = settle_listen(options, config);
     if (code == EXIT_OK)
+        code = set(config, "--facade", options->facades, agent_config_set_facades);
+    if (code == EXIT_OK)
         code = note_options(options, config);
     if (code == EXIT_OK && options->log)
         code = set_path(&config->log_file, options->log);

@@ -19,6 +19,7 @@ enum {
     OPTION_CAPACITY,
     OPTION_ADDRESS,
     OPTION_LISTEN,
+    OPTION_FACADE,
 };
 
 const struct option daemon_options_table[] = {
@@ -33,6 +34,7 @@ const struct option daemon_options_table[] = {
     {"capacity", required_argument, NULL, OPTION_CAPACITY},
     {"address", required_argument, NULL, OPTION_ADDRESS},
     {"listen", required_argument, NULL, OPTION_LISTEN},
+    {"facade", required_argument, NULL, OPTION_FACADE},
     {"detach", no_argument, NULL, 'd'},
     {0},
 };
@@ -58,6 +60,8 @@ static const char **member_of(struct daemon_options *options, int opt)
         return &options->capacity;
     case OPTION_ADDRESS:
         return &options->address;
+    case OPTION_FACADE:
+        return &options->facades;
     case OPTION_LABEL:
         if (options->label_count <= DAEMON_LABELS_MAX)
             options->label_count++;
@@ -119,6 +123,7 @@ enum status daemon_options_print(const struct daemon_options *options, struct st
     print_line("node-id", options->node_id, out);
     print_line("capacity", options->capacity, out);
     print_line("address", options->address, out);
+    print_line("facade", options->facades, out);
     for (size_t i = 0; i < options->label_count; i++)
         print_line("label", options->labels[i], out);
     for (size_t i = 0; i < options->listen_count; i++)
@@ -159,6 +164,7 @@ void daemon_options_recall(struct daemon_options *options, char *text)
     otherwise(&options->node_id, known.node_id);
     otherwise(&options->capacity, known.capacity);
     otherwise(&options->address, known.address);
+    otherwise(&options->facades, known.facades);
     if (!options->label_count) {
         memcpy(options->labels, known.labels, sizeof(known.labels));
         options->label_count = known.label_count;

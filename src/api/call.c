@@ -97,7 +97,9 @@ void call_free(struct call *call)
     history_stats_release(&call->stats);
     note_release(call);
     json_decref(call->body);
+    json_decref(call->before);
     query_release(&call->query);
+    query_release(&call->form);
     free(call->argument);
     free(call->second_argument);
     free(call->path);

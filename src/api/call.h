@@ -25,6 +25,10 @@ struct note;
 
 typedef void call_then(struct call *call);
 
+/* Brings the answer of a native handler into the shape of a facade; takes `native` over. NULL: out
+ * of memory. */
+typedef json_t *call_shape(struct call *call, int *status, json_t *native);
+
 enum { REQUEST_ID_MAX = 64 };
 
 struct call {
@@ -47,6 +51,9 @@ struct call {
     const char *body_text; /* good only until the first wait */
     size_t body_length;
     json_t *body;                  /* an object, perhaps empty, for routes with fields */
+    struct query form;             /* the same for ROUTE_FORM */
+    call_shape *shape;             /* of answers below 300; NULL: as they are */
+    json_t *before;                /* the facade's, for its shape; NULL: nothing */
     int64_t now_ms;                /* when it came */
     struct idempotent *repeatable; /* its Idempotency-Key is remembered here; NULL: it has none */
     int64_t revision;              /* of what it answers with, for the ETag; 0: none */

@@ -42,8 +42,8 @@ static bool find_route(struct call *call)
     unsigned methods = 0;
     enum route_result result =
         target_split(target, &call->path, &call->query_text)
-            ? router_find(api_routes, api_route_count, call->path, method_of(call->request), &route,
-                          arguments, &methods)
+            ? router_find(api_routes, api_route_count, call->api->hidden, call->path,
+                          method_of(call->request), &route, arguments, &methods)
             : ROUTE_NO_PATH;
     call->argument = arguments[0];
     call->second_argument = arguments[1];
@@ -81,17 +81,20 @@ static bool is_ready(struct call *call)
 
 /* ---- what it says ---- */
 
-static bool read_query(struct call *call)
+/* The query, or a form; `mark` is how names of it start in a pointer. */
+static bool read_params(struct call *call, const char *text, const char *known, char mark,
+                        struct query *ret)
 {
     struct query_error error = {0};
-    const char *known = call->route->params;
     char pointer[80];
-    enum status st = query_parse(call->query_text, known, &call->query, &error);
-    snprintf(pointer, sizeof(pointer), "?%s", error.name);
+    enum status st = query_parse(text, known, ret, &error);
+    snprintf(pointer, sizeof(pointer), "%c%s", mark, error.name);
     if (st == OK)
         return true;
     if (st == E_NOMEM)
         call_fail(call, 500, "out of memory");
+    else if (error.mistake == QUERY_NOT_TEXT && mark == '/')
+        call_fail(call, 422, "the form is not percent-encoded text");
     else if (error.mistake == QUERY_NOT_TEXT)
         call_fail(call, 422, "the query is not percent-encoded text");
     else if (error.mistake == QUERY_TWICE)
@@ -101,6 +104,23 @@ static bool read_query(struct call *call)
     else
         call_fail_at(call, pointer, "unknown parameter \"%s\"; this call takes none", error.name);
     return false;
+}
+
+static bool read_query(struct call *call)
+{
+    return read_params(call, call->query_text, call->route->params, '?', &call->query);
+}
+
+static bool read_form(struct call *call)
+{
+    char *text = strndup(call->body_text, call->body_length);
+    if (!text) {
+        call_fail(call, 500, "out of memory");
+        return false;
+    }
+    bool is_good = read_params(call, text, call->route->fields, '/', &call->form);
+    free(text);
+    return is_good;
 }
 
 static bool check_fields(struct call *call)
@@ -162,6 +182,8 @@ static bool read_body(struct call *call)
         call_fail(call, 500, "out of memory");
         return false;
     }
+    if (call->route->flags & ROUTE_FORM)
+        return read_form(call);
     call->body = json_loadb(call->body_text, call->body_length, JSON_REJECT_DUPLICATES, &error);
     if (!call->body) {
         fail_json(call, &error);

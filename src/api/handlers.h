@@ -99,4 +99,26 @@ void explain_schedule(struct call *call);
 void next_of_schedule(struct call *call);
 void validate_schedule(struct call *call);
 
+/* facade_dkron.c */
+void dkron_get_status(struct call *call);
+void dkron_list_members(struct call *call);
+void dkron_get_leader(struct call *call);
+void dkron_is_leader(struct call *call);
+void dkron_list_busy(struct call *call);
+void dkron_list_jobs(struct call *call);
+void dkron_put_job(struct call *call);
+void dkron_get_job(struct call *call);
+void dkron_delete_job(struct call *call);
+void dkron_run_job(struct call *call);
+void dkron_toggle_job(struct call *call);
+void dkron_list_executions(struct call *call);
+
+/* facade_tutorial.c */
+void tutorial_save_job(struct call *call);
+void tutorial_delete_job(struct call *call);
+void tutorial_list_jobs(struct call *call);
+void tutorial_kill_job(struct call *call);
+void tutorial_list_logs(struct call *call);
+void tutorial_list_workers(struct call *call);
+
 #endif

@@ -67,16 +67,23 @@ static void release_page(void *state)
 
 /* ---- a slice of the catalog ---- */
 
-/* What comes first is what is due soonest, or ended last; what has neither comes at the end. */
-static struct found found_job(const struct page *page, const struct catalog_job *job)
+static void copy_name(char to[128], const char *name)
 {
-    struct found found = {.uid = job->uid, .key.time = page->order == BY_NAME ? 0 : INT64_MAX};
+    size_t length = strnlen(name, 127);
+    memcpy(to, name, length);
+    to[length] = '\0';
+}
+
+/* What comes first is what is due soonest, or ended last; what has neither comes at the end. */
+static int64_t sort_time(const struct page *page, const struct catalog_job *job)
+{
+    if (page->order == BY_NAME)
+        return 0;
     if (page->order == BY_NEXT && !job->paused && !job->broken)
-        found.key.time = job->next_ms;
+        return job->next_ms;
     if (page->order == BY_LAST && job->last.ended_ms)
-        found.key.time = -job->last.ended_ms;
-    snprintf(found.key.name, sizeof(found.key.name), "%s", job->name);
-    return found;
+        return -job->last.ended_ms;
+    return INT64_MAX;
 }
 
 static int compare_keys(const struct sort_key *a, const struct sort_key *b)
@@ -89,9 +96,9 @@ static int compare_keys(const struct sort_key *a, const struct sort_key *b)
 /* Keeps the first `limit` of all that come after the cursor, in order. */
 static void insert(struct page *page, const struct found *found)
 {
+    size_t low = 0, high = page->count;
     if (page->has_after && compare_keys(&found->key, &page->after) <= 0)
         return;
-    size_t low = 0, high = page->count;
     if (high && compare_keys(&page->found[high - 1].key, &found->key) < 0)
         low = high; /* by name it is always so */
     while (low < high) {
@@ -109,6 +116,18 @@ static void insert(struct page *page, const struct found *found)
     memmove(&page->found[low + 1], &page->found[low], moved * sizeof(*page->found));
     page->found[low] = *found;
     page->count += !is_full;
+}
+
+static void take(struct page *page, const struct catalog_job *job)
+{
+    struct found found = {.uid = job->uid, .key.time = sort_time(page, job)};
+    bool is_full = page->count == (size_t)page->limit;
+    if (is_full && found.key.time > page->found[page->count - 1].key.time) {
+        page->more = true; /* most are told by the time alone */
+        return;
+    }
+    copy_name(found.key.name, job->name);
+    insert(page, &found);
 }
 
 /* Before a job is looked at: whether this page, or this slice of it, ends here. */
@@ -134,13 +153,11 @@ static bool visit(void *context, const struct catalog_job *job)
         return false;
     page->looks++;
     page->has_last = true;
-    snprintf(page->last, sizeof(page->last), "%s", job->name);
+    copy_name(page->last, job->name);
     if (page->deleted)
         job = deleted_job(page->call, job->name);
-    if (job && job_filter_takes(&page->filter, job)) {
-        struct found found = found_job(page, job);
-        insert(page, &found);
-    }
+    if (job && job_filter_takes(&page->filter, job))
+        take(page, job);
     return true;
 }
 
@@ -238,7 +255,7 @@ static bool read_cursor(struct call *call, struct page *page)
         return !cursor;
     bool is_by_name = page->order == BY_NAME;
     if (is_by_name) {
-        snprintf(page->last, sizeof(page->last), "%s", text);
+        copy_name(page->last, text);
         page->has_last = true;
     }
     bool is_right = is_by_name || read_sorted_cursor(call, page, text);

@@ -104,8 +104,10 @@ static json_t *describe_body(const json_t *parts, const struct route *route)
     } else {
         return NULL;
     }
-    const char *type =
-        route->method == HTTP_PATCH ? "application/merge-patch+json" : "application/json";
+    const char *type = route->flags & ROUTE_FORM ? "application/x-www-form-urlencoded"
+                       : route->method == HTTP_PATCH && !(route->flags & ROUTE_FACADES)
+                           ? "application/merge-patch+json"
+                           : "application/json";
     return json_pack("{s:b, s:{s:{s:o}}}", "required", strcmp(route->fields, ANY_BODY) == 0,
                      "content", type, "schema", schema);
 }
@@ -145,12 +147,12 @@ static json_t *describe_route(const json_t *parts, const struct route *route)
     return value;
 }
 
-static json_t *describe_paths(const json_t *parts)
+static json_t *describe_paths(const json_t *parts, unsigned hidden)
 {
     json_t *paths = json_object();
     for (size_t i = 0; i < api_route_count; i++) {
         const struct route *route = &api_routes[i];
-        if (route->flags & ROUTE_PAGE)
+        if (route->flags & (hidden | ROUTE_PAGE))
             continue;
         if (!json_object_get(paths, route->pattern))
             json_object_set_new(paths, route->pattern, json_object());
@@ -163,14 +165,14 @@ static json_t *describe_paths(const json_t *parts)
     return paths;
 }
 
-json_t *openapi_describe(const char *version)
+json_t *openapi_describe(const char *version, unsigned hidden)
 {
     json_t *parts = json_loads(openapi_parts, 0, NULL);
     json_t *schemas = json_incref(json_object_get(parts, "schemas"));
     json_t *answer = json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:{s:o, s:{s:{s:s, s:s}}}}",
                                "openapi", "3.1.0", "info", "title", "peal", "version", version,
                                "summary", "Distributed cron: jobs, runs and nodes", "paths",
-                               describe_paths(parts), "components", "schemas", schemas,
+                               describe_paths(parts, hidden), "components", "schemas", schemas,
                                "securitySchemes", "bearer", "type", "http", "scheme", "bearer");
     json_decref(parts);
     return answer;
@@ -178,7 +180,7 @@ json_t *openapi_describe(const char *version)
 
 /* ---- for people ---- */
 
-void openapi_print_html(struct strbuf *out)
+void openapi_print_html(unsigned hidden, struct strbuf *out)
 {
     strbuf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
                      "<title>peal: the HTTP API</title></head>\n<body>\n<h1>The HTTP API</h1>\n"
@@ -186,7 +188,7 @@ void openapi_print_html(struct strbuf *out)
                      "<table>\n<tr><th>call<th>parameters<th>body<th>right<th>what it is</tr>\n");
     for (size_t i = 0; i < api_route_count; i++) {
         const struct route *route = &api_routes[i];
-        if (route->flags & ROUTE_PAGE)
+        if (route->flags & (hidden | ROUTE_PAGE))
             continue;
         struct strbuf methods;
         strbuf_init(&methods);
@@ -202,14 +204,14 @@ void openapi_print_html(struct strbuf *out)
 
 void get_openapi(struct call *call)
 {
-    call_reply(call, 200, openapi_describe(call->api->version));
+    call_reply(call, 200, openapi_describe(call->api->version, call->api->hidden));
 }
 
 void get_api_page(struct call *call)
 {
     struct strbuf out;
     strbuf_init(&out);
-    openapi_print_html(&out);
+    openapi_print_html(call->api->hidden, &out);
     size_t length = out.length;
     call_reply_text(call, 200, "text/html; charset=utf-8", strbuf_detach(&out), length);
 }

@@ -10,10 +10,10 @@
 /* The text of openapi_parts.json. */
 extern const char openapi_parts[];
 
-/* NULL: out of memory. */
-json_t *openapi_describe(const char *version);
+/* Without the routes that have a flag of `hidden`. NULL: out of memory. */
+json_t *openapi_describe(const char *version, unsigned hidden);
 
 /* The same for people: a page without scripts or styles. */
-void openapi_print_html(struct strbuf *out);
+void openapi_print_html(unsigned hidden, struct strbuf *out);
 
 #endif

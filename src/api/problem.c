@@ -6,8 +6,21 @@
 #include "job_codec.h"
 #include "server.h"
 
+/* The tutorial's clients look at nothing but "errno". */
+static void send_errno(struct call *call, int status, const char *detail, json_t *more)
+{
+    json_decref(more);
+    call->shape = NULL;
+    call_reply(call, status < 500 ? 200 : status,
+               json_pack("{s:i, s:o, s:n}", "errno", -1, "msg", json_words(detail), "data"));
+}
+
 static void send_problem(struct call *call, int status, const char *detail, json_t *more)
 {
+    if (call->route && call->route->flags & ROUTE_TUTORIAL) {
+        send_errno(call, status, detail, more);
+        return;
+    }
     json_t *problem =
         json_pack("{s:s, s:s, s:i, s:o, s:s}", "type", "about:blank", "title", status_title(status),
                   "status", status, "detail", json_words(detail), "request_id", call->request_id);

@@ -265,6 +265,8 @@ void call_reply_packed(struct call *call, const struct packed *packed)
 
 void call_reply(struct call *call, int status, json_t *body)
 {
+    if (body && call->shape && status < 300)
+        body = call->shape(call, &status, body);
     char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     json_decref(body);
     call_reply_text(call, status, "application/json", text, text ? strlen(text) : 0);
@@ -273,5 +275,12 @@ void call_reply(struct call *call, int status, json_t *body)
 void call_reply_buffer(struct call *call, int status, struct strbuf *body)
 {
     size_t length = body->length;
-    call_reply_text(call, status, "application/json", strbuf_detach(body), length);
+    char *text = strbuf_detach(body); /* which may be the call's, and gone with it */
+    if (!text || !call->shape) {
+        call_reply_text(call, status, "application/json", text, length);
+        return;
+    }
+    json_t *value = json_loadb(text, length, 0, NULL);
+    free(text);
+    call_reply(call, status, value);
 }

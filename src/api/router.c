@@ -108,14 +108,14 @@ static enum route_result take_arguments(const struct segment raw[ROUTE_ARGUMENTS
     return st == OK ? ROUTE_FOUND : st == E_NOMEM ? ROUTE_NOMEM : ROUTE_BAD_PATH;
 }
 
-enum route_result router_find(const struct route *routes, size_t count, const char *path,
-                              unsigned method, const struct route **ret,
+enum route_result router_find(const struct route *routes, size_t count, unsigned hidden,
+                              const char *path, unsigned method, const struct route **ret,
                               char *ret_arguments[ROUTE_ARGUMENTS], unsigned *ret_methods)
 {
     unsigned methods = 0;
     for (size_t i = 0; i < count; i++) {
         struct segment raw[ROUTE_ARGUMENTS];
-        if (!matches(routes[i].pattern, path, raw))
+        if (routes[i].flags & hidden || !matches(routes[i].pattern, path, raw))
             continue;
         methods |= routes[i].method;
         if (routes[i].method != method)

@@ -28,6 +28,10 @@ enum route_flag {
     ROUTE_STREAM = 1 << 2, /* its answer is a stream of events */
     ROUTE_TEXT = 1 << 3,   /* its answer is no JSON */
     ROUTE_PAGE = 1 << 4,   /* a file of the console: no part of the API */
+    ROUTE_FORM = 1 << 5,   /* its body is a form (application/x-www-form-urlencoded) */
+    ROUTE_DKRON = 1 << 6,  /* of a facade, which may be off; likewise: */
+    ROUTE_TUTORIAL = 1 << 7,
+    ROUTE_FACADES = ROUTE_DKRON | ROUTE_TUTORIAL,
 };
 
 /* Every route names the right that it needs: one without can't be written down. */
@@ -52,10 +56,11 @@ enum route_result {
 
 enum { ROUTE_ARGUMENTS = 2 };
 
-/* `path` is as it came, not decoded: a segment may hold %2F. FOUND: ret_arguments are the decoded
- * segments (the caller's); NULL: the pattern has no more. */
-enum route_result router_find(const struct route *routes, size_t count, const char *path,
-                              unsigned method, const struct route **ret,
+/* Routes with a flag of `hidden` are not there. `path` is as it came, not decoded: a segment may
+ * hold %2F. FOUND: ret_arguments are the decoded segments (the caller's); NULL: the pattern has no
+ * more. */
+enum route_result router_find(const struct route *routes, size_t count, unsigned hidden,
+                              const char *path, unsigned method, const struct route **ret,
                               char *ret_arguments[ROUTE_ARGUMENTS], unsigned *ret_methods);
 
 /* The path and the query of a request's target. Only "/path?query" is served: what starts with two

@@ -227,6 +227,7 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     api->ports = *ports;
     api->started_ms = config->started_ms;
     api->undelete_s = config->undelete_s;
+    api->hidden = ROUTE_FACADES & ~config->facades;
     TAILQ_INIT(&api->calls);
     TAILQ_INIT(&api->ready);
     idempotency_init(&api->idempotency);

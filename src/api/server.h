@@ -30,6 +30,7 @@ struct api {
     size_t host_count;
     int64_t started_ms;
     int64_t undelete_s;
+    unsigned hidden; /* flags of routes that are not there: facades that are off */
     struct api_ports ports;
     struct server_tls *tls;     /* NULL: TCP is plain */
     struct listener *listeners; /* the first is the UNIX socket */

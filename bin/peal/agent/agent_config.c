@@ -135,6 +135,7 @@ static const struct key top_keys[] = {
     {"address", VALUE_OWN, 0, NULL, agent_config_set_address},
     {"listen", VALUE_OWN, 0, NULL, agent_config_set_listen},
     {"hosts", VALUE_TEXT, AT(hosts), NULL, NULL},
+    {"facades", VALUE_OWN, 0, NULL, agent_config_set_facades},
     {"tls", VALUE_MAP, 0, tls_keys, NULL},
     {0},
 };

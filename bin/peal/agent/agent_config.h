@@ -46,6 +46,7 @@ struct agent_config {
     char *listen;             /* addresses, separated by commas; NULL: the default; "none" */
     char *hosts;              /* names by which it is called, likewise; NULL: none */
     char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they are there */
+    unsigned facades;         /* APIs of other programs that it has, too; of facade.h */
 };
 
 /* 1,000 runs of each job and 90 days are kept, and changes for 400 days. */
@@ -67,6 +68,9 @@ MUST_CHECK enum status agent_config_set_address(struct agent_config *config, con
                                                 struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_listen(struct agent_config *config, const char *text,
                                                struct parse_error *reterr);
+/* "dkron,tutorial" */
+MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, const char *text,
+                                                struct parse_error *reterr);
 /* "zone=eu"; adds to those that are there, and replaces one of the same name. */
 MUST_CHECK enum status agent_config_add_label(struct agent_config *config, const char *text,
                                               struct parse_error *reterr);

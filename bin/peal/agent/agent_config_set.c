@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent_config.h"
+#include "facade.h"
 #include "history_open.h"
 #include "listen.h"
 #include "peer.h"
@@ -142,6 +143,24 @@ enum status agent_config_set_listen(struct agent_config *config, const char *tex
         return E_NOMEM;
     free(config->listen);
     config->listen = copy;
+    return OK;
+}
+
+enum status agent_config_set_facades(struct agent_config *config, const char *text,
+                                     struct parse_error *reterr)
+{
+    unsigned facades = 0;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ", ");
+        unsigned facade = facade_by_name(at, length);
+        if (length && !facade)
+            return parse_fail(reterr, (int)(at - text) + 1,
+                              "there is no facade \"%.*s\"; expected dkron or tutorial",
+                              (int)length, at);
+        facades |= facade;
+        at += length + (at[length] != '\0');
+    }
+    config->facades = facades;
     return OK;
 }
 

@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "router.h"
+
 enum { PATIENCE_MS = 20000 };
 
 /* ---- the world ---- */
@@ -207,6 +209,7 @@ static void open_api(struct world *world)
         .undelete_s = 7 * 86400,
         .listen = listen,
         .listen_count = 1,
+        .facades = world->facades,
         .limits = world->limits,
     };
     world->api_store = (struct failing_store){.base = {&failing_store_ops}, .real = world->store};
@@ -235,13 +238,14 @@ static bool is_loaded(void *context)
     return engine_is_loaded(((struct world *)context)->engine);
 }
 
-static int set_up(void **state, struct connection_limits limits)
+static int set_up(void **state, struct connection_limits limits, unsigned facades)
 {
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
     world->held = true;
     world->has_accounts = true;
     world->limits = limits;
+    world->facades = facades;
     signal(SIGPIPE, SIG_IGN); /* as the agent does */
     snprintf(world->dir, sizeof(world->dir), "/tmp/peal-api-XXXXXX");
     assert_non_null(mkdtemp(world->dir));
@@ -273,7 +277,7 @@ static int set_up(void **state, struct connection_limits limits)
 
 int world_set_up_loading(void **state)
 {
-    return set_up(state, (struct connection_limits){0});
+    return set_up(state, (struct connection_limits){0}, ROUTE_FACADES);
 }
 
 static int start(void **state)
@@ -289,16 +293,23 @@ int world_set_up(void **state)
     return start(state);
 }
 
+int world_set_up_plain(void **state)
+{
+    set_up(state, (struct connection_limits){0}, 0);
+    return start(state);
+}
+
 int world_set_up_impatient(void **state)
 {
-    set_up(state, (struct connection_limits){
-                      .connections = 20,
-                      .request_ms = 300,
-                      .answer_ms = 300,
-                      .idle_ms = 300,
-                      .bytes_per_s = 1 << 20,
-                      .held_bytes = 1 << 20,
-                  });
+    struct connection_limits limits = {
+        .connections = 20,
+        .request_ms = 300,
+        .answer_ms = 300,
+        .idle_ms = 300,
+        .bytes_per_s = 1 << 20,
+        .held_bytes = 1 << 20,
+    };
+    set_up(state, limits, ROUTE_FACADES);
     return start(state);
 }
 
@@ -450,6 +461,23 @@ const char *client_bytes(const struct client *client, size_t *ret_length)
 void client_clear(struct client *client)
 {
     strbuf_reset(&client->in);
+}
+
+struct wanted {
+    const struct client *client;
+    const char *text;
+};
+
+static bool has_text(void *context)
+{
+    const struct wanted *wanted = context;
+    return strstr(client_text(wanted->client), wanted->text) != NULL;
+}
+
+void client_wait_for(struct world *world, const struct client *client, const char *text)
+{
+    struct wanted wanted = {client, text};
+    world_until(world, has_text, &wanted);
 }
 
 void client_free(struct client *client)

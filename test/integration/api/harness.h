@@ -45,6 +45,7 @@ struct world {
     struct failing_history api_history;
     bool has_accounts; /* tokens are named as the roles: "Bearer viewer"; "editor" can't define */
     struct connection_limits limits;
+    unsigned facades;
     struct fake_executor *executor;
     struct engine *engine;
     struct api *api;
@@ -53,7 +54,8 @@ struct world {
 };
 
 /* For cmocka: *state is the world. */
-int world_set_up(void **state);
+int world_set_up(void **state);           /* with all facades */
+int world_set_up_plain(void **state);     /* without facades */
 int world_set_up_loading(void **state);   /* held before the engine has loaded its jobs */
 int world_set_up_impatient(void **state); /* clients have parts of a second */
 int world_tear_down(void **state);
@@ -78,6 +80,9 @@ const char *client_text(const struct client *client);                      /* al
 const char *client_bytes(const struct client *client, size_t *ret_length); /* the same */
 void client_clear(struct client *client);                                  /* forgets it */
 void client_free(struct client *client);
+
+/* Until the text has come. */
+void client_wait_for(struct world *world, const struct client *client, const char *text);
 
 /* Sends requests while the store is held, so that they meet there, and frees the clients when all
  * are answered; their statuses. The requests must ask for `Connection: close`. */

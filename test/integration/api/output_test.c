@@ -7,23 +7,6 @@
 
 #define JOB "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"]}"
 
-struct wanted {
-    const struct client *client;
-    const char *text;
-};
-
-static bool has_text(void *context)
-{
-    const struct wanted *wanted = context;
-    return strstr(client_text(wanted->client), wanted->text) != NULL;
-}
-
-static void wait_for(struct world *world, const struct client *client, const char *text)
-{
-    struct wanted wanted = {client, text};
-    world_until(world, has_text, &wanted);
-}
-
 struct running {
     struct world *world;
     struct id id;
@@ -83,14 +66,14 @@ static void test_stream(void **state)
     start(world, &running);
     print(&running, "one\n");
     struct client *client = follow(&running, "");
-    wait_for(world, client, "\"text\":\"one\\n\"");
+    client_wait_for(world, client, "\"text\":\"one\\n\"");
     assert_int_equal(api_open_requests(world->api), 0);
     print(&running, "two\n");
-    wait_for(world, client, "\"text\":\"two\\n\"");
+    client_wait_for(world, client, "\"text\":\"two\\n\"");
     assert_null(strstr(client_text(client), "event: end"));
     print(&running, "three\n");
     end(&running);
-    wait_for(world, client, "event: end\n");
+    client_wait_for(world, client, "event: end\n");
     const char *three = strstr(client_text(client), "three");
     assert_non_null(three);
     assert_true(three < strstr(client_text(client), "event: end\n"));
@@ -99,7 +82,7 @@ static void test_stream(void **state)
     client_clear(client);
     static const char next[] = "GET /livez HTTP/1.1\r\nHost: p\r\n\r\n";
     client_send(client, next, sizeof(next) - 1);
-    wait_for(world, client, " 200 ");
+    client_wait_for(world, client, " 200 ");
     client_free(client);
 }
 
@@ -112,11 +95,11 @@ static void test_stream_of_the_past(void **state)
     print(&running, "two\n");
     end(&running);
     struct client *client = follow(&running, "");
-    wait_for(world, client, "event: end\n");
+    client_wait_for(world, client, "event: end\n");
     assert_non_null(strstr(client_text(client), "one\\n"));
     client_free(client);
     client = follow(&running, "Last-Event-ID: 4\r\n");
-    wait_for(world, client, "event: end\n");
+    client_wait_for(world, client, "event: end\n");
     assert_null(strstr(client_text(client), "one"));
     assert_non_null(strstr(client_text(client), "two\\n"));
     client_free(client);
@@ -137,7 +120,7 @@ static void test_reader_leaves(void **state)
     for (int i = 0; i < 10; i++) {
         struct client *client = follow(&running, "");
         if (i % 2)
-            wait_for(world, client, "text/event-stream");
+            client_wait_for(world, client, "text/event-stream");
         client_free(client);
     }
     world_until(world, has_no_connections, world);

@@ -19,23 +19,6 @@ static struct client *subscribe(struct world *world, const char *query, const ch
     return client;
 }
 
-struct wanted {
-    const struct client *client;
-    const char *text;
-};
-
-static bool has_text(void *context)
-{
-    const struct wanted *wanted = context;
-    return strstr(client_text(wanted->client), wanted->text) != NULL;
-}
-
-static void wait_for(struct world *world, const struct client *client, const char *text)
-{
-    struct wanted wanted = {client, text};
-    world_until(world, has_text, &wanted);
-}
-
 /* The id of the last event that the client has got. */
 static void last_id(const struct client *client, char id[64])
 {
@@ -50,17 +33,17 @@ static void test_events(void **state)
 {
     struct world *world = *state;
     struct client *client = subscribe(world, "", "");
-    wait_for(world, client, "event: hello\n");
+    client_wait_for(world, client, "event: hello\n");
     assert_non_null(strstr(client_text(client), "Content-Type: text/event-stream\r\n"));
     assert_int_equal(api_open_requests(world->api), 0); /* it does not keep the agent from ending */
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
-    wait_for(world, client, "event: job\ndata: {\"uid\":\"");
-    wait_for(world, client, "\"job\":\"a\",\"revision\":1,\"change\":\"put\"}\n\n");
+    client_wait_for(world, client, "event: job\ndata: {\"uid\":\"");
+    client_wait_for(world, client, "\"job\":\"a\",\"revision\":1,\"change\":\"put\"}\n\n");
     EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
-    wait_for(world, client, "event: run\n");
-    wait_for(world, client, "\"state\":\"begun\"");
+    client_wait_for(world, client, "event: run\n");
+    client_wait_for(world, client, "\"state\":\"begun\"");
     EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
-    wait_for(world, client, "\"change\":\"deleted\"}");
+    client_wait_for(world, client, "\"change\":\"deleted\"}");
     client_free(client);
 }
 
@@ -71,9 +54,9 @@ static void test_topics(void **state)
     struct client *runs = subscribe(world, "?topics=nodes,runs", "");
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
-    wait_for(world, runs, "\"state\":\"begun\"");
+    client_wait_for(world, runs, "\"state\":\"begun\"");
     EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
-    wait_for(world, jobs, "\"change\":\"deleted\"}");
+    client_wait_for(world, jobs, "\"change\":\"deleted\"}");
     assert_null(strstr(client_text(jobs), "event: run"));
     assert_null(strstr(client_text(runs), "event: job"));
     client_free(jobs);
@@ -89,14 +72,14 @@ static void test_resume(void **state)
     char id[64], headers[128];
     struct client *client = subscribe(world, "", "");
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
-    wait_for(world, client, "\"job\":\"a\"");
+    client_wait_for(world, client, "\"job\":\"a\"");
     last_id(client, id);
     client_free(client);
     EXPECT_STATUS(world, 201, "PUT /jobs/b", JOB); /* while nobody listens */
     EXPECT_STATUS(world, 201, "PUT /jobs/c", JOB);
     snprintf(headers, sizeof(headers), "Last-Event-ID: %s\r\n", id);
     client = subscribe(world, "", headers);
-    wait_for(world, client, "\"job\":\"c\"");
+    client_wait_for(world, client, "\"job\":\"c\"");
     const char *b = strstr(client_text(client), "\"job\":\"b\"");
     assert_non_null(b);
     assert_true(b < strstr(client_text(client), "\"job\":\"c\""));
@@ -115,7 +98,7 @@ static void test_reset(void **state)
         char headers[128];
         snprintf(headers, sizeof(headers), "Last-Event-ID: %s\r\n", ids[i]);
         struct client *client = subscribe(world, "", headers);
-        wait_for(world, client, "event: reset\n");
+        client_wait_for(world, client, "event: reset\n");
         client_free(client);
     }
 }
@@ -127,7 +110,7 @@ static void test_ring(void **state)
     char id[64], headers[128];
     struct client *client = subscribe(world, "?topics=jobs", "");
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
-    wait_for(world, client, "\"job\":\"a\"");
+    client_wait_for(world, client, "\"job\":\"a\"");
     last_id(client, id);
     client_free(client);
     for (int i = 0; i < 2100; i++) {
@@ -136,7 +119,7 @@ static void test_ring(void **state)
     }
     snprintf(headers, sizeof(headers), "Last-Event-ID: %s\r\n", id);
     client = subscribe(world, "?topics=jobs", headers);
-    wait_for(world, client, "event: reset\n");
+    client_wait_for(world, client, "event: reset\n");
     client_free(client);
 }
 
@@ -201,10 +184,10 @@ static void test_metrics(void **state)
     };
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     struct client *client = subscribe(world, "?topics=runs", "");
-    wait_for(world, client, "event: hello");
+    client_wait_for(world, client, "event: hello");
     fake_executor_set_instant(world->executor, true);
     EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
-    wait_for(world, client, "\"state\":\"ok\"");
+    client_wait_for(world, client, "\"state\":\"ok\"");
     client_free(client);
     struct answer answer = ask(world, "GET //metrics", NULL);
     char *type = answer_header(&answer, "Content-Type");

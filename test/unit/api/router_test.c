@@ -72,7 +72,7 @@ static void test_find(void **state)
         char *arguments[ROUTE_ARGUMENTS] = {NULL};
         unsigned methods = 0;
         enum route_result result =
-            router_find(routes, 6, cases[i].path, cases[i].method, &route, arguments, &methods);
+            router_find(routes, 6, 0, cases[i].path, cases[i].method, &route, arguments, &methods);
         bool good = result == cases[i].result;
         if (good && result == ROUTE_FOUND)
             good = route == &routes[cases[i].route] && same(arguments[0], cases[i].argument) &&
@@ -123,7 +123,7 @@ static void test_methods(void **state)
     (void)state;
     strbuf_init(&text);
     assert_int_equal(
-        router_find(routes, 6, "/api/v1/jobs/a", HTTP_DELETE, &route, arguments, &methods),
+        router_find(routes, 6, 0, "/api/v1/jobs/a", HTTP_DELETE, &route, arguments, &methods),
         ROUTE_NO_METHOD);
     router_print_methods(methods, &text);
     assert_string_equal(text.text, "GET, HEAD, PUT");
