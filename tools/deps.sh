@@ -35,6 +35,7 @@ test  faketime        faketime
 test  iproute2        ip
 test  jq              jq
 test  nftables        nft
+test  nginx-light     nginx
 test  openssl         openssl
 test  postgresql
 test  sqlite3         sqlite3

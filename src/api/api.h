@@ -37,6 +37,7 @@ struct api_config {
     const char *tls_cert, *tls_key; /* PEM files; NULL: TCP is plain */
     const char *const *hosts;       /* by which it is called besides its addresses and localhost */
     size_t host_count;
+    const char *trusted_proxies;     /* as proxy_list_parse reads them; NULL: none */
     unsigned facades;                /* of facade.h; 0: none */
     struct connection_limits limits; /* of each listener; what is 0 is the default */
 };

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <event2/bufferevent.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -129,14 +130,33 @@ static bool check_origin(struct call *call)
 
 /* ---- TCP: accounts ---- */
 
+/* The last of them: those before it may be the client's own. */
+static const char *last_header(const struct call *call, const char *name)
+{
+    const char *value = NULL;
+    struct evkeyval *header;
+    TAILQ_FOREACH (header, evhttp_request_get_input_headers(call->request), next) {
+        if (strcasecmp(header->key, name) == 0)
+            value = header->value;
+    }
+    return value;
+}
+
+static void find_client(const struct call *call, char ret[INET6_ADDRSTRLEN])
+{
+    char *peer = NULL;
+    ev_uint16_t port;
+    evhttp_connection_get_peer(evhttp_request_get_connection(call->request), &peer, &port);
+    proxy_client(&call->api->proxies, peer ? peer : "", last_header(call, "X-Forwarded-For"), ret);
+}
+
 static enum status authenticate(struct call *call)
 {
     const struct authenticator *accounts = &call->api->ports.accounts;
-    char *peer = NULL;
-    ev_uint16_t port;
+    char peer[INET6_ADDRSTRLEN];
     if (!accounts->authenticate)
         return E_NOT_FOUND;
-    evhttp_connection_get_peer(evhttp_request_get_connection(call->request), &peer, &port);
+    find_client(call, peer);
     struct credentials given = {
         .authorization = call_input(call, "Authorization"),
         .cookie = call_input(call, "Cookie"),

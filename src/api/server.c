@@ -208,6 +208,15 @@ static bool copy_texts(struct api *api, const struct api_config *config)
     return true;
 }
 
+static enum status read_proxies(const char *text, struct proxy_list *ret, struct strbuf *why)
+{
+    struct parse_error error = {0};
+    enum status st = proxy_list_parse(text, ret, &error);
+    if (st == E_INVALID)
+        strbuf_addf(why, "trusted_proxies: %s", error.message);
+    return st;
+}
+
 static void look_up_user(struct api *api)
 {
     api->own_uid = geteuid();
@@ -234,6 +243,8 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     metrics_init(&api->metrics);
     look_up_user(api);
     enum status st = copy_texts(api, config) ? OK : E_NOMEM;
+    if (st == OK)
+        st = read_proxies(config->trusted_proxies, &api->proxies, why);
     if (st == OK)
         st = loop_timer_new_patient(api->ports.loop, go_on, api, &api->later);
     if (st == OK)
@@ -267,6 +278,7 @@ struct api *api_free(struct api *api)
     events_free(api->events);
     loop_timer_free(api->later);
     server_tls_free(api->tls);
+    proxy_list_release(&api->proxies);
     free(api->listeners);
     free(api->socket_path);
     free(api->version);

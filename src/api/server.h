@@ -9,6 +9,7 @@
 #include "call.h"
 #include "idempotency.h"
 #include "metrics.h"
+#include "proxy.h"
 
 struct events;
 struct evhttp;
@@ -30,6 +31,7 @@ struct api {
     size_t host_count;
     int64_t started_ms;
     int64_t undelete_s;
+    struct proxy_list proxies;
     unsigned hidden; /* flags of routes that are not there: facades that are off */
     struct api_ports ports;
     struct server_tls *tls;     /* NULL: TCP is plain */

@@ -387,6 +387,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
         .default_tz = zone_name.text,
         .started_ms = agent->started_ms,
         .undelete_s = 7 * 86400,
+        .trusted_proxies = agent->config->trusted_proxies,
         .facades = agent->config->facades,
     };
     struct api_ports ports = {

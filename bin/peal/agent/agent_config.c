@@ -35,6 +35,7 @@ void agent_config_release(struct agent_config *config)
     free(config->allow_file);
     free(config->listen);
     free(config->hosts);
+    free(config->trusted_proxies);
     free(config->tls_cert);
     free(config->tls_key);
     store_url_release(&config->store);
@@ -135,6 +136,7 @@ static const struct key top_keys[] = {
     {"address", VALUE_OWN, 0, NULL, agent_config_set_address},
     {"listen", VALUE_OWN, 0, NULL, agent_config_set_listen},
     {"hosts", VALUE_TEXT, AT(hosts), NULL, NULL},
+    {"trusted_proxies", VALUE_OWN, 0, NULL, agent_config_set_proxies},
     {"facades", VALUE_OWN, 0, NULL, agent_config_set_facades},
     {"tls", VALUE_MAP, 0, tls_keys, NULL},
     {0},

@@ -46,6 +46,7 @@ struct agent_config {
     char *listen;             /* addresses, separated by commas; NULL: the default; "none" */
     char *hosts;              /* names by which it is called, likewise; NULL: none */
     char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they are there */
+    char *trusted_proxies;    /* as proxy.h reads them; NULL: none */
     unsigned facades;         /* APIs of other programs that it has, too; of facade.h */
 };
 
@@ -68,6 +69,8 @@ MUST_CHECK enum status agent_config_set_address(struct agent_config *config, con
                                                 struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_listen(struct agent_config *config, const char *text,
                                                struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_proxies(struct agent_config *config, const char *text,
+                                                struct parse_error *reterr);
 /* "dkron,tutorial" */
 MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);

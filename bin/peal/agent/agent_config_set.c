@@ -9,6 +9,7 @@
 #include "history_open.h"
 #include "listen.h"
 #include "peer.h"
+#include "proxy.h"
 
 enum { CAPACITY_MAX = 1000000 };
 
@@ -107,6 +108,16 @@ enum status agent_config_set_address(struct agent_config *config, const char *te
     return OK;
 }
 
+static enum status replace(char **member, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        return E_NOMEM;
+    free(*member);
+    *member = copy;
+    return OK;
+}
+
 static enum status check_listen(const char *text, size_t at, size_t length,
                                 struct parse_error *reterr)
 {
@@ -138,12 +149,18 @@ enum status agent_config_set_listen(struct agent_config *config, const char *tex
             break;
         at++;
     }
-    char *copy = strdup(text);
-    if (!copy)
-        return E_NOMEM;
-    free(config->listen);
-    config->listen = copy;
-    return OK;
+    return replace(&config->listen, text);
+}
+
+enum status agent_config_set_proxies(struct agent_config *config, const char *text,
+                                     struct parse_error *reterr)
+{
+    struct proxy_list list;
+    enum status st = proxy_list_parse(text, &list, reterr);
+    if (st != OK)
+        return st;
+    proxy_list_release(&list);
+    return replace(&config->trusted_proxies, text);
 }
 
 enum status agent_config_set_facades(struct agent_config *config, const char *text,

@@ -1,0 +1,32 @@
+/* Whose word is taken for who the client is: proxies that the configuration names may say it in
+ * X-Forwarded-For; from anybody else that header is worth nothing. Pure. */
+#ifndef PEAL_PROXY_H
+#define PEAL_PROXY_H
+
+#include <netinet/in.h>
+#include <stddef.h>
+
+#include "status.h"
+
+/* A block of addresses; IPv4 as ::ffff:a.b.c.d. */
+struct proxy_net {
+    struct in6_addr base;
+    int bits;
+};
+
+struct proxy_list {
+    struct proxy_net *items;
+    size_t count;
+};
+
+/* "192.0.2.1, 10.0.0.0/8, 2001:db8::/32", or NULL: none. E_INVALID: *reterr; E_NOMEM. */
+MUST_CHECK enum status proxy_list_parse(const char *text, struct proxy_list *ret,
+                                        struct parse_error *reterr);
+void proxy_list_release(struct proxy_list *list);
+
+/* The address of who asks: the last of `forwarded` that no trusted proxy has added for another one,
+ * if `peer` itself is trusted; else `peer`. What is no address ends the search. */
+void proxy_client(const struct proxy_list *list, const char *peer, const char *forwarded,
+                  char ret[INET6_ADDRSTRLEN]);
+
+#endif
