@@ -6,7 +6,7 @@
  * due every second, spread over it, and end at once. Everybody may look. */
 int serve(char **argv);
 
-/* subscribe PORT COUNT: opens COUNT streams of events, prints "ready", and listens until its
+/* subscribe PORT COUNT TOPICS: opens COUNT streams of events, prints "ready", and listens until its
  * standard input ends. */
 int subscribe(char **argv);
 

@@ -9,8 +9,6 @@
 
 #include "api_bench.h"
 
-static const char request[] = "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
-
 static int fail(const char *what)
 {
     fprintf(stderr, "api_bench: %s: %s\n", what, strerror(errno));
@@ -18,7 +16,7 @@ static int fail(const char *what)
 }
 
 /* A stream whose headers have come. */
-static int open_stream(int port)
+static int open_stream(int port, const char *request)
 {
     char bytes[4096];
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -26,7 +24,7 @@ static int open_stream(int port)
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) < 0 ||
+        send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ||
         recv(fd, bytes, sizeof(bytes), 0) <= 0)
         return -1;
     return fd;
@@ -52,11 +50,14 @@ static int listen_on(int epoll)
 int subscribe(char **argv)
 {
     int port = atoi(argv[0]), count = atoi(argv[1]);
+    char request[200];
+    snprintf(request, sizeof(request),
+             "GET /api/v1/events?topics=%.40s HTTP/1.1\r\nHost: localhost\r\n\r\n", argv[2]);
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event input = {.events = EPOLLIN, .data.fd = STDIN_FILENO};
     epoll_ctl(epoll, EPOLL_CTL_ADD, STDIN_FILENO, &input);
     for (int i = 0; i < count; i++) {
-        struct epoll_event event = {.events = EPOLLIN, .data.fd = open_stream(port)};
+        struct epoll_event event = {.events = EPOLLIN, .data.fd = open_stream(port, request)};
         if (event.data.fd < 0)
             return fail("can't subscribe");
         epoll_ctl(epoll, EPOLL_CTL_ADD, event.data.fd, &event);

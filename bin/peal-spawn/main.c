@@ -141,8 +141,11 @@ static void raise_nofile(struct spawner *s)
 {
     if (getrlimit(RLIMIT_NOFILE, &s->nofile) < 0)
         s->nofile = (struct rlimit){1024, 4096};
+    rlim_t wanted = (rlim_t)s->options.open_files;
     struct rlimit most = {s->nofile.rlim_max, s->nofile.rlim_max};
     setrlimit(RLIMIT_NOFILE, &most);
+    if (wanted && wanted < s->nofile.rlim_max)
+        s->nofile.rlim_cur = wanted;
 }
 
 static void look_at_oom_score(struct spawner *s)
@@ -233,11 +236,13 @@ static int become_daemon(const char *folder)
 static _Noreturn void usage(enum exit_code code)
 {
     fprintf(code == EXIT_OK ? stdout : stderr,
-            "usage: peal-spawn --dir DIR [--allow FILE] [--idle-ms MS] [--no-cgroup] [--daemon]\n"
+            "usage: peal-spawn --dir DIR [--allow FILE] [--open-files N] [--idle-ms MS]\n"
+            "                  [--no-cgroup] [--daemon]\n"
             "Starts, watches and kills the processes of a peal agent.\n\n"
             "  --dir DIR      folder for its socket, journal and output files\n"
             "  --allow FILE   users that it may run as, if it is root "
             "(absolute; default /etc/peal/users.allow)\n"
+            "  --open-files N how many descriptors jobs may have (default: its own limit)\n"
             "  --idle-ms MS   ends after this time without runs and agent (default 60000)\n"
             "  --no-cgroup    makes no cgroups, even where it could\n"
             "  --daemon       returns when it can be connected to\n");
@@ -249,6 +254,7 @@ static void parse(int argc, char **argv, struct options *options)
     static const struct option known[] = {
         {"dir", required_argument, NULL, 'd'},
         {"allow", required_argument, NULL, 'a'},
+        {"open-files", required_argument, NULL, 'o'},
         {"idle-ms", required_argument, NULL, 'i'},
         {"daemon", no_argument, NULL, 'D'},
         {"resume", required_argument, NULL, 'r'},
@@ -267,6 +273,8 @@ static void parse(int argc, char **argv, struct options *options)
             options->folder = optarg;
         else if (c == 'a')
             options->allow_file = optarg;
+        else if (c == 'o')
+            options->open_files = atoll(optarg);
         else if (c == 'i')
             options->idle_ms = atoll(optarg);
         else if (c == 'D')
@@ -280,7 +288,7 @@ static void parse(int argc, char **argv, struct options *options)
         else
             usage(c == 'h' ? EXIT_OK : EXIT_USAGE);
     }
-    if (!options->folder || optind != argc || options->idle_ms <= 0 ||
+    if (!options->folder || optind != argc || options->idle_ms <= 0 || options->open_files < 0 ||
         options->allow_file[0] != '/')
         usage(EXIT_USAGE);
 }

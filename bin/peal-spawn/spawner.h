@@ -21,6 +21,7 @@ struct options {
     const char *folder;
     const char *allow_file;
     int64_t idle_ms;
+    int64_t open_files; /* the soft limit of the jobs; 0: as it was inherited */
     bool is_daemon;
     bool no_cgroup;
     int resume_fd; /* -1, or the state of an earlier image of this process */
@@ -54,7 +55,7 @@ struct spawner {
     struct launches launches;
     struct tree tree;
     bool tree_is_fresh;   /* the picture was taken in this turn and nothing ended since */
-    struct rlimit nofile; /* as it was inherited */
+    struct rlimit nofile; /* of the jobs */
     bool reset_oom;
     bool is_stopping; /* SIGTERM: starts nothing, ends when the last run has */
     bool wants_upgrade;

@@ -267,10 +267,11 @@ static int64_t allowance_ms(const struct connection *connection)
         return limits->request_ms + for_bytes;
     case SENDING:
         return limits->answer_ms + for_bytes;
+    case STREAMING: /* since it last had all that it was sent */
+        return limits->answer_ms;
     case IDLE:
         return limits->idle_ms;
     case SERVING: /* that is up to us */
-    case STREAMING:
         break;
     }
     return INT64_MAX;
@@ -283,6 +284,8 @@ static void sweep(void *context)
     struct connection *next;
     for (struct connection *one = TAILQ_FIRST(&connections->all); one; one = next) {
         next = TAILQ_NEXT(one, link);
+        if (one->phase == STREAMING && !connection_unsent(one))
+            one->since_ms = now;
         if (one->is_over || now - one->since_ms > allowance_ms(one)) {
             connections->cut += one->phase != IDLE;
             connection_cut(one);

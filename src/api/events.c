@@ -16,9 +16,10 @@
 enum {
     RING = 4096,
     SUBSCRIBERS_MAX = 10000,
-    GATHER_MS = 50, /* so many events are told together */
-    ROUND_MS = 500, /* how often a few subscribers are looked after when nothing happens */
-    SLICE = 500,    /* subscribers per turn of the loop: runs that are due must not wait */
+    GATHER_MS = 50,   /* so many events are told together */
+    ROUND_MS = 10000, /* within which all are looked after when nothing happens, ... */
+    PAUSE_MS = 500,   /* ... a few at a time, after no longer pauses than this */
+    SLICE = 50,       /* subscribers per turn of the loop: runs that are due must not wait */
     HEARTBEAT_MS = 15000,
     UNSENT_MAX = 256 << 10, /* a slow reader gets nothing more until it has read this */
 };
@@ -170,6 +171,13 @@ static void visit(struct events *events, struct subscriber *subscriber, int64_t 
     stream_send(&subscriber->stream, events->out);
 }
 
+/* Until the next few are looked after, when nothing happens. */
+static int64_t pause_ms(const struct events *events)
+{
+    int64_t pause = (int64_t)ROUND_MS * SLICE / (int64_t)events->count;
+    return pause < PAUSE_MS ? pause : PAUSE_MS;
+}
+
 static void look_after(void *context)
 {
     struct events *events = context;
@@ -182,7 +190,7 @@ static void look_after(void *context)
         events->behind -= events->behind > 0;
     }
     if (events->count)
-        loop_timer_set(events->timer, events->behind ? 0 : ROUND_MS);
+        loop_timer_set(events->timer, events->behind ? 0 : pause_ms(events));
 }
 
 /* ---- coming and going ---- */
@@ -247,7 +255,7 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
         call_free(call);
         TAILQ_INSERT_TAIL(&events->subscribers, subscriber, link);
         if (!events->count++)
-            loop_timer_set(events->timer, ROUND_MS);
+            loop_timer_set(events->timer, PAUSE_MS);
         greet(events, subscriber, id);
     } else {
         free(subscriber);

@@ -25,6 +25,7 @@ struct spawn_client_config {
     const char *folder;     /* the spawner's */
     const char *program;    /* peal-spawn; NULL: the file of that name beside this executable */
     const char *allow_file; /* NULL: the spawner's default */
+    int64_t open_files;     /* the limit of the jobs; 0: that of this process */
     int64_t idle_ms;        /* 0: the spawner's default */
     bool no_cgroup;         /* finds the processes of a run through /proc alone */
     bool never_launch;      /* only connects to a spawner that is there */

@@ -75,14 +75,14 @@ static int spawn_clean(const char *program, char *const *argv, pid_t *ret_pid)
 
 enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pid, int *ret_pidfd)
 {
-    char beside[PATH_MAX], idle[32];
+    char beside[PATH_MAX], idle[32], files[32];
     const char *program = config->program;
     if (!program) {
         if (!find_program(beside))
             return E_IO;
         program = beside;
     }
-    const char *argv[10] = {program, "--dir", config->folder, "--daemon"};
+    const char *argv[12] = {program, "--dir", config->folder, "--daemon"};
     int count = 4;
     if (config->allow_file) {
         argv[count++] = "--allow";
@@ -94,6 +94,11 @@ enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pi
         snprintf(idle, sizeof(idle), "%lld", (long long)config->idle_ms);
         argv[count++] = "--idle-ms";
         argv[count++] = idle;
+    }
+    if (config->open_files) {
+        snprintf(files, sizeof(files), "%lld", (long long)config->open_files);
+        argv[count++] = "--open-files";
+        argv[count++] = files;
     }
     pid_t pid;
     int error = spawn_clean(program, (char *const *)argv, &pid);

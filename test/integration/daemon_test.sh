@@ -168,10 +168,26 @@ max_running: many|1:14: max_running is a number, 0 or more, not "many"
 log: peal.log|1:6: log must be an absolute path, not "peal.log"
 retention: {bytes: lots}|1:20: bytes: "lots" is not a size like 65536, 512KiB, 1MiB or 2GiB
 retention: {age: soon}|1:18: age: a duration is numbers with units, like 90s or 1h30m
+facades: swarm|1:10: facades: there is no facade "swarm"; expected dkron or tutorial
+trusted_proxies: 10.0.0.0/33|1:18: trusted_proxies: "10.0.0.0/33" is no address; expected one like 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32
 TABLE
 run peal start --config "$scratch/nowhere.yaml"
 expect_status 3
 expect_stderr_has "can't read $scratch/nowhere.yaml"
+
+# The agent takes as many descriptors as it may; jobs keep the limit that it was started with.
+run bash -c "ulimit -Sn 512; peal start -d --data '$scratch/files' --listen none --facade dkron"
+expect_status 0
+export PEAL_DATA=$scratch/files
+read -r _ _ _ soft hard _ < <(grep '^Max open files' "/proc/$(cat "$PEAL_DATA/peal.pid")/limits")
+run test "$soft" = "$hard"
+expect_status 0
+run peal add files '@manual' -- /bin/bash -c 'ulimit -Sn'
+expect_status 0
+run peal run files --follow
+expect_stdout_has 512
+run curl -s --unix-socket "$PEAL_DATA/api.sock" http://peal/v1/jobs/files
+expect_json .executor '"shell"'
 
 # A folder that can't be made.
 run peal start -d --data /proc/peal

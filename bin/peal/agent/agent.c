@@ -17,6 +17,7 @@
 #include "agent_self.h"
 #include "api.h"
 #include "data_folder.h"
+#include "descriptors.h"
 #include "executor_none.h"
 #include "executor_spawn.h"
 #include "store_etcd.h"
@@ -43,6 +44,7 @@ struct agent {
     struct loop_fd *wake_watch, *timer_watch, *signal_watch;
     struct loop_timer *stop_timer, *zones_timer;
     int64_t started_ms;
+    int64_t open_files;       /* how many jobs may have */
     struct boot_ms loaded_at; /* 0: not yet */
     int64_t armed_ms;         /* what timer_fd is set to */
     bool is_set_up; /* else there are no turns: the loop may run while parts are missing */
@@ -338,8 +340,9 @@ static enum status set_up_executor(struct agent *agent, struct strbuf *why)
     char *spawn_folder = data_folder_file(agent->config->data, "spawn");
     if (!spawn_folder)
         return E_NOMEM;
-    enum status st = executor_spawn_new(agent->loop, spawn_folder, agent->config->allow_file,
-                                        agent->data.node, wake, agent, &agent->executor);
+    enum status st =
+        executor_spawn_new(agent->loop, spawn_folder, agent->config->allow_file, agent->open_files,
+                           agent->data.node, wake, agent, &agent->executor);
     if (st != OK)
         strbuf_addf(why, "can't use the spawner's folder %s: %s", spawn_folder, status_text(st));
     free(spawn_folder);
@@ -432,6 +435,7 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
         strbuf_addf(why, "can't open the log %s: %s", agent->config->log_file, strerror(errno));
         return st;
     }
+    agent->open_files = descriptors_raise(agent->log);
     st = zone_db_new(getenv("TZDIR"), &agent->zones);
     if (st == OK)
         st = set_up_loop(agent, why);

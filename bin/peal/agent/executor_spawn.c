@@ -290,8 +290,8 @@ static void on_wake(void *context)
 }
 
 enum status executor_spawn_new(struct loop *loop, const char *folder, const char *allow_file,
-                               const char *node, void (*wake)(void *context), void *context,
-                               struct executor_spawn **ret)
+                               int64_t open_files, const char *node, void (*wake)(void *context),
+                               void *context, struct executor_spawn **ret)
 {
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return E_IO;
@@ -307,7 +307,8 @@ enum status executor_spawn_new(struct loop *loop, const char *folder, const char
     enum status st = E_NOMEM;
     if (!self->folder || !self->node)
         goto out;
-    struct spawn_client_config config = {.folder = self->folder, .allow_file = allow_file};
+    struct spawn_client_config config = {
+        .folder = self->folder, .allow_file = allow_file, .open_files = open_files};
     st = spawn_client_new(loop, &config, on_wake, self, &self->client);
     if (st != OK)
         goto out;

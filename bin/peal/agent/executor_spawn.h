@@ -11,11 +11,12 @@ struct executor_spawn;
 
 /* `folder` is the spawner's, in the data folder; made if it is not there. `allow_file`
  * names the users that jobs may run as (NULL: the spawner's default). `node` is told to jobs.
- * `wake` asks for a turn of the engine. */
+ * `open_files` is their limit of descriptors (0: this process's own). `wake` asks for a turn of the
+ * engine. */
 MUST_CHECK enum status executor_spawn_new(struct loop *loop, const char *folder,
-                                          const char *allow_file, const char *node,
-                                          void (*wake)(void *context), void *context,
-                                          struct executor_spawn **ret);
+                                          const char *allow_file, int64_t open_files,
+                                          const char *node, void (*wake)(void *context),
+                                          void *context, struct executor_spawn **ret);
 struct executor_spawn *executor_spawn_free(struct executor_spawn *executor);
 
 struct executor *executor_spawn_port(struct executor_spawn *executor);

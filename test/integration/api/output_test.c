@@ -177,14 +177,36 @@ static void test_raw(void **state)
     }
 }
 
+static bool is_cut(void *context)
+{
+    return api_connections(((struct world *)context)->api) == 0;
+}
+
+/* Who follows, but takes nothing, does not keep the bytes in memory for ever. */
+static void test_reader_that_does_not_read(void **state)
+{
+    static char text[1 << 20];
+    struct world *world = *state;
+    struct running running;
+    start(world, &running);
+    memset(text, 'x', sizeof(text) - 1);
+    for (int i = 0; i < 4; i++)
+        print(&running, text);
+    struct client *client = follow(&running, "");
+    client_stop_reading(client);
+    world_until(world, is_cut, world);
+    client_free(client);
+    EXPECT_STATUS(world, 200, "GET /jobs/a", NULL);
+    end(&running);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+#define SLOW(name) cmocka_unit_test_setup_teardown(name, world_set_up_impatient, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_stream),
-        TEST(test_stream_of_the_past),
-        TEST(test_reader_leaves),
-        TEST(test_raw),
+        TEST(test_stream), TEST(test_stream_of_the_past),        TEST(test_reader_leaves),
+        TEST(test_raw),    SLOW(test_reader_that_does_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
