@@ -3,7 +3,8 @@
 import { zone } from "../app/preferences";
 import { t } from "../i18n/common";
 import { now } from "./clock";
-import { fullTime, roughSpan, shortTime, spanText, zoneName } from "./time";
+import { roughSpan, spanText } from "./spans";
+import { fullTime, shortTime, zoneName } from "./time";
 
 function msOf(at: string): number {
     return Date.parse(at);

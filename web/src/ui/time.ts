@@ -56,26 +56,44 @@ export function shortTime(ms: number, zone: string, now: number): string {
     return `${date} ${parts.time.slice(0, 5)}`;
 }
 
-// "350 ms", "4.2 s", "3 m 05 s", "2 h 07 m", "3 d 4 h"
-export function spanText(ms: number): string {
-    const value = Math.max(0, ms);
-    if (value < 1000) return `${Math.round(value)} ms`;
-    if (value < 10_000) return `${(Math.floor(value / 100) / 10).toFixed(1)} s`;
-    const s = Math.floor(value / 1000);
-    if (s < 60) return `${s} s`;
-    if (s < 3600) return `${Math.floor(s / 60)} m ${String(s % 60).padStart(2, "0")} s`;
-    if (s < 86_400) return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, "0")} m`;
-    return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3600)} h`;
+export interface Units {
+    ms: string;
+    s: string;
+    m: string;
+    h: string;
+    d: string;
+    gap: string; // between a number and its unit
 }
 
-// Coarser, for countdowns and "ago": one unit, two below an hour.
-export function roughSpan(ms: number): string {
+export const unitsOf: Record<"en" | "zh", Units> = {
+    en: { ms: "ms", s: "s", m: "m", h: "h", d: "d", gap: " " },
+    zh: { ms: "毫秒", s: "秒", m: "分", h: "小时", d: "天", gap: " " },
+};
+
+function two(n: number): string {
+    return String(n).padStart(2, "0");
+}
+
+// "350 ms", "4.2 s", "3 m 05 s", "2 h 07 m", "3 d 4 h"
+export function formatSpan(ms: number, u: Units): string {
+    const value = Math.max(0, ms);
+    const s = Math.floor(value / 1000);
+    if (value < 1000) return `${Math.round(value)}${u.gap}${u.ms}`;
+    if (value < 10_000) return `${(Math.floor(value / 100) / 10).toFixed(1)}${u.gap}${u.s}`;
+    if (s < 60) return `${s}${u.gap}${u.s}`;
+    if (s < 3600) return `${Math.floor(s / 60)}${u.gap}${u.m} ${two(s % 60)}${u.gap}${u.s}`;
+    if (s < 86_400) return `${Math.floor(s / 3600)}${u.gap}${u.h} ${two(Math.floor((s % 3600) / 60))}${u.gap}${u.m}`;
+    return `${Math.floor(s / 86_400)}${u.gap}${u.d} ${Math.floor((s % 86_400) / 3600)}${u.gap}${u.h}`;
+}
+
+// Coarser, for countdowns and "ago".
+export function formatRough(ms: number, u: Units): string {
     const s = Math.max(0, Math.floor(ms / 1000));
-    if (s < 60) return `${s} s`;
-    if (s < 600) return `${Math.floor(s / 60)} m ${String(s % 60).padStart(2, "0")} s`;
-    if (s < 3600) return `${Math.floor(s / 60)} m`;
-    if (s < 86_400) return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, "0")} m`;
-    return `${Math.floor(s / 86_400)} d`;
+    if (s < 60) return `${s}${u.gap}${u.s}`;
+    if (s < 600) return formatSpan(s * 1000, u);
+    if (s < 3600) return `${Math.floor(s / 60)}${u.gap}${u.m}`;
+    if (s < 86_400) return formatSpan(s * 1000, u);
+    return `${Math.floor(s / 86_400)}${u.gap}${u.d}`;
 }
 
 export function bytesText(bytes: number): string {

@@ -4,7 +4,8 @@ import type uPlot from "uplot";
 import type { Entry, Run } from "../../api/types";
 import { isDark, zone } from "../../app/preferences";
 import { Empty, Panel } from "../../ui/parts";
-import { partsOf, spanText } from "../../ui/time";
+import { spanText } from "../../ui/spans";
+import { partsOf } from "../../ui/time";
 import { pointsOf, quantile, type Point } from "./figures";
 import { t } from "./words";
 
@@ -27,6 +28,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
     return {
         width: element.clientWidth,
         height: 150,
+        padding: [8, 28, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: true } },
         scales: { y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 0.01)] } },
@@ -79,7 +81,11 @@ function Chart({ points, label }: { points: Point[]; label: string }) {
             chart?.destroy();
         };
     }, [points.length, points[points.length - 1]?.at, dark, shownZone]);
-    return <div class="chart" ref={root} role="img" aria-label={label} />;
+    return (
+        <div class="chart" role="img" aria-label={label}>
+            <div ref={root} />
+        </div>
+    );
 }
 
 export function Trend({ rows }: { rows: (Run | Entry)[] }) {
@@ -96,7 +102,7 @@ export function Trend({ rows }: { rows: (Run | Entry)[] }) {
     const p50 = spanText(quantile(spans, 0.5));
     const max = spanText(Math.max(...spans));
     return (
-        <Panel title={t("trend")}>
+        <Panel title={t("trend")} beside={<span class="zone">{zone.value}</span>}>
             <dl class="figures">
                 <div>
                     <dt>{t("rate")}</dt>

@@ -120,7 +120,7 @@ function LabelDialog({ asked, onClose, onDone }: Props) {
             >
                 <label>
                     {t("label.name")}
-                    <input required pattern="[A-Za-z0-9._/\-]{1,63}" value={label} onInput={(e) => setName(e.currentTarget.value)} />
+                    <input required pattern="[A-Za-z0-9._\/\-]{1,63}" value={label} onInput={(e) => setName(e.currentTarget.value)} />
                 </label>
                 <label>
                     {t("label.value")}

@@ -11,7 +11,7 @@ import { Button, Empty, Failure, Head, Menu, Panel, SearchField, useDelayed } fr
 import { useResource, useThrottled } from "../../ui/resource";
 import { Sparkline } from "../../ui/sparkline";
 import { jobState, Status, toneOf } from "../../ui/status";
-import { spanText } from "../../ui/time";
+import { spanText } from "../../ui/spans";
 import { act, bringBack } from "./actions";
 import { JobDialog, type Asked } from "./Dialogs";
 import { t } from "./words";
@@ -177,25 +177,25 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
                     {job.name}
                 </a>
             </td>
-            <td class="schedule-cell">
+            <td class="schedule-cell wide-only">
                 <Schedule job={job} />
             </td>
             {recent && (
-                <td class="recent-cell">
+                <td class="wide-only">
                     <RecentRuns recent={recent.get(job.name)} />
                 </td>
             )}
-            <td>{status.last ? <Relative at={status.last.finished_at ?? status.last.started_at} /> : <span class="faint">–</span>}</td>
+            <td class="wide-only">{status.last ? <Relative at={status.last.finished_at ?? status.last.started_at} /> : <span class="faint">–</span>}</td>
             <td>{status.paused ? <span class="faint">–</span> : <Relative at={status.next_at} overdue />}</td>
-            {recent && <td class="right num">{p50 === null || p50 === undefined ? "" : spanText(p50)}</td>}
-            <td class="owner-cell" title={job.owner}>
+            {recent && <td class="right num wide-only">{p50 === null || p50 === undefined ? "" : spanText(p50)}</td>}
+            <td class="owner-cell wide-only" title={job.owner}>
                 {job.owner && (
                     <a class="over faint" href={href("/jobs", { owner: job.owner })}>
                         {job.owner}
                     </a>
                 )}
             </td>
-            <td>
+            <td class="wide-only">
                 <Labels job={job} />
             </td>
             <td class="menu-cell">
@@ -354,9 +354,9 @@ export default function JobsScreen() {
                                     )}
                                     <th>{t("status")}</th>
                                     <th>{t("column.name")}</th>
-                                    <th>{t("column.schedule")}</th>
-                                    {recent && <th>{t("column.recent")}</th>}
-                                    <th>
+                                    <th class="wide-only">{t("column.schedule")}</th>
+                                    {recent && <th class="wide-only">{t("column.recent")}</th>}
+                                    <th class="wide-only">
                                         <button type="button" onClick={() => setQuery({ sort: filters.sort === "last" ? null : "last" })}>
                                             {t("column.last")}
                                             {filters.sort === "last" && <Icon name="down" />}
@@ -368,9 +368,9 @@ export default function JobsScreen() {
                                             {filters.sort === "next" && <Icon name="up" />}
                                         </button>
                                     </th>
-                                    {recent && <th class="right">{t("column.p50")}</th>}
-                                    <th>{t("column.owner")}</th>
-                                    <th>{t("column.labels")}</th>
+                                    {recent && <th class="right wide-only">{t("column.p50")}</th>}
+                                    <th class="wide-only">{t("column.owner")}</th>
+                                    <th class="wide-only">{t("column.labels")}</th>
                                     <th>
                                         <span class="hidden-text">{t("actions", { name: "" })}</span>
                                     </th>

@@ -22,11 +22,11 @@ function EntryRow({ entry, withJob }: { entry: Entry; withJob: boolean }) {
             <td>
                 <Moment at={entry.from} bare />
             </td>
-            <td class="faint">{entry.count > 1 ? t("ticks", { n: entry.count }) : "–"}</td>
+            <td class="faint wide-only">{entry.count > 1 ? t("ticks", { n: entry.count }) : "–"}</td>
             <td />
-            <td />
-            <td />
-            <td class="cut faint" title={entry.detail ?? undefined}>
+            <td class="wide-only" />
+            <td class="wide-only" />
+            <td class="cut faint wide-only" title={entry.detail ?? undefined}>
                 {reasonText(entry.reason) ?? entry.detail}
             </td>
         </tr>
@@ -56,15 +56,15 @@ function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
             <td>
                 <Moment at={run.tick} bare />
             </td>
-            <td>
+            <td class="wide-only">
                 <Moment at={run.started_at} bare />
             </td>
             <td class="right">
                 <Duration from={run.started_at} to={run.finished_at} />
             </td>
-            <td class="faint">{run.node ?? ""}</td>
-            <td class="faint">{common(`cause.${run.cause}`)}</td>
-            <td class="cut faint" title={run.detail ?? undefined}>
+            <td class="faint wide-only">{run.node ?? ""}</td>
+            <td class="faint wide-only">{common(`cause.${run.cause}`)}</td>
+            <td class="cut faint wide-only" title={run.detail ?? undefined}>
                 {run.reason === "exit_code" && run.exit_code !== null ? `${reason} (${run.exit_code})` : (reason ?? run.detail)}
             </td>
         </tr>
@@ -82,13 +82,13 @@ export function RunsTable({ rows, withJob = true }: { rows: (Run | Entry)[]; wit
                         <th>
                             {t("column.tick")} <ZoneNote />
                         </th>
-                        <th>
+                        <th class="wide-only">
                             {t("column.started")} <ZoneNote />
                         </th>
                         <th class="right">{t("column.duration")}</th>
-                        <th>{t("column.node")}</th>
-                        <th>{t("column.cause")}</th>
-                        <th>{t("column.reason")}</th>
+                        <th class="wide-only">{t("column.node")}</th>
+                        <th class="wide-only">{t("column.cause")}</th>
+                        <th class="wide-only">{t("column.reason")}</th>
                     </tr>
                 </thead>
                 <tbody>

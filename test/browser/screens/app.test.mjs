@@ -1,0 +1,157 @@
+// What is around the screens: language, theme, keys, the stream of events.
+import { describe, expect, test } from "vitest";
+import { until } from "../support/world.mjs";
+import { useWorld } from "../support/use_world.mjs";
+
+const holder = useWorld();
+
+describe("the console", () => {
+    test("is served as it should be", async () => {
+        const { world } = holder;
+        const page = await fetch(`${world.proxy.url}/`);
+        const html = await page.text();
+        expect(page.status).toBe(200);
+        expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+        expect(page.headers.get("content-security-policy")).not.toContain("unsafe");
+        expect(page.headers.get("cache-control")).toBe("no-cache");
+        expect(html).not.toMatch(/<script>|https?:|style=/);
+        const [script] = /\/assets\/[^"]+\.js/.exec(html);
+        const asset = await fetch(`${world.proxy.url}${script}`);
+        expect(asset.headers.get("cache-control")).toContain("immutable");
+        const again = await fetch(`${world.proxy.url}${script}`, { headers: { "If-None-Match": asset.headers.get("etag") } });
+        expect(again.status).toBe(304);
+        expect((await fetch(`${world.proxy.url}/assets/nothing.js`)).status).toBe(404);
+    });
+
+    test("asks no other address for anything", async () => {
+        const page = await holder.world.page();
+        const elsewhere = [];
+        page.on("request", (request) => {
+            if (!request.url().startsWith(holder.world.proxy.url) && !request.url().startsWith("data:")) elsewhere.push(request.url());
+        });
+        for (const address of ["#/jobs", "#/runs", "#/jobs/flaky"]) {
+            await page.goto(`/${address}`);
+            await page.getByRole("heading", { level: 1 }).waitFor();
+        }
+        expect(elsewhere).toEqual([]);
+        await page.context().close();
+    });
+
+    test("speaks Chinese, and remembers it", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs");
+        await page.getByRole("button", { name: "Preferences" }).click();
+        await page.getByText("中文").click();
+        await page.getByRole("heading", { name: "任务" }).waitFor();
+        expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+        await page.reload();
+        await page.getByRole("heading", { name: "任务" }).waitFor();
+        await page.goto("/#/jobs/flaky");
+        await page.getByText("每 5 秒").waitFor(); // the server's words
+        await page.context().close();
+    });
+
+    test("has a dark theme, and remembers it", async () => {
+        const page = await holder.world.page({ colorScheme: "light" });
+        const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+        await page.goto("/#/jobs");
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        const light = await ground();
+        await page.getByRole("button", { name: "Preferences" }).click();
+        await page.getByText("Dark", { exact: true }).click();
+        const dark = await ground();
+        expect(dark).not.toBe(light);
+        await page.reload();
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        expect(await ground()).toBe(dark);
+        await page.context().close();
+    });
+
+    test("is used without a mouse", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs");
+        await page.getByRole("link", { name: "flaky" }).waitFor();
+        await page.keyboard.press("Control+k");
+        await page.getByRole("combobox", { name: "Jump to" }).fill("colou");
+        await page.getByRole("option", { name: /colours/ }).waitFor();
+        await page.keyboard.press("Enter");
+        await page.getByRole("heading", { name: "colours" }).waitFor();
+        await page.keyboard.press("g");
+        await page.keyboard.press("j");
+        await page.getByRole("heading", { name: "Jobs" }).waitFor();
+        await page.keyboard.press("/");
+        await page.keyboard.type("flak");
+        await until("one job", async () => (await page.locator("[data-row]").count()) === 1);
+        await page.keyboard.press("Tab");
+        await page.locator("body").evaluate((body) => body.ownerDocument.activeElement?.blur());
+        await page.keyboard.press("j");
+        await page.keyboard.press("Enter");
+        await page.getByRole("heading", { name: "flaky" }).waitFor();
+        await page.keyboard.press("?");
+        await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+        await page.keyboard.press("Escape");
+        await page.context().close();
+    });
+
+    test("tells when the server is away, and comes back by itself", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/runs?job=colours");
+        await page.locator(".live-live").waitFor();
+        world.proxy.breakOff();
+        await page.locator(".live-offline").waitFor();
+        const id = await world.run("colours", true); // while it is away
+        world.proxy.mend();
+        await page.locator(".live-live").waitFor();
+        await page.locator(`a[href="#/runs/${id}"]`).waitFor();
+        await page.context().close();
+    });
+
+    test("has one stream for all tabs, and another tab takes over", async () => {
+        const { world } = holder;
+        const context = await world.context();
+        let streams = 0;
+        context.on("request", (request) => {
+            if (request.url().includes("/api/v1/events")) streams++;
+        });
+        const first = await context.newPage();
+        await first.goto("/#/runs?job=colours");
+        await first.locator(".live-live").waitFor();
+        const second = await context.newPage();
+        await second.goto("/#/runs?job=colours");
+        await second.locator(".live-live").waitFor();
+        expect(streams).toBe(1);
+        const one = await world.run("colours", true);
+        await second.locator(`a[href="#/runs/${one}"]`).waitFor();
+        await first.close();
+        await until("the other tab to lead", () => streams === 2);
+        const two = await world.run("colours", true);
+        await second.locator(`a[href="#/runs/${two}"]`).waitFor();
+        await context.close();
+    });
+
+    test("sends those who are not known to the login, and back to where they were", async () => {
+        const page = await holder.world.page();
+        let known = false;
+        await page.route("**/api/v1/**", (route) =>
+            known
+                ? route.continue()
+                : route.fulfill({ status: 401, contentType: "application/problem+json", body: '{"detail":"log in"}' }),
+        );
+        await page.route("**/api/v1/login", (route) => {
+            known = route.request().postDataJSON().password === "right";
+            return known
+                ? route.fulfill({ status: 200, contentType: "application/json", body: "{}" })
+                : route.fulfill({ status: 401, contentType: "application/problem+json", body: '{"detail":"wrong name or password"}' });
+        });
+        await page.goto("/#/jobs/flaky");
+        await page.getByLabel("Name").fill("ann");
+        await page.getByLabel("Password").fill("wrong");
+        await page.keyboard.press("Enter");
+        await page.getByText("wrong name or password").waitFor();
+        await page.getByLabel("Password").fill("right");
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.getByRole("heading", { name: "flaky" }).waitFor();
+        await page.context().close();
+    });
+});

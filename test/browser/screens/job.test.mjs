@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { useWorld } from "../support/use_world.mjs";
+
+const holder = useWorld();
+
+describe("a job", () => {
+    test("shows when it runs, in the server's words, and why it did not", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/billing%2Fclose-day");
+        await page.getByText(/at 00:00|midnight/i).first().waitFor();
+        await page.locator(".fires li").nth(7).waitFor();
+        expect(await page.locator(".fires li").first().innerText()).toMatch(/-0[45]:00/);
+        await page.getByText("It has not been due").or(page.locator(".why p").nth(1)).first().waitFor();
+        await page.getByText("Safe to run twice").waitFor();
+        await page.context().close();
+    });
+
+    test("shows how long its runs took, drawn and in figures", async () => {
+        const { world } = holder;
+        await world.run("flaky", true);
+        const page = await world.page();
+        await page.goto("/#/jobs/flaky");
+        await page.locator(".chart canvas").waitFor();
+        await page.getByRole("img", { name: /Duration of the last \d+ runs/ }).waitFor();
+        await page.getByRole("img", { name: /Runs per day/ }).waitFor();
+        expect(await page.locator(".figures").innerText()).toMatch(/% of \d/);
+        await page.context().close();
+    });
+
+    test("has its definition as YAML and as JSON", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/billing%2Fclose-day?tab=definition");
+        await page.locator(".definition").waitFor();
+        expect(await page.locator(".definition").innerText()).toContain("labels:\n  team: billing");
+        await page.getByText("JSON").click();
+        const definition = JSON.parse(await page.locator(".definition").innerText());
+        expect([definition.name, definition.uid]).toEqual(["billing/close-day", undefined]);
+        await page.context().close();
+    });
+
+    test("runs now, and leads to its run", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/colours");
+        await page.getByRole("button", { name: "Run now" }).click();
+        await page.getByText("something went wrong").waitFor();
+        expect(page.url()).toContain("#/runs/");
+        await page.context().close();
+    });
+
+    test("that is not there is told with the request's id", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/nothing");
+        await page.getByRole("alert").waitFor();
+        expect(await page.getByRole("alert").innerText()).toMatch(/nothing[\s\S]*Request /);
+        await page.context().close();
+    });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { until } from "../support/world.mjs";
+import { useWorld } from "../support/use_world.mjs";
+
+const holder = useWorld();
+
+describe("jobs", () => {
+    test("are listed with their state and what is next", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs");
+        const row = page.getByRole("row", { name: /paused-one/ });
+        await row.waitFor();
+        expect(await row.innerText()).toContain("Paused");
+        expect(await page.getByRole("row", { name: /billing\/close-day/ }).innerText()).toMatch(/in \d+ h/);
+        await page.context().close();
+    });
+
+    test("are searched, filtered and sorted by the server, and the address says so", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs");
+        await page.getByRole("searchbox").fill("flak");
+        await until("one row", async () => (await page.locator("[data-row]").count()) === 1);
+        expect(page.url()).toContain("q=flak");
+        await page.getByRole("button", { name: "Clear filters" }).click();
+        await page.getByLabel("Status", { exact: true }).selectOption("paused");
+        await until("one row", async () => (await page.locator("[data-row]").allInnerTexts()).join() === "paused-one");
+        await page.goto("/#/jobs?label=team%3Ddemo");
+        await until("two rows", async () => (await page.locator("[data-row]").allInnerTexts()).join() === "clock,flaky");
+        await page.context().close();
+    });
+
+    test("change on the screen when they change on the server", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/jobs");
+        await page.locator(".live-live").waitFor();
+        await world.agent.api("PUT", "/jobs/newcomer", { schedule: "@manual", command: ["true"] });
+        await page.getByRole("link", { name: "newcomer" }).waitFor();
+        await world.agent.api("DELETE", "/jobs/newcomer");
+        await page.getByRole("link", { name: "newcomer" }).waitFor({ state: "detached" });
+        await page.context().close();
+    });
+
+    test("are paused, resumed and labelled together, after a look at which", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/jobs");
+        await page.getByLabel("Choose colours").check();
+        await page.getByLabel("Choose paused-one").check();
+        await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
+        const dialog = page.getByRole("dialog");
+        expect(await dialog.innerText()).toContain("Pause 1 job?");
+        expect(await dialog.innerText()).toContain("1 are left as they are");
+        await dialog.getByRole("button", { name: "Pause" }).click();
+        await until("it to be paused", async () => (await world.agent.api("GET", "/jobs/colours")).body.status.paused);
+        await page.getByLabel("Choose colours").check();
+        await page.getByRole("toolbar").getByRole("button", { name: "Resume" }).click();
+        await dialog.getByRole("button", { name: "Resume" }).click();
+        await until("it to be resumed", async () => !(await world.agent.api("GET", "/jobs/colours")).body.status.paused);
+        await page.getByLabel("Choose colours").check();
+        await page.getByRole("button", { name: "Label…" }).click();
+        await dialog.getByLabel("Label", { exact: true }).fill("tier");
+        await dialog.getByLabel(/^Value/).fill("9");
+        await dialog.getByRole("button", { name: "Set the label" }).click();
+        await page.getByRole("link", { name: "tier=9" }).waitFor();
+        await page.context().close();
+    });
+
+    test("are deleted, and brought back", async () => {
+        const { world } = holder;
+        await world.agent.api("PUT", "/jobs/short-lived", { schedule: "@manual", command: ["true"] });
+        const page = await world.page();
+        await page.goto("/#/jobs?q=short");
+        await page.getByRole("button", { name: "Actions for short-lived" }).click();
+        await page.getByRole("menuitem", { name: "Delete…" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+        await page.getByRole("link", { name: "short-lived" }).waitFor({ state: "detached" });
+        await page.getByRole("button", { name: "Undo" }).click();
+        await page.getByRole("link", { name: "short-lived" }).waitFor();
+        await page.context().close();
+    });
+
+    test("are cloned", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/jobs?q=billing");
+        await page.getByRole("button", { name: "Actions for billing/close-day" }).click();
+        await page.getByRole("menuitem", { name: "Clone…" }).click();
+        await page.getByLabel("Name of the new job").fill("billing/close-night");
+        await page.getByRole("dialog").getByRole("button", { name: "Clone" }).click();
+        await page.getByRole("heading", { name: "billing/close-night" }).waitFor();
+        const made = (await world.agent.api("GET", "/jobs/billing%2Fclose-night")).body;
+        expect([made.owner, made.timeout, made.status.paused]).toEqual(["billing@example.org", "2h", true]);
+        await page.context().close();
+    });
+});

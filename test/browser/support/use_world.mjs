@@ -1,0 +1,18 @@
+// One world for the tests of a file; a page that complained fails the test that it was in.
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { startWorld } from "./world.mjs";
+
+export function useWorld() {
+    const holder = { world: null };
+    beforeAll(async () => {
+        holder.world = await startWorld();
+    });
+    afterEach(() => {
+        const problems = holder.world?.problems.splice(0) ?? [];
+        expect(problems).toEqual([]);
+    });
+    afterAll(async () => {
+        await holder.world?.stop();
+    });
+    return holder;
+}
