@@ -42,7 +42,7 @@ describe("a job", () => {
         const page = await holder.world.page();
         await page.goto("/#/jobs/colours");
         await page.getByRole("button", { name: "Run now" }).click();
-        await page.getByText("something went wrong").waitFor();
+        await page.locator(".log-row", { hasText: "something went wrong" }).waitFor();
         expect(page.url()).toContain("#/runs/");
         await page.context().close();
     });

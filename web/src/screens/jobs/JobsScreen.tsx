@@ -230,12 +230,12 @@ function DeletedTable({ jobs, onChange }: { jobs: Job[]; onChange: () => void })
         <table class="table">
             <thead>
                 <tr>
-                    <th>{t("column.name")}</th>
-                    <th>{t("column.schedule")}</th>
-                    <th>
+                    <th scope="col">{t("column.name")}</th>
+                    <th scope="col">{t("column.schedule")}</th>
+                    <th scope="col">
                         {t("column.deleted")} <ZoneNote />
                     </th>
-                    <th />
+                    <td />
                 </tr>
             </thead>
             <tbody>
@@ -343,7 +343,7 @@ export default function JobsScreen() {
                             <thead>
                                 <tr>
                                     {may("operate") && (
-                                        <th class="check-cell">
+                                        <th scope="col" class="check-cell">
                                             <input
                                                 type="checkbox"
                                                 checked={allChosen}
@@ -352,26 +352,26 @@ export default function JobsScreen() {
                                             />
                                         </th>
                                     )}
-                                    <th>{t("status")}</th>
-                                    <th>{t("column.name")}</th>
-                                    <th class="wide-only">{t("column.schedule")}</th>
-                                    {recent && <th class="wide-only">{t("column.recent")}</th>}
-                                    <th class="wide-only">
+                                    <th scope="col">{t("status")}</th>
+                                    <th scope="col">{t("column.name")}</th>
+                                    <th scope="col" class="wide-only">{t("column.schedule")}</th>
+                                    {recent && <th scope="col" class="wide-only">{t("column.recent")}</th>}
+                                    <th scope="col" class="wide-only">
                                         <button type="button" onClick={() => setQuery({ sort: filters.sort === "last" ? null : "last" })}>
                                             {t("column.last")}
                                             {filters.sort === "last" && <Icon name="down" />}
                                         </button>
                                     </th>
-                                    <th>
+                                    <th scope="col">
                                         <button type="button" onClick={() => setQuery({ sort: filters.sort === "next" ? null : "next" })}>
                                             {t("column.next")}
                                             {filters.sort === "next" && <Icon name="up" />}
                                         </button>
                                     </th>
-                                    {recent && <th class="right wide-only">{t("column.p50")}</th>}
-                                    <th class="wide-only">{t("column.owner")}</th>
-                                    <th class="wide-only">{t("column.labels")}</th>
-                                    <th>
+                                    {recent && <th scope="col" class="right wide-only">{t("column.p50")}</th>}
+                                    <th scope="col" class="wide-only">{t("column.owner")}</th>
+                                    <th scope="col" class="wide-only">{t("column.labels")}</th>
+                                    <th scope="col">
                                         <span class="hidden-text">{t("actions", { name: "" })}</span>
                                     </th>
                                 </tr>

@@ -11,7 +11,7 @@ import { t as common } from "../../i18n/common";
 import { Icon } from "../../ui/icons";
 import { Duration, Moment } from "../../ui/moments";
 import { Button, CopyButton, Dialog, Facts, Failure, Head, Panel } from "../../ui/parts";
-import { useResource } from "../../ui/resource";
+import { useResource, useThrottled } from "../../ui/resource";
 import { reasonText, Status } from "../../ui/status";
 import { spanText } from "../../ui/spans";
 import { bytesText } from "../../ui/time";
@@ -110,15 +110,20 @@ export default function RunScreen({ params }: ScreenProps) {
     const around = useResource(`around ${run?.run_id ?? ""} ${run?.state ?? ""}`, (signal) =>
         run ? findNeighbours(run, signal) : Promise.resolve(null),
     );
+    const aroundSoon = useThrottled(around.reload, 3000);
+    const job = run?.job;
     useEffect(() => onLive("reset", resource.reload), []);
     useEffect(
         () =>
             onLive("run", (event) => {
-                if (event.run_id !== id) return;
+                if (event.run_id !== id) {
+                    if (event.job === job) aroundSoon();
+                    return;
+                }
                 resource.set((old) => ({ ...old, ...event }));
                 if (!isOpen(event.state)) resource.reload();
             }),
-        [id],
+        [id, job],
     );
     if (resource.problem && !run) return <Failure problem={resource.problem} onRetry={resource.reload} />;
     if (!run) return null;

@@ -17,7 +17,7 @@ function runsOf(page: Rows): Run[] {
 // Lists are newest first; what comes right after a moment is looked for in spans that grow.
 async function findNext(run: Run, tick: number, signal: AbortSignal): Promise<Run | null> {
     const since = new Date(tick + 1).toISOString();
-    for (let span = 60_000; tick + span / 16 < Date.now(); span *= 16) {
+    for (let span = 60_000, from = tick; from < Date.now(); from = tick + span, span *= 16) {
         const until = new Date(tick + span).toISOString();
         const page = await api.get<Rows>("/runs", { job: run.job, since, until, limit: 1000 }, signal);
         const found = runsOf(page);

@@ -77,18 +77,18 @@ export function RunsTable({ rows, withJob = true }: { rows: (Run | Entry)[]; wit
             <table class="table">
                 <thead>
                     <tr>
-                        <th>{t("column.state")}</th>
-                        {withJob && <th>{t("column.job")}</th>}
-                        <th>
+                        <th scope="col">{t("column.state")}</th>
+                        {withJob && <th scope="col">{t("column.job")}</th>}
+                        <th scope="col">
                             {t("column.tick")} <ZoneNote />
                         </th>
-                        <th class="wide-only">
+                        <th scope="col" class="wide-only">
                             {t("column.started")} <ZoneNote />
                         </th>
-                        <th class="right">{t("column.duration")}</th>
-                        <th class="wide-only">{t("column.node")}</th>
-                        <th class="wide-only">{t("column.cause")}</th>
-                        <th class="wide-only">{t("column.reason")}</th>
+                        <th scope="col" class="right">{t("column.duration")}</th>
+                        <th scope="col" class="wide-only">{t("column.node")}</th>
+                        <th scope="col" class="wide-only">{t("column.cause")}</th>
+                        <th scope="col" class="wide-only">{t("column.reason")}</th>
                     </tr>
                 </thead>
                 <tbody>
