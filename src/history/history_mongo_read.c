@@ -274,7 +274,7 @@ static enum status add_piece(const bson_t *document, struct history_log *log)
     char *copy = malloc(taken ? taken : 1);
     if (!copy)
         return E_NOMEM;
-    if (taken)
+    if (taken && bytes)
         memcpy(copy, bytes + skip, taken);
     chunks[log->count++] = (struct output_chunk){
         .stream = (enum output_stream)mongo_get_int(document, "stream"),
