@@ -298,8 +298,10 @@ static void dispatch(struct store *store)
         if (parcel->answer == OK)
             may_hear(line, parcel->told);
         line->node->deeds++;
-        parcel->request->done(parcel->request, parcel->answer);
+        struct store_request *request = parcel->request;
+        enum status answer = parcel->answer;
         free(parcel);
+        request->done(request, answer);
     }
 }
 

@@ -35,8 +35,9 @@ struct store_request *request_copy(const struct store_request *request)
     new->context = NULL;
     new->items.claims = copy(request->items.claims, request->count * sizes[request->op]);
     for (size_t i = 0; request->op == STORE_CLAIM && i < request->count; i++) {
-        struct store_claim *claim = &new->items.claims[i];
-        claim->passed = copy(claim->passed, claim->passed_count * sizeof(*claim->passed));
+        const struct store_claim *from = &request->items.claims[i];
+        new->items.claims[i].passed =
+            copy(from->passed, from->passed_count * sizeof(*from->passed));
     }
     for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {
         struct store_put_job *put = &new->items.puts[i];

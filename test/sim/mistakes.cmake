@@ -61,7 +61,7 @@ peal_sim_mistake(early_acknowledgement memory races engine/recorder.c
     "open_runs_move(recorder->runs, open, OPEN_FINISHING), \
 recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id)"
     "an end is forgotten before it is stored: P2")
-peal_sim_mistake(forgotten_too_soon memory races engine/recorder.c
+peal_sim_mistake(forgotten_too_soon memory clocks engine/recorder.c
     "st == OK ? next : OPEN_FINISHED" "next"
     "a run leaves the store before it is on record: P2")
 peal_sim_mistake(never_lost memory races engine/sweeper.c
