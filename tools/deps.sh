@@ -13,6 +13,7 @@ build cmake           cmake
 build ninja-build     ninja
 build pkg-config      pkg-config
 build tzdata
+build libargon2-dev
 build libcurl4-openssl-dev
 build libevent-dev
 build libjansson-dev

@@ -7,8 +7,10 @@ static enum exit_code start_in_background(struct agent_config *config)
 {
     pid_t pid;
     enum exit_code code = daemon_start(config, false, &pid);
-    if (code == EXIT_OK)
+    if (code == EXIT_OK) {
         fprintf(stderr, "peal started (pid %d, data %s)\n", (int)pid, config->data);
+        daemon_tell_setup(config->data);
+    }
     return code;
 }
 

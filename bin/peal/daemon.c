@@ -233,11 +233,25 @@ static enum exit_code exit_code_of(enum status st)
                                             : EXIT_ERROR;
 }
 
+void daemon_tell_setup(const char *data)
+{
+    char *link = isatty(STDERR_FILENO) ? data_folder_recall(data, "setup-link") : NULL;
+    if (link)
+        fprintf(stderr, "No account yet. To make the first one in a browser, once:\n  %s\n", link);
+    free(link);
+}
+
+static void tell_setup(void *context)
+{
+    const struct agent_config *config = context;
+    daemon_tell_setup(config->data);
+}
+
 enum exit_code daemon_run(struct agent_config *config)
 {
     struct strbuf why;
     strbuf_init(&why);
-    enum status st = agent_run(config, NULL, NULL, &why);
+    enum status st = agent_run(config, tell_setup, config, &why);
     if (st != OK)
         cli_error("%s", why.text);
     strbuf_release(&why);

@@ -21,6 +21,9 @@ MUST_CHECK enum exit_code daemon_recall(struct daemon_options *options, char **r
 MUST_CHECK enum exit_code daemon_configure(const struct daemon_options *options, bool background,
                                            struct agent_config *config);
 
+/* Tells, on a terminal, the link that makes the first account, if there is none yet. */
+void daemon_tell_setup(const char *data);
+
 /* Runs the agent in this process until it is told to stop. */
 MUST_CHECK enum exit_code daemon_run(struct agent_config *config);
 

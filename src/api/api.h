@@ -8,7 +8,7 @@
 #include "connection.h"
 #include "engine.h"
 #include "loop.h"
-#include "principal.h"
+#include "throttle.h"
 
 struct api;
 
@@ -40,6 +40,8 @@ struct api_config {
     const char *trusted_proxies;     /* as proxy_list_parse reads them; NULL: none */
     unsigned facades;                /* of facade.h; 0: none */
     struct connection_limits limits; /* of each listener; what is 0 is the default */
+    struct rate known_rate;          /* of requests on TCP: of one account or token, and ... */
+    struct rate unknown_rate;        /* ... of one address without; what is 0 is the default */
 };
 
 struct api_ports {
@@ -50,8 +52,7 @@ struct api_ports {
     struct zone_db *zones;
     struct entropy entropy;
     struct live_output output;
-    struct event_log log; /* write NULL: no log */
-    struct authenticator accounts;
+    struct event_log log;        /* write NULL: no log */
     void (*step)(void *context); /* ask for a turn of the engine soon */
     void (*drain)(void *context);
     /* Goes on with a store that was restored from a backup, on the word of `by`; `done` comes once,
@@ -62,10 +63,14 @@ struct api_ports {
 };
 
 /* Texts are copied. E_IO, E_INVALID, E_BUSY: *why says what is wrong with an address, the socket or
- * the certificate, and what to do. An address that others can reach needs TLS and an account. OK
- * with words in *why: what was left out. */
+ * the certificate, and what to do. An address that others can reach needs TLS, and an account: see
+ * api_check_exposed. OK with words in *why: what was left out. */
 MUST_CHECK enum status api_new(const struct api_config *config, const struct api_ports *ports,
                                struct api **ret, struct strbuf *why);
+
+/* Once the jobs are loaded: E_INVALID if an address that others can reach is open while there is no
+ * account; *why says what to do. Until then nobody gets in. */
+MUST_CHECK enum status api_check_exposed(const struct api *api, struct strbuf *why);
 
 /* Answers that are still open are given up; requests to store and history must have been answered.
  */

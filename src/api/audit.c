@@ -58,7 +58,7 @@ static uint64_t visible_actions(const struct call *call)
     uint64_t actions = 0;
     for (int i = 0; i < CHANGE_ACTIONS; i++) {
         if (!change_action_is_private((enum change_action)i) ||
-            call->principal.rights & RIGHT_ADMIN)
+            scope_may(&call->principal.scope, RIGHT_ADMIN, NULL))
             actions |= UINT64_C(1) << i;
     }
     return actions;

@@ -7,6 +7,7 @@
 #include "idempotency.h"
 #include "note.h"
 #include "server.h"
+#include "visible.h"
 
 /* ---- life ---- */
 
@@ -147,14 +148,15 @@ void call_answer(void *context, enum status st)
 {
     struct call *call = context;
     call->answer = st;
-    metrics_note_store(&call->api->metrics,
-                       (double)(clock_now().boot.ms - call->asked_boot_ms) / 1000);
     call_later(call, call->then);
 }
 
 static void store_answered(struct store_request *request, enum status st)
 {
-    call_answer(request->context, st);
+    struct call *call = request->context;
+    metrics_note_store(&call->api->metrics,
+                       (double)(clock_now().boot.ms - call->asked_boot_ms) / 1000);
+    call_answer(call, st);
 }
 
 void call_submit(struct call *call, enum store_op op, void *items, size_t count, call_then *then)
@@ -169,6 +171,8 @@ void call_submit(struct call *call, enum store_op op, void *items, size_t count,
 
 static void history_answered(struct history_read *read, enum status st)
 {
+    if (st == OK)
+        hide_rows(read->context, read);
     call_answer(read->context, st);
 }
 
@@ -183,6 +187,8 @@ void call_read_history(struct call *call, call_then *then)
 
 static void log_answered(struct history_log *log, enum status st)
 {
+    if (st == OK)
+        hide_log(log->context, log);
     call_answer(log->context, st);
 }
 

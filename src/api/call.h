@@ -29,7 +29,7 @@ typedef void call_then(struct call *call);
  * of memory. */
 typedef json_t *call_shape(struct call *call, int *status, json_t *native);
 
-enum { REQUEST_ID_MAX = 64 };
+enum { REQUEST_ID_MAX = 64, ADDRESS_SIZE = 48 };
 
 struct call {
     struct api *api;
@@ -93,7 +93,10 @@ struct id call_make_id(const struct call *call);
 /* A header of the request; NULL: it has none. */
 const char *call_input(const struct call *call, const char *name);
 
-/* Who asks has the right; false: the call has failed. */
+/* Where it comes from, for limits; "local" on the UNIX socket. */
+void call_address(const struct call *call, char ret[ADDRESS_SIZE]);
+
+/* Who asks has the right everywhere; false: the call has failed. */
 bool call_may(struct call *call, enum right right);
 
 /* It goes on without an end, and nobody waits for it any more. */
@@ -157,6 +160,9 @@ void call_fail_job(struct call *call, const struct job_error *error);
 json_t *error_item(const struct call *call, const char *pointer, int line, int column,
                    const char *message, const char *hint);
 json_t *job_error_item(const struct call *call, const char *pointer, const struct job_error *error);
+
+/* 429: `words` say what was too often. */
+void call_fail_later(struct call *call, int64_t wait_ms, const char *words);
 
 /* 500 or 503, by what the store or the history answered. */
 void call_fail_store(struct call *call, enum status st);

@@ -14,7 +14,7 @@ json_t *show_definition(const struct call *call, const char *stored)
     if (!definition)
         return json_error_code(&error) == json_error_out_of_memory ? NULL : json_null();
     drop_kept(definition);
-    if (call->principal.rights & RIGHT_DEFINE || mask_secrets(definition))
+    if (scope_may(&call->principal.scope, RIGHT_DEFINE, call->argument) || mask_secrets(definition))
         return definition;
     json_decref(definition);
     return NULL;

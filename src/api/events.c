@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "accounts.h"
 #include "call.h"
 #include "encode.h"
 #include "event_text.h"
@@ -27,13 +28,16 @@ enum {
 struct event {
     unsigned topic;
     char *text; /* its fields, without the id */
+    char *job;  /* whose it is; NULL: it is of no job, or of one without a name any more */
 };
 
 struct subscriber {
     struct events *events;
     struct stream stream;
     unsigned topics;
-    uint64_t seen; /* number of the last event that it was sent, or passed over */
+    struct principal *principal; /* NULL: of the UNIX socket */
+    uint64_t checked;            /* how the accounts were when they were looked at */
+    uint64_t seen;               /* number of the last event that it was sent, or passed over */
     int64_t sent_ms;
     TAILQ_ENTRY(subscriber) link;
 };
@@ -41,6 +45,7 @@ struct subscriber {
 TAILQ_HEAD(subscriber_list, subscriber);
 
 struct events {
+    const struct accounts *accounts;
     uint64_t epoch;
     struct event ring[RING];            /* event n is at n % RING */
     uint64_t last;                      /* number of the newest; 0: none yet */
@@ -93,6 +98,13 @@ static bool is_news(struct events *events, const struct peer *peer)
     return true;
 }
 
+static const char *job_of(const struct store_change *change)
+{
+    return change->run     ? change->run->job_name
+           : change->entry ? change->entry->job_name
+                           : change->job_name;
+}
+
 void events_note(struct events *events, const struct store_change *change)
 {
     struct strbuf text;
@@ -101,12 +113,15 @@ void events_note(struct events *events, const struct store_change *change)
     strbuf_init(&text);
     unsigned topic = event_print(change, &text);
     char *made = topic ? strbuf_detach(&text) : NULL;
+    const char *job = job_of(change);
     strbuf_release(&text);
     if (!topic)
         return;
     struct event *event = &events->ring[++events->last % RING];
     free(event->text);
-    *event = (struct event){topic, made}; /* NULL, out of memory: a gap, told as a reset */
+    free(event->job);
+    /* No text, out of memory: a gap, told as a reset. */
+    *event = (struct event){topic, made, job ? strdup(job) : NULL};
     if (events->count && !events->behind)
         loop_timer_set(events->timer, GATHER_MS);
     events->behind = events->count;
@@ -120,35 +135,51 @@ static void print_reset(const struct events *events, struct evbuffer *out)
                         events->epoch, events->last);
 }
 
-/* All after `seen`, as text. */
-static void print_news(const struct events *events, uint64_t seen, unsigned topics,
+static bool is_whole(const struct subscriber *subscriber)
+{
+    return !subscriber->principal || scope_is_whole(&subscriber->principal->scope);
+}
+
+static bool is_for(const struct subscriber *subscriber, const struct event *event)
+{
+    return event->topic & subscriber->topics &&
+           (is_whole(subscriber) ||
+            (event->job && scope_may(&subscriber->principal->scope, RIGHT_VIEW, event->job)));
+}
+
+/* All that the subscriber has not seen, as text. */
+static void print_news(const struct events *events, const struct subscriber *subscriber,
                        struct evbuffer *out)
 {
-    if (seen + 1 < oldest(events)) {
+    if (subscriber->seen + 1 < oldest(events)) {
         print_reset(events, out);
         return;
     }
-    for (uint64_t n = seen + 1; n <= events->last; n++) {
+    for (uint64_t n = subscriber->seen + 1; n <= events->last; n++) {
         const struct event *event = &events->ring[n % RING];
         if (!event->text) {
             evbuffer_drain(out, evbuffer_get_length(out));
             print_reset(events, out);
             return;
         }
-        if (event->topic & topics)
+        if (is_for(subscriber, event))
             evbuffer_add_printf(out, "id: %" PRIx64 "-%" PRIu64 "\n%s\n", events->epoch, n,
                                 event->text);
     }
 }
 
-/* Into events->out, what the subscriber has not seen. Most have seen the same, so that the text is
- * made once and shared. */
+/* Into events->out, what the subscriber has not seen. Most have seen the same, and may see all, so
+ * that the text is made once and shared. */
 static void add_news(struct events *events, const struct subscriber *subscriber)
 {
+    if (!is_whole(subscriber)) {
+        print_news(events, subscriber, events->out);
+        return;
+    }
     if (events->news_from != subscriber->seen || events->news_to != events->last ||
         events->news_topics != subscriber->topics) {
         evbuffer_drain(events->news, evbuffer_get_length(events->news));
-        print_news(events, subscriber->seen, subscriber->topics, events->news);
+        print_news(events, subscriber, events->news);
         events->news_from = subscriber->seen;
         events->news_to = events->last;
         events->news_topics = subscriber->topics;
@@ -178,15 +209,41 @@ static int64_t pause_ms(const struct events *events)
     return pause < PAUSE_MS ? pause : PAUSE_MS;
 }
 
+static void leave(void *context)
+{
+    struct subscriber *subscriber = context;
+    struct events *events = subscriber->events;
+    TAILQ_REMOVE(&events->subscribers, subscriber, link);
+    events->count--;
+    free(subscriber->principal);
+    free(subscriber);
+}
+
+/* Whether they may still listen; what is cheap is looked at first. */
+static bool is_admitted(const struct events *events, struct subscriber *subscriber, int64_t wall_ms)
+{
+    const struct principal *principal = subscriber->principal;
+    if (!principal || (subscriber->checked == events->accounts->changes &&
+                       (!principal->ends_ms || wall_ms < principal->ends_ms)))
+        return true;
+    subscriber->checked = events->accounts->changes;
+    return accounts_still_admit(events->accounts, principal, wall_ms);
+}
+
 static void look_after(void *context)
 {
     struct events *events = context;
-    int64_t now_ms = clock_now().boot.ms;
+    struct now now = clock_now();
     for (size_t i = 0; i < SLICE && i < events->count; i++) {
         struct subscriber *first = TAILQ_FIRST(&events->subscribers);
         TAILQ_REMOVE(&events->subscribers, first, link);
         TAILQ_INSERT_TAIL(&events->subscribers, first, link);
-        visit(events, first, now_ms);
+        if (is_admitted(events, first, now.wall.ms)) {
+            visit(events, first, now.boot.ms);
+        } else {
+            stream_end(&first->stream);
+            leave(first);
+        }
         events->behind -= events->behind > 0;
     }
     if (events->count)
@@ -194,15 +251,6 @@ static void look_after(void *context)
 }
 
 /* ---- coming and going ---- */
-
-static void leave(void *context)
-{
-    struct subscriber *subscriber = context;
-    struct events *events = subscriber->events;
-    TAILQ_REMOVE(&events->subscribers, subscriber, link);
-    events->count--;
-    free(subscriber);
-}
 
 /* The number that an id of this epoch stands for; UINT64_MAX: it is of another. */
 static uint64_t number_of(const struct events *events, const char *id)
@@ -243,7 +291,10 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
     }
     subscriber = calloc(1, sizeof(*subscriber));
     char *id = last_id ? strdup(last_id) : NULL; /* the request's headers go with the call */
-    if (!subscriber || (last_id && !id)) {
+    bool is_local = call->principal.kind == PRINCIPAL_SOCKET;
+    struct principal *principal = is_local ? NULL : principal_copy(&call->principal);
+    if (!subscriber || (last_id && !id) || (!is_local && !principal)) {
+        free(principal);
         free(subscriber);
         free(id);
         call_fail(call, 500, "out of memory");
@@ -251,6 +302,8 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
     }
     subscriber->events = events;
     subscriber->topics = topics;
+    subscriber->principal = principal;
+    subscriber->checked = events->accounts->changes;
     if (stream_start(call, &subscriber->stream, leave, subscriber)) {
         call_free(call);
         TAILQ_INSERT_TAIL(&events->subscribers, subscriber, link);
@@ -258,6 +311,7 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
             loop_timer_set(events->timer, PAUSE_MS);
         greet(events, subscriber, id);
     } else {
+        free(principal);
         free(subscriber);
     }
     free(id);
@@ -270,11 +324,13 @@ size_t events_subscribers(const struct events *events)
 
 /* ---- life ---- */
 
-enum status events_new(struct loop *loop, uint64_t epoch, struct events **ret)
+enum status events_new(struct loop *loop, uint64_t epoch, const struct accounts *accounts,
+                       struct events **ret)
 {
     struct events *events = calloc(1, sizeof(*events));
     if (!events)
         return E_NOMEM;
+    events->accounts = accounts;
     events->epoch = epoch;
     TAILQ_INIT(&events->subscribers);
     events->out = evbuffer_new();
@@ -294,8 +350,10 @@ struct events *events_free(struct events *events)
 {
     if (!events)
         return NULL;
-    for (size_t i = 0; i < RING; i++)
+    for (size_t i = 0; i < RING; i++) {
         free(events->ring[i].text);
+        free(events->ring[i].job);
+    }
     loop_timer_free(events->timer);
     if (events->out)
         evbuffer_free(events->out);

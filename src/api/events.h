@@ -9,6 +9,7 @@
 
 #include "store.h"
 
+struct accounts;
 struct call;
 struct events;
 struct loop;
@@ -16,13 +17,15 @@ struct loop;
 enum topic { TOPIC_JOBS = 1, TOPIC_RUNS = 2, TOPIC_NODES = 4, TOPICS_ALL = 7 };
 
 /* `epoch` differs from start to start. */
-MUST_CHECK enum status events_new(struct loop *loop, uint64_t epoch, struct events **ret);
+MUST_CHECK enum status events_new(struct loop *loop, uint64_t epoch,
+                                  const struct accounts *accounts, struct events **ret);
 struct events *events_free(struct events *events); /* after the connections are closed */
 
 /* A change that is to be told. */
 void events_note(struct events *events, const struct store_change *change);
 
-/* The call becomes a subscriber. `last_id` NULL: from now on. */
+/* The call becomes a subscriber, who is told of the jobs that they may see, for as long as they are
+ * admitted. `last_id` NULL: from now on. */
 void events_subscribe(struct events *events, struct call *call, unsigned topics,
                       const char *last_id);
 

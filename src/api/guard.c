@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "server.h"
+#include "visible.h"
 
 /* ---- the UNIX socket ---- */
 
@@ -34,7 +35,7 @@ static bool admit_peer(struct call *call)
         return false;
     }
     principal->kind = PRINCIPAL_SOCKET;
-    principal->rights = ROLE_ADMIN;
+    principal->scope.rights = ROLE_ADMIN;
     snprintf(principal->name, sizeof(principal->name), "%s",
              uid == api->own_uid ? api->own_user : "root");
     return true;
@@ -128,6 +129,20 @@ static bool check_origin(struct call *call)
     return false;
 }
 
+/* A cookie is sent by the browser, whoever made it ask. So what changes something by a cookie must
+ * say that a page of ours did; other programs have tokens. */
+static bool check_cookie_origin(struct call *call)
+{
+    const char *site = call_input(call, "Sec-Fetch-Site");
+    bool is_cookie =
+        call->principal.kind == PRINCIPAL_USER || call->principal.kind == PRINCIPAL_LINK;
+    if (!is_cookie || call->is_safe || call_input(call, "Origin") ||
+        (site && strcasecmp(site, "same-origin") == 0))
+        return true;
+    call_fail(call, 403, "a request by a cookie must have an Origin; programs use a token");
+    return false;
+}
+
 /* ---- TCP: accounts ---- */
 
 /* The last of them: those before it may be the client's own. */
@@ -150,32 +165,47 @@ static void find_client(const struct call *call, char ret[INET6_ADDRSTRLEN])
     proxy_client(&call->api->proxies, peer ? peer : "", last_header(call, "X-Forwarded-For"), ret);
 }
 
+enum { USED_EVERY_MS = 3600 * 1000 }; /* how exactly the last use of a token is kept */
+
+static void by_session(struct call *call, const struct session *session)
+{
+    struct session renewed = *session;
+    char text[SESSION_TEXT];
+    renewed.seen_s = call->now_ms / 1000;
+    if (renewed.seen_s - session->seen_s < SESSION_RENEW_S)
+        return;
+    session_print(&renewed, call->api->accounts.secret.bytes, text);
+    set_session_cookie(call, text, session_ends_s(&renewed) - renewed.seen_s);
+}
+
+/* E_NOT_FOUND: it shows nothing; E_INVALID: nothing that is valid. */
 static enum status authenticate(struct call *call)
 {
-    const struct authenticator *accounts = &call->api->ports.accounts;
-    char peer[INET6_ADDRSTRLEN];
-    if (!accounts->authenticate)
+    const struct accounts *accounts = &call->api->accounts;
+    const char *authorization = call_input(call, "Authorization");
+    char cookie[SESSION_TEXT];
+    struct session session;
+    struct token *token;
+    if (authorization) {
+        if (strncasecmp(authorization, "Bearer ", 7) != 0 ||
+            !accounts_by_secret(accounts, authorization + 7, call->now_ms, &call->principal,
+                                &token))
+            return E_INVALID;
+        if (call->now_ms - token->used_ms >= USED_EVERY_MS)
+            token_note_use(call->api, token, call->now_ms);
+        return OK;
+    }
+    if (!cookie_find(call_input(call, "Cookie"), session_cookie_name(call->api), cookie,
+                     sizeof(cookie)))
         return E_NOT_FOUND;
-    find_client(call, peer);
-    struct credentials given = {
-        .authorization = call_input(call, "Authorization"),
-        .cookie = call_input(call, "Cookie"),
-        .peer = peer,
-    };
-    return accounts->authenticate(accounts->context, &given, &call->principal);
+    if (!accounts_by_cookie(accounts, cookie, call->now_ms, &call->principal, &session))
+        return E_INVALID;
+    by_session(call, &session);
+    return OK;
 }
 
 static void fail_unknown(struct call *call, enum status st)
 {
-    if (st == E_BUSY) {
-        call_header(call, "Retry-After", "10");
-        call_fail(call, 429, "too many wrong credentials; wait a moment");
-        return;
-    }
-    if (st != E_NOT_FOUND && st != E_INVALID) {
-        call_fail(call, 503, "who you are can't be looked up now: %s", status_text(st));
-        return;
-    }
     call_header(call, "WWW-Authenticate", "Bearer realm=\"peal\"");
     call_fail(call, 401,
               st == E_INVALID
@@ -183,23 +213,88 @@ static void fail_unknown(struct call *call, enum status st)
                   : "log in, or send a token: Authorization: Bearer TOKEN");
 }
 
+void call_fail_later(struct call *call, int64_t wait_ms, const char *words)
+{
+    char seconds[24];
+    snprintf(seconds, sizeof(seconds), "%lld", (long long)(wait_ms + 999) / 1000);
+    call_header(call, "Retry-After", seconds);
+    call->api->metrics.throttled++;
+    call_fail(call, 429, "%s; try again in %s s", message_in(call->language, words), seconds);
+}
+
+/* Of an IPv6 address, the network that one customer has. */
+void call_address(const struct call *call, char ret[ADDRESS_SIZE])
+{
+    char peer[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+    snprintf(ret, ADDRESS_SIZE, "local");
+    if (!call->request || !call->listener->is_tcp)
+        return;
+    find_client(call, peer);
+    if (inet_pton(AF_INET6, peer, &address) == 1 && !IN6_IS_ADDR_V4MAPPED(&address)) {
+        memset(address.s6_addr + 8, 0, 8);
+        inet_ntop(AF_INET6, &address, ret, ADDRESS_SIZE);
+    } else {
+        snprintf(ret, ADDRESS_SIZE, "%s", peer);
+    }
+}
+
+static bool check_rate(struct call *call)
+{
+    struct api *api = call->api;
+    const struct principal *principal = &call->principal;
+    char key[LIMIT_KEY_SIZE], address[ADDRESS_SIZE];
+    bool is_known = principal->kind != PRINCIPAL_NONE;
+    call_address(call, address);
+    if (is_known)
+        snprintf(key, sizeof(key), "account %d %s %s", (int)principal->kind, principal->name,
+                 principal->token_id);
+    else
+        snprintf(key, sizeof(key), "address %s", address);
+    int64_t wait_ms = limits_ask(&api->limits, key, is_known ? api->known_rate : api->unknown_rate,
+                                 clock_now().boot.ms);
+    if (!wait_ms)
+        return true;
+    call_fail_later(call, wait_ms, "too many requests");
+    return false;
+}
+
 static bool admit_remote(struct call *call, const struct route *route)
 {
     if (!check_host(call) || !check_origin(call))
         return false;
     enum status st = authenticate(call);
-    if (st == OK || (route && route->right == RIGHT_PUBLIC))
+    if (!check_rate(call))
+        return false;
+    if (route && route->right == RIGHT_PUBLIC)
         return true;
+    if (st == OK)
+        return check_cookie_origin(call);
     fail_unknown(call, st);
     return false;
 }
 
-bool call_may(struct call *call, enum right right)
+/* ---- rights ---- */
+
+static void fail_right(struct call *call, enum right right)
 {
-    if (right == RIGHT_PUBLIC || call->principal.rights & right)
-        return true;
     call_fail(call, 403, "%s may not do this: it needs the right \"%s\"", call->principal.name,
               right_name(right));
+}
+
+bool call_may(struct call *call, enum right right)
+{
+    if (scope_may(&call->principal.scope, right, NULL))
+        return true;
+    fail_right(call, right);
+    return false;
+}
+
+static bool may_somewhere(struct call *call, enum right right)
+{
+    if (scope_may_somewhere(&call->principal.scope, right))
+        return true;
+    fail_right(call, right);
     return false;
 }
 
@@ -207,5 +302,10 @@ bool guard_admit(struct call *call, const struct route *route)
 {
     if (call->listener->is_tcp ? !admit_remote(call, route) : !admit_peer(call))
         return false;
-    return !route || call_may(call, route->right);
+    if (!route)
+        return true;
+    if (route->flags & ROUTE_SCOPED)
+        return may_somewhere(call, route->right);
+    return route->flags & ROUTE_JOB ? call_may_on(call, route->right, call->argument)
+                                    : call_may(call, route->right);
 }

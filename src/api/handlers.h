@@ -7,7 +7,29 @@
 /* agent.c */
 void get_agent(struct call *call);
 void drain_agent(struct call *call);
+
+/* entry.c */
+void get_auth(struct call *call);
 void get_me(struct call *call);
+void make_link(struct call *call);
+json_t *encode_me(const struct call *call);
+
+/* login.c */
+void set_up(struct call *call);
+void log_in(struct call *call);
+void log_out(struct call *call);
+
+/* users.c */
+void list_users(struct call *call);
+void add_user(struct call *call);
+void get_user(struct call *call);
+void change_user(struct call *call);
+void delete_user(struct call *call);
+
+/* tokens.c */
+void list_tokens(struct call *call);
+void add_token(struct call *call);
+void delete_token(struct call *call);
 
 /* audit.c */
 void list_audit(struct call *call);

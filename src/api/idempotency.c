@@ -167,7 +167,7 @@ bool idempotency_begin(struct call *call)
     const char *given = call_input(call, "Idempotency-Key");
     uint8_t sum[DIGEST];
     struct strbuf key;
-    if (!given || call->route->method != HTTP_POST)
+    if (!given || call->route->method != HTTP_POST || call->route->right == RIGHT_PUBLIC)
         return true;
     if (!is_sane(given)) {
         call_fail(call, 422, "Idempotency-Key: expected 1 to %d visible ASCII characters",

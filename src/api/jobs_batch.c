@@ -10,6 +10,7 @@
 #include "note.h"
 #include "server.h"
 #include "table.h"
+#include "visible.h"
 
 enum {
     SLICE = 50, /* definitions that are checked in one turn: jobs that are due must not wait */
@@ -31,7 +32,8 @@ struct batch {
     size_t put_count;
     json_t *errors;
     bool dry_run;
-    bool defines; /* one of them changes what is run */
+    const char *refused; /* the name of one that they may not change so, for want of: */
+    enum right needed;
 };
 
 static uint64_t item_hash(const void *item)
@@ -85,13 +87,29 @@ static enum status add_name(struct batch *batch, struct batch_item *item, const 
     return item->name ? table_insert(&batch->names, item) : E_NOMEM;
 }
 
+/* False: it is noted that they may not. */
+static bool may_change(const struct call *call, enum right right, const char *name)
+{
+    struct batch *batch = call->state;
+    if (scope_may(&call->principal.scope, right, name))
+        return true;
+    if (!batch->refused) {
+        batch->refused = name;
+        batch->needed = right;
+    }
+    return false;
+}
+
 static enum status check_put(struct call *call, struct batch_item *item, const json_t *definition,
                              struct job_error *reterr)
 {
-    struct batch *batch = call->state;
     enum status st = job_write_prepare(call, definition, &item->write, reterr);
-    batch->defines |= st == OK && item->write.defines;
-    return st == OK ? add_name(call->state, item, item->write.job->name, reterr) : st;
+    if (st != OK)
+        return st;
+    const char *name = item->write.job->name;
+    if (may_change(call, RIGHT_EDIT, name) && item->write.defines)
+        may_change(call, RIGHT_DEFINE, name);
+    return add_name(call->state, item, name, reterr);
 }
 
 /* The definition, marked as deleted. */
@@ -123,6 +141,8 @@ static enum status check_delete(struct call *call, struct batch_item *item, cons
         snprintf(reterr->message, sizeof(reterr->message), "expected the name of a job");
         return E_INVALID;
     }
+    if (!may_change(call, RIGHT_EDIT, text))
+        return OK; /* nor are they told whether it is there */
     const struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), text);
     if (!job) {
         snprintf(reterr->message, sizeof(reterr->message), "there is no job \"%.127s\"", text);
@@ -257,8 +277,8 @@ static void check_slice(struct call *call)
         call_later(call, check_slice);
     else if (json_array_size(batch->errors))
         fail_checks(call);
-    else if (batch->defines && !call_may(call, RIGHT_DEFINE))
-        return;
+    else if (batch->refused)
+        call_may_on(call, batch->needed, batch->refused); /* which fails */
     else if (batch->dry_run)
         reply_results(call, false);
     else

@@ -9,6 +9,7 @@
 #include "job_filter.h"
 #include "jobs.h"
 #include "server.h"
+#include "visible.h"
 
 enum {
     PAGE = 50,
@@ -220,8 +221,8 @@ static void look(struct call *call)
     struct page *page = call->state;
     page->slice_end_ms = clock_now().boot.ms + SLICE_MS;
     page->is_cut = false;
-    catalog_each(engine_catalog(call->api->ports.engine), page->has_last ? page->last : NULL,
-                 page->deleted, page->deleted ? visit_deleted : visit, page);
+    call_each_job(call, page->has_last ? page->last : NULL, page->deleted,
+                  page->deleted ? visit_deleted : visit, page);
     if (page->is_cut)
         call_later(call, look);
     else if (page->looks > SORT_LOOKS)

@@ -45,7 +45,7 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
         job_decode_stored(job->json, call->api->ports.zones, &definition, &error) != OK)
         problem = error.message;
     job_free(definition);
-    bool masks = !(call->principal.rights & RIGHT_DEFINE);
+    bool masks = !scope_may(&call->principal.scope, RIGHT_DEFINE, job->name);
     job_text_write(out, job, job_load(call, job), problem, fields, masks);
 }
 

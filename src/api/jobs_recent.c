@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "server.h"
+#include "visible.h"
 
 enum { NAMES_MAX = 100, RUNS = 20 };
 
@@ -83,7 +84,7 @@ static void look_at_next(struct call *call)
         recent->rest += *recent->rest == ',';
         const struct catalog_job *job =
             catalog_by_name(engine_catalog(call->api->ports.engine), recent->name);
-        if (!job)
+        if (!job || !call_sees(call, recent->name))
             continue;
         call->read.query = (struct history_query){.job_uid = job->uid, .limit = RUNS};
         call_read_history(call, runs_read);

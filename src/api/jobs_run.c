@@ -7,6 +7,7 @@
 #include "jobs.h"
 #include "note.h"
 #include "server.h"
+#include "visible.h"
 
 enum { TRIES = 20 };
 
@@ -74,7 +75,7 @@ static void run_added(struct call *call)
         call_fail(call, 404, "\"%s\" is gone by now", add->run.job_name);
         return;
     }
-    const struct run *open = engine_find_run(call->api->ports.engine, &add->open_run);
+    const struct run *open = call_open_run(call, &add->open_run);
     bool same_instant = open && open->tick_ms == add->run.tick_ms;
     if (same_instant && add->overlap != OVERLAP_SKIP && ++state->tries < TRIES) {
         add->run.tick_ms++; /* somebody else asked in the same millisecond */
@@ -149,6 +150,8 @@ static void start_again(struct call *call, const struct run *run)
 {
     const struct catalog_job *job =
         catalog_by_uid(engine_catalog(call->api->ports.engine), &run->job_uid);
+    if (!call_may_on(call, RIGHT_OPERATE, job ? job->name : run->job_name))
+        return;
     if (!run_state_is_end(run->state))
         call_fail(call, 409, "the run is still under way: %s", run_state_name(run->state));
     else if (!job || job->deleted)
@@ -172,7 +175,7 @@ void retry_run(struct call *call)
     struct id id;
     if (!path_run_id(call, &id))
         return;
-    const struct run *open = engine_find_run(call->api->ports.engine, &id);
+    const struct run *open = call_open_run(call, &id);
     if (open) {
         start_again(call, open);
         return;

@@ -7,6 +7,7 @@
 #include "jobs.h"
 #include "note.h"
 #include "server.h"
+#include "visible.h"
 
 /* ---- a definition, laid over what is there ---- */
 
@@ -370,7 +371,7 @@ static bool prepare_put(struct call *call)
         call_fail(call, 500, "out of memory");
     else if (st != OK)
         call_fail_job(call, &error);
-    return st == OK && (!state->write.defines || call_may(call, RIGHT_DEFINE)) &&
+    return st == OK && (!state->write.defines || call_may_on(call, RIGHT_DEFINE, call->argument)) &&
            check_conditions(call, state);
 }
 

@@ -9,6 +9,7 @@
 #include "job_codec.h"
 #include "log.h"
 #include "server.h"
+#include "visible.h"
 
 enum { BYTES = 64 << 10, BYTES_MAX = 4 << 20 };
 
@@ -144,7 +145,7 @@ static void log_read(struct call *call)
 {
     struct log_state *state = call->state;
     const struct history_log *log = &call->log;
-    const struct run *open = engine_find_run(call->api->ports.engine, &state->run_id);
+    const struct run *open = call_open_run(call, &state->run_id);
     if (call->answer != OK) {
         call_fail_history(call, call->answer);
         return;
@@ -190,7 +191,7 @@ void get_log(struct call *call)
     if (!param_number(call, "offset", 0, INT64_MAX / 2, &state->offset) ||
         !param_number(call, "limit", 1, BYTES_MAX, &state->limit))
         return;
-    const struct run *open = engine_find_run(call->api->ports.engine, &state->run_id);
+    const struct run *open = call_open_run(call, &state->run_id);
     if (open && !run_state_is_end(open->state)) {
         if (is_elsewhere(call, open))
             fail_elsewhere(call, open);

@@ -7,6 +7,7 @@
 #include "input.h"
 #include "log.h"
 #include "server.h"
+#include "visible.h"
 
 enum { PIECE = 1 << 20, WHOLE_MAX = 64 << 20 };
 
@@ -104,7 +105,7 @@ static void piece_read(struct call *call)
         call_fail_history(call, call->answer);
         return;
     }
-    const struct run *open = engine_find_run(call->api->ports.engine, &raw->run_id);
+    const struct run *open = call_open_run(call, &raw->run_id);
     if (!log->found && open) {
         read_open(call, open);
         return;
@@ -162,7 +163,7 @@ void get_raw_log(struct call *call)
     if (!path_run_id(call, &raw->run_id))
         return;
     read_range(call, raw);
-    const struct run *open = engine_find_run(call->api->ports.engine, &raw->run_id);
+    const struct run *open = call_open_run(call, &raw->run_id);
     if (open && !run_state_is_end(open->state)) {
         read_open(call, open);
         return;

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "server.h"
 #include "stream.h"
+#include "visible.h"
 
 enum {
     PIECE = 64 << 10,
@@ -136,7 +137,7 @@ static bool is_here(struct log_stream *log, const struct run *run)
 static void history_answered(struct call *call)
 {
     struct log_stream *log = call->state;
-    const struct run *open = engine_find_run(call->api->ports.engine, &log->run_id);
+    const struct run *open = call_open_run(call, &log->run_id);
     bool was_open = log->is_open, has_client = was_open || call->request;
     log->is_asking = false;
     if (!has_client) {
@@ -178,7 +179,13 @@ static void look(void *context)
         loop_timer_set(log->timer, LOOK_MS);
         return;
     }
-    const struct run *open = engine_find_run(call->api->ports.engine, &log->run_id);
+    if (log->is_open &&
+        !accounts_still_admit(&call->api->accounts, &call->principal, clock_now().wall.ms)) {
+        stream_end(&log->stream);
+        call_free(call);
+        return;
+    }
+    const struct run *open = call_open_run(call, &log->run_id);
     if (open && !run_state_is_end(open->state)) {
         if (is_here(log, open) && open_stream(log))
             send_live(log);

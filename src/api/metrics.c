@@ -155,6 +155,12 @@ void metrics_print(const struct metrics *metrics, struct strbuf *out)
     print_counter(out, "peal_kills_total", "Orders to kill a run.", metrics->kills);
     print_counter(out, "peal_job_changes_total", "Jobs that were put or deleted.",
                   metrics->changes_of_jobs);
+    print_head(out, "peal_logins_total", "counter", "Logins on this node, by what came of them.");
+    strbuf_addf(out, "peal_logins_total{result=\"ok\"} %" PRIu64 "\n", metrics->logins);
+    strbuf_addf(out, "peal_logins_total{result=\"wrong\"} %" PRIu64 "\n", metrics->wrong_logins);
+    print_counter(out, "peal_api_throttled_total",
+                  "Requests that were refused for being too many, or too often wrong.",
+                  metrics->throttled);
     print_histogram(out, "peal_run_duration_seconds", "From start to end.", &metrics->duration);
     print_histogram(out, "peal_run_lateness_seconds",
                     "From when a tick was due, its jitter included, to its start.",

@@ -21,6 +21,7 @@ struct metrics {
     uint64_t ended[RUN_STATES][REASONS];  /* runs */
     uint64_t passed[RUN_STATES][REASONS]; /* ticks that no run was made for */
     uint64_t claims, begins, kills, changes_of_jobs;
+    uint64_t logins, wrong_logins, throttled; /* of this node's API */
     struct histogram duration, lateness, store;
     char leader[64];
 };

@@ -49,6 +49,7 @@ static enum change_via via_of(const struct principal *principal)
     case PRINCIPAL_TOKEN:
         return VIA_TOKEN;
     case PRINCIPAL_USER:
+    case PRINCIPAL_LINK:
     case PRINCIPAL_NONE: /* somebody who logs in */
         break;
     }

@@ -1,10 +1,10 @@
-/* Who asks, and what they may do. */
+/* Who asks, and what they may do. Pure. */
 #ifndef PEAL_PRINCIPAL_H
 #define PEAL_PRINCIPAL_H
 
 #include <stdbool.h>
-
-#include "status.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* What a route asks for. DEFINE, to change what a job runs and as whom, is apart from OPERATE: who
  * may start a backup need not be able to make it something else. */
@@ -17,8 +17,9 @@ enum right {
     RIGHT_ADMIN = 1 << 4,   /* the agent, nodes, accounts */
 };
 
-/* The rights of each role. */
+/* The rights of each role. An editor can be made without DEFINE. */
 enum role_rights {
+    ROLE_NONE = 0,
     ROLE_VIEWER = RIGHT_VIEW,
     ROLE_OPERATOR = ROLE_VIEWER | RIGHT_OPERATE,
     ROLE_EDITOR = ROLE_OPERATOR | RIGHT_EDIT | RIGHT_DEFINE,
@@ -29,36 +30,66 @@ enum principal_kind {
     PRINCIPAL_NONE,   /* nobody is known; public routes only */
     PRINCIPAL_SOCKET, /* a user of this machine, by the UNIX socket's peer credentials */
     PRINCIPAL_USER,   /* a session, by its cookie */
+    PRINCIPAL_LINK,   /* the same, of whoever used a link that was made on the UNIX socket */
     PRINCIPAL_TOKEN,
+};
+
+enum {
+    PRINCIPAL_NAME_SIZE = 64,
+    NAMESPACE_SIZE = 128,
+    NAMESPACES_MAX = 16, /* of one account */
+};
+
+/* Rights in one namespace: over the jobs whose names start with it and a slash. */
+struct grant {
+    char namespace[NAMESPACE_SIZE];
+    unsigned rights;
+};
+
+/* What somebody may do. A job without a slash in its name is in no namespace. */
+struct scope {
+    unsigned rights; /* in all namespaces, and outside of them */
+    size_t grant_count;
+    struct grant grants[2 * NAMESPACES_MAX]; /* last, see principal_copy */
 };
 
 struct principal {
     enum principal_kind kind;
-    char name[64];
-    unsigned rights; /* of enum right */
+    char name[PRINCIPAL_NAME_SIZE];
+    char token_id[32];  /* of a TOKEN */
+    int64_t generation; /* of a session, see accounts.h */
+    int64_t ends_ms;    /* when it is not valid any more; 0: never */
+    struct scope scope; /* last: a copy leaves out what is unused of it */
 };
 
-/* What a client on TCP shows of itself; each may be NULL. */
-struct credentials {
-    const char *authorization;
-    const char *cookie;
-    const char *peer; /* its address */
-};
+/* Of those who stay for long; freed with free(). NULL: out of memory. */
+struct principal *principal_copy(const struct principal *principal);
 
-/* Knows the accounts. All NULL: there are none. */
-struct authenticator {
-    /* OK: *ret is who it is. E_NOT_FOUND: no credentials, E_INVALID: wrong ones; both are a 401.
-     * E_BUSY: too many wrong ones of late; 429. Anything else: 503. */
-    enum status (*authenticate)(void *context, const struct credentials *given,
-                                struct principal *ret);
-    bool (*has_accounts)(void *context);
-    void *context;
-};
+/* `job_name` NULL: everywhere. */
+bool scope_may(const struct scope *scope, enum right right, const char *job_name);
+
+/* In one namespace at least. */
+bool scope_may_somewhere(const struct scope *scope, enum right right);
+
+/* May look at everything. */
+bool scope_is_whole(const struct scope *scope);
+
+/* What both allow. */
+void scope_intersect(const struct scope *a, const struct scope *b, struct scope *ret);
+
+/* All that `inner` allows, `outer` allows, too. */
+bool scope_contains(const struct scope *outer, const struct scope *inner);
 
 /* "viewer": the least role that has the right; "define" for RIGHT_DEFINE. */
 const char *right_name(enum right right);
 
+/* "view", "operate", "edit", "define", "admin": one right by its own name. */
+const char *right_word(enum right right);
+
 /* "viewer", "operator", "editor", "admin", or "none". */
 const char *role_name(unsigned rights);
+
+/* False: there is no such role. "none" is one. */
+bool role_by_name(const char *name, unsigned *ret);
 
 #endif

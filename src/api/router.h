@@ -32,6 +32,9 @@ enum route_flag {
     ROUTE_DKRON = 1 << 6,  /* of a facade, which may be off; likewise: */
     ROUTE_TUTORIAL = 1 << 7,
     ROUTE_FACADES = ROUTE_DKRON | ROUTE_TUTORIAL,
+    /* Where the right is needed. Without one of these: everywhere. */
+    ROUTE_JOB = 1 << 8,    /* on the job that its path names */
+    ROUTE_SCOPED = 1 << 9, /* in some namespace: what is in others, its handler does not show */
 };
 
 /* Every route names the right that it needs: one without can't be written down. */

@@ -8,6 +8,7 @@
 #include "input.h"
 #include "note.h"
 #include "server.h"
+#include "visible.h"
 
 enum { PAGE = 50, PAGE_MAX = 1000 };
 
@@ -36,7 +37,7 @@ void get_run(struct call *call)
     struct id id;
     if (!path_run_id(call, &id))
         return;
-    const struct run *open = engine_find_run(call->api->ports.engine, &id);
+    const struct run *open = call_open_run(call, &id);
     if (open) {
         call_reply(call, 200, encode_run(open));
         return;
@@ -81,7 +82,7 @@ struct kill {
 static void reply_killed(struct call *call)
 {
     const struct store_order *order = &((struct kill *)call->state)->order;
-    const struct run *run = engine_find_run(call->api->ports.engine, &order->run_id);
+    const struct run *run = call_open_run(call, &order->run_id);
     if (run) {
         call_reply(call, 202, encode_run(run));
     } else {
@@ -94,7 +95,7 @@ static void order_done(struct call *call)
 {
     const struct kill *kill = call->state;
     const struct store_order *order = &kill->order;
-    const struct run *run = engine_find_run(call->api->ports.engine, &order->run_id);
+    const struct run *run = call_open_run(call, &order->run_id);
     if (call->answer != OK) {
         call_fail_store(call, call->answer);
     } else if (order->known) {
@@ -132,7 +133,14 @@ void kill_run(struct call *call)
     struct id id;
     if (!path_run_id(call, &id))
         return;
-    const struct run *run = engine_find_run(call->api->ports.engine, &id);
+    const struct run *run = call_open_run(call, &id);
+    if (!run && !scope_is_whole(&call->principal.scope)) { /* whose is it? */
+        call->log.run_id = id;
+        call_read_log(call, look_up_ended);
+        return;
+    }
+    if (run && !call_may_on(call, RIGHT_OPERATE, run->job_name))
+        return;
     struct kill *kill = is_out_of_reach(call, run) ? NULL : call_state(call, sizeof(*kill), NULL);
     if (!kill)
         return;
@@ -277,7 +285,7 @@ static bool wants_history(const struct run_page *page)
 static void make_page(struct call *call)
 {
     struct run_page *page = call->state;
-    engine_each_open_run(call->api->ports.engine, take_open, page);
+    call_each_open_run(call, take_open, page);
     page->items = json_array();
     if (page->failed || !page->items) {
         call_fail(call, 500, "out of memory");

@@ -1,5 +1,6 @@
 #include "server.h"
 
+#include <arpa/inet.h>
 #include <event2/http.h>
 #include <netinet/in.h>
 #include <pwd.h>
@@ -28,6 +29,10 @@ static const struct connection_limits default_limits = {
     .bytes_per_s = 16 << 10,
     .held_bytes = 64 << 20,
 };
+
+/* A page that shows everything asks for some ten things at once. */
+static const struct rate default_known_rate = {.per_s = 200, .burst = 1000};
+static const struct rate default_unknown_rate = {.per_s = 50, .burst = 500};
 
 /* ---- HTTP ---- */
 
@@ -88,19 +93,45 @@ static enum status serve(struct api *api, int fd, bool is_tcp,
 static enum status check_exposed(const struct api *api, const struct listen_address *address,
                                  const char *text, struct strbuf *why)
 {
-    const struct authenticator *accounts = &api->ports.accounts;
-    bool has_accounts = accounts->has_accounts && accounts->has_accounts(accounts->context);
-    if (address->is_loopback || (api->tls && has_accounts))
+    if (address->is_loopback || api->tls)
         return OK;
-    strbuf_addf(why, "can't listen on %s, which other machines can reach, without %s%s%s.", text,
-                api->tls ? "" : "TLS", api->tls || has_accounts ? "" : " and without ",
-                has_accounts ? "" : "an account");
-    if (!has_accounts)
-        strbuf_adds(why, " For an account: peal user add NAME.");
-    if (!api->tls)
-        strbuf_adds(why, " For TLS: peal tls init (a certificate to start with), or tls.cert and "
-                         "tls.key in the configuration file.");
+    strbuf_addf(
+        why,
+        "can't listen on %s, which other machines can reach, without TLS. For TLS: peal tls "
+        "init (a certificate to start with), or tls.cert and tls.key in the configuration "
+        "file. It also needs an account: while it listens on loopback alone, peal user add "
+        "NAME.",
+        text);
     return E_INVALID;
+}
+
+enum status api_check_exposed(const struct api *api, struct strbuf *why)
+{
+    for (size_t i = 0; i < api->listener_count && !api->accounts.users.count; i++) {
+        if (!api->listeners[i].is_exposed)
+            continue;
+        strbuf_addf(why,
+                    "can't listen on %s, which other machines can reach, without an account. Start "
+                    "it on loopback alone (without --listen), then: peal user add NAME",
+                    api->listeners[i].text);
+        return E_INVALID;
+    }
+    return OK;
+}
+
+/* For a URL; an address that stands for all of them has none. */
+static void name_host(struct listener *listener, const struct listen_address *address)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)&address->address;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)&address->address;
+    char text[INET6_ADDRSTRLEN] = "";
+    if (address->address.ss_family == AF_INET && v4->sin_addr.s_addr != htonl(INADDR_ANY)) {
+        inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text));
+        snprintf(listener->host, sizeof(listener->host), "%s", text);
+    } else if (address->address.ss_family == AF_INET6 && !IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
+        inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text));
+        snprintf(listener->host, sizeof(listener->host), "[%s]", text);
+    }
 }
 
 static int port_of(int fd)
@@ -128,7 +159,15 @@ static enum status open_address(struct api *api, const char *text,
         st = listen_tcp(&address, text, &fd, why);
     if (st != OK)
         return st;
-    api->listeners[api->listener_count].port = port_of(fd);
+    struct listener *listener = &api->listeners[api->listener_count];
+    listener->port = port_of(fd);
+    listener->is_exposed = !address.is_loopback;
+    listener->text = strdup(text);
+    name_host(listener, &address);
+    if (!listener->text) {
+        close(fd);
+        return E_NOMEM;
+    }
     return serve(api, fd, true, limits);
 }
 
@@ -241,6 +280,10 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     TAILQ_INIT(&api->ready);
     idempotency_init(&api->idempotency);
     metrics_init(&api->metrics);
+    accounts_init(&api->accounts);
+    limits_init(&api->limits);
+    api->known_rate = config->known_rate.per_s ? config->known_rate : default_known_rate;
+    api->unknown_rate = config->unknown_rate.per_s ? config->unknown_rate : default_unknown_rate;
     look_up_user(api);
     enum status st = copy_texts(api, config) ? OK : E_NOMEM;
     if (st == OK)
@@ -248,7 +291,9 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     if (st == OK)
         st = loop_timer_new_patient(api->ports.loop, go_on, api, &api->later);
     if (st == OK)
-        st = events_new(api->ports.loop, (uint64_t)api->started_ms, &api->events);
+        st = events_new(api->ports.loop, (uint64_t)api->started_ms, &api->accounts, &api->events);
+    if (st == OK)
+        st = hasher_new(api->ports.loop, &api->hasher);
     if (st == OK)
         st = open_listeners(api, config, why);
     if (st != OK)
@@ -270,12 +315,18 @@ struct api *api_free(struct api *api)
         engine_set_observer(api->ports.engine, (struct change_observer){0});
     if (api->owns_path)
         unlink(api->socket_path);
+    hasher_free(api->hasher);                        /* before the calls that wait for it */
     for (size_t i = 0; i < api->listener_count; i++) /* closes the sockets and all connections */
         connections_release(&api->listeners[i].connections, api->listeners[i].http);
     for (struct call *call; (call = TAILQ_FIRST(&api->calls));)
         call_free(call);
     idempotency_release(&api->idempotency);
     events_free(api->events);
+    accounts_release(&api->accounts);
+    one_time_release(&api->one_time);
+    limits_release(&api->limits);
+    for (size_t i = 0; i < api->listener_count; i++)
+        free(api->listeners[i].text);
     loop_timer_free(api->later);
     server_tls_free(api->tls);
     proxy_list_release(&api->proxies);

@@ -5,11 +5,15 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "accounts.h"
 #include "api.h"
 #include "call.h"
+#include "hasher.h"
 #include "idempotency.h"
 #include "metrics.h"
+#include "one_time.h"
 #include "proxy.h"
+#include "throttle.h"
 
 struct events;
 struct evhttp;
@@ -22,6 +26,9 @@ struct listener {
     struct evhttp *http;
     struct connections connections;
     bool is_tcp;
+    bool is_exposed; /* others can reach it */
+    char *text;      /* the address as it was given */
+    char host[64];   /* the same for a URL; empty: any address of the machine */
     int port;
 };
 
@@ -49,7 +56,29 @@ struct api {
     struct metrics metrics;
     struct id last_change; /* that was noted */
     int64_t last_change_ms;
+    struct accounts accounts;
+    struct hasher *hasher;
+    struct one_time one_time;
+    struct limits limits;
+    struct rate known_rate, unknown_rate;
 };
+
+/* ---- entry.c: how people get in ---- */
+
+/* A change of the feed. When all is loaded and there is no account, the setup is opened. */
+void entry_take(struct api *api, const struct store_change *change);
+
+/* "https://host:7325", of the first address; false: it has none. */
+bool entry_url(const struct api *api, struct strbuf *out);
+
+/* The cookie that is a session, by its name and text; "" ends it. */
+const char *session_cookie_name(const struct api *api);
+void set_session_cookie(struct call *call, const char *text, int64_t max_age_s);
+
+/* Keeps when a token was last used; if that fails, the next use does. */
+void token_note_use(struct api *api, struct token *token, int64_t now_ms);
+
+/* ---- the way of a call ---- */
 
 /* Takes a request from the HTTP library to its handler. */
 void dispatch_request(struct listener *listener, struct evhttp_request *request);

@@ -6,6 +6,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "server.h"
+#include "visible.h"
 
 enum {
     DAYS_MAX = 31,
@@ -144,10 +145,10 @@ static void reply_timeline(struct call *call)
         return;
     }
     void *context[] = {call, runs};
-    engine_each_open_run(call->api->ports.engine, add_open, context);
+    call_each_open_run(call, add_open, context);
     for (size_t i = 0; i < call->read.count && runs; i++)
         json_array_append_new(runs, encode_row(&call->read.rows[i]));
-    catalog_each(engine_catalog(call->api->ports.engine), NULL, false, add_job, line);
+    call_each_job(call, NULL, false, add_job, line);
     if (line->count)
         qsort(line->ticks, line->count, sizeof(*line->ticks), by_time);
     bool is_cut = line->is_cut || call->read.more || line->count > (size_t)line->limit;

@@ -7,6 +7,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "server.h"
+#include "visible.h"
 
 enum { JOBS_MAX = 10000 }; /* that metrics are printed of, one by one */
 
@@ -17,6 +18,7 @@ void watch_change(void *context, const struct store_change *change)
 {
     struct api *api = context;
     struct engine *engine = api->ports.engine;
+    entry_take(api, change);
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);
     else if (engine_is_loaded(engine))
@@ -63,8 +65,11 @@ void get_events(struct call *call)
     const char *last_id = call_input(call, "Last-Event-ID");
     if (!last_id)
         last_id = query_get(&call->query, "last_event_id");
-    if (read_topics(call, &topics))
-        events_subscribe(call->api->events, call, topics, last_id);
+    if (!read_topics(call, &topics))
+        return;
+    if (!scope_is_whole(&call->principal.scope))
+        topics &= ~(unsigned)TOPIC_NODES;
+    events_subscribe(call->api->events, call, topics, last_id);
 }
 
 /* ---- metrics ---- */
@@ -102,7 +107,7 @@ static bool print_one(void *context, const struct catalog_job *job)
 }
 
 /* The samples of a metric stand together. */
-static void print_jobs(const struct api *api, struct strbuf *out)
+static void print_jobs(const struct call *call, struct strbuf *out)
 {
     static const struct {
         enum job_number number;
@@ -117,7 +122,7 @@ static void print_jobs(const struct api *api, struct strbuf *out)
         struct job_print print = {.out = out, .number = metrics[i].number};
         strbuf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", metrics[i].name, metrics[i].help,
                     metrics[i].name);
-        catalog_each(engine_catalog(api->ports.engine), NULL, false, print_one, &print);
+        call_each_job(call, NULL, false, print_one, &print);
     }
 }
 
@@ -163,10 +168,12 @@ void get_metrics(struct call *call)
     if (!param_bool(call, "jobs", &with_jobs))
         return;
     strbuf_init(&out);
-    print_now(call->api, &out);
-    metrics_print(&call->api->metrics, &out);
+    if (scope_is_whole(&call->principal.scope)) {
+        print_now(call->api, &out);
+        metrics_print(&call->api->metrics, &out);
+    }
     if (with_jobs)
-        print_jobs(call->api, &out);
+        print_jobs(call, &out);
     size_t length = out.length;
     call_reply_text(call, 200, "text/plain; version=0.0.4", strbuf_detach(&out), length);
 }
@@ -191,7 +198,7 @@ void get_readyz(struct call *call)
     json_t *answer =
         json_pack("{s:s, s:b, s:b, s:b, s:b}", "status", well ? "ok" : "not ready", "loaded",
                   loaded, "draining", draining, "store", store_ok, "history", history_ok);
-    if (answer && why.length && call->principal.rights & RIGHT_VIEW)
+    if (answer && why.length && scope_is_whole(&call->principal.scope))
         json_object_set_new(answer, "detail", json_words(why.text));
     strbuf_release(&why);
     call_reply(call, well ? 200 : 503, answer);

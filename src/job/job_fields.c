@@ -23,6 +23,8 @@ const char *job_name_complaint(const char *name)
         return "must start with a letter or a digit";
     if (name[strspn(name, name_letters)])
         return "may hold letters, digits and . _ / - only";
+    if (strstr(name, "//") || name[strlen(name) - 1] == '/')
+        return "has a slash with no name behind it";
     if (strlen(name) > JOB_NAME_MAX)
         return "is longer than 127 characters";
     return NULL;

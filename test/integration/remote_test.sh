@@ -13,7 +13,7 @@ run peal start --listen 127.0.0.1 --listen 10.0.0.1:99999
 expect_status 6
 run peal start -d --listen 0.0.0.0:0
 expect_status 6
-expect_stderr_has 'which other machines can reach, without TLS and without an account'
+expect_stderr_has 'which other machines can reach, without TLS'
 expect_stderr_has 'peal user add'
 expect_stderr_has 'peal tls init'
 

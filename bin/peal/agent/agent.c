@@ -49,7 +49,9 @@ struct agent {
     int64_t armed_ms;         /* what timer_fd is set to */
     bool is_set_up; /* else there are no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
-    bool is_refused; /* another agent has this node's name */
+    bool is_refused;    /* another agent has this node's name */
+    enum status failed; /* what else it ends for, and ... */
+    struct strbuf *why; /* ... why */
     void (*ready)(void *context);
     void *ready_context;
 };
@@ -132,6 +134,18 @@ static void tell_ready(struct agent *agent)
         agent->ready(agent->ready_context);
 }
 
+/* What others can reach is not left open to them: only now is it known who has an account. */
+static void go_live(struct agent *agent)
+{
+    agent->failed = api_check_exposed(agent->api, agent->why);
+    if (agent->failed == OK) {
+        tell_ready(agent);
+        return;
+    }
+    agent_log_event(agent->log, "not_listening", "detail=\"%s\"", agent->why->text);
+    loop_stop(agent->loop);
+}
+
 static void turn(struct agent *agent)
 {
     struct now now = clock_now();
@@ -143,7 +157,9 @@ static void turn(struct agent *agent)
         return;
     }
     if (!agent->told_ready && is_ready(agent, now))
-        tell_ready(agent);
+        go_live(agent);
+    if (agent->failed != OK)
+        return;
     if (agent->stopping && engine_is_idle(agent->engine) && !api_open_requests(agent->api)) {
         loop_stop(agent->loop);
         return;
@@ -492,15 +508,15 @@ enum status agent_run(struct agent_config *config, void (*ready)(void *context),
                           .signal_fd = -1,
                           .started_ms = clock_now().wall.ms,
                           .ready = ready,
-                          .ready_context = context};
+                          .ready_context = context,
+                          .why = why};
     enum status st = set_up(&agent, why);
     agent.is_set_up = st == OK;
     if (st == OK) {
         wake(&agent);
         if (!agent.stopping)
             loop_run(agent.loop);
-        if (agent.is_refused)
-            st = store_health(agent.data.store, why);
+        st = agent.is_refused ? store_health(agent.data.store, why) : agent.failed;
         agent_log_event(agent.log, "stopped", "node=%s%s", agent.data.node,
                         agent.is_refused ? " why=\"another agent has its name\"" : "");
         data_folder_remove_pid(config->data);

@@ -24,7 +24,8 @@ char *data_folder_file(const char *folder, const char *name);
 MUST_CHECK enum status data_folder_node(const char *folder, const char *wanted, char node[64]);
 MUST_CHECK enum status data_folder_write_node(const char *folder, const char *node);
 
-/* The URL of the "store" or the "history" that the agent of this folder used last; NULL: not known.
+/* The URL of the "store" or the "history" that the agent of this folder used last, or its
+ * "setup-link"; NULL: not known.
  * It is the same for the next start, unless that names another. */
 char *data_folder_recall(const char *folder, const char *what);
 MUST_CHECK enum status data_folder_remember(const char *folder, const char *what, const char *url);

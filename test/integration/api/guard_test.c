@@ -82,6 +82,29 @@ static void test_no_route_without_credentials(void **state)
     }
 }
 
+/* The routes that anybody may ask: none becomes so by accident. */
+static void test_public_routes(void **state)
+{
+    static const char *const public[] = {
+        "GET /",           "GET /assets/{name}", "GET /livez",       "GET /readyz",
+        "GET " V1 "/auth", "POST " V1 "/setup",  "POST " V1 "/login"};
+    const size_t count = sizeof(public) / sizeof(public[0]);
+    size_t found = 0;
+    (void)state;
+    for (size_t i = 0; i < api_route_count; i++) {
+        char line[256];
+        bool is_listed = false;
+        snprintf(line, sizeof(line), "%s %s", method_name(api_routes[i].method),
+                 api_routes[i].pattern);
+        for (size_t j = 0; j < count; j++)
+            is_listed |= strcmp(public[j], line) == 0;
+        if (is_listed != (api_routes[i].right == RIGHT_PUBLIC))
+            fail_msg("%s", line);
+        found += is_listed;
+    }
+    assert_int_equal(found, count);
+}
+
 static void test_rights(void **state)
 {
     struct world *world = *state;
@@ -134,12 +157,20 @@ static void test_me(void **state)
     struct answer answer =
         ask_tcp(*state, "GET /me", HOST "Authorization: Bearer editor\r\n", NULL);
     assert_string_equal(member_text(answer.body, "name"), "editor");
-    assert_string_equal(member_text(answer.body, "by"), "token");
+    assert_string_equal(member_text(answer.body, "kind"), "token");
     assert_string_equal(member_text(answer.body, "role"), "editor");
-    assert_true(json_is_false(member(answer.body, "may_define")));
+    assert_int_equal(member_count(answer.body, "rights"), 3);
+    assert_string_equal(member_text(answer.body, "rights.2"), "edit"); /* and not define */
+    assert_int_equal(member_count(answer.body, "namespaces"), 0);
+    answer_release(&answer);
+    answer = ask_tcp(*state, "GET /me", HOST "Authorization: Bearer team-operator\r\n", NULL);
+    assert_string_equal(member_text(answer.body, "role"), "none");
+    assert_int_equal(member_count(answer.body, "rights"), 0);
+    assert_string_equal(member_text(answer.body, "namespaces.0.namespace"), "team");
+    assert_string_equal(member_text(answer.body, "namespaces.0.role"), "operator");
     answer_release(&answer);
     json_t *me = EXPECT(*state, 200, "GET /me", NULL);
-    assert_string_equal(member_text(me, "by"), "socket");
+    assert_string_equal(member_text(me, "kind"), "socket");
     assert_string_equal(member_text(me, "role"), "admin");
     json_decref(me);
 }
@@ -261,7 +292,7 @@ static void test_addresses(void **state)
     assert_int_equal(try_address(world, taken, &why), E_IO);
     assert_non_null(strstr(why.text, "--listen"));
     assert_int_equal(try_address(world, "0.0.0.0:0", &why), E_INVALID);
-    assert_non_null(strstr(why.text, "without TLS and without an account"));
+    assert_non_null(strstr(why.text, "without TLS"));
     assert_non_null(strstr(why.text, "peal user add"));
     assert_non_null(strstr(why.text, "peal tls init"));
     strbuf_release(&why);
@@ -273,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_every_route_needs_credentials),
         TEST(test_no_route_without_credentials),
+        TEST(test_public_routes),
         TEST(test_rights),
         TEST(test_me),
         TEST(test_by),

@@ -161,37 +161,60 @@ static const struct history_ops failing_history_ops = {
 
 /* ---- life ---- */
 
-static enum status authenticate(void *context, const struct credentials *given,
-                                struct principal *ret)
+/* ---- accounts ---- */
+
+static void doc_put(struct store_request *request, enum status st)
+{
+    assert_int_equal(st, OK);
+    *(bool *)request->context = true;
+}
+
+static bool is_true(void *context)
+{
+    return *(const bool *)context;
+}
+
+void world_put_doc(struct world *world, const char *kind, const char *name, const char *json)
+{
+    bool done = false;
+    struct store_put_doc put = {.json = json, .expected_revision = -1};
+    struct store_request request = {
+        .op = STORE_PUT_DOC, .count = 1, .items.docs = &put, .done = doc_put, .context = &done};
+    snprintf(put.kind, sizeof(put.kind), "%s", kind);
+    snprintf(put.name, sizeof(put.name), "%s", name);
+    store_submit(world->store, &request);
+    world_until(world, is_true, &done);
+}
+
+static void add_token(struct world *world, const char *secret, const struct scope *scope)
+{
+    int64_t now_ms = clock_now().wall.ms;
+    struct token token = {.scope = *scope, .created_ms = now_ms, .used_ms = now_ms};
+    snprintf(token.label, sizeof(token.label), "%s", secret);
+    secret_digest(secret, token.digest);
+    char *json = token_encode(&token);
+    assert_non_null(json);
+    world_put_doc(world, TOKEN_DOC, secret, json);
+    free(json);
+}
+
+static void add_tokens(struct world *world)
 {
     static const struct {
         const char *token;
-        unsigned rights;
+        struct scope scope;
     } tokens[] = {
-        {"viewer", ROLE_VIEWER},
-        {"operator", ROLE_OPERATOR},
-        {"editor", ROLE_EDITOR & ~(unsigned)RIGHT_DEFINE},
-        {"definer", ROLE_EDITOR},
-        {"admin", ROLE_ADMIN},
+        {"viewer", {.rights = ROLE_VIEWER}},
+        {"operator", {.rights = ROLE_OPERATOR}},
+        {"editor", {.rights = ROLE_EDITOR & ~(unsigned)RIGHT_DEFINE}},
+        {"definer", {.rights = ROLE_EDITOR}},
+        {"admin", {.rights = ROLE_ADMIN}},
+        {"team-viewer", {.grants = {{"team", ROLE_VIEWER}}, .grant_count = 1}},
+        {"team-operator", {.grants = {{"team", ROLE_OPERATOR}}, .grant_count = 1}},
+        {"team-editor", {.grants = {{"team", ROLE_EDITOR}}, .grant_count = 1}},
     };
-    (void)context;
-    if (!given->authorization)
-        return E_NOT_FOUND;
-    for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
-        if (strncmp(given->authorization, "Bearer ", 7) == 0 &&
-            strcmp(given->authorization + 7, tokens[i].token) == 0) {
-            ret->kind = PRINCIPAL_TOKEN;
-            ret->rights = tokens[i].rights;
-            snprintf(ret->name, sizeof(ret->name), "%s", tokens[i].token);
-            return OK;
-        }
-    }
-    return E_INVALID;
-}
-
-static bool has_accounts(void *context)
-{
-    return ((const struct world *)context)->has_accounts;
+    for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++)
+        add_token(world, tokens[i].token, &tokens[i].scope);
 }
 
 static void open_api(struct world *world)
@@ -211,6 +234,8 @@ static void open_api(struct world *world)
         .listen_count = 1,
         .facades = world->facades,
         .limits = world->limits,
+        .known_rate = {.per_s = 100000, .burst = 100000},
+        .unknown_rate = {.per_s = 100000, .burst = 100000},
     };
     world->api_store = (struct failing_store){.base = {&failing_store_ops}, .real = world->store};
     world->api_history =
@@ -223,7 +248,6 @@ static void open_api(struct world *world)
         .zones = world->zones,
         .entropy = {fill_random, NULL},
         .output = {fake_executor_read, fake_executor_release, world->executor},
-        .accounts = {authenticate, has_accounts, world},
         .step = wake,
         .drain = drain,
         .context = world,
@@ -243,7 +267,6 @@ static int set_up(void **state, struct connection_limits limits, unsigned facade
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
     world->held = true;
-    world->has_accounts = true;
     world->limits = limits;
     world->facades = facades;
     signal(SIGPIPE, SIG_IGN); /* as the agent does */
@@ -284,6 +307,7 @@ static int start(void **state)
 {
     world_release(*state);
     world_until(*state, is_loaded, *state);
+    add_tokens(*state);
     return 0;
 }
 

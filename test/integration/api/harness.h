@@ -12,6 +12,7 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 
+#include "account.h"
 #include "api.h"
 #include "fake_executor.h"
 
@@ -43,7 +44,6 @@ struct world {
     struct history *history;
     struct failing_store api_store;
     struct failing_history api_history;
-    bool has_accounts; /* tokens are named as the roles: "Bearer viewer"; "editor" can't define */
     struct connection_limits limits;
     unsigned facades;
     struct fake_executor *executor;
@@ -53,12 +53,17 @@ struct world {
     bool drained;
 };
 
-/* For cmocka: *state is the world. */
+/* For cmocka: *state is the world. Its tokens are named as their roles: "Bearer viewer"; "editor"
+ * can't define, which "definer" can; "team-viewer", "team-operator" and "team-editor" have their
+ * rights in the namespace team. */
 int world_set_up(void **state);           /* with all facades */
 int world_set_up_plain(void **state);     /* without facades */
 int world_set_up_loading(void **state);   /* held before the engine has loaded its jobs */
 int world_set_up_impatient(void **state); /* clients have parts of a second */
 int world_tear_down(void **state);
+
+/* Writes a document of the store, whatever is there. */
+void world_put_doc(struct world *world, const char *kind, const char *name, const char *json);
 
 void world_hold(struct world *world);
 void world_release(struct world *world);

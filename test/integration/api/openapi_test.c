@@ -204,6 +204,9 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/jobs:batch", "", "{\"put\":[" JOB "],\"delete\":[\"none\"]}"},
         {V1 "/jobs:recent", "?names=a", NULL},
         {V1 "/jobs/{name}/rollback", "", "{\"revision\":1}"},
+        {V1 "/login", "", "{\"name\":\"a\",\"password\":\"correct horse\"}"},
+        {V1 "/tokens", "", "{\"label\":\"t\",\"role\":\"viewer\"}"},
+        {V1 "/users", "", "{\"name\":\"b\",\"role\":\"viewer\"}"},
         {V1 "/jobs/{name}/backfill", "", "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\"}"},
     };
     const char *open = strchr(route->pattern, '{'), *query = "";
@@ -215,7 +218,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         if (strcmp(needs[i].pattern, route->pattern) == 0) {
             query = needs[i].query;
-            *body = needs[i].body;
+            *body = route->method == HTTP_GET ? NULL : needs[i].body;
         }
     }
     char method[8];
@@ -248,6 +251,8 @@ static const json_t *schema_of(json_t *description, const struct route *route, i
                         method_name(route->method)),
         "responses");
     const json_t *response = json_object_get(responses, code);
+    if (!response && status == 201) /* a put that makes what it else replaces */
+        response = json_object_get(responses, "200");
     if (!response)
         response = json_object_get(responses, "default");
     const json_t *content = json_object_get(response, "content");
@@ -266,6 +271,8 @@ static void test_answers_have_their_shape(void **state)
     char run_id[32];
     size_t good = 0;
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    EXPECT_STATUS(world, 201, "POST /users",
+                  "{\"name\":\"a\",\"password\":\"correct horse\",\"role\":\"viewer\"}");
     fake_executor_set_instant(world->executor, true);
     for (size_t i = 0; i < api_route_count; i++) {
         char line[300];
@@ -275,16 +282,15 @@ static void test_answers_have_their_shape(void **state)
         answer_release(&run);
         if (make_request(&api_routes[i], run_id, line, &body)) {
             struct answer answer = ask(world, line, body);
-            int status = answer.status == 201 ? 200 : answer.status;
             snprintf(check.path, sizeof(check.path), "%.200s (%d)", line, answer.status);
             if (!(api_routes[i].flags & ROUTE_TEXT) &&
                 !validate(&check, answer.body,
-                          schema_of(check.description, &api_routes[i], status)))
+                          schema_of(check.description, &api_routes[i], answer.status)))
                 fail_msg("%s\n%s", check.problem, answer.text);
             good += answer.status < 300;
             answer_release(&answer);
         }
-        if (api_routes[i].method == HTTP_DELETE)
+        if (api_routes[i].method == HTTP_DELETE && strstr(api_routes[i].pattern, "/jobs/"))
             EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     }
     assert_true(good >= api_route_count - 12);

@@ -149,10 +149,8 @@ static int check_source(const char *path)
     static const struct {
         const char *start;
         int argument;
-    } calls[] = {{"call_fail(", 2},
-                 {"call_fail_at(", 2},
-                 {"call_fail_with(", 3},
-                 {"fail_param(", 2},
+    } calls[] = {{"call_fail(", 2},       {"call_fail_at(", 2}, {"call_fail_with(", 3},
+                 {"call_fail_later(", 2}, {"fail_wrong(", 1},   {"fail_param(", 2},
                  {"fail_field(", 2}};
     struct strbuf text;
     int found = 0;

@@ -1,0 +1,152 @@
+/* How people get in: who they are told to be, the link that makes the first account, links that log
+ * in, and the cookie of a session. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "encode.h"
+#include "handlers.h"
+#include "input.h"
+#include "server.h"
+
+#define SETUP_FILE "setup-link"
+
+/* ---- where ---- */
+
+bool entry_url(const struct api *api, struct strbuf *out)
+{
+    if (api->listener_count < 2)
+        return false;
+    const struct listener *first = &api->listeners[1];
+    char machine[256] = "localhost";
+    if (!first->host[0] && !api->host_count)
+        gethostname(machine, sizeof(machine) - 1);
+    strbuf_addf(out, "%s://%s:%d", api->tls ? "https" : "http",
+                first->host[0]    ? first->host
+                : api->host_count ? api->hosts[0]
+                                  : machine,
+                first->port);
+    return true;
+}
+
+/* ---- setup ---- */
+
+/* Without it there is still the UNIX socket: peal user add. */
+static void open_setup(struct api *api)
+{
+    struct strbuf url, file;
+    strbuf_init(&url);
+    strbuf_init(&file);
+    strbuf_addf(&file, "%s/" SETUP_FILE, api->data_dir);
+    bool has_url = entry_url(api, &url);
+    strbuf_adds(&url, "/#/setup/");
+    if (has_url && strbuf_status(&url) == OK && strbuf_status(&file) == OK &&
+        setup_open(&api->one_time, &api->ports.entropy, file.text, url.text) != OK)
+        api->one_time.setup_digest[0] = '\0';
+    strbuf_release(&url);
+    strbuf_release(&file);
+}
+
+void entry_take(struct api *api, const struct store_change *change)
+{
+    accounts_take(&api->accounts, change);
+    if (change->kind == STORE_CHANGE_LOADED && !api->accounts.users.count)
+        open_setup(api);
+    if (change->kind == STORE_CHANGE_DOC && api->accounts.users.count &&
+        setup_is_open(&api->one_time))
+        setup_close(&api->one_time);
+}
+
+void get_auth(struct call *call)
+{
+    const struct api *api = call->api;
+    call_reply(call, 200,
+               json_pack("{s:b, s:b, s:s}", "accounts", api->accounts.users.count > 0, "setup",
+                         setup_is_open(&api->one_time), "version", api->version));
+}
+
+/* ---- who ---- */
+
+static json_t *encode_rights(unsigned rights)
+{
+    json_t *list = json_array();
+    for (unsigned right = RIGHT_VIEW; right <= RIGHT_ADMIN; right <<= 1) {
+        if (rights & right)
+            json_array_append_new(list, json_string(right_word((enum right)right)));
+    }
+    return list;
+}
+
+static json_t *encode_namespaces(const struct scope *scope)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < scope->grant_count; i++) {
+        const struct grant *grant = &scope->grants[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "namespace", grant->namespace,
+                                              "role", role_name(grant->rights), "rights",
+                                              encode_rights(grant->rights)));
+    }
+    return list;
+}
+
+json_t *encode_me(const struct call *call)
+{
+    static const char *const kinds[] = {"none", "socket", "user", "link", "token"};
+    const struct principal *me = &call->principal;
+    return json_pack("{s:o, s:s, s:s, s:o, s:o, s:s}", "name", json_words(me->name), "kind",
+                     kinds[me->kind], "role", role_name(me->scope.rights), "rights",
+                     encode_rights(me->scope.rights), "namespaces", encode_namespaces(&me->scope),
+                     "language", call->language == LANGUAGE_ZH ? "zh" : "en");
+}
+
+void get_me(struct call *call)
+{
+    call_reply(call, 200, encode_me(call));
+}
+
+/* ---- links ---- */
+
+void make_link(struct call *call)
+{
+    struct api *api = call->api;
+    const char *user = json_string_value(json_object_get(call->body, "name"));
+    char secret[SECRET_SIZE];
+    struct strbuf url;
+    if (call->principal.kind != PRINCIPAL_SOCKET) {
+        call_fail(call, 403, "links are made on the machine of the agent: peal link");
+        return;
+    }
+    if (user && !accounts_user(&api->accounts, user)) {
+        call_fail(call, 404, "there is no user \"%.63s\"", user);
+        return;
+    }
+    strbuf_init(&url);
+    if (entry_url(api, &url)) {
+        link_make(&api->one_time, &api->ports.entropy, user ? user : "", call->principal.name,
+                  clock_now().boot, secret);
+        strbuf_addf(&url, "/#/login/%s", secret);
+        call_reply(call, 201,
+                   json_pack("{s:s, s:o}", "url", url.text, "expires_at",
+                             json_time(call->now_ms + LINK_LIFE_MS)));
+    } else {
+        call_fail(call, 409, "the agent listens on no address: peal start --listen 127.0.0.1");
+    }
+    strbuf_release(&url);
+}
+
+/* ---- the cookie ---- */
+
+/* With TLS no other site, not even one of the same domain, can set it. */
+const char *session_cookie_name(const struct api *api)
+{
+    return api->tls ? "__Host-peal_session" : "peal_session";
+}
+
+void set_session_cookie(struct call *call, const char *text, int64_t max_age_s)
+{
+    char line[SESSION_TEXT + 128];
+    snprintf(line, sizeof(line), "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
+             session_cookie_name(call->api), text, (long long)max_age_s,
+             call->api->tls ? "; Secure" : "");
+    call_header(call, "Set-Cookie", line);
+}

@@ -1,0 +1,40 @@
+/* Sessions: a cookie that says who somebody is and since when, signed with a secret that all nodes
+ * share, so that any of them accepts it. Nothing is kept of it on the server. Pure. */
+#ifndef PEAL_SESSION_H
+#define PEAL_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "principal.h"
+
+enum {
+    SESSION_SECRET = 32, /* bytes */
+    SESSION_TEXT = 256,
+    SESSION_IDLE_S = 12 * 3600,     /* without a request it ends after so long, ... */
+    SESSION_ABSOLUTE_S = 7 * 86400, /* ... and in any case after so long */
+    SESSION_RENEW_S = 300,          /* how old `seen_s` gets before the cookie is written anew */
+};
+
+struct session {
+    bool is_link;       /* of a link without an account, else of a user */
+    int64_t issued_s;   /* when it began */
+    int64_t seen_s;     /* its last request, about */
+    int64_t generation; /* of the user, or of all links */
+    char name[PRINCIPAL_NAME_SIZE];
+};
+
+void session_print(const struct session *session, const uint8_t secret[SESSION_SECRET],
+                   char text[SESSION_TEXT]);
+
+/* False: it is none, or not signed by this secret, or it has ended. */
+bool session_read(const char *text, const uint8_t secret[SESSION_SECRET], int64_t now_s,
+                  struct session *ret);
+
+/* When it ends if nothing more comes. */
+int64_t session_ends_s(const struct session *session);
+
+/* The value of this cookie in a Cookie header, at most `size` - 1 bytes; false: it has none. */
+bool cookie_find(const char *header, const char *name, char *value, size_t size);
+
+#endif

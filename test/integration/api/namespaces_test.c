@@ -1,0 +1,261 @@
+/* Somebody with rights in one namespace meets nothing of the others: every route is asked, about
+ * what is theirs and what is not. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "routes.h"
+
+#define JOB    "{\"schedule\":\"* * * * *\",\"command\":[\"true\"]}"
+#define HEADER "Host: localhost\r\nAuthorization: Bearer %s\r\n"
+
+static struct answer ask_as(struct world *world, const char *token, const char *line,
+                            const char *body)
+{
+    char headers[128];
+    snprintf(headers, sizeof(headers), HEADER, token);
+    return ask_tcp(world, line, headers, body);
+}
+
+static int status_as(struct world *world, const char *token, const char *line, const char *body)
+{
+    struct answer answer = ask_as(world, token, line, body);
+    int status = answer.status;
+    answer_release(&answer);
+    return status;
+}
+
+/* A job, and a run of it that has ended. */
+static void add_job(struct world *world, const char *name, char run_id[32])
+{
+    char line[200];
+    snprintf(line, sizeof(line), "PUT /jobs/%s", name);
+    EXPECT_STATUS(world, 201, line, JOB);
+    snprintf(line, sizeof(line), "POST /jobs/%s/run", name);
+    json_t *run = EXPECT(world, 202, line, NULL);
+    snprintf(run_id, 32, "%s", member_text(run, "run_id"));
+    json_decref(run);
+}
+
+static const char *method_name(enum http_method method)
+{
+    return method == HTTP_GET      ? "GET"
+           : method == HTTP_PUT    ? "PUT"
+           : method == HTTP_POST   ? "POST"
+           : method == HTTP_DELETE ? "DELETE"
+                                   : "PATCH";
+}
+
+/* The route with what stands for {name} and {id}, as ask() wants it. */
+static void line_of(const struct route *route, const char *argument, char line[300])
+{
+    const char *open = strchr(route->pattern, '{'), *close = strchr(route->pattern, '}');
+    const char *query = strstr(route->pattern, "/schedule/") ? "?spec=@hourly" : "";
+    snprintf(line, 300, "%s /%.*s%s%s%s", method_name(route->method),
+             open ? (int)(open - route->pattern) : (int)strlen(route->pattern), route->pattern,
+             open ? argument : "", open ? close + 1 : "", query);
+}
+
+/* Nothing in any answer tells that there is another namespace, and no other job is touched. */
+static void test_every_route_keeps_to_the_namespace(void **state)
+{
+    static const char *const tokens[] = {"team-viewer", "team-operator", "team-editor"};
+    struct world *world = *state;
+    char own_run[32], other_run[32], plain_run[32];
+    fake_executor_set_instant(world->executor, true);
+    add_job(world, "team%2Fown", own_run);
+    add_job(world, "other%2Fsecret", other_run);
+    add_job(world, "secret", plain_run);
+    json_t *before = EXPECT(world, 200, "GET /jobs?fields=name,revision,status", NULL);
+    const char *const arguments[] = {"other%2Fsecret", "secret",     other_run,
+                                     plain_run,        "teamsecret", "team%2F..%2Fsecret"};
+    size_t asked = 0;
+    for (size_t t = 0; t < sizeof(tokens) / sizeof(tokens[0]); t++) {
+        for (size_t i = 0; i < api_route_count; i++) {
+            const struct route *route = &api_routes[i];
+            if (route->flags & ROUTE_PAGE ||
+                (route->flags & ROUTE_STREAM && !strchr(route->pattern, '{')))
+                continue; /* has no end; see below */
+            for (size_t a = 0; a < sizeof(arguments) / sizeof(arguments[0]); a++) {
+                char line[300];
+                line_of(route, arguments[a], line);
+                struct answer answer = ask_as(world, tokens[t], line, NULL);
+                bool is_argument = strchr(route->pattern, '{') != NULL;
+                if (is_argument && answer.status < 400)
+                    fail_msg("%s: %s: %d %s", tokens[t], line, answer.status, answer.text);
+                if (!is_argument && strstr(answer.text, "secret") &&
+                    !strstr(route->pattern, "openapi") && strcmp(route->pattern, "/api") != 0)
+                    fail_msg("%s: %s: %s", tokens[t], line, answer.text);
+                answer_release(&answer);
+                asked++;
+                if (!is_argument)
+                    break;
+            }
+        }
+    }
+    assert_true(asked > 300);
+    json_t *after = EXPECT(world, 200, "GET /jobs?fields=name,revision,status", NULL);
+    if (!json_equal(before, after))
+        fail_msg("a job was touched");
+    json_decref(before);
+    json_decref(after);
+}
+
+static void test_own_things(void **state)
+{
+    struct world *world = *state;
+    char run[32], other_run[32];
+    fake_executor_set_instant(world->executor, true);
+    add_job(world, "team%2Fown", run);
+    add_job(world, "other%2Fsecret", other_run);
+    static const struct {
+        int line;
+        const char *token, *request, *body;
+        int status;
+    } cases[] = {
+        {__LINE__, "team-viewer", "GET /jobs/team%2Fown", NULL, 200},
+        {__LINE__, "team-viewer", "GET /jobs/team%2Fown/next", NULL, 200},
+        {__LINE__, "team-viewer", "GET /jobs/team%2Fown/why", NULL, 200},
+        {__LINE__, "team-viewer", "GET /jobs/team%2Fnothing", NULL, 404},
+        {__LINE__, "team-viewer", "POST /jobs/team%2Fown/run", NULL, 403},
+        {__LINE__, "team-viewer", "GET /nodes", NULL, 403},
+        {__LINE__, "team-viewer", "GET /users", NULL, 403},
+        {__LINE__, "team-operator", "POST /jobs/team%2Fown/run", NULL, 202},
+        {__LINE__, "team-operator", "POST /jobs/team%2Fown/pause", NULL, 200},
+        {__LINE__, "team-operator", "PUT /jobs/team%2Fown", JOB, 403},
+        {__LINE__, "team-operator", "POST /agent/drain", NULL, 403},
+        {__LINE__, "team-editor", "PUT /jobs/team%2Fnew", JOB, 201},
+        {__LINE__, "team-editor", "PUT /jobs/team%2Fa%2Fb", JOB, 201},
+        {__LINE__, "team-editor", "PUT /jobs/team", JOB, 403},
+        {__LINE__, "team-editor", "PUT /jobs/teams%2Fnew", JOB, 403},
+        {__LINE__, "team-editor", "DELETE /jobs/team%2Fnew", NULL, 200},
+        {__LINE__, "team-editor", "POST /jobs/team%2Fnew/undelete", NULL, 200},
+        {__LINE__, "team-editor", "POST /jobs:batch", "{\"delete\":[\"team/new\"]}", 200},
+        {__LINE__, "team-editor", "POST /jobs:batch", "{\"delete\":[\"other/secret\"]}", 403},
+        {__LINE__, "team-editor", "POST /jobs:batch", "{\"delete\":[\"other/nothing\"]}", 403},
+        {__LINE__, "team-editor", "POST /jobs:batch",
+         "{\"put\":[{\"name\":\"other/x\",\"schedule\":\"@daily\",\"command\":[\"true\"]}]}", 403},
+        {__LINE__, "team-editor", "PATCH /jobs/team%2Fown", "{\"name\":\"other/x\"}", 422},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int status = status_as(world, cases[i].token, cases[i].request, cases[i].body);
+        if (status != cases[i].status)
+            fail_msg("line %d: %d", cases[i].line, status);
+    }
+    char line[80];
+    snprintf(line, sizeof(line), "GET /runs/%s", run);
+    assert_int_equal(status_as(world, "team-viewer", line, NULL), 200);
+    snprintf(line, sizeof(line), "GET /runs/%s/log", run);
+    assert_int_equal(status_as(world, "team-viewer", line, NULL), 200);
+    snprintf(line, sizeof(line), "POST /runs/%s/retry", run);
+    assert_int_equal(status_as(world, "team-viewer", line, NULL), 403);
+    assert_int_equal(status_as(world, "team-operator", line, NULL), 202);
+    snprintf(line, sizeof(line), "POST /runs/%s/kill", other_run);
+    assert_int_equal(status_as(world, "team-operator", line, NULL), 404);
+}
+
+static void test_lists_hold_what_is_theirs(void **state)
+{
+    struct world *world = *state;
+    char run[32];
+    fake_executor_set_instant(world->executor, true);
+    add_job(world, "team%2Fown", run);
+    add_job(world, "other%2Fsecret", run);
+    struct answer jobs = ask_as(world, "team-viewer", "GET /jobs", NULL);
+    assert_int_equal(member_count(jobs.body, "items"), 1);
+    assert_string_equal(member_text(jobs.body, "items.0.name"), "team/own");
+    answer_release(&jobs);
+    struct answer sorted = ask_as(world, "team-viewer", "GET /jobs?sort=next", NULL);
+    assert_int_equal(member_count(sorted.body, "items"), 1);
+    answer_release(&sorted);
+    struct answer runs = ask_as(world, "team-viewer", "GET /runs", NULL);
+    assert_int_equal(member_count(runs.body, "items"), 1);
+    answer_release(&runs);
+    struct answer line = ask_as(world, "team-viewer", "GET /timeline", NULL);
+    assert_true(member_count(line.body, "ticks") > 10);
+    assert_int_equal(member_count(line.body, "runs"), 1);
+    answer_release(&line);
+    struct answer metrics = ask_as(world, "team-viewer", "GET //metrics", NULL);
+    assert_non_null(strstr(metrics.text, "job=\"team/own\""));
+    assert_null(strstr(metrics.text, "peal_runs_total"));
+    answer_release(&metrics);
+    struct answer agent = ask_as(world, "team-viewer", "GET /agent", NULL);
+    assert_int_equal(member_number(agent.body, "jobs"), 1);
+    answer_release(&agent);
+}
+
+/* ---- events ---- */
+
+struct wait {
+    struct client *client;
+    const char *text;
+};
+
+static bool has_text(void *context)
+{
+    const struct wait *wait = context;
+    return strstr(client_text(wait->client), wait->text) != NULL;
+}
+
+static bool is_closed(void *context)
+{
+    return client_is_closed(((struct wait *)context)->client);
+}
+
+static struct wait listen_as(struct world *world, const char *token)
+{
+    char request[256];
+    struct wait wait = {client_connect_tcp(world), "event: hello"};
+    snprintf(request, sizeof(request), "GET /api/v1/events HTTP/1.1\r\n" HEADER "\r\n", token);
+    client_send(wait.client, request, strlen(request));
+    world_until(world, has_text, &wait);
+    return wait;
+}
+
+static void test_events_of_the_namespace(void **state)
+{
+    struct world *world = *state;
+    char run[32];
+    struct wait team = listen_as(world, "team-viewer"), all = listen_as(world, "viewer");
+    fake_executor_set_instant(world->executor, true);
+    add_job(world, "other%2Fsecret", run);
+    add_job(world, "secret", run);
+    add_job(world, "team%2Fown", run);
+    team.text = "team/own";
+    world_until(world, has_text, &team);
+    all.text = "team/own";
+    world_until(world, has_text, &all);
+    assert_non_null(strstr(client_text(all.client), "other/secret"));
+    assert_null(strstr(client_text(team.client), "secret"));
+    client_free(team.client);
+    client_free(all.client);
+}
+
+/* Who is no longer admitted does not listen on. */
+static void test_events_end_with_the_token(void **state)
+{
+    struct world *world = *state;
+    struct wait team = listen_as(world, "team-viewer"), other = listen_as(world, "team-editor");
+    EXPECT_STATUS(world, 200, "DELETE /tokens/team-viewer", NULL);
+    world_until(world, has_text, &other);
+    team.text = "\r\n0\r\n"; /* the last chunk */
+    world_until(world, has_text, &team);
+    assert_null(strstr(client_text(other.client), "\r\n0\r\n"));
+    assert_false(is_closed(&other));
+    client_free(team.client);
+    client_free(other.client);
+    assert_int_equal(status_as(world, "team-viewer", "GET /me", NULL), 401);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_every_route_keeps_to_the_namespace), TEST(test_own_things),
+        TEST(test_lists_hold_what_is_theirs),          TEST(test_events_of_the_namespace),
+        TEST(test_events_end_with_the_token),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
