@@ -22,6 +22,8 @@ struct client {
     CURL *curl;
     struct strbuf data, socket_path; /* of a remote one its URL, and nothing */
     struct remote remote;
+    bool keeps_cookies;
+    char cookie[sizeof(((struct reply *)NULL)->cookie)];
 };
 
 /* ---- open and close ---- */
@@ -113,6 +115,17 @@ struct client *client_close(struct client *client)
     return NULL;
 }
 
+enum exit_code client_keep_cookies(struct client *client)
+{
+    if (!is_remote(client)) {
+        cli_error("to which agent? --url https://HOST:7325; this machine's own needs no login");
+        return EXIT_USAGE;
+    }
+    client->keeps_cookies = true;
+    strbuf_reset(&client->remote.token);
+    return remote_refuse_clear(&client->remote);
+}
+
 const char *client_data(const struct client *client)
 {
     return client->data.text;
@@ -136,11 +149,18 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return body->failed ? 0 : length;
 }
 
-/* Only the ETag matters: "12-8f3a2b1c" -> 12. */
+/* The ETag matters, "12-8f3a2b1c" -> 12, and the cookie of a session. */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
+    static const char cookie[] = "set-cookie: ";
     struct reply *reply = context;
     size_t length = size * count, used = 0;
+    if (length >= sizeof(cookie) && strncasecmp(bytes, cookie, strlen(cookie)) == 0) {
+        const char *value = bytes + strlen(cookie);
+        const char *end = memchr(value, ';', length - strlen(cookie));
+        if (end && (size_t)(end - value) < sizeof(reply->cookie))
+            snprintf(reply->cookie, sizeof(reply->cookie), "%.*s", (int)(end - value), value);
+    }
     if (length > 5 && strncasecmp(bytes, "etag:", 5) == 0) {
         for (size_t i = 5; i < length && used + 1 < sizeof(reply->revision); i++) {
             if (isdigit((unsigned char)bytes[i]))
@@ -164,10 +184,16 @@ static struct curl_slist *add_header(struct curl_slist *list, bool *failed, cons
 static struct curl_slist *make_headers(const struct client *client, const struct call *call,
                                        bool *failed)
 {
-    char line[64];
+    char line[512];
     struct curl_slist *list = add_header(NULL, failed, "Expect:");
     if (client->remote.token.length)
         list = add_header(list, failed, client->remote.token.text);
+    if (client->cookie[0]) {
+        snprintf(line, sizeof(line), "Cookie: %s", client->cookie);
+        list = add_header(list, failed, line);
+        snprintf(line, sizeof(line), "Origin: %s", client->remote.url.text);
+        list = add_header(list, failed, line);
+    }
     if (call->body)
         list = add_header(list, failed, "Content-Type: application/json");
     if (call->if_match) {
@@ -231,6 +257,8 @@ static enum status perform(struct client *client, const struct call *call, const
         reply->body = json_loadb(answer.text, answer.length, JSON_DECODE_ANY, NULL);
         if (answer.length && !reply->body)
             st = E_CORRUPT;
+        if (client->keeps_cookies && reply->cookie[0])
+            memcpy(client->cookie, reply->cookie, sizeof(client->cookie));
     }
     curl_slist_free_all(headers);
     strbuf_release(&answer);

@@ -25,12 +25,16 @@ enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
     "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n"             \
     "  --url URL        an agent of another machine, like https://host:7325 ($PEAL_URL), with\n"   \
     "                   --token-file FILE ($PEAL_TOKEN is the token itself) and --ca FILE,\n"      \
-    "                   who signed its certificate ($PEAL_CA)\n"
+    "                   who signed its certificate ($PEAL_CA); peal login keeps a token for it\n"
 
 /* `data` is the value of --data, or NULL: then $PEAL_URL goes before the default. Nothing is sent
  * yet. */
 MUST_CHECK enum exit_code client_open(const char *data, struct client **ret);
 struct client *client_close(struct client *client);
+
+/* From now on it has a session rather than a token, as a browser would. EXIT_USAGE: the agent is
+ * none of another machine, or would be told secrets in the clear; which has been told. */
+MUST_CHECK enum exit_code client_keep_cookies(struct client *client);
 
 /* For commands with no option but --data: reads it, leaves `optind` at the first argument, and
  * opens. `missing` is what to say when there is no argument; NULL: there must be none. */
@@ -47,6 +51,7 @@ struct reply {
     long status;       /* of HTTP; 0: no answer came */
     json_t *body;      /* NULL: none */
     char revision[24]; /* of the job, from its ETag */
+    char cookie[400];  /* that it sets, as NAME=VALUE; empty: none */
 };
 void reply_release(struct reply *reply);
 

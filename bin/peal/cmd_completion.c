@@ -76,9 +76,12 @@ static void print_bash(void)
           "        return ;;\n"
           "    --catch-up) COMPREPLY=($(compgen -W 'last skip all' -- \"$word\"))\n"
           "        return ;;\n"
-          "    --role) COMPREPLY=($(compgen -W 'api worker api,worker' -- \"$word\"))\n"
+          "    --role) [[ $command == user || $command == token ]] &&\n"
+          "            COMPREPLY=($(compgen -W 'viewer operator editor admin' -- \"$word\")) ||\n"
+          "            COMPREPLY=($(compgen -W 'api worker api,worker' -- \"$word\"))\n"
           "        return ;;\n"
-          "    -f | --file | --data | --from | --config | --log | --cwd) compopt -o default; "
+          "    -f | --file | --data | --from | --config | --log | --cwd | --password-file | \\\n"
+          "    --token-file | --ca) compopt -o default; "
           "return ;;\n"
           "    esac\n"
           "    case $command in\n",
@@ -96,6 +99,14 @@ static void print_bash(void)
         "2>/dev/null)\" -- \"$word\")) ;;\n"
         "    cluster) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=($(compgen -W 'status advance-cursors "
         "import' -- \"$word\")) ;;\n"
+        "    user) if [ \"$COMP_CWORD\" -eq 2 ]; then COMPREPLY=($(compgen -W 'add list set "
+        "delete' "
+        "-- \"$word\"))\n"
+        "        elif [[ ${COMP_WORDS[2]} != add ]]; then COMPREPLY=($(compgen -W \"$(peal user "
+        "list "
+        "-o name \"${data[@]}\" 2>/dev/null)\" -- \"$word\")); fi ;;\n"
+        "    token) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=($(compgen -W 'create list revoke' -- "
+        "\"$word\")) ;;\n"
         "    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\")) ;;\n"
         "    export) COMPREPLY=($(compgen -W 'crontab yaml json' -- \"$word\")) ;;\n"
         "    import) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=(crontab) ;;\n"
@@ -145,25 +156,31 @@ static void print_zsh(void)
           "    commands=(\n",
           stdout);
     each_command(print_zsh_command);
-    fputs("        'help:the help of a command'\n"
-          "    )\n"
-          "    if (( CURRENT == 2 )); then\n"
-          "        _describe -t commands command commands\n"
-          "        return\n"
-          "    fi\n"
-          "    case ${words[CURRENT - 1]} in\n"
-          "    -o|--output) compadd table wide json yaml name; return ;;\n"
-          "    --role) compadd api worker api,worker; return ;;\n"
-          "    -f|--file|--data|--from|--config|--log|--cwd) _files; return ;;\n"
-          "    esac\n"
-          "    case ${words[2]} in\n",
-          stdout);
+    fputs(
+        "        'help:the help of a command'\n"
+        "    )\n"
+        "    if (( CURRENT == 2 )); then\n"
+        "        _describe -t commands command commands\n"
+        "        return\n"
+        "    fi\n"
+        "    case ${words[CURRENT - 1]} in\n"
+        "    -o|--output) compadd table wide json yaml name; return ;;\n"
+        "    --role) [[ ${words[2]} == (user|token) ]] && compadd viewer operator editor admin ||\n"
+        "        compadd api worker api,worker\n"
+        "        return ;;\n"
+        "    -f|--file|--data|--from|--config|--log|--cwd|--password-file|--token-file|--ca) "
+        "_files; return ;;\n"
+        "    esac\n"
+        "    case ${words[2]} in\n",
+        stdout);
     each_command(print_zsh_case);
     fputs("    esac\n"
           "    case ${words[2]} in\n"
           "    completion) compadd bash zsh fish ;;\n"
           "    drain|undrain) compadd ${(f)\"$(peal nodes -o name 2>/dev/null)\"} ;;\n"
           "    cluster) (( CURRENT == 3 )) && compadd status advance-cursors import ;;\n"
+          "    user) (( CURRENT == 3 )) && compadd add list set delete ;;\n"
+          "    token) (( CURRENT == 3 )) && compadd create list revoke ;;\n"
           "    export) compadd crontab yaml json ;;\n"
           "    import) (( CURRENT == 3 )) && compadd crontab || _files ;;\n"
           "    help) _describe -t commands command commands ;;\n"
@@ -215,6 +232,8 @@ static void print_fish(void)
           "-a '(peal nodes -o name 2>/dev/null)'\n"
           "complete -c peal -n '__fish_seen_subcommand_from cluster' -f "
           "-a 'status advance-cursors import'\n"
+          "complete -c peal -n '__fish_seen_subcommand_from user' -f -a 'add list set delete'\n"
+          "complete -c peal -n '__fish_seen_subcommand_from token' -f -a 'create list revoke'\n"
           "complete -c peal -n '__fish_seen_subcommand_from export' -f -a 'crontab yaml json'\n"
           "complete -c peal -n '__fish_seen_subcommand_from import' -a crontab\n",
           stdout);

@@ -108,6 +108,17 @@ static void print_welcome(const struct dev *dev)
            dev->folder);
 }
 
+/* Nobody has an account there; if the port is somebody else's, there is nothing to open. */
+static void print_link(const struct dev *dev)
+{
+    struct reply reply = {0};
+    struct call call = {.method = "POST", .path = "/links"};
+    if (client_try(dev->client, &call, &reply) == OK && reply.status == 201)
+        printf("In a browser, logged in (once, within ten minutes):\n\n  %s\n\n",
+               answer_text(reply.body, "url"));
+    reply_release(&reply);
+}
+
 static enum exit_code show_jobs(struct dev *dev)
 {
     json_t *jobs;
@@ -236,6 +247,8 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
         code = client_open(dev.folder, &dev.client);
     if (code == EXIT_OK)
         print_welcome(&dev);
+    if (code == EXIT_OK)
+        print_link(&dev);
     if (code == EXIT_OK)
         code = add_jobs(&dev);
     if (code == EXIT_OK)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "known_tokens.h"
+
 enum { TOKEN_MAX = 4096 };
 
 static const char *variable(const char *name)
@@ -22,6 +24,14 @@ static bool is_open_to_others(const char *url)
             return false;
     }
     return strncasecmp(url, "http://", strlen("http://")) == 0;
+}
+
+enum exit_code remote_refuse_clear(const struct remote *remote)
+{
+    if (!is_open_to_others(remote->url.text))
+        return EXIT_OK;
+    cli_error("%s would carry secrets in the clear; use https://", remote->url.text);
+    return EXIT_USAGE;
 }
 
 static enum exit_code take_url(struct remote *remote, const char *url)
@@ -53,6 +63,7 @@ static enum exit_code read_token(const char *path, char token[TOKEN_MAX])
 static enum exit_code take_token(struct remote *remote)
 {
     char read[TOKEN_MAX];
+    struct strbuf kept;
     const char *path = variable("PEAL_TOKEN_FILE"), *token = variable("PEAL_TOKEN");
     if (path) {
         enum exit_code code = read_token(path, read);
@@ -60,12 +71,18 @@ static enum exit_code take_token(struct remote *remote)
             return code;
         token = read;
     }
+    if (!token) {
+        strbuf_init(&kept);
+        known_token_find(remote->url.text, &kept);
+        snprintf(read, sizeof(read), "%s", kept.text);
+        strbuf_release(&kept);
+        token = *read ? read : NULL;
+    }
     if (!token)
         return EXIT_OK;
-    if (is_open_to_others(remote->url.text)) {
-        cli_error("%s would carry the token in the clear; use https://", remote->url.text);
-        return EXIT_USAGE;
-    }
+    enum exit_code code = remote_refuse_clear(remote);
+    if (code != EXIT_OK)
+        return code;
     strbuf_addf(&remote->token, "Authorization: Bearer %s", token);
     return cli_fail(strbuf_status(&remote->token));
 }

@@ -14,10 +14,13 @@ struct remote {
     char error[CURL_ERROR_SIZE];
 };
 
-/* From PEAL_URL, PEAL_TOKEN, PEAL_TOKEN_FILE and PEAL_CA. What is wrong has been told. Release it
- * in any case. */
+/* From PEAL_URL, PEAL_TOKEN, PEAL_TOKEN_FILE and PEAL_CA, else the token of `peal login`. What is
+ * wrong has been told. Release it in any case. */
 MUST_CHECK enum exit_code remote_init(struct remote *remote);
 void remote_release(struct remote *remote);
+
+/* EXIT_USAGE: what is secret would be read on the way, which has been told. */
+MUST_CHECK enum exit_code remote_refuse_clear(const struct remote *remote);
 
 /* Certificates are always checked. */
 void remote_set_options(struct remote *remote, CURL *curl);

@@ -42,6 +42,10 @@ complete_line peal drain "$(peal nodes -o name | cut -c 1-3)"
 expect_stdout "$(peal nodes -o name)"
 complete_line peal start --role w
 expect_stdout worker
+complete_line peal user s
+expect_stdout set
+complete_line peal token create --role v
+expect_stdout viewer
 complete_line peal completion z
 expect_stdout zsh
 complete_line peal export c
