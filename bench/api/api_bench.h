@@ -2,8 +2,11 @@
 #ifndef PEAL_API_BENCH_H
 #define PEAL_API_BENCH_H
 
+/* What the clients of the server have to show. */
+#define BENCH_TOKEN "bench"
+
 /* serve DIR JOBS DUE: prints its port, then serves until it is killed. JOBS are never due, DUE are
- * due every second, spread over it, and end at once. Everybody may look. */
+ * due every second, spread over it, and end at once. The token may look. */
 int serve(char **argv);
 
 /* subscribe PORT COUNT TOPICS: opens COUNT streams of events, prints "ready", and listens until its

@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../../build/release}" && pwd)
 bench=$build/bench/api_bench
 seconds=5
+as='Authorization: Bearer bench'
 failed=0
 
 if ! [ -x "$bench" ]; then
@@ -57,7 +58,7 @@ resident_kb() {
 
 # "requests/s p50_ms p99_ms"
 load() { # URL CONNECTIONS
-    wrk -t1 -c"$2" -d${seconds}s --latency "$1" | awk '
+    wrk -H "$as" -t1 -c"$2" -d${seconds}s --latency "$1" | awk '
         function ms(text) { return text ~ /us$/ ? text / 1000 : text ~ /ms$/ ? text + 0 : text * 1000 }
         $1 == "50%" { p50 = ms($2) }
         $1 == "99%" { p99 = ms($2) }
@@ -68,7 +69,7 @@ load() { # URL CONNECTIONS
 
 serve 100000 0
 page="http://127.0.0.1:$port/api/v1/jobs?limit=50"
-curl -s "$page" >"$work/page.json"
+curl -s -H "$as" "$page" >"$work/page.json"
 cat >"$work/nginx.conf" <<END
 daemon off; worker_processes 1; pid $work/nginx.pid; error_log $work/error.log;
 events { worker_connections 1024; }
@@ -99,7 +100,7 @@ stop
 # Late in spite of all this? The server's own histogram tells, beside a bare timer of another
 # process in the same seconds; what it had to catch up with after its start does not count.
 lateness() {
-    curl -s "http://127.0.0.1:$port/metrics?jobs=false" | grep '^peal_run_lateness_seconds_bucket'
+    curl -s -H "$as" "http://127.0.0.1:$port/metrics?jobs=false" | grep '^peal_run_lateness_seconds_bucket'
 }
 
 p99_late() { # BEFORE AFTER: "ms runs"
@@ -124,7 +125,7 @@ late_under() { # WHAT PATH
 serve 100000 100
 sleep 3
 # The first list puts the jobs in order, which an agent does while it loads.
-curl -s -o "$work/page.json" "http://127.0.0.1:$port/api/v1/jobs"
+curl -s -H "$as" -o "$work/page.json" "http://127.0.0.1:$port/api/v1/jobs"
 late_under pages '/api/v1/jobs?limit=50'
 late_under 'sorted pages' '/api/v1/jobs?limit=50&sort=next'
 late_under searches '/api/v1/jobs?limit=50&q=nowhere'

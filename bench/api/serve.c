@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../test/support/fake_executor.h"
+#include "account.h"
 #include "api.h"
 #include "api_bench.h"
 #include "job_codec.h"
@@ -54,12 +55,25 @@ static void fill(void *context, void *bytes, size_t length)
         ((unsigned char *)bytes)[i] = (unsigned char)rand();
 }
 
-static enum status admit(void *context, const struct credentials *given, struct principal *ret)
+/* ---- the token that the clients show ---- */
+
+static void doc_done(struct store_request *request, enum status st)
 {
-    (void)context;
-    (void)given;
-    *ret = (struct principal){PRINCIPAL_TOKEN, "bench", ROLE_VIEWER};
-    return OK;
+    (void)request;
+    require(st == OK, "the token was not stored");
+}
+
+static void put_token(struct server *server)
+{
+    struct token token = {.scope.rights = ROLE_VIEWER, .used_ms = clock_now().wall.ms};
+    secret_digest(BENCH_TOKEN, token.digest);
+    char *json = token_encode(&token);
+    struct store_put_doc put = {.kind = TOKEN_DOC, .name = "bench", .json = json};
+    struct store_request request = {
+        .op = STORE_PUT_DOC, .count = 1, .items.docs = &put, .done = doc_done};
+    store_submit(server->store, &request);
+    store_dispatch(server->store);
+    free(json);
 }
 
 /* ---- jobs ---- */
@@ -117,7 +131,7 @@ static void put_jobs(struct server *server, int count, int due)
 
 /* ---- the server ---- */
 
-static void set_up(struct server *server, const char *path)
+static void set_up(struct server *server, const char *dir, const char *path)
 {
     static const char *const listen[] = {"127.0.0.1:0"};
     struct strbuf why;
@@ -134,17 +148,17 @@ static void set_up(struct server *server, const char *path)
     struct api_config config = {.socket_path = path,
                                 .version = "bench",
                                 .node = "bench",
-                                .data_dir = "/",
+                                .data_dir = dir,
                                 .default_tz = "UTC",
                                 .listen = listen,
-                                .listen_count = 1};
+                                .listen_count = 1,
+                                .known_rate = {.per_s = 1000000, .burst = 1000000}};
     struct api_ports ports = {.loop = server->loop,
                               .engine = server->engine,
                               .store = server->store,
                               .history = server->history,
                               .zones = server->zones,
                               .entropy = {fill, NULL},
-                              .accounts = {.authenticate = admit},
                               .step = wake,
                               .drain = nothing,
                               .context = server};
@@ -167,8 +181,9 @@ int serve(char **argv)
             "no history");
     server.executor = fake_executor_new(wake, &server);
     fake_executor_set_instant(server.executor, true);
+    put_token(&server);
     put_jobs(&server, atoi(argv[1]), atoi(argv[2]));
-    set_up(&server, path);
+    set_up(&server, argv[0], path);
     while (!engine_is_loaded(server.engine))
         on_turn(&server);
     printf("%d\n", api_port(server.api, 0));

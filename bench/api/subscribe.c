@@ -52,7 +52,9 @@ int subscribe(char **argv)
     int port = atoi(argv[0]), count = atoi(argv[1]);
     char request[200];
     snprintf(request, sizeof(request),
-             "GET /api/v1/events?topics=%.40s HTTP/1.1\r\nHost: localhost\r\n\r\n", argv[2]);
+             "GET /api/v1/events?topics=%.40s HTTP/1.1\r\nHost: localhost\r\n"
+             "Authorization: Bearer " BENCH_TOKEN "\r\n\r\n",
+             argv[2]);
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event input = {.events = EPOLLIN, .data.fd = STDIN_FILENO};
     epoll_ctl(epoll, EPOLL_CTL_ADD, STDIN_FILENO, &input);
