@@ -5,6 +5,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
+#include "note.h"
 #include "password.h"
 #include "server.h"
 
@@ -56,7 +57,8 @@ static void reply_session(struct call *call)
     }
     api->metrics.logins++;
     set_session_cookie(call, text, SESSION_IDLE_S);
-    call_reply(call, 200, encode_me(call));
+    note_other(call, CHANGE_LOGIN, TARGET_USER, call->principal.name);
+    note_write(call, get_me);
 }
 
 static void secret_made(struct call *call)
@@ -128,6 +130,11 @@ static bool check_patience(struct call *call, const struct login *login)
     return false;
 }
 
+static void fail_password(struct call *call)
+{
+    fail_wrong(call, "the name or the password is wrong");
+}
+
 static void password_checked(struct call *call)
 {
     struct login *login = call->state;
@@ -139,7 +146,8 @@ static void password_checked(struct call *call)
     if (!is_right) {
         for (size_t i = 0; i < GUESSES; i++)
             limits_wrong(limits, login->keys[i], guesses[i].patience, clock_now().boot.ms);
-        fail_wrong(call, "the name or the password is wrong");
+        note_other(call, CHANGE_LOGIN_FAILED, TARGET_USER, name);
+        note_write(call, fail_password);
         return;
     }
     limits_forgive(limits, login->keys[0]);
@@ -262,6 +270,11 @@ void set_up(struct call *call)
 
 /* ---- the end ---- */
 
+static void reply_done(struct call *call)
+{
+    call_reply(call, 200, json_object());
+}
+
 static void logged_out(struct call *call)
 {
     if (call->answer != OK) {
@@ -269,7 +282,8 @@ static void logged_out(struct call *call)
         return;
     }
     set_session_cookie(call, "", 0);
-    call_reply(call, 200, json_object());
+    note_other(call, CHANGE_LOGOUT, TARGET_USER, call->principal.name);
+    note_write(call, reply_done);
 }
 
 /* All sessions of this generation are over. */

@@ -28,6 +28,7 @@ const struct message messages[] = {
     {"this path knows %s only", "此路径只支持 %s"},
     {"there is nothing at %.200s; docs/API.md lists what there is",
      "%.200s 不存在；docs/API.md 列出了所有接口"},
+    {"the console has no file %.200s; load the page anew", "控制台没有文件 %.200s；请重新加载页面"},
     {"the path is not percent-encoded text", "路径不是有效的百分号编码文本"},
     {"the query is not percent-encoded text", "查询参数不是有效的百分号编码文本"},
     {"out of memory", "内存不足"},

@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
+#include "note.h"
 #include "server.h"
 
 #define TOKEN_PREFIX "peal_"
@@ -77,6 +78,17 @@ static void release_edit(void *state)
     free(edit->json);
 }
 
+static void reply_token(struct call *call)
+{
+    const struct token_edit *edit = call->state;
+    json_t *value = encode_token(&edit->token);
+    if (value && json_object_set_new(value, "token", json_string(edit->secret)) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    call_reply(call, 201, value);
+}
+
 static void token_added(struct call *call)
 {
     const struct token_edit *edit = call->state;
@@ -84,12 +96,9 @@ static void token_added(struct call *call)
         call_fail_store(call, call->answer);
         return;
     }
-    json_t *value = encode_token(&edit->token);
-    if (value && json_object_set_new(value, "token", json_string(edit->secret)) != 0) {
-        json_decref(value);
-        value = NULL;
-    }
-    call_reply(call, 201, value);
+    note_other(call, CHANGE_TOKEN_CREATE, TARGET_TOKEN, edit->token.id);
+    note_detail(call, "%s", edit->token.label);
+    note_write(call, reply_token);
 }
 
 /* Whose it is; false: the call has failed. */
@@ -186,13 +195,22 @@ void add_token(struct call *call)
 
 /* ---- revoking ---- */
 
+static void reply_revoked(struct call *call)
+{
+    const struct token_edit *edit = call->state;
+    call_reply(call, 200, encode_token(&edit->token));
+}
+
 static void token_deleted(struct call *call)
 {
     const struct token_edit *edit = call->state;
-    if (call->answer != OK)
+    if (call->answer != OK) {
         call_fail_store(call, call->answer);
-    else
-        call_reply(call, 200, encode_token(&edit->token));
+        return;
+    }
+    note_other(call, CHANGE_TOKEN_REVOKE, TARGET_TOKEN, edit->token.id);
+    note_detail(call, "%s", edit->token.label);
+    note_write(call, reply_revoked);
 }
 
 void delete_token(struct call *call)

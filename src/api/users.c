@@ -5,6 +5,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
+#include "note.h"
 #include "password.h"
 #include "server.h"
 
@@ -108,15 +109,26 @@ static void keep_session(struct call *call, const struct user *user)
     set_session_cookie(call, text, SESSION_IDLE_S);
 }
 
+static void reply_user(struct call *call)
+{
+    const struct user_edit *edit = call->state;
+    if (!edit->is_new && !edit->is_delete && is_self(call))
+        keep_session(call, &edit->user);
+    call_reply(call, edit->is_new ? 201 : 200, encode_user(&edit->user));
+}
+
 static void user_put(struct call *call)
 {
     const struct user_edit *edit = call->state;
     if (call->answer != OK) {
         call_fail_store(call, call->answer);
     } else if (edit->put.result == PUT_OK) {
-        if (!edit->is_new && !edit->is_delete && is_self(call))
-            keep_session(call, &edit->user);
-        call_reply(call, edit->is_new ? 201 : 200, encode_user(&edit->user));
+        note_other(call,
+                   edit->is_new      ? CHANGE_USER_CREATE
+                   : edit->is_delete ? CHANGE_USER_DELETE
+                                     : CHANGE_USER_CHANGE,
+                   TARGET_USER, edit->user.name);
+        note_write(call, reply_user);
     } else if (edit->is_new) {
         call_fail(call, 409, "there is a user \"%s\" already", edit->user.name);
     } else {
