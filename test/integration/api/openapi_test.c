@@ -293,7 +293,7 @@ static void test_answers_have_their_shape(void **state)
         if (api_routes[i].method == HTTP_DELETE && strstr(api_routes[i].pattern, "/jobs/"))
             EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     }
-    assert_true(good >= api_route_count - 12);
+    assert_true(good >= api_route_count - 16);
     json_decref(check.description);
 }
 
