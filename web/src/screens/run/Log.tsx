@@ -32,7 +32,9 @@ function Text({ span, needle }: { span: Span; needle: string }) {
         style.italic && "italic",
         style.underline && "underline",
     ].filter(Boolean);
-    const css = { ...(fg.css ? { color: fg.css } : {}), ...(bg.css ? { background: bg.css } : {}) };
+    // Colours of 256 and of 16 million were not chosen for this ground: some ink makes them legible.
+    const ink = fg.css && !style.bg ? `color-mix(in oklab, ${fg.css}, var(--ink) 45%)` : fg.css;
+    const css = { ...(ink ? { color: ink } : {}), ...(bg.css ? { background: bg.css } : {}) };
     const parts = needle ? split(span.text, needle) : [span.text];
     const text = parts.map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part));
     return classes.length || fg.css || bg.css ? (

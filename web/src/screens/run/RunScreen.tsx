@@ -102,6 +102,19 @@ function KillDialog({ run, onClose, onDone }: { run: Run; onClose: () => void; o
     );
 }
 
+function Neighbour({ run, label, flipped }: { run: Run | null; label: string; flipped?: boolean }) {
+    const icon = <Icon name="chevron" class={flipped ? "flipped" : ""} />;
+    return run ? (
+        <a class="button only-icon" href={hrefs.run(run.run_id)} aria-label={label} title={label}>
+            {icon}
+        </a>
+    ) : (
+        <button type="button" class="button only-icon" disabled aria-label={label} title={label}>
+            {icon}
+        </button>
+    );
+}
+
 export default function RunScreen({ params }: ScreenProps) {
     const id = params["id"] ?? "";
     const resource = useResource(`run ${id}`, (signal) => api.get<Run>(runPath(id), {}, signal));
@@ -152,12 +165,8 @@ export default function RunScreen({ params }: ScreenProps) {
                 title={<a class="title-link" href={hrefs.job(run.job)}>{run.job}</a>}
                 beside={<Status state={run.state} big />}
             >
-                <a class="button only-icon" href={previous ? hrefs.run(previous.run_id) : undefined} aria-disabled={!previous} aria-label={t("previous")} title={t("previous")}>
-                    <Icon name="chevron" class="flipped" />
-                </a>
-                <a class="button only-icon" href={next ? hrefs.run(next.run_id) : undefined} aria-disabled={!next} aria-label={t("next")} title={t("next")}>
-                    <Icon name="chevron" />
-                </a>
+                <Neighbour run={previous} label={t("previous")} flipped />
+                <Neighbour run={next} label={t("next")} />
                 {may("operate") &&
                     (isOpen(run.state) ? (
                         <Button icon="stop" kind="danger" onClick={() => setKilling(true)}>
