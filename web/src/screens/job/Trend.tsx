@@ -36,6 +36,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
             {
                 ...axis,
                 space: 90,
+                size: 30,
                 values: (_chart, ticks) =>
                     ticks.map((at) => {
                         const parts = partsOf(at * 1000, zone.value);
