@@ -13,8 +13,9 @@ import { t } from "./words";
 export interface Version {
     revision: number;
     at?: string;
-    by?: string;
-    change?: string;
+    actor?: string | null;
+    action?: string | null;
+    detail?: string | null;
 }
 
 export function useVersions(name: string, revision: number): Version[] | null {
@@ -25,15 +26,14 @@ export function useVersions(name: string, revision: number): Version[] | null {
 }
 
 interface Diff {
-    diff?: string;
-    text?: string;
+    text: string;
 }
 
 function DiffText({ name, revision }: { name: string; revision: number }) {
     const diff = useResource(`diff ${name} ${revision}`, (signal) =>
         api.optional<Diff>(jobPath(name, `/versions/${revision}/diff`), {}, signal),
     );
-    const text = diff.data?.diff ?? diff.data?.text;
+    const text = diff.data?.text;
     if (!text) return null;
     return (
         <pre class="diff" tabIndex={0}>
@@ -70,7 +70,8 @@ export function Versions(props: { name: string; current: number; versions: Versi
                                 {t("revision")} {version.revision}
                             </strong>
                             {version.at && <Moment at={version.at} />}
-                            {version.by && <span class="faint">{t("versions.by", { name: version.by })}</span>}
+                            {version.actor && <span class="faint">{t("versions.by", { name: version.actor })}</span>}
+                            {version.detail && <span class="faint">{version.detail}</span>}
                             {version.revision === current && <span class="label">{t("versions.current")}</span>}
                             <span class="version-actions">
                                 <Button

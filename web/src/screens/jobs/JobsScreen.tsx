@@ -294,13 +294,22 @@ function BulkBar({ jobs, onAsk, onClear }: { jobs: Job[]; onAsk: (asked: Asked) 
     );
 }
 
+const RECENT_NAMES = 100; // that one call takes
+
 // An older agent does not tell; the columns are left out then.
 function useRecent(jobs: Job[] | null): Map<string, Recent> | null {
-    const names = (jobs ?? []).slice(0, 200).map((job) => job.name);
-    const recent = useResource(`recent ${names.join(",")} ${jobs?.map((job) => job.status.last?.run_id).join()}`, (signal) =>
-        names.length ? api.optional<Page<Recent>>("/jobs:recent", { names: names.join(",") }, signal) : Promise.resolve(null),
-    );
-    return recent.data ? new Map(recent.data.items.map((item) => [item.name, item])) : null;
+    const names = (jobs ?? []).map((job) => job.name);
+    const recent = useResource(`recent ${names.join(",")} ${jobs?.map((job) => job.status.last?.run_id).join()}`, async (signal) => {
+        const found = new Map<string, Recent>();
+        for (let i = 0; i < names.length; i += RECENT_NAMES) {
+            const some = names.slice(i, i + RECENT_NAMES).join(",");
+            const page = await api.optional<Page<Recent>>("/jobs:recent", { names: some }, signal);
+            if (!page) return null;
+            for (const item of page.items) found.set(item.name, item);
+        }
+        return found;
+    });
+    return recent.data;
 }
 
 export default function JobsScreen() {
