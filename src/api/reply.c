@@ -3,6 +3,8 @@
 #include <event2/http.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
 #include "connection.h"
@@ -215,7 +217,7 @@ void call_reply_text(struct call *call, int status, const char *type, char *text
 static char *unpack(const struct packed *packed)
 {
     char *out = malloc(packed->length + 1);
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)packed->gzip, /* only read */
+    z_stream stream = {.next_in = packed->gzip,
                        .avail_in = (uInt)packed->gzip_length,
                        .next_out = (Bytef *)out,
                        .avail_out = (uInt)packed->length};

@@ -7,7 +7,7 @@ export function Sparkline({ states, label }: { states: RunState[]; label: string
     const width = 5;
     const all = states.slice(-20);
     return (
-        <svg class="sparkline" viewBox={`0 0 ${20 * width} 16`} role="img" aria-label={label}>
+        <svg class="sparkline" viewBox={`0 0 ${20 * width} 16`} role="img" aria-label={label} preserveAspectRatio="none">
             <title>{label}</title>
             {all.map((state, i) => {
                 const tone = toneOf(state);

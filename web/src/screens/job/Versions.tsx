@@ -74,13 +74,15 @@ export function Versions(props: { name: string; current: number; versions: Versi
                             {version.detail && <span class="faint">{version.detail}</span>}
                             {version.revision === current && <span class="label">{t("versions.current")}</span>}
                             <span class="version-actions">
-                                <Button
-                                    small
-                                    pressed={shown === version.revision}
-                                    onClick={() => setShown(shown === version.revision ? null : version.revision)}
-                                >
-                                    {t("versions.diff")}
-                                </Button>
+                                {version.revision !== current && (
+                                    <Button
+                                        small
+                                        pressed={shown === version.revision}
+                                        onClick={() => setShown(shown === version.revision ? null : version.revision)}
+                                    >
+                                        {t("versions.diff")}
+                                    </Button>
+                                )}
                                 {may("edit") && version.revision !== current && (
                                     <Button small icon="rollback" onClick={() => setAsked(version.revision)}>
                                         {t("versions.rollback")}

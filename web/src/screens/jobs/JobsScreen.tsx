@@ -188,7 +188,7 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
             <td class="wide-only">{status.last ? <Relative at={status.last.finished_at ?? status.last.started_at} /> : <span class="faint">–</span>}</td>
             <td>{status.paused ? <span class="faint">–</span> : <Relative at={status.next_at} overdue />}</td>
             {recent && <td class="right num wide-only">{p50 === null || p50 === undefined ? "" : spanText(p50)}</td>}
-            <td class="owner-cell wide-only" title={job.owner}>
+            <td class="owner-cell widest-only" title={job.owner}>
                 {job.owner && (
                     <a class="over faint" href={href("/jobs", { owner: job.owner })}>
                         {job.owner}
@@ -378,7 +378,7 @@ export default function JobsScreen() {
                                         </button>
                                     </th>
                                     {recent && <th scope="col" class="right wide-only">{t("column.p50")}</th>}
-                                    <th scope="col" class="wide-only">{t("column.owner")}</th>
+                                    <th scope="col" class="widest-only">{t("column.owner")}</th>
                                     <th scope="col" class="wide-only">{t("column.labels")}</th>
                                     <th scope="col">
                                         <span class="hidden-text">{t("actions", { name: "" })}</span>
