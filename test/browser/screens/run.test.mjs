@@ -52,7 +52,7 @@ describe("a run", () => {
         await page.getByRole("log").focus();
         await page.keyboard.press("Home");
         const seen = await page.locator(".log-text").allInnerTexts();
-        expect(seen.slice(0, 12).map((text) => text.trim())).toEqual(Array.from({ length: 12 }, (_, i) => `step ${i + 1} of 600`));
+        expect(seen.slice(0, 12).map((text) => text.trim())).toEqual(Array.from({ length: 12 }, (_, i) => `step ${i + 1} of 3000`));
         await world.agent.api("POST", `/runs/${id}/kill`);
         await page.context().close();
     });

@@ -36,7 +36,7 @@ export const jobs = [
     {
         name: "long",
         schedule: "@manual",
-        shell: "i=0; while [ $i -lt 600 ]; do i=$((i + 1)); echo \"step $i of 600\"; sleep 0.2; done",
+        shell: "i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); echo \"step $i of 3000\"; sleep 0.05; done",
         overlap: "allow",
         grace: "2s",
     },
