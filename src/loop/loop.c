@@ -18,6 +18,7 @@ struct loop {
     struct event_base *base;
     struct event *pause;
     int64_t busy_since_ms; /* no pause since; 0: nothing urgent since the last one */
+    bool is_once;          /* it returns after the next event */
 };
 
 struct loop_fd {
@@ -113,7 +114,16 @@ void loop_run(struct loop *loop)
 
 void loop_run_once(struct loop *loop)
 {
+    loop->is_once = true;
     event_base_loop(loop->base, EVLOOP_ONCE);
+    loop->is_once = false;
+}
+
+/* libevent would go on as long as something is active, and one that is always ready is. */
+static void handled(struct loop *loop)
+{
+    if (loop->is_once)
+        event_base_loopbreak(loop->base);
 }
 
 void loop_stop(struct loop *loop)
@@ -132,9 +142,11 @@ static void fd_event(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     struct loop_fd *watch = context;
-    place_urgent(watch->loop, watch->event);
+    struct loop *loop = watch->loop;
+    place_urgent(loop, watch->event);
     watch->ready(watch->context,
                  (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
+    handled(loop);
 }
 
 enum status loop_fd_new(struct loop *loop, int fd, loop_fd_ready *ready, void *context,
@@ -183,9 +195,11 @@ static void timer_event(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     struct loop_timer *timer = context;
+    struct loop *loop = timer->loop;
     if (!timer->is_patient)
-        place_urgent(timer->loop, timer->event);
+        place_urgent(loop, timer->event);
     timer->fired(timer->context);
+    handled(loop);
 }
 
 static enum status new_timer(struct loop *loop, bool is_patient, loop_timer_fired *fired,
