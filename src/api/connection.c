@@ -77,6 +77,14 @@ static struct connection *find(const struct connections *connections, int fd)
     return fd >= 0 && (size_t)fd < connections->fd_room ? connections->by_fd[fd] : NULL;
 }
 
+/* It streams no more. */
+static void stop_watching(struct connection *connection)
+{
+    if (connection->hang_up)
+        event_free(connection->hang_up);
+    connection->hang_up = NULL;
+}
+
 /* It is in no list any more. */
 static void forget(struct connection *connection)
 {
@@ -84,8 +92,7 @@ static void forget(struct connection *connection)
     set_phase(connection, IDLE, 0);
     if (connection->is_refused)
         TAILQ_REMOVE(&owner->refused, connection, in_refused);
-    if (connection->hang_up)
-        event_free(connection->hang_up);
+    stop_watching(connection);
     free(connection);
     owner->count--;
     if (owner->paused && owner->listener && owner->count < owner->limits.connections) {
@@ -394,6 +401,7 @@ void connection_answer(struct connection *connection, struct evhttp_request *req
 {
     connection->request = NULL;
     connection->gone = NULL;
+    stop_watching(connection);
     set_phase(connection, SENDING, length);
     evhttp_request_set_on_complete_cb(request, on_sent, connection);
 }
@@ -410,6 +418,7 @@ void connection_stream(struct connection *connection, void (*gone)(void *context
     connection->gone = gone;
     connection->context = context;
     set_phase(connection, STREAMING, 0);
+    stop_watching(connection);
     connection->hang_up = event_new(loop_base(connection->owner->loop), connection->fd, EV_CLOSED,
                                     on_hang_up, connection);
     if (connection->hang_up) /* else the next write tells */

@@ -54,6 +54,7 @@ export async function startAgent() {
         socket,
         api,
         async stop() {
+            if (child.exitCode !== null || child.signalCode) throw new Error(`the agent ended:\n${said}`);
             const gone = new Promise((resolve) => child.once("exit", resolve));
             // What still runs would outlive the agent and its folder.
             const open = await api("GET", "/runs?state=running&limit=100").catch(() => ({ body: { items: [] } }));

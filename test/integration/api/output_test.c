@@ -48,14 +48,20 @@ static void end(struct running *running)
     world_until(running->world, is_recorded, running);
 }
 
-static struct client *follow(const struct running *running, const char *headers)
+static void ask_for_stream(const struct running *running, struct client *client,
+                           const char *headers)
 {
     char request[256];
     int length = snprintf(request, sizeof(request),
                           "GET /api/v1/runs/%s/log/stream HTTP/1.1\r\nHost: p\r\n%s\r\n",
                           running->text, headers);
-    struct client *client = client_connect(running->world);
     client_send(client, request, (size_t)length);
+}
+
+static struct client *follow(const struct running *running, const char *headers)
+{
+    struct client *client = client_connect(running->world);
+    ask_for_stream(running, client, headers);
     return client;
 }
 
@@ -109,6 +115,25 @@ static void test_stream_of_the_past(void **state)
 static bool has_no_connections(void *context)
 {
     return api_connections(((struct world *)context)->api) == 0;
+}
+
+/* Each has its own end, and closing the connection is noticed once. */
+static void test_streams_one_after_the_other(void **state)
+{
+    struct world *world = *state;
+    struct running running;
+    start(world, &running);
+    print(&running, "one\n");
+    end(&running);
+    struct client *client = client_connect(world);
+    for (int i = 0; i < 3; i++) {
+        client_clear(client);
+        ask_for_stream(&running, client, "");
+        client_wait_for(world, client, "event: end\n");
+    }
+    client_free(client);
+    world_until(world, has_no_connections, world);
+    EXPECT_STATUS(world, 200, "GET /jobs/a", NULL);
 }
 
 /* While it runs, and while the history is asked. */
@@ -205,8 +230,12 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
 #define SLOW(name) cmocka_unit_test_setup_teardown(name, world_set_up_impatient, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_stream), TEST(test_stream_of_the_past),        TEST(test_reader_leaves),
-        TEST(test_raw),    SLOW(test_reader_that_does_not_read),
+        TEST(test_stream),
+        TEST(test_stream_of_the_past),
+        TEST(test_streams_one_after_the_other),
+        TEST(test_reader_leaves),
+        TEST(test_raw),
+        SLOW(test_reader_that_does_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
