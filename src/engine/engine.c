@@ -232,8 +232,9 @@ bool engine_is_idle(const struct engine *engine)
     size_t resting = 0;
     for (size_t i = 0; i < sizeof(at_rest) / sizeof(at_rest[0]); i++)
         resting += engine->runs.counts[at_rest[i]];
+    bool is_to_be_told = engine->draining && engine->announced && engine_has_news(engine);
     return !engine->claimer.in_flight && !engine->recorder.entry_count &&
-           engine->runs.by_id.count == resting;
+           engine->runs.by_id.count == resting && !is_to_be_told;
 }
 
 bool engine_leads(const struct engine *engine)

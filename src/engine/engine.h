@@ -45,7 +45,9 @@ bool engine_is_loaded(const struct engine *engine);
 /* The store has let this node in under its name; before, nothing is done in that name. */
 bool engine_is_joined(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
-bool engine_is_idle(const struct engine *engine); /* nothing is on its way to store or history */
+/* Nothing is on its way to store or history; and of an agent that is about to stop, the last word
+ * is said: that it does, and whether it has runs, for which its place is kept (store_free). */
+bool engine_is_idle(const struct engine *engine);
 
 /* Does this node do the chores that need one hand? */
 bool engine_leads(const struct engine *engine);

@@ -68,6 +68,9 @@ void engine_meet_nodes(struct engine *engine);
 /* Why this node takes nothing new. */
 enum peer_refusal engine_refusal(const struct engine *engine);
 
+/* What was said of this node last is not true any more. */
+bool engine_has_news(const struct engine *engine);
+
 /* Somebody has drained this node. */
 bool engine_is_drained(const struct engine *engine);
 

@@ -50,17 +50,25 @@ enum peer_refusal engine_refusal(const struct engine *engine)
     return engine_room(engine) ? PEER_ACCEPTS : PEER_FULL;
 }
 
-/* Alone there is nobody to tell but of what changes. */
-static struct boot_ms announce_at(const struct engine *engine)
+/* Of an agent that ends the others must know whether something goes on running without it. */
+bool engine_has_news(const struct engine *engine)
 {
     const struct peer *said = &engine->config.self;
-    bool differs =
-        engine_refusal(engine) != said->refusal || engine->config.max_running != said->max_running;
+    bool runs = engine_open_runs(engine) > 0;
+    return engine_refusal(engine) != said->refusal ||
+           engine->config.max_running != said->max_running ||
+           (engine->draining && runs != (said->running > 0));
+}
+
+/* Alone there is nobody to tell but of what changes. An agent that is about to end says so at once:
+ * its ticks are for others. */
+static struct boot_ms announce_at(const struct engine *engine)
+{
     bool is_alone =
         engine->peers.alive_count <= 1 && peers_is_alive(&engine->peers, engine->config.node);
-    if (!engine->announced)
+    if (!engine->announced || (engine->draining && engine_has_news(engine)))
         return engine->now.boot;
-    if (differs)
+    if (engine_has_news(engine))
         return (struct boot_ms){engine->announced_at.ms + HURRY_MS};
     return (struct boot_ms){is_alone ? INT64_MAX : engine->announced_at.ms + HEARTBEAT_MS};
 }

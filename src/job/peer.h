@@ -48,6 +48,12 @@ struct peer {
     int64_t joined; /* smaller: it is there for longer */
 };
 
+/* A worker, and not about to end. */
+static inline bool peer_can_lead(const struct peer *peer)
+{
+    return (peer->roles & PEER_WORKER) && peer->refusal != PEER_STOPPING;
+}
+
 const char *peer_refusal_name(enum peer_refusal refusal); /* "full"; "" for ACCEPTS */
 const char *peer_refusal_text(enum peer_refusal refusal); /* for people */
 

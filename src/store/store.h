@@ -310,7 +310,7 @@ static inline bool store_next_change(struct store *store, struct store_change *r
 /* What this node says of itself. The first time it joins: from then on it is alive for the others
  * (and, through the feed, for itself) until the store has not heard of it for 5 s or is freed; each
  * further time the news is passed on. A store that is away joins again by itself with what was said
- * last. Only those with PEER_WORKER can lead. Not waited for, so what it answers is only whether it
+ * last. Only those that peer_can_lead can. Not waited for, so what it answers is only whether it
  * could be noted: E_NOMEM. A node that another agent has joined under the same name is not let in:
  * store_health is E_CONFLICT. */
 MUST_CHECK static inline enum status store_announce(struct store *store, const struct peer *self)
@@ -334,7 +334,9 @@ static inline enum status store_health(struct store *store, struct strbuf *why)
 }
 
 /* Waits for what was submitted, and answers it; what is submitted meanwhile, from within `done`, is
- * answered E_UNREACHABLE. */
+ * answered E_UNREACHABLE. A node that has joined leaves at once, unless it said last that it is
+ * PEER_STOPPING with some `running`: then the others see it for 5 s more, so that those runs are
+ * still its own if its agent is only restarted. */
 static inline struct store *store_free(struct store *store)
 {
     return store ? store->ops->free(store) : NULL;

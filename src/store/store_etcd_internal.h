@@ -153,7 +153,8 @@ bool nodes_lead(const struct store *base);
 /* Not OK: this node is not among the others, and *why says why; E_CONFLICT: another agent has its
  * name. Accepts NULL. */
 enum status nodes_health(const struct nodes *nodes, struct strbuf *why);
-/* The others see it at once if etcd can be asked, which is waited for, but not for long. */
+/* The others see it at once if etcd can be asked, which is waited for, but not for long; a node
+ * that stops and still has runs keeps its place for as long as it would count as alive. */
 void nodes_leave(struct store_etcd *store);
 
 /* ---- store_etcd_load.c ---- */

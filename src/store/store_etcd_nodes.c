@@ -87,7 +87,7 @@ static void ail(struct nodes *nodes, enum status st, const char *message)
 /* Whoever is in and may lead is a candidate, others are not. */
 static void update_candidacy(struct nodes *nodes)
 {
-    if (nodes->membership != NODE_IN || !(nodes->self.roles & PEER_WORKER)) {
+    if (nodes->membership != NODE_IN || !peer_can_lead(&nodes->self)) {
         etcd_election_resign(nodes->election);
         return;
     }
@@ -311,15 +311,20 @@ static void on_timer(void *context)
     }
 }
 
-/* ---- the store's side ---- */
+/* Nothing happens by itself any more. */
+static void stop(struct nodes *nodes)
+{
+    etcd_call_cancel(nodes->write);
+    nodes->write = NULL;
+    nodes->election = etcd_election_free(nodes->election);
+    nodes->lease = etcd_lease_free(nodes->lease);
+    nodes->timer = loop_timer_free(nodes->timer);
+}
 
 static struct nodes *release(struct nodes *nodes)
 {
-    etcd_call_cancel(nodes->write);
-    etcd_election_free(nodes->election);
-    etcd_lease_free(nodes->lease);
+    stop(nodes);
     etcd_txn_free(nodes->txn);
-    loop_timer_free(nodes->timer);
     strbuf_release(&nodes->value);
     strbuf_release(&nodes->why);
     free(nodes->key);
@@ -328,37 +333,89 @@ static struct nodes *release(struct nodes *nodes)
     return NULL;
 }
 
+/* ---- leaving ---- */
+
 struct leaving {
     bool is_answered;
     enum status status;
+    int64_t lease; /* a grant's */
+    bool is_kept;  /* a transaction's */
 };
 
 static void on_left(void *context, const struct etcd_result *result)
 {
-    *(struct leaving *)context = (struct leaving){true, result->status};
+    *(struct leaving *)context = (struct leaving){.is_answered = true,
+                                                  .status = result->status,
+                                                  .lease = result->lease.id,
+                                                  .is_kept = result->op.txn.succeeded};
+}
+
+/* `st` is whether it was asked at all. */
+static enum status wait_for(struct store_etcd *store, struct leaving *leaving, enum status st)
+{
+    while (st == OK && !leaving->is_answered)
+        loop_run_once(store->loop);
+    return st == OK ? leaving->status : st;
 }
 
 static enum status revoke_and_wait(struct store_etcd *store, int64_t lease)
 {
     struct leaving leaving = {.is_answered = false};
     struct etcd_reply reply = {on_left, &leaving, LEAVE_MS};
-    enum status st = etcd_lease_revoke(store->client, lease, &reply, NULL);
+    return wait_for(store, &leaving, etcd_lease_revoke(store->client, lease, &reply, NULL));
+}
+
+/* The key moves to a lease of its own, which nobody renews. */
+static enum status keep_place(struct nodes *nodes, int64_t lease)
+{
+    struct store_etcd *store = nodes->store;
+    struct etcd_bytes key = etcd_text(nodes->key);
+    struct leaving leaving = {.is_answered = false};
+    struct etcd_reply reply = {on_left, &leaving, LEAVE_MS};
+    enum status st =
+        wait_for(store, &leaving, etcd_lease_grant(store->client, TTL_S, &reply, NULL));
     if (st != OK)
         return st;
-    while (!leaving.is_answered)
-        loop_run_once(store->loop);
-    return leaving.status;
+    strbuf_reset(&nodes->value);
+    st = peer_encode(&nodes->self, &nodes->value);
+    if (st != OK)
+        return st;
+    etcd_txn_reset(nodes->txn);
+    etcd_txn_if_lease(nodes->txn, key, ETCD_EQUAL, lease);
+    etcd_txn_put(nodes->txn, &(struct etcd_put){.key = key,
+                                                .value = {nodes->value.text, nodes->value.length},
+                                                .lease = leaving.lease});
+    leaving.is_answered = false;
+    st = wait_for(store, &leaving, etcd_txn_send(store->client, nodes->txn, &reply, NULL));
+    return st == OK && !leaving.is_kept ? E_CONFLICT : st;
+}
+
+/* Its runs go on without it, and are still its own if it is back in time: to the others it is
+ * there until the lease expires, but takes nothing and leads no more. */
+static bool is_to_come_back(const struct nodes *nodes)
+{
+    return nodes->membership == NODE_IN && nodes->self.refusal == PEER_STOPPING &&
+           nodes->self.running > 0;
 }
 
 void nodes_leave(struct store_etcd *store)
 {
-    if (!store->nodes)
+    struct nodes *nodes = store->nodes;
+    if (!nodes)
         return;
-    int64_t lease = store->nodes->lease ? etcd_lease_id(store->nodes->lease) : 0;
-    store->nodes = release(store->nodes);
-    if (lease && revoke_and_wait(store, lease) == E_UNKNOWN) /* such as on a broken connection */
-        revoke_and_wait(store, lease);                       /* else the lease expires */
+    int64_t lease = nodes->lease ? etcd_lease_id(nodes->lease) : 0;
+    stop(nodes);
+    enum status st = OK;
+    if (lease && is_to_come_back(nodes))
+        st = keep_place(nodes, lease);
+    store->nodes = release(nodes);
+    if (!lease || (st != OK && st != E_CONFLICT))
+        return;                                     /* the lease expires */
+    if (revoke_and_wait(store, lease) == E_UNKNOWN) /* such as on a broken connection */
+        revoke_and_wait(store, lease);
 }
+
+/* ---- the store's side ---- */
 
 static enum status nodes_new(struct store_etcd *store, const struct peer *self, struct nodes **ret)
 {

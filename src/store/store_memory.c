@@ -156,7 +156,7 @@ static struct store_memory *find_leader(const struct memory_data *data)
 {
     struct store_memory *view, *first = NULL;
     TAILQ_FOREACH (view, &data->views, link) {
-        bool can_lead = view->self.is_alive && (view->self.roles & PEER_WORKER);
+        bool can_lead = view->self.is_alive && peer_can_lead(&view->self);
         if (can_lead && (!first || view->self.joined < first->self.joined))
             first = view;
     }

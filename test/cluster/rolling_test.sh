@@ -7,7 +7,7 @@
 start_etcd 1
 start_node api --role api
 start_nodes a b c
-end_in 17
+end_in 25
 {
     for i in {1..6}; do
         echo "tick-$i|* * * * * *|overlap: allow|50|0"
@@ -15,6 +15,7 @@ end_in 17
     echo 'long-1|@manual||9000|0'
     echo 'long-2|@manual||9000|5'
     echo 'long-3|@manual||9000|0'
+    echo 'held|* * * * * *|overlap: skip|7000|0'
     echo 'all|* * * * * *|catch_up: all|10|0'
     echo 'last|* * * * * *|catch_up: last|10|0'
     echo 'none|* * * * * *|catch_up: skip|10|0'
@@ -36,6 +37,25 @@ for node in api a b c; do
     wait_for 20 is_member $node
     is_back $node
 done
+
+# ---- a restart that takes its time: no tick starts beside what runs on meanwhile ----
+
+runs_freshly() { # JOB: its newest run began within the last second
+    local begun_ms
+    begun_ms=$(awk -v job="$1" '$1 == "begin" && $2 == job { at = $7 } END { print at + 0 }' "$trace")
+    [ $(($(now_ms) - begun_ms)) -lt 1000 ]
+}
+wait_for 15 runs_freshly held
+node=$(node_of held)
+begun=$(begun_count held)
+goes_away "$node"
+stop_node "$node"
+nap 2.5
+checks=$((checks + 1))
+[ "$(begun_count held)" -eq "$begun" ] || mismatch 'a tick began beside a run of an agent that restarts'
+bring_back "$node"
+wait_for 20 is_member "$node"
+
 for job in long-1 long-2 long-3; do
     wait_for 20 grep -q "^end $job " "$trace"
 done

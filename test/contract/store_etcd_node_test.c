@@ -350,6 +350,56 @@ static void a_restart_joins_at_once(void **state)
     end_all();
 }
 
+/* ---- a node that stops ---- */
+
+/* Its agent ends, as it has said before; `running` goes on without it. */
+static void stop_node(struct node *node, int running)
+{
+    node->self.refusal = PEER_STOPPING;
+    say(node, running);
+    end_node(node);
+}
+
+static void who_stops_with_runs_keeps_its_place(void **state)
+{
+    (void)state;
+    new_lab();
+    struct node *first = start_node(0, "node-1", 1);
+    wait_until(2000, leads(first));
+    struct node *second = start_node(1, "node-2", 2);
+    wait_until(2000, hears_of(first, "node-2", true) && hears_of(second, "node-1", true));
+    stop_node(first, 3);
+    int64_t since_ms = now_ms();
+    wait_until(2000, leads(second)); /* at once */
+    const struct peer *seen = look_for_peer(second->world, "node-1");
+    assert_int_equal(seen->refusal, PEER_STOPPING);
+    assert_int_equal(seen->running, 3);
+    for (; now_ms() - since_ms < TTL_MS / 2; turn())
+        assert_true(hears_of(second, "node-1", true));
+    struct node *again = start_node(2, "node-1", 1); /* in time */
+    wait_until(2000, look_for_peer(second->world, "node-1")->refusal == PEER_ACCEPTS);
+    for (; now_ms() - since_ms < TTL_MS + 1500; turn())
+        assert_true(hears_of(second, "node-1", true));
+    assert_true(is_well(again));
+
+    stop_node(again, 1); /* for good */
+    since_ms = now_ms();
+    wait_until(TTL_MS + 2000, hears_of(second, "node-1", false));
+    assert_true(now_ms() - since_ms > TTL_MS - 1000);
+    end_all();
+}
+
+static void who_stops_without_runs_leaves_at_once(void **state)
+{
+    (void)state;
+    new_lab();
+    struct node *first = start_node(0, "node-1", 1), *second = start_node(1, "node-2", 2);
+    wait_until(2000, hears_of(first, "node-2", true) && hears_of(second, "node-1", true));
+    stop_node(first, 0);
+    wait_until(1500, hears_of(second, "node-1", false) && leads(second));
+    end_all();
+}
+
 /* ---- etcd goes away ---- */
 
 static void nobody_is_gone_because_etcd_is_away(void **state)
@@ -517,6 +567,8 @@ int main(void)
         cmocka_unit_test(who_vanishes_is_gone_and_comes_back_by_itself),
         cmocka_unit_test(a_name_that_is_in_use_is_refused),
         cmocka_unit_test(a_restart_joins_at_once),
+        cmocka_unit_test(who_stops_with_runs_keeps_its_place),
+        cmocka_unit_test(who_stops_without_runs_leaves_at_once),
         cmocka_unit_test(nobody_is_gone_because_etcd_is_away),
         cmocka_unit_test(a_new_list_tells_who_came_and_went),
         cmocka_unit_test(the_loss_of_a_member_is_survived),

@@ -300,6 +300,25 @@ static void a_leader_that_is_no_worker_any_more_resigns(struct world *world)
     world_free(other);
 }
 
+static void a_leader_that_is_about_to_stop_resigns(struct world *world)
+{
+    struct world *other = world_open_other(world);
+    struct peer first = a_peer("node-1", 1), second = a_peer("node-2", 2);
+    if (!other)
+        return;
+    join(other, &second);
+    for (int64_t until_ms = soon_ms(); !store_leads(other->store);)
+        world_pass(other, until_ms);
+    join(world, &first);
+    second.refusal = PEER_STOPPING;
+    announce(other, &second);
+    for (int64_t until_ms = soon_ms(); !store_leads(world->store);)
+        world_pass(world, until_ms);
+    assert_false(store_leads(other->store));
+    assert_true(sees_alive(world, "node-2"));
+    world_free(other);
+}
+
 static void what_one_node_does_the_other_hears(struct world *world)
 {
     struct world *other = world_open_other(world);
@@ -353,6 +372,7 @@ const struct contract_test node_tests[] = {
     CONTRACT_TEST(who_leaves_is_gone_for_the_other),
     CONTRACT_TEST(the_lead_moves_to_the_other),
     CONTRACT_TEST(a_leader_that_is_no_worker_any_more_resigns),
+    CONTRACT_TEST(a_leader_that_is_about_to_stop_resigns),
     CONTRACT_TEST(what_one_node_does_the_other_hears),
     CONTRACT_TEST(one_of_two_nodes_wins_a_tick),
     {NULL, NULL},

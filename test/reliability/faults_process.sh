@@ -82,19 +82,12 @@ mend_freeze_spawner() { kill -CONT "$(spawner_of "$node")"; }
 
 # ---- replaced by another version, with jobs running ----
 
-# A node that leaves in order says so: its runs are given up a second later, and not only when it
-# was silent for as long as it counts as alive.
-leaves() { # NODE
-    goes_away "$1"
-    away_since["$1"]=$((${away_since[$1]} - 4000))
-}
-
 hurt_upgrade() {
     local bin old=${node_bin[$node]}
     bin=$(mktemp -d "$scratch/bin.XXXXXX")
     cp "$old/peal" "$old/peal-spawn" "$bin"
     node_bin["$node"]=$bin
-    leaves "$node"
+    goes_away "$node"
     on "$node" stop 2>/dev/null
 }
 mend_upgrade() {

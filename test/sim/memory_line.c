@@ -426,20 +426,33 @@ static void wait_for_answers(struct line *line)
     }
 }
 
+/* For the others it stays until it counts as gone, like one that was killed; but it has said that
+ * it ends. */
+static void keep_place(struct line *line)
+{
+    struct stage *stage = stage_of(line);
+    tell(line);
+    line->kept_until_ms = stage->now_ms + LEASE_MS + 1 + stage_below(stage, EXPIRE_LATE_MS);
+}
+
 /* A store that is freed in peace takes leave. */
 static struct store *free_store(struct store *store)
 {
     struct line *line = (struct line *)store;
     bool is_ghost = line->node->machine.is_ghost;
+    bool is_kept = line->has_said && line->self.refusal == PEER_STOPPING &&
+                   line->self.running > 0 && line->kept_until_ms > stage_of(line)->now_ms;
     if (!is_ghost) {
         wait_for_answers(line);
+        if (is_kept && !is_cut(line))
+            keep_place(line);
         line_abandon(line);
     }
     line->node->machine.is_ghost = true; /* what is submitted now is refused */
     while (!TAILQ_EMPTY(&line->parcels))
         dispatch(store);
     line->node->machine.is_ghost = is_ghost;
-    if (!is_ghost)
+    if (!is_ghost && !is_kept)
         store_memory_expire(line->view);
     return NULL;
 }

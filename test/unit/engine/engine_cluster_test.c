@@ -178,6 +178,31 @@ static void a_stopping_node_says_so(void **state)
     cluster_free(cluster);
 }
 
+/* And whether it leaves something running, as far as it is known when it ends. */
+static void a_stopping_node_says_what_runs_on(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *stopping = cluster->nodes[0];
+    add_minutely(cluster, 20);
+    assert_true(engine_leads(stopping->engine));
+    stopping->duration_ms = 90000;
+    cluster_pass_to(cluster, 2000);
+    assert_true(stopping->process_count > 0);
+    engine_drain(stopping->engine);
+    assert_false(engine_is_idle(stopping->engine)); /* nobody knows yet */
+    cluster_pass(cluster, 10);
+    assert_true(engine_is_idle(stopping->engine));
+    const struct peers *peers = engine_peers(cluster->nodes[1]->engine);
+    assert_int_equal(peers_find(peers, "node-1")->peer.refusal, PEER_STOPPING);
+    assert_int_equal(peers_find(peers, "node-1")->peer.running, stopping->process_count);
+    assert_true(engine_leads(cluster->nodes[1]->engine));
+    cluster_pass(cluster, 120000); /* it was in no hurry, and they have ended */
+    assert_true(engine_is_idle(stopping->engine));
+    assert_int_equal(peers_find(peers, "node-1")->peer.running, 0);
+    cluster_free(cluster);
+}
+
 /* Two that don't know of each other want the same tick: the store gives it to one. */
 static void one_wins_a_race(void **state)
 {
@@ -410,6 +435,7 @@ int main(void)
         cmocka_unit_test(a_full_node_passes_on),
         cmocka_unit_test(a_drained_node_rests),
         cmocka_unit_test(a_stopping_node_says_so),
+        cmocka_unit_test(a_stopping_node_says_what_runs_on),
         cmocka_unit_test(one_wins_a_race),
         cmocka_unit_test(a_manual_run_is_taken_once),
         cmocka_unit_test(labels_choose_the_node),
