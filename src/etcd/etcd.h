@@ -126,6 +126,8 @@ struct etcd_result {
     const char *message; /* the server's, or what happened on the way; "" when OK */
     int64_t revision;    /* of the store, when it answered */
     uint64_t member_id;  /* who answered */
+    uint64_t cluster_id; /* of the whole cluster, made with it; 0: it did not say */
+    uint64_t raft_term;  /* grows with every election, as far as that member knows; 0: likewise */
     struct etcd_op_result op;
     struct etcd_lease_result lease;
     struct etcd_member_result member;

@@ -36,6 +36,8 @@ void etcd_read_header(const Etcdpb__Header *header, struct etcd_result *ret)
     if (header) {
         ret->revision = header->revision;
         ret->member_id = header->member_id;
+        ret->cluster_id = header->cluster_id;
+        ret->raft_term = header->raft_term;
     }
 }
 

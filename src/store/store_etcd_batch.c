@@ -222,7 +222,7 @@ static void on_answer(void *context, const struct etcd_result *result)
         flow_batch_failed(store, batch, result->status);
         return;
     }
-    if (!epoch_saw(store, result->revision, batch->seen_revision)) {
+    if (!epoch_saw(store, epoch_sign(result), &batch->seen)) {
         flow_batch_failed(store, batch, E_UNKNOWN);
         return;
     }
@@ -255,7 +255,7 @@ void etcd_batch_send(struct batch *batch)
     struct store_etcd *store = batch->store;
     struct etcd_reply reply = {on_answer, batch, 0};
     batch->state = BATCH_SENT;
-    batch->seen_revision = store->epoch.seen_revision;
+    batch->seen = store->epoch.seen;
     if (batch->has_put)
         count_for_quota(store);
     enum status st = etcd_txn_send(store->client, store->flow.txn, &reply, NULL);

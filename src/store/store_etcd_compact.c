@@ -26,7 +26,7 @@ enum status store_etcd_compact(struct store *base, int64_t keep_ms)
     struct store_etcd *store = (struct store_etcd *)base;
     struct etcd_reply reply = {on_compacted, NULL, 0};
     int64_t now_ms = clock_now().boot.ms;
-    int64_t revision = keep_ms == 0 && store->is_loaded ? store->epoch.seen_revision : 0;
+    int64_t revision = keep_ms == 0 && store->is_loaded ? store->epoch.seen.revision : 0;
     for (size_t i = 0; i < AGES; i++) {
         const struct age *age = &store->ages.ring[i];
         if (age->revision > revision && now_ms - age->at_ms >= keep_ms)

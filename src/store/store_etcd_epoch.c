@@ -3,6 +3,10 @@
  * file, and when etcd answers with a lower one everybody stops (PREFIX/halt) until a person has
  * decided to go on: see store_etcd_advance.c.
  *
+ * Who has seen nothing since the backup can't tell by the revision. But in a restored etcd the
+ * terms of its leaders begin again, and with another token or other members it has another cluster
+ * id: these two are remembered and compared as well.
+ *
  * PREFIX/epoch says whose revisions they are: a name that was made with the prefix, which a backup
  * has too but another etcd has not, and how often it was gone on with after a restore. */
 #include <errno.h>
@@ -34,16 +38,19 @@ static void read_file(struct epoch_memory *memory)
 {
     char name[ID_TEXT + 1];
     int64_t generation, revision;
+    uint64_t cluster_id = 0, term = 0; /* older versions did not write them */
     FILE *file = memory->path ? fopen(memory->path, "re") : NULL;
     if (!file)
         return;
     struct id lineage;
-    if (fscanf(file, "peal-revision 1 %26s %" SCNd64 " %" SCNd64, name, &generation, &revision) ==
-            3 &&
+    if (fscanf(file, "peal-revision 1 %26s %" SCNd64 " %" SCNd64 " %" SCNx64 " %" SCNu64, name,
+               &generation, &revision, &cluster_id, &term) >= 3 &&
         id_parse(name, &lineage) == OK) {
         memory->lineage = lineage;
         memory->generation = generation;
-        memory->seen_revision = memory->written_revision = revision;
+        memory->seen = (struct epoch_seen){revision, term, term};
+        memory->cluster_id = cluster_id;
+        memory->is_written = true;
     }
     fclose(file);
 }
@@ -63,15 +70,16 @@ static void write_file(struct epoch_memory *memory)
 {
     char name[ID_TEXT + 1], text[128], *fresh;
     if (!memory->path || memory->is_rolled_back || id_is_zero(&memory->lineage) ||
-        memory->written_revision == memory->seen_revision)
+        memory->is_written)
         return;
     id_format(&memory->lineage, name);
-    snprintf(text, sizeof(text), "peal-revision 1 %s %" PRId64 " %" PRId64 "\n", name,
-             memory->generation, memory->seen_revision);
+    snprintf(text, sizeof(text),
+             "peal-revision 1 %s %" PRId64 " %" PRId64 " %" PRIx64 " %" PRIu64 "\n", name,
+             memory->generation, memory->seen.revision, memory->cluster_id, memory->seen.term);
     if (asprintf(&fresh, "%s.new", memory->path) < 0)
         return;
     if (write_whole(fresh, text) == OK && rename(fresh, memory->path) == 0)
-        memory->written_revision = memory->seen_revision;
+        memory->is_written = true;
     free(fresh);
 }
 
@@ -82,10 +90,11 @@ static void on_timer(void *context)
     write_file(&store->epoch);
 }
 
-static void remember(struct store_etcd *store, int64_t revision)
+/* Something in the memory has changed. */
+static void write_soon(struct store_etcd *store)
 {
     struct epoch_memory *memory = &store->epoch;
-    memory->seen_revision = revision;
+    memory->is_written = false;
     if (memory->path && !memory->is_timed) {
         memory->is_timed = true;
         loop_timer_set(memory->timer, REMEMBER_MS);
@@ -141,29 +150,87 @@ static void put_halt(struct store_etcd *store)
 
 /* ---- what was seen ---- */
 
-bool epoch_saw(struct store_etcd *store, int64_t revision, int64_t seen_before)
+struct epoch_sign epoch_sign(const struct etcd_result *result)
+{
+    return (struct epoch_sign){
+        .revision = result->revision, .term = result->raft_term, .cluster_id = result->cluster_id};
+}
+
+static bool is_other_cluster(const struct epoch_memory *memory, struct epoch_sign sign)
+{
+    return memory->cluster_id && sign.cluster_id && memory->cluster_id != sign.cluster_id;
+}
+
+static bool went_back(const struct epoch_memory *memory, struct epoch_sign sign,
+                      const struct epoch_seen *before)
+{
+    return sign.revision < before->revision || (sign.term && sign.term < before->term) ||
+           is_other_cluster(memory, sign);
+}
+
+static void learn(struct store_etcd *store, struct epoch_sign sign, const struct epoch_seen *before)
+{
+    struct epoch_memory *memory = &store->epoch;
+    struct epoch_seen *seen = &memory->seen;
+    bool is_news = sign.revision > seen->revision;
+    if (is_news)
+        seen->revision = sign.revision;
+    if (sign.term >= before->named_term && before->named_term > seen->term) {
+        seen->term = before->named_term;
+        is_news = true;
+    }
+    if (sign.term > seen->named_term)
+        seen->named_term = sign.term;
+    if (!memory->cluster_id && sign.cluster_id) {
+        memory->cluster_id = sign.cluster_id;
+        is_news = true;
+    }
+    if (is_news)
+        write_soon(store);
+}
+
+bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_seen *before)
 {
     if (store->epoch.is_rolled_back)
         return true; /* known */
-    if (revision < seen_before) {
-        load_fail(store, E_UNREACHABLE, "its revision went back; everything is read again");
+    if (went_back(&store->epoch, sign, before)) {
+        load_fail(store, E_UNREACHABLE, "it is not as new as it was; everything is read again");
         return false;
     }
-    if (revision > store->epoch.seen_revision)
-        remember(store, revision);
+    learn(store, sign, before);
     return true;
 }
 
-static void halt(struct store_etcd *store, int64_t revision)
+/* By which of the signs it is known. */
+static void explain(const struct epoch_memory *memory, struct epoch_sign sign,
+                    const struct epoch_seen *before, struct strbuf *why)
+{
+    if (is_other_cluster(memory, sign))
+        strbuf_addf(why,
+                    "etcd's cluster id was %" PRIx64 " and is %" PRIx64
+                    ": its data were restored from a backup, or copied, into another cluster",
+                    memory->cluster_id, sign.cluster_id);
+    else if (sign.revision >= before->revision && sign.term < before->term)
+        strbuf_addf(why,
+                    "etcd's raft term went back from %" PRIu64 " to %" PRIu64
+                    ": it was restored from a backup",
+                    before->term, sign.term);
+    else
+        strbuf_addf(why,
+                    "etcd's revision went back from %" PRId64 " to %" PRId64
+                    ": it was restored from a backup",
+                    before->revision, sign.revision);
+}
+
+static void halt(struct store_etcd *store)
 {
     struct epoch_memory *memory = &store->epoch;
     memory->is_rolled_back = true;
     strbuf_reset(&memory->why);
-    strbuf_addf(&memory->why,
-                "etcd's revision went back from %" PRId64 " to %" PRId64
-                ": it was restored from a backup. Ticks since then may have run already; nothing "
-                "is claimed until someone runs `peal cluster advance-cursors`",
-                memory->seen_revision, revision);
+    explain(memory, store->loading_sign, &store->loading_seen, &memory->why);
+    strbuf_adds(&memory->why,
+                ". Ticks since then may have run already; nothing is claimed until someone runs"
+                " `peal cluster advance-cursors`");
     if (!store->mirror.halt)
         put_halt(store);
     flow_fail_waiting(store, E_ROLLED_BACK);
@@ -180,11 +247,14 @@ static void adopt(struct store_etcd *store, int64_t revision)
     memory->lineage = epoch->lineage;
     memory->generation = epoch->generation;
     memory->is_rolled_back = false;
-    if (is_other || revision > memory->seen_revision)
-        remember(store, revision);
+    if (is_other) {
+        memory->seen = store->loading_seen = (struct epoch_seen){.revision = revision};
+        memory->cluster_id = 0; /* the next answer says it */
+        write_soon(store);
+    }
 }
 
-void epoch_loaded(struct store_etcd *store, int64_t revision)
+void epoch_loaded(struct store_etcd *store)
 {
     struct epoch_memory *memory = &store->epoch;
     const struct epoch *epoch = &store->mirror.epoch;
@@ -192,10 +262,13 @@ void epoch_loaded(struct store_etcd *store, int64_t revision)
     if (!epoch->mod_revision)
         create_epoch(store);
     if (is_same && (epoch->generation < memory->generation ||
-                    (epoch->generation == memory->generation && revision < memory->seen_revision)))
-        halt(store, revision);
-    else
-        adopt(store, revision);
+                    (epoch->generation == memory->generation &&
+                     went_back(memory, store->loading_sign, &store->loading_seen)))) {
+        halt(store);
+        return;
+    }
+    adopt(store, store->loading_sign.revision);
+    learn(store, store->loading_sign, &store->loading_seen);
 }
 
 void epoch_feed_moved(struct store_etcd *store)
@@ -208,8 +281,10 @@ void epoch_feed_moved(struct store_etcd *store)
         if (mirror->epoch.generation > memory->generation || !memory->is_rolled_back)
             adopt(store, told);
     }
-    if (!memory->is_rolled_back && told > memory->seen_revision)
-        remember(store, told);
+    if (!memory->is_rolled_back && told > memory->seen.revision) {
+        memory->seen.revision = told;
+        write_soon(store);
+    }
     if (mirror->halt_revision == memory->halt_revision)
         return;
     memory->halt_revision = mirror->halt_revision;

@@ -9,6 +9,7 @@
 #ifndef PEAL_STORE_ETCD_FLOW_H
 #define PEAL_STORE_ETCD_FLOW_H
 
+#include "store_etcd_epoch.h"
 #include "store_etcd_keys.h"
 #include "store_etcd_plan.h"
 
@@ -50,10 +51,10 @@ struct batch {
     size_t count, inner_count, bytes;
     size_t width; /* of its widest plan */
     struct key_list written, compared;
-    int64_t seen_revision; /* by the store, when it was sent */
-    int64_t revision;      /* of the answer */
-    int64_t until_ms;      /* ANSWERED: when patience ends */
-    bool has_put;          /* of the writes, some are no deletes */
+    struct epoch_seen seen; /* by the store, when it was sent */
+    int64_t revision;       /* of the answer */
+    int64_t until_ms;       /* ANSWERED: when patience ends */
+    bool has_put;           /* of the writes, some are no deletes */
     bool has_written;
 };
 

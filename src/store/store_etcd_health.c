@@ -90,7 +90,7 @@ static void on_probe(void *context, const struct etcd_result *result)
         health_ail(store, result->status, result->message);
         return;
     }
-    if (!epoch_saw(store, result->revision, health->seen_revision)) {
+    if (!epoch_saw(store, epoch_sign(result), &health->seen)) {
         look_again(store);
         return;
     }
@@ -104,7 +104,7 @@ static void send_probe(struct store_etcd *store)
     struct health *health = &store->health;
     struct etcd_put put = {.key = etcd_text(health->probe_key), .value = etcd_text(store->node)};
     struct etcd_reply reply = {on_probe, store, 0};
-    health->seen_revision = store->epoch.seen_revision;
+    health->seen = store->epoch.seen;
     if (etcd_put(store->client, &put, &reply, &health->probe) != OK)
         look_again(store);
 }

@@ -22,7 +22,7 @@ struct health {
     struct strbuf why;
     char *probe_key;
     struct etcd_call *probe;
-    int64_t seen_revision;  /* when it was sent */
+    struct epoch_seen seen; /* when it was sent */
     int64_t probe_revision; /* taken, to be told by the watch; 0: none */
     int64_t heard_ms;       /* when the watch last told anything */
     int64_t restarted_ms;   /* when it was last started anew */
@@ -33,7 +33,9 @@ struct epoch_memory {
     char *path; /* NULL: only in memory */
     struct id lineage;
     int64_t generation;
-    int64_t seen_revision, written_revision;
+    struct epoch_seen seen;
+    uint64_t cluster_id;                   /* 0: not known yet */
+    bool is_written;                       /* all of that */
     int64_t epoch_revision, halt_revision; /* of the keys, when they were looked at */
     bool is_rolled_back;
     struct strbuf why;
@@ -58,7 +60,7 @@ struct check {
     bool is_under_way;
     struct etcd_list *list; /* NULL: all is read */
     int64_t revision;       /* of the list; 0: no page yet */
-    int64_t seen_revision;
+    struct epoch_seen seen; /* when it was asked for */
     struct mirror read;
     struct note *notes, **notes_end;
     size_t note_count;
@@ -78,9 +80,10 @@ struct store_etcd {
     bool is_closing;
 
     struct mirror mirror, loading;
-    int64_t loading_revision; /* 0: no page yet */
-    bool is_loaded;           /* the mirror is good */
-    bool was_loaded;          /* it has been, once */
+    struct epoch_seen loading_seen; /* when it was asked for */
+    struct epoch_sign loading_sign; /* of its first page; revision 0: none yet */
+    bool is_loaded;                 /* the mirror is good */
+    bool was_loaded;                /* it has been, once */
     struct etcd_list *list;
     struct etcd_watch *watch;
     struct loop_timer *reload_timer;
@@ -119,11 +122,14 @@ void health_feed_moved(struct store_etcd *store);
 
 MUST_CHECK enum status epoch_init(struct store_etcd *store, const char *path);
 void epoch_release(struct store_etcd *store);
-/* An answer to something that was asked when `seen_before` was the highest revision. False: it
- * went back, and everything is read again. */
-bool epoch_saw(struct store_etcd *store, int64_t revision, int64_t seen_before);
-/* The mirror is new, and of this revision. */
-void epoch_loaded(struct store_etcd *store, int64_t revision);
+/* What an answer says of the etcd that it comes from. Only of those that a quorum stands behind:
+ * writes, transactions, and reads that are not serializable. */
+struct epoch_sign epoch_sign(const struct etcd_result *result);
+/* An answer to something that was asked when `before` had been seen. False: it is not the etcd that
+ * it was, and everything is read again. */
+bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_seen *before);
+/* The mirror is new, and store->loading_sign came with it. */
+void epoch_loaded(struct store_etcd *store);
 void epoch_feed_moved(struct store_etcd *store);
 void epoch_tick(struct store_etcd *store); /* now and then: what could not be written */
 bool epoch_is_halted(const struct store_etcd *store);

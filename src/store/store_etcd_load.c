@@ -83,7 +83,7 @@ static enum status start_watch(struct store_etcd *store, int64_t revision)
 static void finish_load(struct store_etcd *store)
 {
     const struct mirror *before = store->was_loaded ? &store->mirror : NULL;
-    enum status st = start_watch(store, store->loading_revision + 1);
+    enum status st = start_watch(store, store->loading_sign.revision + 1);
     if (st != OK) {
         load_fail(store, st, "the watch could not be started");
         return;
@@ -103,7 +103,7 @@ static void finish_load(struct store_etcd *store)
     store->is_loaded = store->was_loaded = true;
     store->is_half_told = false;
     store->is_watch_broken = false;
-    epoch_loaded(store, store->loading_revision);
+    epoch_loaded(store);
     epoch_feed_moved(store);
     health_feed_moved(store);
     flow_feed_moved(store);
@@ -116,8 +116,8 @@ static void on_page(void *context, const struct etcd_result *result)
     enum status st = result->status;
     if (st != OK || !result->op.more)
         store->list = NULL;
-    if (st == OK && store->loading_revision == 0)
-        store->loading_revision = result->revision;
+    if (st == OK && store->loading_sign.revision == 0)
+        store->loading_sign = epoch_sign(result);
     for (size_t i = 0; st == OK && i < result->op.kv_count; i++)
         st = mirror_put(&store->loading, &result->op.kvs[i], NULL);
     if (st != OK) {
@@ -134,7 +134,8 @@ void load_start(void *context)
     struct store_etcd *store = context;
     struct etcd_range all = {.key = etcd_text(store->range), .prefix = true};
     struct etcd_reply reply = {on_page, store, PAGE_DEADLINE_MS};
-    store->loading_revision = 0;
+    store->loading_sign.revision = 0;
+    store->loading_seen = store->epoch.seen;
     enum status st = etcd_list(store->client, &all, &reply, &store->list);
     if (st != OK)
         load_fail(store, st, "the list could not be asked for");

@@ -54,13 +54,16 @@ hurt_restore() { # a snapshot of now takes the place of what comes after it
         kill_member "$i"
     done
 }
+# Under a token that it never had, as CLUSTER.md says: by it those know that it was restored who saw
+# nothing since the snapshot.
 mend_restore() {
-    local i all folder
+    local i all folder token
+    token=restored-$(now_ms)
     all=$(for i in "${members[@]}"; do echo "m$i=${etcd_peers[i]}"; done | paste -sd ,)
     for i in "${members[@]}"; do
         folder=$(mktemp -d "$scratch/etcd.XXXXXX")
         ETCDCTL_API=3 etcdctl snapshot restore "$scratch/snapshot" --data-dir "$folder/data" \
-            --name "m$i" --initial-cluster "$all" \
+            --name "m$i" --initial-cluster "$all" --initial-cluster-token "$token" \
             --initial-advertise-peer-urls "${etcd_peers[i]}" >/dev/null 2>&1
         ln -sfn "$folder/data" "$scratch/etcd-$i"
         start_member "$i"
@@ -70,13 +73,17 @@ mend_restore() {
     wait_for 30 go_on # the one help it needs
     is_back etcd
 }
+is_there() { # NODE: no other fault has made it go away
+    [ -z "${away_since[$1]:-}" ] && is_up "$1"
+}
 go_on() { # by any node that is there
-    on "${machines[RANDOM % 3]}" cluster advance-cursors --yes
+    local node=${machines[RANDOM % 3]}
+    is_there "$node" && on "$node" cluster advance-cursors --yes
 }
 is_halted() { # for all that are there
     local node
     for node in "${machines[@]}"; do
-        is_up "$node" || continue
+        is_there "$node" || continue
         on "$node" cluster status -o json | jq -e .store.halted || return
     done
 }

@@ -42,8 +42,7 @@ export PEAL_TEST_SECONDS=$((duration_s + 240))
 . "$here/faults_machine.sh"
 . "$here/changes.sh"
 
-# What each is done to: two at once are never done to the same, and nothing is done beside what is
-# done to all. A node that was away since before the backup can't know that etcd was restored.
+# What each is done to: two at once are never done to the same.
 declare -A does_to=(
     [kill_agent]=node [kill_spawner]=node [kill_both]=node [kill_machine]=node
     [freeze_claiming]=node [freeze_claimed]=node [freeze_begun]=node [freeze_running]=node
@@ -51,7 +50,7 @@ declare -A does_to=(
     [cut_off]=node [cut_in]=node [cut_out]=node [compact_while_cut]=node
     [loss]=node [latency]=node [narrow]=node
     [kill_etcd]=etcd [kill_etcd_leader]=etcd [move_etcd_leader]=etcd [cut_etcd_leader]=etcd
-    [no_quorum]=etcd [restore]=all
+    [no_quorum]=etcd [restore]=etcd
     [disk_full]=node [no_descriptors]=node [no_fork]=node
     [clock_ahead]=node [clock_back]=node [clock_skewed]=node [clock_off]=node
     [history_down]=history [history_hangs]=history [spool_full]=node)
@@ -141,10 +140,9 @@ choose() {
     [ ${#queue[@]} -gt 0 ] || refill
     picked=("${queue[0]}")
     queue=("${queue[@]:1}")
-    [ -z "$chosen" ] && [ $((RANDOM % 4)) -eq 0 ] && [ "${does_to[${picked[0]}]}" != all ] || return 0
+    [ -z "$chosen" ] && [ $((RANDOM % 4)) -eq 0 ] || return 0
     for i in "${!queue[@]}"; do
-        if [[ ${does_to[${queue[i]}]} != all &&
-            ${does_to[${queue[i]}]} != "${does_to[${picked[0]}]}" ]]; then
+        if [ "${does_to[${queue[i]}]}" != "${does_to[${picked[0]}]}" ]; then
             picked+=("${queue[i]}")
             queue=("${queue[@]:0:i}" "${queue[@]:i+1}")
             return

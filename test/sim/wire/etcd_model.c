@@ -196,7 +196,9 @@ Etcdpb__Header *model_header(const struct etcd_model *model, struct arena *arena
     Etcdpb__Header *header = arena_alloc(arena, sizeof(*header));
     etcdpb__header__init(header);
     header->revision = model->revision;
-    header->member_id = 1;
+    header->member_id = MODEL_MEMBER_ID;
+    header->cluster_id = MODEL_CLUSTER_ID;
+    header->raft_term = model->term;
     return header;
 }
 
@@ -453,7 +455,7 @@ struct model_end etcd_model_compact(struct etcd_model *model, int64_t revision)
 
 void etcd_model_init(struct etcd_model *model)
 {
-    *model = (struct etcd_model){.revision = 1};
+    *model = (struct etcd_model){.revision = 1, .term = 2};
 }
 
 static void release_keys(struct model_key **keys, size_t count)

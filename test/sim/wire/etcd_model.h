@@ -35,6 +35,7 @@ struct model_events;
 
 struct etcd_model {
     int64_t revision, compacted;
+    uint64_t term;           /* of its leader; whoever plays an election adds to it */
     struct model_key **keys; /* sorted */
     size_t key_count, key_room;
     struct model_key **dropped; /* without versions: kept until the end, as the log may have them */
@@ -54,6 +55,8 @@ struct model_end {
     int code;
     const char *message;
 };
+
+enum { MODEL_CLUSTER_ID = 7, MODEL_MEMBER_ID = 1 };
 
 void etcd_model_init(struct etcd_model *model);
 void etcd_model_release(struct etcd_model *model);

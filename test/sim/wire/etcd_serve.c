@@ -55,7 +55,7 @@ static void end_limbo(struct etcd_serve *serve)
     }
 }
 
-/* A new leader counts all leases anew. */
+/* A new leader, in a term of its own, counts all leases anew. */
 static void on_lead(struct task *task)
 {
     struct etcd_serve *serve =
@@ -66,6 +66,7 @@ static void on_lead(struct task *task)
             task_at(serve->stage, &serve->lead, serve->leader_from_ms);
         return;
     }
+    serve->model.term++;
     for (size_t i = 0; i < serve->model.lease_count; i++)
         serve_renew(serve, &serve->model.leases[i]);
     serve_set_expiry(serve);
@@ -144,7 +145,9 @@ Etcdpb__Header *serve_header(struct etcd_serve *serve, int64_t revision)
     Etcdpb__Header *header = arena_alloc(&serve->arena, sizeof(*header));
     etcdpb__header__init(header);
     header->revision = revision;
-    header->member_id = 1;
+    header->member_id = MODEL_MEMBER_ID;
+    header->cluster_id = MODEL_CLUSTER_ID;
+    header->raft_term = serve->model.term;
     return header;
 }
 
