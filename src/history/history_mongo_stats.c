@@ -1,25 +1,24 @@
-/* Statistics: a document for each job and hour with its cells, which appends add to. Adding is no
- * write that may be done twice, so that a document remembers of every writer which append of his
- * was added last; they come in order. */
+/* Statistics: a document for each job, hour and writer with its cells, which his appends add to. No
+ * two writers change the same document, so that none waits for another, and a server that reads a
+ * document, changes it and writes it back loses nothing. Adding is no write that may be done twice:
+ * a document remembers which append was added last; they come in order.
+ *
+ * Documents of earlier versions have all writers in one, and no writer in their _id. They are read
+ * like the others. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "history_mongo_internal.h"
 
-static void add_hour_id(bson_t *to, const struct stats_cell *cell)
-{
-    char uid[ID_TEXT + 1], id[ID_TEXT + 32];
-    id_format(&cell->job_uid, uid);
-    snprintf(id, sizeof(id), "%s-%lld", uid, (long long)cell->hour);
-    BSON_APPEND_UTF8(to, "_id", id);
-}
-
 /* Not found: it is added already, and the insert that follows meets the _id. */
-static void filter_hour(const struct mongo_link *link, const struct stats_cell *cell,
-                        const char *last, bson_t *to)
+static void filter_hour(const struct mongo_link *link, const struct stats_cell *cell, bson_t *to)
 {
-    add_hour_id(to, cell);
-    BCON_APPEND(to, last, "{", "$not", "{", "$gte", BCON_INT64(link->pending_seq), "}", "}");
+    char uid[ID_TEXT + 1], id[ID_TEXT + 64];
+    id_format(&cell->job_uid, uid);
+    snprintf(id, sizeof(id), "%s-%lld-%016llx", uid, (long long)cell->hour,
+             (unsigned long long)link->writer);
+    BSON_APPEND_UTF8(to, "_id", id);
+    BCON_APPEND(to, "last", "{", "$not", "{", "$gte", BCON_INT64(link->pending_seq), "}", "}");
 }
 
 /* "cells.STATE_BUCKET.FIELD" */
@@ -32,7 +31,7 @@ static void add_number(bson_t *to, const struct stats_cell *cell, const char *fi
 
 /* Of cells of one job and hour. */
 static void update_hour(const struct mongo_link *link, const struct stats_cell *cells, size_t count,
-                        const char *last, bson_t *to)
+                        bson_t *to)
 {
     bson_t part;
     BSON_APPEND_DOCUMENT_BEGIN(to, "$inc", &part);
@@ -51,7 +50,7 @@ static void update_hour(const struct mongo_link *link, const struct stats_cell *
     for (size_t i = 0; i < count; i++)
         add_number(&part, &cells[i], "max_ms", cells[i].max_ms);
     bson_append_document_end(to, &part);
-    BCON_APPEND(to, "$set", "{", last, BCON_INT64(link->pending_seq), "}");
+    BCON_APPEND(to, "$set", "{", "last", BCON_INT64(link->pending_seq), "}");
     BSON_APPEND_DOCUMENT_BEGIN(to, "$setOnInsert", &part);
     mongo_add_id(&part, "job_uid", &cells->job_uid);
     BSON_APPEND_INT64(&part, "hour", cells->hour);
@@ -68,47 +67,37 @@ static size_t same_hour(const struct stats_cell *cells, size_t count)
     return same;
 }
 
-/* Adds what is pending, to documents that are there or, with `upsert`, to new ones. */
-static enum status add_pending(struct mongo_link *link, bool upsert,
-                               void (*exists)(void *context, size_t place), void *context)
+/* An insert that met the _id: it is added already. */
+static void ignore_existing(void *context, size_t place)
+{
+    (void)context;
+    (void)place;
+}
+
+static enum status add_pending(struct mongo_link *link)
 {
     const struct stats_changes *pending = &link->pending;
     bson_t opts = BSON_INITIALIZER;
     bson_error_t error;
-    char last[32];
-    snprintf(last, sizeof(last), "last.%016llx", (unsigned long long)link->writer);
-    BSON_APPEND_BOOL(&opts, "upsert", upsert);
+    BSON_APPEND_BOOL(&opts, "upsert", true);
     mongoc_bulk_operation_t *bulk = mongo_bulk(link, MONGO_STATS);
     for (size_t i = 0, count; i < pending->count; i += count) {
         const struct stats_cell *cells = &pending->cells[i];
         bson_t filter = BSON_INITIALIZER, update = BSON_INITIALIZER;
         count = same_hour(cells, pending->count - i);
-        filter_hour(link, cells, last, &filter);
-        update_hour(link, cells, count, last, &update);
+        filter_hour(link, cells, &filter);
+        update_hour(link, cells, count, &update);
         mongoc_bulk_operation_update_one_with_opts(bulk, &filter, &update, &opts, &error);
         bson_destroy(&filter);
         bson_destroy(&update);
     }
     bson_destroy(&opts);
-    return mongo_bulk_do(link, bulk, exists, context);
+    return mongo_bulk_do(link, bulk, ignore_existing, NULL);
 }
 
-static void note_existing(void *context, size_t place)
-{
-    (void)place;
-    *(bool *)context = true;
-}
-
-/* An insert that met the _id: either it is added already, or another writer has just made the
- * document. The second time tells: what is added is not found. */
 enum status mongo_stats_settle(struct mongo_link *link)
 {
-    bool again = false;
-    if (!link->pending.count)
-        return OK;
-    enum status st = add_pending(link, true, note_existing, &again);
-    if (st == OK && again)
-        st = add_pending(link, false, NULL, NULL);
+    enum status st = link->pending.count ? add_pending(link) : OK;
     if (st == OK)
         link->pending.count = 0;
     return st;
@@ -139,18 +128,55 @@ static bool load_cell(const bson_iter_t *iter, int64_t hour, struct stats_cell *
     return true;
 }
 
-static enum status add_hour(const bson_t *document, struct history_stats *answer)
+/* The cells of a document, to those of the same hour that other writers have. */
+static enum status gather(const bson_t *document, int64_t hour, struct stats_changes *to)
 {
     bson_iter_t iter, cells;
     struct stats_cell cell;
-    int64_t hour = mongo_get_int(document, "hour");
     enum status st = OK;
     if (!bson_iter_init_find(&iter, document, "cells") || !bson_iter_recurse(&iter, &cells))
         return OK;
     while (st == OK && bson_iter_next(&cells)) {
-        if (load_cell(&cells, hour, &cell))
-            st = stats_answer_add(answer, &cell);
+        if (!load_cell(&cells, hour, &cell))
+            continue;
+        st = stats_changes_reserve(to, 1);
+        if (st == OK)
+            to->cells[to->count++] = cell;
     }
+    return st;
+}
+
+/* What one writer recorded another may have taken away: the sum counts. */
+static enum status answer_hour(struct stats_changes *hour, struct history_stats *answer)
+{
+    enum status st = OK;
+    stats_changes_merge(hour);
+    for (size_t i = 0; i < hour->count && st == OK; i++)
+        st = stats_answer_add(answer, &hour->cells[i]);
+    hour->count = 0;
+    return st;
+}
+
+/* Documents in the order of hours. */
+static enum status answer_all(struct mongo_cursor *cursor, struct history_stats *answer)
+{
+    struct stats_changes cells = {0};
+    const bson_t *document;
+    int64_t hour = 0;
+    enum status st;
+    while ((st = mongo_next(cursor, &document)) == OK) {
+        int64_t next_hour = mongo_get_int(document, "hour");
+        if (next_hour != hour)
+            st = answer_hour(&cells, answer);
+        hour = next_hour;
+        if (st == OK)
+            st = gather(document, hour, &cells);
+        if (st != OK)
+            break;
+    }
+    if (st == E_NOT_FOUND)
+        st = answer_hour(&cells, answer);
+    stats_changes_release(&cells);
     return st;
 }
 
@@ -158,7 +184,6 @@ enum status mongo_stats_read(struct mongo_link *link, struct history_stats *stat
 {
     struct history_stats answer = *stats;
     struct mongo_cursor cursor;
-    const bson_t *document;
     int64_t from, to;
     answer.rows = NULL;
     answer.count = 0;
@@ -170,19 +195,13 @@ enum status mongo_stats_read(struct mongo_link *link, struct history_stats *stat
     BCON_APPEND(&filter, "hour", "{", "$gte", BCON_INT64(from), "$lt", BCON_INT64(to), "}");
     bson_t *opts = mongo_opts("hour", 1, 0);
     mongo_find(link, MONGO_STATS, &filter, opts, &cursor);
-    enum status st;
-    while ((st = mongo_next(&cursor, &document)) == OK) {
-        st = add_hour(document, &answer);
-        if (st != OK)
-            break;
-    }
+    enum status st = answer_all(&cursor, &answer);
     mongo_cursor_release(&cursor);
     bson_destroy(&filter);
     bson_destroy(opts);
-    if (st != E_NOT_FOUND) {
+    if (st == OK)
+        *stats = answer;
+    else
         history_stats_release(&answer);
-        return st;
-    }
-    *stats = answer;
-    return OK;
+    return st;
 }
