@@ -43,18 +43,25 @@ static void print_nodes(const json_t *nodes)
     fputs("\n", stdout);
 }
 
+/* `name` says which one it is; the history has none. */
+static void print_health(const char *label, const char *name, const json_t *health)
+{
+    bool is_ok = json_is_true(json_object_get(health, "ok"));
+    printf("%-8s %s%s%s\n", label, name, *name ? ", " : "", is_ok ? "well" : "not well");
+    if (!is_ok)
+        printf("%-8s %s\n", "", answer_text(health, "detail"));
+}
+
 static void print_status(const json_t *cluster)
 {
     const json_t *store = json_object_get(cluster, "store");
     const char *leader = answer_text(cluster, "leader");
-    bool is_ok = json_is_true(json_object_get(store, "ok"));
-    printf("%-8s %s, %s\n", "store", answer_text(store, "url"), is_ok ? "well" : "not well");
-    if (!is_ok)
-        printf("%-8s %s\n", "", answer_text(store, "detail"));
+    print_health("store", answer_text(store, "url"), store);
     if (json_is_true(json_object_get(store, "halted")))
         printf("%-8s nothing is started; when all is as it should be: peal cluster "
                "advance-cursors\n",
                "halted");
+    print_health("history", "", json_object_get(cluster, "history"));
     printf("%-8s %s%s\n", "node", answer_text(cluster, "node"),
            json_is_true(json_object_get(cluster, "leads")) ? ", leads" : "");
     printf("%-8s %s\n", "leader", *leader ? leader : "nobody just now");
@@ -192,7 +199,8 @@ const struct command cmd_cluster = {
         "       peal cluster advance-cursors [--yes]\n"
         "       peal cluster import --from DIR --store URL [--config FILE]\n"
         "\n"
-        "status: the store, who leads, how the nodes are. Exit status 5: the store is not well.\n"
+        "status: the store, the history, who leads, how the nodes are. Exit status 5: the store\n"
+        "is not well.\n"
         "\n"
         "advance-cursors: a restored store does not know what has run since the backup, so\n"
         "nothing is started until somebody says so. Open runs end as lost, every job goes on\n"

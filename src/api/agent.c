@@ -2,6 +2,7 @@
 
 #include "encode.h"
 #include "handlers.h"
+#include "health.h"
 #include "note.h"
 #include "server.h"
 #include "visible.h"
@@ -13,30 +14,14 @@ static const char *state_of(const struct engine *engine)
     return engine_is_loaded(engine) ? "running" : "loading";
 }
 
-/* Takes *why over. `url` NULL: it has none. */
-static json_t *encode_health(enum status st, struct strbuf *why, const char *url)
-{
-    json_t *detail = st == OK      ? json_null()
-                     : why->length ? json_words(why->text)
-                                   : json_string(status_text(st));
-    strbuf_release(why);
-    return json_pack("{s:b, s:o, s:s*}", "ok", st == OK, "detail", detail, "url", url);
-}
-
 static json_t *store_state(const struct api *api)
 {
-    struct strbuf why;
-    strbuf_init(&why);
-    enum status st = store_health(api->ports.store, &why);
-    return encode_health(st, &why, api->store_url);
-}
-
-static json_t *history_state(const struct api *api)
-{
-    struct strbuf why;
-    strbuf_init(&why);
-    enum status st = history_health(api->ports.history, &why);
-    return encode_health(st, &why, NULL);
+    json_t *state = encode_store_health(api);
+    if (state && json_object_set_new(state, "url", json_words(api->store_url)) != 0) {
+        json_decref(state);
+        return NULL;
+    }
+    return state;
 }
 
 static bool count_job(void *context, const struct catalog_job *job)
@@ -78,7 +63,7 @@ void get_agent(struct call *call)
                          (int)getpid(), "state", state_of(engine), "started_at",
                          json_time(api->started_ms), "data", json_words(api->data_dir), "timezone",
                          json_words(api->default_tz), "jobs", jobs, "running", running, "store",
-                         store_state(api), "history", history_state(api), "nodes",
+                         store_state(api), "history", encode_history_health(api), "nodes",
                          (json_int_t)peers->by_name.count, "leader",
                          json_words_or_null(peers->leader)));
 }

@@ -3,6 +3,7 @@
 
 #include "encode.h"
 #include "handlers.h"
+#include "health.h"
 #include "nodes.h"
 #include "note.h"
 #include "server.h"
@@ -76,19 +77,15 @@ static json_t *encode_store(const struct api *api)
 {
     struct strbuf why;
     strbuf_init(&why);
-    enum status st = store_health(api->ports.store, &why);
-    json_t *value = encode_url(api->store_url);
-    json_t *health =
-        json_pack("{s:b, s:b, s:o}", "ok", st == OK, "halted", st == E_ROLLED_BACK, "detail",
-                  st == OK     ? json_null()
-                  : why.length ? json_words(why.text)
-                               : json_string(status_text(st)));
-    if (!value || !health || json_object_update(value, health) != 0) {
+    bool is_halted = health_of_store(api, &why) == E_ROLLED_BACK;
+    strbuf_release(&why);
+    json_t *value = encode_url(api->store_url), *health = encode_store_health(api);
+    if (!value || !health || json_object_update(value, health) != 0 ||
+        json_object_set_new(value, "halted", json_boolean(is_halted)) != 0) {
         json_decref(value);
         value = NULL;
     }
     json_decref(health);
-    strbuf_release(&why);
     return value;
 }
 
@@ -100,11 +97,11 @@ void get_cluster(struct call *call)
     size_t open_runs = 0;
     engine_each_open_run(engine, count_open, &open_runs);
     call_reply(call, 200,
-               json_pack("{s:o, s:o, s:o, s:b, s:o, s:I, s:b, s:I, s:I}", "store",
-                         encode_store(api), "node", json_words(api->node), "leader",
-                         json_words_or_null(peers->leader), "leads", engine_leads(engine), "nodes",
-                         count_nodes(peers), "skew_ms", (json_int_t)peers->skew_ms, "clock_ok",
-                         !peers->is_skewed, "jobs",
+               json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:I, s:b, s:I, s:I}", "store",
+                         encode_store(api), "history", encode_history_health(api), "node",
+                         json_words(api->node), "leader", json_words_or_null(peers->leader),
+                         "leads", engine_leads(engine), "nodes", count_nodes(peers), "skew_ms",
+                         (json_int_t)peers->skew_ms, "clock_ok", !peers->is_skewed, "jobs",
                          (json_int_t)catalog_count(engine_catalog(engine)), "open_runs",
                          (json_int_t)open_runs));
 }

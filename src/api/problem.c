@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "encode.h"
+#include "health.h"
 #include "hint.h"
 #include "job_codec.h"
 #include "server.h"
@@ -123,8 +124,7 @@ void call_fail_store(struct call *call, enum status st)
 {
     struct strbuf why;
     strbuf_init(&why);
-    if (store_health(call->api->ports.store, &why) == OK)
-        strbuf_reset(&why);
+    (void)health_of_store(call->api, &why);
     if (st == E_NOMEM)
         call_fail(call, 500, "out of memory");
     else if (st == E_UNKNOWN)
@@ -139,8 +139,7 @@ void call_fail_history(struct call *call, enum status st)
 {
     struct strbuf why;
     strbuf_init(&why);
-    if (history_health(call->api->ports.history, &why) == OK)
-        strbuf_reset(&why);
+    (void)health_of_history(call->api, &why);
     if (st == E_NOMEM)
         call_fail(call, 500, "out of memory");
     else

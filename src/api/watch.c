@@ -5,6 +5,7 @@
 #include "encode.h"
 #include "events.h"
 #include "handlers.h"
+#include "health.h"
 #include "input.h"
 #include "server.h"
 #include "visible.h"
@@ -128,8 +129,8 @@ static void print_jobs(const struct call *call, struct strbuf *out)
 
 static bool is_well(const struct api *api, struct strbuf *why, bool *ret_store, bool *ret_history)
 {
-    *ret_store = store_health(api->ports.store, why) == OK;
-    *ret_history = history_health(api->ports.history, why) == OK;
+    *ret_store = health_of_store(api, why) == OK;
+    *ret_history = health_of_history(api, why) == OK;
     return *ret_store && *ret_history;
 }
 

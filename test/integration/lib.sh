@@ -170,13 +170,14 @@ free_ports() {
     done
 }
 
-# Asks again until the command succeeds; 20 seconds are enough for anything here.
+# Asks again until the command succeeds; 20 seconds are enough for nearly anything here.
+patience=20
 wait_until() { # COMMAND...
-    local deadline=$((SECONDS + 20))
+    local deadline=$((SECONDS + patience))
     until "$@" >/dev/null 2>&1; do
         if [ $SECONDS -ge $deadline ]; then
             ran="$*"
-            mismatch 'did not happen within 20 seconds'
+            mismatch "did not happen within $patience seconds"
             return
         fi
         read -r -t 0.05 <> <(:) # a pause, not a wait for anything

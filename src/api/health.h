@@ -1,0 +1,18 @@
+/* How the store and the history are, in the same words wherever they are told: GET /agent,
+ * GET /cluster, GET /readyz, and so peal state, peal cluster status and peal doctor. */
+#ifndef PEAL_API_HEALTH_H
+#define PEAL_API_HEALTH_H
+
+#include <jansson.h>
+
+#include "server.h"
+
+/* Unless OK, adds what is wrong to *why: never nothing, and apart from what is there already. */
+enum status health_of_store(const struct api *api, struct strbuf *why);
+enum status health_of_history(const struct api *api, struct strbuf *why);
+
+/* {"ok", "detail"}; a new value, NULL without memory. */
+json_t *encode_store_health(const struct api *api);
+json_t *encode_history_health(const struct api *api);
+
+#endif
