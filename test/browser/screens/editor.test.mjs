@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { until } from "../support/world.mjs";
+import { useWorld } from "../support/use_world.mjs";
+
+const holder = useWorld();
+
+async function review(page) {
+    await page.getByRole("button", { name: "Review and save" }).click();
+    return page.getByRole("dialog");
+}
+
+describe("the editor", () => {
+    test("explains a schedule while it is typed, and shows where it is wrong", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/new");
+        await page.getByLabel("Schedule", { exact: true }).fill("*/5 25 * * MON");
+        await page.getByText("hour 25 is out of range").waitFor();
+        expect(await page.locator(".caret").innerText()).toBe("    ^");
+        await page.getByLabel("Schedule", { exact: true }).fill("30 2 * * *");
+        await page.getByLabel("Time zone", { exact: true }).fill("America/New_York");
+        await page.getByText("At 02:30 every day").waitFor();
+        await page.getByText("does not exist on").waitFor();
+        await until("ten times", async () => (await page.locator(".fires-next tbody tr").count()) === 10);
+        expect(await page.locator(".fires-next tbody tr").first().innerText()).toMatch(/02:30:00 -0[45]:00[\s\S]*CET|CEST[\s\S]*UTC/);
+        await page.context().close();
+    });
+
+    test("makes a job, after a look at it", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/new");
+        await page.getByLabel("Name", { exact: true }).fill("made/here");
+        await page.getByLabel("Program and arguments").fill("/bin/echo 'hello world'");
+        await page.getByLabel("Schedule", { exact: true }).fill("@daily");
+        const dialog = await review(page);
+        expect(await dialog.locator("pre").innerText()).toContain("hello world");
+        expect((await world.agent.api("GET", "/jobs/made%2Fhere")).status).toBe(404);
+        await dialog.getByRole("button", { name: "Save" }).click();
+        await page.getByRole("heading", { name: "made/here" }).waitFor();
+        const made = (await world.agent.api("GET", "/jobs/made%2Fhere")).body;
+        expect([made.command, made.timezone]).toEqual([["/bin/echo", "hello world"], "Europe/Berlin"]);
+        await page.context().close();
+    });
+
+    test("shows what the server does not take at its field", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/billing%2Fclose-day/edit");
+        await page.getByText("When things overlap, or go wrong").click();
+        await page.getByLabel("Timeout", { exact: true }).fill("soon");
+        await page.getByRole("button", { name: "Review and save" }).click();
+        await page.locator(".field", { has: page.locator("#f-timeout") }).locator(".mistakes p").waitFor();
+        expect(await page.locator("#f-timeout").getAttribute("aria-invalid")).toBe("true");
+        await page.context().close();
+    });
+
+    test("keeps form and text in step", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/billing%2Fclose-day/edit");
+        await page.getByLabel("Schedule", { exact: true }).fill("@weekly");
+        await page.getByText("JSON", { exact: true }).click();
+        const text = page.getByLabel("The definition as JSON");
+        const definition = JSON.parse(await text.inputValue());
+        expect(definition.schedule).toBe("@weekly");
+        await text.fill("{");
+        expect(await page.getByRole("button", { name: "Review and save" }).isDisabled()).toBe(true);
+        await text.fill(JSON.stringify({ ...definition, command: ["/bin/true", "a b"] }));
+        await page.getByText("Form", { exact: true }).click();
+        expect(await page.getByLabel("Program and arguments").inputValue()).toBe("/bin/true 'a b'");
+        await page.context().close();
+    });
+
+    test("lets two who edit the same job choose field by field", async () => {
+        const { world } = holder;
+        const job = { schedule: "@daily", timezone: "UTC", command: ["true"], owner: "one@example.org", timeout: "1h" };
+        await world.agent.api("PUT", "/jobs/shared", job);
+        const page = await world.page();
+        await page.goto("/#/jobs/shared/edit");
+        await page.getByLabel("Schedule", { exact: true }).fill("@hourly");
+        await world.agent.api("PATCH", "/jobs/shared", { schedule: "@weekly", owner: "two@example.org" });
+        const dialog = await review(page);
+        await dialog.getByText("both changed it").waitFor();
+        expect(await dialog.locator(".conflict").count()).toBe(2);
+        await dialog.getByRole("button", { name: "Take these over" }).click();
+        await (await review(page)).getByRole("button", { name: "Save" }).click();
+        await page.getByRole("heading", { name: "shared", exact: true }).waitFor();
+        const saved = (await world.agent.api("GET", "/jobs/shared")).body;
+        expect([saved.schedule, saved.owner]).toEqual(["@hourly", "two@example.org"]);
+        await page.context().close();
+    });
+
+    test("says that a name is taken", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/new");
+        await page.getByLabel("Name", { exact: true }).fill("flaky");
+        await page.getByLabel("Program and arguments").fill("true");
+        await page.getByLabel("Schedule", { exact: true }).fill("@daily");
+        await page.getByRole("button", { name: "Review and save" }).click();
+        await page.getByRole("link", { name: "Edit that one" }).waitFor();
+        await page.context().close();
+    });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import {
+    arePairs,
+    compare,
+    formatPairs,
+    joinWords,
+    merge,
+    parsePairs,
+    readAt,
+    same,
+    schedulesOf,
+    splitWords,
+    withSchedules,
+    writeAt,
+} from "@console/screens/editor/draft";
+import { valueOf } from "@console/screens/editor/fields";
+import { diffLines, nearChanges } from "@console/ui/line_diff";
+
+describe("a command", () => {
+    test.each([
+        ["/bin/echo  a b", ["/bin/echo", "a", "b"]],
+        ["echo 'a b' \"c d\"", ["echo", "a b", "c d"]],
+        ["echo a\\ b ''", ["echo", "a b", ""]],
+        ['echo "a \\" b" \\\\', ["echo", 'a " b', "\\"]],
+        ["echo it'\\''s", ["echo", "it\\s"]],
+        ["echo 'still open", ["echo", "still open"]],
+        ["   ", []],
+    ])("%s", (text, words) => expect(splitWords(text)).toEqual(words));
+
+    test("is the same after it was shown", () => {
+        const words = ["/bin/x", "a b", "", "it's", '"', "$HOME", "--n=1", "\\"];
+        expect(splitWords(joinWords(words))).toEqual(words);
+    });
+});
+
+describe("parts of a definition", () => {
+    test("are read in the short form and in the long one", () => {
+        expect(readAt({ overlap: "queue" }, ["overlap", "policy"])).toBe("queue");
+        expect(readAt({ overlap: { policy: "queue", queue: 3 } }, ["overlap", "queue"])).toBe(3);
+        expect(readAt({}, ["limits", "memory"])).toBeUndefined();
+    });
+
+    test.each([
+        [{ overlap: "queue" }, "overlap.queue", 3, { overlap: { policy: "queue", queue: 3 } }],
+        [{ overlap: { policy: "queue", queue: 3 } }, "overlap.queue", undefined, { overlap: "queue" }],
+        [{ overlap: "queue" }, "overlap.policy", undefined, {}],
+        [{ limits: { nice: 1 } }, "limits.nice", undefined, {}],
+        [{}, "limits.memory", "2GiB", { limits: { memory: "2GiB" } }],
+        [{ a: 1 }, "timeout", "2h", { a: 1, timeout: "2h" }],
+    ])("%j: %s = %j", (draft, path, value, after) => expect(writeAt(draft, path.split("."), value)).toEqual(after));
+
+    test("one schedule is `schedule`, several are `schedules`", () => {
+        expect(withSchedules({ schedule: "a" }, ["a", "b"])).toEqual({ schedules: ["a", "b"] });
+        expect(withSchedules({ schedules: ["a", "b"] }, ["b"])).toEqual({ schedule: "b" });
+        expect(schedulesOf({})).toEqual([""]);
+    });
+
+    test("pairs", () => {
+        expect(parsePairs("A=1\n\n B = x=y\nC")).toEqual({ A: "1", B: " x=y", C: "" });
+        expect(parsePairs(" \n")).toBeUndefined();
+        expect(formatPairs({ A: 1, B: "x" })).toBe("A=1\nB=x");
+        expect([arePairs({ A: "x" }), arePairs({ A: "x\ny" })]).toEqual([true, false]);
+    });
+
+    test.each([
+        ["number", "12", 12],
+        ["number", "2GiB", "2GiB"],
+        ["text", "12", "12"],
+        ["text", "", undefined],
+    ] as const)("%s %s", (kind, text, value) => expect(valueOf(kind, text)).toBe(value));
+
+    test("maps are the same in any order, lists are not", () => {
+        expect(same({ a: 1, b: [1, 2] }, { b: [1, 2], a: 1 })).toBe(true);
+        expect(same([1, 2], [2, 1])).toBe(false);
+        expect(same({ a: undefined }, {})).toBe(false);
+    });
+});
+
+describe("two who edit", () => {
+    const base = { name: "x", schedule: "@daily", command: ["a"], timeout: "1h", owner: "me" };
+    const mine = { name: "x", schedule: "@hourly", command: ["a"], timeout: "2h", owner: "me" };
+    const theirs = { name: "x", schedules: ["@weekly"], command: ["b"], timeout: "2h", owner: "me" };
+
+    test("are told apart by field", () => {
+        expect(compare(base, mine, theirs).map((row) => [row.field, row.side, row.both])).toEqual([
+            ["schedule schedules", "mine", true],
+            ["command shell", "theirs", false],
+        ]);
+    });
+
+    test("are merged as chosen; what belongs together stays together", () => {
+        const chosen = new Set(["schedule schedules"]);
+        expect(merge(mine, theirs, chosen)).toEqual({ name: "x", schedule: "@hourly", command: ["b"], timeout: "2h", owner: "me" });
+        expect(merge(mine, theirs, new Set())).toEqual(theirs);
+    });
+});
+
+describe("lines", () => {
+    test("that differ are told, with what is around them", () => {
+        const before = ["1", "2", "3", "4", "5", "6"];
+        const after = ["1", "2", "3", "4", "five", "6", "7"];
+        const lines = nearChanges(diffLines(before, after), 1);
+        expect(lines.map((line) => `${line.kind[0]} ${line.text}`)).toEqual(["g …", "s 4", "r 5", "a five", "s 6", "a 7"]);
+    });
+
+    test("of nothing are all new", () => {
+        expect(diffLines([], ["a"])).toEqual([{ kind: "added", text: "a" }]);
+    });
+});

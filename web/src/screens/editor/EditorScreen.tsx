@@ -1,0 +1,242 @@
+// Makes a job, or changes one: as a form or as text, with a look at the difference before it is saved.
+import { useEffect, useState } from "preact/hooks";
+import { api, jobPath, Problem } from "../../api/client";
+import { definitionOf } from "../../api/definition";
+import { onLive } from "../../api/live";
+import type { Job } from "../../api/types";
+import { go, href, hrefs } from "../../app/router";
+import { localZone } from "../../app/preferences";
+import type { ScreenProps } from "../../app/screens";
+import { may } from "../../app/session";
+import { toastDone, toastProblem } from "../../app/toasts";
+import { Icon } from "../../ui/icons";
+import { Button, Failure, Head, Panel } from "../../ui/parts";
+import { useResource } from "../../ui/resource";
+import { ConflictDialog, Review } from "./Dialogs";
+import { same, type Draft } from "./draft";
+import { Form } from "./Form";
+import type { FormProps, Mistake } from "./Field";
+import { t } from "./words";
+import "./editor.css";
+
+function fresh(): Draft {
+    return { name: "", schedule: "", timezone: localZone, command: [] };
+}
+
+function TextForm({ draft, onChange, disabled, onState }: { draft: Draft; onChange: (draft: Draft) => void; disabled: boolean; onState: (ok: boolean) => void }) {
+    const [text, setText] = useState(() => JSON.stringify(draft, null, 2));
+    const [wrong, setWrong] = useState<string | null>(null);
+    useEffect(() => () => onState(true), []);
+    const type = (typed: string): void => {
+        setText(typed);
+        let problem: string | null = null;
+        try {
+            const value: unknown = JSON.parse(typed);
+            if (typeof value !== "object" || value === null || Array.isArray(value)) problem = t("text.map");
+            else onChange(value as Draft);
+        } catch (error) {
+            problem = t("text.wrong", { text: (error as Error).message });
+        }
+        setWrong(problem);
+        onState(!problem);
+    };
+    return (
+        <Panel>
+            <div class="panel-body text-form">
+                <textarea
+                    class="mono"
+                    aria-label={t("text.label")}
+                    aria-invalid={!!wrong}
+                    rows={Math.max(18, text.split("\n").length + 1)}
+                    spellcheck={false}
+                    disabled={disabled}
+                    value={text}
+                    onInput={(event) => type(event.currentTarget.value)}
+                />
+                <p class="mistakes" role="status">
+                    {wrong}
+                </p>
+            </div>
+        </Panel>
+    );
+}
+
+function Wrong({ items }: { items: Mistake[] }) {
+    return (
+        <div class="failure" role="alert">
+            <Icon name="warning" />
+            <div>
+                <p>{t("wrong", { n: items.length })}</p>
+                <ul class="wrong-list">
+                    {items.map((item) => (
+                        <li key={item.pointer + item.message}>
+                            {item.message} {item.hint}
+                        </li>
+                    ))}
+                </ul>
+            </div>
+        </div>
+    );
+}
+
+function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
+    const [base, setBase] = useState<Draft>(() => (job ? definitionOf(job) : fresh()));
+    const [revision, setRevision] = useState(job?.revision ?? 0);
+    const [draft, setDraft] = useState<Draft>(base);
+    const [mode, setMode] = useState<"form" | "text">("form");
+    const [isText, setIsText] = useState(true); // what is typed is JSON
+    const [problem, setProblem] = useState<Problem | null>(null);
+    const [reviewed, setReviewed] = useState<Draft | null>(null);
+    const [theirs, setTheirs] = useState<Job | null>(null);
+    const [isOld, setIsOld] = useState(false);
+    const [busy, setBusy] = useState(false);
+    const name = String(isNew ? (draft["name"] ?? "") : job?.name);
+    const canEdit = may("edit");
+    const isChanged = !same(base, draft);
+    const isTaken = isNew && problem?.status === 412;
+
+    useEffect(
+        () => onLive("job", (event) => setIsOld((old) => old || (!isNew && event.job === name && event.revision > revision))),
+        [name, revision],
+    );
+    useEffect(() => {
+        const ask = (event: BeforeUnloadEvent): void => {
+            if (isChanged) event.preventDefault();
+        };
+        window.addEventListener("beforeunload", ask);
+        return () => window.removeEventListener("beforeunload", ask);
+    }, [isChanged]);
+
+    const showConflict = async (): Promise<void> => {
+        setReviewed(null);
+        setTheirs(await api.get<Job>(jobPath(name)));
+    };
+    // Puts it, or asks what would be put. Someone else's save is a conflict, not a failure.
+    const put = async <T,>(dryRun: boolean): Promise<T | null> => {
+        setBusy(true);
+        setProblem(null);
+        try {
+            const headers: Record<string, string> = isNew ? { "If-None-Match": "*" } : { "If-Match": `"${revision}"` };
+            return await api.put<T>(jobPath(name || "-"), draft, { headers, query: dryRun ? { dry_run: true } : {} });
+        } catch (error) {
+            setReviewed(null);
+            if (!(error instanceof Problem)) toastProblem(error);
+            else if (error.status === 412 && !isNew) await showConflict().catch(toastProblem);
+            else setProblem(error);
+            return null;
+        } finally {
+            setBusy(false);
+        }
+    };
+    const review = async (): Promise<void> => {
+        const answer = await put<Job>(true);
+        if (answer) setReviewed(definitionOf(answer));
+    };
+    const save = async (): Promise<void> => {
+        const saved = await put<Job>(false);
+        if (!saved) return;
+        setBase(draft);
+        toastDone(t("saved", { name }));
+        go(hrefs.job(name));
+    };
+    const takeOver = (merged: Draft): void => {
+        if (!theirs) return;
+        setBase(definitionOf(theirs));
+        setRevision(theirs.revision);
+        setDraft(merged);
+        setTheirs(null);
+        setIsOld(false);
+    };
+    const mistakes: Mistake[] = isTaken
+        ? [{ pointer: "/name", line: 0, column: 0, message: t("taken") }]
+        : (problem?.errors ?? []).map((item) => item as Mistake);
+    const form: FormProps = { draft, mistakes, onChange: setDraft };
+    return (
+        <form
+            class="editor"
+            onSubmit={(event) => {
+                event.preventDefault();
+                if (canEdit && isText) void review();
+            }}
+        >
+            <Head
+                above={
+                    <>
+                        <a href="#/jobs">{t("jobs")}</a>
+                        <Icon name="chevron" />
+                        {!isNew && (
+                            <>
+                                <a href={hrefs.job(name)}>{name}</a>
+                                <Icon name="chevron" />
+                            </>
+                        )}
+                    </>
+                }
+                title={isNew ? t("title.new") : t("title", { name })}
+            >
+                <div class="segments" role="radiogroup" aria-label={t("mode")}>
+                    {(["form", "text"] as const).map((item) => (
+                        <label key={item}>
+                            <input type="radio" name="mode" checked={mode === item} onChange={() => setMode(item)} />
+                            <span>{t(`mode.${item}`)}</span>
+                        </label>
+                    ))}
+                </div>
+                {canEdit && (
+                    <button class="button primary" disabled={busy || !isText}>
+                        <Icon name="check" />
+                        {t("review")}
+                    </button>
+                )}
+            </Head>
+            {!canEdit && <p class="note">{t("no.right")}</p>}
+            {isOld && !theirs && (
+                <p class="note warn changed">
+                    {t("changed")}
+                    <Button small onClick={() => void showConflict().catch(toastProblem)}>
+                        {t("changed.look")}
+                    </Button>
+                </p>
+            )}
+            {isTaken && (
+                <p class="note bad changed">
+                    {t("taken")} <a href={href(`/jobs/${encodeURIComponent(name)}/edit`)}>{t("taken.open")}</a>
+                </p>
+            )}
+            {problem && !isTaken && (mistakes.length ? <Wrong items={mistakes} /> : <Failure problem={problem} />)}
+            {mode === "form" ? (
+                <Form form={form} isNew={isNew} canEdit={canEdit} />
+            ) : (
+                <TextForm draft={draft} onChange={setDraft} disabled={!canEdit} onState={setIsText} />
+            )}
+            {reviewed && (
+                <Review
+                    before={isNew ? null : base}
+                    after={reviewed}
+                    busy={busy}
+                    onSave={() => void save()}
+                    onClose={() => setReviewed(null)}
+                />
+            )}
+            {theirs && (
+                <ConflictDialog
+                    base={base}
+                    mine={draft}
+                    theirs={definitionOf(theirs)}
+                    onTake={takeOver}
+                    onClose={() => setTheirs(null)}
+                />
+            )}
+        </form>
+    );
+}
+
+export default function EditorScreen({ params }: ScreenProps) {
+    const name = params["name"];
+    const job = useResource<Job | null>(`edit ${name ?? ""}`, async (signal) =>
+        name === undefined ? null : api.get<Job>(jobPath(name), {}, signal),
+    );
+    if (job.problem) return <Failure problem={job.problem} onRetry={job.reload} />;
+    if (job.loading) return null;
+    return <Editor key={name ?? "+"} job={job.data} isNew={name === undefined} />;
+}

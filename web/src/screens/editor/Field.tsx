@@ -1,0 +1,191 @@
+// One field of the form: its label, what helps, and what the server says is wrong with it.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { ProblemItem } from "../../api/client";
+import { Icon } from "../../ui/icons";
+import { arePairs, formatPairs, parsePairs, readAt, same, writeAt, type Draft } from "./draft";
+import { valueOf, type Field } from "./fields";
+import { t } from "./words";
+
+export interface Mistake extends ProblemItem {
+    hint?: string | null;
+}
+
+export interface FormProps {
+    draft: Draft;
+    mistakes: Mistake[];
+    onChange: (draft: Draft) => void;
+}
+
+export function mistakesAt(mistakes: Mistake[], pointer: string): Mistake[] {
+    return mistakes.filter((item) => item.pointer === pointer || item.pointer.startsWith(`${pointer}/`));
+}
+
+export function Mistakes({ id, items }: { id: string; items: Mistake[] }) {
+    return (
+        <div class="mistakes" id={id} aria-live="polite">
+            {items.map((item) => (
+                <p key={item.message}>
+                    <Icon name="warning" />
+                    <span>
+                        {item.message}
+                        {item.hint && <span class="mistake-hint"> {item.hint}</span>}
+                    </span>
+                </p>
+            ))}
+        </div>
+    );
+}
+
+// The caret under the text of a field of one line, where the mistake is.
+export function Caret({ column }: { column: number }) {
+    if (column < 1) return null;
+    return (
+        <pre class="caret" aria-hidden="true">
+            {`${" ".repeat(column - 1)}^`}
+        </pre>
+    );
+}
+
+export function Row(props: {
+    id: string;
+    label: string;
+    help?: string | undefined;
+    items: Mistake[];
+    wide?: boolean;
+    children: ComponentChildren;
+}) {
+    return (
+        <div class={`field ${props.wide ? "wide" : ""} ${props.items.length ? "is-wrong" : ""}`}>
+            <label for={props.id}>{props.label}</label>
+            {props.children}
+            <Mistakes id={`${props.id}-wrong`} items={props.items} />
+            {props.help && (
+                <p class="field-help" id={`${props.id}-help`}>
+                    {props.help}
+                </p>
+            )}
+        </div>
+    );
+}
+
+// A text for a value: what was typed stays as it is while it means the value.
+export function useText<T>(value: T, format: (value: T) => string, parse: (text: string) => T): [string, (text: string) => T] {
+    const [text, setText] = useState(() => format(value));
+    const shown = same(parse(text), value) ? text : format(value);
+    return [
+        shown,
+        (typed) => {
+            setText(typed);
+            return parse(typed);
+        },
+    ];
+}
+
+export function idOf(path: readonly string[]): string {
+    return `f-${path.join("-")}`;
+}
+
+function helpOf(field: Field): string | undefined {
+    const key = field.kind === "pairs" ? "h.pairs" : `h.${field.path.join(".")}`;
+    return t.has(key) ? t(key) : undefined;
+}
+
+function said(key: string): string {
+    return t.has(key) ? t(key) : key;
+}
+
+function Pairs({ field, draft, onChange, ...rest }: InputProps) {
+    const value = readAt(draft, field.path);
+    const [text, type] = useText(value, formatPairs, parsePairs as (text: string) => unknown);
+    if (!arePairs(value)) return <p class="note">{t("pairs.text")}</p>;
+    return (
+        <textarea
+            {...rest}
+            class="mono"
+            rows={Math.min(10, Math.max(2, text.split("\n").length))}
+            placeholder={field.sample}
+            spellcheck={false}
+            value={text}
+            onInput={(event) => onChange(writeAt(draft, field.path, type(event.currentTarget.value)))}
+        />
+    );
+}
+
+interface InputProps {
+    field: Field;
+    draft: Draft;
+    onChange: (draft: Draft) => void;
+    id: string;
+    disabled: boolean;
+    "aria-describedby": string;
+    "aria-invalid": boolean;
+}
+
+function Input(props: InputProps) {
+    const { field, draft, onChange, ...rest } = props;
+    const value = readAt(draft, field.path);
+    const set = (text: string): void => onChange(writeAt(draft, field.path, valueOf(field.kind, text)));
+    const text = value === undefined || value === null ? "" : String(value);
+    switch (field.kind) {
+        case "pairs":
+            return <Pairs {...props} />;
+        case "area":
+            return (
+                <textarea
+                    {...rest}
+                    rows={Math.min(12, Math.max(2, text.split("\n").length))}
+                    value={text}
+                    onInput={(event) => set(event.currentTarget.value)}
+                />
+            );
+        case "choice":
+            return (
+                <select
+                    {...rest}
+                    value={text || field.choices?.[0]}
+                    onChange={(event) => set(event.currentTarget.value === field.choices?.[0] ? "" : event.currentTarget.value)}
+                >
+                    {field.choices?.map((choice) => (
+                        <option key={choice} value={choice}>
+                            {said(`o.${field.path.join(".")}.${choice}`)}
+                        </option>
+                    ))}
+                </select>
+            );
+        default:
+            return (
+                <input
+                    {...rest}
+                    value={text}
+                    placeholder={field.sample}
+                    autocomplete="off"
+                    spellcheck={false}
+                    onInput={(event) => set(event.currentTarget.value)}
+                />
+            );
+    }
+}
+
+export function FieldRow({ field, form, disabled }: { field: Field; form: FormProps; disabled: boolean }) {
+    const id = idOf(field.path);
+    const name = field.path.join(".");
+    const items = mistakesAt(form.mistakes, `/${field.path.join("/")}`);
+    // `overlap: x` is told at /overlap; the policy stands for it.
+    if (field.path[1] === "policy") items.push(...form.mistakes.filter((item) => item.pointer === `/${field.path[0]}`));
+    const help = helpOf(field);
+    return (
+        <Row id={id} label={said(`f.${name}`)} help={help} items={items} wide={field.kind === "area" || field.kind === "pairs"}>
+            <Input
+                field={field}
+                draft={form.draft}
+                onChange={form.onChange}
+                id={id}
+                disabled={disabled}
+                aria-describedby={`${id}-wrong ${help ? `${id}-help` : ""}`}
+                aria-invalid={items.length > 0}
+            />
+            {items[0] && field.kind === "text" && <Caret column={items[0].column} />}
+        </Row>
+    );
+}

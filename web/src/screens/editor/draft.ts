@@ -1,0 +1,166 @@
+// A definition while it is edited: reading and writing its parts, texts that stand for values, and
+// what becomes of it when somebody else has saved meanwhile. Pure.
+
+export type Draft = Record<string, unknown>;
+
+function isMap(value: unknown): value is Draft {
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// Maps are the same whatever the order of their keys.
+export function same(a: unknown, b: unknown): boolean {
+    if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => same(item, b[i]));
+    if (!isMap(a) || !isMap(b)) return a === b;
+    const names = Object.keys(a);
+    return names.length === Object.keys(b).length && names.every((name) => name in b && same(a[name], b[name]));
+}
+
+// `overlap: skip` is short for `overlap: {policy: skip}`.
+const shortened: readonly string[] = ["overlap", "catch_up"];
+
+function lengthen(name: string, value: unknown): unknown {
+    return shortened.includes(name) && typeof value === "string" ? { policy: value } : value;
+}
+
+function shorten(name: string, value: Draft): unknown {
+    const names = Object.keys(value);
+    if (!names.length) return undefined;
+    return shortened.includes(name) && names.length === 1 && names[0] === "policy" ? value["policy"] : value;
+}
+
+export function readAt(draft: Draft, path: readonly string[]): unknown {
+    const [first = "", second] = path;
+    if (second === undefined) return draft[first];
+    const inner = lengthen(first, draft[first]);
+    return isMap(inner) ? inner[second] : undefined;
+}
+
+function withField(draft: Draft, name: string, value: unknown): Draft {
+    if (value !== undefined) return { ...draft, [name]: value };
+    return Object.fromEntries(Object.entries(draft).filter(([other]) => other !== name));
+}
+
+// undefined takes it away, and with the last of them the map that it was in.
+export function writeAt(draft: Draft, path: readonly string[], value: unknown): Draft {
+    const [first = "", second] = path;
+    if (second === undefined) return withField(draft, first, value);
+    const inner = lengthen(first, draft[first]);
+    return withField(draft, first, shorten(first, withField(isMap(inner) ? inner : {}, second, value)));
+}
+
+export function schedulesOf(draft: Draft): string[] {
+    if (Array.isArray(draft["schedules"])) return draft["schedules"].map(String);
+    return [typeof draft["schedule"] === "string" ? draft["schedule"] : ""];
+}
+
+export function withSchedules(draft: Draft, specs: string[]): Draft {
+    const rest = withField(draft, "schedules", undefined);
+    if (specs.length === 1) return { ...rest, schedule: specs[0] };
+    return { ...withField(rest, "schedule", undefined), schedules: specs };
+}
+
+// ---- texts that stand for values ----
+
+// The words of a command as a shell would split them; a quote that is still open ends at the end.
+export function splitWords(text: string): string[] {
+    const words: string[] = [];
+    let word: string | null = null;
+    let quote = "";
+    for (let i = 0; i < text.length; i++) {
+        const sign = text.charAt(i);
+        if (quote) {
+            if (sign === quote) quote = "";
+            else if (quote === '"' && sign === "\\" && /["\\$`]/.test(text.charAt(i + 1))) word += text.charAt(++i);
+            else word += sign;
+        } else if (sign === "'" || sign === '"') {
+            quote = sign;
+            word ??= "";
+        } else if (/\s/.test(sign)) {
+            if (word !== null) words.push(word);
+            word = null;
+        } else {
+            word = (word ?? "") + (sign === "\\" && i + 1 < text.length ? text.charAt(++i) : sign);
+        }
+    }
+    if (word !== null) words.push(word);
+    return words;
+}
+
+export function joinWords(words: readonly unknown[]): string {
+    const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
+    return words.map((word) => quote(String(word))).join(" ");
+}
+
+// "NAME=value", one a line.
+export function parsePairs(text: string): Draft | undefined {
+    const pairs: Draft = {};
+    for (const line of text.split("\n")) {
+        const mark = line.indexOf("=");
+        const name = (mark < 0 ? line : line.slice(0, mark)).trim();
+        if (name) pairs[name] = mark < 0 ? "" : line.slice(mark + 1);
+    }
+    return Object.keys(pairs).length ? pairs : undefined;
+}
+
+export function formatPairs(value: unknown): string {
+    return isMap(value)
+        ? Object.entries(value)
+              .map(([name, text]) => `${name}=${String(text)}`)
+              .join("\n")
+        : "";
+}
+
+// A value of several lines does not fit on one.
+export function arePairs(value: unknown): boolean {
+    return value === undefined || (isMap(value) && Object.values(value).every((text) => !/\n/.test(String(text))));
+}
+
+// ---- somebody else saved meanwhile ----
+
+export interface Conflict {
+    field: string;
+    base: unknown;
+    mine: unknown;
+    theirs: unknown;
+    side: "mine" | "theirs"; // who changed it; with `both`, whose is taken unless told
+    both: boolean;
+}
+
+// `command` and `shell` say the same thing in two ways, and so do `schedule` and `schedules`: they
+// are taken together.
+const together: readonly (readonly string[])[] = [
+    ["schedule", "schedules"],
+    ["command", "shell"],
+];
+
+function partOf(draft: Draft, names: readonly string[]): unknown {
+    const found = names.filter((name) => draft[name] !== undefined);
+    return names.length === 1 ? draft[names[0] ?? ""] : found.length ? Object.fromEntries(found.map((name) => [name, draft[name]])) : undefined;
+}
+
+function fieldsOf(drafts: Draft[]): (readonly string[])[] {
+    const names = new Set(drafts.flatMap((draft) => Object.keys(draft)));
+    const groups = together.filter((group) => group.some((name) => names.has(name)));
+    for (const group of groups) group.forEach((name) => names.delete(name));
+    return [...groups, ...[...names].map((name) => [name])];
+}
+
+// What the two did since `base`; what they did alike is no conflict.
+export function compare(base: Draft, mine: Draft, theirs: Draft): Conflict[] {
+    const found: Conflict[] = [];
+    for (const names of fieldsOf([base, mine, theirs])) {
+        const [b, m, o] = [partOf(base, names), partOf(mine, names), partOf(theirs, names)];
+        if (same(m, o)) continue;
+        const both = !same(b, m) && !same(b, o);
+        found.push({ field: names.join(" "), base: b, mine: m, theirs: o, both, side: same(b, m) ? "theirs" : "mine" });
+    }
+    return found;
+}
+
+// Theirs, with what was chosen of mine.
+export function merge(mine: Draft, theirs: Draft, mineFields: ReadonlySet<string>): Draft {
+    let merged = theirs;
+    for (const field of mineFields)
+        for (const name of field.split(" ")) merged = withField(merged, name, mine[name]);
+    return merged;
+}
