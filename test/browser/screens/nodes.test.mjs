@@ -1,0 +1,28 @@
+import { describe, expect, test } from "vitest";
+import { until } from "../support/world.mjs";
+import { useWorld } from "../support/use_world.mjs";
+
+const holder = useWorld();
+
+describe("nodes", () => {
+    test("are drained after a question, and undrained", async () => {
+        const { world } = holder;
+        const page = await world.page();
+        await page.goto("/#/nodes");
+        const row = page.getByRole("row", { name: /answers you/ });
+        await row.getByText("Ready").waitFor();
+        expect(await row.innerText()).toContain("leader");
+        await row.getByRole("button", { name: "Drain" }).click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByText("No other node is ready").waitFor();
+        const isDrained = async () => (await world.agent.api("GET", "/nodes")).body.items[0].drained;
+        expect(await isDrained()).toBe(false);
+        await dialog.getByRole("button", { name: "Drain" }).click();
+        await until("it to be drained", isDrained);
+        await row.getByText(/Drain(ed|ing)/).first().waitFor();
+        await row.getByRole("button", { name: "Undrain" }).click();
+        await until("it to take runs again", async () => !(await isDrained()));
+        await row.getByText("Ready").waitFor();
+        await page.context().close();
+    });
+});

@@ -1,0 +1,286 @@
+// The nodes of the cluster: who leads, who is well, who takes runs.
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api/client";
+import { onLive } from "../../api/live";
+import type { Page } from "../../api/types";
+import { may } from "../../app/session";
+import { attempt, toastDone } from "../../app/toasts";
+import { t as common } from "../../i18n/common";
+import { Icon, type IconName } from "../../ui/icons";
+import { Moment, Relative, ZoneNote } from "../../ui/moments";
+import { Button, Dialog, Facts, Failure, Head, Panel } from "../../ui/parts";
+import { useResource, useThrottled } from "../../ui/resource";
+import { spanText } from "../../ui/spans";
+import type { Tone } from "../../ui/status";
+import { t } from "./words";
+import "./nodes.css";
+
+const REFRESH_MS = 5000;
+const SKEW_WARN_MS = 100;
+
+interface Node {
+    node: string;
+    state: string;
+    detail: string | null;
+    self: boolean;
+    leader: boolean;
+    drained: boolean;
+    heard_at: string | null;
+    skew_ms: number | null;
+    running: number;
+    max_running: number;
+    capacity: number;
+    labels: Record<string, string>;
+    version: string | null;
+    address: string | null;
+    started_at: string | null;
+}
+
+interface Cluster {
+    store: { kind: string; url: string; ok: boolean; halted: boolean; detail: string | null };
+    leader: string | null;
+    skew_ms: number;
+    clock_ok: boolean;
+    jobs: number;
+    open_runs: number;
+}
+
+const looks: Record<string, { icon: IconName; tone: Tone }> = {
+    ready: { icon: "check", tone: "good" },
+    draining: { icon: "hourglass", tone: "warn" },
+    drained: { icon: "pause", tone: "warn" },
+    gone: { icon: "cross", tone: "bad" },
+    api: { icon: "circle", tone: "calm" },
+    stopping: { icon: "stop", tone: "warn" },
+    clock: { icon: "clock", tone: "bad" },
+    spawner: { icon: "warning", tone: "bad" },
+    full: { icon: "hourglass", tone: "busy" },
+};
+
+function NodeState({ node }: { node: Node }) {
+    const look = looks[node.state] ?? { icon: "question", tone: "calm" };
+    const key = `state.${node.state}`;
+    return (
+        <span class={`status tone-${look.tone}`} title={node.detail ?? undefined}>
+            <Icon name={look.icon} />
+            <span>{t.has(key) ? t(key) : node.state}</span>
+        </span>
+    );
+}
+
+// max_running 0: as many as its capacity says.
+function Load({ node }: { node: Node }) {
+    const most = node.max_running || node.capacity;
+    const text = t("running.of", { n: node.running, max: most || "∞" });
+    return (
+        <span class="load">
+            {most > 0 && <meter min={0} max={most} value={Math.min(node.running, most)} aria-label={text} />}
+            <span class="num">{text}</span>
+        </span>
+    );
+}
+
+function Skew({ ms }: { ms: number | null }) {
+    if (ms === null) return <span class="faint">{t("skew.unknown")}</span>;
+    const sign = ms > 0 ? "+" : ms < 0 ? "−" : "±";
+    const isOff = Math.abs(ms) >= SKEW_WARN_MS;
+    return (
+        <span class={`num ${isOff ? "tone-warn" : ""}`} title={t("skew.text")}>
+            {isOff && <Icon name="warning" />} {sign}
+            {spanText(Math.abs(ms))}
+        </span>
+    );
+}
+
+function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void; onUndrain: () => void }) {
+    return (
+        <tr>
+            <td>
+                <NodeState node={node} />
+            </td>
+            <td class="node-name">
+                <strong>{node.node}</strong> {node.leader && <span class="label leader">{t("leader")}</span>}{" "}
+                {node.self && <span class="label">{t("self")}</span>}
+                {node.detail && <p class="faint small">{node.detail}</p>}
+            </td>
+            <td data-label={t("running")}>
+                <Load node={node} />
+            </td>
+            <td data-label={t("heard")}>{node.self ? <span class="faint">{t("heard.self")}</span> : <Relative at={node.heard_at} />}</td>
+            <td data-label={t("skew")}>
+                <Skew ms={node.skew_ms} />
+            </td>
+            <td>
+                {Object.entries(node.labels).map(([name, value]) => (
+                    <span key={name} class="label">
+                        {value === "" ? name : `${name}=${value}`}
+                    </span>
+                ))}
+            </td>
+            <td data-label={t("version")}>{node.version}</td>
+            <td data-label={t("address")} class="mono">{node.address}</td>
+            <td data-label={t("since")}>
+                <Moment at={node.started_at} bare />
+            </td>
+            <td class="right">
+                {may("admin") && (
+                    <Button small icon={node.drained ? "play" : "pause"} onClick={node.drained ? onUndrain : onDrain}>
+                        {t(node.drained ? "undrain" : "drain")}
+                    </Button>
+                )}
+            </td>
+        </tr>
+    );
+}
+
+function DrainDialog({ node, nodes, onDo, onClose }: { node: Node; nodes: Node[]; onDo: () => void; onClose: () => void }) {
+    const isLast = !nodes.some((other) => other.node !== node.node && other.state === "ready");
+    return (
+        <Dialog
+            title={t("drain.ask", { name: node.node })}
+            onClose={onClose}
+            actions={
+                <>
+                    <Button onClick={onClose}>{common("cancel")}</Button>
+                    <Button kind={isLast ? "danger" : "primary"} icon="pause" onClick={onDo}>
+                        {t("drain")}
+                    </Button>
+                </>
+            }
+        >
+            <p>{t("drain.text")}</p>
+            {node.running > 0 && <p>{t("drain.running", { n: node.running })}</p>}
+            {isLast && <p class="note bad">{t("drain.last")}</p>}
+        </Dialog>
+    );
+}
+
+function ClusterPanel({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) {
+    const [asked, setAsked] = useState(false);
+    const { store } = cluster;
+    const goOn = (): void => {
+        setAsked(false);
+        void attempt(() => api.post("/cluster/advance-cursors")).then(onChange);
+    };
+    return (
+        <Panel title={t("cluster")} class="cluster">
+            <div class="panel-body">
+                {store.halted && (
+                    <div class="note bad halted" role="alert">
+                        <p>{t("halted")}</p>
+                        {may("admin") && <Button onClick={() => setAsked(true)}>{t("halted.do")}</Button>}
+                    </div>
+                )}
+                <Facts
+                    rows={[
+                        [
+                            t("store"),
+                            <span class={`status tone-${store.ok ? "good" : "bad"}`}>
+                                <Icon name={store.ok ? "check" : "warning"} />
+                                <span>
+                                    {store.kind}, {store.ok ? t("store.ok") : t("store.bad", { text: store.detail ?? "" })}
+                                </span>
+                            </span>,
+                        ],
+                        [t("leads"), cluster.leader ?? t("leads.none")],
+                        [t("jobs"), cluster.jobs],
+                        [t("open"), cluster.open_runs],
+                        [
+                            t("clock"),
+                            <span class={`status tone-${cluster.clock_ok ? "good" : "bad"}`}>
+                                <Icon name={cluster.clock_ok ? "check" : "warning"} />
+                                <span>{t("clock.ok", { span: spanText(Math.abs(cluster.skew_ms)) })}</span>
+                            </span>,
+                        ],
+                    ]}
+                />
+            </div>
+            {asked && (
+                <Dialog
+                    title={t("halted.ask")}
+                    onClose={() => setAsked(false)}
+                    actions={
+                        <>
+                            <Button onClick={() => setAsked(false)}>{common("cancel")}</Button>
+                            <Button kind="primary" onClick={goOn}>
+                                {t("halted.do").replace("…", "")}
+                            </Button>
+                        </>
+                    }
+                >
+                    <p>{t("halted.text")}</p>
+                </Dialog>
+            )}
+        </Panel>
+    );
+}
+
+export default function NodesScreen() {
+    const nodes = useResource("nodes", (signal) => api.get<Page<Node>>("/nodes", {}, signal));
+    const cluster = useResource("cluster", (signal) => api.get<Cluster>("/cluster", {}, signal));
+    const [asked, setAsked] = useState<Node | null>(null);
+    const reload = (): void => {
+        nodes.reload();
+        cluster.reload();
+    };
+    const soon = useThrottled(reload, 1000);
+    useEffect(() => {
+        const stops = [onLive("node", soon), onLive("run", soon), onLive("reset", soon)];
+        const timer = setInterval(soon, REFRESH_MS);
+        return () => {
+            stops.forEach((stop) => stop());
+            clearInterval(timer);
+        };
+    }, []);
+    const tell = (node: Node, what: "drain" | "undrain"): void => {
+        setAsked(null);
+        void attempt(async () => {
+            await api.post(`/nodes/${encodeURIComponent(node.node)}/${what}`);
+            toastDone(t(`${what}.done`, { name: node.node }), what === "drain" ? () => tell(node, "undrain") : undefined);
+            reload();
+        });
+    };
+    const items = nodes.data?.items ?? [];
+    return (
+        <>
+            <Head title={t("title")} />
+            {nodes.problem && <Failure problem={nodes.problem} onRetry={nodes.reload} />}
+            {cluster.data && <ClusterPanel cluster={cluster.data} onChange={reload} />}
+            {items.length > 0 && (
+                <Panel>
+                    <div class="table-scroll" tabIndex={0} role="region" aria-label={t("title")}>
+                        <table class="table nodes-table">
+                            <thead>
+                                <tr>
+                                    <th>{t("state")}</th>
+                                    <th>{t("node")}</th>
+                                    <th>{t("running")}</th>
+                                    <th>{t("heard")}</th>
+                                    <th>{t("skew")}</th>
+                                    <th>{t("labels")}</th>
+                                    <th>{t("version")}</th>
+                                    <th>{t("address")}</th>
+                                    <th>
+                                        {t("since")} <ZoneNote />
+                                    </th>
+                                    <th />
+                                </tr>
+                            </thead>
+                            <tbody>
+                                {items.map((node) => (
+                                    <NodeRow
+                                        key={node.node}
+                                        node={node}
+                                        onDrain={() => setAsked(node)}
+                                        onUndrain={() => tell(node, "undrain")}
+                                    />
+                                ))}
+                            </tbody>
+                        </table>
+                    </div>
+                </Panel>
+            )}
+            {asked && <DrainDialog node={asked} nodes={items} onDo={() => tell(asked, "drain")} onClose={() => setAsked(null)} />}
+        </>
+    );
+}
