@@ -7,7 +7,7 @@ import { may } from "../../app/session";
 import { attempt, toastDone } from "../../app/toasts";
 import { t as common } from "../../i18n/common";
 import { Icon, type IconName } from "../../ui/icons";
-import { Moment, Relative, ZoneNote } from "../../ui/moments";
+import { Moment, Relative } from "../../ui/moments";
 import { Button, Dialog, Facts, Failure, Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
@@ -120,7 +120,7 @@ function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void
             <td data-label={t("version")}>{node.version}</td>
             <td data-label={t("address")} class="mono">{node.address}</td>
             <td data-label={t("since")}>
-                <Moment at={node.started_at} bare />
+                <Moment at={node.started_at} />
             </td>
             <td class="right">
                 {may("admin") && (
@@ -260,9 +260,7 @@ export default function NodesScreen() {
                                     <th>{t("labels")}</th>
                                     <th>{t("version")}</th>
                                     <th>{t("address")}</th>
-                                    <th>
-                                        {t("since")} <ZoneNote />
-                                    </th>
+                                    <th>{t("since")}</th>
                                     <th />
                                 </tr>
                             </thead>
