@@ -80,6 +80,18 @@ out:
     return st;
 }
 
+enum status server_tls_take(struct ssl_ctx_st *context, struct server_tls **ret)
+{
+    struct server_tls *tls = calloc(1, sizeof(*tls));
+    if (!tls) {
+        SSL_CTX_free(context);
+        return E_NOMEM;
+    }
+    tls->context = context;
+    *ret = tls;
+    return OK;
+}
+
 struct server_tls *server_tls_free(struct server_tls *tls)
 {
     if (!tls)

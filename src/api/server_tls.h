@@ -11,6 +11,12 @@ struct event_base;
 /* Reads both files (PEM: the certificate with its chain, and its key). E_INVALID: *why. */
 MUST_CHECK enum status server_tls_new(const char *cert_path, const char *key_path,
                                       struct server_tls **ret, struct strbuf *why);
+
+/* With a context that was made elsewhere (SSL_CTX *), which is taken over in any case; there is
+ * nothing to read again. */
+struct ssl_ctx_st;
+MUST_CHECK enum status server_tls_take(struct ssl_ctx_st *context, struct server_tls **ret);
+
 struct server_tls *server_tls_free(struct server_tls *tls);
 
 /* Reads the files again: new connections have the new certificate. On failure the old one stays. */

@@ -63,8 +63,15 @@ void history_request_done(struct history_request *request)
     }
 }
 
+void history_absences_release(struct history_absences *absent)
+{
+    free(absent->items);
+    *absent = (struct history_absences){0};
+}
+
 void history_read_release(struct history_read *read)
 {
+    history_absences_release(&read->absent);
     free(read->rows);
     read->rows = NULL;
     read->count = 0;
@@ -72,6 +79,7 @@ void history_read_release(struct history_read *read)
 
 void history_log_release(struct history_log *log)
 {
+    history_absences_release(&log->absent);
     for (size_t i = 0; i < log->count; i++)
         free((void *)log->chunks[i].bytes);
     free(log->chunks);

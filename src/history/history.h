@@ -35,6 +35,17 @@ struct history_request {
     struct history_request *next;
 };
 
+/* A node whose history could not be asked: the answer lacks what that node alone has. */
+struct history_absence {
+    char node[64];
+    char why[64]; /* behind its name: "is away" */
+};
+
+struct history_absences {
+    struct history_absence *items; /* by name */
+    size_t count;
+};
+
 enum output_stream { OUTPUT_STDOUT = 1, OUTPUT_STDERR = 2 };
 
 /* A piece of output. In a record that was truncated, `gap_bytes` of a chunk is what is missing
@@ -51,8 +62,8 @@ struct output_chunk {
 /* A run with its output, a ledger entry, or a change. Recording the same id again replaces it: a
  * LOST run that turned out to have ended is amended this way. Four things are never replaced: an
  * end that is known, by LOST; that of something that ran, by MISSED (a store that was restored from
- * a backup does not know that it ran); output, by none (whoever records a run twice may have dropped
- * the output after the first time); and a change, which is as it was recorded first. */
+ * a backup does not know that it ran); output, by none (whoever records a run twice may have
+ * dropped the output after the first time); and a change, which is as it was recorded first. */
 struct history_record {
     const struct run *run;            /* or */
     const struct ledger_entry *entry; /* or */
@@ -100,8 +111,9 @@ struct history_read {
     struct history_query query; /* its texts are the caller's until done */
     struct history_row *rows;   /* answer; freed by history_read_release */
     size_t count;
-    bool more;      /* there may be more: ask again with `before` = next */
-    struct id next; /* if more */
+    bool more;                      /* there may be more: ask again with `before` = next */
+    struct id next;                 /* if more */
+    struct history_absences absent; /* freed with the rest */
     void (*done)(struct history_read *read, enum status st);
     void *context;
     struct history_request request;
@@ -120,7 +132,8 @@ struct history_log {
     bool found;                  /* false: no such run */
     struct output_chunk *chunks; /* freed by history_log_release */
     size_t count;
-    int64_t kept_bytes; /* of the whole output */
+    int64_t kept_bytes;             /* of the whole output */
+    struct history_absences absent; /* who may have it, if it was not found; freed likewise */
     void (*done)(struct history_log *log, enum status st);
     void *context;
     struct history_request request;
@@ -157,6 +170,7 @@ struct history_stats {
     enum history_span span;
     struct history_stats_row *rows; /* answer; freed by history_stats_release */
     size_t count;
+    struct history_absences absent; /* freed with the rest */
     void (*done)(struct history_stats *stats, enum status st);
     void *context;
     struct history_request request;
@@ -196,8 +210,9 @@ struct history_changes {
     struct change_query query;   /* its texts are the caller's until done */
     struct change_record *items; /* answer; freed by history_changes_release */
     size_t count;
-    bool more;      /* there may be more: ask again with `before` = next */
-    struct id next; /* if more */
+    bool more;                      /* there may be more: ask again with `before` = next */
+    struct id next;                 /* if more */
+    struct history_absences absent; /* freed with the rest */
     void (*done)(struct history_changes *changes, enum status st);
     void *context;
     struct history_request request;

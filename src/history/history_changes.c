@@ -85,6 +85,7 @@ enum status changes_page_end(struct changes_page *page, enum status st, struct h
 
 void history_changes_release(struct history_changes *changes)
 {
+    history_absences_release(&changes->absent);
     for (size_t i = 0; i < changes->count; i++)
         change_record_release(&changes->items[i]);
     free(changes->items);

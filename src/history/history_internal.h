@@ -32,6 +32,8 @@ bool history_row_gives_way(const struct history_row *old, const struct history_r
 
 const struct id *history_row_id(const struct history_row *row);
 
+void history_absences_release(struct history_absences *absent);
+
 /* What one place (a table, a walk) has of a page, newest first: everything from `horizon` on, if
  * there is more. */
 struct page_part {
@@ -42,7 +44,8 @@ struct page_part {
     struct id horizon;
 };
 
-/* Fills the page newest first from all parts, as far as all are known. read->rows has room for
+/* Fills the page newest first from all parts, as far as all are known. What several have is there
+ * once, as it would be if it had been recorded in one place. read->rows has room for
  * query.limit rows and is empty. */
 void page_merge(struct page_part *parts, size_t count, struct history_read *read);
 

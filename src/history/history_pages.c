@@ -15,6 +15,17 @@ static struct page_part *newest_of(struct page_part *parts, size_t count)
     return from;
 }
 
+/* Its second record, perhaps a better one, if it is what the page ends with. */
+static bool replaces_last(const struct history_row *row, struct history_read *read)
+{
+    struct history_row *last = read->count ? &read->rows[read->count - 1] : NULL;
+    if (!last || id_compare(history_row_id(last), history_row_id(row)) != 0)
+        return false;
+    if (history_row_gives_way(last, row))
+        *last = *row;
+    return true;
+}
+
 void page_merge(struct page_part *parts, size_t count, struct history_read *read)
 {
     struct id horizon = {{0}};
@@ -30,6 +41,10 @@ void page_merge(struct page_part *parts, size_t count, struct history_read *read
             read->more = !id_is_zero(&horizon);
             read->next = horizon;
             return;
+        }
+        if (replaces_last(newest, read)) {
+            from->taken++;
+            continue;
         }
         read->more = read->count == read->query.limit;
         if (!read->more) {

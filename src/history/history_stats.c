@@ -222,6 +222,7 @@ enum status stats_answer_add(struct history_stats *answer, const struct stats_ce
 
 void history_stats_release(struct history_stats *stats)
 {
+    history_absences_release(&stats->absent);
     free(stats->rows);
     stats->rows = NULL;
     stats->count = 0;

@@ -35,11 +35,13 @@ enum status peer_encode(const struct peer *peer, struct strbuf *out)
     id_format(&peer->instance, instance);
     snprintf(home, sizeof(home), "%016llx", (unsigned long long)peer->home);
     json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:s, s:I, s:I, s:I, s:I}", "instance",
-        instance, "home", home, "address", peer->address, "version", peer->version, "labels",
-        peer->labels, "roles", (int)peer->roles, "capacity", peer->capacity, "max_running",
-        peer->max_running, "running", peer->running, "refusal", peer_refusal_name(peer->refusal),
-        "started_ms", (json_int_t)peer->started_ms, "wall_ms", (json_int_t)peer->wall_ms, "boot_ms",
+        "{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:s, s:I, s:I, s:I, s:I}",
+        "instance", instance, "home", home, "address", peer->address, "has_history",
+        peer->has_history, "history_address", peer->history_address, "fingerprint",
+        peer->fingerprint, "version", peer->version, "labels", peer->labels, "roles",
+        (int)peer->roles, "capacity", peer->capacity, "max_running", peer->max_running, "running",
+        peer->running, "refusal", peer_refusal_name(peer->refusal), "started_ms",
+        (json_int_t)peer->started_ms, "wall_ms", (json_int_t)peer->wall_ms, "boot_ms",
         (json_int_t)peer->boot_ms, "skew_ms", (json_int_t)peer->skew_ms);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
@@ -85,6 +87,9 @@ enum status peer_decode(const char *name, const char *text, size_t length, struc
     copy_text(json, "home", home, sizeof(home));
     peer.home = strtoull(home, NULL, 16);
     copy_text(json, "address", peer.address, sizeof(peer.address));
+    peer.has_history = json_is_true(json_object_get(json, "has_history"));
+    copy_text(json, "history_address", peer.history_address, sizeof(peer.history_address));
+    copy_text(json, "fingerprint", peer.fingerprint, sizeof(peer.fingerprint));
     copy_text(json, "version", peer.version, sizeof(peer.version));
     copy_text(json, "labels", peer.labels, sizeof(peer.labels));
     peer.roles = (unsigned)number(json, "roles");

@@ -32,12 +32,15 @@ struct peer {
     struct id instance; /* made at every start of its agent */
     uint64_t home;      /* of its machine and data folder: only one agent at a time can have it */
     char address[128];  /* of its API for other machines; empty: it has none */
-    char version[32];   /* of peal */
-    char labels[512];   /* "disk=ssd,zone=eu": by name, each once */
-    unsigned roles;     /* enum peer_role */
-    int capacity;       /* its weight when work is shared out; 1 at least */
-    int max_running;    /* 0: no limit */
-    int running;        /* runs that it owns */
+    bool has_history;   /* it keeps a history of its own, which no other node has */
+    char history_address[64]; /* where other nodes ask for it; empty: nowhere */
+    char fingerprint[65];     /* SHA-256, in hex, of the certificate that it shows to other nodes */
+    char version[32];         /* of peal */
+    char labels[512];         /* "disk=ssd,zone=eu": by name, each once */
+    unsigned roles;           /* enum peer_role */
+    int capacity;             /* its weight when work is shared out; 1 at least */
+    int max_running;          /* 0: no limit */
+    int running;              /* runs that it owns */
     enum peer_refusal refusal;
     int64_t started_ms;       /* when its agent started, by its clock */
     int64_t wall_ms, boot_ms; /* its clocks when it said all this */

@@ -1,0 +1,39 @@
+/* How nodes know each other. Each makes a key and a certificate for itself whenever its agent
+ * starts, keeps them in memory, and announces the certificate's fingerprint in the store, where
+ * only nodes of the cluster can write. Both sides of a connection show theirs, and believe one
+ * whose fingerprint was announced: there is no authority to run, and nothing to rotate. */
+#ifndef PEAL_GATHER_TLS_H
+#define PEAL_GATHER_TLS_H
+
+#include <stdbool.h>
+
+#include "status.h"
+
+enum { FINGERPRINT_TEXT = 64 }; /* SHA-256 in hex */
+
+struct gather_tls;
+struct bufferevent;
+struct event_base;
+struct server_tls;
+
+/* Does a node that is alive announce it? */
+typedef bool gather_is_announced(void *context, const char *fingerprint);
+
+MUST_CHECK enum status gather_tls_new(gather_is_announced *is_announced, void *context,
+                                      struct gather_tls **ret);
+struct gather_tls *gather_tls_free(struct gather_tls *tls);
+
+const char *gather_tls_fingerprint(const struct gather_tls *tls);
+
+/* For a listener, which refuses who is not announced; freed with server_tls_free. */
+MUST_CHECK enum status gather_tls_server(struct gather_tls *tls, struct server_tls **ret);
+
+/* A connection to be made, to the one with that fingerprint (which must stay as long). NULL: out of
+ * memory. */
+struct bufferevent *gather_tls_connect(struct gather_tls *tls, struct event_base *base,
+                                       const char *fingerprint);
+
+/* Of who is at the other end; false: nobody has said. */
+bool gather_tls_other_end(struct bufferevent *bev, char ret[FINGERPRINT_TEXT + 1]);
+
+#endif

@@ -1,0 +1,402 @@
+/* Answers. Runs, entries and changes have the members that tables have columns, by the same names.
+ */
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gather_wire.h"
+#include "history_columns.h"
+
+/* ---- records ---- */
+
+static json_t *clean_text(const char *text, size_t length)
+{
+    json_t *value = json_stringn(text, length);
+    if (value)
+        return value;
+    struct strbuf clean; /* it is not UTF-8 */
+    strbuf_init(&clean);
+    text_add_clean(&clean, text, length);
+    if (strbuf_status(&clean) == OK)
+        value = json_stringn(clean.text, clean.length);
+    strbuf_release(&clean);
+    return value;
+}
+
+static json_t *encode_columns(enum record_table table, const void *record)
+{
+    const struct table_columns *columns = &table_columns[table];
+    json_t *value = json_object();
+    int failed = !value;
+    for (size_t i = 0; i < columns->count && !failed; i++) {
+        const struct column *column = &columns->columns[i];
+        size_t length;
+        const char *text =
+            column->kind == COLUMN_TEXT ? column_read_text(column, record, &length) : NULL;
+        failed |= json_object_set_new(value, column->name,
+                                      text ? clean_text(text, length)
+                                           : json_integer(column_read_int(column, record)));
+    }
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static void decode_columns(const json_t *json, enum record_table table, void *record)
+{
+    const struct table_columns *columns = &table_columns[table];
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct column *column = &columns->columns[i];
+        const json_t *value = json_object_get(json, column->name);
+        if (column->kind != COLUMN_TEXT)
+            column_write_int(column, record, json_integer_value(value));
+        else if (json_is_string(value))
+            column_write_text(column, record, json_string_value(value), json_string_length(value));
+    }
+}
+
+/* Numbers that are indexes elsewhere. A newer node may have more of them. */
+static bool is_known(enum run_state state, enum run_reason reason)
+{
+    return (int)state >= 0 && state < RUN_STATES && (int)reason >= 0 && reason < REASONS;
+}
+
+static json_t *encode_row(const struct history_row *row)
+{
+    json_t *value = encode_columns(row->is_entry ? TABLE_ENTRIES : TABLE_RUNS,
+                                   row->is_entry ? (const void *)&row->entry : &row->run);
+    const char *job_name = history_row_job_name(row);
+    if (value && json_object_set_new(value, "id", wire_id(history_row_id(row))) == 0 &&
+        json_object_set_new(value, "job_uid", wire_id(history_row_job_uid(row))) == 0 &&
+        json_object_set_new(value, "job_name", clean_text(job_name, strlen(job_name))) == 0 &&
+        json_object_set_new(value, "is_entry", json_boolean(row->is_entry)) == 0)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static enum status decode_row(const json_t *json, struct history_row *ret)
+{
+    struct id id, job_uid;
+    const char *job_name = wire_text(json, "job_name");
+    wire_read_id(json, "id", &id);
+    wire_read_id(json, "job_uid", &job_uid);
+    *ret = (struct history_row){.is_entry = json_is_true(json_object_get(json, "is_entry"))};
+    decode_columns(json, ret->is_entry ? TABLE_ENTRIES : TABLE_RUNS, row_record(ret));
+    row_set_ids(ret, &id, &job_uid);
+    row_set_job_name(ret, job_name, job_name ? strlen(job_name) : 0);
+    const struct run *run = &ret->run;
+    bool good = ret->is_entry ? is_known(ret->entry.state, ret->entry.reason)
+                              : is_known(run->state, run->reason) && (int)run->cause >= 0 &&
+                                    run->cause <= CAUSE_REBOOT;
+    return good && !id_is_zero(&id) ? OK : E_CORRUPT;
+}
+
+static json_t *encode_change(const struct change_record *change)
+{
+    json_t *value = encode_columns(TABLE_CHANGES, change);
+    int failed = !value || json_object_set_new(value, "id", wire_id(&change->id)) != 0 ||
+                 json_object_set_new(value, "job_uid", wire_id(&change->job_uid)) != 0;
+    if (change->before)
+        failed = failed || json_object_set_new(value, "before",
+                                               clean_text(change->before, strlen(change->before)));
+    if (change->after)
+        failed = failed || json_object_set_new(value, "after",
+                                               clean_text(change->after, strlen(change->after)));
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static enum status decode_change(const json_t *json, struct change_record *ret)
+{
+    struct change_record change = {0}, copy;
+    decode_columns(json, TABLE_CHANGES, &change);
+    wire_read_id(json, "id", &change.id);
+    wire_read_id(json, "job_uid", &change.job_uid);
+    change.at_ms = history_id_made_ms(&change.id);
+    change.before = (char *)wire_text(json, "before");
+    change.after = (char *)wire_text(json, "after");
+    if ((int)change.action < 0 || change.action >= CHANGE_ACTIONS || (int)change.via < 0 ||
+        change.via >= CHANGE_VIAS || (int)change.target_kind < 0 ||
+        change.target_kind >= CHANGE_TARGETS || id_is_zero(&change.id))
+        return E_CORRUPT;
+    enum status st = change_record_copy(&change, true, &copy);
+    if (st == OK)
+        *ret = copy;
+    return st;
+}
+
+/* ---- lists ---- */
+
+/* Takes `value` over; NULL fails. */
+static void append(json_t **list, json_t *value)
+{
+    if (*list && json_array_append_new(*list, value) == 0)
+        return;
+    json_decref(*list);
+    *list = NULL;
+}
+
+static json_t *encode_read(const struct history_read *read)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < read->count && rows; i++)
+        append(&rows, encode_row(&read->rows[i]));
+    return json_pack("{s:o, s:b, s:o}", "rows", rows, "more", read->more, "next",
+                     read->more ? wire_id(&read->next) : json_null());
+}
+
+/* Room for what a list has; an empty one has some, too. */
+static enum status make_room(const json_t *list, size_t size, void *ret)
+{
+    void *room = json_is_array(list) ? calloc(json_array_size(list) + 1, size) : NULL;
+    if (!room)
+        return json_is_array(list) ? E_NOMEM : E_CORRUPT;
+    memcpy(ret, &room, sizeof(room));
+    return OK;
+}
+
+static enum status decode_read(const json_t *json, struct history_read *ret)
+{
+    const json_t *rows = json_object_get(json, "rows"), *row;
+    size_t i;
+    enum status st = make_room(rows, sizeof(*ret->rows), &ret->rows);
+    json_array_foreach (rows, i, row) {
+        st = st == OK ? decode_row(row, &ret->rows[i]) : st;
+    }
+    if (st != OK)
+        return st;
+    ret->count = json_array_size(rows);
+    ret->more = json_is_true(json_object_get(json, "more"));
+    wire_read_id(json, "next", &ret->next);
+    return ret->more && id_is_zero(&ret->next) ? E_CORRUPT : OK;
+}
+
+static json_t *encode_changes(const struct history_changes *changes)
+{
+    json_t *items = json_array();
+    for (size_t i = 0; i < changes->count && items; i++)
+        append(&items, encode_change(&changes->items[i]));
+    return json_pack("{s:o, s:b, s:o}", "items", items, "more", changes->more, "next",
+                     changes->more ? wire_id(&changes->next) : json_null());
+}
+
+static enum status decode_changes(const json_t *json, struct history_changes *ret)
+{
+    const json_t *items = json_object_get(json, "items"), *item;
+    size_t i;
+    enum status st = make_room(items, sizeof(*ret->items), &ret->items);
+    json_array_foreach (items, i, item) {
+        st = st == OK ? decode_change(item, &ret->items[i]) : st;
+        ret->count += st == OK;
+    }
+    ret->more = json_is_true(json_object_get(json, "more"));
+    wire_read_id(json, "next", &ret->next);
+    if (st == OK && ret->more && id_is_zero(&ret->next))
+        st = E_CORRUPT;
+    return st;
+}
+
+/* ---- output ---- */
+
+/* Bytes need not be UTF-8. */
+static json_t *encode_bytes(const void *bytes, size_t length)
+{
+    unsigned char *text = malloc((length + 2) / 3 * 4 + 1);
+    if (!text)
+        return NULL;
+    int written = EVP_EncodeBlock(text, bytes, (int)length);
+    json_t *value = json_stringn_nocheck((char *)text, (size_t)written);
+    free(text);
+    return value;
+}
+
+static enum status decode_bytes(const json_t *value, struct output_chunk *ret)
+{
+    size_t length = json_string_length(value);
+    const char *text = json_string_value(value);
+    if (!text || length % 4 != 0 || length > INT32_MAX)
+        return E_CORRUPT;
+    unsigned char *bytes = malloc(length / 4 * 3 + 1);
+    if (!bytes)
+        return E_NOMEM;
+    int decoded = EVP_DecodeBlock(bytes, (const unsigned char *)text, (int)length);
+    if (decoded < 0) {
+        free(bytes);
+        return E_CORRUPT;
+    }
+    size_t padding = length < 4 ? 0 : (size_t)(text[length - 1] == '=') + (text[length - 2] == '=');
+    ret->bytes = bytes;
+    ret->length = (size_t)decoded - padding;
+    return OK;
+}
+
+static json_t *encode_log(const struct history_log *log)
+{
+    struct history_row row = {.run = log->run};
+    json_t *chunks = json_array();
+    for (size_t i = 0; i < log->count && chunks; i++) {
+        const struct output_chunk *chunk = &log->chunks[i];
+        append(&chunks,
+               json_pack("{s:i, s:I, s:I, s:o}", "stream", (int)chunk->stream, "at_ms",
+                         (json_int_t)chunk->at_ms, "gap_bytes", (json_int_t)chunk->gap_bytes,
+                         "bytes", encode_bytes(chunk->bytes, chunk->length)));
+    }
+    return json_pack("{s:o, s:o, s:I}", "run", log->found ? encode_row(&row) : json_null(),
+                     "chunks", chunks, "kept_bytes", (json_int_t)log->kept_bytes);
+}
+
+static enum status decode_log(const json_t *json, struct history_log *ret)
+{
+    const json_t *chunks = json_object_get(json, "chunks"), *chunk;
+    const json_t *run = json_object_get(json, "run");
+    struct history_row row = {0};
+    size_t i;
+    enum status st = make_room(chunks, sizeof(*ret->chunks), &ret->chunks);
+    if (st == OK && json_is_object(run))
+        st = decode_row(run, &row);
+    json_array_foreach (chunks, i, chunk) {
+        struct output_chunk *to = &ret->chunks[i];
+        if (st != OK)
+            break;
+        st = decode_bytes(json_object_get(chunk, "bytes"), to);
+        to->stream = wire_number(chunk, "stream") == OUTPUT_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
+        to->at_ms = wire_number(chunk, "at_ms");
+        to->gap_bytes = wire_number(chunk, "gap_bytes");
+        ret->count += st == OK;
+    }
+    ret->found = json_is_object(run);
+    ret->run = row.run;
+    ret->kept_bytes = wire_number(json, "kept_bytes");
+    return st;
+}
+
+/* ---- statistics ---- */
+
+/* A number for each of `count`; as many zeros at the end as there are are left out. */
+static json_t *encode_numbers(const int64_t *numbers, int count)
+{
+    json_t *list = json_array();
+    while (count && !numbers[count - 1])
+        count--;
+    for (int i = 0; i < count && list; i++)
+        append(&list, json_integer(numbers[i]));
+    return list;
+}
+
+static void decode_numbers(const json_t *list, int64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = json_integer_value(json_array_get(list, i));
+}
+
+static json_t *encode_stats(const struct history_stats *stats)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < stats->count && rows; i++) {
+        const struct history_stats_row *row = &stats->rows[i];
+        append(&rows,
+               json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I}", "from_ms",
+                         (json_int_t)row->from_ms, "ends", encode_numbers(row->ends, RUN_STATES),
+                         "timed", (json_int_t)row->timed, "duration_sum_ms",
+                         (json_int_t)row->duration_sum_ms, "duration_min_ms",
+                         (json_int_t)row->duration_min_ms, "duration_max_ms",
+                         (json_int_t)row->duration_max_ms, "buckets",
+                         encode_numbers(row->buckets, HISTORY_BUCKETS), "punctual",
+                         (json_int_t)row->punctual, "late_sum_ms", (json_int_t)row->late_sum_ms));
+    }
+    return json_pack("{s:o}", "rows", rows);
+}
+
+static enum status decode_stats(const json_t *json, struct history_stats *ret)
+{
+    const json_t *rows = json_object_get(json, "rows"), *value;
+    size_t i;
+    enum status st = make_room(rows, sizeof(*ret->rows), &ret->rows);
+    if (st != OK)
+        return st;
+    json_array_foreach (rows, i, value) {
+        struct history_stats_row *row = &ret->rows[i];
+        row->from_ms = wire_number(value, "from_ms");
+        row->timed = wire_number(value, "timed");
+        row->duration_sum_ms = wire_number(value, "duration_sum_ms");
+        row->duration_min_ms = wire_number(value, "duration_min_ms");
+        row->duration_max_ms = wire_number(value, "duration_max_ms");
+        row->punctual = wire_number(value, "punctual");
+        row->late_sum_ms = wire_number(value, "late_sum_ms");
+        decode_numbers(json_object_get(value, "ends"), row->ends, RUN_STATES);
+        decode_numbers(json_object_get(value, "buckets"), row->buckets, HISTORY_BUCKETS);
+    }
+    ret->count = json_array_size(rows);
+    return OK;
+}
+
+/* ---- any ---- */
+
+static json_t *encode(enum history_request_kind kind, const union gather_answer *answer)
+{
+    switch (kind) {
+    case HISTORY_READ:
+        return encode_read(&answer->read);
+    case HISTORY_LOG:
+        return encode_log(&answer->log);
+    case HISTORY_STATS:
+        return encode_stats(&answer->stats);
+    case HISTORY_CHANGES:
+        return encode_changes(&answer->changes);
+    case HISTORY_APPEND:
+    case HISTORY_PRUNE:
+        break;
+    }
+    return NULL;
+}
+
+enum status wire_encode_answer(enum history_request_kind kind, const union gather_answer *answer,
+                               struct strbuf *out)
+{
+    json_t *json = encode(kind, answer);
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    if (!text)
+        return E_NOMEM;
+    strbuf_adds(out, text);
+    free(text);
+    return strbuf_status(out);
+}
+
+static enum status decode(enum history_request_kind kind, const json_t *json,
+                          union gather_answer *answer)
+{
+    switch (kind) {
+    case HISTORY_READ:
+        return decode_read(json, &answer->read);
+    case HISTORY_LOG:
+        return decode_log(json, &answer->log);
+    case HISTORY_STATS:
+        return decode_stats(json, &answer->stats);
+    case HISTORY_CHANGES:
+        return decode_changes(json, &answer->changes);
+    case HISTORY_APPEND:
+    case HISTORY_PRUNE:
+        break;
+    }
+    return E_CORRUPT;
+}
+
+enum status wire_decode_answer(enum history_request_kind kind, const char *text, size_t length,
+                               union gather_answer *ret)
+{
+    union gather_answer answer;
+    memset(&answer, 0, sizeof(answer));
+    json_t *json = json_loadb(text, length, JSON_ALLOW_NUL, NULL);
+    enum status st = json ? decode(kind, json, &answer) : E_CORRUPT;
+    json_decref(json);
+    if (st == OK)
+        *ret = answer;
+    else
+        gather_answer_release(kind, &answer);
+    return st;
+}
