@@ -24,6 +24,7 @@ struct client {
     struct remote remote;
     bool keeps_cookies;
     char cookie[sizeof(((struct reply *)NULL)->cookie)];
+    bool told_incomplete; /* that nodes are away */
 };
 
 /* ---- open and close ---- */
@@ -383,12 +384,31 @@ enum exit_code client_call(struct client *client, const struct call *call, struc
     return code;
 }
 
+/* Once for each command, however many pages it reads. */
+static void tell_incomplete(struct client *client, const json_t *body)
+{
+    const json_t *list = json_object_get(body, "incomplete"), *item;
+    size_t i;
+    if (client->told_incomplete || !json_is_array(list))
+        return;
+    client->told_incomplete = true;
+    json_array_foreach (list, i, item) {
+        struct strbuf line;
+        strbuf_init(&line);
+        strbuf_addf(&line, "node %s %s: what it has on record is not shown", text_of(item, "node"),
+                    text_of(item, "why"));
+        print_safe("", line.text);
+        strbuf_release(&line);
+    }
+}
+
 static enum exit_code call_for_body(struct client *client, const struct call *call, json_t **ret)
 {
     struct reply reply;
     enum exit_code code = client_call(client, call, &reply);
     if (code != EXIT_OK)
         return code;
+    tell_incomplete(client, reply.body);
     if (ret)
         *ret = json_incref(reply.body);
     reply_release(&reply);

@@ -65,6 +65,7 @@ static void add_node(struct text_table *table, const json_t *node, bool wide)
     if (wide) {
         CELL(print_roles(json_object_get(node, "roles"), &text));
         text_table_cell(table, answer_text(node, "address"));
+        text_table_cell(table, answer_text(node, "history"));
         CELL(when_print_left(now_ms(), answer_time(node, "started_at"), &text));
     }
     CELL(print_labels(json_object_get(node, "labels"), &text));
@@ -80,9 +81,9 @@ static enum exit_code print_table(const json_t *nodes, bool wide)
 {
     static const char *const narrow_headers[] = {"NODE",    "STATE",    "LEADS",   "HEARD",  "SKEW",
                                                  "RUNNING", "CAPACITY", "VERSION", "LABELS", NULL};
-    static const char *const wide_headers[] = {"NODE",    "STATE",    "LEADS",   "HEARD", "SKEW",
-                                               "RUNNING", "CAPACITY", "VERSION", "ROLES", "ADDRESS",
-                                               "UP",      "LABELS",   "DETAIL",  NULL};
+    static const char *const wide_headers[] = {
+        "NODE",  "STATE",   "LEADS",   "HEARD", "SKEW",   "RUNNING", "CAPACITY", "VERSION",
+        "ROLES", "ADDRESS", "HISTORY", "UP",    "LABELS", "DETAIL",  NULL};
     struct text_table table;
     const json_t *node;
     size_t i;
@@ -132,19 +133,21 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
 const struct command cmd_nodes = {
     .name = "nodes",
     .summary = "the nodes of the cluster, and how they are",
-    .help = "Examples:\n"
-            "  peal nodes\n"
-            "  peal nodes -o wide                why a node takes nothing new, and more\n"
-            "  peal nodes -o json | jq '.[] | select(.state != \"ready\")'\n"
-            "\n"
-            "Usage: peal nodes [options]\n"
-            "\n"
-            "STATE is ready; draining or drained (peal drain); full (max_running); clock (too far\n"
-            "from the others'); spawner (nothing can be started); api (serves the API only);\n"
-            "stopping; or gone. LEADS marks the one that does the chores. SKEW is how far its\n"
-            "clock is from the cluster's.\n"
-            "\n"
-            "Options:\n" OUTPUT_HELP CLIENT_HELP,
+    .help =
+        "Examples:\n"
+        "  peal nodes\n"
+        "  peal nodes -o wide                why a node takes nothing new, and more\n"
+        "  peal nodes -o json | jq '.[] | select(.state != \"ready\")'\n"
+        "\n"
+        "Usage: peal nodes [options]\n"
+        "\n"
+        "STATE is ready; draining or drained (peal drain); full (max_running); clock (too far\n"
+        "from the others'); spawner (nothing can be started); api (serves the API only);\n"
+        "stopping; or gone. LEADS marks the one that does the chores. SKEW is how far its\n"
+        "clock is from the cluster's. HISTORY, with -o wide, is shared (all nodes have one), own\n"
+        "(each has its own, and this one can be read), or why it can't be read.\n"
+        "\n"
+        "Options:\n" OUTPUT_HELP CLIENT_HELP,
     .options = options,
     .run = run,
 };

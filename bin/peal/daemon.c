@@ -118,6 +118,8 @@ static enum exit_code settle_node(const struct daemon_options *options, struct a
         code = set(config, "--capacity", options->capacity, agent_config_set_capacity);
     if (code == EXIT_OK)
         code = set(config, "--address", options->address, agent_config_set_address);
+    if (code == EXIT_OK)
+        code = set(config, "--peer-listen", options->peer_listen, agent_config_set_peer_listen);
     for (size_t i = 0; code == EXIT_OK && i < options->label_count; i++)
         code = set(config, "--label", options->labels[i], agent_config_add_label);
     if (code == EXIT_OK && options->label_count > DAEMON_LABELS_MAX) {

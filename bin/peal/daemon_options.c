@@ -20,6 +20,7 @@ enum {
     OPTION_ADDRESS,
     OPTION_LISTEN,
     OPTION_FACADE,
+    OPTION_PEER_LISTEN,
 };
 
 const struct option daemon_options_table[] = {
@@ -34,6 +35,7 @@ const struct option daemon_options_table[] = {
     {"capacity", required_argument, NULL, OPTION_CAPACITY},
     {"address", required_argument, NULL, OPTION_ADDRESS},
     {"listen", required_argument, NULL, OPTION_LISTEN},
+    {"peer-listen", required_argument, NULL, OPTION_PEER_LISTEN},
     {"facade", required_argument, NULL, OPTION_FACADE},
     {"detach", no_argument, NULL, 'd'},
     {0},
@@ -60,6 +62,8 @@ static const char **member_of(struct daemon_options *options, int opt)
         return &options->capacity;
     case OPTION_ADDRESS:
         return &options->address;
+    case OPTION_PEER_LISTEN:
+        return &options->peer_listen;
     case OPTION_FACADE:
         return &options->facades;
     case OPTION_LABEL:
@@ -123,6 +127,7 @@ enum status daemon_options_print(const struct daemon_options *options, struct st
     print_line("node-id", options->node_id, out);
     print_line("capacity", options->capacity, out);
     print_line("address", options->address, out);
+    print_line("peer-listen", options->peer_listen, out);
     print_line("facade", options->facades, out);
     for (size_t i = 0; i < options->label_count; i++)
         print_line("label", options->labels[i], out);
@@ -164,6 +169,7 @@ void daemon_options_recall(struct daemon_options *options, char *text)
     otherwise(&options->node_id, known.node_id);
     otherwise(&options->capacity, known.capacity);
     otherwise(&options->address, known.address);
+    otherwise(&options->peer_listen, known.peer_listen);
     otherwise(&options->facades, known.facades);
     if (!options->label_count) {
         memcpy(options->labels, known.labels, sizeof(known.labels));

@@ -8,7 +8,7 @@
 enum { DAEMON_LABELS_MAX = 32, DAEMON_LISTEN_MAX = 8 };
 struct daemon_options {
     const char *data, *config, *log;
-    const char *store, *history, *role, *node_id, *capacity, *address, *facades;
+    const char *store, *history, *role, *node_id, *capacity, *address, *peer_listen, *facades;
     const char *labels[DAEMON_LABELS_MAX + 1]; /* one too many is told by daemon_configure */
     size_t label_count;
     const char *listen[DAEMON_LISTEN_MAX + 1];
@@ -34,7 +34,11 @@ extern const struct option daemon_options_table[];
     "  --node-id ID     the node's name (default: made once, and kept in the data folder)\n"       \
     "  --label K=V      what jobs may ask for; may be repeated\n"                                  \
     "  --capacity N     its weight when work is shared out (default: the processors)\n"            \
-    "  --address ADDR   where its API can be reached from other machines\n"
+    "  --address ADDR   where its API can be reached from other machines\n"                        \
+    "  --peer-listen ADDR\n"                                                                       \
+    "                   where the other nodes read its history, unless that is in a database:\n"   \
+    "                   ADDR[:PORT] or none (default: port 7326 of the address by which it\n"      \
+    "                   reaches the others; none without the role api)\n"
 
 /* Takes one of the options; false: it is none of them. */
 bool daemon_option(struct daemon_options *options, int opt, const char *value);

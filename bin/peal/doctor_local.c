@@ -128,6 +128,42 @@ static void check_version(struct report *report, const json_t *agent)
                version, is_same ? "" : ", not this program's " PEAL_VERSION);
 }
 
+/* How many keep a history that the others have to ask for. */
+static size_t count_own_histories(const json_t *nodes)
+{
+    const json_t *node;
+    size_t i, count = 0;
+    json_array_foreach (nodes, i, node) {
+        count += strcmp(answer_text(node, "history"), "own") == 0;
+    }
+    return count;
+}
+
+/* A page of runs asks all of them. */
+static void check_histories(struct report *report, struct client *client)
+{
+    struct reply nodes = {0}, runs = {0};
+    const json_t *item;
+    size_t i;
+    if (client_try(client, &(struct call){.path = "/runs?state=ok&limit=1"}, &runs) != OK ||
+        client_try(client, &(struct call){.path = "/nodes"}, &nodes) != OK)
+        goto out;
+    const json_t *incomplete = json_object_get(runs.body, "incomplete");
+    size_t own = count_own_histories(json_object_get(nodes.body, "items"));
+    json_array_foreach (incomplete, i, item) {
+        report_add(report, CHECK_WARN, "histories",
+                   "if it is up: its log and peal nodes -o wide; its port must be open for the "
+                   "other nodes (--peer-listen)",
+                   "node %s %s: its runs can't be read from here", answer_text(item, "node"),
+                   answer_text(item, "why"));
+    }
+    if (!json_array_size(incomplete) && own > 1)
+        report_add(report, CHECK_OK, "histories", NULL, "those of all %zu nodes can be read", own);
+out:
+    reply_release(&runs);
+    reply_release(&nodes);
+}
+
 bool doctor_agent(struct report *report, struct client *client, char **ret_url)
 {
     struct reply reply = {0};
@@ -153,6 +189,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     *ret_url = *url ? strdup(url) : NULL;
     reply_release(&reply);
     check_node(report, client);
+    check_histories(report, client);
     return true;
 }
 

@@ -52,7 +52,10 @@ struct api_ports {
     struct zone_db *zones;
     struct entropy entropy;
     struct live_output output;
-    struct event_log log;        /* write NULL: no log */
+    struct event_log log; /* write NULL: no log */
+    /* Why the history of another node, which is its own, can't be read, behind its name; "": it
+     * can. NULL: there is one history for all. */
+    const char *(*history_state)(void *context, const struct known_peer *known);
     void (*step)(void *context); /* ask for a turn of the engine soon */
     void (*drain)(void *context);
     /* Goes on with a store that was restored from a backup, on the word of `by`; `done` comes once,

@@ -47,8 +47,9 @@ static void reply_audit(struct call *call)
         }
     }
     call_reply(call, 200,
-               json_pack("{s:o, s:o}", "items", items, "next",
-                         page->more ? cursor_of_id(&page->next) : json_null()));
+               add_absent(json_pack("{s:o, s:o}", "items", items, "next",
+                                    page->more ? cursor_of_id(&page->next) : json_null()),
+                          &page->absent));
 }
 
 /* ---- what the query asks for ---- */

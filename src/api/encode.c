@@ -136,6 +136,23 @@ json_t *encode_row(const struct history_row *row)
     return row->is_entry ? encode_entry(&row->entry) : encode_run(&row->run);
 }
 
+json_t *add_absent(json_t *value, const struct history_absences *absent)
+{
+    json_t *list = absent->count ? json_array() : NULL;
+    bool failed = !value || (absent->count && !list);
+    for (size_t i = 0; i < absent->count && !failed; i++)
+        failed = json_array_append_new(list, json_pack("{s:o, s:o}", "node",
+                                                       json_words(absent->items[i].node), "why",
+                                                       json_words(absent->items[i].why))) != 0;
+    if (!failed && list)
+        failed = json_object_set(value, "incomplete", list) != 0;
+    json_decref(list);
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 int64_t stored_time(const json_t *definition, const char *name)
 {
     return json_integer_value(json_object_get(definition, name));

@@ -26,6 +26,10 @@ json_t *encode_run(const struct run *run);
 json_t *encode_entry(const struct ledger_entry *entry);
 json_t *encode_row(const struct history_row *row);
 
+/* Adds "incomplete": which nodes could not be asked, and so what the answer lacks; nothing if none.
+ * `value` may be NULL. Takes it over and gives it back; NULL: out of memory. */
+json_t *add_absent(json_t *value, const struct history_absences *absent);
+
 /* The next `count` ticks after `after_s`; `@after` counts from `ended_s`. */
 json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t after_s,
                      int64_t count);

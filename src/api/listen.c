@@ -48,11 +48,11 @@ static bool split(const char *text, char host[ADDRESS_MAX], const char **ret_por
     return true;
 }
 
-static bool read_port(const char *text, in_port_t *ret)
+static bool read_port(const char *text, int default_port, in_port_t *ret)
 {
     char *end;
     if (!text) {
-        *ret = htons(LISTEN_DEFAULT_PORT);
+        *ret = htons((in_port_t)default_port);
         return true;
     }
     unsigned long port = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 65536;
@@ -88,11 +88,17 @@ static bool fill_v6(const char *host, in_port_t port, struct listen_address *ret
 
 enum status listen_parse(const char *text, struct listen_address *ret, struct strbuf *why)
 {
+    return listen_parse_for(LISTEN_DEFAULT_PORT, text, ret, why);
+}
+
+enum status listen_parse_for(int default_port, const char *text, struct listen_address *ret,
+                             struct strbuf *why)
+{
     struct listen_address address = {0};
     char host[ADDRESS_MAX];
     const char *port_text;
     in_port_t port;
-    if (!split(text, host, &port_text) || !read_port(port_text, &port))
+    if (!split(text, host, &port_text) || !read_port(port_text, default_port, &port))
         return fail_address(text, why);
     if (strcmp(host, "localhost") == 0)
         snprintf(host, sizeof(host), "127.0.0.1");

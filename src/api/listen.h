@@ -20,6 +20,10 @@ struct listen_address {
 MUST_CHECK enum status listen_parse(const char *text, struct listen_address *ret,
                                     struct strbuf *why);
 
+/* The same for something else than the API, which has another port if none is given. */
+MUST_CHECK enum status listen_parse_for(int default_port, const char *text,
+                                        struct listen_address *ret, struct strbuf *why);
+
 /* Not blocking, closed on exec, listening. E_IO: *why says why not. */
 MUST_CHECK enum status listen_tcp(const struct listen_address *address, const char *text,
                                   int *ret_fd, struct strbuf *why);

@@ -113,26 +113,40 @@ json_t *encode_node(const struct peers *peers, const struct known_peer *known, s
 /* ---- the calls ---- */
 
 struct listing {
-    const struct peers *peers;
+    const struct api *api;
     struct now now;
     json_t *items;
     bool failed;
 };
 
+/* What there is to say about its history: "shared", "own", or why it can't be read from here. */
+static json_t *encode_known(const struct api *api, const struct known_peer *known, struct now now)
+{
+    const struct api_ports *ports = &api->ports;
+    json_t *value = encode_node(engine_peers(ports->engine), known, now);
+    const char *why = ports->history_state ? ports->history_state(ports->context, known) : "";
+    if (value && json_object_set_new(value, "history",
+                                     json_words(*why                      ? why
+                                                : known->peer.has_history ? "own"
+                                                                          : "shared")) == 0)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 static bool add_node(void *context, const struct known_peer *known)
 {
     struct listing *listing = context;
-    listing->failed = json_array_append_new(listing->items,
-                                            encode_node(listing->peers, known, listing->now)) != 0;
+    listing->failed =
+        json_array_append_new(listing->items, encode_known(listing->api, known, listing->now)) != 0;
     return !listing->failed;
 }
 
 void list_nodes(struct call *call)
 {
-    struct listing listing = {
-        .peers = engine_peers(call->api->ports.engine), .now = clock_now(), .items = json_array()};
+    struct listing listing = {.api = call->api, .now = clock_now(), .items = json_array()};
     if (listing.items)
-        peers_each(listing.peers, add_node, &listing);
+        peers_each(engine_peers(call->api->ports.engine), add_node, &listing);
     if (listing.failed) {
         json_decref(listing.items);
         listing.items = NULL;

@@ -14,12 +14,29 @@ enum { PAGE = 50, PAGE_MAX = 1000 };
 
 /* ---- one run ---- */
 
+/* Those who may have it and could not be asked: "node b is away, node c did not answer in time". */
+static void print_absent(const struct history_absences *absent, struct strbuf *out)
+{
+    for (size_t i = 0; i < absent->count; i++)
+        strbuf_addf(out, "%snode %s %s", i ? ", " : "", absent->items[i].node,
+                    absent->items[i].why);
+}
+
 void fail_no_run(struct call *call)
 {
-    bool is_alone = engine_peers(call->api->ports.engine)->by_name.count <= 1;
-    call_fail(call, 404, "there is no run %.60s here; %sit may have been removed by retention",
-              call->argument,
-              is_alone ? "" : "the node that ran it has it in its history (peal nodes), or ");
+    const struct history_absences *absent = &call->log.absent;
+    struct strbuf away;
+    if (!absent->count) {
+        call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
+                  call->argument);
+        return;
+    }
+    strbuf_init(&away);
+    print_absent(absent, &away);
+    call_fail_with(call, 404, add_absent(json_object(), absent),
+                   "there is no run %.60s on the nodes that answer, but %.300s, and may have it",
+                   call->argument, away.text);
+    strbuf_release(&away);
 }
 
 static void recorded_run(struct call *call)
@@ -233,7 +250,9 @@ static json_t *run_cursor(char part, const struct id *id)
 static void reply_page(struct call *call, json_t *next)
 {
     struct run_page *page = call->state;
-    call_reply(call, 200, json_pack("{s:O, s:o}", "items", page->items, "next", next));
+    call_reply(call, 200,
+               add_absent(json_pack("{s:O, s:o}", "items", page->items, "next", next),
+                          &call->read.absent));
 }
 
 static void add_recorded(struct call *call)

@@ -49,9 +49,11 @@ static void reply_stats(struct call *call)
         }
     }
     call_reply(call, 200,
-               json_pack("{s:s, s:o, s:o, s:o}", "span",
-                         stats->span == HISTORY_DAY ? "day" : "hour", "from",
-                         json_tick(stats->from_ms), "to", json_tick(stats->to_ms), "items", items));
+               add_absent(json_pack("{s:s, s:o, s:o, s:o}", "span",
+                                    stats->span == HISTORY_DAY ? "day" : "hour", "from",
+                                    json_tick(stats->from_ms), "to", json_tick(stats->to_ms),
+                                    "items", items),
+                          &stats->absent));
 }
 
 static bool read_span(struct call *call, enum history_span *ret)

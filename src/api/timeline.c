@@ -155,6 +155,7 @@ static void reply_timeline(struct call *call)
     json_t *answer = json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "from", json_tick(line->from_ms),
                                "to", json_tick(line->to_ms), "now", json_tick(line->now_ms), "runs",
                                runs, "ticks", encode_ticks(line), "more", is_cut);
+    answer = add_absent(answer, &call->read.absent);
     if (answer && line->with_herds && json_object_set_new(answer, "herds", encode_herds(line))) {
         json_decref(answer);
         answer = NULL;

@@ -13,6 +13,7 @@
 
 #include "agent_chores.h"
 #include "agent_data.h"
+#include "agent_gather.h"
 #include "agent_listen.h"
 #include "agent_self.h"
 #include "api.h"
@@ -20,6 +21,7 @@
 #include "descriptors.h"
 #include "executor_none.h"
 #include "executor_spawn.h"
+#include "history_gather.h"
 #include "store_etcd.h"
 #include "version.h"
 
@@ -233,6 +235,12 @@ static enum status advance(void *context, const char *by,
     return store_etcd_advance(agent->data.store, clock_now().wall.ms, by, done, done_context);
 }
 
+static const char *history_state(void *context, const struct known_peer *known)
+{
+    const struct agent *agent = context;
+    return history_gather_state(agent->data.history, known);
+}
+
 static void stop(struct agent *agent)
 {
     if (agent->stopping)
@@ -373,6 +381,7 @@ static enum status set_up_engine(struct agent *agent)
     read_boot_id(config.boot_id);
     config.max_running = agent->config->max_running;
     config.self = agent_self(agent->config, agent->data.node, make_id(agent), agent->started_ms);
+    agent_gather_announce(agent->config, &agent->data, &config.self);
     struct engine_ports ports = {
         .store = agent->data.store,
         .executor = spawn ? executor_spawn_port(spawn) : executor_none(),
@@ -383,7 +392,10 @@ static enum status set_up_engine(struct agent *agent)
     };
     if (spawn)
         ports.output = executor_spawn_output(spawn);
-    return engine_new(&config, &ports, &agent->engine);
+    enum status st = engine_new(&config, &ports, &agent->engine);
+    if (st == OK && agent->data.gathers)
+        history_gather_set_peers(agent->data.history, engine_peers(agent->engine));
+    return st;
 }
 
 static enum status set_up_api(struct agent *agent, struct strbuf *why)
@@ -417,6 +429,7 @@ static enum status set_up_api(struct agent *agent, struct strbuf *why)
         .zones = agent->zones,
         .entropy = {random_bytes, NULL},
         .log = {agent_log_write, agent->log},
+        .history_state = agent->data.gathers ? history_state : NULL,
         .step = wake,
         .drain = drain,
         .advance = agent->config->store.is_etcd ? advance : NULL,

@@ -34,6 +34,7 @@ void agent_config_release(struct agent_config *config)
     free(config->timezone);
     free(config->allow_file);
     free(config->listen);
+    free(config->peer_listen);
     free(config->hosts);
     free(config->trusted_proxies);
     free(config->tls_cert);
@@ -135,6 +136,7 @@ static const struct key top_keys[] = {
     {"capacity", VALUE_OWN, 0, NULL, agent_config_set_capacity},
     {"address", VALUE_OWN, 0, NULL, agent_config_set_address},
     {"listen", VALUE_OWN, 0, NULL, agent_config_set_listen},
+    {"peer_listen", VALUE_OWN, 0, NULL, agent_config_set_peer_listen},
     {"hosts", VALUE_TEXT, AT(hosts), NULL, NULL},
     {"trusted_proxies", VALUE_OWN, 0, NULL, agent_config_set_proxies},
     {"facades", VALUE_OWN, 0, NULL, agent_config_set_facades},

@@ -44,6 +44,7 @@ struct agent_config {
 
     /* Where its API is on TCP, for those with PEER_API. */
     char *listen;             /* addresses, separated by commas; NULL: the default; "none" */
+    char *peer_listen;        /* where other nodes read its history; NULL: the default; "none" */
     char *hosts;              /* names by which it is called, likewise; NULL: none */
     char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they are there */
     char *trusted_proxies;    /* as proxy.h reads them; NULL: none */
@@ -74,6 +75,8 @@ MUST_CHECK enum status agent_config_set_proxies(struct agent_config *config, con
 /* "dkron,tutorial" */
 MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
+MUST_CHECK enum status agent_config_set_peer_listen(struct agent_config *config, const char *text,
+                                                    struct parse_error *reterr);
 /* "zone=eu"; adds to those that are there, and replaces one of the same name. */
 MUST_CHECK enum status agent_config_add_label(struct agent_config *config, const char *text,
                                               struct parse_error *reterr);

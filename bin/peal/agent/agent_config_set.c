@@ -152,6 +152,13 @@ enum status agent_config_set_listen(struct agent_config *config, const char *tex
     return replace(&config->listen, text);
 }
 
+enum status agent_config_set_peer_listen(struct agent_config *config, const char *text,
+                                         struct parse_error *reterr)
+{
+    enum status st = strcmp(text, "none") == 0 ? OK : check_listen(text, 0, strlen(text), reterr);
+    return st == OK ? replace(&config->peer_listen, text) : st;
+}
+
 enum status agent_config_set_proxies(struct agent_config *config, const char *text,
                                      struct parse_error *reterr)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent_gather.h"
 #include "agent_store.h"
 #include "data_dir.h"
 #include "data_folder.h"
@@ -91,6 +92,8 @@ enum status agent_data_open(const struct agent_config *config, struct loop *loop
     if (st == OK)
         st = history_open(config->history, config->data, (struct history_wake){wake, context},
                           &data->history, why);
+    if (st == OK && agent_gather_is_needed(config))
+        st = agent_gather(config, loop, log, (struct history_wake){wake, context}, data, why);
     if (st != OK)
         return st;
     /* Only now: a start that failed leaves a new folder new. */

@@ -13,6 +13,8 @@ struct agent_data {
     char node[64];
     struct store *store;
     struct history *history;
+    bool gathers;             /* from the other nodes: the history is a history_gather */
+    char history_address[64]; /* where the others ask for it; empty: nowhere */
 };
 
 /* Locks the folder, opens store and history, and writes the pid file. Runs the loop while the store

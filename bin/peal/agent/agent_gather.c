@@ -1,0 +1,200 @@
+#include "agent_gather.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "history_gather.h"
+#include "listen.h"
+
+enum { PEER_PORT = 7326 };
+
+static bool has_file(const struct agent_config *config)
+{
+    return !config->history || !*config->history;
+}
+
+bool agent_gather_is_needed(const struct agent_config *config)
+{
+    return config->store.is_etcd && has_file(config);
+}
+
+/* ---- which address ---- */
+
+static struct sockaddr *name_of(struct listen_address *address)
+{
+    return (struct sockaddr *)(void *)&address->address;
+}
+
+static in_port_t *port_of(struct listen_address *address)
+{
+    return name_of(address)->sa_family == AF_INET6
+               ? &((struct sockaddr_in6 *)(void *)&address->address)->sin6_port
+               : &((struct sockaddr_in *)(void *)&address->address)->sin_port;
+}
+
+static bool is_any(struct listen_address *address)
+{
+    if (name_of(address)->sa_family == AF_INET6)
+        return IN6_IS_ADDR_UNSPECIFIED(
+            &((struct sockaddr_in6 *)(void *)&address->address)->sin6_addr);
+    return ((struct sockaddr_in *)(void *)&address->address)->sin_addr.s_addr == INADDR_ANY;
+}
+
+/* "10.0.0.1:7326", "[fd00::1]:7326" */
+static void print_address(struct listen_address *address, char *to, size_t size)
+{
+    char host[INET6_ADDRSTRLEN] = "";
+    bool is_v6 = name_of(address)->sa_family == AF_INET6;
+    const void *bytes = is_v6
+                            ? (void *)&((struct sockaddr_in6 *)(void *)&address->address)->sin6_addr
+                            : (void *)&((struct sockaddr_in *)(void *)&address->address)->sin_addr;
+    inet_ntop(name_of(address)->sa_family, bytes, host, sizeof(host));
+    snprintf(to, size, is_v6 ? "[%s]:%d" : "%s:%d", host, ntohs(*port_of(address)));
+}
+
+/* The own address on the way to `there`; nothing is sent. */
+static bool find_way(const struct addrinfo *there, struct listen_address *ret)
+{
+    struct listen_address address = {.length = sizeof(address.address)};
+    char text[80];
+    struct strbuf why;
+    int fd = socket(there->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool found = fd >= 0 && connect(fd, there->ai_addr, there->ai_addrlen) == 0 &&
+                 getsockname(fd, name_of(&address), &address.length) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (!found)
+        return false;
+    *port_of(&address) = htons(PEER_PORT);
+    print_address(&address, text, sizeof(text));
+    strbuf_init(&why);
+    found = listen_parse(text, ret, &why) == OK; /* knows what is a loopback */
+    strbuf_release(&why);
+    return found;
+}
+
+/* By which this node reaches a server of its store: so do the other nodes, and so they can reach
+ * it. One that others can't reach is better than none. */
+static bool find_own_address(const struct store_url *store, struct listen_address *ret)
+{
+    bool found = false;
+    for (size_t i = 0; i < store->endpoint_count && (!found || ret->is_loopback); i++) {
+        const char *host = strstr(store->endpoints[i], "://");
+        char name[256];
+        struct addrinfo *there = NULL, hints = {.ai_socktype = SOCK_DGRAM};
+        host = host ? host + 3 : store->endpoints[i];
+        const char *colon = strrchr(host, ':');
+        size_t length = colon ? (size_t)(colon - host) : strlen(host);
+        size_t skip = *host == '[';
+        snprintf(name, sizeof(name), "%.*s", (int)(length - 2 * skip), host + skip);
+        if (getaddrinfo(name, colon ? colon + 1 : "2379", &hints, &there) != 0)
+            continue;
+        found |= find_way(there, ret);
+        freeaddrinfo(there);
+    }
+    return found;
+}
+
+/* The host of --address if that is a number, else what the way to the store says. */
+static bool choose_address(const struct agent_config *config, struct listen_address *ret)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    bool is_told = *config->address && listen_parse(config->address, ret, &why) == OK;
+    strbuf_release(&why);
+    if (!is_told && !find_own_address(&config->store, ret))
+        return false;
+    *port_of(ret) = htons(PEER_PORT);
+    return true;
+}
+
+/* ---- the port ---- */
+
+static enum status open_port(struct listen_address *address, bool is_default, int *ret_fd,
+                             struct strbuf *why)
+{
+    char text[80];
+    struct strbuf scratch;
+    strbuf_init(&scratch);
+    print_address(address, text, sizeof(text));
+    enum status st = listen_tcp(address, text, ret_fd, &scratch);
+    if (st == E_IO && is_default && errno == EADDRINUSE) { /* several nodes on one machine */
+        *port_of(address) = 0;
+        st = listen_tcp(address, text, ret_fd, &scratch);
+    }
+    if (st != OK)
+        strbuf_addf(why,
+                    "can't let other nodes read the history on %s: %s; choose another address with "
+                    "--peer-listen, or --peer-listen none",
+                    text, strerror(errno));
+    strbuf_release(&scratch);
+    return st;
+}
+
+/* What the others are told: no address of all interfaces, and the port that it came to. */
+static bool find_announced(const struct agent_config *config, int fd,
+                           struct listen_address *address)
+{
+    struct listen_address bound = {.length = sizeof(bound.address)};
+    if (getsockname(fd, name_of(&bound), &bound.length) != 0)
+        return false;
+    if (is_any(address) && !choose_address(config, address))
+        return false;
+    *port_of(address) = *port_of(&bound);
+    return true;
+}
+
+static enum status listen_for_others(const struct agent_config *config, struct agent_log *log,
+                                     struct agent_data *data, struct strbuf *why)
+{
+    struct listen_address address;
+    const char *told = config->peer_listen;
+    int fd;
+    if (told ? strcmp(told, "none") == 0 : !(config->roles & PEER_API))
+        return OK;
+    enum status st = OK;
+    if (told)
+        st = listen_parse_for(PEER_PORT, told, &address, why);
+    else if (!choose_address(config, &address))
+        st = E_NOT_FOUND;
+    if (st == OK)
+        st = open_port(&address, !told, &fd, why);
+    if (st != OK && !told) { /* nobody asked for it */
+        agent_log_event(log, "history_not_shared", "detail=\"%s\"",
+                        why->length ? why->text : "this node's own address is not known");
+        strbuf_reset(why);
+        return OK;
+    }
+    if (st != OK)
+        return st;
+    if (find_announced(config, fd, &address))
+        print_address(&address, data->history_address, sizeof(data->history_address));
+    agent_log_event(log, "history_shared", "address=%s", data->history_address);
+    return history_gather_listen(data->history, fd);
+}
+
+enum status agent_gather(const struct agent_config *config, struct loop *loop,
+                         struct agent_log *log, struct history_wake wake, struct agent_data *data,
+                         struct strbuf *why)
+{
+    struct history *own = data->history;
+    data->history = NULL;
+    enum status st = history_gather_new(loop, own, wake, &data->history);
+    data->gathers = st == OK;
+    return st == OK ? listen_for_others(config, log, data, why) : st;
+}
+
+void agent_gather_announce(const struct agent_config *config, const struct agent_data *data,
+                           struct peer *self)
+{
+    self->has_history = has_file(config);
+    if (!data->gathers)
+        return;
+    snprintf(self->history_address, sizeof(self->history_address), "%s", data->history_address);
+    snprintf(self->fingerprint, sizeof(self->fingerprint), "%s",
+             history_gather_fingerprint(data->history));
+}
