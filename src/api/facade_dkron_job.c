@@ -94,7 +94,8 @@ static bool set(struct reading *reading, const char *name, json_t *value)
 
 static bool refuse(struct reading *reading, const char *pointer, const char *why)
 {
-    call_fail_at(reading->call, pointer, "%s: %s", pointer + 1, why);
+    call_fail_at(reading->call, pointer, "%s: %s", pointer + 1,
+                 message_in(reading->call->language, why));
     return false;
 }
 
