@@ -203,6 +203,8 @@ void call_read_log(struct call *call, call_then *then)
 
 static void changes_answered(struct history_changes *changes, enum status st)
 {
+    if (st == OK)
+        hide_changes(changes->context, changes);
     call_answer(changes->context, st);
 }
 

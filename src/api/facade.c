@@ -6,6 +6,7 @@
 #include "job_filter.h"
 #include "jobs.h"
 #include "server.h"
+#include "visible.h"
 
 enum {
     OUTPUT_BYTES = 16 << 10, /* of each run that is shown in a list */
@@ -29,6 +30,8 @@ unsigned facade_by_name(const char *name, size_t length)
 
 bool facade_name_job(struct call *call, const char *name)
 {
+    if (!call_may_on(call, call->route->right, name))
+        return false;
     char *copy = strdup(name);
     if (!copy) {
         call_fail(call, 500, "out of memory");
@@ -181,8 +184,7 @@ static void look(struct call *call)
 {
     struct job_list_state *list = call->state;
     list->slice_end_ms = clock_now().boot.ms + SLICE_MS;
-    catalog_each(engine_catalog(call->api->ports.engine), list->has_last ? list->last : NULL, false,
-                 visit, list);
+    call_each_job(call, list->has_last ? list->last : NULL, false, visit, list);
     if (list->is_cut)
         call_later(call, look);
     else if (list->failed && json_array_size(list->items) == JOBS_MAX)

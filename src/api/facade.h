@@ -30,7 +30,8 @@ void facade_list_jobs(struct call *call, int64_t start, int64_t end, facade_show
 /* A job as the native API shows it; NULL: out of memory. */
 json_t *facade_native_job(const struct call *call, const struct catalog_job *job);
 
-/* The call is about this job from now on; false: out of memory, and the call has failed. */
+/* The call is about this job from now on, on which its right is needed; false: the call has
+ * failed. */
 bool facade_name_job(struct call *call, const char *name);
 
 #endif

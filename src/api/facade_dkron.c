@@ -9,6 +9,7 @@
 #include "input.h"
 #include "nodes.h"
 #include "server.h"
+#include "visible.h"
 
 enum { EXECUTIONS = 100, END_MAX = 1000000000 };
 
@@ -143,7 +144,7 @@ static void add_busy(void *context, const struct run *run)
 void dkron_list_busy(struct call *call)
 {
     struct busy busy = {.call = call, .items = json_array()};
-    engine_each_open_run(call->api->ports.engine, add_busy, &busy);
+    call_each_open_run(call, add_busy, &busy);
     if (busy.failed) {
         json_decref(busy.items);
         busy.items = NULL;

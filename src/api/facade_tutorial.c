@@ -8,7 +8,9 @@
 #include "facade_dkron_job.h"
 #include "handlers.h"
 #include "input.h"
+#include "note.h"
 #include "server.h"
+#include "visible.h"
 
 enum { LOGS = 20, LOGS_MAX = 1000, SKIP_MAX = 1000000 };
 
@@ -151,7 +153,7 @@ void tutorial_list_jobs(struct call *call)
 /* ---- kill ---- */
 
 struct kill {
-    const struct call *call;
+    struct call *call;
     struct store_order *orders;
     size_t count, room;
     bool failed;
@@ -180,6 +182,12 @@ static void add_order(void *context, const struct run *run)
     struct store_order *order = &kill->orders[kill->count++];
     *order = (struct store_order){.run_id = run->id, .reason = REASON_USER};
     snprintf(order->by, sizeof(order->by), "%s", kill->call->principal.name);
+    note_run(kill->call, CHANGE_KILL, run);
+}
+
+static void reply_nothing(struct call *call)
+{
+    call_reply(call, 200, json_null());
 }
 
 static void killed(struct call *call)
@@ -187,7 +195,7 @@ static void killed(struct call *call)
     if (call->answer != OK)
         call_fail_store(call, call->answer);
     else
-        call_reply(call, 200, json_null());
+        note_write(call, reply_nothing);
 }
 
 /* All runs of the job that are under way, wherever they are, with all their processes. */
@@ -198,13 +206,13 @@ void tutorial_kill_job(struct call *call)
         return;
     kill->call = call;
     call->shape = shape_data;
-    engine_each_open_run(call->api->ports.engine, add_order, kill);
+    call_each_open_run(call, add_order, kill);
     if (kill->failed)
         call_fail(call, 500, "out of memory");
     else if (kill->count)
         call_submit(call, STORE_ORDER, kill->orders, kill->count, killed);
     else
-        call_reply(call, 200, json_null());
+        reply_nothing(call);
 }
 
 /* ---- logs ---- */

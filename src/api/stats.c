@@ -5,6 +5,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "server.h"
+#include "visible.h"
 
 static const int64_t hour_ms = 3600 * 1000, day_ms = 24 * 3600 * 1000;
 
@@ -73,6 +74,13 @@ static bool read_job(struct call *call, struct id *ret)
     const char *name = query_get(&call->query, "job");
     const struct catalog_job *job =
         name ? catalog_by_name(engine_catalog(call->api->ports.engine), name) : NULL;
+    if (!name && !scope_is_whole(&call->principal.scope)) {
+        call_fail_at(call, "?job",
+                     "job: which one? The sum of all is for those who may see all of them");
+        return false;
+    }
+    if (name && !call_may_on(call, RIGHT_VIEW, name))
+        return false;
     if (name && !job) {
         call_fail(call, 404, "there is no job \"%.127s\"", name);
         return false;

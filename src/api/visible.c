@@ -83,6 +83,20 @@ void hide_rows(const struct call *call, struct history_read *read)
     read->count = kept;
 }
 
+/* What is about no job is about the whole. */
+void hide_changes(const struct call *call, struct history_changes *changes)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < changes->count; i++) {
+        struct change_record *change = &changes->items[i];
+        if (call_sees(call, change->job_name[0] ? change->job_name : NULL))
+            changes->items[kept++] = *change;
+        else
+            change_record_release(change);
+    }
+    changes->count = kept;
+}
+
 void hide_log(const struct call *call, struct history_log *log)
 {
     if (!log->found || call_sees(call, log->run.job_name))

@@ -23,5 +23,6 @@ void call_each_job(const struct call *call, const char *after, bool with_deleted
 /* Takes out of an answer of the history what is not theirs. */
 void hide_rows(const struct call *call, struct history_read *read);
 void hide_log(const struct call *call, struct history_log *log);
+void hide_changes(const struct call *call, struct history_changes *changes);
 
 #endif

@@ -302,6 +302,9 @@ static void test_tutorial_kill_and_log(void **state)
     world_until(world, is_running, world);
     json_decref(succeed(world, "POST //job/kill", "name=a"));
     world_until(world, is_killed, world);
+    json_t *audit = EXPECT(world, 200, "GET /audit?action=kill&job=a", NULL);
+    assert_int_equal(member_count(audit, "items"), 1);
+    json_decref(audit);
     json_decref(succeed(world, "POST //job/kill", "name=a")); /* nothing is left to be killed */
     json_t *logs = succeed(world, "GET //job/log?name=a&skip=0&limit=10", NULL);
     assert_int_equal(member_count(logs, "data"), 1);

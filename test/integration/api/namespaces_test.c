@@ -8,8 +8,12 @@
 
 #include "routes.h"
 
-#define JOB    "{\"schedule\":\"* * * * *\",\"command\":[\"true\"]}"
-#define HEADER "Host: localhost\r\nAuthorization: Bearer %s\r\n"
+#define JOB "{\"schedule\":\"* * * * *\",\"command\":[\"true\"]}"
+#define DKRON(name)                                                                                \
+    "{\"name\":\"" name "\",\"schedule\":\"@daily\",\"executor\":\"shell\","                       \
+    "\"executor_config\":{\"command\":\"true\"}}"
+#define SAVED(name) "{\"name\":\"" name "\",\"command\":\"true\",\"cronExpr\":\"0 0 1 1 *\"}"
+#define HEADER      "Host: localhost\r\nAuthorization: Bearer %s\r\n"
 
 static struct answer ask_as(struct world *world, const char *token, const char *line,
                             const char *body)
@@ -122,6 +126,23 @@ static void test_own_things(void **state)
         {__LINE__, "team-viewer", "POST /jobs/team%2Fown/run", NULL, 403},
         {__LINE__, "team-viewer", "GET /nodes", NULL, 403},
         {__LINE__, "team-viewer", "GET /users", NULL, 403},
+        {__LINE__, "team-viewer", "GET /stats?job=team/own", NULL, 200},
+        {__LINE__, "team-viewer", "GET /stats?job=other/secret", NULL, 403},
+        {__LINE__, "team-viewer", "GET /stats?job=other/nothing", NULL, 403},
+        {__LINE__, "team-viewer", "GET /stats", NULL, 422},
+        {__LINE__, "viewer", "GET /stats", NULL, 200},
+        {__LINE__, "team-viewer", "GET /audit?action=login", NULL, 403},
+        {__LINE__, "team-viewer", "GET /cluster", NULL, 403},
+        {__LINE__, "team-viewer", "GET //v1/jobs/team%2Fown", NULL, 200},
+        {__LINE__, "team-viewer", "GET //v1/jobs/other%2Fsecret", NULL, 403},
+        {__LINE__, "team-viewer", "GET //v1/jobs/team%2Fown/executions", NULL, 200},
+        {__LINE__, "team-viewer", "POST //v1/jobs/team%2Fown/run", NULL, 403},
+        {__LINE__, "team-viewer", "GET //v1/members", NULL, 403},
+        {__LINE__, "team-viewer", "GET //worker/list", NULL, 403},
+        {__LINE__, "team-operator", "POST //job/delete", "name=team/own", 403},
+        {__LINE__, "team-editor", "POST //v1/jobs", DKRON("team/dkron"), 201},
+        {__LINE__, "team-editor", "POST //v1/jobs", DKRON("other/secret"), 403},
+        {__LINE__, "team-editor", "POST //v1/jobs", DKRON("other/new"), 403},
         {__LINE__, "team-operator", "POST /jobs/team%2Fown/run", NULL, 202},
         {__LINE__, "team-operator", "POST /jobs/team%2Fown/pause", NULL, 200},
         {__LINE__, "team-operator", "PUT /jobs/team%2Fown", JOB, 403},
@@ -173,6 +194,15 @@ static void test_lists_hold_what_is_theirs(void **state)
     struct answer runs = ask_as(world, "team-viewer", "GET /runs", NULL);
     assert_int_equal(member_count(runs.body, "items"), 1);
     answer_release(&runs);
+    struct answer audit = ask_as(world, "team-viewer", "GET /audit", NULL);
+    assert_int_equal(member_count(audit.body, "items"), 2);
+    assert_string_equal(member_text(audit.body, "items.0.action"), "run");
+    assert_string_equal(member_text(audit.body, "items.0.job"), "team/own");
+    assert_string_equal(member_text(audit.body, "items.1.action"), "create");
+    answer_release(&audit);
+    struct answer dkron = ask_as(world, "team-viewer", "GET //v1/jobs", NULL);
+    assert_int_equal(json_array_size(dkron.body), 1);
+    answer_release(&dkron);
     struct answer line = ask_as(world, "team-viewer", "GET /timeline", NULL);
     assert_true(member_count(line.body, "ticks") > 10);
     assert_int_equal(member_count(line.body, "runs"), 1);
@@ -184,6 +214,41 @@ static void test_lists_hold_what_is_theirs(void **state)
     struct answer agent = ask_as(world, "team-viewer", "GET /agent", NULL);
     assert_int_equal(member_number(agent.body, "jobs"), 1);
     answer_release(&agent);
+}
+
+/* Who may ask gets 200 whatever happens: `errno` says it. */
+static void test_tutorial_of_the_namespace(void **state)
+{
+    static const struct {
+        int line;
+        const char *token, *request, *body;
+        int error;
+    } cases[] = {
+        {__LINE__, "team-viewer", "GET //job/log?name=team/own", NULL, 0},
+        {__LINE__, "team-viewer", "GET //job/log?name=other/secret", NULL, -1},
+        {__LINE__, "team-editor", "POST //job/save", "job=" SAVED("team/saved"), 0},
+        {__LINE__, "team-editor", "POST //job/save", "job=" SAVED("other/secret"), -1},
+        {__LINE__, "team-editor", "POST //job/save", "job=" SAVED("new"), -1},
+        {__LINE__, "team-editor", "POST //job/delete", "name=team/saved", 0},
+        {__LINE__, "team-editor", "POST //job/delete", "name=other/secret", -1},
+        {__LINE__, "team-operator", "POST //job/kill", "name=team/own", 0},
+        {__LINE__, "team-operator", "POST //job/kill", "name=other/secret", -1},
+    };
+    struct world *world = *state;
+    char run[32];
+    fake_executor_set_instant(world->executor, true);
+    add_job(world, "team%2Fown", run);
+    add_job(world, "other%2Fsecret", run);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer = ask_as(world, cases[i].token, cases[i].request, cases[i].body);
+        if (answer.status != 200 || member_number(answer.body, "errno") != cases[i].error ||
+            (!cases[i].error && strstr(answer.text, "secret")))
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, answer.text);
+        answer_release(&answer);
+    }
+    json_t *jobs = EXPECT(world, 200, "GET /jobs", NULL);
+    assert_int_equal(member_count(jobs, "items"), 2);
+    json_decref(jobs);
 }
 
 /* ---- events ---- */
@@ -253,8 +318,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_every_route_keeps_to_the_namespace), TEST(test_own_things),
-        TEST(test_lists_hold_what_is_theirs),          TEST(test_events_of_the_namespace),
+        TEST(test_every_route_keeps_to_the_namespace),
+        TEST(test_own_things),
+        TEST(test_lists_hold_what_is_theirs),
+        TEST(test_tutorial_of_the_namespace),
+        TEST(test_events_of_the_namespace),
         TEST(test_events_end_with_the_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
