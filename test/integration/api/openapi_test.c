@@ -201,7 +201,10 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/schedule/validate", "?spec=99", NULL},
         {V1 "/timeline", "?herd=true", NULL},
         {V1 "/runs", "?ledger=true", NULL},
-        {V1 "/jobs:batch", "", "{\"put\":[" JOB "],\"delete\":[\"none\"]}"},
+        {V1 "/jobs:batch", "", "{\"delete\":[\"b\"]}"},
+        {"/v1/jobs", "",
+         "{\"name\":\"a\",\"schedule\":\"@daily\",\"executor\":\"shell\","
+         "\"executor_config\":{\"command\":\"true\"}}"},
         {V1 "/jobs:recent", "?names=a", NULL},
         {V1 "/jobs/{name}/rollback", "", "{\"revision\":1}"},
         {V1 "/login", "", "{\"name\":\"a\",\"password\":\"correct horse\"}"},
@@ -211,7 +214,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
     };
     const char *open = strchr(route->pattern, '{'), *query = "";
     *body = NULL;
-    if (route->flags & (ROUTE_STREAM | ROUTE_PAGE) || strstr(route->pattern, "undelete"))
+    if (route->flags & (ROUTE_STREAM | ROUTE_PAGE))
         return false;
     if (strcmp(route->fields, ANY_BODY) == 0)
         *body = JOB;
@@ -227,9 +230,10 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         *at = (char)(*at - 'a' + 'A');
     if (open)
         snprintf(line, 300, "%s /%.*s%s%s%s", method, (int)(open - route->pattern), route->pattern,
-                 strstr(route->pattern, "/nodes/") ? "here"
-                 : open[1] == 'i'                  ? run_id
-                                                   : "a",
+                 strstr(route->pattern, "/nodes/")    ? "here"
+                 : strstr(route->pattern, "/tokens/") ? "team-viewer"
+                 : open[1] == 'i'                     ? run_id
+                                                      : "a",
                  strchr(open, '}') + 1, query);
     else
         snprintf(line, 300, "%s /%s%s", method, route->pattern, query);
@@ -262,38 +266,66 @@ static const json_t *schema_of(json_t *description, const struct route *route, i
     return json_object_get(media, "schema");
 }
 
+/* Routes that get no good answer below, each for its reason. */
+static bool is_left_out(const struct route *route)
+{
+    static const struct {
+        const char *method, *pattern;
+    } left_out[] = {
+        {"get", "/"}, /* the console, which is no part of the API */
+        {"get", "/assets/{name}"},
+        {"get", V1 "/events"}, /* have no end */
+        {"get", V1 "/runs/{id}/log/stream"},
+        {"post", V1 "/setup"},                   /* there is an account */
+        {"post", V1 "/logout"},                  /* on the UNIX socket there are no sessions */
+        {"post", V1 "/cluster/advance-cursors"}, /* the store was not restored */
+    };
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+        if (strcmp(left_out[i].method, method_name(route->method)) == 0 &&
+            strcmp(left_out[i].pattern, route->pattern) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Every route is asked, with what is there and what is not: the answers, problems too, are as the
  * description says. */
 static void test_answers_have_their_shape(void **state)
 {
     struct world *world = *state;
     struct check check = {.description = EXPECT(world, 200, "GET //openapi.json", NULL)};
-    char run_id[32];
-    size_t good = 0;
+    char run_id[32], ended_id[32] = "";
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    EXPECT_STATUS(world, 201, "PUT /jobs/b", JOB);
     EXPECT_STATUS(world, 201, "POST /users",
                   "{\"name\":\"a\",\"password\":\"correct horse\",\"role\":\"viewer\"}");
     fake_executor_set_instant(world->executor, true);
     for (size_t i = 0; i < api_route_count; i++) {
         char line[300];
         const char *body;
+        int status = 0;
         struct answer run = ask(world, "POST /jobs/a/run", NULL);
         snprintf(run_id, sizeof(run_id), "%s", member_text(run.body, "run_id"));
         answer_release(&run);
-        if (make_request(&api_routes[i], run_id, line, &body)) {
+        bool wants_ended = strstr(api_routes[i].pattern, "/retry") != NULL;
+        if (strstr(api_routes[i].pattern, "/undelete"))
+            EXPECT_STATUS(world, 200, "DELETE /jobs/a", NULL);
+        if (make_request(&api_routes[i], wants_ended ? ended_id : run_id, line, &body)) {
             struct answer answer = ask(world, line, body);
             snprintf(check.path, sizeof(check.path), "%.200s (%d)", line, answer.status);
             if (!(api_routes[i].flags & ROUTE_TEXT) &&
                 !validate(&check, answer.body,
                           schema_of(check.description, &api_routes[i], answer.status)))
                 fail_msg("%s\n%s", check.problem, answer.text);
-            good += answer.status < 300;
+            status = answer.status;
             answer_release(&answer);
         }
+        if ((status >= 200 && status < 300) == is_left_out(&api_routes[i]))
+            fail_msg("%s %s: %d", method_name(api_routes[i].method), api_routes[i].pattern, status);
         if (api_routes[i].method == HTTP_DELETE && strstr(api_routes[i].pattern, "/jobs/"))
             EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+        snprintf(ended_id, sizeof(ended_id), "%s", run_id);
     }
-    assert_true(good >= api_route_count - 16);
     json_decref(check.description);
 }
 
