@@ -36,6 +36,7 @@ test  faketime        faketime
 test  iproute2        ip
 test  jq              jq
 test  nftables        nft
+test  haproxy         haproxy
 test  nginx-light     nginx
 test  openssl         openssl
 test  postgresql

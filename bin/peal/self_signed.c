@@ -36,25 +36,34 @@ static bool add_extension(X509 *cert, int nid, const char *value)
     return done;
 }
 
-static bool set_serial(X509 *cert)
+/* A name of its own: of several with the same one in a file, OpenSSL finds the first alone. */
+static bool set_name(X509 *cert, const unsigned char *bytes)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "peal %02x%02x%02x%02x", bytes[0], bytes[1], bytes[2], bytes[3]);
+    X509_NAME *name = X509_get_subject_name(cert);
+    return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)text, -1, -1,
+                                      0) &&
+           X509_set_issuer_name(cert, name);
+}
+
+static bool set_identity(X509 *cert)
 {
     unsigned char bytes[16];
-    BIGNUM *number = RAND_bytes(bytes, sizeof(bytes)) == 1 ? BN_bin2bn(bytes, 16, NULL) : NULL;
+    if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+        return false;
+    BIGNUM *number = BN_bin2bn(bytes, sizeof(bytes), NULL);
     bool done = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert));
     BN_free(number);
-    return done;
+    return done && set_name(cert, bytes);
 }
 
 /* It signs itself, so that who believes it believes this one alone. */
 static bool fill(X509 *cert, EVP_PKEY *key, const char *names)
 {
-    X509_NAME *name = X509_get_subject_name(cert);
-    return X509_set_version(cert, 2) && set_serial(cert) &&
+    return X509_set_version(cert, 2) && set_identity(cert) &&
            X509_gmtime_adj(X509_getm_notBefore(cert), -300) &&
            X509_gmtime_adj(X509_getm_notAfter(cert), 86400L * DAYS) && X509_set_pubkey(cert, key) &&
-           X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"peal", -1,
-                                      -1, 0) &&
-           X509_set_issuer_name(cert, name) &&
            add_extension(cert, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
            add_extension(cert, NID_key_usage, "critical,digitalSignature,keyCertSign") &&
            add_extension(cert, NID_ext_key_usage, "serverAuth") &&

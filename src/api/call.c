@@ -1,8 +1,10 @@
 #include "call.h"
 
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "idempotency.h"
 #include "note.h"
@@ -34,14 +36,34 @@ const char *call_input(const struct call *call, const char *name)
                          : NULL;
 }
 
-/* On the UNIX socket it has none. */
-static void note_address(struct call *call)
+/* The last of them: those before it may be the client's own. */
+static const char *last_header(const struct call *call, const char *name)
 {
-    char *address = NULL;
+    const char *value = NULL;
+    struct evkeyval *header;
+    TAILQ_FOREACH (header, evhttp_request_get_input_headers(call->request), next) {
+        if (strcasecmp(header->key, name) == 0)
+            value = header->value;
+    }
+    return value;
+}
+
+/* Where the client is and how it speaks, by the word of proxies that are trusted. */
+static void note_client(struct call *call)
+{
+    const struct proxy_list *proxies = &call->api->proxies;
+    char *peer = NULL, client[INET6_ADDRSTRLEN];
     ev_uint16_t port;
-    if (call->listener->is_tcp)
-        evhttp_connection_get_peer(evhttp_request_get_connection(call->request), &address, &port);
-    snprintf(call->address, sizeof(call->address), "%s", address ? address : "");
+    if (!call->listener->is_tcp)
+        return;
+    evhttp_connection_get_peer(evhttp_request_get_connection(call->request), &peer, &port);
+    if (!peer)
+        return;
+    const char *protocol =
+        proxy_is_trusted(proxies, peer) ? last_header(call, "X-Forwarded-Proto") : NULL;
+    call->is_secure = call->api->tls || (protocol && strcasecmp(protocol, "https") == 0);
+    proxy_client(proxies, peer, last_header(call, "X-Forwarded-For"), client);
+    snprintf(call->address, sizeof(call->address), "%s", client);
 }
 
 /* One that the client made is taken over, if it can't do harm in a log or a header. */
@@ -79,7 +101,7 @@ struct call *call_new(struct listener *listener, struct evhttp_request *request)
     call->now_ms = clock_now().wall.ms;
     call->language = language_wanted(call_input(call, "Accept-Language"));
     choose_request_id(call);
-    note_address(call);
+    note_client(call);
     TAILQ_INSERT_TAIL(&api->calls, call, link);
     api->call_count++;
     return call;

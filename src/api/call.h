@@ -41,12 +41,13 @@ struct call {
     char request_id[REQUEST_ID_MAX + 1];
     enum language language;
     struct principal principal;
-    char address[64];          /* of the client; empty: on this machine */
-    const struct route *route; /* NULL: not found yet */
-    char *path;                /* as it came, not decoded */
-    char *argument;            /* the {name} or {id} of the path; NULL: it has none */
-    char *second_argument;     /* the {revision}, likewise */
-    const char *query_text;    /* inside path; NULL: none */
+    char address[ADDRESS_SIZE]; /* of the client; empty: on the UNIX socket */
+    bool is_secure;             /* the client speaks TLS, with us or with a proxy that we trust */
+    const struct route *route;  /* NULL: not found yet */
+    char *path;                 /* as it came, not decoded */
+    char *argument;             /* the {name} or {id} of the path; NULL: it has none */
+    char *second_argument;      /* the {revision}, likewise */
+    const char *query_text;     /* inside path; NULL: none */
     struct query query;
     const char *body_text; /* good only until the first wait */
     size_t body_length;

@@ -137,16 +137,16 @@ void make_link(struct call *call)
 /* ---- the cookie ---- */
 
 /* With TLS no other site, not even one of the same domain, can set it. */
-const char *session_cookie_name(const struct api *api)
+const char *session_cookie_name(const struct call *call)
 {
-    return api->tls ? "__Host-peal_session" : "peal_session";
+    return call->is_secure ? "__Host-peal_session" : "peal_session";
 }
 
 void set_session_cookie(struct call *call, const char *text, int64_t max_age_s)
 {
     char line[SESSION_TEXT + 128];
     snprintf(line, sizeof(line), "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
-             session_cookie_name(call->api), text, (long long)max_age_s,
-             call->api->tls ? "; Secure" : "");
+             session_cookie_name(call), text, (long long)max_age_s,
+             call->is_secure ? "; Secure" : "");
     call_header(call, "Set-Cookie", line);
 }

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <event2/bufferevent.h>
 #include <event2/http.h>
-#include <event2/keyvalq_struct.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -145,26 +144,6 @@ static bool check_cookie_origin(struct call *call)
 
 /* ---- TCP: accounts ---- */
 
-/* The last of them: those before it may be the client's own. */
-static const char *last_header(const struct call *call, const char *name)
-{
-    const char *value = NULL;
-    struct evkeyval *header;
-    TAILQ_FOREACH (header, evhttp_request_get_input_headers(call->request), next) {
-        if (strcasecmp(header->key, name) == 0)
-            value = header->value;
-    }
-    return value;
-}
-
-static void find_client(const struct call *call, char ret[INET6_ADDRSTRLEN])
-{
-    char *peer = NULL;
-    ev_uint16_t port;
-    evhttp_connection_get_peer(evhttp_request_get_connection(call->request), &peer, &port);
-    proxy_client(&call->api->proxies, peer ? peer : "", last_header(call, "X-Forwarded-For"), ret);
-}
-
 enum { USED_EVERY_MS = 3600 * 1000 }; /* how exactly the last use of a token is kept */
 
 static void by_session(struct call *call, const struct session *session)
@@ -195,8 +174,7 @@ static enum status authenticate(struct call *call)
             token_note_use(call->api, token, call->now_ms);
         return OK;
     }
-    if (!cookie_find(call_input(call, "Cookie"), session_cookie_name(call->api), cookie,
-                     sizeof(cookie)))
+    if (!cookie_find(call_input(call, "Cookie"), session_cookie_name(call), cookie, sizeof(cookie)))
         return E_NOT_FOUND;
     if (!accounts_by_cookie(accounts, cookie, call->now_ms, &call->principal, &session))
         return E_INVALID;
@@ -225,17 +203,12 @@ void call_fail_later(struct call *call, int64_t wait_ms, const char *words)
 /* Of an IPv6 address, the network that one customer has. */
 void call_address(const struct call *call, char ret[ADDRESS_SIZE])
 {
-    char peer[INET6_ADDRSTRLEN];
     struct in6_addr address;
-    snprintf(ret, ADDRESS_SIZE, "local");
-    if (!call->request || !call->listener->is_tcp)
-        return;
-    find_client(call, peer);
-    if (inet_pton(AF_INET6, peer, &address) == 1 && !IN6_IS_ADDR_V4MAPPED(&address)) {
+    if (inet_pton(AF_INET6, call->address, &address) == 1 && !IN6_IS_ADDR_V4MAPPED(&address)) {
         memset(address.s6_addr + 8, 0, 8);
         inet_ntop(AF_INET6, &address, ret, ADDRESS_SIZE);
     } else {
-        snprintf(ret, ADDRESS_SIZE, "%s", peer);
+        snprintf(ret, ADDRESS_SIZE, "%s", call->listener->is_tcp ? call->address : "local");
     }
 }
 

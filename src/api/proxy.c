@@ -1,7 +1,6 @@
 #include "proxy.h"
 
 #include <arpa/inet.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +92,12 @@ static bool is_trusted(const struct proxy_list *list, const char *text, size_t l
             return true;
     }
     return false;
+}
+
+bool proxy_is_trusted(const struct proxy_list *list, const char *peer)
+{
+    bool is_address;
+    return is_trusted(list, peer, strlen(peer), &is_address);
 }
 
 /* From the right: what stands further left was said by those further away. */

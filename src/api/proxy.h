@@ -1,9 +1,10 @@
 /* Whose word is taken for who the client is: proxies that the configuration names may say it in
- * X-Forwarded-For; from anybody else that header is worth nothing. Pure. */
+ * X-Forwarded-For and X-Forwarded-Proto; from anybody else these are worth nothing. Pure. */
 #ifndef PEAL_PROXY_H
 #define PEAL_PROXY_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "status.h"
@@ -23,6 +24,8 @@ struct proxy_list {
 MUST_CHECK enum status proxy_list_parse(const char *text, struct proxy_list *ret,
                                         struct parse_error *reterr);
 void proxy_list_release(struct proxy_list *list);
+
+bool proxy_is_trusted(const struct proxy_list *list, const char *peer);
 
 /* The address of who asks: the last of `forwarded` that no trusted proxy has added for another one,
  * if `peer` itself is trusted; else `peer`. What is no address ends the search. */

@@ -72,7 +72,7 @@ void entry_take(struct api *api, const struct store_change *change);
 bool entry_url(const struct api *api, struct strbuf *out);
 
 /* The cookie that is a session, by its name and text; "" ends it. */
-const char *session_cookie_name(const struct api *api);
+const char *session_cookie_name(const struct call *call);
 void set_session_cookie(struct call *call, const char *text, int64_t max_age_s);
 
 /* Keeps when a token was last used; if that fails, the next use does. */

@@ -40,6 +40,8 @@ static void test_client(void **state)
         proxy_client(&list, cases[i].peer, cases[i].forwarded, client);
         if (strcmp(client, cases[i].client) != 0)
             fail_msg("line %d: %s", cases[i].line, client);
+        if (proxy_is_trusted(&list, cases[i].peer) < (strcmp(client, cases[i].peer) != 0))
+            fail_msg("line %d: not trusted", cases[i].line);
         proxy_list_release(&list);
     }
 }
