@@ -167,8 +167,7 @@ void get_node(struct call *call)
 {
     const struct known_peer *known = find_node(call);
     if (known)
-        call_reply(call, 200,
-                   encode_known(call->api, known, clock_now()));
+        call_reply(call, 200, encode_known(call->api, known, clock_now()));
 }
 
 static void drain_done(struct call *call)
