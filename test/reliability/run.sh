@@ -82,6 +82,20 @@ mend() { # FAULT
     "mend_$1"
 }
 
+# An agent does not start without a store: those that were stopped come last.
+mend_all() { # FAULT...
+    local fault stopped=()
+    for fault in "$@"; do
+        case $fault in
+        kill_agent | kill_both | kill_machine | upgrade) stopped+=("$fault") ;;
+        *) mend "$fault" ;;
+        esac
+    done
+    for fault in "${stopped[@]}"; do
+        mend "$fault"
+    done
+}
+
 all_well() { # by what etcd has, and by their own words
     local each
     etcd_is_well || return
@@ -102,9 +116,7 @@ inject() { # HOLD_MS FAULT...
     while [ "$(now_ms)" -lt $until_ms ]; do
         nap 0.2
     done
-    for fault in "${done[@]}"; do
-        mend "$fault"
-    done
+    mend_all "${done[@]}"
     to_ms=$(now_ms)
     wait_for 90 all_well || echo "not well after ${done[*]}"
     well_ms=$(now_ms)
