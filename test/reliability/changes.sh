@@ -3,7 +3,24 @@
 # shellcheck shell=bash disable=SC2154 # of the driver
 
 acknowledged=$scratch/acknowledged # JOB WHAT UNIX_MS
+forgotten=$scratch/forgotten       # FROM_MS TO_MS
 : >"$acknowledged"
+: >"$forgotten"
+
+forgets_changes() { # FROM_MS TO_MS: a backup from before takes the place of what was changed then
+    echo "$1 $2" >>"$forgotten"
+}
+
+# What binds: a change that was restored away may hold or not. That a job may run again binds nobody.
+binding_changes() {
+    awk 'input == 1 { from[++count] = $1; to[count] = $2; next }
+        {
+            is_forgotten = 0
+            for (i = 1; i <= count; i++)
+                is_forgotten = is_forgotten || ($3 >= from[i] && $3 <= to[i])
+        }
+        !is_forgotten || $2 == "resume"' input=1 "$forgotten" input=2 "$acknowledged"
+}
 
 # Asked of one node after the other until one says yes. What was asked before and came to nothing
 # can't come true later: every change names the revision that it was made from.
@@ -43,11 +60,11 @@ knows_version() { # NODE VERSION
 # Claims are dated by clocks that may be apart by half a second.
 check_changes() {
     local node newest
-    run jq -r --arg slack_ms 1000 --rawfile acknowledged "$acknowledged" \
+    run jq -r --arg slack_ms 1000 --rawfile acknowledged <(binding_changes) \
         -f "$cluster_dir/acknowledged.jq" "$scratch/runs.json"
     expect_status 0
     expect_stdout ''
-    newest=$(awk '$1 == "edited" { newest = $2 } END { print newest + 0 }' "$acknowledged")
+    newest=$(binding_changes | awk '$1 == "edited" { newest = $2 } END { print newest + 0 }')
     for node in "${machines[@]}"; do
         wait_for 5 knows_version "$node" "$newest"
     done

@@ -110,4 +110,15 @@ edited|edited 2 1767225600000,edited 3 1767225610000|
 edited|edited 3 1767225610000,edited 4 1767225630000|
 gone|gone delete 1767225610000,other delete 1767225610000|after delete
 TABLE
+
+# ---- what a restore has taken back binds nobody; what is allowed again stays so ----
+
+. "$here/changes.sh"
+printf '%s\n' 'edited 3 1000' 'edited 4 2000' 'paused resume 2100' 'paused pause 2200' \
+    'edited 5 3000' >"$acknowledged"
+run binding_changes
+expect_stdout "$(cat "$acknowledged")"
+forgets_changes 1500 2500
+run binding_changes
+expect_stdout $'edited 3 1000\npaused resume 2100\nedited 5 3000'
 finish

@@ -6,8 +6,9 @@
 #   run.sh [--duration 10m] [--seed N] [--faults NAME,NAME...] [--report FILE]
 #
 # Without --faults all of them come in an order that the seed decides, again and again. With it
-# they come as they are named, one at a time. What can't be done on this machine is said and
-# counted. PEAL_KEEP=1 keeps what was written if something is wrong.
+# they come as they are named, one at a time; two that are joined as NAME+NAME come at once. What
+# can't be done on this machine is said and counted. PEAL_KEEP=1 keeps what was written if something
+# is wrong.
 
 duration_s=600
 seed=$((SRANDOM % 32768))
@@ -150,7 +151,7 @@ refill() {
 choose() {
     local i
     [ ${#queue[@]} -gt 0 ] || refill
-    picked=("${queue[0]}")
+    IFS=+ read -r -a picked <<<"${queue[0]}"
     queue=("${queue[@]:1}")
     [ -z "$chosen" ] && [ $((RANDOM % 4)) -eq 0 ] || return 0
     for i in "${!queue[@]}"; do
