@@ -77,6 +77,11 @@ static void purge_done(struct store_request *request, enum status st)
     go_on(chores);
 }
 
+static int64_t before(const struct agent_chores *chores, int64_t age_s)
+{
+    return age_s ? chores->pass_ms - age_s * 1000 : 0;
+}
+
 static void prune_job(struct agent_chores *chores, const struct catalog_job *job)
 {
     struct job *definition = NULL;
@@ -92,7 +97,7 @@ static void prune_job(struct agent_chores *chores, const struct catalog_job *job
     chores->prune = (struct history_prune){
         .job_uid = job->uid,
         .keep_runs = keep_runs,
-        .before_ms = keep_s ? chores->pass_ms - keep_s * 1000 : 0,
+        .before_ms = before(chores, keep_s),
         .keep_bytes = keep_bytes,
         .done = prune_done,
         .context = chores,
@@ -100,14 +105,16 @@ static void prune_job(struct agent_chores *chores, const struct catalog_job *job
     history_prune(chores->history, &chores->prune);
 }
 
-/* Changes, which are of no job, and the output of all: once in a pass, after the jobs. */
+/* What is of no job, or of jobs that are gone, and the output of all: once in a pass, after the
+ * jobs. */
 static void prune_all(struct agent_chores *chores)
 {
     const struct agent_config *config = chores->config;
     chores->has_jobs_done = true;
     chores->prune = (struct history_prune){
         .keep_bytes = config->total_bytes,
-        .changes_before_ms = config->audit_s ? chores->pass_ms - config->audit_s * 1000 : 0,
+        .stats_before_ms = before(chores, config->stats_s),
+        .changes_before_ms = before(chores, config->audit_s),
         .done = prune_done,
         .context = chores,
     };
@@ -190,7 +197,7 @@ static void go_on(struct agent_chores *chores)
                  chores);
     if (chores->visited)
         loop_timer_set(chores->timer, BETWEEN_SLICES_MS);
-    else if (chores->config->audit_s || chores->config->total_bytes)
+    else if (chores->config->audit_s || chores->config->stats_s || chores->config->total_bytes)
         prune_all(chores);
     else
         pass_done(chores);

@@ -21,6 +21,7 @@ void agent_config_init(struct agent_config *config)
         .keep_runs = 1000,
         .keep_s = 90 * 86400,
         .audit_s = 400 * 86400,
+        .stats_s = 400 * 86400,
         .roles = PEER_API | PEER_WORKER,
     };
 }
@@ -102,6 +103,7 @@ static const struct key retention_keys[] = {
     {"bytes", VALUE_SIZE, AT(keep_bytes), NULL, NULL},
     {"total", VALUE_SIZE, AT(total_bytes), NULL, NULL},
     {"audit", VALUE_SPAN, AT(audit_s), NULL, NULL},
+    {"stats", VALUE_SPAN, AT(stats_s), NULL, NULL},
     {0},
 };
 
@@ -347,6 +349,7 @@ enum status agent_config_reload(struct agent_config *config, struct strbuf *why)
         config->keep_bytes = fresh.keep_bytes;
         config->total_bytes = fresh.total_bytes;
         config->audit_s = fresh.audit_s;
+        config->stats_s = fresh.stats_s;
     }
     agent_config_release(&fresh);
     return st;

@@ -29,6 +29,7 @@ struct agent_config {
     int64_t keep_bytes;  /* of output, per job; 0: no limit */
     int64_t total_bytes; /* of output, of all jobs; 0: no limit */
     int64_t audit_s;     /* age of changes on record; 0: no limit */
+    int64_t stats_s;     /* age of statistics, of all jobs; 0: no limit */
 
     bool has_store; /* somebody has said which; else it is sqlite */
     struct store_url store;
