@@ -77,7 +77,8 @@ static void add_run(struct strbuf *text, const struct run *run)
                                (int64_t)run->cause};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         strbuf_addf(text, "\t%" PRId64, numbers[i]);
-    strbuf_addf(text, "\tf\tf\t%s\t%s\t%s\n", run->node, run->by, run->detail);
+    strbuf_addf(text, "\tf\tf\t%s\t%s\t%s\t%s\n", run->node, run->by, run->detail,
+                run->traceparent);
 }
 
 void bare_postgres_insert(void *context, const struct run *runs, size_t count)
