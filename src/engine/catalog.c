@@ -66,7 +66,7 @@ void catalog_release(struct catalog *catalog)
         free_job(job);
     table_release(&catalog->by_uid);
     table_release(&catalog->by_name);
-    free(catalog->sorted);
+    name_order_release(&catalog->in_order);
     catalog_init(catalog);
 }
 
@@ -141,97 +141,33 @@ out:
 
 /* ---- the order of names ---- */
 
-static int by_name_then_uid(const void *a, const void *b)
-{
-    const struct catalog_job *one = *(struct catalog_job *const *)a;
-    const struct catalog_job *other = *(struct catalog_job *const *)b;
-    int order = strcmp(one->name, other->name);
-    return order ? order : id_compare(&one->uid, &other->uid);
-}
-
-static bool make_room(struct catalog *catalog, size_t count)
-{
-    if (count <= catalog->sorted_room)
-        return true;
-    size_t room = count + count / 8 + 16;
-    struct catalog_job **sorted = reallocarray(catalog->sorted, room, sizeof(*sorted));
-    if (!sorted)
-        return false;
-    catalog->sorted = sorted;
-    catalog->sorted_room = room;
-    return true;
-}
-
 void catalog_sort(struct catalog *catalog)
 {
-    if (catalog->is_sorted || !make_room(catalog, catalog->by_uid.count + 1))
+    struct catalog_job **jobs =
+        catalog->is_sorted ? NULL : calloc(catalog->by_uid.count + 1, sizeof(*jobs));
+    size_t at = 0, count = 0;
+    if (!jobs)
         return;
-    catalog->sorted_count = 0;
-    size_t at = 0;
     for (struct catalog_job *job; (job = table_next(&catalog->by_uid, &at));)
-        catalog->sorted[catalog->sorted_count++] = job;
-    qsort(catalog->sorted, catalog->sorted_count, sizeof(*catalog->sorted), by_name_then_uid);
-    catalog->is_sorted = true;
-    catalog->moves = 0;
-}
-
-/* Where the job is, or belongs. */
-static size_t sorted_place(const struct catalog *catalog, const struct catalog_job *job)
-{
-    size_t low = 0, high = catalog->sorted_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_name_then_uid(&catalog->sorted[middle], &job) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Each move costs as much as there are jobs; of many, sorting once is cheaper. */
-static bool may_move(struct catalog *catalog)
-{
-    enum { MOVES = 256 };
-    if (++catalog->moves > MOVES)
-        catalog->is_sorted = false;
-    return catalog->is_sorted;
-}
-
-static void sorted_insert(struct catalog *catalog, struct catalog_job *job)
-{
-    if (!may_move(catalog))
-        return;
-    catalog->is_sorted = make_room(catalog, catalog->sorted_count + 1);
-    if (!catalog->is_sorted)
-        return;
-    struct catalog_job **place = &catalog->sorted[sorted_place(catalog, job)];
-    size_t behind = (size_t)(catalog->sorted + catalog->sorted_count++ - place);
-    memmove(place + 1, place, behind * sizeof(*place));
-    *place = job;
-}
-
-static void sorted_remove(struct catalog *catalog, const struct catalog_job *job)
-{
-    size_t at = may_move(catalog) ? sorted_place(catalog, job) : catalog->sorted_count;
-    if (at == catalog->sorted_count || catalog->sorted[at] != job)
-        return;
-    struct catalog_job **place = &catalog->sorted[at];
-    size_t behind = (size_t)(catalog->sorted + --catalog->sorted_count - place);
-    memmove(place, place + 1, behind * sizeof(*place));
+        jobs[count++] = job;
+    name_order_release(&catalog->in_order);
+    catalog->is_sorted = name_order_make(jobs, count, &catalog->in_order) == OK;
+    free(jobs);
 }
 
 /* ---- jobs in and out ---- */
 
 static enum status index_name(struct catalog *catalog, struct catalog_job *job)
 {
-    sorted_insert(catalog, job);
+    if (catalog->is_sorted)
+        catalog->is_sorted = name_order_insert(&catalog->in_order, job) == OK;
     return job->deleted ? OK : table_insert(&catalog->by_name, job);
 }
 
 static void unindex_name(struct catalog *catalog, struct catalog_job *job)
 {
-    sorted_remove(catalog, job);
+    if (catalog->is_sorted)
+        name_order_remove(&catalog->in_order, job);
     if (table_find(&catalog->by_name, hash_text(0, job->name), job->name) == job)
         table_remove(&catalog->by_name, job);
 }
@@ -300,17 +236,8 @@ void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
     catalog_sort(catalog);
     if (!catalog->is_sorted)
         return;
-    catalog->moves = 0;
-    size_t low = 0, high = catalog->sorted_count;
-    while (after && low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(catalog->sorted[middle]->name, after) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < catalog->sorted_count; low++) {
-        const struct catalog_job *job = catalog->sorted[low];
+    struct name_place place = name_order_after(&catalog->in_order, after);
+    for (const struct catalog_job *job; (job = name_order_next(&catalog->in_order, &place));) {
         if ((with_deleted || !job->deleted) && !visit(context, job))
             return;
     }

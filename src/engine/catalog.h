@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "job.h"
+#include "name_order.h"
 #include "run.h"
 #include "store.h"
 #include "table.h"
@@ -38,9 +39,7 @@ struct catalog_job {
 
 struct catalog {
     struct table by_uid, by_name; /* by_name: without the deleted ones */
-    struct catalog_job **sorted;  /* by name, then uid; see catalog_sort */
-    size_t sorted_count, sorted_room;
-    unsigned moves; /* of jobs into and out of the order since it was last used */
+    struct name_order in_order;   /* with them; see catalog_sort */
     bool is_sorted;
 };
 
@@ -54,9 +53,9 @@ MUST_CHECK enum status catalog_put(struct catalog *catalog, const struct store_c
                                    struct parse_error *reterr);
 void catalog_remove(struct catalog *catalog, struct catalog_job *job);
 
-/* Brings all jobs into the order of their names, which is then kept while jobs come and go one by
- * one. catalog_each does it when it must; with many jobs it takes a while. Out of memory: the order
- * is made with the next look. */
+/* Brings all jobs into the order of their names, which takes a while with many of them, and is then
+ * kept while they come and go. catalog_each does it where nobody has. Out of memory: the order is
+ * made with the next look. */
 void catalog_sort(struct catalog *catalog);
 
 size_t catalog_count(const struct catalog *catalog); /* without the deleted ones */

@@ -10,7 +10,7 @@
 
 #include "catalog.h"
 
-enum { JOBS = 200 };
+enum { JOBS = 3000 }; /* some blocks of the order */
 
 struct world {
     struct catalog catalog;
@@ -80,6 +80,25 @@ static bool visit(void *context, const struct catalog_job *job)
     return true;
 }
 
+static bool visit_page(void *context, const struct catalog_job *job)
+{
+    struct walk *walk = context;
+    visit(walk, job);
+    return walk->count % 37 != 0;
+}
+
+/* Each page goes on behind the last name of the one before. */
+static size_t count_by_pages(struct world *world)
+{
+    struct walk walk = {0};
+    size_t before;
+    do {
+        before = walk.count;
+        catalog_each(&world->catalog, walk.last ? walk.last->name : NULL, false, visit_page, &walk);
+    } while (walk.count > before);
+    return walk.count;
+}
+
 static void check(struct world *world)
 {
     size_t all = 0, live = 0;
@@ -94,6 +113,7 @@ static void check(struct world *world)
     catalog_each(&world->catalog, NULL, false, visit, &walk);
     assert_int_equal(walk.count, live);
     assert_int_equal(catalog_count(&world->catalog), live);
+    assert_int_equal(count_by_pages(world), live);
 }
 
 static void keeps_the_order_of_names(void **state)
@@ -104,10 +124,11 @@ static void keeps_the_order_of_names(void **state)
     assert_int_equal(zone_db_new(NULL, &world.zones), OK);
     check(&world);
     for (int round = 0; round < 60; round++) {
-        unsigned changes = round % 5 == 4 ? 500 : draw(&world, 40);
+        unsigned changes = round % 5 == 4 ? 2000 : draw(&world, 40);
+        unsigned drops = round % 10 == 9 ? 90 : 20; /* of a hundred: it grows, and shrinks again */
         for (unsigned i = 0; i < changes; i++) {
             unsigned number = draw(&world, JOBS), what = draw(&world, 4);
-            if (what == 0)
+            if (draw(&world, 100) < drops)
                 drop(&world, number);
             else
                 put(&world, number, what == 1);
