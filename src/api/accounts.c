@@ -54,7 +54,7 @@ struct token *accounts_token(const struct accounts *accounts, const char *id)
 
 /* ---- the feed ---- */
 
-static bool is_admin(const struct user *user)
+bool user_is_admin(const struct user *user)
 {
     return user->scope.rights & RIGHT_ADMIN && !user->disabled;
 }
@@ -64,7 +64,6 @@ static void take_user(struct accounts *accounts, const struct store_doc *doc)
     struct user read, *user = accounts_user(accounts, doc->name);
     bool is_there = doc->json && user_decode(doc->name, doc->json, &read) == OK;
     if (user) {
-        accounts->admin_count -= is_admin(user);
         table_remove(&accounts->users, user);
     }
     if (is_there && !user)
@@ -79,7 +78,6 @@ static void take_user(struct accounts *accounts, const struct store_doc *doc)
         free(user);
         return;
     }
-    accounts->admin_count += is_admin(user);
 }
 
 static void drop_token(struct accounts *accounts, struct token *token)
@@ -134,6 +132,13 @@ static void take_secret(struct accounts *accounts, const struct store_doc *doc)
     accounts->secret = secret;
 }
 
+static void take_leaving(struct accounts *accounts, const struct store_doc *doc)
+{
+    json_decref(accounts->leaving.versions);
+    accounts->leaving.versions = doc->json ? json_loads(doc->json, 0, NULL) : NULL;
+    accounts->leaving.revision = doc->json ? doc->revision : 0;
+}
+
 void accounts_take(struct accounts *accounts, const struct store_change *change)
 {
     const struct store_doc *doc = change->doc;
@@ -145,6 +150,8 @@ void accounts_take(struct accounts *accounts, const struct store_change *change)
         take_token(accounts, doc);
     else if (strcmp(doc->kind, SECRET_DOC_KIND) == 0 && strcmp(doc->name, SECRET_DOC_NAME) == 0)
         take_secret(accounts, doc);
+    else if (strcmp(doc->kind, SECRET_DOC_KIND) == 0 && strcmp(doc->name, LEAVING_DOC_NAME) == 0)
+        take_leaving(accounts, doc);
     else
         return;
     accounts->changes++;
@@ -170,9 +177,44 @@ void doc_name(struct store_put_doc *put, const char *kind, const char *name)
 
 /* ---- who it is ---- */
 
+/* Of a user who is made anew the revisions start again. */
+static json_t *version_of(const struct user *user)
+{
+    return json_sprintf("%lld-%lld", (long long)user->created_ms, (long long)user->revision);
+}
+
+/* What was to be replaced is still there. */
+static bool is_leaving(const struct accounts *accounts, const struct user *user)
+{
+    json_t *version = version_of(user);
+    bool is_same = json_equal(json_object_get(accounts->leaving.versions, user->name), version);
+    json_decref(version);
+    return is_same;
+}
+
 bool accounts_is_last_admin(const struct accounts *accounts, const struct user *user)
 {
-    return is_admin(user) && accounts->admin_count == 1;
+    const struct user *other;
+    for (size_t at = 0; (other = table_next(&accounts->users, &at));) {
+        if (other != user && user_is_admin(other) && !is_leaving(accounts, other))
+            return false;
+    }
+    return user_is_admin(user);
+}
+
+char *leaving_admins_encode(const struct accounts *accounts, const struct user *user)
+{
+    const struct user *other;
+    json_t *value = json_object();
+    int failed = !value;
+    for (size_t at = 0; (other = table_next(&accounts->users, &at)) && !failed;) {
+        if (strcmp(other->name, user->name) == 0 ||
+            (user_is_admin(other) && is_leaving(accounts, other)))
+            failed = json_object_set_new(value, other->name, version_of(other));
+    }
+    char *text = failed ? NULL : json_dumps(value, JSON_COMPACT);
+    json_decref(value);
+    return text;
 }
 
 /* What the token allows now: no more than its owner may. False: it is not valid. */
@@ -274,7 +316,7 @@ bool accounts_still_admit(const struct accounts *accounts, const struct principa
 
 void accounts_init(struct accounts *accounts)
 {
-    *accounts = (struct accounts){.admin_count = 0};
+    *accounts = (struct accounts){.changes = 0};
     table_init(&accounts->users, &users_type);
     table_init(&accounts->tokens, &tokens_type);
     table_init(&accounts->by_digest, &digests_type);
@@ -283,6 +325,7 @@ void accounts_init(struct accounts *accounts)
 void accounts_release(struct accounts *accounts)
 {
     void *item;
+    json_decref(accounts->leaving.versions);
     for (size_t at = 0; (item = table_next(&accounts->users, &at));)
         free(item);
     for (size_t at = 0; (item = table_next(&accounts->tokens, &at));)

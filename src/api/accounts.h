@@ -20,12 +20,21 @@ struct session_secret {
     int64_t revision; /* of its document; 0: there is none yet */
 };
 
+/* Admins on their way out, on any node: whoever takes an admin away puts them here first, so that
+ * of two nodes that do it at the same instant one is told that the document was changed. */
+#define LEAVING_DOC_NAME "admins" /* of SECRET_DOC_KIND */
+
+struct leaving_admins {
+    json_t *versions; /* {name: which version of the user is to be replaced}; or NULL */
+    int64_t revision; /* of its document; 0: there is none yet */
+};
+
 struct accounts {
     struct table users;             /* by name */
     struct table tokens, by_digest; /* the same tokens by id and by digest */
     struct session_secret secret;
-    size_t admin_count; /* that are not disabled */
-    uint64_t changes;   /* how often anything changed */
+    struct leaving_admins leaving;
+    uint64_t changes; /* how often anything changed */
 };
 
 void accounts_init(struct accounts *accounts);
@@ -38,7 +47,10 @@ void accounts_take(struct accounts *accounts, const struct store_change *change)
 struct user *accounts_user(const struct accounts *accounts, const char *name);
 struct token *accounts_token(const struct accounts *accounts, const char *id);
 
-/* True if it is the last admin who can log in. */
+/* Everywhere, and not disabled. */
+bool user_is_admin(const struct user *user);
+
+/* True if it is the last admin who can log in, and is not on the way out. */
 bool accounts_is_last_admin(const struct accounts *accounts, const struct user *user);
 
 /* Who has this token; false: nobody, or not any more. *ret_token may be used to note that. */
@@ -56,6 +68,8 @@ bool accounts_still_admit(const struct accounts *accounts, const struct principa
 /* ---- documents that are to be written; the json is freed by the caller, NULL: no memory ---- */
 
 char *session_secret_encode(const struct session_secret *secret);
+char *leaving_admins_encode(const struct accounts *accounts,
+                            const struct user *user); /* and them */
 void doc_name(struct store_put_doc *put, const char *kind, const char *name);
 
 #endif

@@ -80,12 +80,18 @@ void get_user(struct call *call)
 
 /* ---- writing ---- */
 
+static void fail_last_admin(struct call *call)
+{
+    call_fail(call, 409, "\"%s\" is the last admin; make another one first", call->argument);
+}
+
 struct user_edit {
     struct user user; /* as it will be */
     bool is_new, is_delete;
+    bool takes_admin; /* there is one admin less afterwards */
     struct hash_work work;
-    char *json;
-    struct store_put_doc put;
+    char *json, *leaving;
+    struct store_put_doc put, put_leaving;
 };
 
 static void release_edit(void *state)
@@ -93,6 +99,7 @@ static void release_edit(void *state)
     struct user_edit *edit = state;
     password_release(&edit->work);
     free(edit->json);
+    free(edit->leaving);
 }
 
 /* Their own sessions are over by a new password, but for the one that changed it. */
@@ -136,6 +143,38 @@ static void user_put(struct call *call)
     }
 }
 
+static void leaving_put(struct call *call)
+{
+    struct user_edit *edit = call->state;
+    if (call->answer != OK)
+        call_fail_store(call, call->answer);
+    else if (edit->put_leaving.result != PUT_OK)
+        call_fail(call, 409, "\"%s\" is being changed by others; try again", edit->user.name);
+    else
+        call_submit(call, STORE_PUT_DOC, &edit->put, 1, user_put);
+}
+
+/* Nobody takes another admin away meanwhile who has not seen this. */
+static void announce_leaving(struct call *call)
+{
+    struct user_edit *edit = call->state;
+    const struct accounts *accounts = &call->api->accounts;
+    const struct user *user = accounts_user(accounts, edit->user.name);
+    if (user && accounts_is_last_admin(accounts, user)) { /* by now */
+        fail_last_admin(call);
+        return;
+    }
+    edit->leaving = leaving_admins_encode(accounts, &edit->user);
+    if (!edit->leaving) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    edit->put_leaving = (struct store_put_doc){.json = edit->leaving,
+                                               .expected_revision = accounts->leaving.revision};
+    doc_name(&edit->put_leaving, SECRET_DOC_KIND, LEAVING_DOC_NAME);
+    call_submit(call, STORE_PUT_DOC, &edit->put_leaving, 1, leaving_put);
+}
+
 static void submit(struct call *call)
 {
     struct user_edit *edit = call->state;
@@ -150,7 +189,10 @@ static void submit(struct call *call)
     edit->put =
         (struct store_put_doc){.json = edit->json, .expected_revision = edit->user.revision};
     doc_name(&edit->put, USER_DOC, edit->user.name);
-    call_submit(call, STORE_PUT_DOC, &edit->put, 1, user_put);
+    if (edit->takes_admin)
+        announce_leaving(call);
+    else
+        call_submit(call, STORE_PUT_DOC, &edit->put, 1, user_put);
 }
 
 /* A new one ends all sessions. */
@@ -235,7 +277,7 @@ static void change_own_password(struct call *call)
 }
 
 /* False: the call has failed. */
-static bool read_changes(struct call *call, struct user *user)
+static bool read_changes(struct call *call, struct user *user, bool *ret_takes_admin)
 {
     const json_t *body = call->body;
     bool wants_more = json_object_get(body, "role") || json_object_get(body, "define") ||
@@ -245,11 +287,13 @@ static bool read_changes(struct call *call, struct user *user)
     if (!call_may(call, RIGHT_ADMIN) || !read_scope(call, &user->scope) ||
         !field_bool(call, "disabled", &user->disabled))
         return false;
-    bool stays_admin = user->scope.rights & RIGHT_ADMIN && !user->disabled;
-    if (stays_admin || !accounts_is_last_admin(&call->api->accounts,
-                                               accounts_user(&call->api->accounts, user->name)))
+    const struct user *now = accounts_user(&call->api->accounts, user->name);
+    bool stays_admin = user_is_admin(user);
+    if (stays_admin || !accounts_is_last_admin(&call->api->accounts, now)) {
+        *ret_takes_admin = user_is_admin(now) && !stays_admin;
         return true;
-    call_fail(call, 409, "\"%s\" is the last admin; make another one first", user->name);
+    }
+    fail_last_admin(call);
     return false;
 }
 
@@ -260,7 +304,7 @@ void change_user(struct call *call)
     if (!edit)
         return;
     edit->user = *user;
-    if (!read_changes(call, &edit->user))
+    if (!read_changes(call, &edit->user, &edit->takes_admin))
         return;
     if (!json_object_get(call->body, "password"))
         submit(call);
@@ -277,7 +321,7 @@ void delete_user(struct call *call)
     if (!user)
         return;
     if (accounts_is_last_admin(&call->api->accounts, user)) {
-        call_fail(call, 409, "\"%s\" is the last admin; make another one first", user->name);
+        fail_last_admin(call);
         return;
     }
     struct user_edit *edit = call_state(call, sizeof(*edit), release_edit);
@@ -285,5 +329,6 @@ void delete_user(struct call *call)
         return;
     edit->user = *user;
     edit->is_delete = true;
+    edit->takes_admin = user_is_admin(user);
     submit(call);
 }

@@ -395,6 +395,33 @@ static void test_expired_token(void **state)
     }
 }
 
+/* Two that take each other's last admin away, neither of which has seen the other: one is told. */
+static void test_one_admin_stays(void **state)
+{
+    static const char *const requests[] = {
+        "DELETE /api/v1/users/anna HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        "DELETE /api/v1/users/otto HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    };
+    struct world *world = *state;
+    int statuses[2];
+    add_user(world, "anna", "admin");
+    add_user(world, "otto", "admin");
+    ask_at_once(world, requests, 2, statuses);
+    if (statuses[0] + statuses[1] != 200 + 409)
+        fail_msg("%d and %d", statuses[0], statuses[1]);
+    bool anna_stays = statuses[0] == 409;
+    EXPECT_STATUS(world, 409, anna_stays ? "DELETE /users/anna" : "DELETE /users/otto", NULL);
+
+    /* One who is made anew is no longer on the way out. */
+    add_user(world, anna_stays ? "otto" : "anna", "admin");
+    EXPECT_STATUS(world, 200, "PATCH /users/anna", "{\"role\":\"viewer\"}");
+    EXPECT_STATUS(world, 409, "PATCH /users/otto", "{\"disabled\":true}");
+    EXPECT_STATUS(world, 200, "PATCH /users/anna", "{\"role\":\"admin\"}");
+    EXPECT_STATUS(world, 200, "PATCH /users/otto", "{\"disabled\":true}");
+    EXPECT_STATUS(world, 200, "DELETE /users/otto", NULL);
+    EXPECT_STATUS(world, 409, "DELETE /users/anna", NULL);
+}
+
 static void test_namespaced_user(void **state)
 {
     struct world *world = *state;
@@ -488,6 +515,7 @@ int main(void)
         TEST(test_changes_hold_at_once),
         TEST(test_tokens),
         TEST(test_expired_token),
+        TEST(test_one_admin_stays),
         TEST(test_namespaced_user),
         TEST(test_links),
         TEST(test_wrong_passwords_cost_time),
