@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "agent_store.h"
+#include "import_accounts.h"
 #include "job_codec.h"
 #include "store_look.h"
 
@@ -22,10 +23,11 @@ struct item {
     enum outcome outcome;
 };
 
-/* Jobs of a store. */
+/* Jobs and accounts of a store. */
 struct items {
     struct item *list;
     size_t count, capacity;
+    struct import_accounts accounts;
 };
 
 static void items_release(struct items *items)
@@ -35,6 +37,7 @@ static void items_release(struct items *items)
         free(items->list[i].json);
     }
     free(items->list);
+    import_accounts_release(&items->accounts);
     *items = (struct items){0};
 }
 
@@ -98,6 +101,8 @@ static enum status read_store(struct store *store, struct items *items, size_t *
             break;
         if (change.kind == STORE_CHANGE_JOB)
             st = add_item(items, &change);
+        else if (change.kind == STORE_CHANGE_DOC)
+            st = import_accounts_add(&items->accounts, change.doc);
         else if (ret_open && change.kind == STORE_CHANGE_RUN &&
                  !run_state_is_end(change.run->state))
             tell_open_run(change.run, ++open);
@@ -234,6 +239,8 @@ static enum status write_store(struct loop *loop, struct store *store, struct it
     size_t count = st == OK ? sort_out(source, &target, todo) : 0;
     for (size_t i = 0; i < count && st == OK; i += AT_ONCE)
         st = write_batch(loop, store, todo + i, count - i < AT_ONCE ? count - i : AT_ONCE);
+    if (st == OK)
+        st = import_accounts_write(&source->accounts, loop, store);
     items_release(&target);
     free(todo);
     return st;
@@ -288,6 +295,9 @@ static enum exit_code sum_up(const char *from, const struct agent_config *config
     if (deleted)
         printf(" (%zu of them deleted, kept for peal undelete)", deleted);
     printf(", %zu already there, %zu not imported\n", counts[ALREADY_THERE], refused);
+    if (items->accounts.written)
+        printf("%zu account%s imported\n", items->accounts.written,
+               items->accounts.written == 1 ? "" : "s");
     if (!refused)
         fprintf(stderr, "Next: peal start -d --data %s --store %s\n", from, url.text);
     strbuf_release(&url);

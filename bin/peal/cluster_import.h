@@ -1,4 +1,4 @@
-/* Moves the jobs of an embedded store into a cluster's. No agent takes part. */
+/* Moves the jobs and accounts of an embedded store into a cluster's. No agent takes part. */
 #ifndef PEAL_CLUSTER_IMPORT_H
 #define PEAL_CLUSTER_IMPORT_H
 

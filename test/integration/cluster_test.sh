@@ -21,6 +21,8 @@ run peal add later @daily --paused -- true
 run peal add gone @daily -- true
 run peal delete gone
 run peal add slow @manual --shell "while [ ! -e '$scratch/go' ]; do sleep 0.05; done"
+run peal user add anna --role admin --no-password
+expect_status 0
 uid=$(peal get daily -o json | jq -r .uid)
 
 # Its jobs move into the cluster when its agent is away and its runs are over.
@@ -41,7 +43,8 @@ wait_until newest_is slow ok
 run peal stop
 run peal cluster import --from "$PEAL_DATA" --store "$store"
 expect_status 0
-expect_stdout '4 imported (1 of them deleted, kept for peal undelete), 0 already there, 0 not imported'
+expect_stdout '4 imported (1 of them deleted, kept for peal undelete), 0 already there, 0 not imported
+1 account imported'
 expect_stderr "Next: peal start -d --data $PEAL_DATA --store $store"
 run peal cluster import --from "$PEAL_DATA" --store "$store"
 expect_status 0
@@ -70,6 +73,8 @@ start_agent b --store "$store" --node-id b --label zone=b
 start_agent c --store "$store" --node-id c --label zone=c
 export PEAL_DATA=$scratch/a
 wait_until nodes_are '[["a","ready"],["b","ready"],["c","ready"]]'
+run peal user list -o name
+expect_stdout anna
 run peal list -o name
 expect_stdout "daily
 later
