@@ -13,6 +13,7 @@ export default defineConfig({
     build: {
         target: "es2022",
         cssTarget: "esnext",
+        cssCodeSplit: false, // together they compress to two thirds
         assetsInlineLimit: 0,
         modulePreload: { polyfill: false },
         reportCompressedSize: false,
