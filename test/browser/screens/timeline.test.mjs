@@ -41,8 +41,8 @@ describe("the timeline", () => {
         const page = await world.page();
         await page.goto("/#/timeline?span=quarter");
         await page.getByText("compete for the machine").waitFor();
-        await page.getByRole("link", { name: "herd/5" }).last().click();
-        await page.getByRole("heading", { name: "Edit herd/5" }).waitFor();
+        await page.getByRole("link", { name: "herd/1" }).last().click();
+        await page.getByRole("heading", { name: "Edit herd/1" }).waitFor();
         await page.context().close();
     });
 });

@@ -125,6 +125,7 @@ export interface Explanation {
 export interface Me {
     name: string;
     role: string;
+    kind?: "socket" | "user" | "link" | "token";
     rights?: string[];
     may_define?: boolean;
 }

@@ -98,7 +98,7 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
                 <div class="account">
                     <Icon name="person" />
                     <span>{t("signed.in", { name: me.value.name, role: me.value.role })}</span>
-                    {(me.value as { by?: string }).by !== "socket" && (
+                    {me.value.kind !== "socket" && (
                         <Button icon="exit" small onClick={() => void attempt(logout)}>
                             {t("logout")}
                         </Button>

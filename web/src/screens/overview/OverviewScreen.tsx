@@ -12,7 +12,7 @@ import { CopyButton, Empty, Failure, Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import { reasonText, Status, type Shown } from "../../ui/status";
-import { DayPanel } from "./Day";
+import { DayPanel } from "./DayPanel";
 import { t } from "./words";
 import "./overview.css";
 

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { until } from "../support/world.mjs";
+import { useWorld } from "../support/use_world.mjs";
+
+const holder = useWorld();
+
+async function openTab(tab) {
+    const page = await holder.world.page();
+    await page.goto(`/#/settings?tab=${tab}`);
+    return page;
+}
+
+describe("settings", () => {
+    test("make, change and delete a user; what is wrong is said in the dialog", async () => {
+        const { api } = holder.world.agent;
+        const page = await openTab("users");
+        await page.getByRole("button", { name: "Add a user…" }).click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByLabel("Name").fill("grace hopper");
+        await dialog.getByLabel("Role").selectOption("operator");
+        await dialog.getByLabel(/^Password/).fill("correct horse");
+        await dialog.getByRole("button", { name: "Add" }).click();
+        await dialog.getByRole("alert").waitFor();
+        await dialog.getByLabel("Name").fill("grace");
+        await dialog.getByRole("button", { name: "Add" }).click();
+        await page.getByRole("row", { name: /grace operator/ }).waitFor();
+        await page.getByRole("button", { name: "Actions for grace" }).click();
+        await page.getByRole("menuitem", { name: "Change…" }).click();
+        await dialog.getByLabel("Role").selectOption("none");
+        await dialog.getByLabel("Namespaces").fill("billing=editor");
+        await dialog.getByRole("button", { name: "Change" }).click();
+        await page.getByText("billing: editor").waitFor();
+        expect((await api("GET", "/users/grace")).body.role).toBe("none");
+        await page.getByRole("button", { name: "Actions for grace" }).click();
+        await page.getByRole("menuitem", { name: "Delete…" }).click();
+        await dialog.getByRole("button", { name: "Delete" }).click();
+        await until("no such user", async () => (await api("GET", "/users/grace")).status === 404);
+        await page.context().close();
+    });
+
+    test("show a new token once, and revoke it", async () => {
+        const { api } = holder.world.agent;
+        const page = await openTab("tokens");
+        await page.getByRole("button", { name: "Make a token…" }).click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByLabel("What it is for").fill("deploys");
+        await dialog.getByLabel("Role").selectOption("operator");
+        await dialog.getByRole("button", { name: "Make it" }).click();
+        expect(await dialog.locator(".made-token code").innerText()).toMatch(/^peal_\w+$/);
+        await dialog.getByRole("button", { name: "Close" }).click();
+        const row = page.getByRole("row", { name: /deploys/ });
+        await row.waitFor();
+        expect(await page.content()).not.toContain("peal_");
+        await row.getByRole("button", { name: "Revoke…" }).click();
+        await dialog.getByRole("button", { name: "Revoke" }).click();
+        await until("no token", async () => (await api("GET", "/tokens")).body.items.length === 0);
+        await page.context().close();
+    });
+
+    test("tell who changed what, with the difference", async () => {
+        const { api } = holder.world.agent;
+        await api("PATCH", "/jobs/flaky", { owner: "somebody@example.org" });
+        const page = await openTab("audit&job=flaky");
+        const change = page.getByRole("listitem").filter({ hasText: "changed" }).first();
+        await change.getByRole("button", { name: "What changed" }).click();
+        await change.getByText("+ owner: somebody@example.org").waitFor();
+        await change.getByText("- owner: platform@example.org").waitFor();
+        await page.context().close();
+    });
+
+    test("tell what this is", async () => {
+        const page = await openTab("about");
+        await page.getByText(/^peal \d+\.\d+/).waitFor();
+        await page.context().close();
+    });
+});
