@@ -88,6 +88,18 @@ describe("the editor", () => {
         await page.context().close();
     });
 
+    test("is reached by Ctrl-K from the job", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/flaky");
+        await page.getByRole("heading", { name: "flaky" }).waitFor();
+        await page.keyboard.press("Control+k");
+        await page.getByRole("combobox").fill("edit flaky");
+        await page.getByRole("option", { name: "Edit flaky" }).waitFor();
+        await page.keyboard.press("Enter");
+        await page.getByRole("heading", { name: "Edit flaky" }).waitFor();
+        await page.context().close();
+    });
+
     test("says that a name is taken", async () => {
         const page = await holder.world.page();
         await page.goto("/#/new");

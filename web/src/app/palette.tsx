@@ -10,8 +10,9 @@ import { useResource } from "../ui/resource";
 import { jobState, Status } from "../ui/status";
 import { paletteOpen, shortcutsOpen } from "./keyboard";
 import { theme, themes, zoneChoice } from "./preferences";
-import { go, hrefs } from "./router";
+import { go, hrefs, matchPath, path } from "./router";
 import { navigation } from "./screens";
+import { may } from "./session";
 
 interface Choice {
     group: string;
@@ -30,9 +31,18 @@ function screenChoices(): Choice[] {
     }));
 }
 
+// A new job, and the one that is being looked at.
+function editChoices(group: string): Choice[] {
+    const name = matchPath("/jobs/:name", path.value)?.["name"];
+    const added: Choice = { group, icon: "plus", text: t("palette.new"), run: () => go("/new") };
+    if (!name) return [added];
+    return [{ group, icon: "edit", text: t("palette.edit", { name }), run: () => go(`${path.value}/edit`) }, added];
+}
+
 function actionChoices(): Choice[] {
     const group = t("palette.actions");
     return [
+        ...(may("edit") ? editChoices(group) : []),
         ...themes
             .filter((name) => name !== theme.value)
             .map(
