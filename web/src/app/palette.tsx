@@ -74,9 +74,12 @@ export function PaletteList() {
     const jobs = useResource(`palette ${query}`, (signal) =>
         api.get<Page<Job>>("/jobs", { q: query, limit: 8, fields: "name,status" }, signal),
     );
+    const isFresh = query === text.trim() && !jobs.loading;
     const choices = useMemo((): Choice[] => {
         const wanted = text.trim().toLowerCase();
-        const found = (jobs.data?.items ?? []).map(
+        // Until the server has answered, what is there is of what was typed before.
+        const known = (jobs.data?.items ?? []).filter((job) => isFresh || job.name.toLowerCase().includes(wanted));
+        const found = known.map(
             (job): Choice => ({
                 group: t("palette.jobs"),
                 icon: "jobs",
@@ -89,7 +92,7 @@ export function PaletteList() {
             item.text.toLowerCase().includes(wanted),
         );
         return wanted ? [...found, ...others] : [...others.slice(0, navigation.length), ...found, ...others.slice(navigation.length)];
-    }, [text, jobs.data]);
+    }, [text, jobs.data, isFresh]);
     const chosen = Math.min(at, choices.length - 1);
 
     useEffect(() => {
