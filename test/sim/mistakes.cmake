@@ -107,9 +107,6 @@ peal_sim_mistake(relist_not_told etcd store store/store_etcd_load.c
     "mirror_feed_difference(before, &store->loading, &store->feed)"
     "if (!before) mirror_feed_difference(before, &store->loading, &store->feed)"
     "what changed while a watch was gone is not told: P6")
-peal_sim_mistake(half_told etcd people store/store_etcd_load.c
-    "store->is_half_told = notice->is_part" "(void)0"
-    "a decision on half a revision: P1")
 peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
     "long_stream_restart(&hub->stream)" "on_opened(hub)"
     "a watch that tells nothing is trusted: P6")
@@ -129,4 +126,7 @@ if(PEAL_SIM_RARE)
     peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
         "election->look || " ""
         "a leader that is gone is waited for: P6")
+    peal_sim_mistake(half_told etcd people store/store_etcd_load.c
+        "store->is_half_told = notice->is_part" "(void)0"
+        "a decision on half a revision: P1")
 endif()
