@@ -248,6 +248,11 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
                     {t("pause")}
                 </Button>
             )}
+            {may("edit") && (
+                <a class="button" href={href(`/jobs/${encodeURIComponent(job.name)}/edit`)}>
+                    <Icon name="edit" /> {t("edit")}
+                </a>
+            )}
             <Menu
                 label={t("more")}
                 items={[

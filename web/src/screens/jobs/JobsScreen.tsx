@@ -337,7 +337,13 @@ export default function JobsScreen() {
     const allChosen = !!jobs?.length && chosenJobs.length === jobs.length;
     return (
         <>
-            <Head title={t("title")} />
+            <Head title={t("title")}>
+                {may("edit") && (
+                    <a class="button primary" href="#/new">
+                        <Icon name="plus" /> {t("new")}
+                    </a>
+                )}
+            </Head>
             {chosenJobs.length > 0 ? (
                 <BulkBar jobs={chosenJobs} onAsk={setAsked} onClear={() => setChosen(new Set())} />
             ) : (

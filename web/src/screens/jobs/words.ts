@@ -3,6 +3,7 @@ import { words } from "../../i18n/words";
 export const t = words(
     {
         "title": "Jobs",
+        "new": "New job",
         "search": "Search name, command or notes",
         "status.any": "Any status",
         "status": "Status",
@@ -88,6 +89,7 @@ export const t = words(
     },
     {
         "title": "任务",
+        "new": "新建任务",
         "search": "搜索名称、命令或备注",
         "status.any": "任意状态",
         "status": "状态",
