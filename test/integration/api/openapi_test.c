@@ -279,6 +279,8 @@ static bool is_left_out(const struct route *route)
         {"post", V1 "/setup"},                   /* there is an account */
         {"post", V1 "/logout"},                  /* on the UNIX socket there are no sessions */
         {"post", V1 "/cluster/advance-cursors"}, /* the store was not restored */
+        {"get", "/v1/isleader"},
+        {"get", "/v1/leader"}, /* the only node was told to drain, and leads no more */
     };
     for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
         if (strcmp(left_out[i].method, method_name(route->method)) == 0 &&
