@@ -147,8 +147,10 @@ static void test_crowd(void **state)
 {
     struct world *world = *state;
     struct client *clients[CROWD];
-    for (size_t i = 0; i < CROWD; i++)
+    for (size_t i = 0; i < CROWD; i++) {
         clients[i] = subscribe(world, "", "");
+        client_wait_for(world, clients[i], "event: hello"); /* a queue has room for few */
+    }
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     world_until(world, all_know, clients);
     for (size_t i = 0; i < CROWD; i++)
