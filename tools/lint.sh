@@ -6,12 +6,14 @@ set -eu
 
 c_files()
 {
-    find src bin test fuzz bench include -name '*.[ch]' 2>/dev/null | sort
+    find src bin test fuzz bench include -name node_modules -prune -o -name '*.[ch]' -print \
+        2>/dev/null | sort
 }
 
 scripts()
 {
-    find tools test bench packaging .ci -type f -exec grep -lE '^#!.*/(ba|da)?sh' {} + 2>/dev/null | sort
+    find tools test bench packaging web .ci -name node_modules -prune -o -type f \
+        -exec grep -lE '^#!.*/(ba|da)?sh' {} + 2>/dev/null | sort
 }
 
 check_format()

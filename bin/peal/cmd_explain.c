@@ -92,7 +92,7 @@ static enum exit_code explain(const struct specs *specs, const struct schedule_r
         return code;
     int64_t now_s = time(NULL);
     enum status st = output == AS_JSON ? print_json(spec->text, schedule, language, now_s)
-                                           : print_text(schedule, language, now_s);
+                                       : print_text(schedule, language, now_s);
     schedule_free(schedule);
     return cli_fail(st);
 }
