@@ -9,7 +9,7 @@ static const struct option options[] = {DATA_OPTION, {0}};
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
     const char *data = NULL;
-    struct client *client;
+    struct client *client = NULL;
     json_t *answer = NULL;
     int opt;
     while ((opt = cli_option(self, argc, argv)) != -1) {

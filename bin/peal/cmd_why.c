@@ -76,9 +76,9 @@ static enum exit_code ask(struct client *client, const char *name, const char *t
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
     enum output output = OUTPUT_TABLE;
-    struct client *client;
+    struct client *client = NULL;
     struct strbuf tick;
-    json_t *answer;
+    json_t *answer = NULL;
     enum exit_code code =
         client_to_show(self, argc, argv, "which job, and which tick?", &output, &client);
     if (code != EXIT_OK)

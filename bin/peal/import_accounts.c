@@ -70,7 +70,7 @@ enum status import_accounts_write(struct import_accounts *accounts, struct loop 
 void import_accounts_release(struct import_accounts *accounts)
 {
     for (size_t i = 0; i < accounts->count; i++)
-        free((char *)(uintptr_t)accounts->puts[i].json);
+        free((char *)accounts->puts[i].json);
     free(accounts->puts);
     *accounts = (struct import_accounts){0};
 }

@@ -24,6 +24,7 @@ static json_t *show(const struct call *call, const struct catalog_job *job)
 }
 
 /* The native answer is a job. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): a call_shape */
 static json_t *shape_job(struct call *call, int *status, json_t *native)
 {
     json_t *theirs = dkron_show_job(native);
@@ -40,6 +41,7 @@ static json_t *shape_put(struct call *call, int *status, json_t *native)
 }
 
 /* The native answer is a run; dkron's is its job. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): a call_shape */
 static json_t *shape_run(struct call *call, int *status, json_t *native)
 {
     const struct catalog_job *job =

@@ -182,7 +182,7 @@ static bool read_tags(struct reading *reading, const struct field *field, const 
     json_t *item;
     struct strbuf where;
     strbuf_init(&where);
-    json_object_foreach ((json_t *)(uintptr_t)value, name, item) {
+    json_object_foreach ((json_t *)value, name, item) {
         const char *text = json_string_value(item);
         const char *colon = text ? strrchr(text, ':') : NULL;
         if (!colon || strcmp(colon, ":1") != 0) {
@@ -313,7 +313,7 @@ static bool read_fields(struct reading *reading, const json_t *object, const str
 {
     const char *name;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)object, name, value) {
+    json_object_foreach ((json_t *)object, name, value) {
         const struct field *field = fields;
         while (field->theirs && strcmp(field->theirs + strlen(where), name) != 0)
             field++;

@@ -37,24 +37,24 @@ struct found {
 struct page {
     struct call *call;
     struct job_filter filter;
-    enum job_order order;
     const char *fields;    /* of each job that are shown; NULL: all */
     struct sort_key after; /* sorted pages: what the cursor stands for */
-    bool has_after;
-    bool deleted;
     int64_t limit;
 
     size_t looks;
-    char last[128]; /* the last name that was looked at */
-    bool has_last;
     int64_t slice_end_ms;
-    bool is_cut; /* the slice is over, the page is not */
     struct found *found;
     size_t count;
-    bool more;
 
     struct strbuf out;
     size_t written;
+
+    enum job_order order;
+    bool has_after, deleted;
+    bool has_last;  /* the name in `last` */
+    char last[128]; /* the last name that was looked at */
+    bool is_cut;    /* the slice is over, the page is not */
+    bool more;
     bool has_items;
 };
 
