@@ -134,7 +134,7 @@ export default function RunScreen({ params }: ScreenProps) {
                     return;
                 }
                 resource.set((old) => ({ ...old, ...event }));
-                if (!isOpen(event.state)) resource.reload();
+                resource.reload(); // what is being read may be older than the event
             }),
         [id, job],
     );
