@@ -12,6 +12,7 @@ set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON) # a layer goes into programs and into modules
 if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)
     set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 endif()
@@ -37,10 +38,10 @@ elseif(PEAL_TSAN)
     add_compile_options(-fsanitize=thread $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     add_link_options(-fsanitize=thread)
 elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "Release")
-    set(CMAKE_POSITION_INDEPENDENT_CODE ON)
     add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
                         -fstack-clash-protection)
-    add_link_options(-pie -Wl,-z,relro,-z,now,-z,noexecstack)
+    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>
+                     -Wl,-z,relro,-z,now,-z,noexecstack)
 endif()
 
 # The fuzzers need code that reports its coverage, which clang alone can make.

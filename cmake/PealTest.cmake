@@ -34,7 +34,7 @@ function(peal_test_properties test label timeout_s)
         TIMEOUT ${timeout_s}
         SKIP_RETURN_CODE 77
         ENVIRONMENT "LC_ALL=C.UTF-8;TZ=UTC;CMOCKA_MESSAGE_OUTPUT=STDOUT;\
-UBSAN_OPTIONS=print_stacktrace=1;MONGOC_DISABLE_SHM=1;\
+UBSAN_OPTIONS=print_stacktrace=1;\
 PEAL_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};\
 PEAL_SOURCE=${CMAKE_SOURCE_DIR}")
 endfunction()

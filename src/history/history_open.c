@@ -1,10 +1,11 @@
 #include "history_open.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "history_mongo.h"
+#include "history_module.h"
 #include "history_postgres.h"
 #include "history_spool.h"
 
@@ -14,10 +15,16 @@ static enum status open_postgres(const char *url, struct history_wake wake, stru
     return history_postgres_open(url, NULL, wake, ret, why);
 }
 
+/* libmongoc counts in a file in shared memory, which a process that is killed leaves behind, unless
+ * it is told not to while it is loaded. */
 static enum status open_mongo(const char *url, struct history_wake wake, struct history **ret,
                               struct strbuf *why)
 {
-    return history_mongo_open(url, NULL, wake, ret, why);
+    history_opener *open = NULL;
+    setenv("MONGOC_DISABLE_SHM", "1", 1);
+    enum status st = history_module_load("peal-mongo", "MongoDB", "history_mongo_open", &open, why);
+    unsetenv("MONGOC_DISABLE_SHM");
+    return st == OK ? open(url, NULL, wake, ret, why) : st;
 }
 
 static const struct kind {

@@ -73,4 +73,11 @@ if mongo_has_users; then
     expect_well
     expect_runs job 10 'it ran'
 fi
+
+# Installed without the part for MongoDB: it is said which file is missing, and nothing else needs it.
+mkdir "$scratch/plain"
+cp "$PEAL_BIN/peal" "$PEAL_BIN/peal-spawn" "$scratch/plain/"
+run "$scratch/plain/peal" start --data "$scratch/c" --history "$url"
+expect_status 1
+expect_stderr_has "there is no $scratch/lib/peal/peal-mongo.so. \`make build\` makes it"
 finish
