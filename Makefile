@@ -18,7 +18,9 @@ RUNS      ?= 1000000
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-run: build ## build peal and watch it run a few demo jobs (Ctrl-C ends it)
+run: ## build peal and watch it run a few demo jobs (Ctrl-C ends it)
+	@tools/deps.sh run
+	@tools/build.sh release --target peal peal-spawn
 	@build/bin/peal dev
 
 build: ## build the release binaries into build/bin

@@ -4,30 +4,30 @@
 # PEAL_SKIP_DEPS=1 turns it off, for systems where the packages come another way.
 set -eu
 
+# What `make run` needs is little and quick to have; `build` is that and what all of peal needs.
 # One package per line: group, package, and optionally the command that it is wanted for; a
 # command that is on the PATH already, wherever it came from, is as good as the package.
 table='
-build gcc             gcc
-build libc6-dev
-build cmake           cmake
-build ninja-build     ninja
-build pkg-config      pkg-config
-build tzdata
-build libargon2-dev
-build libcurl4-openssl-dev
-build libevent-dev
-build libjansson-dev
-build libnghttp2-dev
+run   gcc             gcc
+run   libc6-dev
+run   cmake           cmake
+run   ninja-build     ninja
+run   pkg-config      pkg-config
+run   tzdata
+run   libargon2-dev
+run   libcurl4-openssl-dev
+run   libevent-dev
+run   libjansson-dev
+run   libnghttp2-dev
+run   libpq-dev
+run   libprotobuf-c-dev
+run   libsqlite3-dev
+run   libssl-dev
+run   libyaml-dev
+run   nodejs          node
+run   protobuf-c-compiler protoc-c
+run   zlib1g-dev
 build libmongoc-dev
-build libpq-dev
-build libprotobuf-c-dev
-build libsqlite3-dev
-build libssl-dev
-build libyaml-dev
-build nodejs          node
-build npm             npm
-build protobuf-c-compiler protoc-c
-build zlib1g-dev
 test  chromium        chromium
 test  libcmocka-dev
 test  etcd-client     etcdctl
@@ -70,11 +70,17 @@ installed()
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
+# The lines of one group.
+lines_of()
+{
+    [ "$1" != build ] || lines_of run
+    echo "$table" | grep "^$1 "
+}
+
 # The packages of one group that are not there.
 missing_of()
 {
-    echo "$table" | while read -r group package command; do
-        [ "$group" = "$1" ] || continue
+    lines_of "$1" | while read -r _ package command; do
         installed "$package" && continue
         [ -n "$command" ] && command -v "$command" >/dev/null && continue
         echo "$package"
@@ -82,17 +88,16 @@ missing_of()
 }
 
 [ -z "${PEAL_SKIP_DEPS:-}" ] || exit 0
-[ $# -gt 0 ] || fail "name one or more groups: build test lint fuzz bench"
+[ $# -gt 0 ] || fail "name one or more groups: run build test lint fuzz bench"
 
 for group in "$@"; do
-    echo "$table" | grep -q "^$group " || fail "no group is named \"$group\""
+    lines_of "$group" >/dev/null || fail "no group is named \"$group\""
 done
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     fail "this is not a Debian-like system. Install the counterparts of these packages by hand," \
         "then run again with PEAL_SKIP_DEPS=1:" \
-        "$(for group in "$@"; do echo "$table" | awk -v g="$group" '$1 == g { print $2 }'; done |
-            sort -u | tr '\n' ' ')"
+        "$(for group in "$@"; do lines_of "$group"; done | awk '{ print $2 }' | sort -u | tr '\n' ' ')"
 fi
 
 missing=$(for group in "$@"; do missing_of "$group"; done | sort -u | tr '\n' ' ')

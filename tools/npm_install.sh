@@ -1,11 +1,11 @@
 #!/bin/sh
-# tools/npm_install.sh NPM FOLDER
+# tools/npm_install.sh FOLDER
 # Brings node_modules of a folder to what its package-lock.json says, and marks it as .installed.
 # Builds that run at the same time wait for each other; scripts of packages are not run.
 set -eu
 
-npm=$1
-cd "$2"
+npm=$(cd "$(dirname "$0")" && pwd)/npm.sh
+cd "$1"
 exec 9<package-lock.json
 flock 9
 mark=node_modules/.installed

@@ -34,9 +34,7 @@ run_go_peer() { # NAME PACKAGE DEBIAN-PACKAGE
 
 run_croner() {
     cp "$here/package.json" "$here/package-lock.json" "$here/peers/croner.mjs" "$work"
-    if ! command -v npm >/dev/null; then
-        not_available croner "npm is not installed"
-    elif ! (cd "$work" && timeout 120 npm ci --no-audit --no-fund >croner.log 2>&1); then
+    if ! (cd "$work" && timeout 120 "$here/../../tools/npm.sh" ci --no-audit --no-fund >croner.log 2>&1); then
         not_available croner "npm ci: $(grep -m 1 -i error "$work/croner.log" || echo failed)"
     elif ! TZ=UTC node "$work/croner.mjs" "$cases" >"$work/croner.out"; then
         not_available croner "failed"
