@@ -13,7 +13,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test sim fault soak tsan bench fuzz format lint install uninstall clean
+.PHONY: help run build test sim fault soak compat tsan bench fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,11 @@ soak: ## push RUNS=1000000 through a node and see that nothing grows
 	@tools/deps.sh build bench
 	@tools/build.sh release
 	@bench/cluster/soak.sh build/release $(RUNS)
+
+compat: ## run what speaks to etcd against 3.5 and 3.6 (built with Go)
+	@tools/deps.sh build test
+	@tools/build.sh asan
+	@tools/compat.sh
 
 tsan: ## run what has threads under ThreadSanitizer
 	@tools/deps.sh build test
