@@ -18,7 +18,9 @@ struct loop {
     struct event_base *base;
     struct event *pause;
     int64_t busy_since_ms; /* no pause since; 0: nothing urgent since the last one */
-    bool is_once;          /* it returns after the next event */
+    bool is_once;          /* one round, then it returns */
+    uint64_t round;
+    struct event *round_end;
 };
 
 struct loop_fd {
@@ -28,6 +30,7 @@ struct loop_fd {
     void *context;
     int fd;
     unsigned wanted;
+    uint64_t round; /* in which it was handled last */
 };
 
 struct loop_timer {
@@ -36,6 +39,7 @@ struct loop_timer {
     bool is_patient;
     loop_timer_fired *fired;
     void *context;
+    uint64_t round; /* in which it was handled last */
 };
 
 /* ---- priorities ---- */
@@ -62,6 +66,40 @@ static void place_urgent(struct loop *loop, struct event *event)
         loop->busy_since_ms = now_ms;
 }
 
+/* ---- one round ---- */
+
+/* Behind all that were ready when the first event of the round was handled. */
+static void on_round_end(evutil_socket_t fd, short what, void *context)
+{
+    struct loop *loop = context;
+    (void)fd;
+    (void)what;
+    if (loop->is_once) /* else it is left over */
+        event_base_loopbreak(loop->base);
+}
+
+static void begin_round(struct loop *loop)
+{
+    if (loop->is_once && !event_pending(loop->round_end, EV_TIMEOUT, NULL))
+        event_active(loop->round_end, EV_TIMEOUT, 0);
+}
+
+/* Whether an urgent event is to be handled now. In one round each is once; then it queues up behind
+ * the end of it. */
+static bool take_turn(struct loop *loop, struct event *event, uint64_t *last_round)
+{
+    begin_round(loop);
+    if (loop->is_once && *last_round == loop->round) {
+        event_priority_set(event, LOOP_PATIENT);
+        return false;
+    }
+    *last_round = loop->round;
+    place_urgent(loop, event);
+    return true;
+}
+
+/* ---- the loop ---- */
+
 static struct event_base *new_base(void)
 {
     struct event_config *config = event_config_new();
@@ -79,8 +117,6 @@ static struct event_base *new_base(void)
     return base;
 }
 
-/* ---- the loop ---- */
-
 enum status loop_new(struct loop **ret)
 {
     struct loop *loop = calloc(1, sizeof(*loop));
@@ -88,11 +124,13 @@ enum status loop_new(struct loop **ret)
         return E_NOMEM;
     loop->base = new_base();
     loop->pause = loop->base ? event_new(loop->base, -1, 0, on_pause, loop) : NULL;
-    if (!loop->pause) {
+    loop->round_end = loop->base ? event_new(loop->base, -1, 0, on_round_end, loop) : NULL;
+    if (!loop->pause || !loop->round_end) {
         loop_free(loop);
         return E_NOMEM;
     }
     event_priority_set(loop->pause, PRIORITY_PAUSE);
+    event_priority_set(loop->round_end, LOOP_PATIENT);
     *ret = loop;
     return OK;
 }
@@ -101,6 +139,8 @@ struct loop *loop_free(struct loop *loop)
 {
     if (loop && loop->pause)
         event_free(loop->pause);
+    if (loop && loop->round_end)
+        event_free(loop->round_end);
     if (loop && loop->base)
         event_base_free(loop->base);
     free(loop);
@@ -112,18 +152,22 @@ void loop_run(struct loop *loop)
     event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
 }
 
-void loop_run_once(struct loop *loop)
+/* What was left over when it was stopped is not taken for something that is ready. */
+static void forget_own_events(struct loop *loop)
 {
-    loop->is_once = true;
-    event_base_loop(loop->base, EVLOOP_ONCE);
-    loop->is_once = false;
+    event_del(loop->round_end);
+    event_del(loop->pause);
+    loop->busy_since_ms = 0;
 }
 
 /* libevent would go on as long as something is active, and one that is always ready is. */
-static void handled(struct loop *loop)
+void loop_run_once(struct loop *loop)
 {
-    if (loop->is_once)
-        event_base_loopbreak(loop->base);
+    forget_own_events(loop);
+    loop->is_once = true;
+    loop->round++;
+    event_base_loop(loop->base, EVLOOP_ONCE);
+    loop->is_once = false;
 }
 
 void loop_stop(struct loop *loop)
@@ -142,11 +186,10 @@ static void fd_event(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     struct loop_fd *watch = context;
-    struct loop *loop = watch->loop;
-    place_urgent(loop, watch->event);
+    if (!take_turn(watch->loop, watch->event, &watch->round))
+        return; /* it is still ready, and comes again */
     watch->ready(watch->context,
                  (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
-    handled(loop);
 }
 
 enum status loop_fd_new(struct loop *loop, int fd, loop_fd_ready *ready, void *context,
@@ -195,11 +238,13 @@ static void timer_event(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     struct loop_timer *timer = context;
-    struct loop *loop = timer->loop;
-    if (!timer->is_patient)
-        place_urgent(loop, timer->event);
+    if (timer->is_patient) {
+        begin_round(timer->loop);
+    } else if (!take_turn(timer->loop, timer->event, &timer->round)) {
+        loop_timer_set(timer, 0);
+        return;
+    }
     timer->fired(timer->context);
-    handled(loop);
 }
 
 static enum status new_timer(struct loop *loop, bool is_patient, loop_timer_fired *fired,

@@ -29,7 +29,7 @@ MUST_CHECK enum status loop_new(struct loop **ret);
 struct loop *loop_free(struct loop *loop); /* after all its watches; accepts NULL; returns NULL */
 
 void loop_run(struct loop *loop);      /* until loop_stop */
-void loop_run_once(struct loop *loop); /* waits for at least one event, and handles it */
+void loop_run_once(struct loop *loop); /* waits until something is ready, handles each that is */
 void loop_stop(struct loop *loop);
 
 /* The libevent base (struct event_base *), for libraries which attach to it. */
