@@ -88,8 +88,11 @@ MUST_CHECK enum status api_reload_tls(struct api *api, struct strbuf *why);
 /* Calls under way, for a graceful end; streams of events do not count. */
 size_t api_open_requests(const struct api *api);
 
-/* Open connections of all listeners. */
+/* Of all listeners: open connections; bytes that their clients have not taken yet; connections that
+ * were cut because they took too long or too much, ever. */
 size_t api_connections(const struct api *api);
+size_t api_unsent(const struct api *api);
+uint64_t api_cut(const struct api *api);
 
 /* The TCP port of the i-th address of the configuration; 0: there is none. */
 int api_port(const struct api *api, size_t i);

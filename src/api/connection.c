@@ -29,7 +29,7 @@ struct connection {
     int fd;
     enum phase phase;
     int64_t since_ms; /* boot time: when the phase began */
-    size_t bytes;     /* that came (RECEIVING, SERVING) or are to go (SENDING) */
+    size_t bytes;     /* that came (RECEIVING, SERVING), are to go (SENDING) or went (STREAMING) */
     bool is_over;     /* to be closed by the next sweep */
     bool is_refused;  /* by the HTTP library; in that list */
     void (*gone)(void *context);
@@ -141,11 +141,13 @@ static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *inf
 
 /* ---- what the library refuses ---- */
 
-/* Something to be sent that is no answer of ours. */
+/* Something was sent; or is to be sent that is no answer of ours. */
 static void on_output(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
 {
     struct connection *connection = context;
     (void)buffer;
+    if (connection->phase == STREAMING)
+        connection->bytes += info->n_deleted;
     if (!info->n_added || connection->is_refused ||
         (connection->phase != RECEIVING && connection->phase != IDLE))
         return;
@@ -274,7 +276,7 @@ static int64_t allowance_ms(const struct connection *connection)
         return limits->request_ms + for_bytes;
     case SENDING:
         return limits->answer_ms + for_bytes;
-    case STREAMING: /* since it last had all that it was sent */
+    case STREAMING: /* since it last kept up */
         return limits->answer_ms;
     case IDLE:
         return limits->idle_ms;
@@ -284,6 +286,14 @@ static int64_t allowance_ms(const struct connection *connection)
     return INT64_MAX;
 }
 
+/* It has taken all that it was sent, or as much as a slow client takes in its time. */
+static bool keeps_up(const struct connection *connection)
+{
+    const struct connection_limits *limits = &connection->owner->limits;
+    return !connection_unsent(connection) ||
+           (int64_t)(connection->bytes * 1000 / limits->bytes_per_s) >= limits->answer_ms;
+}
+
 static void sweep(void *context)
 {
     struct connections *connections = context;
@@ -291,8 +301,8 @@ static void sweep(void *context)
     struct connection *next;
     for (struct connection *one = TAILQ_FIRST(&connections->all); one; one = next) {
         next = TAILQ_NEXT(one, link);
-        if (one->phase == STREAMING && !connection_unsent(one))
-            one->since_ms = now;
+        if (one->phase == STREAMING && keeps_up(one))
+            set_phase(one, STREAMING, 0);
         if (one->is_over || now - one->since_ms > allowance_ms(one)) {
             connections->cut += one->phase != IDLE;
             connection_cut(one);
@@ -428,4 +438,14 @@ void connection_stream(struct connection *connection, void (*gone)(void *context
 size_t connection_unsent(const struct connection *connection)
 {
     return evbuffer_get_length(bufferevent_get_output(connection->bev));
+}
+
+size_t connections_unsent(const struct connections *connections)
+{
+    size_t bytes = 0;
+    const struct connection *one;
+    TAILQ_FOREACH (one, &connections->all, link) {
+        bytes += connection_unsent(one);
+    }
+    return bytes;
 }

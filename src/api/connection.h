@@ -66,6 +66,9 @@ MUST_CHECK enum status connections_init(struct connections *connections, struct 
 MUST_CHECK enum status connections_listen(struct connections *connections, struct evhttp *http,
                                           int fd);
 
+/* Bytes that clients have not taken yet. Costs as much as there are connections. */
+size_t connections_unsent(const struct connections *connections);
+
 /* Frees `http` (or NULL), and closes them all. */
 void connections_release(struct connections *connections, struct evhttp *http);
 
@@ -80,7 +83,8 @@ struct connection *connection_serve(struct connections *connections, struct evht
 void connection_answer(struct connection *connection, struct evhttp_request *request,
                        size_t length);
 
-/* The answer has no end: it is open as long as the client is there. */
+/* The answer has no end: it is open as long as the client is there and takes it. One that has not
+ * had all that it was sent for `answer_ms` is cut, unless it takes its bytes_per_s meanwhile. */
 void connection_stream(struct connection *connection, void (*gone)(void *context), void *context);
 
 /* Bytes that the client has not taken yet. */

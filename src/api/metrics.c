@@ -100,7 +100,7 @@ static void print_head(struct strbuf *out, const char *name, const char *type, c
     strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void print_counter(struct strbuf *out, const char *name, const char *help, uint64_t value)
+void metrics_print_counter(struct strbuf *out, const char *name, const char *help, uint64_t value)
 {
     print_head(out, name, "counter", help);
     strbuf_addf(out, "%s %" PRIu64 "\n", name, value);
@@ -149,18 +149,19 @@ void metrics_print(const struct metrics *metrics, struct strbuf *out)
                  metrics->ended, RUN_OK);
     print_states(out, "peal_ticks_passed_total", "Ticks that no run was made for, by reason.",
                  metrics->passed, RUN_SKIPPED);
-    print_counter(out, "peal_claims_total", "Ticks and runs that were claimed, by any node.",
-                  metrics->claims);
-    print_counter(out, "peal_begins_total", "Runs that were begun, by any node.", metrics->begins);
-    print_counter(out, "peal_kills_total", "Orders to kill a run.", metrics->kills);
-    print_counter(out, "peal_job_changes_total", "Jobs that were put or deleted.",
-                  metrics->changes_of_jobs);
+    metrics_print_counter(out, "peal_claims_total",
+                          "Ticks and runs that were claimed, by any node.", metrics->claims);
+    metrics_print_counter(out, "peal_begins_total", "Runs that were begun, by any node.",
+                          metrics->begins);
+    metrics_print_counter(out, "peal_kills_total", "Orders to kill a run.", metrics->kills);
+    metrics_print_counter(out, "peal_job_changes_total", "Jobs that were put or deleted.",
+                          metrics->changes_of_jobs);
     print_head(out, "peal_logins_total", "counter", "Logins on this node, by what came of them.");
     strbuf_addf(out, "peal_logins_total{result=\"ok\"} %" PRIu64 "\n", metrics->logins);
     strbuf_addf(out, "peal_logins_total{result=\"wrong\"} %" PRIu64 "\n", metrics->wrong_logins);
-    print_counter(out, "peal_api_throttled_total",
-                  "Requests that were refused for being too many, or too often wrong.",
-                  metrics->throttled);
+    metrics_print_counter(out, "peal_api_throttled_total",
+                          "Requests that were refused for being too many, or too often wrong.",
+                          metrics->throttled);
     print_histogram(out, "peal_run_duration_seconds", "From start to end.", &metrics->duration);
     print_histogram(out, "peal_run_lateness_seconds",
                     "From when a tick was due, its jitter included, to its start.",

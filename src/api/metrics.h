@@ -37,7 +37,8 @@ void metrics_note_store(struct metrics *metrics, double seconds);
 
 void metrics_print(const struct metrics *metrics, struct strbuf *out);
 
-/* One line of a number that is now so: "# HELP ...", "# TYPE ... gauge", its value. */
+/* One number, which is now so or only grows: "# HELP ...", "# TYPE ... gauge", its value. */
+void metrics_print_counter(struct strbuf *out, const char *name, const char *help, uint64_t value);
 void metrics_print_gauge(struct strbuf *out, const char *name, const char *help, double value);
 
 #endif

@@ -372,6 +372,22 @@ size_t api_connections(const struct api *api)
     return count;
 }
 
+size_t api_unsent(const struct api *api)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < api->listener_count; i++)
+        bytes += connections_unsent(&api->listeners[i].connections);
+    return bytes;
+}
+
+uint64_t api_cut(const struct api *api)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < api->listener_count; i++)
+        count += api->listeners[i].connections.cut;
+    return count;
+}
+
 int api_port(const struct api *api, size_t i)
 {
     return i + 1 < api->listener_count ? api->listeners[i + 1].port : 0;

@@ -43,6 +43,6 @@ size_t stream_unsent(const struct stream *stream)
 
 void stream_end(const struct stream *stream)
 {
-    connection_answer(stream->connection, stream->request, 0);
+    connection_answer(stream->connection, stream->request, stream_unsent(stream));
     evhttp_send_reply_end(stream->request);
 }

@@ -160,6 +160,11 @@ static void print_now(const struct api *api, struct strbuf *out)
                         (double)api_connections(api));
     metrics_print_gauge(out, "peal_api_subscribers", "Of them, subscribers to events.",
                         (double)events_subscribers(api->events));
+    metrics_print_gauge(out, "peal_api_unsent_bytes", "Of answers that clients have not taken yet.",
+                        (double)api_unsent(api));
+    metrics_print_counter(out, "peal_api_cut_total",
+                          "Connections cut because their clients took too long or too much.",
+                          api_cut(api));
 }
 
 void get_metrics(struct call *call)

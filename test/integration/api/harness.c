@@ -390,7 +390,6 @@ struct client {
 static void on_client(void *context, unsigned events)
 {
     struct client *client = context;
-    char bytes[65536];
     if (events & LOOP_WRITE && client->out_length) {
         ssize_t sent = send(client->fd, client->out, client->out_length, MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN) {
@@ -400,13 +399,8 @@ static void on_client(void *context, unsigned events)
             client->out_length -= (size_t)sent;
         }
     }
-    if (events & LOOP_READ) {
-        ssize_t got = recv(client->fd, bytes, sizeof(bytes), 0);
-        if (got > 0)
-            strbuf_add(&client->in, bytes, (size_t)got);
-        else if (got == 0 || errno != EAGAIN)
-            client->closed = true;
-    }
+    if (events & LOOP_READ)
+        client_read_some(client, 64 << 10);
     unsigned want = client->out_length ? LOOP_READ | LOOP_WRITE : LOOP_READ;
     loop_fd_want(client->watch, client->closed ? 0 : want);
 }
@@ -464,6 +458,18 @@ void client_send_now(struct client *client, const void *bytes, size_t length)
 void client_stop_reading(struct client *client)
 {
     loop_fd_want(client->watch, 0);
+}
+
+void client_read_some(struct client *client, size_t most)
+{
+    char *bytes = malloc(most);
+    assert_non_null(bytes);
+    ssize_t got = recv(client->fd, bytes, most, 0);
+    if (got > 0)
+        strbuf_add(&client->in, bytes, (size_t)got);
+    else if (got == 0 || errno != EAGAIN)
+        client->closed = true;
+    free(bytes);
 }
 
 bool client_is_closed(const struct client *client)

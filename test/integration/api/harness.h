@@ -80,8 +80,9 @@ struct client *client_connect_tcp(struct world *world);
 void client_send(struct client *client, const void *bytes, size_t length);
 void client_send_now(struct client *client, const void *bytes, size_t length); /* if it can */
 void client_stop_reading(struct client *client);
-bool client_is_closed(const struct client *client);                        /* by the server */
-const char *client_text(const struct client *client);                      /* all that came */
+void client_read_some(struct client *client, size_t most); /* of what came, after that */
+bool client_is_closed(const struct client *client);        /* by the server */
+const char *client_text(const struct client *client);      /* all that came */
 const char *client_bytes(const struct client *client, size_t *ret_length); /* the same */
 void client_clear(struct client *client);                                  /* forgets it */
 void client_free(struct client *client);

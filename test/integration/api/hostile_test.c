@@ -354,12 +354,17 @@ static void test_too_many_connections(void **state)
         client_free(clients[i]);
 }
 
-static bool has_no_connections(void *context)
+static bool is_behind(void *context)
 {
-    return api_connections(((struct world *)context)->api) == 0;
+    return api_unsent(((struct world *)context)->api) > 0;
 }
 
-/* Reads nothing of a large answer. */
+static bool is_cut(void *context)
+{
+    return api_cut(((struct world *)context)->api) == 1;
+}
+
+/* Reads nothing of large answers. */
 static void test_client_that_does_not_read(void **state)
 {
     struct world *world = *state;
@@ -378,7 +383,9 @@ static void test_client_that_does_not_read(void **state)
     client_stop_reading(client);
     for (int i = 0; i < 20; i++)
         client_send_now(client, request, sizeof(request) - 1);
-    world_until(world, has_no_connections, world);
+    world_until(world, is_behind, world);
+    world_until(world, is_cut, world);
+    assert_int_equal(api_unsent(world->api), 0);
     client_free(client);
     check_alive(world);
 }

@@ -202,26 +202,112 @@ static void test_raw(void **state)
     }
 }
 
+struct watched {
+    struct world *world;
+    size_t most_unsent;
+};
+
 static bool is_cut(void *context)
 {
-    return api_connections(((struct world *)context)->api) == 0;
+    struct watched *watched = context;
+    size_t unsent = api_unsent(watched->world->api);
+    if (unsent > watched->most_unsent)
+        watched->most_unsent = unsent;
+    return api_cut(watched->world->api) == 1;
 }
 
-/* Who follows, but takes nothing, does not keep the bytes in memory for ever. */
-static void test_reader_that_does_not_read(void **state)
+static void print_megabytes(const struct running *running, int count)
 {
     static char text[1 << 20];
+    memset(text, 'x', sizeof(text) - 1);
+    for (int i = 0; i < count; i++)
+        print(running, text);
+}
+
+/* Who follows, but takes nothing, is sent little ahead, and cut. */
+static void test_reader_that_does_not_read(void **state)
+{
     struct world *world = *state;
     struct running running;
     start(world, &running);
-    memset(text, 'x', sizeof(text) - 1);
-    for (int i = 0; i < 4; i++)
-        print(&running, text);
+    print_megabytes(&running, 4);
     struct client *client = follow(&running, "");
+    client_wait_for(world, client, "event: chunk");
     client_stop_reading(client);
-    world_until(world, is_cut, world);
+    struct watched watched = {world, 0};
+    assert_int_equal(api_connections(world->api), 1);
+    world_until(world, is_cut, &watched);
+    assert_int_equal(api_connections(world->api), 0);
+    assert_in_range(watched.most_unsent, 64 << 10, 1 << 20);
     client_free(client);
     EXPECT_STATUS(world, 200, "GET /jobs/a", NULL);
+    end(&running);
+}
+
+/* A whole answer, of an output that is over. */
+static void test_raw_reader_that_does_not_read(void **state)
+{
+    struct world *world = *state;
+    struct running running;
+    char request[128];
+    start(world, &running);
+    print_megabytes(&running, 8);
+    end(&running);
+    struct client *client = client_connect(world);
+    int length =
+        snprintf(request, sizeof(request),
+                 "GET /api/v1/runs/%s/log?raw=true HTTP/1.1\r\nHost: p\r\n\r\n", running.text);
+    client_send(client, request, (size_t)length);
+    client_wait_for(world, client, "xxx");
+    client_stop_reading(client);
+    struct watched watched = {world, 0};
+    assert_true(api_unsent(world->api) > 0);
+    world_until(world, is_cut, &watched);
+    assert_int_equal(api_unsent(world->api), 0);
+    client_free(client);
+}
+
+/* ---- a slow one ---- */
+
+struct slow_reader {
+    struct world *world;
+    struct client *client;
+    struct loop_timer *timer;
+    int spoonfuls; /* still to be taken */
+};
+
+/* Some 2 MiB a second: enough, though it never has all that it was sent. */
+static void read_a_bit(void *context)
+{
+    struct slow_reader *reader = context;
+    client_read_some(reader->client, 64 << 10);
+    if (--reader->spoonfuls)
+        loop_timer_set(reader->timer, 30);
+}
+
+static bool has_had_enough(void *context)
+{
+    const struct slow_reader *reader = context;
+    return !reader->spoonfuls || api_cut(reader->world->api);
+}
+
+/* Who reads on, however long it takes, is not cut. */
+static void test_slow_reader(void **state)
+{
+    struct world *world = *state;
+    struct running running;
+    start(world, &running);
+    print_megabytes(&running, 8);
+    struct slow_reader reader = {.world = world, .spoonfuls = 100}; /* 3 s, ten times its time */
+    reader.client = follow(&running, "");
+    client_stop_reading(reader.client);
+    assert_int_equal(loop_timer_new(world->loop, read_a_bit, &reader, &reader.timer), OK);
+    loop_timer_set(reader.timer, 0);
+    world_until(world, has_had_enough, &reader);
+    assert_int_equal(api_cut(world->api), 0);
+    assert_true(api_unsent(world->api) > 0);
+    loop_timer_free(reader.timer);
+    client_free(reader.client);
     end(&running);
 }
 
@@ -236,6 +322,8 @@ int main(void)
         TEST(test_reader_leaves),
         TEST(test_raw),
         SLOW(test_reader_that_does_not_read),
+        SLOW(test_raw_reader_that_does_not_read),
+        SLOW(test_slow_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

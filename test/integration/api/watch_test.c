@@ -158,6 +158,50 @@ static void test_crowd(void **state)
     world_until(world, has_no_connections, world); /* that they left is seen at once */
 }
 
+/* ---- those who do not read ---- */
+
+static bool is_behind(void *context)
+{
+    return api_unsent(((struct world *)context)->api) > 0;
+}
+
+static bool is_cut(void *context)
+{
+    return api_cut(((struct world *)context)->api) == 1;
+}
+
+/* Many jobs, each of which is an event. */
+static void put_many(struct world *world, int round)
+{
+    enum { MANY = 500 };
+    struct strbuf body;
+    strbuf_init(&body);
+    for (int i = 0; i < MANY; i++)
+        strbuf_addf(&body,
+                    "%s{\"name\":\"job-%d\",\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],"
+                    "\"notes\":\"%d\"}",
+                    i ? "," : "{\"put\":[", i, round);
+    strbuf_adds(&body, "]}");
+    EXPECT_STATUS(world, 200, "POST /jobs:batch", body.text);
+    strbuf_release(&body);
+}
+
+static void test_reader_that_does_not_read(void **state)
+{
+    struct world *world = *state;
+    struct client *client = subscribe(world, "?topics=jobs", "");
+    client_wait_for(world, client, "event: hello");
+    client_stop_reading(client);
+    for (int round = 0; round < 40 && !is_behind(world); round++)
+        put_many(world, round);
+    world_until(world, is_behind, world);
+    assert_int_equal(api_cut(world->api), 0);
+    world_until(world, is_cut, world);
+    assert_int_equal(api_connections(world->api), 0);
+    client_free(client);
+    EXPECT_STATUS(world, 200, "GET /jobs/job-1", NULL);
+}
+
 static void test_head_of_a_stream(void **state)
 {
     struct answer answer = ask(*state, "HEAD /events", NULL);
@@ -267,6 +311,8 @@ int main(void)
         TEST(test_reset),
         TEST(test_ring),
         TEST(test_crowd),
+        cmocka_unit_test_setup_teardown(test_reader_that_does_not_read, world_set_up_impatient,
+                                        world_tear_down),
         TEST(test_head_of_a_stream),
         TEST(test_metrics),
         TEST(test_metrics_are_well_formed),
