@@ -58,7 +58,7 @@ static json_t *encode_answer(const struct why_answer *answer)
 }
 
 /* The coming tick, in the same words. */
-static json_t *encode_next(const struct why_facts *facts)
+static json_t *encode_next(const struct why_facts *facts, enum language language)
 {
     struct why_facts next = *facts;
     next.any_tick = false;
@@ -67,7 +67,7 @@ static json_t *encode_next(const struct why_facts *facts)
     if (next.tick_ms == NEVER_MS)
         return json_null();
     struct why_answer answer;
-    why_answer_init(&answer, next.tick_ms);
+    why_answer_init(&answer, language, next.tick_ms);
     why_explain(&next, &answer);
     json_t *value = encode_answer(&answer);
     strbuf_release(&answer.text);
@@ -110,7 +110,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
     if (!fill_facts(call, &facts, &definition))
         return;
     struct why_answer answer;
-    why_answer_init(&answer, why->tick_ms);
+    why_answer_init(&answer, call->language, why->tick_ms);
     if (run)
         why_tell_run(run, call->now_ms, &answer);
     else if (entry)
@@ -122,7 +122,8 @@ static void answer_why(struct call *call, const struct run *run, const struct le
     if (run && why->any_tick)
         answer.tick_ms = run->tick_ms;
     json_t *value = encode_answer(&answer);
-    if (value && why->with_next && json_object_set_new(value, "next", encode_next(&facts)) != 0) {
+    if (value && why->with_next &&
+        json_object_set_new(value, "next", encode_next(&facts, call->language)) != 0) {
         json_decref(value);
         value = NULL;
     }

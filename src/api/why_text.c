@@ -5,104 +5,126 @@
 #include "encode.h"
 #include "fires.h"
 
-static void add_time(struct strbuf *out, int64_t ms)
+/* Times and spans are the same in all languages. */
+struct words {
+    char text[TIME_TEXT + 8];
+};
+
+static struct words time_words(int64_t ms)
 {
+    struct words words;
     char text[TIME_TEXT];
     time_format(ms, text);
-    strbuf_adds(out, text);
+    snprintf(words.text, sizeof(words.text), "%s", text);
+    return words;
 }
 
-static void add_span(struct strbuf *out, int64_t ms)
+static struct words span_words(int64_t ms)
 {
+    struct words words;
+    struct strbuf text;
+    strbuf_init(&text);
     if (ms < 1000)
-        strbuf_addf(out, "%d ms", (int)(ms > 0 ? ms : 0));
+        strbuf_addf(&text, "%d ms", (int)(ms > 0 ? ms : 0));
     else
-        span_print(ms / 1000, out);
+        span_print(ms / 1000, &text);
+    snprintf(words.text, sizeof(words.text), "%s", text.text);
+    strbuf_release(&text);
+    return words;
 }
 
-void why_answer_init(struct why_answer *answer, int64_t tick_ms)
+void why_answer_init(struct why_answer *answer, enum language language, int64_t tick_ms)
 {
-    *answer = (struct why_answer){.tick_ms = tick_ms, .state = "unknown"};
+    *answer = (struct why_answer){.language = language, .tick_ms = tick_ms, .state = "unknown"};
     strbuf_init(&answer->text);
+}
+
+/* A sentence, or a part of one, of message.c. */
+__attribute__((format(printf, 2, 3))) static void tell(struct why_answer *answer,
+                                                       const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    strbuf_addv(&answer->text, message_in(answer->language, format), args);
+    va_end(args);
 }
 
 /* ---- what is on record ---- */
 
-static void add_reason(struct strbuf *out, enum run_reason reason, const char *detail)
+static void tell_reason(struct why_answer *answer, enum run_reason reason, const char *detail)
 {
     if (reason != REASON_NONE)
-        strbuf_addf(out, ": %s", run_reason_text(reason));
+        tell(answer, ": %s", message_in(answer->language, run_reason_text(reason)));
     if (*detail)
-        strbuf_addf(out, " (%s)", detail);
-    strbuf_addc(out, '.');
+        tell(answer, " (%s)", detail);
+    tell(answer, ".");
 }
 
-static void tell_end(const struct run *run, const char *ended, struct strbuf *out)
+static void tell_end(const struct run *run, const char *english, struct why_answer *answer)
 {
-    if (run->started_ms) {
-        strbuf_adds(out, "It started at ");
-        add_time(out, run->started_ms);
-        strbuf_addf(out, " and %s", ended);
-        if (run->finished_ms) {
-            strbuf_adds(out, " after ");
-            add_span(out, run->finished_ms - run->started_ms);
-        }
-    } else {
-        strbuf_addf(out, "It %s without having started", ended);
-    }
-    if (run->reason == REASON_EXIT_CODE)
-        strbuf_addf(out, ": exit code %d.", run->exit_code);
+    const char *ended = message_in(answer->language, english);
+    struct words start = time_words(run->started_ms);
+    struct words span = span_words(run->finished_ms - run->started_ms);
+    if (!run->started_ms)
+        tell(answer, "It %s without having started", ended);
+    else if (!run->finished_ms)
+        tell(answer, "It started at %s and %s", start.text, ended);
     else
-        add_reason(out, run->reason, run->detail);
+        tell(answer, "It started at %s and %s after %s", start.text, ended, span.text);
+    if (run->reason == REASON_EXIT_CODE)
+        tell(answer, ": exit code %d.", run->exit_code);
+    else
+        tell_reason(answer, run->reason, run->detail);
 }
 
 static void tell_passed(enum run_state state, enum run_reason reason, const char *detail,
-                        struct strbuf *out)
+                        struct why_answer *answer)
 {
-    strbuf_adds(out, state == RUN_SKIPPED ? "It was skipped" : "It was missed");
-    add_reason(out, reason, detail);
+    if (state == RUN_SKIPPED)
+        tell(answer, "It was skipped");
+    else
+        tell(answer, "It was missed");
+    tell_reason(answer, reason, detail);
 }
 
 void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answer)
 {
-    struct strbuf *out = &answer->text;
     answer->run = run;
     answer->state = run_state_name(run->state);
     answer->reason = run->reason;
     switch (run->state) {
     case RUN_QUEUED:
-        strbuf_adds(out, "It waits for an earlier run of the job to end.");
+        tell(answer, "It waits for an earlier run of the job to end.");
         return;
     case RUN_DUE:
-        strbuf_adds(out, "It is due and waits for a node to take it.");
+        tell(answer, "It is due and waits for a node to take it.");
         return;
     case RUN_CLAIMED:
     case RUN_BEGUN:
-        strbuf_addf(out, "It is about to start on %s.", run->node);
+        tell(answer, "It is about to start on %s.", run->node);
         return;
     case RUN_RUNNING:
-        strbuf_addf(out, "It has been running on %s for ", run->node);
-        add_span(out, now_ms - run->started_ms);
-        strbuf_addc(out, '.');
+        tell(answer, "It has been running on %s for %s.", run->node,
+             span_words(now_ms - run->started_ms).text);
         return;
     case RUN_SKIPPED:
     case RUN_MISSED:
-        tell_passed(run->state, run->reason, run->detail, out);
+        tell_passed(run->state, run->reason, run->detail, answer);
         return;
     case RUN_OK:
-        tell_end(run, "ended well", out);
+        tell_end(run, "ended well", answer);
         return;
     case RUN_FAILED:
-        tell_end(run, "failed", out);
+        tell_end(run, "failed", answer);
         return;
     case RUN_TIMED_OUT:
-        tell_end(run, "timed out", out);
+        tell_end(run, "timed out", answer);
         return;
     case RUN_KILLED:
-        tell_end(run, "was killed", out);
+        tell_end(run, "was killed", answer);
         return;
     case RUN_LOST:
-        tell_end(run, "was lost", out);
+        tell_end(run, "was lost", answer);
         return;
     case RUN_STATES: /* no state */
         return;
@@ -113,80 +135,77 @@ void why_tell_nobody(const char *where, struct why_answer *answer)
 {
     answer->reason = REASON_NO_NODE;
     strbuf_reset(&answer->text);
-    strbuf_addf(&answer->text,
-                "It is due, but no node has the labels of its where: %s. See `peal nodes`.", where);
+    tell(answer, "It is due, but no node has the labels of its where: %s. See `peal nodes`.",
+         where);
 }
 
 void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer)
 {
-    struct strbuf *out = &answer->text;
     answer->entry = entry;
     answer->state = run_state_name(entry->state);
     answer->reason = entry->reason;
-    tell_passed(entry->state, entry->reason, entry->detail, out);
+    tell_passed(entry->state, entry->reason, entry->detail, answer);
     if (entry->count < 2)
         return;
-    strbuf_addf(out, " So were all %lld ticks from ", (long long)entry->count);
-    add_time(out, entry->from_ms);
-    strbuf_adds(out, " to ");
-    add_time(out, entry->to_ms);
-    strbuf_addc(out, '.');
+    tell(answer, " So were all %lld ticks from %s to %s.", (long long)entry->count,
+         time_words(entry->from_ms).text, time_words(entry->to_ms).text);
 }
 
 /* ---- what is not ---- */
 
 static void explain_no_tick(const struct why_facts *facts, struct why_answer *answer)
 {
-    struct strbuf *out = &answer->text;
+    struct words before = time_words(facts->before_ms), after = time_words(facts->after_ms);
+    bool has_before = facts->before_ms != NEVER_MS, has_after = facts->after_ms != NEVER_MS;
     answer->state = "not_a_tick";
-    strbuf_adds(out, "The job is not due at this time");
-    if (facts->before_ms != NEVER_MS) {
-        strbuf_adds(out, "; before it, it was due at ");
-        add_time(out, facts->before_ms);
-    }
-    if (facts->after_ms != NEVER_MS) {
-        strbuf_adds(out, facts->before_ms != NEVER_MS ? ", after it at " : "; after it at ");
-        add_time(out, facts->after_ms);
-    }
-    strbuf_addc(out, '.');
+    if (has_before && has_after)
+        tell(answer,
+             "The job is not due at this time; before it, it was due at %s, after it at %s.",
+             before.text, after.text);
+    else if (has_before)
+        tell(answer, "The job is not due at this time; before it, it was due at %s.", before.text);
+    else if (has_after)
+        tell(answer, "The job is not due at this time; after it at %s.", after.text);
+    else
+        tell(answer, "The job is not due at this time.");
 }
 
 static void explain_coming(const struct why_facts *facts, struct why_answer *answer)
 {
-    struct strbuf *out = &answer->text;
+    struct words span = span_words(facts->tick_ms - facts->now_ms);
     answer->state = "upcoming";
-    strbuf_adds(out, "It is due in ");
-    add_span(out, facts->tick_ms - facts->now_ms);
     if (facts->job->paused) {
         answer->reason = REASON_PAUSED;
-        strbuf_adds(out, ", and will be skipped unless the job is resumed before");
+        tell(answer, "It is due in %s, and will be skipped unless the job is resumed before.",
+             span.text);
     } else if (facts->tick_ms <= facts->definition->skip_until_ms) {
         answer->reason = REASON_SKIP_NEXT;
-        strbuf_adds(out, ", and will be skipped, as a person asked");
+        tell(answer, "It is due in %s, and will be skipped, as a person asked.", span.text);
     } else if (facts->nobody) {
         answer->reason = REASON_NO_NODE;
-        strbuf_addf(out, ", but no node has the labels of its where: %s", facts->job->where);
+        tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
+             facts->job->where);
     } else if (facts->draining) {
-        strbuf_adds(out, ", but this agent is draining and starts nothing");
+        tell(answer, "It is due in %s, but this agent is draining and starts nothing.", span.text);
+    } else {
+        tell(answer, "It is due in %s.", span.text);
     }
-    strbuf_addc(out, '.');
 }
 
 static void explain_waiting(const struct why_facts *facts, struct why_answer *answer)
 {
-    struct strbuf *out = &answer->text;
     answer->state = "waiting";
     if (facts->job->paused) {
         answer->reason = REASON_PAUSED;
-        strbuf_adds(out, "It was skipped: the job is paused. It will be on record within an hour, "
-                         "or when the job is resumed.");
+        tell(answer, "It was skipped: the job is paused. It will be on record within an hour, or "
+                     "when the job is resumed.");
     } else if (facts->nobody) {
         why_tell_nobody(facts->job->where, answer);
     } else if (facts->draining) {
-        strbuf_adds(out, "It is due, but this agent is draining and starts nothing.");
+        tell(answer, "It is due, but this agent is draining and starts nothing.");
     } else {
-        strbuf_adds(out, "It is due and being dealt with; ask again in a moment, and see `peal "
-                         "state` if this goes on.");
+        tell(answer, "It is due and being dealt with; ask again in a moment, and see `peal state` "
+                     "if this goes on.");
     }
 }
 
@@ -194,21 +213,19 @@ void why_explain(const struct why_facts *facts, struct why_answer *answer)
 {
     if (facts->any_tick) {
         answer->state = "none";
-        strbuf_adds(&answer->text, "The job has not been due since it was made.");
+        tell(answer, "The job has not been due since it was made.");
     } else if (!facts->is_tick) {
         explain_no_tick(facts, answer);
     } else if (facts->tick_ms > facts->now_ms) {
         explain_coming(facts, answer);
     } else if (facts->tick_ms <= facts->definition->created_ms) {
         answer->state = "before_creation";
-        strbuf_adds(&answer->text, "The job was made later, at ");
-        add_time(&answer->text, facts->definition->created_ms);
-        strbuf_addc(&answer->text, '.');
+        tell(answer, "The job was made later, at %s.",
+             time_words(facts->definition->created_ms).text);
     } else if (facts->tick_ms > facts->job->cursor_ms) {
         explain_waiting(facts, answer);
     } else {
-        strbuf_adds(&answer->text,
-                    "Nothing is on record. Its record may have been removed by retention, or the "
-                    "job had another schedule then.");
+        tell(answer, "Nothing is on record. Its record may have been removed by retention, or the "
+                     "job had another schedule then.");
     }
 }

@@ -1,12 +1,14 @@
-/* The sentences of `why`: what became of a tick, in plain words. Pure. */
+/* The sentences of `why`: what became of a tick, in plain words of either language. Pure. */
 #ifndef PEAL_WHY_TEXT_H
 #define PEAL_WHY_TEXT_H
 
 #include "catalog.h"
 #include "job.h"
+#include "message.h"
 #include "run.h"
 
 struct why_answer {
+    enum language language;
     int64_t tick_ms; /* NEVER_MS: there is none */
     const char *state;
     enum run_reason reason;
@@ -15,7 +17,7 @@ struct why_answer {
     const struct ledger_entry *entry;
 };
 
-void why_answer_init(struct why_answer *answer, int64_t tick_ms);
+void why_answer_init(struct why_answer *answer, enum language language, int64_t tick_ms);
 
 void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answer);
 /* It is due, and no node has the labels of its job's `where`. */

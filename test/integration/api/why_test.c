@@ -190,6 +190,36 @@ static void test_every_answer(void **state)
     EXPECT_STATUS(world, 422, "GET /jobs/old/why?tick=noon", NULL);
 }
 
+/* The same by Accept-Language, whole sentences. */
+static void test_in_chinese(void **state)
+{
+    struct world *world = *state;
+    struct id uid = add_old_job(world, "old", true, NULL);
+    record_past(world, &uid, "old");
+    static const struct {
+        int line;
+        int day;
+        const char *words;
+    } cases[] = {
+        {__LINE__, -2, "启动，失败，历时 1m 5s：退出码 9。"},
+        {__LINE__, -3, "已跳过：上一次运行仍在进行中（overlap: skip）。"},
+        {__LINE__, -5, "的时间窗口。共 3 个时刻均是如此，从 "},
+        {__LINE__, 2, " 后运行。"},
+        {__LINE__, -11, "任务在此之后才创建，创建于 "},
+        {__LINE__, -1, "没有记录。"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char time[32], line[128];
+        print_time(today_ms() + cases[i].day * DAY_MS, time);
+        snprintf(line, sizeof(line), "GET /jobs/old/why?tick=%s", time);
+        struct answer answer = ask_with(world, line, "Accept-Language: zh-CN\r\n", NULL);
+        const char *text = member_text(answer.body, "text");
+        if (answer.status != 200 || !strstr(text, cases[i].words) || strstr(text, "It "))
+            fail_msg("line %d: %s", cases[i].line, answer.text);
+        answer_release(&answer);
+    }
+}
+
 static bool is_running(void *context)
 {
     struct world *world = context;
@@ -258,6 +288,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_every_answer),
+        TEST(test_in_chinese),
         TEST(test_without_a_tick),
         TEST(test_draining),
     };

@@ -12,6 +12,7 @@
 /* cmocka wants the above first */
 #include <cmocka.h>
 
+#include "run.h"
 #include "strbuf.h"
 
 static void test_language(void **state)
@@ -78,6 +79,17 @@ static void test_table(void **state)
         strbuf_release(&zh);
     }
     assert_string_equal(message_in(LANGUAGE_ZH, "of elsewhere"), "of elsewhere");
+}
+
+/* Why a run ended as it did, or a tick was passed over. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    for (int i = REASON_NONE + 1; i < REASONS; i++) {
+        const char *english = run_reason_text((enum run_reason)i);
+        if (message_in(LANGUAGE_ZH, english) == english)
+            fail_msg("\"%s\" is not in message.c", english);
+    }
 }
 
 /* ---- the sources ---- */
@@ -152,7 +164,7 @@ static int check_source(const char *path)
     } calls[] = {{"call_fail(", 2},       {"call_fail_at(", 2}, {"call_fail_with(", 3},
                  {"call_fail_later(", 2}, {"fail_wrong(", 1},   {"fail_param(", 2},
                  {"fail_field(", 2},      {"refuse(", 2},       {"refuse_field(", 2},
-                 {"read_unknown, ", 0}};
+                 {"read_unknown, ", 0},   {"tell(answer", 1},   {"tell_end(run", 1}};
     struct strbuf text;
     int found = 0;
     strbuf_init(&text);
@@ -193,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_language),
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_sources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
