@@ -8,7 +8,7 @@ const holder = useWorld();
 describe("the console", () => {
     test("is served as it should be", async () => {
         const { world } = holder;
-        const page = await fetch(`${world.proxy.url}/`);
+        const page = await fetch(`${world.url}/`);
         const html = await page.text();
         expect(page.status).toBe(200);
         expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -16,18 +16,18 @@ describe("the console", () => {
         expect(page.headers.get("cache-control")).toBe("no-cache");
         expect(html).not.toMatch(/<script>|https?:|style=/);
         const [script] = /\/assets\/[^"]+\.js/.exec(html);
-        const asset = await fetch(`${world.proxy.url}${script}`);
+        const asset = await fetch(`${world.url}${script}`);
         expect(asset.headers.get("cache-control")).toContain("immutable");
-        const again = await fetch(`${world.proxy.url}${script}`, { headers: { "If-None-Match": asset.headers.get("etag") } });
+        const again = await fetch(`${world.url}${script}`, { headers: { "If-None-Match": asset.headers.get("etag") } });
         expect(again.status).toBe(304);
-        expect((await fetch(`${world.proxy.url}/assets/nothing.js`)).status).toBe(404);
+        expect((await fetch(`${world.url}/assets/nothing.js`)).status).toBe(404);
     });
 
     test("asks no other address for anything", async () => {
         const page = await holder.world.page();
         const elsewhere = [];
         page.on("request", (request) => {
-            if (!request.url().startsWith(holder.world.proxy.url) && !request.url().startsWith("data:")) elsewhere.push(request.url());
+            if (!request.url().startsWith(holder.world.url) && !request.url().startsWith("data:")) elsewhere.push(request.url());
         });
         for (const address of ["#/jobs", "#/runs", "#/jobs/flaky"]) {
             await page.goto(`/${address}`);
@@ -95,13 +95,14 @@ describe("the console", () => {
 
     test("tells when the server is away, and comes back by itself", async () => {
         const { world } = holder;
-        const page = await world.page();
+        const wire = await world.wire();
+        const page = await world.page({ baseURL: wire.url });
         await page.goto("/#/runs?job=colours");
         await page.locator(".live-live").waitFor();
-        world.proxy.breakOff();
+        wire.cut();
         await page.locator(".live-offline").waitFor();
         const id = await world.run("colours", true); // while it is away
-        world.proxy.mend();
+        wire.mend();
         await page.locator(".live-live").waitFor();
         await page.locator(`a[href="#/runs/${id}"]`).waitFor();
         await page.context().close();
@@ -128,30 +129,5 @@ describe("the console", () => {
         const two = await world.run("colours", true);
         await second.locator(`a[href="#/runs/${two}"]`).waitFor();
         await context.close();
-    });
-
-    test("sends those who are not known to the login, and back to where they were", async () => {
-        const page = await holder.world.page();
-        let known = false;
-        await page.route("**/api/v1/**", (route) =>
-            known
-                ? route.continue()
-                : route.fulfill({ status: 401, contentType: "application/problem+json", body: '{"detail":"log in"}' }),
-        );
-        await page.route("**/api/v1/login", (route) => {
-            known = route.request().postDataJSON().password === "right";
-            return known
-                ? route.fulfill({ status: 200, contentType: "application/json", body: "{}" })
-                : route.fulfill({ status: 401, contentType: "application/problem+json", body: '{"detail":"wrong name or password"}' });
-        });
-        await page.goto("/#/jobs/flaky");
-        await page.getByLabel("Name").fill("ann");
-        await page.getByLabel("Password").fill("wrong");
-        await page.keyboard.press("Enter");
-        await page.getByText("wrong name or password").waitFor();
-        await page.getByLabel("Password").fill("right");
-        await page.getByRole("button", { name: "Log in" }).click();
-        await page.getByRole("heading", { name: "flaky" }).waitFor();
-        await page.context().close();
     });
 });

@@ -42,12 +42,13 @@ describe("a run", () => {
     test("has an output that goes on after the stream broke", async () => {
         const { world } = holder;
         const id = await world.run("long");
-        const page = await world.page();
+        const wire = await world.wire();
+        const page = await world.page({ baseURL: wire.url });
         await page.goto(`/#/runs/${id}`);
         await page.locator(".log-row", { hasText: "step" }).first().waitFor();
-        world.proxy.breakOff();
+        wire.cut();
         await page.locator(".live-offline").waitFor();
-        world.proxy.mend();
+        wire.mend();
         await page.locator(".log-row", { hasText: "step 60 of" }).waitFor();
         await page.getByRole("log").focus();
         await page.keyboard.press("Home");

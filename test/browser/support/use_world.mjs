@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { startWorld } from "./world.mjs";
 
-export function useWorld() {
+export function useWorld(options) {
     const holder = { world: null };
     beforeAll(async () => {
-        holder.world = await startWorld();
+        holder.world = await startWorld(options);
     });
     afterEach(() => {
         const problems = holder.world?.problems.splice(0) ?? [];

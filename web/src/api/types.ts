@@ -125,9 +125,9 @@ export interface Explanation {
 export interface Me {
     name: string;
     role: string;
-    kind?: "socket" | "user" | "link" | "token";
-    rights?: string[];
-    may_define?: boolean;
+    kind: "socket" | "user" | "link" | "token";
+    rights: string[]; // everywhere
+    namespaces: { namespace: string; role: string; rights: string[] }[];
 }
 
 export interface Agent {

@@ -12,7 +12,7 @@ import { paletteOpen, shortcutsOpen } from "./keyboard";
 import { theme, themes, zoneChoice } from "./preferences";
 import { go, hrefs, matchPath, path } from "./router";
 import { navigation } from "./screens";
-import { may } from "./session";
+import { may, maySomewhere } from "./session";
 
 interface Choice {
     group: string;
@@ -35,14 +35,14 @@ function screenChoices(): Choice[] {
 function editChoices(group: string): Choice[] {
     const name = matchPath("/jobs/:name", path.value)?.["name"];
     const added: Choice = { group, icon: "plus", text: t("palette.new"), run: () => go("/new") };
-    if (!name) return [added];
+    if (!name || !may("edit", name)) return maySomewhere("edit") ? [added] : [];
     return [{ group, icon: "edit", text: t("palette.edit", { name }), run: () => go(`${path.value}/edit`) }, added];
 }
 
 function actionChoices(): Choice[] {
     const group = t("palette.actions");
     return [
-        ...(may("edit") ? editChoices(group) : []),
+        ...editChoices(group),
         ...themes
             .filter((name) => name !== theme.value)
             .map(

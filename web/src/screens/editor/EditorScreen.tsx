@@ -7,7 +7,7 @@ import type { Job } from "../../api/types";
 import { go, href, hrefs } from "../../app/router";
 import { localZone } from "../../app/preferences";
 import type { ScreenProps } from "../../app/screens";
-import { may } from "../../app/session";
+import { may, mayIn, maySomewhere } from "../../app/session";
 import { toastDone, toastProblem } from "../../app/toasts";
 import { Icon } from "../../ui/icons";
 import { Button, Failure, Head, Panel } from "../../ui/parts";
@@ -20,7 +20,8 @@ import { t } from "./words";
 import "./editor.css";
 
 function fresh(): Draft {
-    return { name: "", schedule: "", timezone: localZone, command: [] };
+    const [first] = mayIn("edit");
+    return { name: first ? `${first}/` : "", schedule: "", timezone: localZone, command: [] };
 }
 
 function TextForm({ draft, onChange, disabled, onState }: { draft: Draft; onChange: (draft: Draft) => void; disabled: boolean; onState: (ok: boolean) => void }) {
@@ -91,7 +92,8 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
     const [isOld, setIsOld] = useState(false);
     const [busy, setBusy] = useState(false);
     const name = String(isNew ? (draft["name"] ?? "") : job?.name);
-    const canEdit = may("edit");
+    const isForeign = isNew && maySomewhere("edit") && !may("edit", name); // in no namespace of theirs
+    const mayEdit = isForeign || may("edit", name);
     const isChanged = !same(base, draft);
     const isTaken = isNew && problem?.status === 412;
 
@@ -147,16 +149,17 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
         setTheirs(null);
         setIsOld(false);
     };
-    const mistakes: Mistake[] = isTaken
-        ? [{ pointer: "/name", line: 0, column: 0, message: t("taken") }]
+    const wrongName = isTaken ? t("taken") : isForeign ? t("foreign", { names: mayIn("edit").map((item) => `${item}/`).join(", ") }) : null;
+    const mistakes: Mistake[] = wrongName
+        ? [{ pointer: "/name", line: 0, column: 0, message: wrongName }]
         : (problem?.errors ?? []).map((item) => item as Mistake);
-    const form: FormProps = { draft, mistakes, onChange: setDraft };
+    const form: FormProps = { draft, mayEdit, mayDefine: isForeign || may("define", name), mistakes, onChange: setDraft };
     return (
         <form
             class="editor"
             onSubmit={(event) => {
                 event.preventDefault();
-                if (canEdit && isText) void review();
+                if (mayEdit && isText && !isForeign) void review();
             }}
         >
             <Head
@@ -182,14 +185,14 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
                         </label>
                     ))}
                 </div>
-                {canEdit && (
-                    <button class="button primary" disabled={busy || !isText}>
+                {mayEdit && (
+                    <button class="button primary" disabled={busy || !isText || isForeign}>
                         <Icon name="check" />
                         {t("review")}
                     </button>
                 )}
             </Head>
-            {!canEdit && <p class="note">{t("no.right")}</p>}
+            {!mayEdit && <p class="note">{t("no.right")}</p>}
             {isOld && !theirs && (
                 <p class="note warn changed">
                     {t("changed")}
@@ -205,9 +208,9 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
             )}
             {problem && !isTaken && (mistakes.length ? <Wrong items={mistakes} /> : <Failure problem={problem} />)}
             {mode === "form" ? (
-                <Form form={form} isNew={isNew} canEdit={canEdit} />
+                <Form form={form} isNew={isNew} />
             ) : (
-                <TextForm draft={draft} onChange={setDraft} disabled={!canEdit} onState={setIsText} />
+                <TextForm draft={draft} onChange={setDraft} disabled={!mayEdit} onState={setIsText} />
             )}
             {reviewed && (
                 <Review

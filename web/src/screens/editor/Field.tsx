@@ -13,6 +13,8 @@ export interface Mistake extends ProblemItem {
 
 export interface FormProps {
     draft: Draft;
+    mayEdit: boolean;
+    mayDefine: boolean; // what it runs, and as whom
     mistakes: Mistake[];
     onChange: (draft: Draft) => void;
 }

@@ -1,5 +1,4 @@
 // The definition as a form.
-import { may } from "../../app/session";
 import { Panel } from "../../ui/parts";
 import { joinWords, readAt, same, splitWords, writeAt, type Draft } from "./draft";
 import { FieldRow, mistakesAt, Row, useText, type FormProps } from "./Field";
@@ -60,10 +59,10 @@ function asKind(draft: Draft, kind: "command" | "shell"): Draft {
     return { ...rest, command: command ?? splitWords(String(shell ?? "").trim()) };
 }
 
-function What({ form, isNew, canEdit }: { form: FormProps; isNew: boolean; canEdit: boolean }) {
-    const { draft, onChange } = form;
+function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
+    const { draft, mayEdit, mayDefine, onChange } = form;
     const kind = draft["shell"] !== undefined ? "shell" : "command";
-    const disabled = !canEdit || !may("define");
+    const disabled = !mayEdit || !mayDefine;
     const names = mistakesAt(form.mistakes, "/name");
     return (
         <>
@@ -82,7 +81,7 @@ function What({ form, isNew, canEdit }: { form: FormProps; isNew: boolean; canEd
                     />
                 </Row>
             )}
-            {canEdit && !may("define") && <p class="note field wide">{t("no.define")}</p>}
+            {mayEdit && !mayDefine && <p class="note field wide">{t("no.define")}</p>}
             <fieldset class="field wide" disabled={disabled}>
                 <legend>{t("kind")}</legend>
                 <div class="segments">
@@ -99,7 +98,7 @@ function What({ form, isNew, canEdit }: { form: FormProps; isNew: boolean; canEd
                 <input
                     type="checkbox"
                     checked={draft["paused"] === true}
-                    disabled={!canEdit}
+                    disabled={!mayEdit}
                     onChange={(event) => onChange({ ...draft, paused: event.currentTarget.checked })}
                 />
                 {t("f.paused")}
@@ -113,17 +112,17 @@ function isSet(draft: Draft, field: Field): boolean {
     return value !== undefined && value !== null && !same(value, {}) && value !== field.choices?.[0];
 }
 
-export function Form({ form, isNew, canEdit }: { form: FormProps; isNew: boolean; canEdit: boolean }) {
+export function Form({ form, isNew }: { form: FormProps; isNew: boolean }) {
     return (
         <div class="editor-form">
             <Panel title={t("section.name")}>
                 <div class="fields panel-body">
-                    <What form={form} isNew={isNew} canEdit={canEdit} />
+                    <What form={form} isNew={isNew} />
                 </div>
             </Panel>
             <Panel title={t("section.when")}>
                 <div class="fields panel-body">
-                    <When form={form} disabled={!canEdit} />
+                    <When form={form} disabled={!form.mayEdit} />
                 </div>
             </Panel>
             {sections.map((section) => {
@@ -141,7 +140,7 @@ export function Form({ form, isNew, canEdit }: { form: FormProps; isNew: boolean
                                     key={field.path.join()}
                                     field={field}
                                     form={form}
-                                    disabled={!canEdit || (!!field.defines && !may("define"))}
+                                    disabled={!form.mayEdit || (!!field.defines && !form.mayDefine)}
                                 />
                             ))}
                         </div>

@@ -248,7 +248,7 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
                     {t("pause")}
                 </Button>
             )}
-            {may("edit") && (
+            {may("edit", job.name) && (
                 <a class="button" href={href(`/jobs/${encodeURIComponent(job.name)}/edit`)}>
                     <Icon name="edit" /> {t("edit")}
                 </a>
@@ -263,8 +263,8 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
                         disabled: !status.running && !status.queued,
                         onClick: () => onAsk({ what: "kill", jobs: [job] }),
                     },
-                    may("edit") ? { icon: "copy", text: t("clone"), onClick: () => onAsk({ what: "clone", jobs: [job] }) } : null,
-                    may("edit")
+                    may("edit", job.name) ? { icon: "copy", text: t("clone"), onClick: () => onAsk({ what: "clone", jobs: [job] }) } : null,
+                    may("edit", job.name)
                         ? { icon: "trash", text: t("delete"), danger: true, onClick: () => onAsk({ what: "delete", jobs: [job] }) }
                         : null,
                 ]}
@@ -306,7 +306,7 @@ export default function JobScreen({ params }: ScreenProps) {
                 title={job.name}
                 beside={<Status state={jobState(job)} big />}
             >
-                {may("operate") && <Actions job={job} onChange={soon} onAsk={setAsked} />}
+                {may("operate", job.name) && <Actions job={job} onChange={soon} onAsk={setAsked} />}
             </Head>
             <ScheduleWords job={job} />
             {job.status.problem && <p class="note bad">{t("problem", { text: job.status.problem })}</p>}

@@ -83,7 +83,7 @@ export function Versions(props: { name: string; current: number; versions: Versi
                                         {t("versions.diff")}
                                     </Button>
                                 )}
-                                {may("edit") && version.revision !== current && (
+                                {may("edit", name) && version.revision !== current && (
                                     <Button small icon="rollback" onClick={() => setAsked(version.revision)}>
                                         {t("versions.rollback")}
                                     </Button>

@@ -3,7 +3,7 @@ import { api } from "../../api/client";
 import { onLive } from "../../api/live";
 import type { Job, Page, Recent } from "../../api/types";
 import { href, hrefs, location, replace, setQuery } from "../../app/router";
-import { may } from "../../app/session";
+import { may, maySomewhere } from "../../app/session";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
 import { Moment, Relative, ZoneNote } from "../../ui/moments";
@@ -155,16 +155,20 @@ interface RowProps {
 function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
     const { status } = job;
     const p50 = recent?.get(job.name)?.p50_ms;
+    const mayOperate = may("operate", job.name);
+    const mayEdit = may("edit", job.name);
     return (
         <tr class={chosen ? "is-chosen" : ""}>
-            {may("operate") && (
+            {maySomewhere("operate") && (
                 <td class="check-cell">
-                    <input
-                        type="checkbox"
-                        checked={chosen}
-                        aria-label={t("choose", { name: job.name })}
-                        onChange={(event) => onChoose(event.currentTarget.checked)}
-                    />
+                    {mayOperate && (
+                        <input
+                            type="checkbox"
+                            checked={chosen}
+                            aria-label={t("choose", { name: job.name })}
+                            onChange={(event) => onChoose(event.currentTarget.checked)}
+                        />
+                    )}
                 </td>
             )}
             <td class="status-cell">
@@ -199,7 +203,7 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
                 <Labels job={job} />
             </td>
             <td class="menu-cell">
-                {may("operate") && (
+                {mayOperate && (
                     <Menu
                         label={t("actions", { name: job.name })}
                         items={[
@@ -213,8 +217,8 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
                                 disabled: !status.running && !status.queued,
                                 onClick: () => onAsk({ what: "kill", jobs: [job] }),
                             },
-                            may("edit") ? { icon: "copy", text: t("clone"), onClick: () => onAsk({ what: "clone", jobs: [job] }) } : null,
-                            may("edit")
+                            mayEdit ? { icon: "copy", text: t("clone"), onClick: () => onAsk({ what: "clone", jobs: [job] }) } : null,
+                            mayEdit
                                 ? { icon: "trash", text: t("delete"), danger: true, onClick: () => onAsk({ what: "delete", jobs: [job] }) }
                                 : null,
                         ]}
@@ -249,7 +253,7 @@ function DeletedTable({ jobs, onChange }: { jobs: Job[]; onChange: () => void })
                             <Moment at={job.deleted_at ?? null} bare />
                         </td>
                         <td class="right">
-                            {may("edit") && (
+                            {may("edit", job.name) && (
                                 <Button small icon="rollback" onClick={() => void bringBack([job.name]).then(onChange)}>
                                     {t("undelete")}
                                 </Button>
@@ -279,7 +283,7 @@ function BulkBar({ jobs, onAsk, onClear }: { jobs: Job[]; onAsk: (asked: Asked) 
             <Button small icon="stop" onClick={ask("kill")}>
                 {t("kill")}
             </Button>
-            {may("edit") && (
+            {jobs.every((job) => may("edit", job.name)) && (
                 <>
                     <Button small icon="tag" onClick={ask("label")}>
                         {t("label")}
@@ -334,11 +338,12 @@ export default function JobsScreen() {
         setChosen(next);
     };
     const isPlain = location.value.query.size === 0;
-    const allChosen = !!jobs?.length && chosenJobs.length === jobs.length;
+    const own = (jobs ?? []).filter((job) => may("operate", job.name));
+    const allChosen = own.length > 0 && chosenJobs.length === own.length;
     return (
         <>
             <Head title={t("title")}>
-                {may("edit") && (
+                {maySomewhere("edit") && (
                     <a class="button primary" href="#/new">
                         <Icon name="plus" /> {t("new")}
                     </a>
@@ -357,13 +362,13 @@ export default function JobsScreen() {
                         <table class="table">
                             <thead>
                                 <tr>
-                                    {may("operate") && (
+                                    {maySomewhere("operate") && (
                                         <th scope="col" class="check-cell">
                                             <input
                                                 type="checkbox"
                                                 checked={allChosen}
                                                 aria-label={t("choose.all")}
-                                                onChange={(event) => choose(jobs.map((job) => job.name), event.currentTarget.checked)}
+                                                onChange={(event) => choose(own.map((job) => job.name), event.currentTarget.checked)}
                                             />
                                         </th>
                                     )}

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, Problem } from "../../api/client";
-import { go, path } from "../../app/router";
+import { path, replace } from "../../app/router";
 import type { ScreenProps } from "../../app/screens";
-import { loadSession } from "../../app/session";
+import { login } from "../../app/session";
 import { Failure } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { Frame } from "./Frame";
@@ -14,9 +14,8 @@ interface Auth {
 }
 
 // To where one wanted to go: the address is still there, unless it is that of the login itself.
-async function enter(): Promise<void> {
-    await loadSession();
-    if (path.value.startsWith("/login") || path.value.startsWith("/setup")) go("/");
+function enter(): void {
+    if (path.value.startsWith("/login") || path.value.startsWith("/setup")) replace("#/"); // no step back to a link that is used up
 }
 
 export default function Login({ params }: ScreenProps) {
@@ -27,16 +26,16 @@ export default function Login({ params }: ScreenProps) {
     const auth = useResource("auth", (signal) => api.optional<Auth>("/auth", {}, signal));
     const link = params["link"];
 
-    const login = (body: unknown): void => {
+    const enterBy = (body: unknown): void => {
         setBusy(true);
         setProblem(null);
-        api.post("/login", body, { quiet401: true })
+        login("/login", body)
             .then(enter)
             .catch((error: unknown) => setProblem(error instanceof Problem ? error : new Problem(0, String(error))))
             .finally(() => setBusy(false));
     };
     useEffect(() => {
-        if (link) login({ link });
+        if (link) enterBy({ link });
     }, [link]);
 
     if (link && !problem) return <Frame title={t("login")} lead={t("login.link")} children={null} />;
@@ -46,13 +45,13 @@ export default function Login({ params }: ScreenProps) {
                 class="gate-form"
                 onSubmit={(event) => {
                     event.preventDefault();
-                    login({ name, password });
+                    enterBy({ name, password });
                 }}
             >
                 {problem && <Failure problem={problem} />}
                 {auth.data?.setup && (
                     <p class="note">
-                        {t("setup.needed")} <code>peal setup</code>
+                        {t("setup.needed")} <code>peal user add NAME</code>
                     </p>
                 )}
                 {!auth.loading && !auth.problem && auth.data === null && <p class="note">{t("no.accounts")}</p>}

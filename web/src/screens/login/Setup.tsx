@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { api, Problem } from "../../api/client";
-import { go } from "../../app/router";
+import { Problem } from "../../api/client";
+import { replace } from "../../app/router";
 import type { ScreenProps } from "../../app/screens";
-import { loadSession } from "../../app/session";
+import { login } from "../../app/session";
 import { Failure } from "../../ui/parts";
 import { Frame } from "./Frame";
 import { t } from "./words";
@@ -19,9 +19,8 @@ export default function Setup({ params }: ScreenProps) {
         event.preventDefault();
         if (differs) return;
         setBusy(true);
-        api.post("/setup", { secret: params["secret"], name, password }, { quiet401: true })
-            .then(loadSession)
-            .then(() => go("/"))
+        login("/setup", { secret: params["secret"], name, password })
+            .then(() => replace("#/"))
             .catch((error: unknown) => setProblem(error instanceof Problem ? error : new Problem(0, String(error))))
             .finally(() => setBusy(false));
     };
@@ -40,35 +39,42 @@ export default function Setup({ params }: ScreenProps) {
                         onInput={(event) => setName(event.currentTarget.value)}
                     />
                 </label>
-                <label>
-                    {t("password")}
-                    <input
-                        name="password"
-                        type="password"
-                        autocomplete="new-password"
-                        required
-                        minLength={10}
-                        aria-describedby="password-rule"
-                        value={password}
-                        onInput={(event) => setPassword(event.currentTarget.value)}
-                    />
+                <div>
+                    <label>
+                        {t("password")}
+                        <input
+                            name="password"
+                            type="password"
+                            autocomplete="new-password"
+                            required
+                            minLength={8}
+                            aria-describedby="password-rule"
+                            value={password}
+                            onInput={(event) => setPassword(event.currentTarget.value)}
+                        />
+                    </label>
                     <small id="password-rule" class="faint">
                         {t("password.rule")}
                     </small>
-                </label>
-                <label>
-                    {t("password.again")}
-                    <input
-                        name="again"
-                        type="password"
-                        autocomplete="new-password"
-                        required
-                        aria-invalid={differs}
-                        value={again}
-                        onInput={(event) => setAgain(event.currentTarget.value)}
-                    />
-                    {differs && <small class="tone-bad">{t("password.differs")}</small>}
-                </label>
+                </div>
+                <div>
+                    <label>
+                        {t("password.again")}
+                        <input
+                            name="again"
+                            type="password"
+                            autocomplete="new-password"
+                            required
+                            aria-invalid={differs}
+                            aria-describedby="password-differs"
+                            value={again}
+                            onInput={(event) => setAgain(event.currentTarget.value)}
+                        />
+                    </label>
+                    <small id="password-differs" class="tone-bad" role="status">
+                        {differs && t("password.differs")}
+                    </small>
+                </div>
                 <button class="button primary" disabled={busy || differs}>
                     {t("setup.do")}
                 </button>

@@ -5,7 +5,7 @@ import { api } from "../../api/client";
 import { onLive } from "../../api/live";
 import { openStates, type Job, type Page, type Run } from "../../api/types";
 import { hrefs } from "../../app/router";
-import { may } from "../../app/session";
+import { maySomewhere } from "../../app/session";
 import { Icon } from "../../ui/icons";
 import { Duration, Relative } from "../../ui/moments";
 import { CopyButton, Empty, Failure, Head, Panel } from "../../ui/parts";
@@ -148,7 +148,7 @@ function First() {
         <Panel>
             <Empty icon="bell" title={t("first.title")}>
                 <p>{t("first.text")}</p>
-                {may("edit") && (
+                {maySomewhere("edit") && (
                     <p class="first-do">
                         <a class="button primary" href="#/new">
                             <Icon name="plus" /> {t("new")}
@@ -201,7 +201,7 @@ export default function OverviewScreen() {
     return (
         <>
             <Head title={t("title")}>
-                {may("edit") && (
+                {maySomewhere("edit") && (
                     <a class="button primary" href="#/new">
                         <Icon name="plus" /> {t("new")}
                     </a>

@@ -167,7 +167,7 @@ export default function RunScreen({ params }: ScreenProps) {
             >
                 <Neighbour run={previous} label={t("previous")} flipped />
                 <Neighbour run={next} label={t("next")} />
-                {may("operate") &&
+                {may("operate", run.job) &&
                     (isOpen(run.state) ? (
                         <Button icon="stop" kind="danger" onClick={() => setKilling(true)}>
                             {t("kill")}

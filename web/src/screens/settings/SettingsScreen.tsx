@@ -71,8 +71,9 @@ function Account() {
                     <Facts
                         rows={[
                             [t("name"), who.name],
-                            [t("role"), who.role],
-                            !!who.rights?.length && [t("rights"), who.rights.join(", ")],
+                            who.role !== "none" && [t("role"), who.role],
+                            who.rights.length > 0 && [t("rights"), who.rights.join(", ")],
+                            ...who.namespaces.map((grant): [string, string] => [`${grant.namespace}/`, `${grant.role}: ${grant.rights.join(", ")}`]),
                         ]}
                     />
                     {who.kind === "socket" && <p class="faint">{t("you.socket")}</p>}

@@ -85,7 +85,7 @@ function Herds({ data }: { data: TimelineData }) {
     const named = useResource(`herds ${JSON.stringify(found)}`, (signal) => Promise.all(found.map((herd) => withNames(herd, signal))));
     const herds = named.loading ? found : (named.data ?? found);
     const most = Math.max(1, ...herds.map((herd) => herd.jobs));
-    const link = (name: string): string => (may("edit") ? href(`/jobs/${encodeURIComponent(name)}/edit`) : hrefs.job(name));
+    const link = (name: string): string => (may("edit", name) ? href(`/jobs/${encodeURIComponent(name)}/edit`) : hrefs.job(name));
     return (
         <Panel title={t("herd")} class="herds">
             <div class="panel-body">
