@@ -41,6 +41,15 @@ static void print_skew(const json_t *node, struct strbuf *out)
         strbuf_adds(out, "-");
 }
 
+static void print_lag(const json_t *node, struct strbuf *out)
+{
+    const json_t *lag = json_object_get(node, "watch_lag_ms");
+    if (json_is_integer(lag))
+        strbuf_addf(out, "%lld ms", (long long)json_integer_value(lag));
+    else
+        strbuf_adds(out, "-");
+}
+
 static void print_running(const json_t *node, struct strbuf *out)
 {
     int64_t max = answer_int(node, "max_running", 0);
@@ -63,6 +72,7 @@ static void add_node(struct text_table *table, const json_t *node, bool wide)
     CELL(strbuf_addf(&text, "%" PRId64, answer_int(node, "capacity", 0)));
     text_table_cell(table, answer_text(node, "version"));
     if (wide) {
+        CELL(print_lag(node, &text));
         CELL(print_roles(json_object_get(node, "roles"), &text));
         text_table_cell(table, answer_text(node, "address"));
         text_table_cell(table, answer_text(node, "history"));
@@ -82,8 +92,8 @@ static enum exit_code print_table(const json_t *nodes, bool wide)
     static const char *const narrow_headers[] = {"NODE",    "STATE",    "LEADS",   "HEARD",  "SKEW",
                                                  "RUNNING", "CAPACITY", "VERSION", "LABELS", NULL};
     static const char *const wide_headers[] = {
-        "NODE",  "STATE",   "LEADS",   "HEARD", "SKEW",   "RUNNING", "CAPACITY", "VERSION",
-        "ROLES", "ADDRESS", "HISTORY", "UP",    "LABELS", "DETAIL",  NULL};
+        "NODE", "STATE", "LEADS",   "HEARD",   "SKEW", "RUNNING", "CAPACITY", "VERSION",
+        "LAG",  "ROLES", "ADDRESS", "HISTORY", "UP",   "LABELS",  "DETAIL",   NULL};
     struct text_table table;
     const json_t *node;
     size_t i;

@@ -119,16 +119,29 @@ struct listing {
     bool failed;
 };
 
-/* What there is to say about its history: "shared", "own", or why it can't be read from here. */
+/* How late it hears of what the others do; null: not known. */
+static json_t *encode_lag(const struct engine *engine, const struct known_peer *known,
+                          struct now now)
+{
+    bool is_self = strcmp(known->peer.name, engine_peers(engine)->self) == 0;
+    int64_t lag_ms = is_self ? engine_watch_lag_ms(engine, now) : known->peer.lag_ms;
+    return is_gone(known) || lag_ms < 0 ? json_null() : json_integer(lag_ms);
+}
+
+/* "shared", "own", or why it can't be read from here. */
+static json_t *encode_history(const struct api_ports *ports, const struct known_peer *known)
+{
+    const char *why = ports->history_state ? ports->history_state(ports->context, known) : "";
+    return json_words(*why ? why : known->peer.has_history ? "own" : "shared");
+}
+
 static json_t *encode_known(const struct api *api, const struct known_peer *known, struct now now)
 {
     const struct api_ports *ports = &api->ports;
     json_t *value = encode_node(engine_peers(ports->engine), known, now);
-    const char *why = ports->history_state ? ports->history_state(ports->context, known) : "";
-    if (value && json_object_set_new(value, "history",
-                                     json_words(*why                      ? why
-                                                : known->peer.has_history ? "own"
-                                                                          : "shared")) == 0)
+    if (value &&
+        json_object_set_new(value, "watch_lag_ms", encode_lag(ports->engine, known, now)) == 0 &&
+        json_object_set_new(value, "history", encode_history(ports, known)) == 0)
         return value;
     json_decref(value);
     return NULL;

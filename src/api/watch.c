@@ -154,6 +154,11 @@ static void print_now(const struct api *api, struct strbuf *out)
                         (double)engine_open_runs(engine));
     metrics_print_gauge(out, "peal_draining", "1: nothing new is started here.",
                         engine_is_draining(engine));
+    int64_t lag_ms = engine_watch_lag_ms(engine, clock_now());
+    if (lag_ms >= 0)
+        metrics_print_gauge(out, "peal_watch_lag_seconds",
+                            "How late this node hears of what changes in the store.",
+                            (double)lag_ms / 1000);
     metrics_print_gauge(out, "peal_store_up", "1: the store is well.", store_ok);
     metrics_print_gauge(out, "peal_history_up", "1: the history is well.", history_ok);
     metrics_print_gauge(out, "peal_api_connections", "Open connections to the API.",

@@ -53,6 +53,10 @@ bool engine_is_idle(const struct engine *engine);
 bool engine_leads(const struct engine *engine);
 const struct peers *engine_peers(const struct engine *engine);
 
+/* How long the last word of this node took to come back to it through the store, or how long it is
+ * waited for already: so late does it hear of what the others do. -1: it has not spoken yet. */
+int64_t engine_watch_lag_ms(const struct engine *engine, struct now now);
+
 /* What the API shows. */
 struct catalog *engine_catalog(struct engine *engine);
 

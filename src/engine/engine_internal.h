@@ -38,7 +38,8 @@ struct engine {
     bool announced; /* at all */
     bool joined;    /* the store has told of this node, as it is now: its name is ours */
     struct boot_ms announced_at;
-    bool was_skewed; /* and it was said so */
+    struct boot_ms unheard_since; /* when it said what has not come back through the store yet */
+    bool was_skewed;              /* and it was said so */
 
     bool boot_unsaved, boot_saving; /* the tick of @reboot is not in the store yet; on its way */
     struct boot_ms boot_retry_at;

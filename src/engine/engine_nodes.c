@@ -73,6 +73,29 @@ static struct boot_ms announce_at(const struct engine *engine)
     return (struct boot_ms){is_alone ? INT64_MAX : engine->announced_at.ms + HEARTBEAT_MS};
 }
 
+/* What the store has told of this node since it started; NULL: nothing. */
+static const struct known_peer *heard_of_self(const struct engine *engine)
+{
+    const struct known_peer *self = peers_find(&engine->peers, engine->config.node);
+    bool is_now = self && self->heard.ms &&
+                  id_compare(&self->peer.instance, &engine->config.self.instance) == 0;
+    return is_now ? self : NULL;
+}
+
+static bool is_unheard(const struct engine *engine)
+{
+    const struct known_peer *self = heard_of_self(engine);
+    return engine->announced && (!self || self->peer.boot_ms < engine->announced_at.ms);
+}
+
+int64_t engine_watch_lag_ms(const struct engine *engine, struct now now)
+{
+    const struct known_peer *self = heard_of_self(engine);
+    int64_t lag_ms = self ? self->heard.ms - self->peer.boot_ms : -1;
+    int64_t waited_ms = is_unheard(engine) ? now.boot.ms - engine->unheard_since.ms : -1;
+    return waited_ms > lag_ms ? waited_ms : lag_ms;
+}
+
 static void announce(struct engine *engine)
 {
     struct peer *self = &engine->config.self;
@@ -82,6 +105,9 @@ static void announce(struct engine *engine)
     self->wall_ms = engine->now.wall.ms;
     self->boot_ms = engine->now.boot.ms;
     self->skew_ms = engine->peers.skew_ms;
+    self->lag_ms = engine_watch_lag_ms(engine, engine->now);
+    if (!is_unheard(engine))
+        engine->unheard_since = engine->now.boot;
     engine->announced = true;
     engine->announced_at = engine->now.boot;
     if (store_announce(engine->ports.store, self) != OK)

@@ -34,15 +34,17 @@ enum status peer_encode(const struct peer *peer, struct strbuf *out)
     char instance[ID_TEXT + 1], home[20];
     id_format(&peer->instance, instance);
     snprintf(home, sizeof(home), "%016llx", (unsigned long long)peer->home);
-    json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:s, s:I, s:I, s:I, s:I}",
-        "instance", instance, "home", home, "address", peer->address, "has_history",
-        peer->has_history, "history_address", peer->history_address, "fingerprint",
-        peer->fingerprint, "version", peer->version, "labels", peer->labels, "roles",
-        (int)peer->roles, "capacity", peer->capacity, "max_running", peer->max_running, "running",
-        peer->running, "refusal", peer_refusal_name(peer->refusal), "started_ms",
-        (json_int_t)peer->started_ms, "wall_ms", (json_int_t)peer->wall_ms, "boot_ms",
-        (json_int_t)peer->boot_ms, "skew_ms", (json_int_t)peer->skew_ms);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:s, s:I, s:I, "
+                  "s:I, s:I, s:I}",
+                  "instance", instance, "home", home, "address", peer->address, "has_history",
+                  peer->has_history, "history_address", peer->history_address, "fingerprint",
+                  peer->fingerprint, "version", peer->version, "labels", peer->labels, "roles",
+                  (int)peer->roles, "capacity", peer->capacity, "max_running", peer->max_running,
+                  "running", peer->running, "refusal", peer_refusal_name(peer->refusal),
+                  "started_ms", (json_int_t)peer->started_ms, "wall_ms", (json_int_t)peer->wall_ms,
+                  "boot_ms", (json_int_t)peer->boot_ms, "skew_ms", (json_int_t)peer->skew_ms,
+                  "lag_ms", (json_int_t)peer->lag_ms);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
     if (!text)
@@ -103,6 +105,7 @@ enum status peer_decode(const char *name, const char *text, size_t length, struc
     peer.wall_ms = number(json, "wall_ms");
     peer.boot_ms = number(json, "boot_ms");
     peer.skew_ms = number(json, "skew_ms");
+    peer.lag_ms = json_object_get(json, "lag_ms") ? number(json, "lag_ms") : -1;
     *ret = peer;
     st = OK;
 out:

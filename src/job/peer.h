@@ -45,6 +45,7 @@ struct peer {
     int64_t started_ms;       /* when its agent started, by its clock */
     int64_t wall_ms, boot_ms; /* its clocks when it said all this */
     int64_t skew_ms; /* how far its wall clock is from the cluster's, by its own reckoning */
+    int64_t lag_ms;  /* how long its word before this took to come back to it; -1: not known */
 
     /* What the store adds. */
     bool is_alive;  /* false: its lease has run out, or it has left */

@@ -24,6 +24,7 @@ static void assert_same_peer(const struct peer *seen, const struct peer *said)
     assert_int_equal(seen->wall_ms, said->wall_ms);
     assert_int_equal(seen->boot_ms, said->boot_ms);
     assert_int_equal(seen->skew_ms, said->skew_ms);
+    assert_int_equal(seen->lag_ms, said->lag_ms);
 }
 
 static void what_a_node_says_is_fed_to_itself(struct world *world)

@@ -583,7 +583,8 @@ struct peer a_peer(const char *name, uint64_t home)
                         .started_ms = 1767225600000,
                         .wall_ms = 1767225601000,
                         .boot_ms = 2000,
-                        .skew_ms = -7};
+                        .skew_ms = -7,
+                        .lag_ms = 12};
     snprintf(peer.name, sizeof(peer.name), "%s", name);
     memcpy(peer.instance.bytes + 8, &home, sizeof(home));
     return peer;

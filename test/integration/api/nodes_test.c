@@ -82,6 +82,7 @@ static void shows_nodes(void **state)
     assert_int_equal(member_count(nodes, "items"), 2);
     assert_string_equal(member_text(nodes, "items.0.node"), "here");
     assert_true(json_is_true(member(nodes, "items.0.self")));
+    assert_true(member_number(nodes, "items.0.watch_lag_ms") >= 0);
     assert_string_equal(member_text(nodes, "items.1.version"), "9.9");
     assert_string_equal(member_text(nodes, "items.1.labels.zone"), "eu");
     assert_string_equal(member_text(nodes, "items.1.labels.disk"), "");
@@ -116,6 +117,7 @@ static void shows_states(void **state)
     json_t *node = EXPECT(world, 200, "GET /nodes/there", NULL);
     assert_non_null(strstr(member_text(node, "detail"), "has not been heard of for"));
     assert_true(json_is_null(member(node, "skew_ms")));
+    assert_true(json_is_null(member(node, "watch_lag_ms")));
     json_decref(node);
 }
 

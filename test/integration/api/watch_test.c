@@ -217,6 +217,7 @@ static void test_metrics(void **state)
     static const char *const wanted[] = {
         "peal_build_info{version=\"1.2.3\",node=\"here\"} 1\n",
         "peal_jobs 1\n",
+        "peal_watch_lag_seconds ",
         "peal_store_up 1\n",
         "peal_history_up 1\n",
         "peal_runs_total{state=\"ok\",reason=\"\"} 1\n",

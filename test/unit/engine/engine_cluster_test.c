@@ -339,6 +339,27 @@ static void a_run_waits_for_a_drained_node(void **state)
     cluster_free(cluster);
 }
 
+/* ---- how late news are ---- */
+
+/* By its own words: they take as long to come back as those of the others take to come. */
+static void a_node_knows_how_late_it_hears(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *node = cluster->nodes[1];
+    cluster_pass(cluster, 5000);
+    assert_int_equal(engine_watch_lag_ms(node->engine, node->now), 0);
+    node->unheard = true;
+    cluster_pass(cluster, 30000);
+    assert_in_range(engine_watch_lag_ms(node->engine, node->now), 28000, 30000);
+    const struct peers *others = engine_peers(cluster->nodes[0]->engine);
+    assert_in_range(peers_find(others, "node-2")->peer.lag_ms, 25000, 30000);
+    node->unheard = false;
+    cluster_pass(cluster, 5000);
+    assert_int_equal(engine_watch_lag_ms(node->engine, node->now), 0);
+    cluster_free(cluster);
+}
+
 /* ---- clocks ---- */
 
 static void a_wrong_clock_is_in_quarantine(void **state)
@@ -442,6 +463,7 @@ int main(void)
         cmocka_unit_test(no_node_may_run_it),
         cmocka_unit_test(a_run_that_no_node_may_run_is_missed),
         cmocka_unit_test(a_run_waits_for_a_drained_node),
+        cmocka_unit_test(a_node_knows_how_late_it_hears),
         cmocka_unit_test(a_wrong_clock_is_in_quarantine),
         cmocka_unit_test(a_clock_is_set),
         cmocka_unit_test(alone_there_is_nobody_to_tell),

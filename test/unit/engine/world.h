@@ -44,6 +44,7 @@ struct world {
     size_t answered; /* requests of all kinds so far */
     bool deaf;       /* changes of jobs and cursors get lost on the way from the store */
     bool alone;      /* those of other nodes do */
+    bool unheard;    /* what it says of itself does */
     bool frozen;     /* kill -STOP: time passes without it */
     struct engine *engine;
     struct engine_config config;

@@ -97,9 +97,10 @@ static bool next_change(struct store *front, struct store_change *ret)
     struct world *world = of_front(front);
     while (store_next_change(world->store, ret)) {
         bool is_job = ret->kind == STORE_CHANGE_JOB || ret->kind == STORE_CHANGE_CURSOR;
-        bool is_other =
-            ret->kind == STORE_CHANGE_PEER && strcmp(ret->peer->name, world->config.node) != 0;
-        if (!(world->deaf && is_job) && !(world->alone && is_other))
+        bool is_peer = ret->kind == STORE_CHANGE_PEER;
+        bool is_self = is_peer && strcmp(ret->peer->name, world->config.node) == 0;
+        if (!(world->deaf && is_job) && !(world->alone && is_peer && !is_self) &&
+            !(world->unheard && is_self))
             return true;
     }
     return false;

@@ -17,6 +17,7 @@ import "./nodes.css";
 
 const REFRESH_MS = 5000;
 const SKEW_WARN_MS = 100;
+const LAG_WARN_MS = 1000;
 
 interface Node {
     node: string;
@@ -27,6 +28,7 @@ interface Node {
     drained: boolean;
     heard_at: string | null;
     skew_ms: number | null;
+    watch_lag_ms: number | null;
     running: number;
     max_running: number;
     capacity: number;
@@ -92,6 +94,17 @@ function Skew({ ms }: { ms: number | null }) {
     );
 }
 
+// How late it hears of what changes in the store.
+function Lag({ ms }: { ms: number | null }) {
+    if (ms === null) return <span class="faint">–</span>;
+    const isLate = ms >= LAG_WARN_MS;
+    return (
+        <span class={`num ${isLate ? "tone-warn" : ""}`} title={t("lag.text")}>
+            {isLate && <Icon name="warning" />} {spanText(ms)}
+        </span>
+    );
+}
+
 function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void; onUndrain: () => void }) {
     return (
         <tr>
@@ -109,6 +122,9 @@ function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void
             <td data-label={t("heard")}>{node.self ? <span class="faint">{t("heard.self")}</span> : <Relative at={node.heard_at} />}</td>
             <td data-label={t("skew")}>
                 <Skew ms={node.skew_ms} />
+            </td>
+            <td data-label={t("lag")}>
+                <Lag ms={node.watch_lag_ms} />
             </td>
             <td>
                 {Object.entries(node.labels).map(([name, value]) => (
@@ -257,6 +273,7 @@ export default function NodesScreen() {
                                     <th>{t("running")}</th>
                                     <th>{t("heard")}</th>
                                     <th>{t("skew")}</th>
+                                    <th>{t("lag")}</th>
                                     <th>{t("labels")}</th>
                                     <th>{t("version")}</th>
                                     <th>{t("address")}</th>
