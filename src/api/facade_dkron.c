@@ -230,7 +230,7 @@ void dkron_is_leader(struct call *call)
 void dkron_get_status(struct call *call)
 {
     const struct peers *peers = engine_peers(call->api->ports.engine);
-    const struct known_peer *self = peers_find(peers, peers->self);
+    const struct known_peer *self = peers->me;
     json_t *member = self ? show_member(peers, self) : json_pack("{s:{}}", "Tags");
     call_reply(call, 200,
                json_pack("{s:{s:s, s:s}, s:{s:o}, s:O}", "agent", "name", call->api->node,

@@ -13,20 +13,22 @@ enum {
     RETRY_AFTER_MS = 1000, /* after the store failed */
 };
 
-/* Claims that travel together, with the plans that they come from. */
+/* Claims that travel together, with the plans that they come from. Most are few: there is room for
+ * as many as come. */
 struct claim_batch {
     struct store_request request;
     struct claimer *claimer;
     struct boot_ms sent;
-    struct store_claim claims[BATCH];
-    struct plan plans[BATCH];
+    size_t room;
+    struct store_claim *claims;
+    struct plan *plans;
 };
 
 /* Takes that travel together. */
 struct take_batch {
     struct store_request request;
     struct claimer *claimer;
-    struct store_take takes[BATCH];
+    struct store_take takes[]; /* as many as wait */
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
@@ -46,6 +48,8 @@ static void free_batch(struct claim_batch *batch)
 {
     for (size_t i = 0; i < batch->request.count; i++)
         plan_release(&batch->plans[i]);
+    free(batch->claims);
+    free(batch->plans);
     free(batch);
 }
 
@@ -181,23 +185,43 @@ bool claimer_has_room(const struct claimer *claimer)
     return claimer->unanswered + claimer->runs->counts[OPEN_CLAIMED] < CLAIMS_AHEAD;
 }
 
+static struct claim_batch *new_batch(struct claimer *claimer)
+{
+    struct claim_batch *batch = calloc(1, sizeof(*batch));
+    if (!batch)
+        return NULL;
+    batch->claimer = claimer;
+    batch->request =
+        (struct store_request){.op = STORE_CLAIM, .done = claims_done, .context = batch};
+    return batch;
+}
+
+/* Room for one more. False: out of memory. */
+static bool make_room(struct claim_batch *batch)
+{
+    if (batch->request.count < batch->room)
+        return true;
+    size_t room = batch->room ? 4 * batch->room : 1; /* 1, 4, 16, 64, 256 */
+    struct store_claim *claims = reallocarray(batch->claims, room, sizeof(*claims));
+    batch->claims = batch->request.items.claims = claims ? claims : batch->claims;
+    struct plan *plans = reallocarray(batch->plans, room, sizeof(*plans));
+    batch->plans = plans ? plans : batch->plans;
+    if (!claims || !plans)
+        return false;
+    batch->room = room;
+    return true;
+}
+
 void claimer_submit(struct claimer *claimer, struct plan *plan)
 {
-    if (!claimer->filling) {
-        struct claim_batch *batch = calloc(1, sizeof(*batch));
-        if (!batch) {
-            replan(claimer, &plan->job->uid, claimer->now.wall.ms + RETRY_AFTER_MS);
-            plan_release(plan);
-            return;
-        }
-        batch->claimer = claimer;
-        batch->request = (struct store_request){.op = STORE_CLAIM,
-                                                .items.claims = batch->claims,
-                                                .done = claims_done,
-                                                .context = batch};
-        claimer->filling = batch;
-    }
+    if (!claimer->filling)
+        claimer->filling = new_batch(claimer);
     struct claim_batch *batch = claimer->filling;
+    if (!batch || !make_room(batch)) {
+        replan(claimer, &plan->job->uid, claimer->now.wall.ms + RETRY_AFTER_MS);
+        plan_release(plan);
+        return;
+    }
     size_t i = batch->request.count++;
     claimer->unanswered++;
     fill_entries(claimer, plan->job, plan);
@@ -293,6 +317,15 @@ static void add_take(struct claimer *claimer, struct take_batch *batch, struct o
     open_runs_move(claimer->runs, open, OPEN_TAKING);
 }
 
+/* For all that may be taken now, or at most so many. */
+static struct take_batch *new_takes(struct claimer *claimer, size_t limit)
+{
+    const size_t *counts = claimer->runs->counts;
+    size_t waiting = counts[OPEN_LEFT] + counts[OPEN_WAITING];
+    size_t room = waiting < limit ? waiting : limit;
+    return calloc(1, sizeof(struct take_batch) + room * sizeof(struct store_take));
+}
+
 /* Adds those of a phase whose time has come. Out of memory: they stay where they are. */
 static void gather_takes(struct claimer *claimer, enum open_phase phase, size_t limit,
                          struct take_batch **batch)
@@ -304,7 +337,7 @@ static void gather_takes(struct claimer *claimer, enum open_phase phase, size_t 
             return;
         if (take_at(claimer, open) > claimer->now.wall.ms)
             continue;
-        if (!*batch && !(*batch = calloc(1, sizeof(**batch))))
+        if (!*batch && !(*batch = new_takes(claimer, limit)))
             return;
         add_take(claimer, *batch, open);
     }
@@ -329,7 +362,7 @@ static void send_takes(struct claimer *claimer, size_t room)
 
 void claimer_flush(struct claimer *claimer, size_t room)
 {
-    if (claimer->filling)
+    if (claimer->filling && claimer->filling->request.count)
         send(claimer);
     if (room && claimer->in_flight < MAX_IN_FLIGHT && claimer->retry_at.ms <= claimer->now.boot.ms)
         send_takes(claimer, room);

@@ -56,6 +56,11 @@ bool peers_is_alive(const struct peers *peers, const char *name)
     return known && known->peer.is_alive;
 }
 
+bool peers_am_alive(const struct peers *peers)
+{
+    return peers->me && peers->me->peer.is_alive;
+}
+
 int64_t peers_gone_for_ms(const struct peers *peers, const char *name, struct now now)
 {
     const struct known_peer *known = find(peers, name);
@@ -82,10 +87,13 @@ static struct known_peer *find_or_add(struct peers *peers, const char *name, str
         return NULL;
     snprintf(known->peer.name, sizeof(known->peer.name), "%s", name);
     known->gone = now.boot;
-    if (table_insert(&peers->by_name, known) == OK)
-        return known;
-    free(known);
-    return NULL;
+    if (table_insert(&peers->by_name, known) != OK) {
+        free(known);
+        return NULL;
+    }
+    if (strcmp(name, peers->self) == 0)
+        peers->me = known;
+    return known;
 }
 
 /* Those that are gone for so long that nobody asks any more. A drain must not be forgotten. */
@@ -95,6 +103,7 @@ static void drop_old(struct peers *peers, struct now now)
     do {
         if (old) {
             table_remove(&peers->by_name, old);
+            peers->me = peers->me == old ? NULL : peers->me;
             free(old);
         }
         old = NULL;
@@ -231,12 +240,10 @@ void peers_reckon(struct peers *peers, struct now now)
     struct clock_of *clocks = calloc(peers->by_name.count + 1, sizeof(*clocks));
     if (!clocks)
         return; /* with the next turn */
-    const struct known_peer *self = find(peers, peers->self);
-    bool has_joined = self && self->peer.is_alive;
-    clocks[0] = (struct clock_of){0, has_joined ? self->peer.joined : INT64_MAX};
+    clocks[0] = (struct clock_of){0, peers_am_alive(peers) ? peers->me->peer.joined : INT64_MAX};
     size_t count = 1, silent = 0, at = 0;
     for (struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
-        if (known == self || !counts(known))
+        if (known == peers->me || !counts(known))
             continue;
         if (known->heard_count) {
             reckon_offset(known, now);

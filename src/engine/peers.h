@@ -28,13 +28,14 @@ struct known_peer {
 };
 
 struct peers {
-    struct table by_name; /* of known_peer; those that are gone stay for a day */
-    const char *self;     /* this node's name */
-    char leader[64];      /* empty: nobody leads, or it is not known */
-    int64_t skew_ms;      /* this node's wall clock minus the cluster's */
-    bool is_skewed;       /* too far: it must not claim */
-    bool is_settled;      /* its clock has been compared with those of the others */
-    bool is_live;         /* what is told now is news, not what was there before */
+    struct table by_name;        /* of known_peer; those that are gone stay for a day */
+    const char *self;            /* this node's name */
+    const struct known_peer *me; /* and what is known of it; NULL: nothing. Asked every turn */
+    char leader[64];             /* empty: nobody leads, or it is not known */
+    int64_t skew_ms;             /* this node's wall clock minus the cluster's */
+    bool is_skewed;              /* too far: it must not claim */
+    bool is_settled;             /* its clock has been compared with those of the others */
+    bool is_live;                /* what is told now is news, not what was there before */
     struct boot_ms live_since;
     size_t alive_count;  /* this node too, if it has joined */
     unsigned generation; /* grows with every change of who may be given what */
@@ -60,6 +61,9 @@ struct boot_ms peers_settle_at(const struct peers *peers);
 
 /* NULL: never heard of. */
 const struct known_peer *peers_find(const struct peers *peers, const char *name);
+
+/* The store has let this node in, and keeps it. */
+bool peers_am_alive(const struct peers *peers);
 
 /* By name, those that are gone too. */
 void peers_each(const struct peers *peers,

@@ -198,7 +198,8 @@ static enum status walk(const struct planner *planner, struct now now, const str
     int64_t jitter_ms = catalog_job_jitter_ms(job);
     int64_t horizon_ms = now.wall.ms + (nobody ? -planner->on_time_ms - 1 : planner->lead_ms);
     int64_t oldest_ms = INT64_MIN;
-    if (definition->catch_up == CATCH_UP_ALL)
+    bool is_late = now.wall.ms - job->next_ms - jitter_ms > planner->on_time_ms;
+    if (definition->catch_up == CATCH_UP_ALL && is_late)
         oldest_ms = oldest_of_last(job, now.wall.ms, definition->catch_up_limit);
     int64_t tick_ms = job->next_ms;
     for (int i = 0; i < PASSES_PER_PLAN && tick_ms != NEVER_MS && tick_ms + jitter_ms <= horizon_ms;

@@ -24,22 +24,26 @@ struct pending_entry {
 struct finish_batch {
     struct store_request request;
     struct recorder *recorder;
-    struct store_finish finishes[BATCH];
+    struct store_finish finishes[]; /* as many as had ended */
 };
 
 struct forget_batch {
     struct store_request request;
     struct recorder *recorder;
-    struct store_forget forgets[BATCH];
-    struct pending_entry *entries[BATCH]; /* NULL: a run */
+    size_t room;
+    struct store_forget *forgets;    /* behind the entries */
+    struct pending_entry *entries[]; /* NULL: a run */
 };
 
 struct record_batch {
     struct history_append append;
     struct recorder *recorder;
-    struct history_record records[RECORDS];
-    struct open_run *runs[RECORDS]; /* or */
-    struct pending_entry *entries[RECORDS];
+    size_t room;
+    struct recorded {
+        struct open_run *run; /* or */
+        struct pending_entry *entry;
+    } * of;                          /* each record */
+    struct history_record records[]; /* and behind them what they are of */
 };
 
 static uint64_t id_hash(const struct id *id)
@@ -182,11 +186,12 @@ static void finishes_done(struct store_request *request, enum status st)
 static void send_finishes(struct recorder *recorder)
 {
     for (struct open_run *open; (open = open_runs_first(recorder->runs, OPEN_ENDED));) {
-        struct finish_batch *batch = calloc(1, sizeof(*batch));
+        size_t ended = recorder->runs->counts[OPEN_ENDED], room = ended < BATCH ? ended : BATCH;
+        struct finish_batch *batch = calloc(1, sizeof(*batch) + room * sizeof(batch->finishes[0]));
         if (!batch)
             return;
         batch->recorder = recorder;
-        for (; open && batch->request.count < BATCH;
+        for (; open && batch->request.count < room;
              open = open_runs_first(recorder->runs, OPEN_ENDED)) {
             batch->finishes[batch->request.count++].run = open->run;
             open_runs_move(recorder->runs, open, OPEN_FINISHING);
@@ -249,13 +254,14 @@ static void records_done(struct history_append *append, enum status st)
         recorder->history_retry_at.ms = recorder->now.boot.ms + RETRY_AFTER_MS;
     release_output(batch);
     for (size_t i = 0; i < append->count; i++) {
-        if (batch->entries[i]) {
-            batch->entries[i]->phase = st == OK ? ENTRY_RECORDED : ENTRY_NEW;
-            recorder->new_entries += st != OK;
-            recorder->recorded_entries += st == OK;
+        struct pending_entry *entry = batch->of[i].entry;
+        if (!entry) {
+            run_recorded(recorder, batch->of[i].run, st);
             continue;
         }
-        run_recorded(recorder, batch->runs[i], st);
+        entry->phase = st == OK ? ENTRY_RECORDED : ENTRY_NEW;
+        recorder->new_entries += st != OK;
+        recorder->recorded_entries += st == OK;
     }
     free(batch);
 }
@@ -281,10 +287,10 @@ static void gather_runs(struct recorder *recorder, struct record_batch *batch)
 {
     size_t bytes = 0;
     struct open_run *open;
-    while (batch->append.count < RECORDS && bytes < OUTPUT_BYTES &&
+    while (batch->append.count < batch->room && bytes < OUTPUT_BYTES &&
            (open = open_runs_first(recorder->runs, OPEN_FINISHED))) {
         size_t i = batch->append.count++;
-        batch->runs[i] = open;
+        batch->of[i].run = open;
         batch->records[i].run = &open->run;
         bytes += add_output(recorder, &batch->records[i]);
         open_runs_move(recorder->runs, open, OPEN_RECORDING);
@@ -295,12 +301,12 @@ static void gather_entries(struct recorder *recorder, struct record_batch *batch
 {
     struct pending_entry *entry;
     TAILQ_FOREACH (entry, &recorder->entries, link) {
-        if (batch->append.count == RECORDS)
+        if (batch->append.count == batch->room)
             return;
         if (entry->phase != ENTRY_NEW)
             continue;
         size_t i = batch->append.count++;
-        batch->entries[i] = entry;
+        batch->of[i].entry = entry;
         batch->records[i].entry = &entry->entry;
         entry->phase = ENTRY_RECORDING;
         recorder->new_entries--;
@@ -324,14 +330,28 @@ static bool has_gathered(struct recorder *recorder)
     return true;
 }
 
+/* NULL: out of memory. */
+static struct record_batch *new_records(struct recorder *recorder)
+{
+    size_t waiting = recorder->runs->counts[OPEN_FINISHED] + recorder->new_entries;
+    size_t room = waiting < RECORDS ? waiting : RECORDS;
+    struct record_batch *batch;
+    batch = calloc(1, sizeof(*batch) + room * (sizeof(batch->records[0]) + sizeof(batch->of[0])));
+    if (!batch)
+        return NULL;
+    batch->recorder = recorder;
+    batch->room = room;
+    batch->of = (struct recorded *)(batch->records + room);
+    return batch;
+}
+
 static void send_records(struct recorder *recorder)
 {
     if (!has_gathered(recorder))
         return;
-    struct record_batch *batch = calloc(1, sizeof(*batch));
+    struct record_batch *batch = new_records(recorder);
     if (!batch)
         return;
-    batch->recorder = recorder;
     gather_runs(recorder, batch);
     gather_entries(recorder, batch);
     if (!batch->append.count) {
@@ -381,14 +401,14 @@ static void forgets_done(struct store_request *request, enum status st)
 static void gather_forgets(struct recorder *recorder, struct forget_batch *batch)
 {
     struct open_run *open;
-    while (batch->request.count < BATCH &&
+    while (batch->request.count < batch->room &&
            (open = open_runs_first(recorder->runs, OPEN_RECORDED))) {
         batch->forgets[batch->request.count++].id = open->run.id;
         open_runs_move(recorder->runs, open, OPEN_FORGETTING);
     }
     struct pending_entry *entry;
     TAILQ_FOREACH (entry, &recorder->entries, link) {
-        if (batch->request.count == BATCH)
+        if (batch->request.count == batch->room)
             return;
         if (entry->phase != ENTRY_RECORDED)
             continue;
@@ -400,15 +420,28 @@ static void gather_forgets(struct recorder *recorder, struct forget_batch *batch
     }
 }
 
+/* For so many. NULL: out of memory. */
+static struct forget_batch *new_forgets(struct recorder *recorder, size_t waiting)
+{
+    size_t room = waiting < BATCH ? waiting : BATCH;
+    struct forget_batch *batch;
+    batch =
+        calloc(1, sizeof(*batch) + room * (sizeof(batch->entries[0]) + sizeof(batch->forgets[0])));
+    if (!batch)
+        return NULL;
+    batch->recorder = recorder;
+    batch->room = room;
+    batch->forgets = (struct store_forget *)(batch->entries + room);
+    return batch;
+}
+
 static void send_forgets(struct recorder *recorder)
 {
     for (;;) {
-        if (!open_runs_first(recorder->runs, OPEN_RECORDED) && !recorder->recorded_entries)
-            return;
-        struct forget_batch *batch = calloc(1, sizeof(*batch));
+        size_t waiting = recorder->runs->counts[OPEN_RECORDED] + recorder->recorded_entries;
+        struct forget_batch *batch = waiting ? new_forgets(recorder, waiting) : NULL;
         if (!batch)
             return;
-        batch->recorder = recorder;
         gather_forgets(recorder, batch);
         if (!batch->request.count) {
             free(batch);

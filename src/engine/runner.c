@@ -19,7 +19,7 @@ enum {
 struct begin_batch {
     struct store_request request;
     struct runner *runner;
-    struct store_begin begins[BATCH];
+    struct store_begin begins[]; /* as many as may be begun */
 };
 
 static void start_moved(void *item, uint32_t place)
@@ -136,12 +136,13 @@ static void send_begins(struct runner *runner)
 {
     for (size_t left;
          open_runs_first(runner->runs, OPEN_CLAIMED) && (left = begins_left(runner));) {
-        struct begin_batch *batch = calloc(1, sizeof(*batch));
+        size_t claimed = runner->runs->counts[OPEN_CLAIMED], room = claimed < left ? claimed : left;
+        struct begin_batch *batch = calloc(1, sizeof(*batch) + room * sizeof(batch->begins[0]));
         if (!batch)
             return;
         batch->runner = runner;
         struct open_run *open;
-        while (batch->request.count < left &&
+        while (batch->request.count < room &&
                (open = open_runs_first(runner->runs, OPEN_CLAIMED))) {
             if (open->kill != REASON_NONE) {
                 end(runner, open, RUN_KILLED, open->kill, "killed before it started");

@@ -1,16 +1,21 @@
 #include "job_decode.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "job_internal.h"
 
+enum { FIELDS_MAX = 64 }; /* of a table */
+
+/* From `fields` on. */
 static const struct field *find_field(const struct decoder *d, const struct field *fields,
                                       const char *name)
 {
     for (; fields->name; fields++) {
-        if (strcmp(fields->name, name) == 0 && (d->with_meta || !fields->meta))
+        if (fields->name[0] == name[0] && strcmp(fields->name, name) == 0 &&
+            (d->with_meta || !fields->meta))
             return fields;
     }
     return NULL;
@@ -27,18 +32,24 @@ static enum status unknown_field(const struct decoder *d, const struct field *fi
     return spot_fail(d->err, &here, "unknown field \"%.60s\"", key->text);
 }
 
+/* What is stored has its fields in the order of the table, so that each is found at once. */
 enum status fields_decode(struct decoder *d, const struct field *fields, const struct spot *spot)
 {
+    const struct node *values[FIELDS_MAX] = {0};
+    const struct field *next = fields;
     for (const struct entry *entry = spot->node->entries; entry; entry = entry->next) {
-        if (!find_field(d, fields, entry->key->text))
+        const struct field *field = find_field(d, next, entry->key->text);
+        if (!field)
+            field = find_field(d, fields, entry->key->text);
+        if (!field)
             return unknown_field(d, fields, spot, entry->key);
+        assert(field - fields < FIELDS_MAX);
+        values[field - fields] = entry->value;
+        next = field + 1;
     }
     for (const struct field *field = fields; field->name; field++) {
-        const struct node *value = node_get(spot->node, field->name);
-        if (!value)
-            continue;
-        struct spot here = {spot, field->name, 0, value};
-        enum status st = field_decode(d, field, &here);
+        struct spot here = {spot, field->name, 0, values[field - fields]};
+        enum status st = here.node ? field_decode(d, field, &here) : OK;
         if (st != OK)
             return st;
     }

@@ -101,7 +101,8 @@ enum status node_append(struct node *parent, struct entry ***tail, struct entry 
 const struct node *node_get(const struct node *map, const char *key)
 {
     for (const struct entry *entry = map->entries; entry; entry = entry->next) {
-        if (strcmp(entry->key->text, key) == 0)
+        const char *name = entry->key->text; /* most differ in their first letter */
+        if (name[0] == key[0] && strcmp(name, key) == 0)
             return entry->value;
     }
     return NULL;
