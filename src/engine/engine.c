@@ -18,6 +18,7 @@ struct engine_config engine_config_default(void)
         .self = {.roles = PEER_API | PEER_WORKER, .capacity = 1},
         .on_time_ms = 30000,
         .start_window_ms = 5000,
+        .heartbeat_ms = 2000,
     };
 }
 
@@ -104,8 +105,7 @@ size_t engine_room(const struct engine *engine)
 static bool is_in_touch(const struct engine *engine)
 {
     return engine->loaded && engine->healthy && engine->placement.count &&
-           engine->claimer.retry_at.ms <= engine->now.boot.ms &&
-           peers_is_alive(&engine->peers, engine->config.node);
+           engine->claimer.retry_at.ms <= engine->now.boot.ms && peers_am_alive(&engine->peers);
 }
 
 static bool may_claim(const struct engine *engine)
@@ -179,6 +179,16 @@ static void sooner(int64_t *first_ms, int64_t other_ms)
         *first_ms = other_ms;
 }
 
+/* When to look whether it may claim again. Most of what keeps it from that (it is drained, full,
+ * without its spawner, with a wrong clock) ends with something that brings a turn. */
+static int64_t look_again_at(const struct engine *engine)
+{
+    if (!engine->healthy)
+        return engine->now.wall.ms + HEALTH_EVERY_MS;
+    bool is_put_off = engine->claimer.retry_at.ms > engine->now.boot.ms;
+    return is_put_off ? wall_at(engine->now, engine->claimer.retry_at) : NEVER_MS;
+}
+
 struct wall_ms engine_wake_at(const struct engine *engine)
 {
     if (!engine->joined) /* else the store brings a turn */
@@ -193,7 +203,7 @@ struct wall_ms engine_wake_at(const struct engine *engine)
     if (may_claim(engine))
         sooner(&first_ms, claimer_wake_at(&engine->claimer));
     else if (!engine->draining)
-        sooner(&first_ms, engine->now.wall.ms + HEALTH_EVERY_MS);
+        sooner(&first_ms, look_again_at(engine));
     return (struct wall_ms){first_ms};
 }
 

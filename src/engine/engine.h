@@ -24,6 +24,7 @@ struct engine_config {
     int64_t on_time_ms;      /* a tick later than this is an outage's, and catch_up decides; 30 s */
     int64_t start_window_ms; /* from BEGIN's sending to the start; 5 s */
     int64_t lead_ms;         /* how far ahead of a tick it is claimed; 0: by the store's latency */
+    int64_t heartbeat_ms;    /* the others are told so often that there is nothing new; 2 s */
     int max_running;         /* 0: no limit */
 };
 

@@ -1,10 +1,11 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine_internal.h"
 
 enum {
-    HEARTBEAT_MS = 2000, /* the others are told at least so often */
-    HURRY_MS = 200,      /* and of a refusal, or its end, at most so often */
+    HURRY_MS = 200, /* the others are told of a refusal, or its end, at most so often */
+    STEP_MS = 20,   /* of the wall clock: it was set */
 };
 
 void engine_take_node(struct engine *engine, const struct store_change *change)
@@ -33,8 +34,7 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
 
 bool engine_is_drained(const struct engine *engine)
 {
-    const struct known_peer *self = peers_find(&engine->peers, engine->config.node);
-    return self && self->is_drained;
+    return engine->peers.me && engine->peers.me->is_drained;
 }
 
 enum peer_refusal engine_refusal(const struct engine *engine)
@@ -50,12 +50,20 @@ enum peer_refusal engine_refusal(const struct engine *engine)
     return engine_room(engine) ? PEER_ACCEPTS : PEER_FULL;
 }
 
+/* Since the others were told what it shows. */
+static bool clock_was_set(const struct engine *engine)
+{
+    const struct peer *said = &engine->config.self;
+    int64_t ahead_ms = engine->now.wall.ms - engine->now.boot.ms;
+    return llabs(ahead_ms - (said->wall_ms - said->boot_ms)) >= STEP_MS;
+}
+
 /* Of an agent that ends the others must know whether something goes on running without it. */
 bool engine_has_news(const struct engine *engine)
 {
     const struct peer *said = &engine->config.self;
     bool runs = engine_open_runs(engine) > 0;
-    return engine_refusal(engine) != said->refusal ||
+    return engine_refusal(engine) != said->refusal || clock_was_set(engine) ||
            engine->config.max_running != said->max_running ||
            (engine->draining && runs != (said->running > 0));
 }
@@ -64,13 +72,13 @@ bool engine_has_news(const struct engine *engine)
  * its ticks are for others. */
 static struct boot_ms announce_at(const struct engine *engine)
 {
-    bool is_alone =
-        engine->peers.alive_count <= 1 && peers_is_alive(&engine->peers, engine->config.node);
+    bool is_alone = engine->peers.alive_count <= 1 && peers_am_alive(&engine->peers);
     if (!engine->announced || (engine->draining && engine_has_news(engine)))
         return engine->now.boot;
     if (engine_has_news(engine))
         return (struct boot_ms){engine->announced_at.ms + HURRY_MS};
-    return (struct boot_ms){is_alone ? INT64_MAX : engine->announced_at.ms + HEARTBEAT_MS};
+    return (struct boot_ms){is_alone ? INT64_MAX
+                                     : engine->announced_at.ms + engine->config.heartbeat_ms};
 }
 
 /* What the store has told of this node since it started; NULL: nothing. */

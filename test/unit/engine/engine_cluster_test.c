@@ -397,6 +397,9 @@ static void a_clock_is_set(void **state)
     assert_true(running > 0);
     world_set_clock(cluster->nodes[1], 5000);
     assert_true(engine_peers(cluster->nodes[1]->engine)->is_skewed);
+    cluster_pass(cluster, 250); /* the others are told at once, not with the next heartbeat */
+    assert_int_equal(peers_find(engine_peers(cluster->nodes[0]->engine), "node-2")->offset_ms,
+                     5000);
     cluster_pass(cluster, 60000);
     assert_int_equal(cluster->nodes[1]->process_count, running);
     cluster_pass(cluster, 60000);
@@ -412,6 +415,18 @@ static void alone_there_is_nobody_to_tell(void **state)
     struct cluster *cluster = cluster_new(1);
     const struct world *node = cluster->nodes[0];
     assert_true(engine_leads(node->engine));
+    assert_int_equal(engine_wake_at(node->engine).ms, NEVER_MS);
+    cluster_free(cluster);
+}
+
+/* It waits to be told that it may take something again. */
+static void a_drained_node_sleeps(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(1);
+    const struct world *node = cluster->nodes[0];
+    cluster_drain(cluster, node, true);
+    cluster_pass(cluster, 5000);
     assert_int_equal(engine_wake_at(node->engine).ms, NEVER_MS);
     cluster_free(cluster);
 }
@@ -467,6 +482,7 @@ int main(void)
         cmocka_unit_test(a_wrong_clock_is_in_quarantine),
         cmocka_unit_test(a_clock_is_set),
         cmocka_unit_test(alone_there_is_nobody_to_tell),
+        cmocka_unit_test(a_drained_node_sleeps),
         cmocka_unit_test(an_api_server_only_looks_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
