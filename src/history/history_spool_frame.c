@@ -222,6 +222,16 @@ static enum status take_change(struct reader *reader, struct spooled *ret)
     return st;
 }
 
+/* A later version may know more; what this one does not know it can't deliver. */
+static bool is_known(const struct history_row *row)
+{
+    const struct run *run = &row->run;
+    const struct ledger_entry *entry = &row->entry;
+    return row->is_entry ? run_state_is_end(entry->state) && entry->reason < REASONS
+                         : run_state_is_end(run->state) && run->reason < REASONS &&
+                               run->cause <= CAUSE_REBOOT;
+}
+
 static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)
 {
     enum record_table table = kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS;
@@ -238,7 +248,7 @@ static enum status take_row(struct reader *reader, enum frame_kind kind, struct 
     ret->ref.at = (int64_t)take_number(reader, 8);
     ret->ref.chunks = (int64_t)take_number(reader, 8);
     ret->ref.bytes = (int64_t)take_number(reader, 8);
-    return reader->failed || reader->left ? E_CORRUPT : OK;
+    return reader->failed || reader->left || !is_known(&ret->row) ? E_CORRUPT : OK;
 }
 
 enum status state_of_payload(const char *payload, size_t length, struct spooled *ret)
