@@ -25,11 +25,15 @@ static enum status unknown_field(const struct decoder *d, const struct field *fi
                                  const struct spot *spot, const struct node *key)
 {
     const char *nearest = field_nearest(fields, d->with_meta, key->text);
-    struct spot here = {spot->up, spot->name, spot->index, key}; /* told at the key */
+    struct spot at_key = {spot->up, spot->name, spot->index, key};
+    struct spot field = {spot, key->text, 0, key};
     if (nearest)
-        return spot_fail(d->err, &here, "unknown field \"%.60s\"; did you mean \"%s\"?", key->text,
-                         nearest);
-    return spot_fail(d->err, &here, "unknown field \"%.60s\"", key->text);
+        spot_set(d->err, &at_key, "unknown field \"%.60s\"; did you mean \"%s\"?", key->text,
+                 nearest);
+    else
+        spot_set(d->err, &at_key, "unknown field \"%.60s\"", key->text);
+    spot_point(d->err, &field);
+    return status_invalid();
 }
 
 /* What is stored has its fields in the order of the table, so that each is found at once. */

@@ -62,9 +62,6 @@ static void set(struct job_error *err, const struct spot *spot, int line, int co
 {
     struct strbuf text;
     strbuf_init(&text);
-    add_pointer(spot, &text);
-    copy_text(err->path, sizeof(err->path), text.text);
-    strbuf_reset(&text);
     add_label(spot, &text);
     strbuf_adds(&text, text.length ? ": " : "");
     size_t label_length = text.length;
@@ -73,6 +70,7 @@ static void set(struct job_error *err, const struct spot *spot, int line, int co
     err->text_column = 0;
     copy_text(err->message, sizeof(err->message), text.text);
     strbuf_release(&text);
+    spot_point(err, spot);
     err->line = line;
     err->column = column;
 }
@@ -97,6 +95,17 @@ void spot_set(struct job_error *err, const struct spot *spot, const char *format
     va_start(args, format);
     set(err, spot, spot->node->line, spot->node->column, format, args);
     va_end(args);
+}
+
+void spot_point(struct job_error *err, const struct spot *spot)
+{
+    struct strbuf text;
+    if (!err)
+        return;
+    strbuf_init(&text);
+    add_pointer(spot, &text);
+    copy_text(err->path, sizeof(err->path), text.text);
+    strbuf_release(&text);
 }
 
 void spot_set_inside(struct job_error *err, const struct spot *spot,

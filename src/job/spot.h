@@ -21,6 +21,9 @@ void spot_set(struct job_error *err, const struct spot *spot, const char *format
 void spot_set_inside(struct job_error *err, const struct spot *spot,
                      const struct parse_error *inside);
 
+/* The path alone, after one of the others: the message names the field itself. */
+void spot_point(struct job_error *err, const struct spot *spot);
+
 /* So that `return spot_fail(...)` reads well: always E_INVALID. */
 #define spot_fail(err, ...) (spot_set((err), __VA_ARGS__), status_invalid())
 
