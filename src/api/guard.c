@@ -252,7 +252,7 @@ static bool admit_remote(struct call *call, const struct route *route)
 static void fail_right(struct call *call, enum right right)
 {
     call_fail(call, 403, "%s may not do this: it needs the right \"%s\"", call->principal.name,
-              right_name(right));
+              right_word(right));
 }
 
 bool call_may(struct call *call, enum right right)
