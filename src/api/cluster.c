@@ -7,6 +7,7 @@
 #include "nodes.h"
 #include "note.h"
 #include "server.h"
+#include "visible.h"
 
 struct census {
     json_t *by_state;
@@ -58,10 +59,14 @@ static json_t *encode_endpoints(const char *hosts, size_t length)
     return NULL;
 }
 
-/* What the URL says, in parts: "sqlite" has none. */
-static json_t *encode_url(const char *url)
+/* What the URL says, in parts: "sqlite" has none. Where it is, is for those who may look at
+ * everything. */
+static json_t *encode_url(const char *url, bool is_told)
 {
     const char *hosts = strstr(url, "://");
+    if (!is_told)
+        return json_pack("{s:s, s:n, s:[], s:n}", "kind", hosts ? "etcd" : url, "url", "endpoints",
+                         "prefix");
     if (!hosts)
         return json_pack("{s:s, s:s, s:[], s:n}", "kind", url, "url", url, "endpoints", "prefix");
     hosts += 3;
@@ -73,13 +78,15 @@ static json_t *encode_url(const char *url)
                      encode_endpoints(hosts, (size_t)(prefix - hosts)), "prefix", prefix);
 }
 
-static json_t *encode_store(const struct api *api)
+static json_t *encode_store(const struct call *call)
 {
+    const struct api *api = call->api;
     struct strbuf why;
     strbuf_init(&why);
     bool is_halted = health_of_store(api, &why) == E_ROLLED_BACK;
     strbuf_release(&why);
-    json_t *value = encode_url(api->store_url), *health = encode_store_health(api);
+    json_t *value = encode_url(api->store_url, scope_is_whole(&call->principal.scope));
+    json_t *health = encode_store_health(call);
     if (!value || !health || json_object_update(value, health) != 0 ||
         json_object_set_new(value, "halted", json_boolean(is_halted)) != 0) {
         json_decref(value);
@@ -95,15 +102,14 @@ void get_cluster(struct call *call)
     struct engine *engine = api->ports.engine;
     const struct peers *peers = engine_peers(engine);
     size_t open_runs = 0;
-    engine_each_open_run(engine, count_open, &open_runs);
+    call_each_open_run(call, count_open, &open_runs);
     call_reply(call, 200,
                json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:I, s:b, s:I, s:I}", "store",
-                         encode_store(api), "history", encode_history_health(api), "node",
+                         encode_store(call), "history", encode_history_health(call), "node",
                          json_words(api->node), "leader", json_words_or_null(peers->leader),
                          "leads", engine_leads(engine), "nodes", count_nodes(peers), "skew_ms",
                          (json_int_t)peers->skew_ms, "clock_ok", !peers->is_skewed, "jobs",
-                         (json_int_t)catalog_count(engine_catalog(engine)), "open_runs",
-                         (json_int_t)open_runs));
+                         (json_int_t)call_count_jobs(call), "open_runs", (json_int_t)open_runs));
 }
 
 /* ---- after a restore ---- */

@@ -140,10 +140,11 @@ static bool is_whole(const struct subscriber *subscriber)
     return !subscriber->principal || scope_is_whole(&subscriber->principal->scope);
 }
 
+/* Nodes are for all to see. */
 static bool is_for(const struct subscriber *subscriber, const struct event *event)
 {
     return event->topic & subscriber->topics &&
-           (is_whole(subscriber) ||
+           (is_whole(subscriber) || event->topic == TOPIC_NODES ||
             (event->job && scope_may(&subscriber->principal->scope, RIGHT_VIEW, event->job)));
 }
 

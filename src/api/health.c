@@ -28,24 +28,28 @@ enum status health_of_history(const struct api *api, struct strbuf *why)
     return tell(st, &words, why);
 }
 
-static json_t *encode(const struct api *api,
+/* What is wrong names machines and files: that is for those who may look at everything. */
+static json_t *encode(const struct call *call,
                       enum status (*health)(const struct api *api, struct strbuf *why))
 {
     struct strbuf why;
     strbuf_init(&why);
-    bool ok = health(api, &why) == OK;
+    bool ok = health(call->api, &why) == OK;
+    const char *words = scope_is_whole(&call->principal.scope)
+                            ? why.text
+                            : message_in(call->language, "it is not well; an admin can see why");
     json_t *value =
-        json_pack("{s:b, s:o}", "ok", ok, "detail", ok ? json_null() : json_words(why.text));
+        json_pack("{s:b, s:o}", "ok", ok, "detail", ok ? json_null() : json_words(words));
     strbuf_release(&why);
     return value;
 }
 
-json_t *encode_store_health(const struct api *api)
+json_t *encode_store_health(const struct call *call)
 {
-    return encode(api, health_of_store);
+    return encode(call, health_of_store);
 }
 
-json_t *encode_history_health(const struct api *api)
+json_t *encode_history_health(const struct call *call)
 {
-    return encode(api, health_of_history);
+    return encode(call, health_of_history);
 }

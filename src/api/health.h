@@ -11,8 +11,8 @@
 enum status health_of_store(const struct api *api, struct strbuf *why);
 enum status health_of_history(const struct api *api, struct strbuf *why);
 
-/* {"ok", "detail"}; a new value, NULL without memory. */
-json_t *encode_store_health(const struct api *api);
-json_t *encode_history_health(const struct api *api);
+/* {"ok", "detail"}, for who asks; a new value, NULL without memory. */
+json_t *encode_store_health(const struct call *call);
+json_t *encode_history_health(const struct call *call);
 
 #endif

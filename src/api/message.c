@@ -298,6 +298,7 @@ const struct message messages[] = {
     {"the store was restored from a backup", "存储从备份恢复"},
 
     /* store and history */
+    {"it is not well; an admin can see why", "状态异常；管理员可查看原因"},
     {"the store did not say whether it was done; look before trying again",
      "存储未确认操作是否完成；重试前请先查看"},
     {"the store can't do this now: %s", "存储暂时无法执行此操作：%s"},

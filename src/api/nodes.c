@@ -8,6 +8,7 @@
 #include "handlers.h"
 #include "note.h"
 #include "server.h"
+#include "visible.h"
 
 static bool is_gone(const struct known_peer *known)
 {
@@ -113,7 +114,7 @@ json_t *encode_node(const struct peers *peers, const struct known_peer *known, s
 /* ---- the calls ---- */
 
 struct listing {
-    const struct api *api;
+    const struct call *call;
     struct now now;
     json_t *items;
     bool failed;
@@ -135,11 +136,38 @@ static json_t *encode_history(const struct api_ports *ports, const struct known_
     return json_words(*why ? why : known->peer.has_history ? "own" : "shared");
 }
 
-static json_t *encode_known(const struct api *api, const struct known_peer *known, struct now now)
+struct load {
+    const char *node;
+    json_int_t runs;
+};
+
+static void count_on_node(void *context, const struct run *run)
 {
-    const struct api_ports *ports = &api->ports;
+    struct load *load = context;
+    load->runs += !run_state_is_end(run->state) && strcmp(run->node, load->node) == 0;
+}
+
+/* Who may look at some namespaces only is told which nodes there are and how they do, since that is
+ * why jobs wait: not where they are, who drained them, nor how much others run there. */
+static int hide_others(const struct call *call, const struct known_peer *known, json_t *node)
+{
+    struct load load = {.node = known->peer.name};
+    if (scope_is_whole(&call->principal.scope))
+        return 0;
+    call_each_open_run(call, count_on_node, &load);
+    int failed = json_object_set_new(node, "running", json_integer(load.runs));
+    failed |= json_object_set_new(node, "address", json_null());
+    failed |= json_object_set_new(node, "drained_by", json_null());
+    if (known->is_drained && known->peer.is_alive)
+        failed |= json_object_set_new(node, "detail", json_null());
+    return failed;
+}
+
+static json_t *encode_known(const struct call *call, const struct known_peer *known, struct now now)
+{
+    const struct api_ports *ports = &call->api->ports;
     json_t *value = encode_node(engine_peers(ports->engine), known, now);
-    if (value &&
+    if (value && hide_others(call, known, value) == 0 &&
         json_object_set_new(value, "watch_lag_ms", encode_lag(ports->engine, known, now)) == 0 &&
         json_object_set_new(value, "history", encode_history(ports, known)) == 0)
         return value;
@@ -150,14 +178,14 @@ static json_t *encode_known(const struct api *api, const struct known_peer *know
 static bool add_node(void *context, const struct known_peer *known)
 {
     struct listing *listing = context;
-    listing->failed =
-        json_array_append_new(listing->items, encode_known(listing->api, known, listing->now)) != 0;
+    listing->failed = json_array_append_new(listing->items,
+                                            encode_known(listing->call, known, listing->now)) != 0;
     return !listing->failed;
 }
 
 void list_nodes(struct call *call)
 {
-    struct listing listing = {.api = call->api, .now = clock_now(), .items = json_array()};
+    struct listing listing = {.call = call, .now = clock_now(), .items = json_array()};
     if (listing.items)
         peers_each(engine_peers(call->api->ports.engine), add_node, &listing);
     if (listing.failed) {
@@ -180,7 +208,7 @@ void get_node(struct call *call)
 {
     const struct known_peer *known = find_node(call);
     if (known)
-        call_reply(call, 200, encode_known(call->api, known, clock_now()));
+        call_reply(call, 200, encode_known(call, known, clock_now()));
 }
 
 static void drain_done(struct call *call)

@@ -70,6 +70,22 @@ void call_each_job(const struct call *call, const char *after, bool with_deleted
                  &filtered);
 }
 
+static bool count_job(void *context, const struct catalog_job *job)
+{
+    (void)job;
+    ++*(size_t *)context;
+    return true;
+}
+
+size_t call_count_jobs(const struct call *call)
+{
+    size_t count = 0;
+    if (scope_is_whole(&call->principal.scope))
+        return catalog_count(engine_catalog(call->api->ports.engine));
+    call_each_job(call, NULL, false, count_job, &count);
+    return count;
+}
+
 /* ---- the history ---- */
 
 void hide_rows(const struct call *call, struct history_read *read)

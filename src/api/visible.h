@@ -20,6 +20,9 @@ void call_each_open_run(const struct call *call,
 void call_each_job(const struct call *call, const char *after, bool with_deleted,
                    bool (*visit)(void *context, const struct catalog_job *job), void *context);
 
+/* Of those that are not deleted. */
+size_t call_count_jobs(const struct call *call);
+
 /* Takes out of an answer of the history what is not theirs. */
 void hide_rows(const struct call *call, struct history_read *read);
 void hide_log(const struct call *call, struct history_log *log);

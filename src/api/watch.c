@@ -68,8 +68,6 @@ void get_events(struct call *call)
         last_id = query_get(&call->query, "last_event_id");
     if (!read_topics(call, &topics))
         return;
-    if (!scope_is_whole(&call->principal.scope))
-        topics &= ~(unsigned)TOPIC_NODES;
     events_subscribe(call->api->events, call, topics, last_id);
 }
 

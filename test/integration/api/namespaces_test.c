@@ -124,7 +124,9 @@ static void test_own_things(void **state)
         {__LINE__, "team-viewer", "GET /jobs/team%2Fown/why", NULL, 200},
         {__LINE__, "team-viewer", "GET /jobs/team%2Fnothing", NULL, 404},
         {__LINE__, "team-viewer", "POST /jobs/team%2Fown/run", NULL, 403},
-        {__LINE__, "team-viewer", "GET /nodes", NULL, 403},
+        {__LINE__, "team-viewer", "GET /nodes", NULL, 200},
+        {__LINE__, "team-viewer", "GET /nodes/here", NULL, 200},
+        {__LINE__, "team-editor", "POST /nodes/here/drain", NULL, 403},
         {__LINE__, "team-viewer", "GET /users", NULL, 403},
         {__LINE__, "team-viewer", "GET /stats?job=team/own", NULL, 200},
         {__LINE__, "team-viewer", "GET /stats?job=other/secret", NULL, 403},
@@ -132,7 +134,8 @@ static void test_own_things(void **state)
         {__LINE__, "team-viewer", "GET /stats", NULL, 422},
         {__LINE__, "viewer", "GET /stats", NULL, 200},
         {__LINE__, "team-viewer", "GET /audit?action=login", NULL, 403},
-        {__LINE__, "team-viewer", "GET /cluster", NULL, 403},
+        {__LINE__, "team-viewer", "GET /cluster", NULL, 200},
+        {__LINE__, "team-editor", "POST /cluster/advance-cursors", NULL, 403},
         {__LINE__, "team-viewer", "GET //v1/jobs/team%2Fown", NULL, 200},
         {__LINE__, "team-viewer", "GET //v1/jobs/other%2Fsecret", NULL, 403},
         {__LINE__, "team-viewer", "GET //v1/jobs/team%2Fown/executions", NULL, 200},
@@ -213,7 +216,59 @@ static void test_lists_hold_what_is_theirs(void **state)
     answer_release(&metrics);
     struct answer agent = ask_as(world, "team-viewer", "GET /agent", NULL);
     assert_int_equal(member_number(agent.body, "jobs"), 1);
+    assert_true(json_is_null(member(agent.body, "data")));
+    assert_true(json_is_null(member(agent.body, "store.url")));
     answer_release(&agent);
+}
+
+static bool has_two_running(void *context)
+{
+    struct world *world = context;
+    json_t *page = EXPECT(world, 200, "GET /runs?state=running", NULL);
+    bool has_two = member_count(page, "items") == 2;
+    json_decref(page);
+    return has_two;
+}
+
+/* Nodes are there for all; how busy others keep them, who drained them and where they are is not.
+ */
+static void test_nodes_without_what_is_others(void **state)
+{
+    struct world *world = *state;
+    char run[32];
+    add_job(world, "team%2Fown", run);
+    add_job(world, "other%2Fsecret", run);
+    world_until(world, has_two_running, world);
+    assert_int_equal(status_as(world, "admin", "POST /nodes/here/drain", NULL), 200);
+    world->api_store.fails = true; /* says what is wrong, in words */
+    struct answer all = ask_as(world, "viewer", "GET /cluster", NULL);
+    assert_int_equal(member_number(all.body, "jobs"), 2);
+    assert_int_equal(member_number(all.body, "open_runs"), 2);
+    assert_string_equal(member_text(all.body, "store.url"), "sqlite");
+    assert_string_equal(member_text(all.body, "store.detail"), "the disk is full; make room");
+    answer_release(&all);
+    struct answer cluster = ask_as(world, "team-viewer", "GET /cluster", NULL);
+    assert_int_equal(member_number(cluster.body, "jobs"), 1);
+    assert_int_equal(member_number(cluster.body, "open_runs"), 1);
+    assert_string_equal(member_text(cluster.body, "store.kind"), "sqlite");
+    assert_true(json_is_false(member(cluster.body, "store.ok")));
+    assert_true(json_is_null(member(cluster.body, "store.url")));
+    assert_string_equal(member_text(cluster.body, "store.detail"),
+                        "it is not well; an admin can see why");
+    answer_release(&cluster);
+    world->api_store.fails = false;
+    struct answer whole = ask_as(world, "viewer", "GET /nodes/here", NULL);
+    assert_string_equal(member_text(whole.body, "drained_by"), "admin");
+    answer_release(&whole);
+    struct answer nodes = ask_as(world, "team-viewer", "GET /nodes", NULL);
+    assert_string_equal(member_text(nodes.body, "items.0.node"), "here");
+    assert_int_equal(member_number(nodes.body, "items.0.running"), 1);
+    assert_true(json_is_true(member(nodes.body, "items.0.drained")));
+    assert_true(json_is_null(member(nodes.body, "items.0.drained_by")));
+    assert_true(json_is_null(member(nodes.body, "items.0.detail")));
+    assert_true(json_is_null(member(nodes.body, "items.0.address")));
+    assert_true(json_is_object(member(nodes.body, "items.0.labels")));
+    answer_release(&nodes);
 }
 
 /* Who may ask gets 200 whatever happens: `errno` says it. */
@@ -294,6 +349,9 @@ static void test_events_of_the_namespace(void **state)
     world_until(world, has_text, &all);
     assert_non_null(strstr(client_text(all.client), "other/secret"));
     assert_null(strstr(client_text(team.client), "secret"));
+    assert_int_equal(status_as(world, "admin", "POST /nodes/here/drain", NULL), 200);
+    team.text = "{\"node\":\"here\",\"change\":\"drained\"}";
+    world_until(world, has_text, &team);
     client_free(team.client);
     client_free(all.client);
 }
@@ -318,11 +376,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_every_route_keeps_to_the_namespace),
-        TEST(test_own_things),
-        TEST(test_lists_hold_what_is_theirs),
-        TEST(test_tutorial_of_the_namespace),
-        TEST(test_events_of_the_namespace),
+        TEST(test_every_route_keeps_to_the_namespace), TEST(test_own_things),
+        TEST(test_lists_hold_what_is_theirs),          TEST(test_nodes_without_what_is_others),
+        TEST(test_tutorial_of_the_namespace),          TEST(test_events_of_the_namespace),
         TEST(test_events_end_with_the_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ interface Node {
 }
 
 interface Cluster {
-    store: { kind: string; url: string; ok: boolean; halted: boolean; detail: string | null };
+    store: { kind: string; url: string | null; ok: boolean; halted: boolean; detail: string | null };
     leader: string | null;
     skew_ms: number;
     clock_ok: boolean;

@@ -100,9 +100,9 @@ interface About {
     node: string;
     version: string;
     started_at: string;
-    data: string;
+    data: string | null;
     timezone: string;
-    store: { ok: boolean; detail: string | null; url: string };
+    store: { ok: boolean; detail: string | null; url: string | null };
     history: { ok: boolean; detail: string | null };
 }
 
@@ -121,7 +121,7 @@ function AboutPanel() {
                         [t("started"), <Moment at={data.started_at} />],
                         [t("zone"), data.timezone],
                         !!data.data && [t("data"), <code>{data.data}</code>],
-                        [t("store"), `${data.store.url}: ${data.store.detail ?? t("well")}`],
+                        [t("store"), `${data.store.url ? `${data.store.url}: ` : ""}${data.store.detail ?? t("well")}`],
                         [t("history"), data.history.detail ?? t("well")],
                     ]}
                 />
