@@ -1,29 +1,15 @@
-#include "agent.h"
-
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "agent_chores.h"
-#include "agent_data.h"
-#include "agent_gather.h"
-#include "agent_listen.h"
-#include "agent_self.h"
-#include "api.h"
+#include "agent_internal.h"
 #include "data_folder.h"
 #include "descriptors.h"
-#include "executor_none.h"
-#include "executor_spawn.h"
-#include "history_gather.h"
-#include "store_etcd.h"
-#include "version.h"
 
 enum {
     STOP_WITHIN_MS = 10000, /* how long the end waits for what is on its way to the disk */
@@ -32,56 +18,12 @@ enum {
                               node's name is certain after its lease, 5 s, and 2 s more */
 };
 
-struct agent {
-    struct agent_config *config;
-    struct agent_log *log;
-    struct loop *loop;
-    struct zone_db *zones;
-    struct agent_data data;
-    struct executor_spawn *executor; /* NULL: this node starts nothing */
-    struct engine *engine;
-    struct api *api;
-    struct agent_chores *chores;
-    int wake_fd, timer_fd, signal_fd;
-    struct loop_fd *wake_watch, *timer_watch, *signal_watch;
-    struct loop_timer *stop_timer, *zones_timer;
-    int64_t started_ms;
-    int64_t open_files;       /* how many jobs may have */
-    struct boot_ms loaded_at; /* 0: not yet */
-    int64_t armed_ms;         /* what timer_fd is set to */
-    bool is_set_up; /* else there are no turns: the loop may run while parts are missing */
-    bool stopping, told_ready;
-    bool is_refused;    /* another agent has this node's name */
-    enum status failed; /* what else it ends for, and ... */
-    struct strbuf *why; /* ... why */
-    void (*ready)(void *context);
-    void *ready_context;
-};
-
-/* From any thread: a turn, please. */
-static void wake(void *context)
+void agent_wake(void *context)
 {
     const struct agent *agent = context;
     uint64_t one = 1;
     if (write(agent->wake_fd, &one, sizeof(one)) < 0)
         return; /* full: a turn is due already */
-}
-
-static void random_bytes(void *context, void *bytes, size_t length)
-{
-    (void)context;
-    for (size_t done = 0; done < length;) {
-        ssize_t got = getrandom((char *)bytes + done, length - done, 0);
-        if (got > 0)
-            done += (size_t)got;
-    }
-}
-
-static struct id make_id(const struct agent *agent)
-{
-    uint8_t random[10];
-    random_bytes(NULL, random, sizeof(random));
-    return id_make((struct wall_ms){agent->started_ms}, random);
 }
 
 /* ---- turns ---- */
@@ -220,25 +162,11 @@ static void on_stop_timer(void *context)
     loop_stop(agent->loop);
 }
 
-static void drain(void *context)
+void agent_drain(void *context)
 {
     struct agent *agent = context;
     engine_drain(agent->engine);
-    wake(agent);
-}
-
-/* On the word of `by`, after a restore; for the API. */
-static enum status advance(void *context, const char *by,
-                           void (*done)(void *context, enum status st), void *done_context)
-{
-    struct agent *agent = context;
-    return store_etcd_advance(agent->data.store, clock_now().wall.ms, by, done, done_context);
-}
-
-static const char *history_state(void *context, const struct known_peer *known)
-{
-    const struct agent *agent = context;
-    return history_gather_state(agent->data.history, known);
+    agent_wake(agent);
 }
 
 static void stop(struct agent *agent)
@@ -250,16 +178,7 @@ static void stop(struct agent *agent)
         return; /* it ends as soon as it would begin */
     agent_log_event(agent->log, "stopping", "running=%zu", engine_open_runs(agent->engine));
     loop_timer_set(agent->stop_timer, STOP_WITHIN_MS);
-    drain(agent);
-}
-
-static enum status default_zone(const struct agent *agent, struct strbuf *out)
-{
-    if (agent->config->timezone)
-        strbuf_adds(out, agent->config->timezone);
-    else
-        zone_db_local_name(agent->zones, out);
-    return strbuf_status(out);
+    agent_drain(agent);
 }
 
 static void reload(struct agent *agent)
@@ -277,7 +196,7 @@ static void reload(struct agent *agent)
         if (api_reload_tls(agent->api, &text) != OK)
             agent_log_event(agent->log, "certificate_not_reloaded", "error=\"%s\"", text.text);
         strbuf_reset(&text);
-        if (default_zone(agent, &text) == OK && api_set_timezone(agent->api, text.text) == OK)
+        if (agent_default_zone(agent, &text) == OK && api_set_timezone(agent->api, text.text) == OK)
             agent_log_event(agent->log, "reloaded", "signal=HUP");
     }
     strbuf_release(&text);
@@ -347,116 +266,6 @@ static enum status set_up_loop(struct agent *agent, struct strbuf *why)
     return st;
 }
 
-static void read_boot_id(char boot_id[40])
-{
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file || !fgets(boot_id, 40, file))
-        snprintf(boot_id, 40, "unknown");
-    boot_id[strcspn(boot_id, "\n")] = '\0';
-    if (file)
-        fclose(file);
-}
-
-static enum status set_up_executor(struct agent *agent, struct strbuf *why)
-{
-    if (!(agent->config->roles & PEER_WORKER))
-        return OK;
-    char *spawn_folder = data_folder_file(agent->config->data, "spawn");
-    if (!spawn_folder)
-        return E_NOMEM;
-    enum status st =
-        executor_spawn_new(agent->loop, spawn_folder, agent->config->allow_file, agent->open_files,
-                           agent->data.node, wake, agent, &agent->executor);
-    if (st != OK)
-        strbuf_addf(why, "can't use the spawner's folder %s: %s", spawn_folder, status_text(st));
-    free(spawn_folder);
-    return st;
-}
-
-static enum status set_up_engine(struct agent *agent)
-{
-    struct executor_spawn *spawn = agent->executor;
-    struct engine_config config = engine_config_default();
-    memcpy(config.node, agent->data.node, sizeof(config.node));
-    read_boot_id(config.boot_id);
-    config.max_running = agent->config->max_running;
-    config.self = agent_self(agent->config, agent->data.node, make_id(agent), agent->started_ms);
-    agent_gather_announce(agent->config, &agent->data, &config.self);
-    struct engine_ports ports = {
-        .store = agent->data.store,
-        .executor = spawn ? executor_spawn_port(spawn) : executor_none(),
-        .history = agent->data.history,
-        .zones = agent->zones,
-        .entropy = {random_bytes, NULL},
-        .log = {agent_log_write, agent->log},
-    };
-    if (spawn)
-        ports.output = executor_spawn_output(spawn);
-    enum status st = engine_new(&config, &ports, &agent->engine);
-    if (st == OK && agent->data.gathers)
-        history_gather_set_peers(agent->data.history, engine_peers(agent->engine));
-    return st;
-}
-
-static enum status set_up_api(struct agent *agent, struct strbuf *why)
-{
-    struct strbuf zone_name, store_url;
-    strbuf_init(&zone_name);
-    strbuf_init(&store_url);
-    store_url_print(&agent->config->store, &store_url);
-    enum status st = default_zone(agent, &zone_name);
-    if (st == OK)
-        st = strbuf_status(&store_url);
-    char *socket_path = data_folder_file(agent->config->data, "api.sock");
-    struct agent_listen listen;
-    struct api_config config = {
-        .socket_path = socket_path,
-        .version = PEAL_VERSION,
-        .node = agent->data.node,
-        .data_dir = agent->config->data,
-        .store_url = store_url.text,
-        .default_tz = zone_name.text,
-        .started_ms = agent->started_ms,
-        .undelete_s = 7 * 86400,
-        .trusted_proxies = agent->config->trusted_proxies,
-        .facades = agent->config->facades,
-    };
-    struct api_ports ports = {
-        .loop = agent->loop,
-        .engine = agent->engine,
-        .store = agent->data.store,
-        .history = agent->data.history,
-        .zones = agent->zones,
-        .entropy = {random_bytes, NULL},
-        .log = {agent_log_write, agent->log},
-        .history_state = agent->data.gathers ? history_state : NULL,
-        .step = wake,
-        .drain = drain,
-        .advance = agent->config->store.is_etcd ? advance : NULL,
-        .context = agent,
-    };
-    if (agent->executor)
-        ports.output = executor_spawn_live_output(agent->executor);
-    if (st == OK)
-        st = socket_path ? agent_listen_init(&listen, agent->config) : E_NOMEM;
-    if (st == OK) {
-        agent_listen_fill(&listen, &config);
-        st = api_new(&config, &ports, &agent->api, why);
-        for (size_t i = 0; st == OK && api_port(agent->api, i); i++)
-            agent_log_event(agent->log, "listening", "address=%s port=%d tls=%s", config.listen[i],
-                            api_port(agent->api, i), config.tls_cert ? "yes" : "no");
-        agent_listen_release(&listen);
-    }
-    if (st == OK && why->length) {
-        agent_log_event(agent->log, "not_listening", "detail=\"%s\"", why->text);
-        strbuf_reset(why);
-    }
-    free(socket_path);
-    strbuf_release(&zone_name);
-    strbuf_release(&store_url);
-    return st;
-}
-
 static enum status set_up(struct agent *agent, struct strbuf *why)
 {
     enum status st = agent_log_open(agent->config->log_file, &agent->log);
@@ -469,14 +278,14 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     if (st == OK)
         st = set_up_loop(agent, why);
     if (st == OK)
-        st =
-            agent_data_open(agent->config, agent->loop, agent->log, wake, agent, &agent->data, why);
+        st = agent_data_open(agent->config, agent->loop, agent->log, agent_wake, agent,
+                             &agent->data, why);
     if (st == OK)
-        st = set_up_executor(agent, why);
+        st = agent_set_up_executor(agent, why);
     if (st == OK)
-        st = set_up_engine(agent);
+        st = agent_set_up_engine(agent);
     if (st == OK)
-        st = set_up_api(agent, why);
+        st = agent_set_up_api(agent, why);
     if (st == OK)
         st = agent_chores_new(agent->loop, agent->config, agent->engine, agent->data.store,
                               agent->data.history, agent->log, &agent->chores);
@@ -526,7 +335,7 @@ enum status agent_run(struct agent_config *config, void (*ready)(void *context),
     enum status st = set_up(&agent, why);
     agent.is_set_up = st == OK;
     if (st == OK) {
-        wake(&agent);
+        agent_wake(&agent);
         if (!agent.stopping)
             loop_run(agent.loop);
         st = agent.is_refused ? store_health(agent.data.store, why) : agent.failed;

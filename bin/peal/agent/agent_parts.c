@@ -1,0 +1,170 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "agent_gather.h"
+#include "agent_internal.h"
+#include "agent_listen.h"
+#include "agent_self.h"
+#include "data_folder.h"
+#include "executor_none.h"
+#include "history_gather.h"
+#include "store_etcd.h"
+#include "version.h"
+
+static void random_bytes(void *context, void *bytes, size_t length)
+{
+    (void)context;
+    for (size_t done = 0; done < length;) {
+        ssize_t got = getrandom((char *)bytes + done, length - done, 0);
+        if (got > 0)
+            done += (size_t)got;
+    }
+}
+
+static struct id make_id(const struct agent *agent)
+{
+    uint8_t random[10];
+    random_bytes(NULL, random, sizeof(random));
+    return id_make((struct wall_ms){agent->started_ms}, random);
+}
+
+enum status agent_default_zone(const struct agent *agent, struct strbuf *out)
+{
+    if (agent->config->timezone)
+        strbuf_adds(out, agent->config->timezone);
+    else
+        zone_db_local_name(agent->zones, out);
+    return strbuf_status(out);
+}
+
+static void read_boot_id(char boot_id[40])
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file || !fgets(boot_id, 40, file))
+        snprintf(boot_id, 40, "unknown");
+    boot_id[strcspn(boot_id, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
+{
+    if (!(agent->config->roles & PEER_WORKER))
+        return OK;
+    char *spawn_folder = data_folder_file(agent->config->data, "spawn");
+    if (!spawn_folder)
+        return E_NOMEM;
+    enum status st =
+        executor_spawn_new(agent->loop, spawn_folder, agent->config->allow_file, agent->open_files,
+                           agent->data.node, agent_wake, agent, &agent->executor);
+    if (st != OK)
+        strbuf_addf(why, "can't use the spawner's folder %s: %s", spawn_folder, status_text(st));
+    free(spawn_folder);
+    return st;
+}
+
+enum status agent_set_up_engine(struct agent *agent)
+{
+    struct executor_spawn *spawn = agent->executor;
+    struct engine_config config = engine_config_default();
+    memcpy(config.node, agent->data.node, sizeof(config.node));
+    read_boot_id(config.boot_id);
+    config.max_running = agent->config->max_running;
+    config.self = agent_self(agent->config, agent->data.node, make_id(agent), agent->started_ms);
+    agent_gather_announce(agent->config, &agent->data, &config.self);
+    struct engine_ports ports = {
+        .store = agent->data.store,
+        .executor = spawn ? executor_spawn_port(spawn) : executor_none(),
+        .history = agent->data.history,
+        .zones = agent->zones,
+        .entropy = {random_bytes, NULL},
+        .log = {agent_log_write, agent->log},
+    };
+    if (spawn)
+        ports.output = executor_spawn_output(spawn);
+    enum status st = engine_new(&config, &ports, &agent->engine);
+    if (st == OK && agent->data.gathers)
+        history_gather_set_peers(agent->data.history, engine_peers(agent->engine));
+    return st;
+}
+
+/* On the word of `by`, after a restore; for the API. */
+static enum status advance(void *context, const char *by,
+                           void (*done)(void *context, enum status st), void *done_context)
+{
+    struct agent *agent = context;
+    return store_etcd_advance(agent->data.store, clock_now().wall.ms, by, done, done_context);
+}
+
+static const char *history_state(void *context, const struct known_peer *known)
+{
+    const struct agent *agent = context;
+    return history_gather_state(agent->data.history, known);
+}
+
+static struct api_ports api_ports(struct agent *agent)
+{
+    struct api_ports ports = {
+        .loop = agent->loop,
+        .engine = agent->engine,
+        .store = agent->data.store,
+        .history = agent->data.history,
+        .zones = agent->zones,
+        .entropy = {random_bytes, NULL},
+        .log = {agent_log_write, agent->log},
+        .history_state = agent->data.gathers ? history_state : NULL,
+        .step = agent_wake,
+        .drain = agent_drain,
+        .advance = agent->config->store.is_etcd ? advance : NULL,
+        .context = agent,
+    };
+    if (agent->executor)
+        ports.output = executor_spawn_live_output(agent->executor);
+    return ports;
+}
+
+enum status agent_set_up_api(struct agent *agent, struct strbuf *why)
+{
+    struct strbuf zone_name, store_url;
+    strbuf_init(&zone_name);
+    strbuf_init(&store_url);
+    store_url_print(&agent->config->store, &store_url);
+    enum status st = agent_default_zone(agent, &zone_name);
+    if (st == OK)
+        st = strbuf_status(&store_url);
+    char *socket_path = data_folder_file(agent->config->data, "api.sock");
+    struct agent_listen listen;
+    struct api_config config = {
+        .socket_path = socket_path,
+        .version = PEAL_VERSION,
+        .node = agent->data.node,
+        .data_dir = agent->config->data,
+        .store_url = store_url.text,
+        .default_tz = zone_name.text,
+        .started_ms = agent->started_ms,
+        .undelete_s = 7 * 86400,
+        .trusted_proxies = agent->config->trusted_proxies,
+        .facades = agent->config->facades,
+    };
+    struct api_ports ports = api_ports(agent);
+    if (st == OK)
+        st = socket_path ? agent_listen_init(&listen, agent->config) : E_NOMEM;
+    if (st == OK) {
+        agent_listen_fill(&listen, &config);
+        st = api_new(&config, &ports, &agent->api, why);
+        for (size_t i = 0; st == OK && api_port(agent->api, i); i++)
+            agent_log_event(agent->log, "listening", "address=%s port=%d tls=%s", config.listen[i],
+                            api_port(agent->api, i), config.tls_cert ? "yes" : "no");
+        agent_listen_release(&listen);
+    }
+    if (st == OK && why->length) {
+        agent_log_event(agent->log, "not_listening", "detail=\"%s\"", why->text);
+        strbuf_reset(why);
+    }
+    free(socket_path);
+    strbuf_release(&zone_name);
+    strbuf_release(&store_url);
+    return st;
+}
