@@ -134,6 +134,9 @@ void call_reply_buffer(struct call *call, int status, struct strbuf *body);
 /* Another type than JSON; takes `text` over, which malloc made. */
 void call_reply_text(struct call *call, int status, const char *type, char *text, size_t length);
 
+/* To a HEAD: of an answer whose body would be so long. */
+void call_reply_head(struct call *call, int status, const char *type, size_t length);
+
 /* What is kept compressed and stays as it is, under the name of the tag; sent so to those who take
  * it. A Cache-Control and a Content-Security-Policy that were given before stay. */
 struct packed {

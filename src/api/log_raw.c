@@ -1,5 +1,7 @@
-/* The output of a run as a file: its bytes and nothing else, whole or a range of them. */
+/* The output of a run as a file: its bytes and nothing else, whole or a range of them. A long one
+ * is never held as a whole: it is sent piece by piece, as fast as the client takes them. */
 #include <ctype.h>
+#include <event2/buffer.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,21 +9,42 @@
 #include "input.h"
 #include "log.h"
 #include "server.h"
+#include "stream.h"
 #include "visible.h"
 
-enum { PIECE = 1 << 20, WHOLE_MAX = 64 << 20 };
+enum {
+    PIECE = 1 << 20,
+    WHOLE_MAX = 4 << 20,  /* more of what has ended is sent piece by piece */
+    LIVE_MAX = 64 << 20,  /* of what still runs, no more is sent */
+    UNSENT_MAX = 1 << 20, /* a slow reader gets nothing more until it has read this */
+    LOOK_MS = 10,
+};
+
+static const char TYPE[] = "application/octet-stream";
 
 struct raw {
+    struct call *call;
     struct id run_id;
     struct strbuf bytes;
     int64_t from, to; /* wanted bytes of what was kept; to -1: its end */
     bool is_range;
+
+    /* Of a long one. */
+    struct stream stream;
+    struct loop_timer *timer;
+    struct evbuffer *out;
+    int64_t length, sent;
+    bool is_open;   /* the client has its headers, and is there */
+    bool is_asking; /* the history will answer */
 };
 
 static void release_raw(void *state)
 {
     struct raw *raw = state;
     strbuf_release(&raw->bytes);
+    loop_timer_free(raw->timer);
+    if (raw->out)
+        evbuffer_free(raw->out);
 }
 
 static bool take(struct raw *raw, const struct output_chunk *chunks, size_t count)
@@ -34,35 +57,127 @@ static bool take(struct raw *raw, const struct output_chunk *chunks, size_t coun
 /* ---- the answer ---- */
 
 /* `total` -1: it still grows. */
-static void reply_raw(struct call *call, int64_t total)
+static void add_headers(struct call *call, int64_t length, int64_t total)
 {
-    struct raw *raw = call->state;
+    const struct raw *raw = call->state;
     char range[80], end[24] = "*";
-    size_t length = raw->bytes.length;
     if (total >= 0)
         snprintf(end, sizeof(end), "%lld", (long long)total);
     call_header(call, "Accept-Ranges", "bytes");
     call_header(call, "Content-Disposition", "attachment; filename=\"output.log\"");
-    if (raw->is_range && !length) {
+    if (!raw->is_range)
+        return;
+    if (length)
+        snprintf(range, sizeof(range), "bytes %lld-%lld/%s", (long long)raw->from,
+                 (long long)(raw->from + length - 1), end);
+    else
         snprintf(range, sizeof(range), "bytes */%s", end);
-        call_header(call, "Content-Range", range);
+    call_header(call, "Content-Range", range);
+}
+
+static void reply_raw(struct call *call, int64_t total)
+{
+    struct raw *raw = call->state;
+    size_t length = raw->bytes.length;
+    add_headers(call, (int64_t)length, total);
+    if (raw->is_range && !length) {
         call_fail(call, 416, "the output has no bytes from %lld on", (long long)raw->from);
         return;
     }
-    if (raw->is_range) {
-        snprintf(range, sizeof(range), "bytes %lld-%lld/%s", (long long)raw->from,
-                 (long long)(raw->from + (int64_t)length - 1), end);
-        call_header(call, "Content-Range", range);
-    }
     char *text = length ? strbuf_detach(&raw->bytes) : strdup("");
-    call_reply_text(call, raw->is_range ? 206 : 200, "application/octet-stream", text, length);
+    call_reply_text(call, raw->is_range ? 206 : 200, TYPE, text, length);
+}
+
+/* ---- a long one ---- */
+
+static void next_piece(void *context);
+
+static void client_left(void *context)
+{
+    struct raw *raw = context;
+    raw->is_open = false;
+    if (!raw->is_asking)
+        call_free(raw->call);
+}
+
+static void send_piece(struct raw *raw)
+{
+    const struct history_log *log = &raw->call->log;
+    for (size_t i = 0; i < log->count; i++)
+        evbuffer_add(raw->out, log->chunks[i].bytes, log->chunks[i].length);
+    raw->sent += (int64_t)evbuffer_get_length(raw->out);
+    stream_send(&raw->stream, raw->out);
+    if (raw->sent >= raw->length) {
+        stream_end(&raw->stream);
+        call_free(raw->call);
+    } else {
+        loop_timer_set(raw->timer, 0);
+    }
+}
+
+/* What is not there any more was promised: nobody is to take the rest for the whole. */
+static void piece_came(struct call *call)
+{
+    struct raw *raw = call->state;
+    raw->is_asking = false;
+    if (!raw->is_open)
+        call_free(call);
+    else if (call->answer != OK || !call->log.found || !call->log.count)
+        stream_break(&raw->stream);
+    else
+        send_piece(raw);
+}
+
+static void next_piece(void *context)
+{
+    struct raw *raw = context;
+    struct call *call = raw->call;
+    int64_t left = raw->length - raw->sent;
+    if (stream_unsent(&raw->stream) > UNSENT_MAX) {
+        loop_timer_set(raw->timer, LOOK_MS);
+        return;
+    }
+    if (!accounts_still_admit(&call->api->accounts, &call->principal, clock_now().wall.ms)) {
+        stream_break(&raw->stream);
+        return;
+    }
+    raw->is_asking = true;
+    call->log.offset = raw->from + raw->sent;
+    call->log.limit = left > PIECE ? PIECE : (size_t)left;
+    call_read_log(call, piece_came);
+}
+
+/* With the first piece, which is there. */
+static void start_long(struct call *call, int64_t total)
+{
+    struct raw *raw = call->state;
+    int status = raw->is_range ? 206 : 200;
+    char length[24];
+    raw->call = call;
+    raw->out = evbuffer_new();
+    if (!raw->out || loop_timer_new_patient(call->api->ports.loop, next_piece, raw, &raw->timer)) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    add_headers(call, raw->length, total);
+    if (call->is_head) {
+        call_reply_head(call, status, TYPE, (size_t)raw->length);
+        return;
+    }
+    snprintf(length, sizeof(length), "%lld", (long long)raw->length);
+    call_header(call, "Content-Length", length);
+    if (!stream_start_file(call, status, TYPE, &raw->stream, client_left, raw))
+        return;
+    raw->is_open = true;
+    call_detach(call);
+    send_piece(raw);
 }
 
 /* ---- reading ---- */
 
 static size_t wanted(const struct raw *raw)
 {
-    int64_t left = raw->to < 0 ? WHOLE_MAX + 1 : raw->to + 1 - raw->from;
+    int64_t left = raw->to < 0 ? LIVE_MAX : raw->to + 1 - raw->from;
     left -= (int64_t)raw->bytes.length;
     return left > PIECE ? PIECE : left > 0 ? (size_t)left : 0;
 }
@@ -115,12 +230,14 @@ static void piece_read(struct call *call)
         return;
     }
     size_t before = raw->bytes.length;
-    if (!take(raw, log->chunks, log->count)) {
-        call_fail(call, 500, "out of memory");
+    int64_t end = raw->to < 0 || raw->to >= log->kept_bytes ? log->kept_bytes : raw->to + 1;
+    raw->length = end - raw->from;
+    if (raw->length > WHOLE_MAX) {
+        start_long(call, log->kept_bytes);
         return;
     }
-    if (raw->bytes.length > WHOLE_MAX) {
-        call_fail(call, 422, "the output is too large for one answer; ask for ranges of it");
+    if (!take(raw, log->chunks, log->count)) {
+        call_fail(call, 500, "out of memory");
         return;
     }
     if (raw->bytes.length == before || !wanted(raw)) {

@@ -213,6 +213,13 @@ void call_reply_text(struct call *call, int status, const char *type, char *text
     send_content(call, status, content);
 }
 
+void call_reply_head(struct call *call, int status, const char *type, size_t length)
+{
+    if (call->request)
+        add_common_headers(call, type);
+    send_content(call, status, (struct content){NULL, length});
+}
+
 /* NULL: out of memory. */
 static char *unpack(const struct packed *packed)
 {

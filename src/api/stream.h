@@ -1,4 +1,5 @@
-/* An answer without an end, as server-sent events: it is open as long as the client is there. */
+/* An answer that is given piece by piece, as long as the client is there: server-sent events, or a
+ * file that is too long to be held in memory. */
 #ifndef PEAL_STREAM_H
 #define PEAL_STREAM_H
 
@@ -21,6 +22,10 @@ struct stream {
 bool stream_start(struct call *call, struct stream *ret, void (*gone)(void *context),
                   void *context);
 
+/* The same for a file, whose Content-Length is given before. */
+bool stream_start_file(struct call *call, int status, const char *type, struct stream *ret,
+                       void (*gone)(void *context), void *context);
+
 /* Empties `text`. */
 void stream_send(const struct stream *stream, struct evbuffer *text);
 
@@ -29,5 +34,8 @@ size_t stream_unsent(const struct stream *stream);
 
 /* The last byte has been sent: the connection is free for the next request. */
 void stream_end(const struct stream *stream);
+
+/* What was promised can't be given: the connection is closed, and `gone` is called. */
+void stream_break(const struct stream *stream);
 
 #endif

@@ -224,6 +224,49 @@ static void print_megabytes(const struct running *running, int count)
         print(running, text);
 }
 
+/* What is too long to be held is sent piece by piece; who asks can't tell the difference. */
+static void test_long_raw(void **state)
+{
+    enum { PRINTED = (1 << 20) - 1, WHOLE = 9 * PRINTED };
+    static const struct {
+        int line;
+        const char *method, *range;
+        int status;
+        size_t length;
+        const char *content_length, *content_range;
+    } cases[] = {
+        {__LINE__, "GET", "", 200, WHOLE, "9437175", NULL},
+        {__LINE__, "HEAD", "", 200, 0, "9437175", NULL},
+        {__LINE__, "GET", "Range: bytes=1000000-\r\n", 206, WHOLE - 1000000, "8437175",
+         "bytes 1000000-9437174/9437175"},
+        {__LINE__, "GET", "Range: bytes=7-5000006\r\n", 206, 5000000, "5000000",
+         "bytes 7-5000006/9437175"},
+        {__LINE__, "GET", "Range: bytes=9000000-\r\n", 206, 437175, "437175",
+         "bytes 9000000-9437174/9437175"},
+    };
+    struct world *world = *state;
+    struct running running;
+    start(world, &running);
+    print_megabytes(&running, 9);
+    end(&running);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[128];
+        snprintf(line, sizeof(line), "%s /runs/%s/log?raw=true", cases[i].method, running.text);
+        struct answer answer = ask_with(world, line, cases[i].range, NULL);
+        char *length = answer_header(&answer, "Content-Length");
+        char *range = answer_header(&answer, "Content-Range");
+        if (answer.status != cases[i].status || strlen(answer.text) != cases[i].length || !length ||
+            strcmp(length, cases[i].content_length) != 0 ||
+            (range ? !cases[i].content_range || strcmp(range, cases[i].content_range) != 0
+                   : cases[i].content_range != NULL))
+            fail_msg("line %d: %d, %zu bytes, Content-Length %s, Content-Range %s", cases[i].line,
+                     answer.status, strlen(answer.text), length, range);
+        free(length);
+        free(range);
+        answer_release(&answer);
+    }
+}
+
 /* Who follows, but takes nothing, is sent little ahead, and cut. */
 static void test_reader_that_does_not_read(void **state)
 {
@@ -321,6 +364,7 @@ int main(void)
         TEST(test_streams_one_after_the_other),
         TEST(test_reader_leaves),
         TEST(test_raw),
+        TEST(test_long_raw),
         SLOW(test_reader_that_does_not_read),
         SLOW(test_raw_reader_that_does_not_read),
         SLOW(test_slow_reader),
