@@ -83,6 +83,7 @@ void patch_job(struct call *call);
 
 /* jobs_batch.c */
 void batch_jobs(struct call *call);
+void decode_job(struct call *call);
 
 /* jobs_actions.c */
 void delete_job(struct call *call);

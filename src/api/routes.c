@@ -69,6 +69,8 @@ const struct route api_routes[] = {
      "Jobs, by name"},
     {HTTP_POST, V1 "/jobs:batch", RIGHT_EDIT, ROUTE_LARGE | ROUTE_SCOPED, "", "put delete dry_run", batch_jobs,
      "Put and delete many jobs: all are checked before any is written"},
+    {HTTP_POST, V1 "/jobs:decode", RIGHT_VIEW, ROUTE_SCOPED, "", "text", decode_job,
+     "Read a definition that is YAML: what it says, and what is wrong with it"},
     {HTTP_GET, V1 "/jobs:recent", RIGHT_VIEW, ROUTE_SCOPED, "names", "", list_recent,
      "How the last runs of some jobs went"},
     {HTTP_GET, V1 "/jobs/{name}", RIGHT_VIEW, ROUTE_JOB, "", "", get_job, "One job"},

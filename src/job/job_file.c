@@ -113,20 +113,27 @@ static enum status check_names(const struct collector *c)
                      c->jobs.items[second]->name, other.node->line);
 }
 
-enum status jobs_decode_text(const char *text, size_t length, const char *default_tz,
-                             struct zone_db *zones, struct job_list *ret, struct job_error *reterr)
+static enum status read_documents(struct tree *tree, const char *text, size_t length,
+                                  const struct node **ret, struct job_error *reterr)
 {
-    struct tree tree;
     struct parse_error err = {0};
-    const struct node *documents = NULL;
-    struct collector c = {.default_tz = default_tz, .zones = zones, .err = reterr};
-    tree_init(&tree);
-    enum status st = tree_from_yaml(&tree, text, length, &documents, &err);
+    enum status st = tree_from_yaml(tree, text, length, ret, &err);
     if (st != OK && st != E_NOMEM) {
         struct node place = {.line = err.line, .column = err.column};
         struct spot root = {.node = &place};
         spot_set(reterr, &root, "%s", err.message);
     }
+    return st;
+}
+
+enum status jobs_decode_text(const char *text, size_t length, const char *default_tz,
+                             struct zone_db *zones, struct job_list *ret, struct job_error *reterr)
+{
+    struct tree tree;
+    const struct node *documents = NULL;
+    struct collector c = {.default_tz = default_tz, .zones = zones, .err = reterr};
+    tree_init(&tree);
+    enum status st = read_documents(&tree, text, length, &documents, reterr);
     for (const struct entry *entry = st == OK ? documents->entries : NULL; entry && st == OK;
          entry = entry->next)
         st = collect_document(&c, entry->value);
@@ -138,6 +145,59 @@ enum status jobs_decode_text(const char *text, size_t length, const char *defaul
     }
     job_list_release(&c.jobs);
     free(c.nodes);
+    tree_release(&tree);
+    return st;
+}
+
+enum { JOB_NODES_MAX = 20000 }; /* of a job that is read for its editor */
+
+/* The one document that there is, a map. */
+static enum status only_job(const struct node *documents, const struct node **ret,
+                            struct job_error *err)
+{
+    const struct node *found = NULL;
+    for (const struct entry *entry = documents->entries; entry; entry = entry->next) {
+        struct spot spot = {.node = entry->value};
+        if (entry->value->kind == NODE_NULL)
+            continue;
+        if (found)
+            return spot_fail(err, &spot, "there is a second job here; only one is expected");
+        if (entry->value->kind != NODE_MAP)
+            return spot_fail(err, &spot, "expected a job: a map of its fields, not %s",
+                             node_describe(entry->value));
+        if (entry->value->weight_nodes > JOB_NODES_MAX)
+            return spot_fail(err, &spot, "more than %d values in one job", JOB_NODES_MAX);
+        found = entry->value;
+    }
+    struct spot root = {.node = documents};
+    if (!found)
+        return spot_fail(err, &root, "expected a job: a map of its fields");
+    *ret = found;
+    return OK;
+}
+
+enum status job_read_text(const char *text, size_t length, const char *default_tz,
+                          struct zone_db *zones, json_t **ret, struct job_error *reterr)
+{
+    struct tree tree;
+    const struct node *documents = NULL, *node = NULL;
+    struct job_error wrong = {0};
+    struct job *job = NULL;
+    tree_init(&tree);
+    enum status st = read_documents(&tree, text, length, &documents, reterr);
+    if (st == OK)
+        st = only_job(documents, &node, reterr);
+    json_t *value = st == OK ? node_to_json(node) : NULL;
+    if (st == OK && !value)
+        st = E_NOMEM;
+    if (st == OK && job_decode_node(node, false, default_tz, zones, &job, &wrong) == E_NOMEM)
+        st = E_NOMEM;
+    if (st == OK) {
+        *reterr = wrong;
+        *ret = json_incref(value);
+    }
+    job_free(job);
+    json_decref(value);
     tree_release(&tree);
     return st;
 }

@@ -61,6 +61,10 @@ MUST_CHECK enum status tree_from_json(struct tree *tree, const json_t *value,
 MUST_CHECK enum status tree_from_json_text(struct tree *tree, const char *text,
                                            const struct node **ret, struct parse_error *reterr);
 
+/* The other way, as far as JSON has it: what is no text to both YAML and JSON, and is written the
+ * same, is none. NULL: out of memory. */
+json_t *node_to_json(const struct node *node);
+
 /* The value of a key of a map, or NULL. */
 const struct node *node_get(const struct node *map, const char *key);
 

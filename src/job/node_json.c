@@ -1,4 +1,5 @@
-/* A JSON value to a tree. */
+/* A JSON value to a tree, and back. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "node.h"
@@ -98,4 +99,55 @@ enum status tree_from_json(struct tree *tree, const json_t *value, const struct 
                            struct parse_error *reterr)
 {
     return read_value(tree, value, 0, ret, reterr);
+}
+
+/* ---- and back ---- */
+
+static json_t *write_plain(const char *text)
+{
+    char again[32];
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+        return json_boolean(text[0] == 't');
+    long long number = strtoll(text, NULL, 10);
+    snprintf(again, sizeof(again), "%lld", number);
+    return strcmp(text, again) == 0 ? json_integer(number) : json_string(text);
+}
+
+static json_t *write_list(const struct node *list)
+{
+    json_t *array = json_array();
+    for (const struct entry *entry = list->entries; entry && array; entry = entry->next) {
+        if (json_array_append_new(array, node_to_json(entry->value)) == 0)
+            continue;
+        json_decref(array);
+        array = NULL;
+    }
+    return array;
+}
+
+static json_t *write_map(const struct node *map)
+{
+    json_t *object = json_object();
+    for (const struct entry *entry = map->entries; entry && object; entry = entry->next) {
+        if (json_object_set_new(object, entry->key->text, node_to_json(entry->value)) == 0)
+            continue;
+        json_decref(object);
+        object = NULL;
+    }
+    return object;
+}
+
+json_t *node_to_json(const struct node *node)
+{
+    switch (node->kind) {
+    case NODE_LIST:
+        return write_list(node);
+    case NODE_MAP:
+        return write_map(node);
+    case NODE_SCALAR:
+        return node->plain ? write_plain(node->text) : json_string(node->text);
+    case NODE_NULL:
+        break;
+    }
+    return json_null();
 }

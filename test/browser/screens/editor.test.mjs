@@ -53,19 +53,51 @@ describe("the editor", () => {
         await page.context().close();
     });
 
-    test("keeps form and text in step", async () => {
-        const page = await holder.world.page();
+    test("keeps form and YAML in step, both ways", async () => {
+        const { world } = holder;
+        const page = await world.page();
         await page.goto("/#/jobs/billing%2Fclose-day/edit");
         await page.getByLabel("Schedule", { exact: true }).fill("@weekly");
-        await page.getByText("JSON", { exact: true }).click();
-        const text = page.getByLabel("The definition as JSON");
-        const definition = JSON.parse(await text.inputValue());
-        expect(definition.schedule).toBe("@weekly");
-        await text.fill("{");
-        expect(await page.getByRole("button", { name: "Review and save" }).isDisabled()).toBe(true);
-        await text.fill(JSON.stringify({ ...definition, command: ["/bin/true", "a b"] }));
+        await page.getByText("YAML", { exact: true }).click();
+        const text = page.getByLabel("The definition as YAML");
+        expect(await text.inputValue()).toMatch(/^name: billing\/close-day\nschedule: "@weekly"/);
+        await text.fill((await text.inputValue()).replace("main books", "other books").replace("timeout: 2h", "timeout: 90m # less"));
         await page.getByText("Form", { exact: true }).click();
-        expect(await page.getByLabel("Program and arguments").inputValue()).toBe("/bin/true 'a b'");
+        expect(await page.getByLabel("Program and arguments").inputValue()).toBe("/srv/billing/close-day --ledger 'other books'");
+        await page.getByText("When things overlap, or go wrong").click();
+        expect(await page.getByLabel("Timeout", { exact: true }).inputValue()).toBe("90m");
+        const dialog = await review(page);
+        await dialog.getByRole("button", { name: "Save" }).click();
+        await page.getByRole("heading", { name: "billing/close-day" }).waitFor();
+        const saved = (await world.agent.api("GET", "/jobs/billing%2Fclose-day")).body;
+        expect([saved.schedule, saved.timeout, saved.command[2]]).toEqual(["@weekly", "90m", "other books"]);
+        await page.context().close();
+    });
+
+    test("shows a mistake in YAML at its line and column, and leads there", async () => {
+        const page = await holder.world.page();
+        await page.goto("/#/jobs/flaky/edit");
+        await page.getByText("YAML", { exact: true }).click();
+        const text = page.getByLabel("The definition as YAML");
+        const save = page.getByRole("button", { name: "Review and save" });
+        // It is YAML, and no job: the form has it, too.
+        await text.fill('name: flaky\nschedule: "*/5 25 * * MON"\nshell: x\n');
+        const mistake = page.getByRole("button", { name: /Line 2, column 16: .*hour 25 is out of range/ });
+        await mistake.waitFor();
+        expect(await page.locator(".yaml-gutter .is-bad").innerText()).toBe("2\n");
+        expect(await save.isDisabled()).toBe(true);
+        await mistake.click();
+        expect(await text.evaluate((area) => area.value.slice(0, area.selectionStart))).toBe('name: flaky\nschedule: "*/5 ');
+        await page.getByText("Form", { exact: true }).click();
+        await page.getByText("hour 25 is out of range").waitFor();
+        await page.getByText("YAML", { exact: true }).click();
+        // It is not even YAML: there is nothing that the form could show.
+        await text.fill("name: flaky\nlabels: {team: x\nshell: x\n");
+        await page.getByRole("button", { name: /^Line [23], column \d+/ }).waitFor();
+        expect(await page.getByRole("radio", { name: "Form" }).isDisabled()).toBe(true);
+        await text.fill("name: flaky\nschedule: '@daily'\nshell: x\n");
+        await until("it to be good", async () => !(await save.isDisabled()));
+        expect(await page.locator(".yaml-mistake").count()).toBe(0);
         await page.context().close();
     });
 

@@ -208,6 +208,36 @@ static void test_schedules(void **state)
     EXPECT_STATUS(world, 422, "GET /schedule/explain?spec=@hourly&tz=Mars/Base", NULL);
 }
 
+/* What is wrong with a job that is being typed is told beside what it says. */
+static void test_decode(void **state)
+{
+    struct world *world = *state;
+    json_t *answer = EXPECT(
+        world, 200, "POST /jobs:decode",
+        "{\"text\":\"name: a\\nschedule: '@daily'\\ncommand: [sleep, 60, 1.10]\\numask: '022'\\n\"}");
+    assert_int_equal(member_count(answer, "errors"), 0);
+    assert_string_equal(member_text(answer, "definition.name"), "a");
+    assert_int_equal(member_number(answer, "definition.command.1"), 60);
+    assert_string_equal(member_text(answer, "definition.command.2"), "1.10");
+    assert_string_equal(member_text(answer, "definition.umask"), "022");
+    json_decref(answer);
+    answer = EXPECT(world, 200, "POST /jobs:decode",
+                    "{\"text\":\"name: a\\nschedule: 0 99 * * *\\nshell: x\\n\"}");
+    assert_string_equal(member_text(answer, "definition.schedule"), "0 99 * * *");
+    assert_string_equal(member_text(answer, "errors.0.pointer"), "/schedule");
+    assert_int_equal(member_number(answer, "errors.0.line"), 2);
+    assert_int_equal(member_number(answer, "errors.0.column"), 13);
+    json_decref(answer);
+    answer = EXPECT(world, 422, "POST /jobs:decode", "{\"text\":\"name: a\\n  b: [\"}");
+    assert_int_equal(member_number(answer, "errors.0.line"), 2);
+    json_decref(answer);
+    EXPECT_STATUS(world, 422, "POST /jobs:decode", "{\"text\":\"[1, 2]\"}");
+    EXPECT_STATUS(world, 422, "POST /jobs:decode", "{\"text\":\"\"}");
+    EXPECT_STATUS(world, 422, "POST /jobs:decode", "{\"text\":\"{a: 1}\\n---\\n{b: 2}\\n\"}");
+    EXPECT_STATUS(world, 422, "POST /jobs:decode", "{}");
+    EXPECT_STATUS(world, 404, "GET /jobs/a", NULL);
+}
+
 /* ---- again ---- */
 
 static void test_retry(void **state)
@@ -274,8 +304,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_patch),     TEST(test_patches_meet), TEST(test_filters),  TEST(test_fields),
-        TEST(test_schedules), TEST(test_retry),        TEST(test_timeline),
+        TEST(test_patch),     TEST(test_patches_meet), TEST(test_filters), TEST(test_fields),
+        TEST(test_schedules), TEST(test_decode),       TEST(test_retry),   TEST(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

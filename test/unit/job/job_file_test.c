@@ -218,6 +218,85 @@ static void gives_all_schedules_of_a_job(void **state)
     job_list_release(&jobs);
 }
 
+/* ---- for an editor ---- */
+
+static const struct {
+    int line;
+    const char *text;
+    const char *want;  /* what it says */
+    const char *wrong; /* and what is wrong with it: its path; NULL: nothing */
+} typed[] = {
+    {__LINE__, JOB, "{\"name\":\"a\",\"schedule\":\"0 3 * * *\",\"shell\":\"x\"}", NULL},
+    {__LINE__, JOB "nice: 5\nlimits: {core: 0}\npaused: true\n",
+     "{\"name\":\"a\",\"schedule\":\"0 3 * * *\",\"shell\":\"x\",\"nice\":5,"
+     "\"limits\":{\"core\":0},\"paused\":true}",
+     NULL},
+    {__LINE__, "{name: a, schedule: '@daily', command: [x, '5', 5, 007, 1e3, off, ~, \"true\"]}",
+     "{\"name\":\"a\",\"schedule\":\"@daily\",\"command\":"
+     "[\"x\",\"5\",5,\"007\",\"1e3\",\"off\",null,\"true\"]}",
+     "/command/5"},
+    {__LINE__, "name: &n a\nlabels: {team: *n}\n", "{\"name\":\"a\",\"labels\":{\"team\":\"a\"}}",
+     ""},
+    {__LINE__, "colour: red\n", "{\"colour\":\"red\"}", ""},
+    {__LINE__, "nice: 99999999999999999999\n", "{\"nice\":\"99999999999999999999\"}", "/nice"},
+};
+
+static void reads_what_is_typed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
+        struct job_error wrong = {0};
+        json_t *value = NULL;
+        enum status st =
+            job_read_text(typed[i].text, strlen(typed[i].text), "UTC", zones, &value, &wrong);
+        char *said = st == OK ? json_dumps(value, JSON_COMPACT) : NULL;
+        const char *path = wrong.message[0] ? wrong.path : NULL;
+        if (!said || strcmp(said, typed[i].want) != 0 ||
+            (path ? !typed[i].wrong || strcmp(path, typed[i].wrong) != 0 : typed[i].wrong != NULL))
+            fail_msg("line %d: %s, wrong at %s: %s", typed[i].line, said, path, wrong.message);
+        free(said);
+        json_decref(value);
+    }
+}
+
+static void refuses_what_is_no_job_at_all(void **state)
+{
+    static const struct {
+        int line;
+        const char *text;
+        int want_line;
+    } cases[] = {
+        {__LINE__, "", 0},
+        {__LINE__, "[1]\n", 1},
+        {__LINE__, "a: 1\n b: [\n", 2},
+        {__LINE__, "{a: 1}\n---\n{b: 1}\n", 3},
+        {__LINE__, "only words\n", 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct job_error wrong = {0};
+        json_t *value = NULL;
+        enum status st =
+            job_read_text(cases[i].text, strlen(cases[i].text), "UTC", zones, &value, &wrong);
+        if (st != E_INVALID || value || !wrong.message[0] ||
+            (cases[i].want_line && wrong.line != cases[i].want_line))
+            fail_msg("line %d: %d, line %d: %s", cases[i].line, st, wrong.line, wrong.message);
+    }
+}
+
+/* An alias counts as what it stands for. */
+static void refuses_what_would_grow(void **state)
+{
+    static const char bomb[] = "a: &a [1,2,3,4,5,6,7,8,9,0]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
+                               "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"
+                               "d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d]\n";
+    struct job_error wrong = {0};
+    json_t *value = NULL;
+    (void)state;
+    assert_int_equal(job_read_text(bomb, strlen(bomb), "UTC", zones, &value, &wrong), E_INVALID);
+    assert_non_null(strstr(wrong.message, "more than 20000 values"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +305,9 @@ int main(void)
         cmocka_unit_test(refuses_nul_bytes),
         cmocka_unit_test(reads_what_it_stored),
         cmocka_unit_test(gives_all_schedules_of_a_job),
+        cmocka_unit_test(reads_what_is_typed),
+        cmocka_unit_test(refuses_what_is_no_job_at_all),
+        cmocka_unit_test(refuses_what_would_grow),
     };
     return cmocka_run_group_tests(tests, open_zones, close_zones);
 }

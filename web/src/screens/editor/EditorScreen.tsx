@@ -10,56 +10,19 @@ import type { ScreenProps } from "../../app/screens";
 import { may, mayIn, maySomewhere } from "../../app/session";
 import { toastDone, toastProblem } from "../../app/toasts";
 import { Icon } from "../../ui/icons";
-import { Button, Failure, Head, Panel } from "../../ui/parts";
+import { Button, Failure, Head } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { ConflictDialog, Review } from "./Dialogs";
 import { same, type Draft } from "./draft";
 import { Form } from "./Form";
 import type { FormProps, Mistake } from "./Field";
 import { t } from "./words";
+import { YamlForm, type TextState } from "./YamlForm";
 import "./editor.css";
 
 function fresh(): Draft {
     const [first] = mayIn("edit");
     return { name: first ? `${first}/` : "", schedule: "", timezone: localZone, command: [] };
-}
-
-function TextForm({ draft, onChange, disabled, onState }: { draft: Draft; onChange: (draft: Draft) => void; disabled: boolean; onState: (ok: boolean) => void }) {
-    const [text, setText] = useState(() => JSON.stringify(draft, null, 2));
-    const [wrong, setWrong] = useState<string | null>(null);
-    useEffect(() => () => onState(true), []);
-    const type = (typed: string): void => {
-        setText(typed);
-        let problem: string | null = null;
-        try {
-            const value: unknown = JSON.parse(typed);
-            if (typeof value !== "object" || value === null || Array.isArray(value)) problem = t("text.map");
-            else onChange(value as Draft);
-        } catch (error) {
-            problem = t("text.wrong", { text: (error as Error).message });
-        }
-        setWrong(problem);
-        onState(!problem);
-    };
-    return (
-        <Panel>
-            <div class="panel-body text-form">
-                <textarea
-                    class="mono"
-                    aria-label={t("text.label")}
-                    aria-invalid={!!wrong}
-                    rows={Math.max(18, text.split("\n").length + 1)}
-                    spellcheck={false}
-                    disabled={disabled}
-                    value={text}
-                    onInput={(event) => type(event.currentTarget.value)}
-                />
-                <p class="mistakes" role="status">
-                    {wrong}
-                </p>
-            </div>
-        </Panel>
-    );
 }
 
 function Wrong({ items }: { items: Mistake[] }) {
@@ -84,8 +47,8 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
     const [base, setBase] = useState<Draft>(() => (job ? definitionOf(job) : fresh()));
     const [revision, setRevision] = useState(job?.revision ?? 0);
     const [draft, setDraft] = useState<Draft>(base);
-    const [mode, setMode] = useState<"form" | "text">("form");
-    const [isText, setIsText] = useState(true); // what is typed is JSON
+    const [mode, setMode] = useState<"form" | "yaml">("form");
+    const [textState, setTextState] = useState<TextState>("good");
     const [problem, setProblem] = useState<Problem | null>(null);
     const [reviewed, setReviewed] = useState<Draft | null>(null);
     const [theirs, setTheirs] = useState<Job | null>(null);
@@ -159,7 +122,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
             class="editor"
             onSubmit={(event) => {
                 event.preventDefault();
-                if (mayEdit && isText && !isForeign) void review();
+                if (mayEdit && textState === "good" && !isForeign) void review();
             }}
         >
             <Head
@@ -178,15 +141,21 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
                 title={isNew ? t("title.new") : t("title", { name })}
             >
                 <div class="segments" role="radiogroup" aria-label={t("mode")}>
-                    {(["form", "text"] as const).map((item) => (
+                    {(["form", "yaml"] as const).map((item) => (
                         <label key={item}>
-                            <input type="radio" name="mode" checked={mode === item} onChange={() => setMode(item)} />
+                            <input
+                                type="radio"
+                                name="mode"
+                                checked={mode === item}
+                                disabled={item === "form" && textState === "unread"}
+                                onChange={() => setMode(item)}
+                            />
                             <span>{t(`mode.${item}`)}</span>
                         </label>
                     ))}
                 </div>
                 {mayEdit && (
-                    <button class="button primary" disabled={busy || !isText || isForeign}>
+                    <button class="button primary" disabled={busy || textState !== "good" || isForeign}>
                         <Icon name="check" />
                         {t("review")}
                     </button>
@@ -210,7 +179,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
             {mode === "form" ? (
                 <Form form={form} isNew={isNew} />
             ) : (
-                <TextForm draft={draft} onChange={setDraft} disabled={!mayEdit} onState={setIsText} />
+                <YamlForm draft={draft} onChange={setDraft} disabled={!mayEdit} onState={setTextState} />
             )}
             {reviewed && (
                 <Review
