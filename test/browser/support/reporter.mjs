@@ -18,6 +18,8 @@ export default class Reporter {
             const verdict = task.mode !== "run" ? "  SKIPPED " : failed.includes(task) ? "  FAILED  " : "       OK ";
             console.log(`[${verdict}] ${nameOf(task)}`);
         }
+        for (const suite of files.flatMap((file) => file.tasks).filter((task) => task.type === "suite"))
+            for (const error of suite.result?.errors ?? []) console.log(`${suite.name}: ${error.stack ?? error.message}`);
         for (const file of files) for (const error of file.result?.errors ?? []) console.log(`${file.name}: ${error.stack}`);
         for (const error of errors) console.log(error.stack ?? error.message);
         console.log(`[==========] ${cases.length} test(s) run.`);

@@ -1,6 +1,6 @@
 // Ctrl-K: go to a job, a screen, or do something, by typing a part of its name.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { api } from "../api/client";
+import { api, collect } from "../api/client";
 import type { Job, Page } from "../api/types";
 import { chooseLanguage, language, languages } from "../i18n/language";
 import { t } from "../i18n/common";
@@ -13,6 +13,8 @@ import { theme, themes, zoneChoice } from "./preferences";
 import { go, hrefs, matchPath, path } from "./router";
 import { navigation } from "./screens";
 import { may, maySomewhere } from "./session";
+
+const SHOWN = 8; // jobs
 
 interface Choice {
     group: string;
@@ -72,13 +74,13 @@ export function PaletteList() {
     const list = useRef<HTMLDivElement>(null);
     const query = useDelayed(text.trim(), 120);
     const jobs = useResource(`palette ${query}`, (signal) =>
-        api.get<Page<Job>>("/jobs", { q: query, limit: 8, fields: "name,status" }, signal),
+        collect((cursor) => api.get<Page<Job>>("/jobs", { q: query, limit: SHOWN, fields: "name,status", cursor }, signal), SHOWN),
     );
     const isFresh = query === text.trim() && !jobs.loading;
     const choices = useMemo((): Choice[] => {
         const wanted = text.trim().toLowerCase();
         // Until the server has answered, what is there is of what was typed before.
-        const known = (jobs.data?.items ?? []).filter((job) => isFresh || job.name.toLowerCase().includes(wanted));
+        const known = (jobs.data?.items ?? []).slice(0, SHOWN).filter((job) => isFresh || job.name.toLowerCase().includes(wanted));
         const found = known.map(
             (job): Choice => ({
                 group: t("palette.jobs"),

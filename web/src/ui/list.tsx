@@ -1,7 +1,7 @@
 // A list that comes in pages. It is read anew as a whole, so that what is shown is of one moment.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { collect } from "../api/client";
-import type { Page } from "../api/types";
+import type { Absence, Page } from "../api/types";
 import { t } from "../i18n/common";
 import { Button } from "./parts";
 import { useResource, type Resource } from "./resource";
@@ -9,9 +9,11 @@ import { useResource, type Resource } from "./resource";
 const FIRST = 50;
 const STEP = 100;
 const PAGE_MAX = 1000;
+const UNASKED = 300; // rows that come by scrolling alone; a search finds sooner than more of them
 
 export interface List<T> extends Omit<Resource<Page<T>>, "data"> {
     items: T[] | null;
+    incomplete: Absence[] | undefined;
     hasMore: boolean;
     more: () => void;
 }
@@ -28,25 +30,27 @@ export function useList<T>(
     return {
         ...resource,
         items: resource.data?.items ?? null,
+        incomplete: resource.data?.incomplete,
         hasMore: !!resource.data?.next,
         more: () => setWanted({ key, count: count + STEP }),
     };
 }
 
-// At the end of a list: asks for more as soon as it is seen.
+// At the end of a list: asks for more as soon as it is seen, until there are many.
 export function ListEnd<T>({ list }: { list: List<T> }) {
     const end = useRef<HTMLDivElement>(null);
     const { hasMore, loading } = list;
+    const isLong = (list.items?.length ?? 0) >= UNASKED;
     const latest = useRef(list.more);
     latest.current = list.more;
     useEffect(() => {
-        if (!hasMore || loading || !end.current) return undefined;
+        if (!hasMore || loading || isLong || !end.current) return undefined;
         const seen = new IntersectionObserver((entries) => {
             if (entries.some((entry) => entry.isIntersecting)) latest.current();
         });
         seen.observe(end.current);
         return () => seen.disconnect();
-    }, [hasMore, loading]);
+    }, [hasMore, loading, isLong]);
     if (!hasMore) return null;
     return (
         <div class="table-foot" ref={end}>

@@ -109,6 +109,7 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
         const element = scroller.current;
         if (!element) return undefined;
         const measure = new ResizeObserver(() => {
+            log.viewHeight = element.clientHeight;
             log.rows = Math.max(5, Math.ceil(element.clientHeight / LINE_HEIGHT));
             if (log.following.value) log.toEnd();
             else log.scrollBy(0);
@@ -117,7 +118,7 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
         // A very long output has a scroll bar that is shorter than its lines: a notch of the wheel
         // still moves by a few lines.
         const wheel = (event: WheelEvent): void => {
-            if (log.scale === 1 || event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
+            if (!log.isScaled || event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
             event.preventDefault();
             log.scrollBy(event.deltaY / LINE_HEIGHT);
         };
@@ -133,8 +134,8 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
         if (!element) return;
         const top = log.scrollTop;
         if (Math.abs(element.scrollTop - top) >= 1) {
-            ours.current = top;
             element.scrollTop = top;
+            ours.current = element.scrollTop; // as far as it goes
         }
     });
 
@@ -142,7 +143,7 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
         const element = scroller.current;
         if (!element || Math.abs(element.scrollTop - ours.current) < 2) return;
         ours.current = element.scrollTop;
-        const line = element.scrollTop / log.scale / LINE_HEIGHT;
+        const line = element.scrollTop * log.linesPerPixel;
         const isUp = line < log.model.lineAt(log.place) - 0.5;
         if (isUp) log.following.value = false;
         log.scrollTo(line);

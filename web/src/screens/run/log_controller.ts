@@ -9,6 +9,7 @@ import { follow, sourceOf, type LogSource } from "./log_source";
 export const LINE_HEIGHT = 19;
 const HEIGHT_MAX = 8_000_000; // browsers draw no taller element well
 const SEARCH_PIECE = 1024 * 1024;
+const READ_PAUSE_MS = 30;
 
 export class LogController {
     readonly version = signal(0); // grows with every change that is to be drawn
@@ -21,12 +22,15 @@ export class LogController {
     model = new LogModel();
     place: Place = { block: 0, line: 0 };
     rows = 30;
+    viewHeight = 30 * LINE_HEIGHT; // in pixels, of what is in view
     needle = "";
     private source: LogSource;
     private stop = new AbortController();
     private asked = new Set<number>();
     private styles = new Map<number, { version: number; styles: Style[] }>();
     private searchStop: AbortController | null = null;
+    private wanted: number[] = [];
+    private reading: ReturnType<typeof setTimeout> | null = null;
 
     constructor(
         private run: Run,
@@ -115,6 +119,16 @@ export class LogController {
         }
     }
 
+    // What is passed by on the way to somewhere else is not read.
+    private want(blocks: number[]): void {
+        this.wanted = blocks;
+        if (this.reading || !blocks.length) return;
+        this.reading = setTimeout(() => {
+            this.reading = null;
+            if (!this.stop.signal.aborted) this.wanted.forEach((block) => void this.load(block));
+        }, READ_PAUSE_MS);
+    }
+
     private draw(): void {
         this.version.value++;
     }
@@ -125,14 +139,19 @@ export class LogController {
         return Math.min(HEIGHT_MAX, this.model.totalLines() * LINE_HEIGHT);
     }
 
-    // Pixels of the scroll bar for one of a line; 1 unless the output is very long.
-    get scale(): number {
-        const whole = this.model.totalLines() * LINE_HEIGHT;
-        return whole > HEIGHT_MAX ? HEIGHT_MAX / whole : 1;
+    // How many lines a pixel of the scroll bar is; of a very long output more than a line has pixels.
+    // Its whole way is then that from the first line to the last that can be on top.
+    get linesPerPixel(): number {
+        if (this.model.totalLines() * LINE_HEIGHT <= HEIGHT_MAX) return 1 / LINE_HEIGHT;
+        return this.lastTop / (HEIGHT_MAX + LINE_HEIGHT - this.viewHeight);
+    }
+
+    get isScaled(): boolean {
+        return this.linesPerPixel !== 1 / LINE_HEIGHT;
     }
 
     get scrollTop(): number {
-        return this.model.lineAt(this.place) * LINE_HEIGHT * this.scale;
+        return this.model.lineAt(this.place) / this.linesPerPixel;
     }
 
     get lastTop(): number {
@@ -183,7 +202,7 @@ export class LogController {
         let index = Math.floor(line);
         const wanted = this.model.missing({ block, line: index }, this.rows + 1);
         if (this.model.has(block + 1) === false && block + 1 < this.model.blockCount) wanted.push(block + 1);
-        for (const missing of wanted) queueMicrotask(() => void this.load(missing));
+        this.want(wanted);
         while (lines.length <= this.rows && block < this.model.blockCount) {
             if (index >= this.model.linesIn(block)) {
                 block++;
