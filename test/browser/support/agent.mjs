@@ -41,6 +41,7 @@ async function endRuns(api) {
     await until("the runs to end", async () => (await running()).every((run) => !/^(long|big|huge)$/.test(run.job)), 20);
 }
 
+// `more`: options of `peal start`.
 export async function startAgent(more = []) {
     const data = mkdtempSync(join(tmpdir(), "peal-browser-"));
     const socket = join(data, "api.sock");
@@ -64,6 +65,11 @@ export async function startAgent(more = []) {
         // What the command prints.
         async peal(...words) {
             return (await promisify(execFile)(join(binaries, "peal"), [...words, "--data", data])).stdout;
+        },
+        // As if its machine had lost its power.
+        async kill() {
+            child.kill("SIGKILL");
+            await ended;
         },
         // Fails if it has leaked memory, or said anything that a sanitizer says.
         async stop() {

@@ -37,9 +37,9 @@ function listen(context, problems) {
     });
 }
 
-// `jobs`: other jobs than those of jobs.mjs.
+// `jobs`: other jobs than those of jobs.mjs; `agent`: options of its agent.
 export async function startWorld(options = {}) {
-    const agent = await startAgent();
+    const agent = await startAgent(options.agent);
     await putJobs(agent, options.jobs ?? jobs);
     const browser = await chromium.launch({
         executablePath: process.env.PEAL_CHROMIUM ?? "/usr/bin/chromium",

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { language } from "../i18n/language";
 import { t } from "../i18n/common";
-import type { Page } from "./types";
+import type { Absence, Page } from "./types";
 
 export const BASE = "/api/v1";
 
@@ -131,12 +131,14 @@ export async function collect<T>(
     cursor: string | null = null,
 ): Promise<Page<T>> {
     const items: T[] = [];
+    const absent = new Map<string, Absence>();
     let next = cursor;
     for (let calls = 0; calls < 20; calls++) {
         const page = await fetchPage(next);
         items.push(...page.items);
+        page.incomplete?.forEach((absence) => absent.set(absence.node, absence));
         next = page.next;
         if (!next || items.length >= wanted) break;
     }
-    return { items, next };
+    return { items, next, ...(absent.size ? { incomplete: [...absent.values()] } : {}) };
 }

@@ -92,9 +92,16 @@ export interface Job {
     [field: string]: unknown;
 }
 
+// A node whose own history could not be asked: what it alone has on record is not in the answer.
+export interface Absence {
+    node: string;
+    why: string;
+}
+
 export interface Page<T> {
     items: T[];
     next: string | null;
+    incomplete?: Absence[];
 }
 
 export interface Fire {

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/client";
+import type { Absence } from "../api/types";
 import { t } from "../i18n/common";
 import { Icon, type IconName } from "./icons";
 
@@ -63,12 +64,33 @@ export function Empty(props: { icon?: IconName; title: string; children?: Compon
     );
 }
 
+// What an answer lacks, and because of whom. A node's answer is the server's word: "is away".
+export function Incomplete({ nodes }: { nodes: Absence[] | null | undefined }) {
+    if (!nodes?.length) return null;
+    return (
+        <div class="note warn incomplete" role="status">
+            <Icon name="warning" />
+            <div>
+                <p>{t("incomplete")}</p>
+                <ul>
+                    {nodes.map((absence) => (
+                        <li key={absence.node}>
+                            <a href="#/nodes">{absence.node}</a> {absence.why}
+                        </li>
+                    ))}
+                </ul>
+            </div>
+        </div>
+    );
+}
+
 export function Failure({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
     return (
         <div class="failure" role="alert">
             <Icon name="warning" />
             <div>
                 <p>{problem.detail}</p>
+                <Incomplete nodes={problem.body["incomplete"] as Absence[] | undefined} />
                 {problem.requestId && <p class="faint mono">{t("error.request", { id: problem.requestId })}</p>}
             </div>
             {onRetry && (

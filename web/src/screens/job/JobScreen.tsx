@@ -11,7 +11,7 @@ import { language } from "../../i18n/language";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
 import { Moment, Relative } from "../../ui/moments";
-import { Button, CopyButton, Facts, Failure, Head, Menu, Panel } from "../../ui/parts";
+import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { jobState, Status } from "../../ui/status";
 import { act } from "../jobs/actions";
@@ -144,6 +144,7 @@ function Overview({ job, version }: { job: Job; version: string }) {
     return (
         <div class="job-grid">
             <div class="job-column">
+                <Incomplete nodes={runs.data?.incomplete} />
                 {runs.data && <Trend rows={rows} />}
                 <WhyPanel name={job.name} version={version} />
                 {rows.length > 0 && (
@@ -166,11 +167,14 @@ function JobRuns({ name, version }: { name: string; version: string }) {
         api.get<Page<Run | Entry>>("/runs", { job: name, ledger: true, cursor, limit }, signal),
     );
     return (
-        <Panel>
-            {list.problem && <Failure problem={list.problem} onRetry={list.reload} />}
-            {list.items && <RunsTable rows={list.items} withJob={false} />}
-            <ListEnd list={list} />
-        </Panel>
+        <>
+            <Incomplete nodes={list.incomplete} />
+            <Panel>
+                {list.problem && <Failure problem={list.problem} onRetry={list.reload} />}
+                {list.items && <RunsTable rows={list.items} withJob={false} />}
+                <ListEnd list={list} />
+            </Panel>
+        </>
     );
 }
 

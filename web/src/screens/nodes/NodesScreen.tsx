@@ -29,6 +29,7 @@ interface Node {
     heard_at: string | null;
     skew_ms: number | null;
     watch_lag_ms: number | null;
+    history: string; // "shared", "own", or why it can't be read
     running: number;
     max_running: number;
     capacity: number;
@@ -114,7 +115,11 @@ function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void
             <td class="node-name">
                 <strong>{node.node}</strong> {node.leader && <span class="label leader">{t("leader")}</span>}{" "}
                 {node.self && <span class="label">{t("self")}</span>}
+                <p class="faint small">{[node.version && `peal ${node.version}`, node.address].filter(Boolean).join(" · ")}</p>
                 {node.detail && <p class="faint small">{node.detail}</p>}
+                {node.state !== "gone" && !["shared", "own"].includes(node.history) && (
+                    <p class="small tone-warn">{t("history.away", { why: node.history })}</p>
+                )}
             </td>
             <td data-label={t("running")}>
                 <Load node={node} />
@@ -133,8 +138,6 @@ function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void
                     </span>
                 ))}
             </td>
-            <td data-label={t("version")}>{node.version}</td>
-            <td data-label={t("address")} class="mono">{node.address}</td>
             <td data-label={t("since")}>
                 <Moment at={node.started_at} />
             </td>
@@ -275,8 +278,6 @@ export default function NodesScreen() {
                                     <th>{t("skew")}</th>
                                     <th>{t("lag")}</th>
                                     <th>{t("labels")}</th>
-                                    <th>{t("version")}</th>
-                                    <th>{t("address")}</th>
                                     <th>{t("since")}</th>
                                     <th />
                                 </tr>

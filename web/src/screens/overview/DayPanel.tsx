@@ -1,8 +1,8 @@
 // Throughput and lateness of the last day.
 import { api } from "../../api/client";
-import type { Stat } from "../../api/types";
+import type { Page, Stat } from "../../api/types";
 import { zone } from "../../app/preferences";
-import { Panel } from "../../ui/parts";
+import { Incomplete, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import { partsOf } from "../../ui/time";
@@ -60,7 +60,7 @@ function LateBars({ hours }: { hours: Hour[] }) {
 }
 
 export function DayPanel({ version }: { version: string }) {
-    const stats = useResource(`stats ${version}`, (signal) => api.optional<{ items: Stat[] }>("/stats", { span: "hour" }, signal));
+    const stats = useResource(`stats ${version}`, (signal) => api.optional<Page<Stat>>("/stats", { span: "hour" }, signal));
     if (!stats.data) return null;
     const hours = hoursOf(stats.data.items, Date.now());
     const { ok, bad, missed, percent, lateMs } = sumOf(hours);
@@ -73,6 +73,7 @@ export function DayPanel({ version }: { version: string }) {
     ];
     return (
         <Panel title={t("day")} beside={<span class="zone">{partsOf(Date.now(), zone.value).zone}</span>}>
+            <Incomplete nodes={stats.data.incomplete} />
             <dl class="day-figures">
                 {figures.map(([name, value, more]) => (
                     <div key={name}>

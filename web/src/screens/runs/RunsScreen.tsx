@@ -5,7 +5,7 @@ import { endStates, isEntry, openStates, type Entry, type Page, type Run } from 
 import { href, location, replace, setQuery } from "../../app/router";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
-import { Button, Empty, Failure, Head, Panel, SearchField, useDelayed } from "../../ui/parts";
+import { Button, Empty, Failure, Head, Incomplete, Panel, SearchField, useDelayed } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { RunsTable } from "./RunsTable";
 import { stateWord } from "../../ui/status";
@@ -129,6 +129,7 @@ export default function RunsScreen() {
             <Head title={t("title")} />
             <FilterBar filters={filters} />
             {list.problem && <Failure problem={list.problem} onRetry={list.reload} />}
+            <Incomplete nodes={list.incomplete} />
             <Panel>
                 {list.items && list.items.length > 0 && <RunsTable rows={list.items} />}
                 {list.items?.length === 0 && !list.loading && (

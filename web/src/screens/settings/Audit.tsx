@@ -6,7 +6,7 @@ import { hrefs, location, setQuery } from "../../app/router";
 import { Diff } from "../../ui/diff";
 import { ListEnd, useList } from "../../ui/list";
 import { Moment } from "../../ui/moments";
-import { Button, Empty, Failure, Panel, SearchField, useDelayed } from "../../ui/parts";
+import { Button, Empty, Failure, Incomplete, Panel, SearchField, useDelayed } from "../../ui/parts";
 import { t } from "./words";
 
 interface Change {
@@ -87,6 +87,7 @@ export function Audit() {
                     onChange={(event) => setQuery({ job: event.currentTarget.value || null })}
                 />
             </div>
+            <Incomplete nodes={list.incomplete} />
             <Panel>
                 {list.problem && <Failure problem={list.problem} onRetry={list.reload} />}
                 {list.items && !list.items.length && <Empty icon="search" title={t("audit.none")} />}

@@ -6,7 +6,7 @@ import { href, hrefs, location, setQuery } from "../../app/router";
 import { may } from "../../app/session";
 import { Icon } from "../../ui/icons";
 import { Duration, Moment, ZoneNote } from "../../ui/moments";
-import { Button, Empty, Failure, Head, Panel } from "../../ui/parts";
+import { Button, Empty, Failure, Head, Incomplete, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { Status } from "../../ui/status";
 import { herdsOf, rowsOf, spanOf, spans, type Herd, type Mark, type Row, type Span, type TimelineData } from "./axis";
@@ -212,6 +212,7 @@ export default function TimelineScreen() {
                 onNow={() => setQuery({ at: null })}
             />
             {resource.problem && <Failure problem={resource.problem} onRetry={resource.reload} />}
+            <Incomplete nodes={data?.incomplete} />
             {data && (
                 <div class="timeline">
                     <Panel

@@ -1,5 +1,5 @@
 // What stands where on the axis of time. Pure.
-import { isEntry, isOpen, type Entry, type Run } from "../../api/types";
+import { isEntry, isOpen, type Absence, type Entry, type Run } from "../../api/types";
 import { partsOf } from "../../ui/time";
 
 export interface Tick {
@@ -15,6 +15,7 @@ export interface TimelineData {
     ticks: Tick[];
     herds?: { at: string; jobs: number }[];
     more: boolean;
+    incomplete?: Absence[];
 }
 
 const MINUTE = 60_000;
