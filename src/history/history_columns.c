@@ -166,12 +166,83 @@ void row_set_job_name(struct history_row *row, const void *name, size_t length)
                name, length);
 }
 
-bool row_is_stray(const struct history_row *row)
+/* ---- strays ---- */
+
+/* How far one of a class can be, at most. */
+static int64_t stray_reach_ms(int class)
+{
+    int64_t reach_ms = STRAY_MS;
+    if (class >= STRAY_FARTHEST)
+        return INT64_MAX / 4;
+    for (int i = 0; i < class; i++)
+        reach_ms *= 8;
+    return reach_ms;
+}
+
+static int class_of_distance(int64_t distance_ms)
+{
+    int class = 0;
+    while (class < STRAY_FARTHEST && distance_ms > stray_reach_ms(class))
+        class ++;
+    return class;
+}
+
+int stray_class(int64_t made_ms, int64_t from_ms, int64_t to_ms)
+{
+    int late = class_of_distance(made_ms - from_ms), early = class_of_distance(to_ms - made_ms);
+    if (late && early)
+        return STRAY_BOTH;
+    return late ? late : -early;
+}
+
+int row_stray(const struct history_row *row)
 {
     int64_t made_ms = history_id_made_ms(history_row_id(row));
-    int64_t from_ms = row->is_entry ? row->entry.from_ms : row->run.tick_ms;
-    int64_t to_ms = row->is_entry ? row->entry.to_ms : row->run.tick_ms;
-    return from_ms < made_ms - STRAY_MS || to_ms > made_ms + STRAY_MS;
+    if (row->is_entry)
+        return stray_class(made_ms, row->entry.from_ms, row->entry.to_ms);
+    return stray_class(made_ms, row->run.tick_ms, row->run.tick_ms);
+}
+
+struct id_span query_ids(const struct history_query *query)
+{
+    struct id_span span = {.from = {{0}}};
+    memset(span.below.bytes, 255, sizeof(span.below.bytes));
+    if (query->since_ms)
+        span.from = history_id_at(query->since_ms - STRAY_MS);
+    if (query->until_ms)
+        span.below = history_id_at(query->until_ms + STRAY_MS + 1);
+    return span;
+}
+
+bool stray_ids(const struct history_query *query, int stray, struct id_span *ret)
+{
+    struct id_span inside = query_ids(query), span = {.from = {{0}}};
+    int64_t reach_ms = stray_reach_ms(stray > 0 ? stray : -stray);
+    memset(span.below.bytes, 255, sizeof(span.below.bytes));
+    if (stray > 0 && query->until_ms) {
+        span.from = inside.below;
+        span.below = history_id_at(query->until_ms + reach_ms + 1);
+    } else if (stray < 0 && query->since_ms) {
+        span.below = inside.from;
+        span.from = history_id_at(query->since_ms - reach_ms);
+    } else {
+        return false;
+    }
+    *ret = span;
+    return id_compare(&span.from, &span.below) < 0;
+}
+
+/* ---- durations ---- */
+
+int lasting_class(int64_t duration_ms)
+{
+    int class = -1;
+    int64_t bound_ms = LASTING_FIRST_MS;
+    while (class < LASTING_CLASSES - 1 && duration_ms >= bound_ms) {
+        bound_ms *= LASTING_FACTOR;
+        class ++;
+    }
+    return class;
 }
 
 unsigned table_states(enum record_table table, const struct history_query *query)

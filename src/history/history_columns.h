@@ -50,12 +50,28 @@ const char *history_row_job_name(const struct history_row *row);
 void row_set_ids(struct history_row *row, const struct id *id, const struct id *job_uid);
 void row_set_job_name(struct history_row *row, const void *name, size_t length);
 
-/* Is its tick (or its span of ticks) further than this from when its id was made? Few are: retries,
- * backfills and what an outage delayed. All others are found by time through their ids alone; the
- * distance is what such a search looks at in vain. It is stored: it can't be changed without a
+/* An id says when its run was made, which is within seconds of its tick, so that a span of ticks is
+ * a span of ids, a little wider. But for strays: retries, backfills and what an outage delayed.
+ * Such a one has a class, by how far its ticks are from when it was made: beyond STRAY_MS in class
+ * 1, beyond eight times as much in class 2, and so on. Those that were made before their ticks have
+ * the same with a minus; those that have ticks on both sides are in STRAY_BOTH. Of a class is known
+ * how far beyond a span of ticks their ids can be. It is stored: it can't be changed without a
  * migration. */
-enum { STRAY_MS = 10 * 1000 };
-bool row_is_stray(const struct history_row *row);
+enum { STRAY_MS = 10 * 1000, STRAY_FARTHEST = 8, STRAY_BOTH = 9 };
+int row_stray(const struct history_row *row); /* 0: it is none */
+int stray_class(int64_t made_ms, int64_t from_ms, int64_t to_ms);
+
+/* The ids next to the span of ticks that a query asks for; all of them if it asks for none. */
+struct id_span query_ids(const struct history_query *query);
+
+/* The ids beyond those where strays of a class can be that the query asks for; STRAY_BOTH has some
+ * on both sides, those on the lower one as -STRAY_BOTH. False: nowhere. */
+bool stray_ids(const struct history_query *query, int stray, struct id_span *ret);
+
+/* How long a run lasted, as one of few classes: it is in the last whose bound it reaches. What is
+ * shorter than the first, or has no duration, has none. Stored, too. */
+enum { LASTING_CLASSES = 10, LASTING_FIRST_MS = 1000, LASTING_FACTOR = 4 };
+int lasting_class(int64_t duration_ms); /* -1: none */
 
 /* The states that can be in a table and are asked for, as 1 << enum run_state. */
 unsigned table_states(enum record_table table, const struct history_query *query);

@@ -54,6 +54,11 @@ void page_merge(struct page_part *parts, size_t count, struct history_read *read
 bool history_log_part(const struct history_log *log, int64_t start, size_t length, size_t *ret_skip,
                       size_t *ret_length);
 
+/* From inclusive, below exclusive. */
+struct id_span {
+    struct id from, below;
+};
+
 /* Wall time when an id was made. */
 int64_t history_id_made_ms(const struct id *id);
 
@@ -65,10 +70,7 @@ struct id history_id_at(int64_t made_ms);
 /* True of every change that the query asks for, its page (before, limit) aside. */
 bool history_change_matches(const struct change_query *query, const struct change_record *change);
 
-/* The ids that it asks for: from inclusive, below exclusive. */
-struct id_span {
-    struct id from, below;
-};
+/* The ids that it asks for. */
 struct id_span history_change_span(const struct change_query *query);
 
 /* A page while it is filled. */

@@ -176,7 +176,7 @@ static void add_span(bson_t *to, const struct history_row *row)
         BSON_APPEND_INT64(to, "from_ms", row->run.tick_ms);
         BSON_APPEND_INT64(to, "to_ms", row->run.tick_ms);
     }
-    if (row_is_stray(row))
+    if (row_stray(row))
         BSON_APPEND_INT64(to, "stray_ms", row->is_entry ? row->entry.to_ms : row->run.tick_ms);
 }
 

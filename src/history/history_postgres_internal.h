@@ -73,12 +73,16 @@ enum statement {
     SQL_ENDED_ALL,   /* ids that ended before a time */
     SQL_BYTES,       /* ids of jobs, newest first, with how much output each has */
     SQL_BYTES_ALL,   /* the same of all jobs */
-    SQL_PAGE,        /* six ways to find the rows of a page */
+    SQL_PAGE,        /* for each page_scope: rows of a page */
     SQL_PAGE_LAST = SQL_PAGE + 5,
-    PER_TABLE, /* the ones above are there for each table */
+    SQL_HORIZON, /* for each, too: how far down so many rows reach */
+    SQL_HORIZON_LAST = SQL_HORIZON + 5,
+    SQL_STRAYS, /* rows of a page that are beyond its span of ids */
+    PER_TABLE,  /* the ones above are there for each table */
     SQL_ADD_JOBS = PER_TABLE,
     SQL_KEYS_BY_UID,
     SQL_KEYS_BY_NAME,
+    SQL_KEYS_BY_TEXT,
     SQL_NEXT_JOB_UID,
     SQL_DROP_JOBS,
     SQL_DROP_JOB,
@@ -169,10 +173,8 @@ enum status explain_away(const struct place *place, const char *message, struct 
 
 void statement_text(enum record_table table, enum statement which, struct strbuf *text);
 
-/* SQL_PAGE + ... : over all rows, those of states, or those of jobs and states; with a span of time
- * or without. */
-enum page_scope { PAGE_ALL, PAGE_STATES, PAGE_JOBS };
-enum statement page_statement(enum page_scope scope, bool timed);
+/* The columns of table_columns, each with a comma before it. */
+void statement_add_columns(enum record_table table, struct strbuf *text);
 
 enum change_scope { CHANGES_ALL, CHANGES_JOB, CHANGES_JOB_NAME, CHANGES_ACTOR };
 
@@ -183,9 +185,27 @@ void postgres_load_columns(const PGresult *result, int row, int place, enum reco
 /* The value of a record for one row of an array. */
 void params_add_column(struct params *params, const struct column *column, const void *record);
 
-/* A result of SQL_SELECT, SQL_SELECT_OLD or SQL_PAGE: its columns from `first` on. */
+/* A result of SQL_SELECT, SQL_SELECT_OLD, SQL_PAGE or SQL_STRAYS: its columns from `first` on. */
 void postgres_load_row(const PGresult *result, int row, int first, enum record_table table,
                        struct history_row *ret);
+
+/* ---- pages: history_postgres_page_sql.c, history_postgres_pages.c ---- */
+
+/* Along what the rows are walked: SQL_PAGE + ... and SQL_HORIZON + ... */
+enum page_scope { PAGE_ALL, PAGE_STATES, PAGE_LASTING, PAGE_TEXT, PAGE_NODE, PAGE_JOBS };
+
+void page_text(enum record_table table, enum page_scope scope, struct strbuf *text);
+void horizon_text(enum record_table table, enum page_scope scope, struct strbuf *text);
+void strays_text(enum record_table table, struct strbuf *text);
+
+MUST_CHECK enum status postgres_read_page(struct link *link, struct history_read *read);
+
+/* The class of a run's duration (lasting_class) and one, of those that have one; in the words of
+ * the index. */
+#define POSTGRES_LASTS "started_ms <> 0 AND finished_ms <> 0 AND finished_ms - started_ms >= 1000"
+#define POSTGRES_LASTING                                                                           \
+    "width_bucket(finished_ms - started_ms, '{1000, 4000, 16000, 64000, 256000, 1024000,"          \
+    " 4096000, 16384000, 65536000, 262144000}'::bigint[])"
 
 /* ---- the schema: history_postgres_schema.c ---- */
 
@@ -227,7 +247,7 @@ MUST_CHECK enum status postgres_delete_changes(struct link *link, int64_t before
 void postgres_add_lower(const char *text, struct strbuf *to);
 
 enum {
-    VISITS_MAX = 100 * 1000, /* rows that one search looks at */
+    VISITS_MAX = 100 * 1000, /* changes that one search looks at */
     VISITS_FIRST = 1000,     /* in its first step; each next one looks at ten times as many */
 };
 

@@ -234,8 +234,8 @@ void link_roll_back(struct link *link)
 
 /* ---- opening ---- */
 
-/* The settings make plans that walk along indexes, whether or not the tables were analysed lately.
- * What "off" would acknowledge may not be on disk yet. */
+/* The settings make plans that walk along indexes, and along the one that has the fewest rows to
+ * look at, wherever on the disk those are. What "off" would acknowledge may not be on disk yet. */
 static void session_text(const struct link *link, struct strbuf *text)
 {
     strbuf_addf(text, "SET search_path = %s; SET statement_timeout = %d; SET lock_timeout = %d;",
@@ -243,6 +243,7 @@ static void session_text(const struct link *link, struct strbuf *text)
     strbuf_adds(text, "SET idle_in_transaction_session_timeout = 60000;"
                       "SET enable_seqscan = off; SET enable_bitmapscan = off;"
                       "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;"
+                      "SET seq_page_cost = 0; SET random_page_cost = 0;"
                       "SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;"
                       "SET plan_cache_mode = force_generic_plan;"
                       "SELECT set_config('synchronous_commit', 'local', false)"

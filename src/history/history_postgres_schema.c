@@ -13,6 +13,36 @@ enum { SERVER_VERSION = 120000 };
 #define LOCK(what)                                                                                 \
     "SELECT pg_advisory_xact_lock(1885692268, hashtext('%s' || '" what "'))" /* "peal" */
 
+/* An id's first six bytes say when it was made. */
+#define MADE_MS "('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint"
+#define STRAY_CLASS(distance_ms)                                                                   \
+    "width_bucket(" distance_ms ", '{10001, 80001, 640001, 5120001, 40960001, 327680001,"          \
+    " 2621440001, 20971520001}'::bigint[])"
+
+/* What was a boolean becomes a class: see stray_class in history_columns.c. */
+#define CLASS_STRAYS(table, from_ms, to_ms)                                                        \
+    "ALTER TABLE " table " RENAME COLUMN stray TO was_stray;"                                      \
+    "ALTER TABLE " table " ADD COLUMN stray smallint NOT NULL DEFAULT 0;"                          \
+    "UPDATE " table " SET stray = CASE WHEN " STRAY_CLASS(                                         \
+        MADE_MS                                                                                    \
+        " - " from_ms) " = 0 THEN"                                                                 \
+                       " -" STRAY_CLASS(to_ms " - " MADE_MS) " WHEN " STRAY_CLASS(                 \
+                           to_ms                                                                   \
+                           " - " MADE_MS) " = 0 THEN " STRAY_CLASS(MADE_MS                         \
+                                                                   " - " from_ms) " ELSE 9 END "   \
+                                                                                  "WHERE "         \
+                                                                                  "was_stray;"     \
+                                                                                  "ALTER "         \
+                                                                                  "TABLE " table   \
+                                                                                  " DROP COLUMN "  \
+                                                                                  "was_stray;"     \
+                                                                                  "CREATE "        \
+                                                                                  "INDEX " table   \
+                                                                                  "_far ON " table \
+                                                                                  " (stray, id) "  \
+                                                                                  "WHERE stray "   \
+                                                                                  "<> 0;"
+
 /* migrations[v] leads from version v to v + 1. Never edit one that was released: append. */
 static const char *const migrations[] = {
     /* A job under one name; runs and entries refer to it by the short key. */
@@ -72,6 +102,17 @@ static const char *const migrations[] = {
     "CREATE INDEX changes_job_name ON changes (job_name, id);"
     "CREATE INDEX changes_actor ON changes (actor, id);"
     "ALTER TABLE runs ADD COLUMN traceparent text COLLATE \"C\" NOT NULL DEFAULT '';",
+
+    /* An index for each filter that there is; strays have classes. */
+    CLASS_STRAYS("runs", "tick_ms", "tick_ms") CLASS_STRAYS(
+        "entries", "from_ms",
+        "to_ms") "CREATE INDEX runs_node ON runs (node, state, id);"
+                 "CREATE INDEX runs_lasting ON runs ((" POSTGRES_LASTING
+                 "), id) WHERE " POSTGRES_LASTS ";"
+                 "CREATE INDEX runs_reason ON runs (reason, id) WHERE reason <> 0;"
+                 "CREATE INDEX entries_reason ON entries (reason, id) WHERE reason <> 0;"
+                 "CREATE INDEX runs_detail ON runs (id) WHERE detail <> '';"
+                 "CREATE INDEX entries_detail ON entries (id) WHERE detail <> '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };

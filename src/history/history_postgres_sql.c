@@ -6,11 +6,8 @@
 /* Of what the history holds: RUN_OK to RUN_MISSED. */
 #define ALL_STATES "unnest('{5, 6, 7, 8, 9, 10, 11}'::smallint[]) AS s"
 
-/* Ids below $2 of job k and state s. Said in this way, only the index by job, state and id fits:
- * another one with a filter might have to look at everything. */
-#define OF_JOB_AND_STATE                                                                           \
-    "(job, state, id) < (k, s, $2) AND"                                                            \
-    " (job, state, id) >= (k, s, '00000000-0000-0000-0000-000000000000')"
+/* Ids below $2 of job k and state s, for which there is an index. */
+#define OF_JOB_AND_STATE "job = k AND state = s AND id < $2"
 
 /* Of runs w: how much output each has. */
 #define WITH_KEPT_BYTES                                                                            \
@@ -21,30 +18,30 @@
  * are assigned from them, `$` the arrays; each column with a comma before it. */
 static const char *const sql[STATEMENTS] = {
     [SQL_INSERT] = "INSERT INTO @ (id, job, ended_ms, stray#)"
-                   " SELECT u.id, jobs.key, u.ended_ms, u.stray <> 0%"
+                   " SELECT u.id, jobs.key, u.ended_ms, u.stray%"
                    " FROM unnest($) JOIN jobs ON jobs.uid = u.uid AND jobs.name = u.name"
                    " ORDER BY u.id ON CONFLICT DO NOTHING RETURNING id",
-    [SQL_UPDATE] = "UPDATE @ SET job = jobs.key, ended_ms = u.ended_ms, stray = u.stray <> 0~"
+    [SQL_UPDATE] = "UPDATE @ SET job = jobs.key, ended_ms = u.ended_ms, stray = u.stray~"
                    " FROM unnest($) JOIN jobs ON jobs.uid = u.uid AND jobs.name = u.name"
                    " WHERE @.id = u.id",
     [SQL_SELECT] = "SELECT id, uid, name# FROM @ JOIN jobs ON jobs.key = @.job WHERE id = $1",
     [SQL_SELECT_OLD] = "SELECT id, uid, name# FROM @ JOIN jobs ON jobs.key = @.job"
                        " WHERE id = ANY ($1) ORDER BY id FOR UPDATE OF @",
     [SQL_DELETE] = "DELETE FROM @ WHERE id = ANY ($1)",
-    [SQL_OLDEST_KEPT] = "SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
-                        " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE
-                        "  ORDER BY job DESC, state DESC, id DESC LIMIT $3) w"
-                        " ORDER BY w.id DESC OFFSET $3 - 1 LIMIT 1",
+    [SQL_OLDEST_KEPT] =
+        "SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
+        " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE "  ORDER BY id DESC LIMIT $3) w"
+        " ORDER BY w.id DESC OFFSET $3 - 1 LIMIT 1",
     [SQL_OLDER] = "SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
                   " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE " LIMIT $3) w LIMIT $3",
     [SQL_ENDED] = "SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
                   " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE " AND ended_ms < $4"
                   "  LIMIT $3) w LIMIT $3",
     [SQL_ENDED_ALL] = "SELECT id FROM @ WHERE id < $1 AND ended_ms < $3 ORDER BY id LIMIT $2",
-    [SQL_BYTES] = "SELECT w.id, o.kept FROM (SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
-                  " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE
-                  "  ORDER BY job DESC, state DESC, id DESC LIMIT $3) w"
-                  " ORDER BY w.id DESC LIMIT $3) w" WITH_KEPT_BYTES,
+    [SQL_BYTES] =
+        "SELECT w.id, o.kept FROM (SELECT w.id FROM unnest($1) AS k, " ALL_STATES ","
+        " LATERAL (SELECT id FROM @ WHERE " OF_JOB_AND_STATE "  ORDER BY id DESC LIMIT $3) w"
+        " ORDER BY w.id DESC LIMIT $3) w" WITH_KEPT_BYTES,
     [SQL_BYTES_ALL] = "SELECT w.id, o.kept FROM (SELECT id FROM @ WHERE id < $1"
                       " ORDER BY id DESC LIMIT $2) w" WITH_KEPT_BYTES,
     [SQL_ADD_JOBS] = "INSERT INTO jobs (uid, name) SELECT DISTINCT u.uid, u.name"
@@ -53,6 +50,7 @@ static const char *const sql[STATEMENTS] = {
                      " ORDER BY u.uid, u.name ON CONFLICT DO NOTHING",
     [SQL_KEYS_BY_UID] = "SELECT key FROM jobs WHERE uid = $1 AND ($2 IS NULL OR name = $2)",
     [SQL_KEYS_BY_NAME] = "SELECT key FROM jobs WHERE name = $1",
+    [SQL_KEYS_BY_TEXT] = "SELECT key FROM jobs WHERE strpos(lower(name), $1) > 0 LIMIT $2",
     [SQL_NEXT_JOB_UID] = "SELECT uid FROM jobs WHERE uid > $1 ORDER BY uid LIMIT 1",
     [SQL_DROP_JOBS] = "WITH looked_at AS MATERIALIZED"
                       " (SELECT key, uid FROM jobs WHERE uid > $1 ORDER BY uid LIMIT $2),"
@@ -154,70 +152,10 @@ static void expand(enum record_table table, const char *pattern, struct strbuf *
     }
 }
 
-/* ---- pages ---- */
+/* ---- changes ---- */
 
-/* A walk from the newest id down, of at most $3 rows, and the rows of it that match, $4 at most.
- * An index gives ids in order only for one state, or one state of one job, so that each of those is
- * walked along by itself. Time: an id says when its run was made, which is within seconds of its
- * tick unless the run is a stray; so a span of ticks is a span of ids ($1, $2), plus the strays in
- * it, which have an index by tick.
- *
- * $1: ids below, $2: ids from, $3: rows to look at, $4: rows of the page, $5: jobs, $6: states,
- * $7, $8: ticks from and below, $9: strays below, $10: text, $11: reasons that have the text in
- * their names, $12: node, $13: duration. */
-static const struct {
-    const char *from, *bounds, *order, *strays;
-} scopes[] = {
-    [PAGE_ALL] = {"", "id < $1 AND id >= $2", "id DESC", ""},
-    [PAGE_STATES] = {"unnest($6::smallint[]) AS s, ",
-                     "(state, id) < (s, $1) AND (state, id) >= (s, $2)", "state DESC, id DESC",
-                     " AND state = ANY ($6)"},
-    [PAGE_JOBS] = {"unnest($5) AS k, unnest($6::smallint[]) AS s, ",
-                   "(job, state, id) < (k, s, $1) AND (job, state, id) >= (k, s, $2)",
-                   "job DESC, state DESC, id DESC", " AND job = ANY ($5) AND state = ANY ($6)"},
-};
-
-static void add_walk(enum record_table table, enum page_scope scope, bool timed,
-                     struct strbuf *text)
-{
-    const char *name = table_columns[table].name;
-    const char *in_span =
-        table == TABLE_RUNS ? "tick_ms >= $7 AND tick_ms < $8" : "to_ms >= $7 AND from_ms < $8";
-    strbuf_addf(text, "SELECT * FROM (SELECT w.* FROM %sLATERAL (SELECT * FROM %s WHERE %s",
-                scopes[scope].from, name, scopes[scope].bounds);
-    if (timed)
-        strbuf_addf(text, " AND NOT stray AND %s", in_span);
-    strbuf_addf(text, " ORDER BY %s LIMIT $3) w", scopes[scope].order);
-    if (timed)
-        strbuf_addf(text, " UNION ALL SELECT * FROM %s WHERE stray AND %s AND id < $9%s", name,
-                    in_span, scopes[scope].strays);
-    strbuf_adds(text, ") u ORDER BY id DESC LIMIT $3");
-}
-
-static void page_text(enum record_table table, enum page_scope scope, bool timed,
-                      struct strbuf *text)
-{
-    strbuf_adds(text, "WITH walk AS MATERIALIZED (");
-    add_walk(table, scope, timed, text);
-    strbuf_adds(text, "), page AS (SELECT * FROM walk WHERE");
-    if (table == TABLE_RUNS)
-        strbuf_adds(text, " ($12 IS NULL OR node = $12) AND ($13 IS NULL OR (started_ms <> 0"
-                          " AND finished_ms <> 0 AND finished_ms - started_ms >= $13)) AND");
-    else
-        strbuf_adds(text, " $12 IS NULL AND $13 IS NULL AND");
-    strbuf_adds(text, " ($10 IS NULL OR strpos(lower(detail), $10) > 0 OR reason = ANY ($11)"
-                      "  OR job IN (SELECT key FROM jobs WHERE strpos(lower(name), $10) > 0))"
-                      " ORDER BY id DESC LIMIT $4)"
-                      "SELECT looked_at, last, id, uid, name");
-    add_columns(&table_columns[table], '#', text);
-    /* Parameters that this one does not need must have a type, too. */
-    strbuf_adds(text, " FROM (SELECT count(*) AS looked_at, (SELECT id FROM walk ORDER BY id"
-                      " LIMIT 1) AS last FROM walk) w LEFT JOIN page ON $5 IS NOT NULL AND"
-                      " $6 IS NOT NULL AND $7 <= $8 AND $9 IS NOT NULL"
-                      " LEFT JOIN jobs ON key = job ORDER BY id DESC");
-}
-
-/* The same of changes, without their definitions. $1: ids below, $2: ids from, $3: rows to look at,
+/* A walk from the newest id down, of at most $3 rows, and the rows of it that match, without their
+ * definitions. $1: ids below, $2: ids from, $3: rows to look at,
  * $4: rows of the page, $5: what the walk is along, then the filters: $6: job, $7: its name,
  * $8: actor, $9: actions, $10: revision, $11: text, $12: actions that have the text in their names.
  */
@@ -251,15 +189,19 @@ static void changes_text(enum change_scope scope, struct strbuf *text)
                       " LIMIT 1) AS last FROM walk) w LEFT JOIN page ON true ORDER BY id DESC");
 }
 
-enum statement page_statement(enum page_scope scope, bool timed)
+void statement_add_columns(enum record_table table, struct strbuf *text)
 {
-    return (enum statement)(SQL_PAGE + 2 * (int)scope + timed);
+    add_columns(&table_columns[table], '#', text);
 }
 
 void statement_text(enum record_table table, enum statement which, struct strbuf *text)
 {
     if (which >= SQL_PAGE && which <= SQL_PAGE_LAST)
-        page_text(table, (enum page_scope)((which - SQL_PAGE) / 2), (which - SQL_PAGE) % 2, text);
+        page_text(table, (enum page_scope)(which - SQL_PAGE), text);
+    else if (which >= SQL_HORIZON && which <= SQL_HORIZON_LAST)
+        horizon_text(table, (enum page_scope)(which - SQL_HORIZON), text);
+    else if (which == SQL_STRAYS)
+        strays_text(table, text);
     else if (which >= SQL_FIND_CHANGES && which <= SQL_FIND_CHANGES_LAST)
         changes_text((enum change_scope)(which - SQL_FIND_CHANGES), text);
     else

@@ -109,7 +109,7 @@ static void add_head(struct writing *writing, struct params *params, const struc
         params_add_int(params, history_row_ended_ms(row));
         break;
     default:
-        params_add_int(params, row_is_stray(row));
+        params_add_int(params, row_stray(row));
     }
 }
 

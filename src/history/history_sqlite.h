@@ -27,6 +27,7 @@ enum statement {
     SQL_DROP_JOB,
     SQL_KEYS_BY_UID,
     SQL_KEYS_BY_NAME,
+    SQL_KEYS_BY_TEXT,
     SQL_ADD_OUTPUT,
     SQL_DELETE_OUTPUT,
     SQL_KEPT_BYTES,
@@ -45,9 +46,30 @@ enum statement {
 };
 
 /* Ways to walk a table from the newest id down; history_sqlite_walk.c has their SQL. */
-enum walk_shape { WALK_ALL, WALK_STATE, WALK_JOB_STATE, WALK_STRAY, WALK_SHAPES };
+enum walk_shape {
+    WALK_ALL,
+    WALK_STATE,
+    WALK_JOB_STATE,
+    WALK_NODE_STATE,
+    WALK_LASTING,
+    WALK_REASON,
+    WALK_DETAIL,
+    WALK_STRAY,
+    WALK_SHAPES
+};
 
-enum { WALK_IDLE_MAX = 16 };
+/* The class of a run's duration (lasting_class), of those that have one; in the words of the index.
+ */
+#define SQLITE_DURATION "(finished_ms - started_ms)"
+#define SQLITE_LASTS    "started_ms <> 0 AND finished_ms <> 0 AND " SQLITE_DURATION " >= 1000"
+#define SQLITE_LASTING                                                                             \
+    "((" SQLITE_DURATION " >= 4000) + (" SQLITE_DURATION " >= 16000) +"                            \
+    " (" SQLITE_DURATION " >= 64000) + (" SQLITE_DURATION " >= 256000) +"                          \
+    " (" SQLITE_DURATION " >= 1024000) + (" SQLITE_DURATION " >= 4096000) +"                       \
+    " (" SQLITE_DURATION " >= 16384000) + (" SQLITE_DURATION " >= 65536000) +"                     \
+    " (" SQLITE_DURATION " >= 262144000))"
+
+enum { WALK_IDLE_MAX = 64 };
 
 struct walk_pool {
     sqlite3_stmt *idle[WALK_IDLE_MAX];
@@ -112,9 +134,31 @@ void database_explain(const char *path, enum status st, const char *error, struc
 /* Ids from the newest down, merged from walks along indexes. */
 struct walk {
     struct database *database;
+    const struct history_query *query; /* the caller's until the walk is closed */
     struct walk_stream *streams;
     size_t count, capacity;
+    struct id last;
 };
+
+/* One of those: ids of a span for one value of what its shape is by. */
+struct walk_part {
+    enum record_table table;
+    enum walk_shape shape;
+    struct id_span span;
+    int value;   /* a state, a class or a reason */
+    int64_t job; /* of WALK_JOB_STATE */
+};
+
+/* Adds it, as far as it is below the query's cursor. */
+MUST_CHECK enum status walk_add(struct walk *walk, const struct walk_part *part);
+
+/* E_NOT_FOUND: the end. */
+MUST_CHECK enum status walk_next(struct walk *walk, enum record_table *ret_table,
+                                 struct id *ret_id);
+
+void walk_close(struct walk *walk);
+
+/* ---- which walk: history_sqlite_ways.c ---- */
 
 /* Everything that the query can match is walked over, but not all of that matches. */
 MUST_CHECK enum status walk_open(struct walk *walk, struct database *database,
@@ -123,12 +167,6 @@ MUST_CHECK enum status walk_open(struct walk *walk, struct database *database,
 /* The same over one table. */
 MUST_CHECK enum status walk_open_table(struct walk *walk, struct database *database,
                                        const struct history_query *query, enum record_table table);
-
-/* E_NOT_FOUND: the end. */
-MUST_CHECK enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id *ret_id,
-                                 bool *ret_stray_walk);
-
-void walk_close(struct walk *walk);
 
 /* ---- what the requests do ---- */
 
@@ -142,7 +180,8 @@ MUST_CHECK enum status read_request(struct database *database, struct history_re
 
 /* ---- statistics: history_sqlite_stats.c ---- */
 
-/* For the migration that fills them from the runs that are there: bucket_of(ms), hour_of(id). */
+/* For the migration that fills them from the runs that are there: bucket_of(ms), hour_of(id); and
+ * for the one that classes strays: stray_of(id, from_ms, to_ms). */
 MUST_CHECK enum status stats_add_functions(struct database *database);
 
 /* Within the append's transaction. */

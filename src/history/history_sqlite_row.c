@@ -39,6 +39,8 @@ static const char *const sql[] = {
                      " AND NOT EXISTS (SELECT 1 FROM entries WHERE job = key)",
     [SQL_KEYS_BY_UID] = "SELECT key, uid, name FROM jobs WHERE uid = ?1",
     [SQL_KEYS_BY_NAME] = "SELECT key, uid, name FROM jobs WHERE name = ?1",
+    [SQL_KEYS_BY_TEXT] = "SELECT key, uid, name FROM jobs"
+                         " WHERE instr(lower(name), lower(?1)) > 0 LIMIT ?2",
     [SQL_ADD_OUTPUT] = "INSERT INTO output (run_id, start, seq, stream, at_ms, gap_bytes, bytes)"
                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [SQL_DELETE_OUTPUT] = "DELETE FROM output WHERE run_id = ?1",
@@ -223,7 +225,7 @@ void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job)
     bind_id(stmt, 1, history_row_id(row));
     sqlite3_bind_int64(stmt, 2, job);
     sqlite3_bind_int64(stmt, 3, history_row_ended_ms(row));
-    sqlite3_bind_int(stmt, 4, row_is_stray(row));
+    sqlite3_bind_int(stmt, 4, row_stray(row));
     bind_columns(stmt, FIRST_COLUMN, row->is_entry ? TABLE_ENTRIES : TABLE_RUNS, record);
 }
 

@@ -18,6 +18,16 @@ static void hour_of(sqlite3_context *context, int count, sqlite3_value **values)
         sqlite3_result_int64(context, history_id_made_ms(id) / (3600 * 1000));
 }
 
+static void stray_of(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct id *id = sqlite3_value_blob(values[0]);
+    (void)count;
+    if (id && sqlite3_value_bytes(values[0]) == sizeof(*id))
+        sqlite3_result_int(context,
+                           stray_class(history_id_made_ms(id), sqlite3_value_int64(values[1]),
+                                       sqlite3_value_int64(values[2])));
+}
+
 enum status stats_add_functions(struct database *database)
 {
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
@@ -25,6 +35,9 @@ enum status stats_add_functions(struct database *database)
         sqlite3_create_function(database->db, "bucket_of", 1, flags, NULL, bucket_of, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_create_function(database->db, "hour_of", 1, flags, NULL, hour_of, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc =
+            sqlite3_create_function(database->db, "stray_of", 3, flags, NULL, stray_of, NULL, NULL);
     return sqlite_status(rc);
 }
 

@@ -1,10 +1,7 @@
-/* Walks over ids, newest first. An index gives ids in order only for one state, or one state of one
- * job; so each of those is a stream of its own, and the streams are merged. This way the first page
- * of any filter by job, state and time costs a few seeks, however long the history is.
- *
- * Time: an id says when its run was made, which is within seconds of its tick unless the run is a
- * stray; so a span of ticks is a span of ids, plus the strays in it, which have an index by tick.
- */
+/* Walks over ids, newest first. An index gives ids in order only for one value of what is before
+ * the id in it; so each of those is a stream of its own, and the streams are merged. This way the
+ * first page costs a few seeks, however long the history is. Which streams a query needs is said in
+ * history_sqlite_ways.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,46 +14,53 @@ struct walk_stream {
     struct id id; /* the next one */
 };
 
-/* ?1: ids below; ?2: ids from; ?3: state; ?4: job; ?5, ?6: ticks from and below. */
-static const char *const sql[TABLES][WALK_SHAPES] = {
-    [TABLE_RUNS] =
-        {
-            [WALK_ALL] = "SELECT id FROM runs WHERE id < ?1 AND id >= ?2 ORDER BY id DESC",
-            [WALK_STATE] = "SELECT id FROM runs INDEXED BY runs_state"
-                           " WHERE state = ?3 AND id < ?1 AND id >= ?2 ORDER BY id DESC",
-            [WALK_JOB_STATE] = "SELECT id FROM runs INDEXED BY runs_job"
-                               " WHERE job = ?4 AND state = ?3 AND id < ?1 AND id >= ?2"
-                               " ORDER BY id DESC",
-            [WALK_STRAY] = "SELECT id FROM runs INDEXED BY runs_stray"
-                           " WHERE stray = 1 AND tick_ms >= ?5 AND tick_ms < ?6 AND id < ?1"
-                           " ORDER BY id DESC",
-        },
-    [TABLE_ENTRIES] =
-        {
-            [WALK_ALL] = "SELECT id FROM entries WHERE id < ?1 AND id >= ?2 ORDER BY id DESC",
-            [WALK_STATE] = "SELECT id FROM entries INDEXED BY entries_state"
-                           " WHERE state = ?3 AND id < ?1 AND id >= ?2 ORDER BY id DESC",
-            [WALK_JOB_STATE] = "SELECT id FROM entries INDEXED BY entries_job"
-                               " WHERE job = ?4 AND state = ?3 AND id < ?1 AND id >= ?2"
-                               " ORDER BY id DESC",
-            [WALK_STRAY] = "SELECT id FROM entries INDEXED BY entries_stray"
-                           " WHERE stray = 1 AND to_ms >= ?5 AND from_ms < ?6 AND id < ?1"
-                           " ORDER BY id DESC",
-        },
+#define BOUNDS " id < ?1 AND id >= ?2 ORDER BY id DESC"
+
+/* ?1: ids below; ?2: ids from; ?3: a state, class or reason; ?4: a job's key; ?5: a node.
+ * `@` is the table. A partial index is used if its condition is said in its words. */
+static const char *const sql[WALK_SHAPES] = {
+    [WALK_ALL] = "SELECT id FROM @ WHERE" BOUNDS,
+    [WALK_STATE] = "SELECT id FROM @ INDEXED BY @_state WHERE state = ?3 AND" BOUNDS,
+    [WALK_JOB_STATE] = "SELECT id FROM @ INDEXED BY @_job WHERE job = ?4 AND state = ?3 AND" BOUNDS,
+    [WALK_NODE_STATE] =
+        "SELECT id FROM @ INDEXED BY @_node WHERE node = ?5 AND state = ?3 AND" BOUNDS,
+    [WALK_LASTING] = "SELECT id FROM @ INDEXED BY @_lasting"
+                     " WHERE " SQLITE_LASTING " = ?3 AND " SQLITE_LASTS " AND" BOUNDS,
+    [WALK_REASON] =
+        "SELECT id FROM @ INDEXED BY @_reason WHERE reason = ?3 AND reason <> 0 AND" BOUNDS,
+    [WALK_DETAIL] = "SELECT id FROM @ INDEXED BY @_detail WHERE detail <> '' AND" BOUNDS,
+    [WALK_STRAY] = "SELECT id FROM @ INDEXED BY @_stray WHERE stray = ?3 AND stray <> 0 AND" BOUNDS,
 };
 
 /* ---- statements: a walk over a job needs one for each state ---- */
+
+static enum status prepare(struct database *database, enum record_table table,
+                           enum walk_shape shape, sqlite3_stmt **ret)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    for (const char *p = sql[shape]; *p; p++) {
+        if (*p == '@')
+            strbuf_adds(&text, table_columns[table].name);
+        else
+            strbuf_addc(&text, *p);
+    }
+    enum status st = strbuf_status(&text);
+    if (st == OK)
+        st = sqlite_status(
+            sqlite3_prepare_v3(database->db, text.text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL));
+    strbuf_release(&text);
+    return st;
+}
 
 static enum status borrow(struct database *database, enum record_table table, enum walk_shape shape,
                           sqlite3_stmt **ret)
 {
     struct walk_pool *pool = &database->walks[table][shape];
-    if (pool->count) {
-        *ret = pool->idle[--pool->count];
-        return OK;
-    }
-    return sqlite_status(sqlite3_prepare_v3(database->db, sql[table][shape], -1,
-                                            SQLITE_PREPARE_PERSISTENT, ret, NULL));
+    if (!pool->count)
+        return prepare(database, table, shape, ret);
+    *ret = pool->idle[--pool->count];
+    return OK;
 }
 
 static void give_back(struct database *database, struct walk_stream *stream)
@@ -95,47 +99,29 @@ static enum status reserve(struct walk *walk)
     return OK;
 }
 
-/* The ids and ticks that a query allows. */
-static void bind_bounds(sqlite3_stmt *stmt, enum walk_shape shape,
-                        const struct history_query *query)
+/* The ids of the span that are below the query's cursor. */
+static void bind_span(sqlite3_stmt *stmt, const struct history_query *query,
+                      const struct id_span *span)
 {
-    static const uint8_t beyond_all[sizeof(struct id) + 1] = {
-        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-    struct id before = query->before, from = {{0}};
-    if (query->since_ms)
-        from = history_id_at(query->since_ms - STRAY_MS);
-    if (query->until_ms && shape != WALK_STRAY) {
-        struct id until = history_id_at(query->until_ms + STRAY_MS + 1);
-        if (id_is_zero(&before) || id_compare(&until, &before) < 0)
-            before = until;
-    }
-    if (id_is_zero(&before))
-        sqlite3_bind_blob(stmt, 1, beyond_all, sizeof(beyond_all), SQLITE_STATIC);
-    else
-        bind_id(stmt, 1, &before);
-    if (shape != WALK_STRAY) {
-        bind_id(stmt, 2, &from);
-        return;
-    }
-    sqlite3_bind_int64(stmt, 5, query->since_ms ? query->since_ms : INT64_MIN);
-    sqlite3_bind_int64(stmt, 6, query->until_ms ? query->until_ms : INT64_MAX);
+    bool from_cursor = !id_is_zero(&query->before) && id_compare(&query->before, &span->below) < 0;
+    bind_id(stmt, 1, from_cursor ? &query->before : &span->below);
+    bind_id(stmt, 2, &span->from);
 }
 
-static enum status add_stream(struct walk *walk, const struct history_query *query,
-                              enum record_table table, enum walk_shape shape, int state,
-                              int64_t job)
+enum status walk_add(struct walk *walk, const struct walk_part *part)
 {
-    struct walk_stream stream = {.table = table, .shape = shape};
+    struct walk_stream stream = {.table = part->table, .shape = part->shape};
     enum status st = reserve(walk);
     if (st == OK)
-        st = borrow(walk->database, table, shape, &stream.stmt);
+        st = borrow(walk->database, part->table, part->shape, &stream.stmt);
     if (st != OK)
         return st;
-    bind_bounds(stream.stmt, shape, query);
-    if (shape == WALK_STATE || shape == WALK_JOB_STATE)
-        sqlite3_bind_int(stream.stmt, 3, state);
-    if (shape == WALK_JOB_STATE)
-        sqlite3_bind_int64(stream.stmt, 4, job);
+    bind_span(stream.stmt, walk->query, &part->span);
+    sqlite3_bind_int(stream.stmt, 3, part->value);
+    if (part->shape == WALK_JOB_STATE)
+        sqlite3_bind_int64(stream.stmt, 4, part->job);
+    if (part->shape == WALK_NODE_STATE)
+        sqlite3_bind_text(stream.stmt, 5, walk->query->node, -1, SQLITE_STATIC);
     st = advance(&stream);
     if (st == OK)
         walk->streams[walk->count++] = stream;
@@ -144,105 +130,42 @@ static enum status add_stream(struct walk *walk, const struct history_query *que
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* ---- which streams ---- */
-
-static enum status add_states(struct walk *walk, const struct history_query *query,
-                              enum record_table table, enum walk_shape shape, int64_t job)
+/* The stream that is next; a run that is in several is in each of them the next. */
+static struct walk_stream *newest_of(const struct walk *walk)
 {
-    unsigned states = table_states(table, query);
-    enum status st = OK;
-    for (int state = 0; state < RUN_STATES && st == OK; state++) {
-        if (states >> state & 1)
-            st = add_stream(walk, query, table, shape, state, job);
-    }
-    return st;
-}
-
-/* A job that was renamed has several keys, and so has a name that was given to several jobs. */
-static enum status add_jobs(struct walk *walk, const struct history_query *query,
-                            enum record_table table)
-{
-    bool by_uid = !id_is_zero(&query->job_uid);
-    sqlite3_stmt *stmt;
-    enum status st = database_statement(walk->database, TABLE_RUNS,
-                                        by_uid ? SQL_KEYS_BY_UID : SQL_KEYS_BY_NAME, &stmt);
-    if (st != OK)
-        return st;
-    if (by_uid)
-        bind_id(stmt, 1, &query->job_uid);
-    else
-        sqlite3_bind_text(stmt, 1, query->job_name, -1, SQLITE_STATIC);
-    while ((st = statement_row(stmt)) == OK) {
-        const char *name = (const char *)sqlite3_column_text(stmt, 2);
-        if (by_uid && query->job_name && (!name || strcmp(name, query->job_name) != 0))
-            continue;
-        st = add_states(walk, query, table, WALK_JOB_STATE, sqlite3_column_int64(stmt, 0));
-        if (st != OK)
-            break;
-    }
-    sqlite3_reset(stmt);
-    return st == E_NOT_FOUND ? OK : st;
-}
-
-static enum status add_table(struct walk *walk, const struct history_query *query,
-                             enum record_table table)
-{
-    enum status st = OK;
-    if (query->since_ms || query->until_ms)
-        st = add_stream(walk, query, table, WALK_STRAY, 0, 0);
-    if (st != OK)
-        return st;
-    if (!id_is_zero(&query->job_uid) || query->job_name)
-        return add_jobs(walk, query, table);
-    if (query->states)
-        return add_states(walk, query, table, WALK_STATE, 0);
-    return add_stream(walk, query, table, WALK_ALL, 0, 0);
-}
-
-enum status walk_open(struct walk *walk, struct database *database,
-                      const struct history_query *query)
-{
-    *walk = (struct walk){.database = database};
-    enum status st = add_table(walk, query, TABLE_RUNS);
-    if (st == OK && query->with_entries && !query->node && !query->min_duration_ms)
-        st = add_table(walk, query, TABLE_ENTRIES);
-    if (st != OK)
-        walk_close(walk);
-    return st;
-}
-
-enum status walk_open_table(struct walk *walk, struct database *database,
-                            const struct history_query *query, enum record_table table)
-{
-    *walk = (struct walk){.database = database};
-    enum status st = add_table(walk, query, table);
-    if (st != OK)
-        walk_close(walk);
-    return st;
-}
-
-enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id *ret_id,
-                      bool *ret_stray_walk)
-{
-    if (!walk->count)
-        return E_NOT_FOUND;
     struct walk_stream *newest = &walk->streams[0];
     for (size_t i = 1; i < walk->count; i++) {
         if (id_compare(&walk->streams[i].id, &newest->id) > 0)
             newest = &walk->streams[i];
     }
-    struct walk_stream found = *newest;
-    enum status st = advance(newest);
-    if (st == E_NOT_FOUND) {
-        give_back(walk->database, newest);
-        *newest = walk->streams[--walk->count];
-    } else if (st != OK) {
+    return newest;
+}
+
+static enum status step(struct walk *walk, struct walk_stream *stream)
+{
+    enum status st = advance(stream);
+    if (st != E_NOT_FOUND)
         return st;
-    }
-    *ret_table = found.table;
-    *ret_id = found.id;
-    *ret_stray_walk = found.shape == WALK_STRAY;
+    give_back(walk->database, stream);
+    *stream = walk->streams[--walk->count];
     return OK;
+}
+
+enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id *ret_id)
+{
+    while (walk->count) {
+        struct walk_stream *newest = newest_of(walk), found = *newest;
+        bool is_new = id_compare(&found.id, &walk->last) != 0;
+        enum status st = step(walk, newest);
+        if (st != OK)
+            return st;
+        if (!is_new)
+            continue;
+        walk->last = *ret_id = found.id;
+        *ret_table = found.table;
+        return OK;
+    }
+    return E_NOT_FOUND;
 }
 
 void walk_close(struct walk *walk)
@@ -250,5 +173,6 @@ void walk_close(struct walk *walk)
     for (size_t i = 0; i < walk->count; i++)
         give_back(walk->database, &walk->streams[i]);
     free(walk->streams);
-    *walk = (struct walk){.database = walk->database};
+    walk->streams = NULL;
+    walk->count = walk->capacity = 0;
 }

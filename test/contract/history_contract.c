@@ -310,6 +310,7 @@ int history_contract_run(const struct history_backend *backend)
                                              (void *)backend)
     const struct CMUnitTest tests[] = {
         WITH_WORLD(test_rows_are_whole),
+        WITH_WORLD(test_text_of_many_jobs),
         WITH_WORLD(test_limits),
         WITH_WORLD(test_amend),
         WITH_WORLD(test_append_twice),

@@ -38,20 +38,20 @@ static bool is_entry(uint32_t n)
     return n % 11 == 10;
 }
 
-/* Backfilled: its tick is a day before it was made. */
-static bool is_late(uint32_t n)
+/* Its tick is far from when it was made: a day before, a minute before, or half an hour after. */
+static int64_t distance_of(uint32_t n)
 {
-    return n % 501 == 0;
+    return n % 501 == 0 ? -DAY_MS : n % 251 == 0 ? -60 * 1000 : n % 1501 == 0 ? 1800 * 1000 : 0;
 }
 
 static int64_t tick_of(uint32_t n)
 {
-    return SAMPLE_MS + n * INT64_C(1000) - (is_late(n) ? DAY_MS : 0);
+    return SAMPLE_MS + n * INT64_C(1000) + distance_of(n);
 }
 
 static int64_t duration_of(uint32_t n)
 {
-    return n % 1000;
+    return n % 1000 * 100;
 }
 
 static bool is_renamed(uint32_t n)
@@ -179,7 +179,7 @@ static bool on_node_1(uint32_t n)
 
 static bool lasted(uint32_t n)
 {
-    return !is_entry(n) && duration_of(n) >= 990;
+    return !is_entry(n) && duration_of(n) >= 99000;
 }
 
 static bool since(uint32_t n)
@@ -207,6 +207,51 @@ static bool job_5_failed_between(uint32_t n)
     return of_job_5(n) && failed(n) && between(n);
 }
 
+static bool job_5_until(uint32_t n)
+{
+    return of_job_5(n) && until(n);
+}
+
+static bool failed_since(uint32_t n)
+{
+    return failed(n) && since(n);
+}
+
+static bool on_node_1_wrong(uint32_t n)
+{
+    return on_node_1(n) && went_wrong(n);
+}
+
+static bool on_node_1_of_job_5(uint32_t n)
+{
+    return on_node_1(n) && of_job_5(n);
+}
+
+static bool on_node_1_between(uint32_t n)
+{
+    return on_node_1(n) && between(n);
+}
+
+static bool lasted_2_s(uint32_t n)
+{
+    return !is_entry(n) && duration_of(n) >= 2000;
+}
+
+static bool lasted_half_a_second(uint32_t n)
+{
+    return !is_entry(n) && duration_of(n) >= 500;
+}
+
+static bool job_5_lasted(uint32_t n)
+{
+    return of_job_5(n) && lasted(n);
+}
+
+static bool killed_lasted_2_s(uint32_t n)
+{
+    return lasted_2_s(n) && state_of(n) == RUN_KILLED;
+}
+
 static bool disk_full(uint32_t n)
 {
     return !is_entry(n) && n % 1999 == 0;
@@ -216,6 +261,32 @@ static bool job_1_in_text(uint32_t n)
 {
     uint32_t job = job_of(n);
     return !is_entry(n) && (job == 1 || job >= 10);
+}
+
+static bool disk_full_since(uint32_t n)
+{
+    return disk_full(n) && since(n);
+}
+
+static bool disk_full_job_5(uint32_t n)
+{
+    return disk_full(n) && of_job_5(n);
+}
+
+static bool disk_full_on_node_1(uint32_t n)
+{
+    return disk_full(n) && on_node_1(n);
+}
+
+static bool failed_in_text_of_job_1(uint32_t n)
+{
+    return failed(n) && job_1_in_text(n);
+}
+
+/* In the names of all jobs, and in no reason. */
+static bool job_in_text(uint32_t n)
+{
+    return !is_entry(n) && !is_renamed(n);
 }
 
 static bool overlapped(uint32_t n)
@@ -259,7 +330,7 @@ static const struct {
      1000},
     {__LINE__, {.node = "node-1", .with_entries = true}, 0, on_node_1, 1000},
     {__LINE__, {.node = "node"}, 0, none, 1000},
-    {__LINE__, {.min_duration_ms = 990, .with_entries = true}, 0, lasted, 100},
+    {__LINE__, {.min_duration_ms = 99000, .with_entries = true}, 0, lasted, 100},
     {__LINE__, {.since_ms = SINCE_MS}, 0, since, 1000},
     {__LINE__, {.until_ms = UNTIL_MS}, 0, until, 1000},
     {__LINE__, {.since_ms = SINCE_MS, .until_ms = UNTIL_MS}, 0, between, 100},
@@ -273,6 +344,27 @@ static const struct {
      5,
      job_5_failed_between,
      2},
+    {__LINE__, {.until_ms = UNTIL_MS}, 5, job_5_until, 1000},
+    {__LINE__, {.since_ms = SINCE_MS, .states = 1u << RUN_FAILED}, 0, failed_since, 100},
+    {__LINE__, {.node = "node-1", .states = WRONG}, 0, on_node_1_wrong, 100},
+    {__LINE__, {.node = "node-1"}, 5, on_node_1_of_job_5, 1000},
+    {__LINE__,
+     {.node = "node-1", .since_ms = SINCE_MS, .until_ms = UNTIL_MS},
+     0,
+     on_node_1_between,
+     100},
+    {__LINE__, {.node = "node-9", .states = WRONG}, 5, none, 100},
+    {__LINE__, {.min_duration_ms = 2000}, 0, lasted_2_s, 1000},
+    {__LINE__, {.min_duration_ms = 500}, 0, lasted_half_a_second, 1000},
+    {__LINE__, {.min_duration_ms = 99000}, 5, job_5_lasted, 10},
+    {__LINE__, {.min_duration_ms = 2000, .states = 1u << RUN_KILLED}, 0, killed_lasted_2_s, 10},
+    {__LINE__, {.min_duration_ms = DAY_MS}, 0, none, 10},
+    {__LINE__, {.text = "DISK is", .since_ms = SINCE_MS}, 0, disk_full_since, 10},
+    {__LINE__, {.text = "100% full"}, 5, disk_full_job_5, 10},
+    {__LINE__, {.text = "100% full", .node = "node-1"}, 0, disk_full_on_node_1, 10},
+    {__LINE__, {.text = "job-1", .states = 1u << RUN_FAILED}, 0, failed_in_text_of_job_1, 100},
+    {__LINE__, {.text = "job"}, 0, job_in_text, 1000},
+    {__LINE__, {.text = "job-1", .node = "node-9"}, 0, none, 100},
     {__LINE__, {.text = "100% full"}, 0, disk_full, 10},
     {__LINE__, {.text = "JOB-1"}, 0, job_1_in_text, 1000},
     {__LINE__, {.text = "verla", .with_entries = true}, 0, overlapped, 1000},
@@ -355,6 +447,33 @@ void test_rows_are_whole(void **state)
     assert_true(world_has_run(world, &run.id, &by_id));
     assert_same_run(&by_id, &run);
     assert_false(world_has_run(world, &entry.id, NULL)); /* an entry is no run */
+}
+
+/* More jobs than a search follows one by one have the text in their names. */
+void test_text_of_many_jobs(void **state)
+{
+    enum { MANY = 260 };
+    static struct run runs[MANY];
+    static struct history_record records[MANY];
+    struct history_world *world = *state;
+    struct history_read read = {.query = {.text = "MANY-", .limit = 100}, .more = true};
+    size_t found = 0;
+    for (uint32_t i = 0; i < MANY; i++) {
+        runs[i] = sample_run(i, i);
+        snprintf(runs[i].job_name, sizeof(runs[i].job_name), "%s-%u", i % 13 ? "many" : "few",
+                 (unsigned)i);
+        records[i] = (struct history_record){.run = &runs[i]};
+    }
+    assert_int_equal(world_append(world, records, MANY), OK);
+    while (read.more) {
+        assert_int_equal(world_read(world, &read), OK);
+        for (size_t i = 0; i < read.count; i++)
+            assert_non_null(strstr(read.rows[i].run.job_name, "many-"));
+        found += read.count;
+        read.query.before = read.next;
+        history_read_release(&read);
+    }
+    assert_int_equal(found, MANY - MANY / 13);
 }
 
 void test_limits(void **state)

@@ -141,19 +141,48 @@ static void test_newer_version(void **state)
     world_close(world);
     run_sql(path, "PRAGMA user_version = 999");
     assert_refused(world, E_VERSION, "newer peal");
-    run_sql(path, "PRAGMA user_version = 3");
+    run_sql(path, "PRAGMA user_version = 4");
     world_open(world);
 }
 
-/* Format 1 had no statistics: they are made from the runs that are there. Format 2 had no changes.
- */
+/* A file as an older peal made it. Format 1 had no statistics: they are made from the runs that are
+ * there. Format 2 had no changes. Format 3 had other indexes, and strays without a class. */
+static void make_older(const char *path)
+{
+    run_sql(path, "DROP TABLE changes; ALTER TABLE runs DROP COLUMN traceparent; DROP TABLE stats;"
+                  "DROP INDEX runs_node; DROP INDEX runs_lasting; DROP INDEX runs_reason;"
+                  "DROP INDEX entries_reason; DROP INDEX runs_detail; DROP INDEX entries_detail;"
+                  "DROP INDEX runs_stray; DROP INDEX entries_stray;"
+                  "UPDATE runs SET stray = stray <> 0; UPDATE entries SET stray = stray <> 0;"
+                  "CREATE INDEX runs_stray ON runs (tick_ms) WHERE stray = 1;"
+                  "CREATE INDEX entries_stray ON entries (to_ms) WHERE stray = 1;"
+                  "PRAGMA user_version = 1");
+}
+
+/* Are two runs found by their ticks alone, which are far from when they were made? */
+static bool finds_strays(struct history_world *world, const struct run *late,
+                         const struct run *early)
+{
+    const struct run *const strays[] = {late, early};
+    bool found = true;
+    for (size_t i = 0; i < 2; i++) {
+        struct history_read read = {.query = {.since_ms = strays[i]->tick_ms - 1000,
+                                              .until_ms = strays[i]->tick_ms + 1000,
+                                              .limit = 10}};
+        assert_int_equal(world_read(world, &read), OK);
+        found = found && read.count == 1 && memcmp(&read.rows[0].run.id, &strays[i]->id, 16) == 0;
+        history_read_release(&read);
+    }
+    return found;
+}
+
 static void test_older_version(void **state)
 {
     struct history_world *world = *state;
     struct history_stats before[2], after[2];
     struct ledger_entry entry = sample_entry(1, 70);
     struct change_record change = sample_change(1, 1);
-    struct run migrated;
+    struct run migrated, late = sample_run(1, 90000), early = sample_run(1, 90001);
     struct id known = sample_run(1, 60).id;
     char path[256];
     for (uint32_t i = 0; i < 100; i++) {
@@ -164,6 +193,10 @@ static void test_older_version(void **state)
         run.finished_ms = i % 11 ? run.started_ms + (1 << i % 20) : 0;
         assert_int_equal(world_append_run(world, &run), OK);
     }
+    late.tick_ms -= 3 * INT64_C(86400000);
+    early.tick_ms += 40 * 1000;
+    assert_int_equal(world_append_run(world, &late), OK);
+    assert_int_equal(world_append_run(world, &early), OK);
     assert_int_equal(world_append_entry(world, &entry), OK);
     for (uint32_t i = 0; i < 2; i++) {
         before[i] = (struct history_stats){.from_ms = SAMPLE_MS - 3600000,
@@ -173,9 +206,9 @@ static void test_older_version(void **state)
     }
     path_of(world, "history.db", path);
     world_close(world);
-    run_sql(path, "DROP TABLE changes; ALTER TABLE runs DROP COLUMN traceparent;"
-                  "DROP TABLE stats; PRAGMA user_version = 1");
+    make_older(path);
     world_open(world);
+    assert_true(finds_strays(world, &late, &early));
     assert_true(world_has_run(world, &known, &migrated));
     assert_string_equal(migrated.traceparent, "");
     assert_int_equal(world_append_change(world, &change), OK);

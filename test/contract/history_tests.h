@@ -4,6 +4,7 @@
 
 void test_paging(void **state);
 void test_rows_are_whole(void **state);
+void test_text_of_many_jobs(void **state);
 void test_limits(void **state);
 
 void test_output_binary(void **state);
