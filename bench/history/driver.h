@@ -11,20 +11,16 @@
 
 enum { BATCH = 500, PAGE = 50 };
 
-/* What a page is filtered by. */
-struct filter {
-    const char *title;
-    bool by_job, by_state, by_time;
-};
-
-/* The same rows in the same tables, with plain SQL and nothing around it. */
+/* The same rows in the same tables, with what the database itself has and nothing around it. */
 struct bare_side {
     const char *name;
     /* One transaction. */
     void (*insert)(void *bare, const struct run *runs, size_t count);
-    /* Reads one row more than a page, all columns; how many there were. */
-    size_t (*query)(void *bare, const struct filter *filter, const char *job, int64_t from_ms,
-                    int64_t to_ms);
+    /* A page of query->limit rows at most, with all columns; how many there were, and the last of
+     * them; SIZE_MAX if it took so long that it was given up. What was prepared for `key` is used
+     * again while that stays the same. */
+    size_t (*query)(void *bare, const void *key, const struct history_query *query,
+                    struct id *ret_last);
     void *bare;
 };
 
@@ -37,6 +33,7 @@ struct bench {
 };
 
 _Noreturn void bench_fail(const char *what, const char *why);
+int64_t bench_now_ns(void);
 
 /* Its wake, for opening the history. */
 struct history_wake bench_init(struct bench *bench, uint32_t runs);
@@ -45,7 +42,18 @@ void bench_release(struct bench *bench);
 /* Until the history has answered something. */
 void bench_ready(struct bench *bench);
 
-void bench_appends(struct bench *bench);
+/* Records runs, BATCH at most, through the history. */
+void bench_record(struct bench *bench, const struct run *runs, size_t count);
+
+/* Submitted and answered: the rows are read->rows. */
+void bench_read(struct bench *bench, struct history_read *read);
+
+/* The first `count` rows, through the history and barely. */
+void bench_appends(struct bench *bench, uint32_t count);
+
+/* ---- pages.c ---- */
+
+/* Every kind of question that the API has, of bench->runs rows. */
 void bench_pages(struct bench *bench);
 
 #endif
