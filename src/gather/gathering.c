@@ -1,0 +1,456 @@
+#include "gathering.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gather_merge.h"
+#include "gather_wire.h"
+
+enum { ANSWER_WITHIN_MS = 2000 };
+
+static const char is_away[] = "is away", is_silent[] = "did not answer in time",
+                  is_out_of_reach[] = "could not be reached",
+                  is_closed[] = "lets nobody read its history (--peer-listen)";
+
+/* What one node has answered; the first is the own history. */
+struct part {
+    struct gathering *gathering;
+    struct gather_ask *ask; /* NULL: not under way */
+    char node[64];
+    bool is_own, has_answer;
+    const char *why_not; /* NULL: it has answered, or still may */
+    union gather_answer answer;
+};
+
+/* One request of the caller. */
+struct gathering {
+    struct gathering_place *place;
+    struct history_request *request;
+    enum history_request_kind kind;
+    struct part *parts;
+    size_t count, pending;
+    enum status own_status;
+    struct loop_timer *deadline;
+    TAILQ_ENTRY(gathering) entry;
+};
+
+/* The request that it is the part of. */
+static void *request_of(enum history_request_kind kind, struct history_request *request)
+{
+    switch (kind) {
+    case HISTORY_READ:
+        return history_request_of(request, history_read);
+    case HISTORY_LOG:
+        return history_request_of(request, history_log);
+    case HISTORY_STATS:
+        return history_request_of(request, history_stats);
+    case HISTORY_CHANGES:
+        return history_request_of(request, history_changes);
+    case HISTORY_APPEND:
+    case HISTORY_PRUNE:
+        break;
+    }
+    return NULL;
+}
+
+/* ---- the answer ---- */
+
+static void gathering_free(struct gathering *gathering)
+{
+    for (size_t i = 0; i < gathering->count; i++) {
+        if (gathering->parts[i].has_answer)
+            gather_answer_release(gathering->kind, &gathering->parts[i].answer);
+    }
+    loop_timer_free(gathering->deadline);
+    free(gathering->parts);
+    free(gathering);
+}
+
+static enum status list_absent(const struct gathering *gathering, struct history_absences *ret)
+{
+    struct history_absences absent = {0};
+    for (size_t i = 0; i < gathering->count; i++)
+        absent.count += gathering->parts[i].why_not != NULL;
+    if (!absent.count)
+        return OK;
+    absent.items = calloc(absent.count, sizeof(*absent.items));
+    if (!absent.items)
+        return E_NOMEM;
+    absent.count = 0;
+    for (size_t i = 0; i < gathering->count; i++) {
+        const struct part *part = &gathering->parts[i];
+        if (!part->why_not)
+            continue;
+        struct history_absence *item = &absent.items[absent.count++];
+        snprintf(item->node, sizeof(item->node), "%s", part->node);
+        snprintf(item->why, sizeof(item->why), "%s", part->why_not);
+    }
+    *ret = absent;
+    return OK;
+}
+
+/* The answers that there are, in a row. */
+static union gather_answer *take_answers(struct gathering *gathering, size_t *ret_count)
+{
+    union gather_answer *answers = calloc(gathering->count, sizeof(*answers));
+    size_t count = 0;
+    for (size_t i = 0; i < gathering->count && answers; i++) {
+        struct part *part = &gathering->parts[i];
+        if (part->has_answer)
+            answers[count++] = part->answer;
+        part->has_answer = false;
+    }
+    *ret_count = count;
+    return answers;
+}
+
+static enum status merge(struct gathering *gathering, union gather_answer *answers, size_t count,
+                         struct history_absences **ret_absent)
+{
+    void *request = request_of(gathering->kind, gathering->request);
+    switch (gathering->kind) {
+    case HISTORY_READ:
+        *ret_absent = &((struct history_read *)request)->absent;
+        return gather_merge_read(answers, count, request);
+    case HISTORY_LOG:
+        *ret_absent = &((struct history_log *)request)->absent;
+        gather_merge_log(answers, count, request);
+        return OK;
+    case HISTORY_STATS:
+        *ret_absent = &((struct history_stats *)request)->absent;
+        return gather_merge_stats(answers, count, request);
+    case HISTORY_CHANGES:
+        *ret_absent = &((struct history_changes *)request)->absent;
+        return gather_merge_changes(answers, count, request);
+    case HISTORY_APPEND:
+    case HISTORY_PRUNE:
+        break;
+    }
+    return E_INVALID;
+}
+
+static enum status put_together(struct gathering *gathering)
+{
+    struct history_absences absent = {0}, *to = NULL;
+    size_t count = 0;
+    if (gathering->own_status != OK)
+        return gathering->own_status;
+    enum status st = list_absent(gathering, &absent);
+    if (st != OK)
+        return st;
+    union gather_answer *answers = take_answers(gathering, &count);
+    st = answers ? merge(gathering, answers, count, &to) : E_NOMEM;
+    if (st == OK)
+        *to = absent;
+    else
+        history_absences_release(&absent);
+    for (size_t i = 0; i < count; i++)
+        gather_answer_release(gathering->kind, &answers[i]);
+    free(answers);
+    return st;
+}
+
+static void finish(struct gathering *gathering)
+{
+    struct gathering_place *place = gathering->place;
+    enum status st = place->closing ? E_UNREACHABLE : put_together(gathering);
+    TAILQ_REMOVE(&place->open, gathering, entry);
+    place->answered(place, gathering->request, gathering->kind, st);
+    gathering_free(gathering);
+}
+
+/* ---- the others ---- */
+
+static void part_done(struct part *part)
+{
+    struct gathering *gathering = part->gathering;
+    assert(gathering->pending);
+    if (!--gathering->pending)
+        finish(gathering);
+}
+
+static void peer_answered(void *context, enum status st, const char *text, size_t length)
+{
+    struct part *part = context;
+    part->ask = NULL;
+    if (st == OK)
+        st = wire_decode_answer(part->gathering->kind, text, length, &part->answer);
+    part->has_answer = st == OK;
+    part->why_not = st == OK ? NULL : is_out_of_reach;
+    part_done(part);
+}
+
+static struct gather_link *find_link(const struct gathering_place *place, const char *node)
+{
+    for (size_t i = 0; i < place->link_count; i++) {
+        if (strcmp(gather_link_node(place->links[i]), node) == 0)
+            return place->links[i];
+    }
+    return NULL;
+}
+
+static struct gather_link *need_link(struct gathering_place *place, const char *node)
+{
+    struct gather_link *link = find_link(place, node);
+    if (link)
+        return link;
+    struct gather_link **grown =
+        realloc(place->links, (place->link_count + 1) * sizeof(struct gather_link *));
+    if (!grown)
+        return NULL;
+    place->links = grown;
+    if (gather_link_new(place->loop, place->tls, node, &link) != OK)
+        return NULL;
+    place->links[place->link_count++] = link;
+    return link;
+}
+
+static void ask_part(struct part *part, const char *question)
+{
+    struct gathering *gathering = part->gathering;
+    struct gathering_place *place = gathering->place;
+    const struct known_peer *known = peers_find(place->peers, part->node);
+    struct gather_link *link = NULL;
+    if (!known || !known->peer.is_alive)
+        part->why_not = is_away;
+    else if (!*known->peer.history_address)
+        part->why_not = is_closed;
+    else if (!(link = need_link(place, part->node)) ||
+             gather_link_ask(link, &known->peer, wire_path(gathering->kind), question,
+                             peer_answered, part, &part->ask) != OK)
+        part->why_not = is_silent;
+    else
+        gathering->pending++;
+}
+
+/* No answer comes before this has returned. */
+static void ask_others(struct gathering *gathering)
+{
+    struct strbuf question;
+    strbuf_init(&question);
+    enum status st = wire_encode_question(
+        gathering->kind, request_of(gathering->kind, gathering->request), &question);
+    for (size_t i = 0; i < gathering->count; i++) {
+        struct part *part = &gathering->parts[i];
+        if (!part->is_own && st == OK)
+            ask_part(part, question.text);
+        else if (!part->is_own)
+            part->why_not = is_out_of_reach;
+    }
+    strbuf_release(&question);
+    loop_timer_set(gathering->deadline, ANSWER_WITHIN_MS);
+}
+
+static void give_up(struct gathering *gathering, const char *why)
+{
+    for (size_t i = 0; i < gathering->count; i++) {
+        struct part *part = &gathering->parts[i];
+        if (!part->ask)
+            continue;
+        gather_link_give_up(part->ask);
+        part->ask = NULL;
+        part->why_not = why;
+        gathering->pending--;
+    }
+}
+
+static void on_deadline(void *context)
+{
+    struct gathering *gathering = context;
+    give_up(gathering, is_silent);
+    if (!gathering->pending)
+        finish(gathering);
+}
+
+/* ---- the own history ---- */
+
+/* Lost runs are on record where the leader was, and may be on record as they really ended where
+ * they ran. */
+static bool is_settled(const struct history_log *log)
+{
+    return log->found && log->run.state != RUN_LOST;
+}
+
+static void own_answered(struct part *part, enum status st)
+{
+    struct gathering *gathering = part->gathering;
+    gathering->own_status = st;
+    part->has_answer = st == OK;
+    if (st == OK && gathering->kind == HISTORY_LOG && !is_settled(&part->answer.log) &&
+        gathering->place->peers)
+        ask_others(gathering);
+    part_done(part);
+}
+
+static void own_read(struct history_read *read, enum status st)
+{
+    own_answered(read->context, st);
+}
+
+static void own_log(struct history_log *log, enum status st)
+{
+    own_answered(log->context, st);
+}
+
+static void own_stats(struct history_stats *stats, enum status st)
+{
+    own_answered(stats->context, st);
+}
+
+static void own_changes(struct history_changes *changes, enum status st)
+{
+    own_answered(changes->context, st);
+}
+
+/* The same question, without the answer's members. */
+static void ask_own(struct part *part, struct history *own)
+{
+    union gather_answer *to = &part->answer;
+    void *request = request_of(part->gathering->kind, part->gathering->request);
+    const struct history_log *log = request;
+    const struct history_stats *stats = request;
+    switch (part->gathering->kind) {
+    case HISTORY_READ:
+        to->read = (struct history_read){
+            .query = ((struct history_read *)request)->query, .done = own_read, .context = part};
+        history_read(own, &to->read);
+        break;
+    case HISTORY_LOG:
+        to->log = (struct history_log){.run_id = log->run_id,
+                                       .offset = log->offset,
+                                       .limit = log->limit,
+                                       .done = own_log,
+                                       .context = part};
+        history_log(own, &to->log);
+        break;
+    case HISTORY_STATS:
+        to->stats = (struct history_stats){.job_uid = stats->job_uid,
+                                           .from_ms = stats->from_ms,
+                                           .to_ms = stats->to_ms,
+                                           .span = stats->span,
+                                           .done = own_stats,
+                                           .context = part};
+        history_stats(own, &to->stats);
+        break;
+    case HISTORY_CHANGES:
+        to->changes = (struct history_changes){.query = ((struct history_changes *)request)->query,
+                                               .done = own_changes,
+                                               .context = part};
+        history_changes(own, &to->changes);
+        break;
+    case HISTORY_APPEND:
+    case HISTORY_PRUNE:
+        break;
+    }
+}
+
+/* ---- from start to end ---- */
+
+static bool is_other(const struct gathering_place *place, const struct known_peer *known)
+{
+    return known->peer.has_history && strcmp(known->peer.name, place->peers->self) != 0;
+}
+
+struct others {
+    const struct gathering_place *place;
+    struct gathering *gathering; /* NULL: only count them */
+    size_t count;
+};
+
+static bool take_other(void *context, const struct known_peer *known)
+{
+    struct others *others = context;
+    if (!is_other(others->place, known))
+        return true;
+    others->count++;
+    if (others->gathering) {
+        struct part *part = &others->gathering->parts[others->count];
+        snprintf(part->node, sizeof(part->node), "%s", known->peer.name);
+    }
+    return true;
+}
+
+/* The own part and one for each of the others. NULL: out of memory. */
+static struct gathering *gathering_new(struct gathering_place *place, size_t others)
+{
+    struct gathering *gathering = calloc(1, sizeof(*gathering));
+    if (!gathering)
+        return NULL;
+    gathering->place = place;
+    gathering->parts = calloc(1 + others, sizeof(*gathering->parts));
+    if (!gathering->parts ||
+        loop_timer_new_patient(place->loop, on_deadline, gathering, &gathering->deadline) != OK) {
+        gathering_free(gathering);
+        return NULL;
+    }
+    gathering->count = 1 + others;
+    for (size_t i = 0; i < gathering->count; i++)
+        gathering->parts[i].gathering = gathering;
+    gathering->parts[0].is_own = true;
+    struct others fill = {.place = place, .gathering = gathering};
+    peers_each(place->peers, take_other, &fill);
+    return gathering;
+}
+
+size_t gathering_others(const struct gathering_place *place)
+{
+    struct others others = {.place = place};
+    if (place->peers)
+        peers_each(place->peers, take_other, &others);
+    return others.count;
+}
+
+enum status gathering_start(struct gathering_place *place, struct history_request *request,
+                            enum history_request_kind kind)
+{
+    struct gathering *gathering = gathering_new(place, gathering_others(place));
+    if (!gathering)
+        return E_NOMEM;
+    gathering->request = request;
+    gathering->kind = kind;
+    TAILQ_INSERT_TAIL(&place->open, gathering, entry);
+    gathering->pending = 1;
+    if (kind != HISTORY_LOG)
+        ask_others(gathering);
+    ask_own(&gathering->parts[0], place->own);
+    return OK;
+}
+
+void gathering_give_up_all(struct gathering_place *place)
+{
+    struct gathering *gathering, *next;
+    for (gathering = TAILQ_FIRST(&place->open); gathering; gathering = next) {
+        next = TAILQ_NEXT(gathering, entry);
+        give_up(gathering, is_away);
+        if (!gathering->pending)
+            finish(gathering);
+    }
+}
+
+/* ---- the place ---- */
+
+void gathering_place_init(struct gathering_place *place)
+{
+    TAILQ_INIT(&place->open);
+}
+
+void gathering_place_release(struct gathering_place *place)
+{
+    for (size_t i = 0; i < place->link_count; i++)
+        gather_link_free(place->links[i]);
+    free(place->links);
+}
+
+const char *gathering_why_not(const struct gathering_place *place, const struct known_peer *known)
+{
+    if (!place->peers || !is_other(place, known))
+        return "";
+    if (!known->peer.is_alive)
+        return is_away;
+    if (!*known->peer.history_address)
+        return is_closed;
+    const struct gather_link *link = find_link(place, known->peer.name);
+    return !link || gather_link_is_good(link) ? "" : is_out_of_reach;
+}
