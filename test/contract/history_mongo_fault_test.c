@@ -1,125 +1,16 @@
-/* What only a server can go through: it is restarted, killed, stopped, refuses, or is shared. */
-#include <pthread.h>
+/* What histories in a server go through, and what only one in MongoDB does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "history_mongo.h"
-#include "history_world.h"
+#include "history_server_contract.h"
 #include "machine.h"
 #include "mongo_place.h"
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void assert_health(struct history_world *world, enum status want, const char *words)
-{
-    struct strbuf why;
-    strbuf_init(&why);
-    enum status st = history_health(world->history, &why);
-    if (st != want || (words && !strstr(why.text, words)))
-        fail_msg("%s: \"%s\" is not in: %s", status_text(st), words ? words : "", why.text);
-    assert_null(strstr(why.text, "horse")); /* the password */
-    strbuf_release(&why);
-}
-
-static void append_until_ok(struct history_world *world, const struct run *run)
-{
-    int64_t end_ms = now_ms() + 25000;
-    while (world_append_run(world, run) != OK) {
-        assert_true(now_ms() < end_ms);
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    }
-}
-
-static void wait_for_health(struct history_world *world, enum status want)
-{
-    struct strbuf why;
-    int64_t end_ms = now_ms() + 25000;
-    strbuf_init(&why);
-    for (enum status st; (st = history_health(world->history, &why)) != want;) {
-        if (now_ms() > end_ms)
-            fail_msg("%s: %s", status_text(st), why.text);
-        strbuf_reset(&why);
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    }
-    strbuf_release(&why);
-}
-
-/* ---- the server goes and comes ---- */
-
-/* A restart between two requests is not noticed. */
-static void test_restart(void **state)
-{
-    struct history_world *world = *state;
-    struct run first = sample_run(1, 1), second = sample_run(1, 2);
-    assert_int_equal(world_append_run(world, &first), OK);
-    assert_true(world_has_run(world, &first.id, NULL));
-    mongo_server_restart(&mongo_server);
-    assert_int_equal(world_append_run(world, &second), OK);
-    assert_true(world_has_run(world, &first.id, NULL));
-    assert_int_equal(world_count(world, (struct history_query){0}), 2);
-    assert_health(world, OK, NULL);
-}
-
-static void test_killed(void **state)
-{
-    struct history_world *world = *state;
-    struct run first = sample_run(1, 1), second = sample_run(1, 2);
-    assert_int_equal(world_append_run(world, &first), OK);
-    mongo_server_kill(&mongo_server);
-    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
-    assert_health(world, E_UNREACHABLE, "Start it, or check host and port");
-    int64_t start_ms = now_ms();
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
-    assert_true(now_ms() - start_ms < 4000); /* at once */
-    struct history_read read = {.query.limit = 1};
-    assert_int_equal(world_read(world, &read), E_UNREACHABLE);
-    mongo_server_restart(&mongo_server);
-    append_until_ok(world, &second);
-    assert_health(world, OK, NULL);
-    assert_int_equal(world_count(world, (struct history_query){0}), 2);
-}
-
-/* It takes what is sent and never answers. What it did nevertheless is counted once. */
-static void test_stopped(void **state)
-{
-    struct history_world *world = *state;
-    struct run first = sample_run(1, 1), second = sample_run(1, 2);
-    struct history_stats stats = {.from_ms = SAMPLE_MS - 3600000, .to_ms = SAMPLE_MS + 86400000};
-    assert_int_equal(world_append_run(world, &first), OK);
-    mongo_server_pause(&mongo_server);
-    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
-    assert_health(world, E_UNREACHABLE, "timeout");
-    mongo_server_resume(&mongo_server);
-    append_until_ok(world, &second);
-    assert_int_equal(world_count(world, (struct history_query){0}), 2);
-    assert_int_equal(world_stats(world, &stats), OK);
-    assert_int_equal(stats.count, 1);
-    assert_int_equal(stats.rows[0].ends[first.state], 2);
-    history_stats_release(&stats);
-}
-
-/* Somebody dropped everything: it is made again. */
-static void test_dropped(void **state)
-{
-    struct history_world *world = *state;
-    struct run run = sample_run(1, 1);
-    assert_int_equal(world_append_run(world, &run), OK);
-    world->backend->remove_place(world->place);
-    assert_int_equal(world_append_run(world, &run), OK);
-    assert_int_equal(world_count(world, (struct history_query){0}), 1);
-}
 
 /* ---- refusals ---- */
 
@@ -245,95 +136,22 @@ static void test_tls(void **state)
     world_open(world);
 }
 
-/* ---- shared ---- */
-
-enum { OPENERS = 3, ROUNDS = 6, BATCH = 10 };
-
-struct node {
-    struct history_world world;
-    uint32_t number;
-};
-
-/* Every node records runs of its own and, like all others, run number 0 of each round. */
-static void *be_a_node(void *context)
-{
-    struct node *node = context;
-    world_open(&node->world);
-    for (uint32_t round = 0; round < ROUNDS; round++) {
-        struct run runs[BATCH];
-        struct history_record records[BATCH];
-        for (uint32_t i = 0; i < BATCH; i++) {
-            runs[i] = sample_run(i ? node->number : 99, round * BATCH + i);
-            runs[i].state = !i && node->number % 2 ? RUN_LOST : RUN_OK;
-            records[i] = (struct history_record){.run = &runs[i]};
-        }
-        if (world_append(&node->world, records, BATCH) != OK)
-            return context;
-    }
-    world_close(&node->world);
-    return NULL;
-}
-
-/* Of all hours; a zero job is all jobs. */
-static int64_t count_ends(struct history_world *world, struct id job_uid, enum run_state state)
-{
-    struct history_stats stats = {
-        .job_uid = job_uid, .from_ms = SAMPLE_MS - 3600000, .to_ms = SAMPLE_MS + 86400000};
-    int64_t count = 0;
-    assert_int_equal(world_stats(world, &stats), OK);
-    for (size_t i = 0; i < stats.count; i++)
-        count += stats.rows[i].ends[state];
-    history_stats_release(&stats);
-    return count;
-}
-
-/* They find an empty database, all at the same time. */
-static void test_many_writers(void **state)
-{
-    struct history_world *world = *state;
-    static struct node nodes[OPENERS];
-    pthread_t threads[OPENERS];
-    world_close(world);
-    for (uint32_t i = 0; i < OPENERS; i++) {
-        nodes[i].number = i;
-        nodes[i].world = *world;
-        assert_int_equal(history_world_wake_init(&nodes[i].world), 0);
-        assert_int_equal(pthread_create(&threads[i], NULL, be_a_node, &nodes[i]), 0);
-    }
-    for (size_t i = 0; i < OPENERS; i++) {
-        void *failed;
-        assert_int_equal(pthread_join(threads[i], &failed), 0);
-        history_world_wake_release(&nodes[i].world);
-        assert_null(failed);
-    }
-    world_open(world);
-    size_t runs = OPENERS * ROUNDS * (BATCH - 1) + ROUNDS;
-    assert_int_equal(world_count(world, (struct history_query){0}), runs);
-    assert_int_equal(world_count(world, (struct history_query){.states = 1u << RUN_LOST}), 0);
-    /* Whoever has runs of his own has them counted; those of all jobs are in one sum. */
-    for (uint32_t i = 0; i < OPENERS; i++) {
-        struct run own = sample_run(i, 1);
-        assert_int_equal(count_ends(world, own.job_uid, RUN_OK), ROUNDS * (BATCH - 1));
-    }
-    int64_t shared = count_ends(world, sample_run(99, 0).job_uid, RUN_OK);
-    int64_t lost = count_ends(world, (struct id){{0}}, RUN_LOST);
-    assert_int_equal(count_ends(world, (struct id){{0}}, RUN_OK) - shared, runs - ROUNDS);
-    if (mongo_server.is_mongod) { /* FerretDB may replace one document for two writers at once */
-        assert_int_equal(shared, ROUNDS);
-        assert_int_equal(lost, 0);
-    }
-}
-
 int main(void)
 {
 #define WITH_WORLD(test)                                                                           \
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)&mongo_backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_restart),      WITH_WORLD(test_killed),  WITH_WORLD(test_stopped),
-        WITH_WORLD(test_dropped),      WITH_WORLD(test_refused), WITH_WORLD(test_password_file),
-        WITH_WORLD(test_newer_format), WITH_WORLD(test_expire),  WITH_WORLD(test_tls),
-        WITH_WORLD(test_many_writers),
+        WITH_WORLD(test_server_restart),
+        WITH_WORLD(test_server_killed),
+        WITH_WORLD(test_server_stopped),
+        WITH_WORLD(test_server_dropped),
+        WITH_WORLD(test_server_many_writers),
+        WITH_WORLD(test_refused),
+        WITH_WORLD(test_password_file),
+        WITH_WORLD(test_newer_format),
+        WITH_WORLD(test_expire),
+        WITH_WORLD(test_tls),
     };
     if (!mongo_place_start())
         return 77;

@@ -1,5 +1,4 @@
-/* What only a server can go through: it is restarted, killed, stopped, refuses, or is shared. */
-#include <pthread.h>
+/* What histories in a server go through, and what only one in PostgreSQL does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,95 +10,11 @@
 
 #include "history_open.h"
 #include "history_postgres.h"
+#include "history_server_contract.h"
 #include "history_spool.h"
-#include "history_world.h"
 #include "postgres_place.h"
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void assert_health(struct history_world *world, enum status want, const char *words)
-{
-    struct strbuf why;
-    strbuf_init(&why);
-    enum status st = history_health(world->history, &why);
-    if (st != want || (words && !strstr(why.text, words)))
-        fail_msg("%s: \"%s\" is not in: %s", status_text(st), words ? words : "", why.text);
-    assert_null(strstr(why.text, "horse")); /* the password */
-    strbuf_release(&why);
-}
-
-/* Until appends are taken again; the server is back. */
-static void append_until_ok(struct history_world *world, const struct run *run)
-{
-    int64_t end_ms = now_ms() + 20000;
-    enum status st;
-    while ((st = world_append_run(world, run)) != OK) {
-        assert_int_not_equal(st, E_INVALID);
-        assert_true(now_ms() < end_ms);
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    }
-}
-
 /* ---- the server goes and comes ---- */
-
-/* A restart between two requests is not noticed. */
-static void test_restart(void **state)
-{
-    struct history_world *world = *state;
-    struct run first = sample_run(1, 1), second = sample_run(1, 2);
-    assert_int_equal(world_append_run(world, &first), OK);
-    assert_true(world_has_run(world, &first.id, NULL));
-    postgres_server_restart(&postgres_server);
-    assert_int_equal(world_append_run(world, &second), OK);
-    assert_true(world_has_run(world, &first.id, NULL));
-    assert_int_equal(world_count(world, (struct history_query){0}), 2);
-    assert_health(world, OK, NULL);
-}
-
-static void test_killed(void **state)
-{
-    struct history_world *world = *state;
-    struct run first = sample_run(1, 1), second = sample_run(1, 2);
-    assert_int_equal(world_append_run(world, &first), OK);
-    postgres_server_kill(&postgres_server);
-    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
-    assert_health(world, E_UNREACHABLE, "Start it, or check host and port");
-    int64_t start_ms = now_ms();
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
-    assert_true(now_ms() - start_ms < 2000); /* at once */
-    struct history_read read = {.query.limit = 1};
-    assert_int_equal(world_read(world, &read), E_UNREACHABLE);
-    postgres_server_restart(&postgres_server);
-    append_until_ok(world, &second);
-    assert_health(world, OK, NULL);
-    assert_true(world_has_run(world, &first.id, NULL));
-    assert_true(world_has_run(world, &second.id, NULL));
-}
-
-/* It takes what is sent and never answers. */
-static void test_stopped(void **state)
-{
-    struct history_world *world = *state;
-    struct run first = sample_run(1, 1), second = sample_run(1, 2);
-    struct history_read read = {.query.limit = 1};
-    assert_int_equal(world_append_run(world, &first), OK);
-    postgres_server_pause(&postgres_server);
-    int64_t start_ms = now_ms();
-    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
-    assert_health(world, E_UNREACHABLE, "does not answer in time");
-    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE); /* at once */
-    assert_int_equal(world_read(world, &read), E_UNREACHABLE);
-    assert_true(now_ms() - start_ms < 15000);
-    postgres_server_resume(&postgres_server);
-    append_until_ok(world, &second);
-    assert_int_equal(world_count(world, (struct history_query){0}), 2);
-}
 
 static void ignore_answer(struct history_read *read, enum status st)
 {
@@ -122,17 +37,6 @@ static void test_free_while_stopped(void **state)
     postgres_server_resume(&postgres_server);
     world_open(world);
     assert_true(world_has_run(world, &run.id, NULL));
-}
-
-/* Somebody dropped everything: it is made again. */
-static void test_dropped(void **state)
-{
-    struct history_world *world = *state;
-    struct run run = sample_run(1, 1);
-    assert_int_equal(world_append_run(world, &run), OK);
-    world->backend->remove_place(world->place);
-    assert_int_equal(world_append_run(world, &run), OK);
-    assert_int_equal(world_count(world, (struct history_query){0}), 1);
 }
 
 /* Behind a spool nobody notices, but for the words. */
@@ -193,18 +97,6 @@ static void open_url(struct history_world *world, const char *url)
     strbuf_release(&why);
 }
 
-static void wait_for_health(struct history_world *world, enum status want)
-{
-    struct strbuf why;
-    int64_t end_ms = now_ms() + 10000;
-    strbuf_init(&why);
-    while (history_health(world->history, &why) != want) {
-        assert_true(now_ms() < end_ms);
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-    }
-    strbuf_release(&why);
-}
-
 static void test_refused(void **state)
 {
     static const struct {
@@ -249,6 +141,41 @@ static void test_newer_schema(void **state)
     assert_int_equal(world_read(world, &read), E_VERSION);
     postgres_place_sql(world->place, "DELETE FROM migrations WHERE version = 999", NULL);
     append_until_ok(world, &run);
+}
+
+/* Format 2 had other indexes, and strays without a class. */
+static void test_older_schema(void **state)
+{
+    static const int64_t distances_ms[] = {0, -60000, -3 * 86400000LL, 40000, -400 * 86400000LL};
+    enum { RUNS = sizeof(distances_ms) / sizeof(distances_ms[0]) };
+    struct history_world *world = *state;
+    struct run runs[RUNS];
+    char class[128];
+    for (uint32_t i = 0; i < RUNS; i++) {
+        runs[i] = sample_run(1, i);
+        runs[i].tick_ms += distances_ms[i];
+        assert_int_equal(world_append_run(world, &runs[i]), OK);
+    }
+    world_close(world);
+    postgres_place_sql(world->place,
+                       "DROP INDEX runs_far, entries_far, runs_node, runs_lasting, runs_reason,"
+                       " entries_reason, runs_detail, entries_detail;"
+                       "ALTER TABLE runs ALTER stray DROP DEFAULT, ALTER stray TYPE boolean"
+                       " USING stray <> 0; ALTER TABLE entries ALTER stray DROP DEFAULT,"
+                       " ALTER stray TYPE boolean USING stray <> 0;"
+                       "CREATE INDEX runs_stray ON runs (tick_ms) WHERE stray;"
+                       "CREATE INDEX entries_stray ON entries (to_ms) WHERE stray;"
+                       "DELETE FROM migrations WHERE version = 3",
+                       NULL);
+    world_open(world);
+    for (uint32_t i = 0; i < RUNS; i++) {
+        struct history_query query = {.since_ms = runs[i].tick_ms, .until_ms = runs[i].tick_ms + 1};
+        assert_int_equal(world_count(world, query), 1);
+    }
+    assert_int_equal(world_append_run(world, &runs[0]), OK);
+    postgres_place_sql(world->place, "SELECT string_agg(stray::text, ' ' ORDER BY id) FROM runs",
+                       class);
+    assert_string_equal(class, "0 1 5 -1 8");
 }
 
 static void test_read_only(void **state)
@@ -296,72 +223,6 @@ static void test_no_rights(void **state)
     world->backend->remove_place(world->place);
     postgres_place_sql("public", "DROP ROLE small", NULL);
     world_open(world);
-}
-
-/* ---- shared ---- */
-
-enum { OPENERS = 4, ROUNDS = 40, BATCH = 20 };
-
-struct node {
-    struct history_world world;
-    uint32_t number;
-};
-
-/* Every node records runs of its own and, like all others, run number 0 of each round. */
-static void *be_a_node(void *context)
-{
-    struct node *node = context;
-    world_open(&node->world);
-    for (uint32_t round = 0; round < ROUNDS; round++) {
-        struct run runs[BATCH];
-        struct history_record records[BATCH];
-        for (uint32_t i = 0; i < BATCH; i++) {
-            uint32_t place = node->number % 2 ? i : BATCH - 1 - i; /* in different orders */
-            runs[i] = sample_run(place ? node->number : 99, round * BATCH + place);
-            runs[i].state = !place && node->number % 2 ? RUN_LOST : RUN_OK;
-            records[i] = (struct history_record){.run = &runs[i]};
-        }
-        if (world_append(&node->world, records, BATCH) != OK)
-            return context;
-    }
-    world_close(&node->world);
-    return NULL;
-}
-
-/* They find an empty database, all at the same time. */
-static void test_many_writers(void **state)
-{
-    struct history_world *world = *state;
-    static struct node nodes[OPENERS];
-    pthread_t threads[OPENERS];
-    world_close(world);
-    world->backend->remove_place(world->place);
-    for (uint32_t i = 0; i < OPENERS; i++) {
-        nodes[i].number = i;
-        nodes[i].world = *world;
-        assert_int_equal(history_world_wake_init(&nodes[i].world), 0);
-        assert_int_equal(pthread_create(&threads[i], NULL, be_a_node, &nodes[i]), 0);
-    }
-    for (size_t i = 0; i < OPENERS; i++) {
-        void *failed;
-        assert_int_equal(pthread_join(threads[i], &failed), 0);
-        history_world_wake_release(&nodes[i].world);
-        assert_null(failed);
-    }
-    world_open(world);
-    assert_int_equal(world_count(world, (struct history_query){0}),
-                     OPENERS * ROUNDS * (BATCH - 1) + ROUNDS);
-    assert_int_equal(world_count(world, (struct history_query){.states = 1u << RUN_LOST}), 0);
-    struct history_stats stats = {.from_ms = SAMPLE_MS - 3600000, .to_ms = SAMPLE_MS + 86400000};
-    assert_int_equal(world_stats(world, &stats), OK);
-    int64_t count = 0, lost = 0;
-    for (size_t i = 0; i < stats.count; i++) {
-        count += stats.rows[i].ends[RUN_OK];
-        lost += stats.rows[i].ends[RUN_LOST];
-    }
-    assert_int_equal(count, OPENERS * ROUNDS * (BATCH - 1) + ROUNDS); /* each once */
-    assert_int_equal(lost, 0);
-    history_stats_release(&stats);
 }
 
 /* ---- months ---- */
@@ -419,12 +280,19 @@ int main(void)
     cmocka_unit_test_prestate_setup_teardown(test, history_world_setup, history_world_teardown,    \
                                              (void *)&postgres_backend)
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(test_restart),      WITH_WORLD(test_killed),
-        WITH_WORLD(test_stopped),      WITH_WORLD(test_free_while_stopped),
-        WITH_WORLD(test_dropped),      WITH_WORLD(test_spooled),
-        WITH_WORLD(test_refused),      WITH_WORLD(test_newer_schema),
-        WITH_WORLD(test_read_only),    WITH_WORLD(test_no_rights),
-        WITH_WORLD(test_many_writers), WITH_WORLD(test_months),
+        WITH_WORLD(test_server_restart),
+        WITH_WORLD(test_server_killed),
+        WITH_WORLD(test_server_stopped),
+        WITH_WORLD(test_server_dropped),
+        WITH_WORLD(test_server_many_writers),
+        WITH_WORLD(test_free_while_stopped),
+        WITH_WORLD(test_spooled),
+        WITH_WORLD(test_refused),
+        WITH_WORLD(test_newer_schema),
+        WITH_WORLD(test_older_schema),
+        WITH_WORLD(test_read_only),
+        WITH_WORLD(test_no_rights),
+        WITH_WORLD(test_months),
     };
     if (!postgres_server_available()) {
         puts("there is no PostgreSQL server here");

@@ -10,6 +10,7 @@
 #include <mongoc/mongoc.h>
 
 #include "history_mongo.h"
+#include "history_server_contract.h"
 
 struct mongo_server mongo_server;
 
@@ -62,12 +63,44 @@ static void remove_place(const char *place)
     mongo_place_command(place, "{\"dropDatabase\": 1}");
 }
 
+static void restart(void)
+{
+    mongo_server_restart(&mongo_server);
+}
+
+static void kill_server(void)
+{
+    mongo_server_kill(&mongo_server);
+}
+
+static void pause_server(void)
+{
+    mongo_server_pause(&mongo_server);
+}
+
+static void resume(void)
+{
+    mongo_server_resume(&mongo_server);
+}
+
+/* FerretDB may replace one document for two writers at once. */
+static struct history_server server = {
+    .restart = restart,
+    .kill = kill_server,
+    .pause = pause_server,
+    .resume = resume,
+    .silent_words = "timeout",
+    .writers = 3,
+    .rounds = 6,
+};
+
 struct history_backend mongo_backend = {
     .name = "history in MongoDB",
     .make_place = make_place,
     .open = open_mongo,
     .remove_place = remove_place,
     .durable = true,
+    .server = &server,
 };
 
 bool mongo_place_start(void)
@@ -78,5 +111,6 @@ bool mongo_place_start(void)
     }
     mongo_server_start(&mongo_server);
     mongo_backend.is_slow = !mongo_server.is_mongod;
+    server.swaps_whole = mongo_server.is_mongod;
     return true;
 }

@@ -10,6 +10,7 @@
 #include <libpq-fe.h>
 
 #include "history_postgres.h"
+#include "history_server_contract.h"
 
 struct postgres_server postgres_server;
 
@@ -68,10 +69,42 @@ static void remove_place(const char *place)
     postgres_place_sql("public", sql, NULL);
 }
 
+static void restart(void)
+{
+    postgres_server_restart(&postgres_server);
+}
+
+static void kill_server(void)
+{
+    postgres_server_kill(&postgres_server);
+}
+
+static void pause_server(void)
+{
+    postgres_server_pause(&postgres_server);
+}
+
+static void resume(void)
+{
+    postgres_server_resume(&postgres_server);
+}
+
+static const struct history_server server = {
+    .restart = restart,
+    .kill = kill_server,
+    .pause = pause_server,
+    .resume = resume,
+    .silent_words = "does not answer in time",
+    .writers = 4,
+    .rounds = 40,
+    .swaps_whole = true,
+};
+
 const struct history_backend postgres_backend = {
     .name = "history in PostgreSQL",
     .make_place = make_place,
     .open = open_postgres,
     .remove_place = remove_place,
     .durable = true,
+    .server = &server,
 };
