@@ -3,50 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client.h"
-#include "output.h"
-#include "text_table.h"
+#include "listing.h"
 #include "when.h"
 
-enum {
-    OPTION_JOB = OPTION_LONG_ONLY,
-    OPTION_ACTOR,
-    OPTION_ACTION,
-    OPTION_SINCE,
-    OPTION_UNTIL,
-};
-enum { COUNT_DEFAULT = 20, COUNT_MAX = 100000 };
+enum { OPTION_JOB = OPTION_LONG_ONLY, OPTION_ACTOR, OPTION_ACTION };
 
 static const struct option options[] = {
-    CLIENT_OPTIONS,
-    OUTPUT_OPTION,
-    {"count", required_argument, NULL, 'n'},
+    LIST_OPTIONS,
     {"query", required_argument, NULL, 'q'},
     {"job", required_argument, NULL, OPTION_JOB},
     {"actor", required_argument, NULL, OPTION_ACTOR},
     {"action", required_argument, NULL, OPTION_ACTION},
-    {"since", required_argument, NULL, OPTION_SINCE},
-    {"until", required_argument, NULL, OPTION_UNTIL},
     {0},
 };
 
-struct request {
-    const char *data;
-    int64_t count;
-    enum output output;
-    struct strbuf path; /* grows by the parameters */
-};
-
-static bool take_option(const struct command *self, int opt, struct request *request)
+static bool take_option(const struct command *self, int opt, struct list_request *request)
 {
     switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'o':
-        return output_take(self, optarg, &request->output);
-    case 'n':
-        return cli_number(self, "-n", optarg, 1, COUNT_MAX, &request->count);
     case 'q':
         url_param(&request->path, "q", optarg);
         return true;
@@ -59,12 +32,8 @@ static bool take_option(const struct command *self, int opt, struct request *req
     case OPTION_ACTION:
         url_param(&request->path, "action", optarg);
         return true;
-    case OPTION_SINCE:
-        return when_param(self, "--since", optarg, "since", &request->path);
-    case OPTION_UNTIL:
-        return when_param(self, "--until", optarg, "until", &request->path);
     default:
-        return false;
+        return list_option(self, opt, request);
     }
 }
 
@@ -106,40 +75,17 @@ static void add_change(struct text_table *table, const json_t *change, bool wide
     strbuf_release(&text);
 }
 
-static enum exit_code print_table(const json_t *changes, bool wide)
+static enum exit_code show(const struct list_request *request)
 {
     static const char *const narrow_headers[] = {"AT",     "BY",       "VIA",    "FROM", "ACTION",
                                                  "TARGET", "REVISION", "DETAIL", NULL};
     static const char *const wide_headers[] = {"AT",     "BY",       "VIA",    "FROM",    "ACTION",
                                                "TARGET", "REVISION", "DETAIL", "REQUEST", NULL};
-    struct text_table table;
-    const json_t *change;
-    size_t i;
-    text_table_init(&table, wide ? wide_headers : narrow_headers);
-    json_array_foreach (changes, i, change) {
-        add_change(&table, change, wide);
-    }
-    enum status st = text_table_print(&table, stdout);
-    text_table_release(&table);
-    return cli_fail(st);
-}
-
-static enum exit_code print_changes(const json_t *changes, enum output output)
-{
-    const json_t *change;
-    size_t i;
-    if (output == OUTPUT_JSON || output == OUTPUT_YAML)
-        return output_print(changes, output);
-    if (output != OUTPUT_NAME)
-        return print_table(changes, output == OUTPUT_WIDE);
-    json_array_foreach (changes, i, change) {
-        printf("%s\n", answer_text(change, "id"));
-    }
-    return EXIT_OK;
-}
-
-static enum exit_code show(const struct request *request)
-{
+    static const struct list_form form = {.name = "id",
+                                          .headers = narrow_headers,
+                                          .wide_headers = wide_headers,
+                                          .none = "no changes",
+                                          .add_row = add_change};
     struct client *client;
     json_t *changes = NULL;
     enum exit_code code = cli_fail(strbuf_status(&request->path));
@@ -148,10 +94,8 @@ static enum exit_code show(const struct request *request)
     if (code != EXIT_OK)
         return code;
     code = client_list(client, request->path.text, (size_t)request->count, &changes);
-    if (code == EXIT_OK && json_array_size(changes) == 0 && request->output <= OUTPUT_WIDE)
-        fputs("no changes\n", stderr);
-    else if (code == EXIT_OK)
-        code = print_changes(changes, request->output);
+    if (code == EXIT_OK)
+        code = list_print(changes, request->output, &form);
     json_decref(changes);
     client_close(client);
     return code;
@@ -159,7 +103,7 @@ static enum exit_code show(const struct request *request)
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
-    struct request request = {.count = COUNT_DEFAULT};
+    struct list_request request = {.count = LIST_COUNT_DEFAULT};
     enum exit_code code = EXIT_USAGE;
     int opt;
     strbuf_init(&request.path);

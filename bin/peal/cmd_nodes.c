@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client.h"
-#include "output.h"
-#include "text_table.h"
+#include "listing.h"
 #include "when.h"
 
 static const struct option options[] = {CLIENT_OPTIONS, OUTPUT_OPTION, {0}};
@@ -87,45 +85,18 @@ static void add_node(struct text_table *table, const json_t *node, bool wide)
     strbuf_release(&text);
 }
 
-static enum exit_code print_table(const json_t *nodes, bool wide)
+static enum exit_code show(struct client *client, enum output output)
 {
     static const char *const narrow_headers[] = {"NODE",    "STATE",    "LEADS",   "HEARD",  "SKEW",
                                                  "RUNNING", "CAPACITY", "VERSION", "LABELS", NULL};
     static const char *const wide_headers[] = {
         "NODE", "STATE", "LEADS",   "HEARD",   "SKEW", "RUNNING", "CAPACITY", "VERSION",
         "LAG",  "ROLES", "ADDRESS", "HISTORY", "UP",   "LABELS",  "DETAIL",   NULL};
-    struct text_table table;
-    const json_t *node;
-    size_t i;
-    text_table_init(&table, wide ? wide_headers : narrow_headers);
-    json_array_foreach (nodes, i, node) {
-        add_node(&table, node, wide);
-    }
-    enum status st = text_table_print(&table, stdout);
-    text_table_release(&table);
-    return cli_fail(st);
-}
-
-static enum exit_code show(struct client *client, enum output output)
-{
-    json_t *answer;
-    const json_t *node;
-    size_t i;
-    enum exit_code code = client_get(client, "/nodes", &answer);
-    if (code != EXIT_OK)
-        return code;
-    const json_t *nodes = json_object_get(answer, "items");
-    if (output == OUTPUT_NAME) {
-        json_array_foreach (nodes, i, node) {
-            printf("%s\n", answer_text(node, "node"));
-        }
-    } else if (output <= OUTPUT_WIDE) {
-        code = print_table(nodes, output == OUTPUT_WIDE);
-    } else {
-        code = output_print(nodes, output);
-    }
-    json_decref(answer);
-    return code;
+    static const struct list_form form = {.name = "node",
+                                          .headers = narrow_headers,
+                                          .wide_headers = wide_headers,
+                                          .add_row = add_node};
+    return list_show(client, "/nodes", output, &form);
 }
 
 static enum exit_code run(const struct command *self, int argc, char **argv)

@@ -2,57 +2,34 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client.h"
+#include "listing.h"
 #include "run_table.h"
 #include "when.h"
 
-enum { OPTION_STATE = OPTION_LONG_ONLY, OPTION_SINCE, OPTION_UNTIL, OPTION_LEDGER };
-enum { COUNT_DEFAULT = 20, COUNT_MAX = 100000 };
+enum { OPTION_STATE = OPTION_LONG_ONLY, OPTION_LEDGER };
 
 static const struct option options[] = {
-    CLIENT_OPTIONS,
-    OUTPUT_OPTION,
-    {"count", required_argument, NULL, 'n'},
+    LIST_OPTIONS,
     {"state", required_argument, NULL, OPTION_STATE},
-    {"since", required_argument, NULL, OPTION_SINCE},
-    {"until", required_argument, NULL, OPTION_UNTIL},
     {"ledger", no_argument, NULL, OPTION_LEDGER},
     {0},
 };
 
-struct request {
-    const char *data;
-    int64_t count;
-    enum output output;
-    struct strbuf path; /* grows by the parameters */
-};
-
-static bool take_option(const struct command *self, int opt, struct request *request)
+static bool take_option(const struct command *self, int opt, struct list_request *request)
 {
     switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'o':
-        return output_take(self, optarg, &request->output);
-    case 'n':
-        return cli_number(self, "-n", optarg, 1, COUNT_MAX, &request->count);
     case OPTION_STATE:
         url_param(&request->path, "state", optarg);
         return true;
-    case OPTION_SINCE:
-        return when_param(self, "--since", optarg, "since", &request->path);
-    case OPTION_UNTIL:
-        return when_param(self, "--until", optarg, "until", &request->path);
     case OPTION_LEDGER:
         strbuf_adds(&request->path, "ledger=true&");
         return true;
     default:
-        return false;
+        return list_option(self, opt, request);
     }
 }
 
-static enum exit_code show(struct client *client, const char *job, struct request *request)
+static enum exit_code show(struct client *client, const char *job, struct list_request *request)
 {
     json_t *runs;
     enum exit_code code = job ? url_job_param(client, job, &request->path) : EXIT_OK;
@@ -72,7 +49,7 @@ static enum exit_code show(struct client *client, const char *job, struct reques
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
-    struct request request = {.count = COUNT_DEFAULT};
+    struct list_request request = {.count = LIST_COUNT_DEFAULT};
     struct client *client;
     enum exit_code code = EXIT_USAGE;
     int opt;

@@ -2,12 +2,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client.h"
-#include "output.h"
-#include "text_table.h"
+#include "listing.h"
 #include "when.h"
 
-enum { OPTION_SPAN = OPTION_LONG_ONLY, OPTION_SINCE, OPTION_UNTIL };
+enum { OPTION_SPAN = OPTION_LONG_ONLY };
 
 static const struct option options[] = {
     CLIENT_OPTIONS,
@@ -75,56 +73,31 @@ static void add_taken(struct text_table *table, const json_t *span, const char *
     strbuf_release(&text);
 }
 
-static enum exit_code print_table(const json_t *spans)
+static void add_span(struct text_table *table, const json_t *span, bool wide)
 {
-    static const char *const headers[] = {"FROM",    "OK",      "FAILED", "TIMED OUT", "KILLED",
-                                          "LOST",    "SKIPPED", "MISSED", "P50",       "P95",
-                                          "LONGEST", "LATE",    NULL};
     static const char *const counts[] = {"ok",   "failed",  "timed_out", "killed",
                                          "lost", "skipped", "missed"};
     static const char *const times[] = {"p50_ms", "p95_ms", "max_ms", "mean_late_ms"};
-    struct text_table table;
-    const json_t *span;
-    size_t i;
-    text_table_init(&table, headers);
-    json_array_foreach (spans, i, span) {
-        struct strbuf from;
-        strbuf_init(&from);
-        when_print_local(answer_time(span, "from"), &from);
-        text_table_cell(&table, from.text);
-        strbuf_release(&from);
-        for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
-            add_count(&table, span, counts[k]);
-        for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++)
-            add_taken(&table, span, times[k]);
-    }
-    enum status st = text_table_print(&table, stdout);
-    text_table_release(&table);
-    return cli_fail(st);
-}
-
-static enum exit_code print_spans(const json_t *spans, enum output output)
-{
-    const json_t *span;
-    size_t i;
-    if (output == OUTPUT_JSON || output == OUTPUT_YAML)
-        return output_print(spans, output);
-    if (output == OUTPUT_NAME) {
-        json_array_foreach (spans, i, span) {
-            printf("%s\n", answer_text(span, "from"));
-        }
-        return EXIT_OK;
-    }
-    if (json_array_size(spans))
-        return print_table(spans);
-    fputs("no runs\n", stderr);
-    return EXIT_OK;
+    struct strbuf from;
+    (void)wide;
+    strbuf_init(&from);
+    when_print_local(answer_time(span, "from"), &from);
+    text_table_cell(table, from.text);
+    strbuf_release(&from);
+    for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
+        add_count(table, span, counts[k]);
+    for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++)
+        add_taken(table, span, times[k]);
 }
 
 static enum exit_code show(const char *job, struct request *request)
 {
+    static const char *const headers[] = {"FROM",    "OK",      "FAILED", "TIMED OUT", "KILLED",
+                                          "LOST",    "SKIPPED", "MISSED", "P50",       "P95",
+                                          "LONGEST", "LATE",    NULL};
+    static const struct list_form form = {
+        .name = "from", .headers = headers, .none = "no runs", .add_row = add_span};
     struct client *client;
-    json_t *stats = NULL;
     enum exit_code code = client_open(request->data, &client);
     if (code != EXIT_OK)
         return code;
@@ -132,10 +105,7 @@ static enum exit_code show(const char *job, struct request *request)
     if (code == EXIT_OK)
         code = cli_fail(strbuf_status(&request->path));
     if (code == EXIT_OK)
-        code = client_get(client, request->path.text, &stats);
-    if (code == EXIT_OK)
-        code = print_spans(json_object_get(stats, "items"), request->output);
-    json_decref(stats);
+        code = list_show(client, request->path.text, request->output, &form);
     client_close(client);
     return code;
 }

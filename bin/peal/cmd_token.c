@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "account_args.h"
-#include "client.h"
-#include "output.h"
-#include "text_table.h"
+#include "listing.h"
 #include "when.h"
 
 enum { OPTION_USER = OPTION_LONG_ONLY, OPTION_EXPIRES };
@@ -62,50 +60,30 @@ static void add_time(struct text_table *table, const json_t *token, const char *
     strbuf_release(&text);
 }
 
-static enum exit_code print_table(const json_t *tokens)
+static void add_token(struct text_table *table, const json_t *token, bool wide)
 {
-    static const char *const headers[] = {"ID", "LABEL", "USER", "ROLE", "USED", "EXPIRES", NULL};
-    struct text_table table;
-    size_t i;
-    const json_t *token;
-    text_table_init(&table, headers);
-    json_array_foreach (tokens, i, token) {
-        struct strbuf scope;
-        strbuf_init(&scope);
-        scope_print(token, &scope);
-        text_table_cell(&table, answer_text(token, "id"));
-        text_table_cell(&table, answer_text(token, "label"));
-        text_table_cell(&table, answer_text(token, "user"));
-        text_table_cell(&table, scope.text);
-        add_time(&table, token, "used_at", "-");
-        add_time(&table, token, "expires_at", "never");
-        strbuf_release(&scope);
-    }
-    enum status st = text_table_print(&table, stdout);
-    text_table_release(&table);
-    return cli_fail(st);
+    struct strbuf scope;
+    (void)wide;
+    strbuf_init(&scope);
+    scope_print(token, &scope);
+    text_table_cell(table, answer_text(token, "id"));
+    text_table_cell(table, answer_text(token, "label"));
+    text_table_cell(table, answer_text(token, "user"));
+    text_table_cell(table, scope.text);
+    add_time(table, token, "used_at", "-");
+    add_time(table, token, "expires_at", "never");
+    strbuf_release(&scope);
 }
 
 static enum exit_code list(struct client *client, const struct request *request)
 {
-    json_t *answer;
-    size_t i;
-    const json_t *token;
-    enum exit_code code = client_get(client, "/tokens", &answer);
-    if (code != EXIT_OK)
-        return code;
-    const json_t *tokens = json_object_get(answer, "items");
-    if (request->output == OUTPUT_NAME) {
-        json_array_foreach (tokens, i, token) {
-            printf("%s\n", answer_text(token, "id"));
-        }
-    } else if (request->output <= OUTPUT_WIDE) {
-        code = print_table(tokens);
-    } else {
-        code = output_print(tokens, request->output);
-    }
-    json_decref(answer);
-    return code;
+    static const char *const headers[] = {"ID", "LABEL", "USER", "ROLE", "USED", "EXPIRES", NULL};
+    static const struct list_form form = {
+        .name = "id",
+        .headers = headers,
+        .none = "no tokens; make one: peal token create LABEL --role viewer",
+        .add_row = add_token};
+    return list_show(client, "/tokens", request->output, &form);
 }
 
 static enum exit_code revoke(struct client *client, const struct request *request)

@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "account_args.h"
-#include "client.h"
-#include "output.h"
-#include "text_table.h"
+#include "listing.h"
 #include "when.h"
 
 enum { OPTION_PASSWORD = OPTION_LONG_ONLY, OPTION_NO_PASSWORD, OPTION_DISABLE, OPTION_ENABLE };
@@ -140,53 +138,32 @@ static enum exit_code delete (struct client *client, const struct request *reque
 
 /* ---- list ---- */
 
-static enum exit_code print_table(const json_t *users)
+static void add_user(struct text_table *table, const json_t *user, bool wide)
 {
-    static const char *const headers[] = {"NAME", "ROLE", "STATE", "CHANGED", NULL};
-    struct text_table table;
-    size_t i;
-    const json_t *user;
-    text_table_init(&table, headers);
-    json_array_foreach (users, i, user) {
-        struct strbuf text;
-        strbuf_init(&text);
-        text_table_cell(&table, answer_text(user, "name"));
-        scope_print(user, &text);
-        text_table_cell(&table, text.text);
-        text_table_cell(&table, json_is_true(json_object_get(user, "disabled")) ? "disabled"
-                                : json_is_false(json_object_get(user, "has_password"))
-                                    ? "no password"
-                                    : "ok");
-        strbuf_reset(&text);
-        when_print_local(answer_time(user, "changed_at"), &text);
-        text_table_cell(&table, text.text);
-        strbuf_release(&text);
-    }
-    enum status st = text_table_print(&table, stdout);
-    text_table_release(&table);
-    return cli_fail(st);
+    struct strbuf text;
+    (void)wide;
+    strbuf_init(&text);
+    text_table_cell(table, answer_text(user, "name"));
+    scope_print(user, &text);
+    text_table_cell(table, text.text);
+    text_table_cell(table, json_is_true(json_object_get(user, "disabled"))        ? "disabled"
+                           : json_is_false(json_object_get(user, "has_password")) ? "no password"
+                                                                                  : "ok");
+    strbuf_reset(&text);
+    when_print_local(answer_time(user, "changed_at"), &text);
+    text_table_cell(table, text.text);
+    strbuf_release(&text);
 }
 
 static enum exit_code list(struct client *client, const struct request *request)
 {
-    json_t *answer;
-    size_t i;
-    const json_t *user;
-    enum exit_code code = client_get(client, "/users", &answer);
-    if (code != EXIT_OK)
-        return code;
-    const json_t *users = json_object_get(answer, "items");
-    if (request->output == OUTPUT_NAME) {
-        json_array_foreach (users, i, user) {
-            printf("%s\n", answer_text(user, "name"));
-        }
-    } else if (request->output <= OUTPUT_WIDE) {
-        code = print_table(users);
-    } else {
-        code = output_print(users, request->output);
-    }
-    json_decref(answer);
-    return code;
+    static const char *const headers[] = {"NAME", "ROLE", "STATE", "CHANGED", NULL};
+    static const struct list_form form = {.name = "name",
+                                          .headers = headers,
+                                          .none =
+                                              "no users; make one: peal user add NAME --role admin",
+                                          .add_row = add_user};
+    return list_show(client, "/users", request->output, &form);
 }
 
 /* ---- the command ---- */

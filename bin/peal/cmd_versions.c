@@ -2,9 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client.h"
-#include "output.h"
-#include "text_table.h"
+#include "listing.h"
 #include "when.h"
 
 enum { COUNT_DEFAULT = 20, COUNT_MAX = 100000 };
@@ -16,10 +14,11 @@ static const struct option options[] = {
     {0},
 };
 
-static void add_version(struct text_table *table, const json_t *version)
+static void add_version(struct text_table *table, const json_t *version, bool wide)
 {
     struct strbuf text;
     bool current = json_is_true(json_object_get(version, "current"));
+    (void)wide;
     strbuf_init(&text);
     strbuf_addf(&text, "%" PRId64, answer_int(version, "revision", 0));
     text_table_cell(table, text.text);
@@ -35,39 +34,19 @@ static void add_version(struct text_table *table, const json_t *version)
     strbuf_release(&text);
 }
 
-static enum exit_code print_versions(const json_t *versions, enum output output)
-{
-    static const char *const headers[] = {"REVISION", "AT", "BY", "ACTION", "IS", "DETAIL", NULL};
-    struct text_table table;
-    const json_t *version;
-    size_t i;
-    if (output == OUTPUT_JSON || output == OUTPUT_YAML)
-        return output_print(versions, output);
-    if (output == OUTPUT_NAME) {
-        json_array_foreach (versions, i, version) {
-            printf("%" PRId64 "\n", answer_int(version, "revision", 0));
-        }
-        return EXIT_OK;
-    }
-    text_table_init(&table, headers);
-    json_array_foreach (versions, i, version) {
-        add_version(&table, version);
-    }
-    enum status st = text_table_print(&table, stdout);
-    text_table_release(&table);
-    return cli_fail(st);
-}
-
 static enum exit_code show(struct client *client, const char *job, int64_t count,
                            enum output output)
 {
+    static const char *const headers[] = {"REVISION", "AT", "BY", "ACTION", "IS", "DETAIL", NULL};
+    static const struct list_form form = {
+        .name = "revision", .headers = headers, .add_row = add_version};
     struct strbuf path;
     json_t *versions = NULL;
     strbuf_init(&path);
     enum exit_code code =
         client_list(client, job_path(&path, job, "/versions?"), (size_t)count, &versions);
     if (code == EXIT_OK)
-        code = print_versions(versions, output);
+        code = list_print(versions, output, &form);
     json_decref(versions);
     strbuf_release(&path);
     return code;

@@ -283,41 +283,51 @@ static void the_lead_moves_to_the_other(struct world *world)
         world_pass(world, until_ms);
 }
 
-static void a_leader_that_is_no_worker_any_more_resigns(struct world *world)
+/* Another node, which leads; NULL: the backend has none. */
+static struct world *open_leader(struct world *world, struct peer *ret)
 {
     struct world *other = world_open_other(world);
-    struct peer first = a_peer("node-1", 1), second = a_peer("node-2", 2);
+    struct peer first = a_peer("node-1", 1);
+    *ret = a_peer("node-2", 2);
     if (!other)
-        return;
-    join(other, &second);
+        return NULL;
+    join(other, ret);
     for (int64_t until_ms = soon_ms(); !store_leads(other->store);)
         world_pass(other, until_ms);
     join(world, &first);
-    second.roles = PEER_API;
-    announce(other, &second);
+    return other;
+}
+
+/* It says so of itself, and the other one leads. */
+static void resigns(struct world *world, struct world *leader, const struct peer *peer)
+{
+    announce(leader, peer);
     for (int64_t until_ms = soon_ms(); !store_leads(world->store);)
         world_pass(world, until_ms);
-    assert_false(store_leads(other->store));
-    world_free(other);
+    assert_false(store_leads(leader->store));
+}
+
+static void a_leader_that_is_no_worker_any_more_resigns(struct world *world)
+{
+    struct peer peer;
+    struct world *leader = open_leader(world, &peer);
+    if (!leader)
+        return;
+    peer.roles = PEER_API;
+    resigns(world, leader, &peer);
+    world_free(leader);
 }
 
 static void a_leader_that_is_about_to_stop_resigns(struct world *world)
 {
-    struct world *other = world_open_other(world);
-    struct peer first = a_peer("node-1", 1), second = a_peer("node-2", 2);
-    if (!other)
+    struct peer peer;
+    struct world *leader = open_leader(world, &peer);
+    if (!leader)
         return;
-    join(other, &second);
-    for (int64_t until_ms = soon_ms(); !store_leads(other->store);)
-        world_pass(other, until_ms);
-    join(world, &first);
-    second.refusal = PEER_STOPPING;
-    announce(other, &second);
-    for (int64_t until_ms = soon_ms(); !store_leads(world->store);)
-        world_pass(world, until_ms);
-    assert_false(store_leads(other->store));
+    peer.refusal = PEER_STOPPING;
+    resigns(world, leader, &peer);
     assert_true(sees_alive(world, "node-2"));
-    world_free(other);
+    world_free(leader);
 }
 
 static void what_one_node_does_the_other_hears(struct world *world)
