@@ -234,7 +234,7 @@ static void prepare_queries(struct bare_postgres *bare, const void *key,
         return;
     bare->key = key;
     bare->prepared++;
-    run_sql(bare, "SET statement_timeout = '10s'");
+    run_sql(bare, "SET statement_timeout = '3s'");
     for (int i = 0; i < 1 + bare_asks_entries(query); i++) {
         char name[32];
         struct strbuf sql;

@@ -280,9 +280,13 @@ void peers_each(const struct peers *peers,
                 bool (*visit)(void *context, const struct known_peer *known), void *context)
 {
     const struct known_peer **sorted = calloc(peers->by_name.count + 1, sizeof(const void *));
+    size_t at = 0, count = 0;
+    for (const struct known_peer *known; !sorted && (known = table_next(&peers->by_name, &at));) {
+        if (!visit(context, known))
+            return;
+    }
     if (!sorted)
         return;
-    size_t at = 0, count = 0;
     for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));)
         sorted[count++] = known;
     qsort(sorted, count, sizeof(sorted[0]), by_name);

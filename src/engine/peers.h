@@ -65,7 +65,7 @@ const struct known_peer *peers_find(const struct peers *peers, const char *name)
 /* The store has let this node in, and keeps it. */
 bool peers_am_alive(const struct peers *peers);
 
-/* By name, those that are gone too. */
+/* By name, those that are gone too; out of memory: in any order, but all of them. */
 void peers_each(const struct peers *peers,
                 bool (*visit)(void *context, const struct known_peer *known), void *context);
 

@@ -141,7 +141,7 @@ void mongo_add_text_search(bson_t *to, const char *text, const char *const *text
 
 /* Searches without an index look at so many rows. */
 enum {
-    MONGO_VISITS_MAX = 100 * 1000,
+    MONGO_VISITS_MAX = 11 * 1000,
     MONGO_VISITS_FIRST = 1000, /* in the first step; each next one looks at ten times as many */
 };
 

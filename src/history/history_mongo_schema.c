@@ -20,7 +20,7 @@
 #include "history_mongo_internal.h"
 
 enum {
-    VERSION = 1,
+    VERSION = 2,      /* 1 had no index by node */
     WIRE_VERSION = 9, /* MongoDB 4.4 */
     NAMESPACE_NOT_FOUND = 26,
     INDEX_NOT_FOUND = 27,
@@ -37,6 +37,7 @@ static const struct {
     {"runs", "job", {"job_uid", "kind", "state", "_id"}},
     {"runs", "name", {"job_name", "kind", "state", "_id"}},
     {"runs", "state", {"kind", "state", "_id"}},
+    {"runs", "node", {"node", "kind", "state", "_id"}},
     {"runs", "stray", {"stray_ms"}}, /* sparse */
     {"output", "run", {"run", "start", "n"}},
     {"stats", "job", {"job_uid", "hour"}},

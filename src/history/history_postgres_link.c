@@ -243,7 +243,7 @@ static void session_text(const struct link *link, struct strbuf *text)
     strbuf_adds(text, "SET idle_in_transaction_session_timeout = 60000;"
                       "SET enable_seqscan = off; SET enable_bitmapscan = off;"
                       "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;"
-                      "SET seq_page_cost = 0; SET random_page_cost = 0;"
+                      "SET seq_page_cost = 0.001; SET random_page_cost = 0.001;"
                       "SET max_parallel_workers_per_gather = 0; SET client_min_messages = warning;"
                       "SET plan_cache_mode = force_generic_plan;"
                       "SELECT set_config('synchronous_commit', 'local', false)"

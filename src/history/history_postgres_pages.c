@@ -1,16 +1,16 @@
 /* Pages. Job, state, node, duration and text each have an index that ends in the id. If every row
- * along it matches, a page is one statement. Else it is walked along in steps: first is looked for
- * how far down so many rows reach, its horizon, which the index alone answers; then for those that
- * match down to there. If there are several ways to walk, the one whose horizon is the lowest has
- * the least to look at. */
+ * along it matches, a page is one statement. Else it is walked along in two steps: first is looked
+ * for how far down so many rows reach, its horizon, which the index alone answers; then for those
+ * that match down to there. If there are several ways to walk, the one whose horizon is the lowest
+ * has the least to look at. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "history_postgres_internal.h"
 
 enum {
-    STEP_FIRST = 1000,   /* rows that are looked at in a step, */
-    STEP_NEXT = 7000,    /* and in the next: some hundredths of a second together */
+    STEP_FIRST = 500,    /* rows that are looked at in the first step, */
+    STEP_NEXT = 4000,    /* and in the next: some hundredths of a second together */
     TEXT_JOBS_MAX = 100, /* with the text in their names; if more have it, it is no rare text */
 };
 
@@ -217,7 +217,7 @@ static unsigned ways_of(const struct search *search)
     return ways ? ways : 1u << PAGE_ALL;
 }
 
-/* Sets search->scope; *ret_horizon is that of a first step along it. */
+/* Sets search->scope. *ret_horizon is that of a first step along it, unless every row matches. */
 static enum status choose_way(struct search *search, const struct id *from, struct id *ret_horizon)
 {
     unsigned ways = ways_of(search);
@@ -231,7 +231,7 @@ static enum status choose_way(struct search *search, const struct id *from, stru
         search->scope = (enum page_scope)scope;
         if (ways != 1u << scope || !is_exact(search))
             st = find_horizon(search, from, STEP_FIRST, &horizon);
-        if (st == OK && (!found || id_compare(&horizon, ret_horizon) < 0)) {
+        if (!found || id_compare(&horizon, ret_horizon) < 0) {
             best = search->scope;
             *ret_horizon = horizon;
             found = true;
@@ -246,9 +246,8 @@ static enum status choose_way(struct search *search, const struct id *from, stru
 static enum status search_in_steps(struct search *search, const struct id *from, struct id horizon,
                                    struct page_part *page)
 {
-    size_t wanted = search->query->limit + 1;
     enum status st = find_rows(search, &horizon, page);
-    if (st == OK && page->count < wanted && id_compare(&horizon, from) > 0) {
+    if (st == OK && page->count <= search->query->limit && id_compare(&horizon, from) > 0) {
         search->before = horizon;
         st = find_horizon(search, from, STEP_NEXT, &horizon);
         if (st == OK)
@@ -271,7 +270,7 @@ static void end_part(const struct search *search, struct page_part *page)
 static enum status search_span(struct search *search, struct page_part *page)
 {
     struct id_span span = query_ids(search->query);
-    struct id horizon;
+    struct id horizon = span.from;
     if (id_compare(&span.below, &search->before) < 0)
         search->before = span.below;
     enum status st = choose_way(search, &span.from, &horizon);

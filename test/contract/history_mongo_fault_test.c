@@ -91,7 +91,7 @@ static void test_newer_format(void **state)
     assert_health(world, E_VERSION, "newer peal");
     assert_int_equal(world_read(world, &read), E_VERSION);
     mongo_place_command(world->place, "{\"update\": \"meta\", \"updates\": [{\"q\": {\"_id\": "
-                                      "\"format\"}, \"u\": {\"$set\": {\"version\": 1}}}]}");
+                                      "\"format\"}, \"u\": {\"$set\": {\"version\": 2}}}]}");
     append_until_ok(world, &run);
 }
 

@@ -60,16 +60,22 @@ static void accept_link(struct cutter *cutter)
         close_link(link);
 }
 
-static bool pass(int from_fd, int to_fd)
+/* Its n-th part. */
+static bool pass_part(int from_fd, int to_fd, ssize_t n)
 {
     char bytes[65536];
-    ssize_t length = read(from_fd, bytes, sizeof(bytes));
+    ssize_t length = read(from_fd, bytes, sizeof(bytes)) / n;
     for (ssize_t done = 0, more; done < length; done += more) {
         more = send(to_fd, bytes + done, (size_t)(length - done), MSG_NOSIGNAL);
         if (more <= 0)
             return false;
     }
     return length > 0;
+}
+
+static bool pass(int from_fd, int to_fd)
+{
+    return pass_part(from_fd, to_fd, 1);
 }
 
 /* True: this is the one. */
@@ -80,10 +86,14 @@ static bool counts_down(struct cutter *cutter)
 
 static void cut_link(struct cutter *cutter, struct link *link)
 {
-    if (atomic_load(&cutter->cut) == CUT_ANSWER) {
+    struct pollfd answer = {.fd = link->server_fd, .events = POLLIN};
+    int cut = atomic_load(&cutter->cut);
+    if (cut != CUT_REQUEST)
         pass(link->client_fd, link->server_fd);
+    if (cut == CUT_ANSWER)
         poll(NULL, 0, ANSWER_MS); /* the server does what it was told */
-    }
+    if (cut == CUT_SHORT && poll(&answer, 1, ANSWER_MS) > 0)
+        pass_part(link->server_fd, link->client_fd, 2);
     close_link(link);
     atomic_store(&cutter->has_cut, true);
 }

@@ -10,6 +10,7 @@ struct cutter;
 enum cut {
     CUT_REQUEST, /* what the client sent is not passed on */
     CUT_ANSWER,  /* it is, but nothing comes back */
+    CUT_SHORT,   /* it is, but only the first half of what comes back arrives */
 };
 
 /* A loopback port of its own leads to `port`. What fails ends the program. */
