@@ -26,6 +26,14 @@ struct history_request *history_queue_pop(struct history_queue *queue)
     return request;
 }
 
+struct history_request *history_next_write(struct history_queue *appends,
+                                           const struct history_queue *prunes, bool prune_waited)
+{
+    if (prunes->first && (prune_waited || !appends->first))
+        return prunes->first;
+    return history_queue_pop(appends);
+}
+
 void history_request_done(struct history_request *request)
 {
     enum status st = request->answer;

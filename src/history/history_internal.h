@@ -17,6 +17,11 @@ struct history_queue {
 void history_queue_push(struct history_queue *queue, struct history_request *request);
 struct history_request *history_queue_pop(struct history_queue *queue); /* NULL: empty */
 
+/* What a writer does next. Appends and a prune take turns: it would never end if those went first
+ * that come all the time. A prune stays the first of its queue until it is finished. */
+struct history_request *history_next_write(struct history_queue *appends,
+                                           const struct history_queue *prunes, bool prune_waited);
+
 /* Calls its `done` with its answer. The request is the caller's again. */
 void history_request_done(struct history_request *request);
 

@@ -154,16 +154,15 @@ static void wait_for_work(struct history_remote *remote)
     pthread_cond_timedwait(&remote->work, &remote->lock, &until);
 }
 
-/* Appends go first: a prune is continued when none waits. NULL: it is time to connect, or the end
- * has come, and all appends are done. */
-static struct history_request *next_write(struct history_remote *remote)
+/* NULL: it is time to connect, or the end has come, and all appends are done. */
+static struct history_request *next_write(struct history_remote *remote, bool prune_waited)
 {
     struct history_request *request = NULL;
     pthread_mutex_lock(&remote->lock);
     while (!request && !(remote->closing && !remote->appends.first)) {
-        request = history_queue_pop(&remote->appends);
-        if (!request)
-            request = remote->prunes.first; /* stays first until it is finished */
+        request = remote->closing
+                      ? history_queue_pop(&remote->appends)
+                      : history_next_write(&remote->appends, &remote->prunes, prune_waited);
         if (!request && !remote->writer->is_up && may_try(remote->writer))
             break;
         if (!request)
@@ -184,9 +183,11 @@ static bool is_closing(struct history_remote *remote)
 static void *run_writer(void *context)
 {
     struct history_remote *remote = context;
+    bool prune_waited = false;
     (void)open_writer(remote);
     for (;;) {
-        struct history_request *request = next_write(remote);
+        struct history_request *request = next_write(remote, prune_waited);
+        prune_waited = request && request->kind == HISTORY_APPEND;
         if (request && request->kind == HISTORY_APPEND)
             do_append(remote, request);
         else if (request)

@@ -53,16 +53,15 @@ static void note_health(struct history_sqlite *sqlite, struct database *database
 
 /* ---- the writer's thread ---- */
 
-/* Waits for work. Appends go first: a prune is continued when none waits. NULL: the end, when all
- * appends are done. */
-static struct history_request *next_write(struct history_sqlite *sqlite)
+/* Waits for work. NULL: the end, when all appends are done. */
+static struct history_request *next_write(struct history_sqlite *sqlite, bool prune_waited)
 {
     pthread_mutex_lock(&sqlite->lock);
     while (!sqlite->appends.first && !sqlite->prunes.first && !sqlite->closing)
         pthread_cond_wait(&sqlite->work, &sqlite->lock);
-    struct history_request *request = history_queue_pop(&sqlite->appends);
-    if (!request && !sqlite->closing)
-        request = sqlite->prunes.first; /* stays first until it is finished */
+    struct history_request *request =
+        sqlite->closing ? history_queue_pop(&sqlite->appends)
+                        : history_next_write(&sqlite->appends, &sqlite->prunes, prune_waited);
     pthread_mutex_unlock(&sqlite->lock);
     return request;
 }
@@ -76,12 +75,12 @@ static void do_append(struct history_sqlite *sqlite, struct history_request *req
     answer(sqlite, request, st);
 }
 
-static void do_prune_step(struct history_sqlite *sqlite, struct history_request *request,
+static void do_prune_turn(struct history_sqlite *sqlite, struct history_request *request,
                           struct pruning *at)
 {
     bool finished = false;
     enum status st =
-        prune_step(&sqlite->writer, history_request_of(request, history_prune), at, &finished);
+        prune_turn(&sqlite->writer, history_request_of(request, history_prune), at, &finished);
     if (st != OK) {
         note_health(sqlite, &sqlite->writer, st);
         database_roll_back(&sqlite->writer);
@@ -99,11 +98,13 @@ static void *run_writer(void *context)
 {
     struct history_sqlite *sqlite = context;
     struct pruning at = {0};
-    for (struct history_request *request; (request = next_write(sqlite));) {
+    bool prune_waited = false;
+    for (struct history_request *request; (request = next_write(sqlite, prune_waited));) {
+        prune_waited = request->kind == HISTORY_APPEND;
         if (request->kind == HISTORY_APPEND)
             do_append(sqlite, request);
         else
-            do_prune_step(sqlite, request, &at);
+            do_prune_turn(sqlite, request, &at);
     }
     return NULL;
 }

@@ -221,8 +221,8 @@ struct pruning {
     int64_t removed;
 };
 
-/* One short transaction at most. *ret_finished: prune->removed is set. */
-MUST_CHECK enum status prune_step(struct database *database, struct history_prune *prune,
+/* One short transaction. *ret_finished: prune->removed is set. */
+MUST_CHECK enum status prune_turn(struct database *database, struct history_prune *prune,
                                   struct pruning *at, bool *ret_finished);
 
 #endif

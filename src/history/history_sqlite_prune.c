@@ -1,4 +1,4 @@
-/* Retention, job by job, in steps so short that an append never waits long:
+/* Retention, job by job, in short steps, as many at once as an append may wait for:
  *
  *     NEXT_JOB -> RUNS -> ENTRIES -> JOB_ITSELF -> NEXT_JOB -> ... -> BYTES -> STATS -> CHANGES ->
  *     VACUUM
@@ -6,7 +6,10 @@
  * RUNS, ENTRIES, BYTES, STATS and CHANGES are repeated until nothing is left to remove. */
 #include "history_sqlite.h"
 
+#include "clock.h"
+
 enum {
+    TURN_MS = 10, /* what is removed in that time is one transaction */
     STEP_ROWS = 200,
     STEP_PIECES = 128,     /* of output, at most 64 KiB each */
     STEP_CELLS = 500,      /* of statistics */
@@ -59,7 +62,7 @@ static enum status remove_victims(struct database *database, enum record_table t
 {
     int rows, pieces = 0;
     int64_t gone = 0;
-    enum status st = database_do(database, SQL_BEGIN_WRITE);
+    enum status st = OK;
     size_t i = 0;
     for (; i < victims->count && st == OK && pieces < STEP_PIECES; i++) {
         st = delete_by_id(database, table, SQL_DELETE, &victims->ids[i], &rows);
@@ -69,8 +72,6 @@ static enum status remove_victims(struct database *database, enum record_table t
         st = delete_by_id(database, TABLE_RUNS, SQL_DELETE_OUTPUT, &victims->ids[i], &rows);
         pieces += st == OK ? rows : 0;
     }
-    if (st == OK)
-        st = database_do(database, SQL_COMMIT);
     if (st == OK) {
         *removed += gone;
         *ret_done = i;
@@ -267,8 +268,8 @@ static enum status vacuum(struct database *database, struct pruning *at, bool *r
     return database_do(database, SQL_VACUUM);
 }
 
-enum status prune_step(struct database *database, struct history_prune *prune, struct pruning *at,
-                       bool *ret_finished)
+static enum status prune_step(struct database *database, struct history_prune *prune,
+                              struct pruning *at, bool *ret_finished)
 {
     bool done = false;
     int rows;
@@ -317,5 +318,20 @@ enum status prune_step(struct database *database, struct history_prune *prune, s
         }
         return st;
     }
+    return st;
+}
+
+enum status prune_turn(struct database *database, struct history_prune *prune, struct pruning *at,
+                       bool *ret_finished)
+{
+    int64_t until_ms = clock_now().boot.ms + TURN_MS;
+    bool finished = false;
+    enum status st = database_do(database, SQL_BEGIN_WRITE);
+    while (st == OK && !finished && clock_now().boot.ms < until_ms)
+        st = prune_step(database, prune, at, &finished);
+    if (st == OK)
+        st = database_do(database, SQL_COMMIT);
+    if (st == OK)
+        *ret_finished = finished;
     return st;
 }
