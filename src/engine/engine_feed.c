@@ -141,6 +141,10 @@ static void take_new_run(struct engine *engine, const struct run *run)
     if (run->not_before_ms > open->start_at_ms)
         open->start_at_ms = run->not_before_ms;
     open->seen = engine->now.boot;
+    if (open->phase == OPEN_CLAIMED && !engine->loaded) { /* its begin may be on its way already */
+        open->begins = 1;
+        open->first_begin.ms = INT64_MIN / 2;
+    }
     follow(engine, open, run, open->phase);
     replan_job_of(engine, run);
 }

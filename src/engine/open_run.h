@@ -61,7 +61,8 @@ struct open_run {
     struct boot_ms begin_sent;  /* the start window counts from here */
     struct boot_ms first_begin; /* of those that may have been done */
     uint32_t heap_place;        /* in the runner's heap of start times */
-    unsigned begins;            /* how often its begin was sent, and may have been done */
+    unsigned begins;            /* how often its begin was sent, and may have been done; also by
+                                   this node's agent before, perhaps */
     enum run_reason kill;       /* NONE: nobody wants it killed */
     bool told;                  /* the executor has told of it since it was last away */
     bool is_begun;              /* by this node, so that it can't be another's any more */

@@ -156,6 +156,27 @@ static void test_paused_after_lost_begin(void **state)
     assert_true(engine_is_idle(world->engine));
 }
 
+/* The begin that an agent sent before it was killed gets through after the next one has sent its
+ * own. When its window began only the dead one knew. */
+static void test_begun_by_the_agent_before(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("* * * * *", ""));
+    world->door = DOOR_HELD;
+    world->door_op = STORE_BEGIN;
+    world_pass(world, MINUTE + SECOND);
+    world_restart(world);
+    world_pass(world, SECOND);
+    world->door = DOOR_SLOW;
+    world_pass(world, 10 * SECOND);
+    world->door = DOOR_OPEN;
+    world_pass(world, 10 * SECOND);
+    assert_int_equal(world->process_count, 0);
+    assert_int_equal(world_count(world, "j", RUN_MISSED), 1);
+    assert_int_equal(world->runs[0].reason, REASON_START_WINDOW);
+    assert_true(engine_is_idle(world->engine));
+}
+
 static void change_command(struct job *job)
 {
     free(job->command[0]);
@@ -455,6 +476,7 @@ int main(void)
         WITH_WORLD(test_ended_while_away),
         WITH_WORLD(test_deleted_while_taken),
         WITH_WORLD(test_paused_after_lost_begin),
+        WITH_WORLD(test_begun_by_the_agent_before),
         WITH_WORLD(test_changed_before_begin),
         WITH_WORLD(test_limit_holds_at_one_instant),
         WITH_WORLD(test_paused_with_long_jitter),
