@@ -273,6 +273,10 @@ void flow_step(void *context)
     struct store_etcd *store = context;
     struct flow *flow = &store->flow;
     struct batch *batch;
+    if (store->is_half_told && store->health.status != OK) { /* the rest may be long in coming */
+        flow_fail_waiting(store, E_UNREACHABLE);
+        return;
+    }
     while (store->is_loaded && !store->is_half_told && (flow->again_count || flow->next_request) &&
            (batch = free_batch(flow)) && fill(store, batch))
         etcd_batch_send(batch);

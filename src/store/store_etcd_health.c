@@ -33,6 +33,8 @@ void health_ail(struct store_etcd *store, enum status st, const char *why)
     strbuf_adds(&health->why, why);
     if (!health->probe && !health->probe_revision)
         look_again(store);
+    if (store->is_half_told) /* what waits for the rest of it would wait for as long */
+        flow_fail_waiting(store, E_UNREACHABLE);
     store_etcd_wake(store);
 }
 
