@@ -208,24 +208,6 @@ static bool is_time(struct sweeper *sweeper, int64_t at_ms)
     return at_ms <= sweeper->now.wall.ms;
 }
 
-static void sweep_left(struct sweeper *sweeper)
-{
-    struct end_batch *batch = NULL;
-    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_LEFT);
-    for (; open; open = next) {
-        next = TAILQ_NEXT(open, in_phase);
-        if (peers_is_alive(sweeper->peers, open->run.node)) {
-            open_runs_move(sweeper->runs, open, OPEN_ELSEWHERE);
-            continue;
-        }
-        int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
-        if (sweeper->leads && !sweeper->peers->is_skewed && late_at_ms != NEVER_MS &&
-            is_time(sweeper, late_at_ms))
-            add_end(sweeper, &batch, open);
-    }
-    send_ends(sweeper, batch);
-}
-
 /* How long a run of the job waits for a node that may run it. */
 static int64_t patience_ms(const struct sweeper *sweeper, const struct catalog_job *job)
 {
@@ -238,7 +220,44 @@ static int64_t patience_ms(const struct sweeper *sweeper, const struct catalog_j
     return patience_ms;
 }
 
-/* Runs that are due, and of which no node may run any: not even one that is drained or full. */
+/* No node is there that may run it, not even one that is drained or full. */
+static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *job)
+{
+    return job && job->where && sweeper->placement->count &&
+           !placement_has_node(sweeper->placement, job->where);
+}
+
+/* When a run that was left behind has waited long enough. One that was asked for is never too late,
+ * but does not wait for a node that may not come. */
+static int64_t left_until_ms(const struct sweeper *sweeper, const struct open_run *open)
+{
+    int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
+    const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+    if (late_at_ms == NEVER_MS && is_nobodys(sweeper, job))
+        return wall_at(sweeper->now, open->seen) + patience_ms(sweeper, job);
+    return late_at_ms;
+}
+
+static void sweep_left(struct sweeper *sweeper)
+{
+    struct end_batch *batch = NULL;
+    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_LEFT);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (peers_is_alive(sweeper->peers, open->run.node)) {
+            open_runs_move(sweeper->runs, open, OPEN_ELSEWHERE);
+            continue;
+        }
+        if (!sweeper->leads || sweeper->peers->is_skewed)
+            continue;
+        int64_t late_at_ms = left_until_ms(sweeper, open);
+        if (late_at_ms != NEVER_MS && is_time(sweeper, late_at_ms))
+            add_end(sweeper, &batch, open);
+    }
+    send_ends(sweeper, batch);
+}
+
+/* Runs that are due, and that no node may run. */
 static void sweep_waiting(struct sweeper *sweeper)
 {
     struct end_batch *batch = NULL;
@@ -246,8 +265,7 @@ static void sweep_waiting(struct sweeper *sweeper)
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
-        if (open->run.state != RUN_DUE || !job || !job->where ||
-            placement_has_node(sweeper->placement, job->where))
+        if (open->run.state != RUN_DUE || !is_nobodys(sweeper, job))
             continue;
         int64_t since_ms = wall_at(sweeper->now, open->seen);
         if (open->run.not_before_ms > since_ms)

@@ -197,6 +197,29 @@ static void nobody_takes_it_over_in_time(void **state)
     }
 }
 
+/* What somebody asked for is never too late; but without a node that may run it, it ends too. */
+static void nobody_may_take_over_what_was_asked_for(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *gpu = cluster_join(cluster, "gpu", 0), *leader = cluster->nodes[0];
+    cluster_pass(cluster, 5000);
+    struct id uid = world_add(leader, "name: job\nschedule: '@manual'\ncommand: [/bin/true]\n"
+                                      "where: gpu\ndeadline: 2m\n");
+    gpu->door = DOOR_HELD;
+    gpu->door_op = STORE_BEGIN;
+    assert_true(world_trigger(leader, &uid));
+    cluster_pass(cluster, 1000);
+    assert_int_equal(engine_open_runs(gpu->engine), 1);
+    cluster_freeze(gpu);
+    cluster_expire(gpu);
+    cluster_pass(cluster, 119000);
+    assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 0);
+    cluster_pass(cluster, 2000);
+    assert_int_equal(world_count(leader, "job", RUN_MISSED), 1);
+    cluster_free(cluster);
+}
+
 /* ---- begun ---- */
 
 /* The second node runs the job for `duration_ms`, and goes away two seconds into it. */
@@ -498,6 +521,7 @@ int main(void)
         cmocka_unit_test(begin_and_takeover_cross),
         cmocka_unit_test(a_takeover_without_an_answer),
         cmocka_unit_test(nobody_takes_it_over_in_time),
+        cmocka_unit_test(nobody_may_take_over_what_was_asked_for),
         cmocka_unit_test(a_lost_run_is_amended),
         cmocka_unit_test(a_run_that_ended_before_it_was_lost_is_amended),
         cmocka_unit_test(a_restarted_node_finds_its_lost_run),
