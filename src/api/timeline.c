@@ -20,6 +20,7 @@ enum {
 
 struct coming {
     int64_t at_ms;
+    int nth; /* of its job's */
     const struct catalog_job *job;
 };
 
@@ -56,7 +57,7 @@ static bool add_job(void *context, const struct catalog_job *job)
             return true;
         if (line->count == TICKS_MAX)
             break;
-        line->ticks[line->count++] = (struct coming){at_ms, job};
+        line->ticks[line->count++] = (struct coming){at_ms, i, job};
     }
     line->is_cut = true;
     return line->count < TICKS_MAX;
@@ -70,10 +71,27 @@ static int by_time(const void *a, const void *b)
     return strcmp(one->job->name, other->job->name);
 }
 
+/* How many of each job's ticks are shown, so that one that is due all the time leaves room for the
+ * others: as many as fit, but one. */
+static int share_of_job(const struct timeline *line)
+{
+    int64_t of_nth[TICKS_OF_JOB] = {0}, sum = 0;
+    int share = 0;
+    for (size_t i = 0; i < line->count; i++)
+        of_nth[line->ticks[i].nth]++;
+    while (share < TICKS_OF_JOB && (sum += of_nth[share]) <= line->limit)
+        share++;
+    return share ? share : 1;
+}
+
 static json_t *encode_ticks(const struct timeline *line)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < line->count && i < (size_t)line->limit && list; i++) {
+    int share = share_of_job(line);
+    for (size_t i = 0; i < line->count && list && json_array_size(list) < (size_t)line->limit;
+         i++) {
+        if (line->ticks[i].nth >= share)
+            continue;
         json_t *item = json_pack("{s:o, s:s}", "at", json_tick(line->ticks[i].at_ms), "job",
                                  line->ticks[i].job->name);
         if (json_array_append_new(list, item) != 0) {

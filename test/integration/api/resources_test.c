@@ -212,9 +212,9 @@ static void test_schedules(void **state)
 static void test_decode(void **state)
 {
     struct world *world = *state;
-    json_t *answer = EXPECT(
-        world, 200, "POST /jobs:decode",
-        "{\"text\":\"name: a\\nschedule: '@daily'\\ncommand: [sleep, 60, 1.10]\\numask: '022'\\n\"}");
+    json_t *answer = EXPECT(world, 200, "POST /jobs:decode",
+                            "{\"text\":\"name: a\\nschedule: '@daily'\\ncommand: [sleep, 60, "
+                            "1.10]\\numask: '022'\\n\"}");
     assert_int_equal(member_count(answer, "errors"), 0);
     assert_string_equal(member_text(answer, "definition.name"), "a");
     assert_int_equal(member_number(answer, "definition.command.1"), 60);
@@ -290,6 +290,14 @@ static void test_timeline(void **state)
     assert_true(json_is_true(member(answer, "more")));
     assert_null(member(answer, "herds"));
     json_decref(answer);
+    EXPECT_STATUS(world, 201, "PUT /jobs/c", "{\"schedule\":\"* * * * *\",\"command\":[\"x\"]}");
+    answer =
+        EXPECT(world, 200,
+               "GET /timeline?from=2090-01-01T00:00:00Z&to=2090-01-02T00:00:00Z&limit=60", NULL);
+    assert_in_range(member_count(answer, "ticks"), 58, 60); /* 12 of b, 24 of a, the rest of c */
+    assert_string_equal(member_text(answer, "ticks.58.at"), "2090-01-01T23:00:00.000Z");
+    json_decref(answer);
+    EXPECT_STATUS(world, 200, "DELETE /jobs/c", NULL);
     EXPECT_STATUS(world, 202, "POST /jobs/a/run", NULL);
     answer = EXPECT(world, 200, "GET /timeline", NULL);
     assert_int_equal(member_count(answer, "runs"), 1);

@@ -77,7 +77,7 @@ async function withNames(herd: Herd, signal: AbortSignal): Promise<Herd> {
     if (herd.names.length) return herd;
     const to = new Date(Date.parse(herd.at) + 1000).toISOString();
     const { ticks } = await api.get<TimelineData>("/timeline", { from: herd.at, to, limit: 100 }, signal);
-    return { ...herd, names: ticks.map((tick) => tick.job) };
+    return { ...herd, jobs: Math.max(herd.jobs, ticks.length), names: ticks.map((tick) => tick.job) };
 }
 
 function Herds({ data }: { data: TimelineData }) {
@@ -132,13 +132,15 @@ function Controls(props: { span: Span; isTable: boolean; job: string; names: str
                 "span",
                 spans.map((span) => [span.name, t(`span.${span.name}`), span === props.span, () => setQuery({ span: span.name })]),
             )}
-            <span class="flip">
-                <Button icon="chevron" title={t("earlier")} onClick={() => props.onMove(-0.5)} />
+            <span class="timeline-moves">
+                <span class="flip">
+                    <Button icon="chevron" title={t("earlier")} onClick={() => props.onMove(-0.5)} />
+                </span>
+                <Button disabled={props.isNow} onClick={props.onNow}>
+                    {t("now")}
+                </Button>
+                <Button icon="chevron" title={t("later")} onClick={() => props.onMove(0.5)} />
             </span>
-            <Button disabled={props.isNow} onClick={props.onNow}>
-                {t("now")}
-            </Button>
-            <Button icon="chevron" title={t("later")} onClick={() => props.onMove(0.5)} />
             <input
                 type="search"
                 list="timeline-names"
