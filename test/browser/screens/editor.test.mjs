@@ -70,7 +70,7 @@ describe("the editor", () => {
         await dialog.getByRole("button", { name: "Save" }).click();
         await page.getByRole("heading", { name: "billing/close-day" }).waitFor();
         const saved = (await world.agent.api("GET", "/jobs/billing%2Fclose-day")).body;
-        expect([saved.schedule, saved.timeout, saved.command[2]]).toEqual(["@weekly", "90m", "other books"]);
+        expect([saved.schedule, saved.timeout, saved.command[2]]).toEqual(["@weekly", "1h30m", "other books"]);
         await page.context().close();
     });
 

@@ -50,6 +50,16 @@ describe("pages", () => {
         const empty = await collect(() => Promise.resolve({ items: [], next: "on" }), 10);
         expect(empty).toEqual({ items: [], next: "on" });
     });
+
+    test("tells once of each node that could not be asked", async () => {
+        const away = { node: "b", why: "is away" };
+        const pages = [
+            { items: [1], next: "x", incomplete: [away] },
+            { items: [2], next: null, incomplete: [away, { node: "c", why: "did not answer in time" }] },
+        ];
+        const all = await collect(() => Promise.resolve(pages.shift() ?? { items: [], next: null }), 10);
+        expect(all.incomplete?.map((absence) => absence.node)).toEqual(["b", "c"]);
+    });
 });
 
 test("paths and queries", () => {
@@ -67,6 +77,7 @@ describe("definitions as YAML", () => {
         [{ labels: { team: "db", tier: "1" } }, 'labels:\n  team: db\n  tier: "1"'],
         [{ shell: "a\nb\n" }, "shell: |\n  a\n  b"],
         [{ shell: "a\nb" }, "shell: |-\n  a\n  b"],
+        [{ timeout: "2h", size: "10MiB", hex: "0x1F", time: "12:30", e: "1e3" }, 'timeout: 2h\nsize: 10MiB\nhex: "0x1F"\ntime: "12:30"\ne: "1e3"'],
         [{ overlap: { policy: "queue", queue: 3 } }, "overlap:\n  policy: queue\n  queue: 3"],
         [{ paused: true, labels: {}, list: [] }, "paused: true\nlabels: {}\nlist: []"],
         [{ x: "a: b", y: "a #b", z: "'q'" }, 'x: "a: b"\ny: "a #b"\nz: "\'q\'"'],

@@ -8,7 +8,7 @@ export function definitionOf(job: Job): Record<string, unknown> {
 }
 
 // Words that YAML takes for something else than text, and signs that it keeps for itself.
-const SPECIAL = /^(?:true|false|yes|no|on|off|null|~|[-+.]?\d.*|[-+]?\.(?:inf|nan))$/i;
+const SPECIAL = /^(?:true|false|yes|no|on|off|null|~|[-+.]?\d[\d_.,:e+-]*|0[xo][\da-f]+|[-+]?\.(?:inf|nan))$/i;
 const SAFE = /^[A-Za-z0-9_/.$(][A-Za-z0-9_/.$()@%+=,:; -]*$/;
 
 function scalar(value: unknown, indent: string): string {

@@ -165,6 +165,9 @@ function Navigation({ current, onPreferences }: { current: string; onPreferences
             </nav>
             <div class="side-foot">
                 <Live />
+                <button class="icon-button small-only" type="button" aria-label={t("palette")} onClick={() => (paletteOpen.value = true)}>
+                    <Icon name="search" />
+                </button>
                 <button class="icon-button" type="button" title={t("preferences")} aria-label={t("preferences")} onClick={onPreferences}>
                     <Icon name="settings" />
                 </button>

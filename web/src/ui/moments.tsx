@@ -22,6 +22,16 @@ export function Moment({ at, bare }: { at: string | null; bare?: boolean }) {
     );
 }
 
+// What the server gives as a time of the job's own zone: "2026-11-16T02:30:00-05:00".
+export function LocalTime({ text }: { text: string }) {
+    const [, date, time, offset] = /^(.*)T([\d:.]+)(.*)$/.exec(text) ?? ["", text, "", ""];
+    return (
+        <span class="num">
+            {date} {time} <span class="zone">{offset === "Z" ? "UTC" : offset}</span>
+        </span>
+    );
+}
+
 // "3 m 12 s ago", "in 40 s"
 export function Relative({ at, overdue }: { at: string | null; overdue?: boolean }) {
     if (!at) return <span class="faint">–</span>;

@@ -4,7 +4,7 @@ import type { Explanation, Fire } from "../../api/types";
 import { localZone } from "../../app/preferences";
 import { language } from "../../i18n/language";
 import { Icon } from "../../ui/icons";
-import { Relative } from "../../ui/moments";
+import { LocalTime, Relative } from "../../ui/moments";
 import { Button, useDelayed } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { partsOf } from "../../ui/time";
@@ -109,15 +109,6 @@ function Time({ at, zone }: { at: string; zone: string }) {
 }
 
 // "2026-11-16T02:30:00-05:00", the job's own, for people.
-function Local({ text }: { text: string }) {
-    const [, date, time, zone] = /^(.*)T([\d:.]+)(.*)$/.exec(text) ?? ["", text, "", ""];
-    return (
-        <span class="num">
-            {date} {time} <span class="zone">{zone}</span>
-        </span>
-    );
-}
-
 function Fires({ specs, zone }: { specs: string[]; zone: string }) {
     const late = useDelayed(JSON.stringify([zone, ...specs.filter((spec) => spec.trim())]), PAUSE_MS);
     const fires = useResource(`fires ${late}`, async (signal) => {
@@ -146,7 +137,7 @@ function Fires({ specs, zone }: { specs: string[]; zone: string }) {
                         {shown.map((fire) => (
                             <tr key={fire.at}>
                                 <td>
-                                    <Local text={fire.local} />
+                                    <LocalTime text={fire.local} />
                                 </td>
                                 {hasNotes && <td>{fire.note && <span class="label warn">{fire.note}</span>}</td>}
                                 <td>

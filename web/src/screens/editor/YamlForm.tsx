@@ -90,17 +90,19 @@ export function YamlForm(props: {
                     onInput={(event) => setText(event.currentTarget.value)}
                 />
             </div>
-            <ul class="yaml-mistakes" id="yaml-mistakes" role="status">
-                {mistakes.map((mistake) => (
-                    <MistakeRow
-                        key={`${mistake.line} ${mistake.message}`}
-                        mistake={mistake}
-                        line={lines[mistake.line - 1] ?? ""}
-                        onGo={() => goTo(mistake)}
-                    />
-                ))}
-                {decoded.problem && !mistakes.length && <li>{decoded.problem.detail}</li>}
-            </ul>
+            <div id="yaml-mistakes" role="status">
+                <ul class="yaml-mistakes">
+                    {mistakes.map((mistake) => (
+                        <MistakeRow
+                            key={`${mistake.line} ${mistake.message}`}
+                            mistake={mistake}
+                            line={lines[mistake.line - 1] ?? ""}
+                            onGo={() => goTo(mistake)}
+                        />
+                    ))}
+                    {decoded.problem && !mistakes.length && <li>{decoded.problem.detail}</li>}
+                </ul>
+            </div>
         </Panel>
     );
 }

@@ -10,7 +10,7 @@ import { attempt, toastDone } from "../../app/toasts";
 import { language } from "../../i18n/language";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
-import { Moment, Relative } from "../../ui/moments";
+import { LocalTime, Moment, Relative } from "../../ui/moments";
 import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { jobState, Status } from "../../ui/status";
@@ -71,7 +71,7 @@ function NextFires({ job, version }: { job: Job; version: string }) {
                 <ol class="fires">
                     {next.data?.fires.map((fire) => (
                         <li key={fire.at}>
-                            <span class="num">{fire.local}</span>
+                            <LocalTime text={fire.local} />
                             <span class="faint">
                                 <Relative at={fire.at} overdue />
                             </span>
