@@ -1,5 +1,5 @@
 /* usage: history_mongo_bench [RUNS]
- * Records RUNS (10,000) runs in batches of 500 and reads filtered pages of 50 of them, through the
+ * Records RUNS (1,000) runs in batches of 500 and reads filtered pages of 50 of them, through the
  * history in MongoDB and with the bare driver: mongod if it is there, else FerretDB, which looks at
  * every document for most questions, so that there must be few. */
 #include <stdio.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     }
     strbuf_init(&why);
     struct history_wake wake =
-        bench_init(&bench, argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000);
+        bench_init(&bench, argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000);
     mongo_server_start(&server);
     printf("%s\n", server.is_mongod ? "mongod" : "FerretDB");
     mongo_server_url(&server, "bench", "", url);

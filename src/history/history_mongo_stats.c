@@ -7,8 +7,11 @@
  * like the others. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "history_mongo_internal.h"
+
+enum { DOCUMENTS_AT_ONCE = 25 };
 
 /* Not found: it is added already, and the insert that follows meets the _id. */
 static void filter_hour(const struct mongo_link *link, const struct stats_cell *cell, bson_t *to)
@@ -74,17 +77,19 @@ static void ignore_existing(void *context, size_t place)
     (void)place;
 }
 
-static enum status add_pending(struct mongo_link *link)
+/* Adds the cells of some documents; *ret_added: how many those are. */
+static enum status add_some(struct mongo_link *link, const struct stats_cell *pending, size_t left,
+                            size_t *ret_added)
 {
-    const struct stats_changes *pending = &link->pending;
     bson_t opts = BSON_INITIALIZER;
     bson_error_t error;
+    size_t added = 0;
     BSON_APPEND_BOOL(&opts, "upsert", true);
     mongoc_bulk_operation_t *bulk = mongo_bulk(link, MONGO_STATS);
-    for (size_t i = 0, count; i < pending->count; i += count) {
-        const struct stats_cell *cells = &pending->cells[i];
+    for (size_t i = 0, count; i < DOCUMENTS_AT_ONCE && added < left; i++, added += count) {
+        const struct stats_cell *cells = &pending[added];
         bson_t filter = BSON_INITIALIZER, update = BSON_INITIALIZER;
-        count = same_hour(cells, pending->count - i);
+        count = same_hour(cells, left - added);
         filter_hour(link, cells, &filter);
         update_hour(link, cells, count, &update);
         mongoc_bulk_operation_update_one_with_opts(bulk, &filter, &update, &opts, &error);
@@ -92,14 +97,23 @@ static enum status add_pending(struct mongo_link *link)
         bson_destroy(&update);
     }
     bson_destroy(&opts);
+    *ret_added = added;
     return mongo_bulk_do(link, bulk, ignore_existing, NULL);
 }
 
+/* A slow server gets on in each of its times: what is added stays so. */
 enum status mongo_stats_settle(struct mongo_link *link)
 {
-    enum status st = link->pending.count ? add_pending(link) : OK;
-    if (st == OK)
-        link->pending.count = 0;
+    struct stats_changes *pending = &link->pending;
+    enum status st = OK;
+    while (pending->count && st == OK) {
+        size_t added;
+        st = add_some(link, pending->cells, pending->count, &added);
+        if (st != OK)
+            break;
+        pending->count -= added;
+        memmove(pending->cells, pending->cells + added, pending->count * sizeof(*pending->cells));
+    }
     return st;
 }
 
