@@ -75,8 +75,10 @@ static enum exit_code look(struct client *client, const struct request *request,
     if (code != EXIT_OK)
         goto out;
     doctor_folder(report, folder);
-    if (!doctor_agent(report, client, &url))
+    if (!doctor_agent(report, client, &url)) {
         url = data_folder_recall(folder, "store");
+        doctor_history(report, folder);
+    }
     if (!config.has_store && url && agent_config_set_store(&config, url, &err) != OK)
         report_add(report, CHECK_FAIL, "store", NULL, "%s: %s", url, err.message);
     if (config.store.is_etcd)
@@ -141,10 +143,10 @@ const struct command cmd_doctor = {
         "Usage: peal doctor [options]\n"
         "\n"
         "One line a check: ok, warn or FAIL, and what to do. Looks at the data folder, the agent,\n"
-        "its spawner and clock, and the store: of SQLite, whether the database is whole; of etcd,\n"
-        "each server, how fast it answers, and whether this user may do what peal needs. It "
-        "writes\n"
-        "a key below PREFIX/doctor/ and removes it. Exit status 1: something has failed.\n"
+        "its spawner and clock, its history, and the store: of SQLite, whether the database is\n"
+        "whole; of etcd, each server, how fast it answers, and whether this user may do what peal\n"
+        "needs. It writes a key below PREFIX/doctor/ and removes it. Exit status 1: something has\n"
+        "failed.\n"
         "\n"
         "Options:\n"
         "  --store URL      the store to look at (else the file's, $PEAL_STORE, the agent's)\n"

@@ -32,6 +32,9 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url);
 /* The embedded database. */
 void doctor_sqlite(struct report *report, const char *folder);
 
+/* The file with the history, if that is where it is and no agent says how it is. */
+void doctor_history(struct report *report, const char *folder);
+
 /* ---- doctor_etcd.c: the servers of a cluster's store ---- */
 
 void doctor_etcd(struct report *report, const struct agent_config *config);

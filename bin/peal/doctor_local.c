@@ -8,7 +8,9 @@
 
 #include "daemon.h"
 #include "data_dir.h"
+#include "data_folder.h"
 #include "doctor.h"
+#include "history_open.h"
 #include "run_table.h"
 #include "store_look.h"
 #include "version.h"
@@ -210,5 +212,23 @@ void doctor_sqlite(struct report *report, const char *folder)
         report_add(report, CHECK_OK, "database", NULL,
                    "%s/peal.db is whole: %" PRId64 " jobs, %" PRId64 " kB", folder, look.jobs,
                    look.bytes / 1000);
+    strbuf_release(&why);
+}
+
+void doctor_history(struct report *report, const char *folder)
+{
+    struct strbuf why;
+    char *url = data_folder_recall(folder, "history");
+    bool is_file = !url || !history_is_known(url);
+    free(url);
+    if (!is_file)
+        return;
+    strbuf_init(&why);
+    enum status st = history_sqlite_look(folder, &why);
+    if (st == OK)
+        report_add(report, CHECK_OK, "history", NULL, "%s/history.db can be opened", folder);
+    else if (st != E_NOT_FOUND)
+        report_add(report, CHECK_FAIL, "history", NULL, "%s",
+                   why.length ? why.text : status_text(st));
     strbuf_release(&why);
 }

@@ -323,4 +323,7 @@ MUST_CHECK enum status history_memory_new(struct history_wake wake, struct histo
 MUST_CHECK enum status history_sqlite_open(const char *dir, struct history_wake wake,
                                            struct history **ret, struct strbuf *why);
 
+/* A look at it from outside: could it be opened? E_NOT_FOUND: there is none; else as above. */
+MUST_CHECK enum status history_sqlite_look(const char *dir, struct strbuf *why);
+
 #endif

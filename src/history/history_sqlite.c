@@ -298,3 +298,15 @@ enum status history_sqlite_open(const char *dir, struct history_wake wake, struc
     *ret = &sqlite->base;
     return OK;
 }
+
+enum status history_sqlite_look(const char *dir, struct strbuf *why)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_addf(&path, "%s/history.db", dir);
+    enum status st = strbuf_status(&path);
+    if (st == OK)
+        st = database_look(path.text, why);
+    strbuf_release(&path);
+    return st;
+}

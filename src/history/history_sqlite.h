@@ -124,6 +124,9 @@ MUST_CHECK enum status database_open_writer(const char *path, struct database *r
 MUST_CHECK enum status database_open_reader(const char *path, struct database *ret,
                                             struct strbuf *why);
 
+/* What would keep it from being opened. E_NOT_FOUND: there is no such file. */
+MUST_CHECK enum status database_look(const char *path, struct strbuf *why);
+
 void database_close(struct database *database);
 
 /* Words with a next step, for a call that failed with `st`. */

@@ -261,6 +261,21 @@ enum status database_open_reader(const char *path, struct database *ret, struct 
     return OK;
 }
 
+enum status database_look(const char *path, struct strbuf *why)
+{
+    struct database database = {0};
+    int64_t version;
+    if (access(path, F_OK) != 0)
+        return E_NOT_FOUND;
+    enum status st = open_connection(path, SQLITE_OPEN_READONLY, &database);
+    if (st == OK)
+        st = check_version(&database, path, &version, why);
+    else
+        fail(&database, path, st, why);
+    database_close(&database);
+    return st;
+}
+
 void database_close(struct database *database)
 {
     for (int table = 0; table < ALL_TABLES; table++) {

@@ -21,6 +21,28 @@ run peal doctor -o json
 expect_json '[.[].verdict] | unique' '["ok"]'
 run peal stop
 
+# A history of a newer peal: its format is in four bytes of the file.
+run peal doctor
+expect_status 0
+expect_stdout_has "ok    history: $scratch/one/history.db can be opened"
+cp "$scratch/one/history.db" "$scratch/history.db"
+printf '\0\0\0c' | dd of="$scratch/one/history.db" bs=1 seek=60 conv=notrunc status=none
+run peal doctor
+expect_status 1
+expect_stdout_has 'was written by a newer peal (its format is 99'
+expect_stdout_has 'move the file away to start a new history'
+run peal start -d
+expect_status 1
+expect_stderr_has 'was written by a newer peal (its format is 99'
+
+# One that is damaged.
+head -c 4096 /dev/urandom >"$scratch/one/history.db"
+run peal doctor
+expect_status 1
+expect_stdout_has 'FAIL  history:'
+expect_stdout_has 'is damaged (file is not a database). Stop peal, move the file away'
+mv "$scratch/history.db" "$scratch/one/history.db"
+
 # A database that is damaged.
 for page in 2 3 4 5 6 7 8 9; do
     head -c 4096 /dev/urandom | dd of="$scratch/one/peal.db" bs=4096 seek=$page conv=notrunc status=none
