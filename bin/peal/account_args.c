@@ -11,12 +11,28 @@
 
 /* ---- roles ---- */
 
+static const char *const roles[] = {"viewer", "operator", "editor", "admin", "none", NULL};
+
+/* N, or N=ROLE. */
+static bool check_grant(const struct command *self, const char *text)
+{
+    static const char *const of_namespaces[] = {"viewer", "operator", "editor", NULL};
+    const char *equals = strchr(text, '=');
+    char option[160];
+    int choice;
+    if (!equals)
+        return true;
+    snprintf(option, sizeof(option), "the role in --namespace %.*s", (int)(equals - text), text);
+    return cli_choice(self, option, equals + 1, of_namespaces, &choice);
+}
+
 bool scope_option(const struct command *self, struct scope_args *args, int opt, const char *value)
 {
+    int choice;
     switch (opt) {
     case OPTION_ROLE:
         args->role = value;
-        return true;
+        return cli_choice(self, "--role", value, roles, &choice);
     case OPTION_NO_DEFINE:
         return args->no_define = true;
     case OPTION_NAMESPACE:
@@ -25,7 +41,7 @@ bool scope_option(const struct command *self, struct scope_args *args, int opt, 
             return false;
         }
         args->namespaces[args->namespace_count++] = value;
-        return true;
+        return check_grant(self, value);
     default:
         return false;
     }
@@ -103,7 +119,8 @@ static enum exit_code ask(const char *prompt, bool hidden, struct strbuf *out)
     if (!terminal || tcgetattr(fileno(terminal), &before) != 0) {
         if (terminal)
             fclose(terminal);
-        cli_error("there is no terminal to ask on: %s", hidden ? "--password-file" : "--name");
+        cli_error("there is no terminal to ask for it on: use %s",
+                  hidden ? "--password-file FILE" : "--name NAME");
         return EXIT_USAGE;
     }
     fprintf(terminal, "%s: ", prompt);

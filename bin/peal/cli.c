@@ -141,7 +141,11 @@ bool cli_choice(const struct command *command, const char *option, const char *t
     strbuf_init(&list);
     for (int i = 0; choices[i]; i++)
         strbuf_addf(&list, "%s%s", i == 0 ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
-    cli_usage(command, "%s is %s, not \"%s\"", option, list.text, text);
+    struct suggestion best = suggest_start(text, strlen(text));
+    for (int i = 0; choices[i]; i++)
+        suggest_offer(&best, choices[i]);
+    cli_usage(command, "%s is %s, not \"%s\"%s%s%s", option, list.text, text,
+              best.name ? "; did you mean " : "", best.name ? best.name : "", best.name ? "?" : "");
     strbuf_release(&list);
     return false;
 }

@@ -116,12 +116,19 @@ struct client *client_close(struct client *client)
     return NULL;
 }
 
+enum exit_code client_must_be_remote(const struct client *client)
+{
+    if (is_remote(client))
+        return EXIT_OK;
+    cli_error("which agent? --url https://HOST:7325; this machine's own needs no login");
+    return EXIT_USAGE;
+}
+
 enum exit_code client_keep_cookies(struct client *client)
 {
-    if (!is_remote(client)) {
-        cli_error("to which agent? --url https://HOST:7325; this machine's own needs no login");
-        return EXIT_USAGE;
-    }
+    enum exit_code code = client_must_be_remote(client);
+    if (code != EXIT_OK)
+        return code;
     client->keeps_cookies = true;
     strbuf_reset(&client->remote.token);
     return remote_refuse_clear(&client->remote);
@@ -306,7 +313,8 @@ static void print_safe(const char *prefix, const char *text)
     strbuf_release(&safe);
 }
 
-static void print_errors(const json_t *errors)
+/* Each with its place; not what `detail` has told already. */
+static void print_errors(const json_t *errors, const char *detail)
 {
     size_t i;
     const json_t *error;
@@ -314,6 +322,8 @@ static void print_errors(const json_t *errors)
         struct strbuf line;
         json_int_t row = json_integer_value(json_object_get(error, "line"));
         json_int_t column = json_integer_value(json_object_get(error, "column"));
+        if (strcmp(text_of(error, "message"), detail) == 0)
+            continue;
         strbuf_init(&line);
         const char *pointer = text_of(error, "pointer");
         strbuf_adds(&line, *pointer == '/' ? pointer + 1 : pointer);
@@ -368,7 +378,7 @@ enum exit_code client_report(struct client *client, enum status st, const struct
         print_safe("peal: ", *detail ? detail : title);
     else
         cli_error("the agent answered with status %ld", reply->status);
-    print_errors(json_object_get(reply->body, "errors"));
+    print_errors(json_object_get(reply->body, "errors"), detail);
     return exit_code_of(reply->status);
 }
 
@@ -556,6 +566,12 @@ static enum exit_code call_job(struct client *client, const char *name, const ch
 enum exit_code client_job(struct client *client, const char *name, struct reply *ret)
 {
     return call_job(client, name, "", (struct call){0}, ret);
+}
+
+enum exit_code client_job_part(struct client *client, const char *name, const char *rest,
+                               struct reply *ret)
+{
+    return call_job(client, name, rest, (struct call){0}, ret);
 }
 
 enum exit_code client_job_action(struct client *client, const char *name, const char *action,

@@ -32,6 +32,9 @@ enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
 MUST_CHECK enum exit_code client_open(const char *data, struct client **ret);
 struct client *client_close(struct client *client);
 
+/* EXIT_USAGE: it is this machine's own, which has been told. */
+MUST_CHECK enum exit_code client_must_be_remote(const struct client *client);
+
 /* From now on it has a session rather than a token, as a browser would. EXIT_USAGE: the agent is
  * none of another machine, or would be told secrets in the clear; which has been told. */
 MUST_CHECK enum exit_code client_keep_cookies(struct client *client);
@@ -98,6 +101,9 @@ const char *run_path(struct strbuf *out, const char *run_id, const char *rest);
 
 /* Asks for a job. What is not there is told together with the nearest name that is. */
 MUST_CHECK enum exit_code client_job(struct client *client, const char *name, struct reply *ret);
+/* The same of what is below it: "/versions". */
+MUST_CHECK enum exit_code client_job_part(struct client *client, const char *name, const char *rest,
+                                          struct reply *ret);
 
 /* POST /jobs/NAME/ACTION, told in the same way. *ret may be NULL. */
 MUST_CHECK enum exit_code client_job_action(struct client *client, const char *name,

@@ -125,6 +125,8 @@ static enum exit_code diff_revisions(struct client *client, const struct request
     bool differs = false;
     enum exit_code code =
         diff_print_revisions(client, request->job, request->revision, request->to, &differs);
+    if (code == EXIT_NOT_FOUND)
+        fprintf(stderr, "See: peal versions %s\n", request->job);
     return code == EXIT_OK && differs ? EXIT_ERROR : code;
 }
 
@@ -155,6 +157,10 @@ static enum exit_code check(const struct command *self, struct request *request,
                             char **argv)
 {
     bool of_job = request->revision != NULL;
+    int64_t number;
+    if ((of_job && !cli_number(self, "--revision", request->revision, 1, INT64_MAX, &number)) ||
+        (request->to && !cli_number(self, "--to", request->to, 1, INT64_MAX, &number)))
+        return EXIT_USAGE;
     if (of_job && request->files.count)
         return cli_usage(self, "either -f or --revision");
     if (of_job && argc - optind != 1)

@@ -30,8 +30,10 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     if (code != EXIT_OK)
         return code;
     strbuf_init(&id);
-    known_token_id(client_data(client), &id);
-    if (!id.length) {
+    code = client_must_be_remote(client);
+    if (code == EXIT_OK)
+        known_token_id(client_data(client), &id);
+    if (code == EXIT_OK && !id.length) {
         cli_error("nobody is logged in to %s", client_data(client));
         code = EXIT_NOT_FOUND;
     }

@@ -1,5 +1,6 @@
 /* peal rollback: makes an earlier definition of a job the current one. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "client.h"
 #include "diff_print.h"
@@ -37,9 +38,15 @@ static enum exit_code roll_back(struct client *client, const char *job, const ch
                         .body = body,
                         .if_match = current};
     enum exit_code code = body ? client_call(client, &call, &reply) : cli_fail(E_NOMEM);
-    if (code == EXIT_OK)
+    int64_t now = code == EXIT_OK ? answer_int(reply.body, "revision", 0) : 0;
+    if (code == EXIT_OK && now == strtoll(current, NULL, 10))
+        cli_note("%s: revision %lld is the same as the current one; nothing was changed", job,
+                 (long long)revision);
+    else if (code == EXIT_OK)
         fprintf(stderr, "%s: back to revision %lld, as revision %lld\n", job, (long long)revision,
-                (long long)answer_int(reply.body, "revision", 0));
+                (long long)now);
+    else if (code == EXIT_NOT_FOUND)
+        fprintf(stderr, "See: peal versions %s\n", job);
     reply_release(&reply);
     json_decref(body);
     strbuf_release(&path);

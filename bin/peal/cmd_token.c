@@ -97,6 +97,8 @@ static enum exit_code revoke(struct client *client, const struct request *reques
     enum exit_code code = client_call(client, &call, &reply);
     if (code == EXIT_OK)
         fprintf(stderr, "%s: revoked\n", answer_text(reply.body, "label"));
+    else if (code == EXIT_NOT_FOUND)
+        fputs("See: peal token list\n", stderr);
     reply_release(&reply);
     strbuf_release(&path);
     return code;

@@ -105,6 +105,8 @@ static enum exit_code send(struct client *client, const char *method, const stru
     enum exit_code code = client_call(client, &call, &reply);
     if (code == EXIT_OK)
         tell(reply.body, what);
+    else if (code == EXIT_NOT_FOUND)
+        fputs("See: peal user list\n", stderr);
     reply_release(&reply);
     strbuf_release(&path);
     return code;
@@ -129,9 +131,10 @@ static enum exit_code set(struct client *client, const struct request *request)
     return code;
 }
 
-static enum exit_code delete (struct client *client, const struct request *request) {
-    if (confirmed(request->yes, "Delete the user %s, and all their tokens?",
-                  request->name)) return send(client, "DELETE", request, NULL, "deleted");
+static enum exit_code remove_user(struct client *client, const struct request *request)
+{
+    if (confirmed(request->yes, "Delete the user %s, and all their tokens?", request->name))
+        return send(client, "DELETE", request, NULL, "deleted");
     fputs("Nothing was deleted.\n", stderr);
     return EXIT_OK;
 }
@@ -217,7 +220,7 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     code = action == 0   ? list(client, &request)
            : action == 1 ? add(client, &request)
            : action == 2 ? set(client, &request)
-                         : delete (client, &request);
+                         : remove_user(client, &request);
     client_close(client);
     return code;
 }

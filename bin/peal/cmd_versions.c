@@ -41,10 +41,14 @@ static enum exit_code show(struct client *client, const char *job, int64_t count
     static const struct list_form form = {
         .name = "revision", .headers = headers, .add_row = add_version};
     struct strbuf path;
+    struct reply one;
     json_t *versions = NULL;
+    enum exit_code code = client_job_part(client, job, "/versions?limit=1", &one);
+    if (code != EXIT_OK)
+        return code;
+    reply_release(&one);
     strbuf_init(&path);
-    enum exit_code code =
-        client_list(client, job_path(&path, job, "/versions?"), (size_t)count, &versions);
+    code = client_list(client, job_path(&path, job, "/versions?"), (size_t)count, &versions);
     if (code == EXIT_OK)
         code = list_print(versions, output, &form);
     json_decref(versions);

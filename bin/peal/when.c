@@ -139,7 +139,9 @@ bool when_option(const struct command *command, const char *option, const char *
         return true;
     }
     if (parse_local(text, &seconds, &err) != OK) {
-        cli_usage(command, "%s: %s", option, err.message);
+        bool is_none = strstr(err.message, "write it like") != NULL;
+        cli_usage(command, "%s: %s%s", option, err.message,
+                  is_none ? ", or like 2h: that long ago" : "");
         return false;
     }
     when_print_api(seconds * 1000, out);

@@ -83,6 +83,25 @@ otto"
 run peal user delete anna --yes
 expect_status 4
 expect_stderr_has 'last admin'
+run peal user add late --role edtor
+expect_status 2
+expect_stderr_has 'viewer, operator, editor, admin or none, not "edtor"; did you mean editor?'
+run peal user add late --namespace team=boss
+expect_status 2
+expect_stderr_has 'the role in --namespace team is viewer, operator or editor, not "boss"'
+run peal user set late --role viewer
+expect_status 3
+expect_stderr 'peal: there is no user "late"
+See: peal user list'
+run peal token revoke nothing
+expect_status 3
+expect_stderr_has 'See: peal token list'
+run peal token create ci --role viewer --expires soon
+expect_status 6
+expect_stderr 'peal: expires_in: expected a duration like "90d", or "never"'
+run peal logout
+expect_status 2
+expect_stderr_has '--url https://HOST:7325'
 run setsid peal user add late --role viewer
 expect_status 2
 expect_stderr_has '--password-file'

@@ -58,6 +58,17 @@ expect_stderr_has "backup: back to revision $first, as revision"
 run peal get backup -o yaml
 expect_stdout_has 'command: [echo, first]'
 expect_stdout_has 'paused: true'
+run peal rollback backup "$(peal get backup -o json | jq .revision)"
+expect_status 0
+expect_stderr_has 'is the same as the current one; nothing was changed'
+run peal rollback backup 99
+expect_status 3
+expect_stderr_has 'See: peal versions backup'
+run peal diff backup --revision x
+expect_status 2
+run peal versions bakup
+expect_status 3
+expect_stderr 'peal: no job is named "bakup"; did you mean backup?'
 run peal rollback backup x
 expect_status 2
 run peal rollback backup
