@@ -79,6 +79,7 @@ void get_next(struct call *call);
 
 /* jobs_write.c */
 void put_job(struct call *call);
+void post_job(struct call *call);
 void patch_job(struct call *call);
 
 /* jobs_batch.c */

@@ -203,6 +203,7 @@ struct put_state {
     json_t *patch;    /* laid over the stored definition; NULL: the body is a whole one */
     int64_t rollback; /* the revision that it goes back to; 0: it does not */
     bool conditional; /* If-Match, If-None-Match: the client wants to know of other changes */
+    bool is_post;     /* of a job that must be new */
     bool repeated;
 };
 
@@ -216,10 +217,29 @@ static void release_put(void *state)
 static bool prepare_put(struct call *call);
 static void submit_put(struct call *call);
 
+/* Where the new job is; of what a name may hold only the slash has to be escaped. */
+static void name_place(struct call *call)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/api/v1/jobs/");
+    for (const char *at = call->argument; *at; at++) {
+        if (*at == '/')
+            strbuf_adds(&path, "%2F");
+        else
+            strbuf_addc(&path, *at);
+    }
+    if (strbuf_status(&path) == OK)
+        call_header(call, "Location", path.text);
+    strbuf_release(&path);
+}
+
 static void reply_put(struct call *call)
 {
     const struct put_state *state = call->state;
     const struct catalog_job *job = path_job(call);
+    if (job && state->is_post)
+        name_place(call);
     if (job)
         reply_job(call, state->write.kind == WRITE_CREATE ? 201 : 200, job);
 }
@@ -243,7 +263,7 @@ static void put_done(struct call *call)
         call_fail_store(call, call->answer);
     } else if (state->put.result == PUT_OK) {
         note_put(call);
-    } else if (!state->conditional && !state->repeated) {
+    } else if (!state->conditional && !state->repeated) { /* a post finds the other job then */
         state->repeated = true; /* somebody was faster; the later one wins */
         if (prepare_put(call))
             submit_put(call);
@@ -268,6 +288,10 @@ static bool check_conditions(struct call *call, struct put_state *state)
     if (!if_match(call, &wanted))
         return false;
     state->conditional = only_new || wanted != -1;
+    if (state->is_post && state->write.kind != WRITE_CREATE) {
+        call_fail(call, 409, "there is a job \"%s\" already", call->argument);
+        return false;
+    }
     if (only_new && state->write.kind != WRITE_CREATE) {
         call_fail(call, 412, "there is a job \"%s\" already", call->argument);
         return false;
@@ -393,6 +417,26 @@ void put_job(struct call *call)
     bool dry_run = false;
     if (call_state(call, sizeof(struct put_state), release_put) &&
         param_bool(call, "dry_run", &dry_run) && name_agrees(call))
+        put_definition(call, dry_run);
+}
+
+/* The definition names the job, which must be new. */
+void post_job(struct call *call)
+{
+    struct put_state *state = call_state(call, sizeof(*state), release_put);
+    const char *name = json_string_value(json_object_get(call->body, "name"));
+    bool dry_run = false;
+    if (!state || !param_bool(call, "dry_run", &dry_run))
+        return;
+    if (!name) {
+        call_fail_at(call, "/name", "name: expected the name of a job");
+        return;
+    }
+    state->is_post = true;
+    call->argument = strdup(name);
+    if (!call->argument)
+        call_fail(call, 500, "out of memory");
+    else if (call_may_on(call, RIGHT_EDIT, name))
         put_definition(call, dry_run);
 }
 

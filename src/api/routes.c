@@ -67,6 +67,8 @@ const struct route api_routes[] = {
 
     {HTTP_GET, V1 "/jobs", RIGHT_VIEW, ROUTE_SCOPED, "limit cursor q label owner status sort fields deleted", "", list_jobs,
      "Jobs, by name"},
+    {HTTP_POST, V1 "/jobs", RIGHT_EDIT, ROUTE_SCOPED, "dry_run", ANY_BODY, post_job,
+     "Create a job that its definition names"},
     {HTTP_POST, V1 "/jobs:batch", RIGHT_EDIT, ROUTE_LARGE | ROUTE_SCOPED, "", "put delete dry_run", batch_jobs,
      "Put and delete many jobs: all are checked before any is written"},
     {HTTP_POST, V1 "/jobs:decode", RIGHT_VIEW, ROUTE_SCOPED, "", "text", decode_job,

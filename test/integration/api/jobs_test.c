@@ -41,6 +41,44 @@ static void test_put_and_get(void **state)
     json_decref(made);
 }
 
+static void test_post(void **state)
+{
+#define NAMED(name) "{\"name\":" name ",\"schedule\":\"@daily\",\"command\":[\"true\"]}"
+    struct world *world = *state;
+    static const struct {
+        int line;
+        const char *request, *body;
+        int status;
+    } cases[] = {
+        {__LINE__, "POST /jobs?dry_run=true", NAMED("\"db/backup\""), 200},
+        {__LINE__, "POST /jobs", NAMED("\"db/backup\""), 201},
+        {__LINE__, "POST /jobs", NAMED("\"db/backup\""), 409},
+        {__LINE__, "POST /jobs?dry_run=true", NAMED("\"db/backup\""), 409},
+        {__LINE__, "POST /jobs", "{\"schedule\":\"@daily\",\"command\":[\"true\"]}", 422},
+        {__LINE__, "POST /jobs", NAMED("7"), 422},
+        {__LINE__, "POST /jobs", NAMED("\"/\""), 422},
+        {__LINE__, "POST /jobs", NAMED("\"\""), 422},
+        {__LINE__, "POST /jobs", "[]", 422},
+        {__LINE__, "POST /jobs", NULL, 422},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer = ask(world, cases[i].request, cases[i].body);
+        if (answer.status != cases[i].status)
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, answer.text);
+        char *place = answer_header(&answer, "Location");
+        if (answer.status == 201)
+            assert_string_equal(place, "/api/v1/jobs/db%2Fbackup");
+        else
+            assert_null(place);
+        free(place);
+        answer_release(&answer);
+    }
+    json_t *job = EXPECT(world, 200, "GET /jobs/db%2Fbackup", NULL);
+    assert_int_equal(member_number(job, "revision"), 1);
+    json_decref(job);
+#undef NAMED
+}
+
 static void test_replace_keeps_identity(void **state)
 {
     struct world *world = *state;
@@ -401,6 +439,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_put_and_get),
+        TEST(test_post),
         TEST(test_replace_keeps_identity),
         TEST(test_conditions),
         TEST(test_dry_run_writes_nothing),

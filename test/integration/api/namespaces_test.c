@@ -8,7 +8,8 @@
 
 #include "routes.h"
 
-#define JOB "{\"schedule\":\"* * * * *\",\"command\":[\"true\"]}"
+#define JOB         "{\"schedule\":\"* * * * *\",\"command\":[\"true\"]}"
+#define NAMED(name) "{\"name\":\"" name "\",\"schedule\":\"@daily\",\"command\":[\"true\"]}"
 #define DKRON(name)                                                                                \
     "{\"name\":\"" name "\",\"schedule\":\"@daily\",\"executor\":\"shell\","                       \
     "\"executor_config\":{\"command\":\"true\"}}"
@@ -153,6 +154,9 @@ static void test_own_things(void **state)
         {__LINE__, "team-editor", "PUT /jobs/team%2Fnew", JOB, 201},
         {__LINE__, "team-editor", "PUT /jobs/team%2Fa%2Fb", JOB, 201},
         {__LINE__, "team-editor", "PUT /jobs/team", JOB, 403},
+        {__LINE__, "team-editor", "POST /jobs", NAMED("team/posted"), 201},
+        {__LINE__, "team-editor", "POST /jobs", NAMED("other/posted"), 403},
+        {__LINE__, "team-operator", "POST /jobs", NAMED("team/other"), 403},
         {__LINE__, "team-editor", "PUT /jobs/teams%2Fnew", JOB, 403},
         {__LINE__, "team-editor", "DELETE /jobs/team%2Fnew", NULL, 200},
         {__LINE__, "team-editor", "POST /jobs/team%2Fnew/undelete", NULL, 200},

@@ -201,6 +201,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/schedule/validate", "?spec=99", NULL},
         {V1 "/timeline", "?herd=true", NULL},
         {V1 "/runs", "?ledger=true", NULL},
+        {V1 "/jobs", "", "{\"name\":\"posted\",\"schedule\":\"@daily\",\"command\":[\"true\"]}"},
         {V1 "/jobs:batch", "", "{\"delete\":[\"b\"]}"},
         {"/v1/jobs", "",
          "{\"name\":\"a\",\"schedule\":\"@daily\",\"executor\":\"shell\","
