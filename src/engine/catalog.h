@@ -24,6 +24,7 @@ struct catalog_job {
     int64_t next_ms;      /* next tick; NEVER_MS: none */
     int64_t looked_ms;    /* when the planner first found that tick due; 0: not yet */
     struct last_run last; /* last.run_id zero: none yet */
+    int64_t succeeded_ms; /* when a run last ended well, as far as this node has seen; 0: never */
     char *json;           /* the stored definition, name and selector, in one block */
     const char *name;     /* inside that block */
     const char *where;    /* there too; NULL: any node may run it */

@@ -250,6 +250,54 @@ static void test_metrics(void **state)
     answer_release(&answer);
 }
 
+struct ending {
+    struct world *world;
+    struct id id;
+    int exit_code;
+};
+
+/* As soon as it runs. */
+static bool has_ended(void *context)
+{
+    const struct ending *ending = context;
+    return fake_executor_end(ending->world->executor, &ending->id, ending->exit_code);
+}
+
+static void run_with(struct world *world, struct client *client, int exit_code)
+{
+    struct ending ending = {.world = world, .exit_code = exit_code};
+    json_t *run = EXPECT(world, 202, "POST /jobs/a/run", NULL);
+    assert_int_equal(id_parse(member_text(run, "run_id"), &ending.id), OK);
+    json_decref(run);
+    client_clear(client);
+    world_until(world, has_ended, &ending);
+    client_wait_for(world, client, exit_code ? "\"state\":\"failed\"" : "\"state\":\"ok\"");
+}
+
+/* When it last went well stays known after it failed. */
+static void test_last_success(void **state)
+{
+    static const struct {
+        int line;
+        int exit_code;
+        bool is_known;
+    } cases[] = {{__LINE__, 1, false}, {__LINE__, 0, true}, {__LINE__, 1, true}};
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
+    struct client *client = subscribe(world, "?topics=runs", "");
+    client_wait_for(world, client, "event: hello");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run_with(world, client, cases[i].exit_code);
+        struct answer answer = ask(world, "GET //metrics", NULL);
+        bool is_known =
+            strstr(answer.text, "peal_job_last_success_timestamp_seconds{job=\"a\"} ") != NULL;
+        if (is_known != cases[i].is_known)
+            fail_msg("line %d: %s", cases[i].line, answer.text);
+        answer_release(&answer);
+    }
+    client_free(client);
+}
+
 /* Every metric has its help and its type once, before its samples. */
 static void test_metrics_are_well_formed(void **state)
 {
@@ -316,6 +364,7 @@ int main(void)
                                         world_tear_down),
         TEST(test_head_of_a_stream),
         TEST(test_metrics),
+        TEST(test_last_success),
         TEST(test_metrics_are_well_formed),
         TEST(test_ready),
         cmocka_unit_test_setup_teardown(test_not_ready_while_loading, world_set_up_loading,
