@@ -163,11 +163,23 @@ static int hide_others(const struct call *call, const struct known_peer *known, 
     return failed;
 }
 
+/* Of itself it knows better than what it has told the others last. */
+static int tell_of_self(const struct call *call, const struct known_peer *known, struct now now,
+                        json_t *node)
+{
+    const struct engine *engine = call->api->ports.engine;
+    if (strcmp(known->peer.name, engine_peers(engine)->self) != 0)
+        return 0;
+    return json_object_set_new(node, "heard_at", json_time(now.wall.ms)) |
+           json_object_set_new(node, "running", json_integer((json_int_t)engine_open_runs(engine)));
+}
+
 static json_t *encode_known(const struct call *call, const struct known_peer *known, struct now now)
 {
     const struct api_ports *ports = &call->api->ports;
     json_t *value = encode_node(engine_peers(ports->engine), known, now);
-    if (value && hide_others(call, known, value) == 0 &&
+    if (value && tell_of_self(call, known, now, value) == 0 &&
+        hide_others(call, known, value) == 0 &&
         json_object_set_new(value, "watch_lag_ms", encode_lag(ports->engine, known, now)) == 0 &&
         json_object_set_new(value, "history", encode_history(ports, known)) == 0)
         return value;
