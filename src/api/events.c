@@ -29,6 +29,7 @@ struct event {
     unsigned topic;
     char *text; /* its fields, without the id */
     char *job;  /* whose it is; NULL: it is of no job, or of one without a name any more */
+    int64_t place;
 };
 
 struct subscriber {
@@ -38,6 +39,7 @@ struct subscriber {
     struct principal *principal; /* NULL: of the UNIX socket */
     uint64_t checked;            /* how the accounts were when they were looked at */
     uint64_t seen;               /* number of the last event that it was sent, or passed over */
+    int64_t from_place;          /* what is before, it has been told by another node; or 0 */
     int64_t sent_ms;
     TAILQ_ENTRY(subscriber) link;
 };
@@ -49,6 +51,9 @@ struct events {
     uint64_t epoch;
     struct event ring[RING];            /* event n is at n % RING */
     uint64_t last;                      /* number of the newest; 0: none yet */
+    struct store_place place;           /* up to which it has heard */
+    int64_t known_from;                 /* the ring has all events of later places */
+    char *leader;                       /* the last event that told of one; NULL: none has */
     struct subscriber_list subscribers; /* who waits longest comes first */
     size_t count, behind; /* subscribers; those to be visited since the newest event */
     struct loop_timer *timer;
@@ -98,6 +103,31 @@ static bool is_news(struct events *events, const struct peer *peer)
     return true;
 }
 
+/* What came before is of another store. */
+static void begin_lineage(struct events *events, struct store_place place)
+{
+    for (size_t i = 0; i < RING; i++) {
+        free(events->ring[i].text);
+        events->ring[i].text = NULL; /* a gap, told as a reset */
+    }
+    events->place = place;
+    events->known_from = place.number;
+}
+
+static void take_place(struct events *events, struct store_place place)
+{
+    if (place.lineage != events->place.lineage)
+        begin_lineage(events, place);
+    else if (place.number > events->place.number)
+        events->place = place;
+}
+
+void events_pass(struct events *events, const struct store_change *change)
+{
+    take_place(events, change->place);
+    events->known_from = events->place.number;
+}
+
 static const char *job_of(const struct store_change *change)
 {
     return change->run     ? change->run->job_name
@@ -108,6 +138,7 @@ static const char *job_of(const struct store_change *change)
 void events_note(struct events *events, const struct store_change *change)
 {
     struct strbuf text;
+    take_place(events, change->place);
     if (change->kind == STORE_CHANGE_PEER && !is_news(events, change->peer))
         return;
     strbuf_init(&text);
@@ -118,10 +149,16 @@ void events_note(struct events *events, const struct store_change *change)
     if (!topic)
         return;
     struct event *event = &events->ring[++events->last % RING];
+    if (events->last > RING && event->place > events->known_from)
+        events->known_from = event->place;
     free(event->text);
     free(event->job);
     /* No text, out of memory: a gap, told as a reset. */
-    *event = (struct event){topic, made, job ? strdup(job) : NULL};
+    *event = (struct event){topic, made, job ? strdup(job) : NULL, events->place.number};
+    if (change->kind == STORE_CHANGE_LEADER) {
+        free(events->leader);
+        events->leader = made ? strdup(made) : NULL;
+    }
     if (events->count && !events->behind)
         loop_timer_set(events->timer, GATHER_MS);
     events->behind = events->count;
@@ -129,10 +166,21 @@ void events_note(struct events *events, const struct store_change *change)
 
 /* ---- telling ---- */
 
+/* Its number here, and, where other nodes see the same, its place there. */
+static void print_id(const struct events *events, uint64_t number, int64_t place,
+                     struct evbuffer *out)
+{
+    evbuffer_add_printf(out, "id: %" PRIx64 "-%" PRIu64, events->epoch, number);
+    if (events->place.lineage)
+        evbuffer_add_printf(out, "-%" PRIx64 "-%" PRId64, events->place.lineage, place);
+    evbuffer_add(out, "\n", 1);
+}
+
 static void print_reset(const struct events *events, struct evbuffer *out)
 {
-    evbuffer_add_printf(out, "event: reset\nid: %" PRIx64 "-%" PRIu64 "\ndata: {}\n\n",
-                        events->epoch, events->last);
+    evbuffer_add_printf(out, "event: reset\n");
+    print_id(events, events->last, events->place.number, out);
+    evbuffer_add_printf(out, "data: {}\n\n");
 }
 
 static bool is_whole(const struct subscriber *subscriber)
@@ -143,7 +191,7 @@ static bool is_whole(const struct subscriber *subscriber)
 /* Nodes are for all to see. */
 static bool is_for(const struct subscriber *subscriber, const struct event *event)
 {
-    return event->topic & subscriber->topics &&
+    return event->topic & subscriber->topics && event->place >= subscriber->from_place &&
            (is_whole(subscriber) || event->topic == TOPIC_NODES ||
             (event->job && scope_may(&subscriber->principal->scope, RIGHT_VIEW, event->job)));
 }
@@ -163,9 +211,10 @@ static void print_news(const struct events *events, const struct subscriber *sub
             print_reset(events, out);
             return;
         }
-        if (is_for(subscriber, event))
-            evbuffer_add_printf(out, "id: %" PRIx64 "-%" PRIu64 "\n%s\n", events->epoch, n,
-                                event->text);
+        if (is_for(subscriber, event)) {
+            print_id(events, n, event->place, out);
+            evbuffer_add_printf(out, "%s\n", event->text);
+        }
     }
 }
 
@@ -173,7 +222,7 @@ static void print_news(const struct events *events, const struct subscriber *sub
  * that the text is made once and shared. */
 static void add_news(struct events *events, const struct subscriber *subscriber)
 {
-    if (!is_whole(subscriber)) {
+    if (!is_whole(subscriber) || subscriber->from_place) {
         print_news(events, subscriber, events->out);
         return;
     }
@@ -195,6 +244,8 @@ static void visit(struct events *events, struct subscriber *subscriber, int64_t 
     if (subscriber->seen < events->last)
         add_news(events, subscriber);
     subscriber->seen = events->last;
+    if (events->place.number > subscriber->from_place)
+        subscriber->from_place = 0;
     if (!evbuffer_get_length(events->out) && now_ms - subscriber->sent_ms >= HEARTBEAT_MS)
         evbuffer_add_printf(events->out, ":\n\n");
     if (!evbuffer_get_length(events->out))
@@ -253,29 +304,70 @@ static void look_after(void *context)
 
 /* ---- coming and going ---- */
 
-/* The number that an id of this epoch stands for; UINT64_MAX: it is of another. */
-static uint64_t number_of(const struct events *events, const char *id)
-{
+/* An id, as print_id prints it. */
+struct event_id {
     uint64_t epoch, number;
-    int length = 0;
-    if (sscanf(id, "%" SCNx64 "-%" SCNu64 "%n", &epoch, &number, &length) != 2 || id[length] ||
-        epoch != events->epoch || number > events->last)
-        return UINT64_MAX;
-    return number;
+    struct store_place place;
+};
+
+static bool read_id(const char *text, struct event_id *ret)
+{
+    struct event_id id = {0};
+    int length = 0, whole = 0;
+    if (sscanf(text, "%" SCNx64 "-%" SCNu64 "%n-%" SCNx64 "-%" SCNd64 "%n", &id.epoch, &id.number,
+               &length, &id.place.lineage, &id.place.number, &whole) < 2)
+        return false;
+    *ret = id;
+    return !text[whole ? whole : length];
 }
 
-/* What it is told at once: where it is, so that it can come back there; and what it missed. */
+/* The number of the last event before a place, of which and from which on all are here. */
+static uint64_t number_before(const struct events *events, int64_t place)
+{
+    uint64_t number = oldest(events);
+    while (number <= events->last && events->ring[number % RING].place < place)
+        number++;
+    return number - 1;
+}
+
+/* Where the client goes on: after the event that it saw here, or, if that was on another node, at
+ * the place of that event, with what it may have seen of it. False: what it missed is not known. */
+static bool find_place(const struct events *events, struct subscriber *subscriber, const char *text)
+{
+    struct event_id id;
+    if (!read_id(text, &id))
+        return false;
+    if (id.epoch == events->epoch && id.number <= events->last) {
+        subscriber->seen = id.number;
+        return true;
+    }
+    if (id.epoch == events->epoch || !id.place.lineage ||
+        id.place.lineage != events->place.lineage || id.place.number <= events->known_from)
+        return false;
+    subscriber->seen = number_before(events, id.place.number);
+    subscriber->from_place = id.place.number;
+    return true;
+}
+
+/* What it is told at once: where it is, so that it can come back there; and what it missed. Who
+ * leads is not told in the order of the rest, and so again. */
 static void greet(struct events *events, struct subscriber *subscriber, const char *last_id)
 {
-    uint64_t number = last_id ? number_of(events, last_id) : events->last;
     evbuffer_add_printf(events->out, "retry: 2000\n");
-    if (number == UINT64_MAX) {
+    subscriber->seen = events->last;
+    if (last_id && !find_place(events, subscriber, last_id)) {
         print_reset(events, events->out);
-        subscriber->seen = events->last;
     } else {
-        evbuffer_add_printf(events->out, "event: hello\nid: %" PRIx64 "-%" PRIu64 "\ndata: {}\n\n",
-                            events->epoch, number);
-        subscriber->seen = number;
+        bool is_new = subscriber->seen == events->last && !subscriber->from_place;
+        evbuffer_add_printf(events->out, "event: hello\n");
+        print_id(events, subscriber->seen,
+                 subscriber->from_place ? subscriber->from_place
+                 : is_new               ? events->place.number
+                                        : events->ring[subscriber->seen % RING].place,
+                 events->out);
+        evbuffer_add_printf(events->out, "data: {}\n\n");
+        if (subscriber->from_place && events->leader && subscriber->topics & TOPIC_NODES)
+            evbuffer_add_printf(events->out, "%s\n", events->leader);
     }
     subscriber->sent_ms = clock_now().boot.ms;
     stream_send(&subscriber->stream, events->out);
@@ -361,6 +453,7 @@ struct events *events_free(struct events *events)
     if (events->news)
         evbuffer_free(events->news);
     free(events->nodes);
+    free(events->leader);
     free(events);
     return NULL;
 }

@@ -1,7 +1,9 @@
 /* What happens, as it happens: the last few thousand changes, and those who listen to them. An
  * event has an id, EPOCH-NUMBER; a client that comes back with the last one it saw gets what it
- * missed, or a `reset` if that is gone: then it reads anew what it shows. A subscriber costs its
- * connection and a number; what it is sent is shared by all. */
+ * missed, or a `reset` if that is gone: then it reads anew what it shows. In a cluster the id is
+ * EPOCH-NUMBER-LINEAGE-PLACE, the last two those of the store: with them another node goes on at
+ * the same place, and may tell again what happened there. A subscriber costs its connection and a
+ * number; what it is sent is shared by all. */
 #ifndef PEAL_EVENTS_H
 #define PEAL_EVENTS_H
 
@@ -20,6 +22,9 @@ enum topic { TOPIC_JOBS = 1, TOPIC_RUNS = 2, TOPIC_NODES = 4, TOPICS_ALL = 7 };
 MUST_CHECK enum status events_new(struct loop *loop, uint64_t epoch,
                                   const struct accounts *accounts, struct events **ret);
 struct events *events_free(struct events *events); /* after the connections are closed */
+
+/* A change that nobody is told, since it is from before the start. */
+void events_pass(struct events *events, const struct store_change *change);
 
 /* A change that is to be told. */
 void events_note(struct events *events, const struct store_change *change);

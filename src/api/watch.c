@@ -29,6 +29,8 @@ void watch_change(void *context, const struct store_change *change)
                          : NULL);
     if (engine_is_loaded(engine))
         events_note(api->events, change);
+    else
+        events_pass(api->events, change);
 }
 
 static bool read_topics(struct call *call, unsigned *ret)

@@ -23,6 +23,7 @@ static struct feed_item *append(struct feed *feed, const struct store_change *ch
     }
     item->next = NULL;
     item->change = *change;
+    item->change.place = feed->place;
     if (feed->last)
         feed->last->next = item;
     else

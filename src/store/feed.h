@@ -9,8 +9,9 @@ struct feed_item;
 /* Zeroed: empty. */
 struct feed {
     struct feed_item *first, *last;
-    bool failed;  /* a change could not be added, for want of memory */
-    bool is_deaf; /* nothing is kept */
+    bool failed;              /* a change could not be added, for want of memory */
+    bool is_deaf;             /* nothing is kept */
+    struct store_place place; /* of what is added from now on */
 };
 
 /* Appends a copy of the change and of all that it points to. */

@@ -251,9 +251,17 @@ enum store_change_kind {
     STORE_CHANGE_LOADED, /* everything that was there at the start has been fed */
 };
 
+/* Where in the history of a store something happened: the same on all nodes, and never going back,
+ * not even when the store is restored. What one write did has one place. */
+struct store_place {
+    uint64_t lineage; /* whose history it is; 0: no other node shares it, and there is no number */
+    int64_t number;
+};
+
 /* Pointers are good until the next call of store_next_change. */
 struct store_change {
     enum store_change_kind kind;
+    struct store_place place; /* of what was found by listing: when it was listed */
     struct id job_uid;
     int64_t job_revision;
     int64_t cursor_ms;

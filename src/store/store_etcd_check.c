@@ -105,7 +105,7 @@ static bool have_same_counts(const struct mirror *a, const struct mirror *b)
 static void compare(struct store_etcd *store)
 {
     struct check *check = &store->check;
-    struct feed difference = {0};
+    struct feed difference = {.place = store->feed.place};
     enum status st = do_notes(check);
     if (st == OK)
         mirror_feed_difference(&store->mirror, &check->read, &difference);

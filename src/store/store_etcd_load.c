@@ -1,6 +1,8 @@
 /* List at a revision, watch from the next one: the mirror, and with it the feed. */
 #include "store_etcd_internal.h"
 
+#include <string.h>
+
 enum { PAGE_DEADLINE_MS = 10000, RELOAD_MS = 1000 };
 
 void load_fail(struct store_etcd *store, enum status st, const char *why)
@@ -15,6 +17,15 @@ void load_fail(struct store_etcd *store, enum status st, const char *why)
     loop_timer_set(store->reload_timer, RELOAD_MS);
 }
 
+/* What is fed from now on came to be with this revision. */
+static void feed_at(struct store_etcd *store, const struct epoch *epoch, int64_t revision)
+{
+    uint64_t halves[2];
+    memcpy(halves, epoch->lineage.bytes, sizeof(halves));
+    store->feed.place =
+        (struct store_place){halves[0] ^ halves[1], place_number(epoch, revision, 0)};
+}
+
 /* ---- the watch ---- */
 
 static enum status take_events(struct store_etcd *store, const struct etcd_watch_notice *notice)
@@ -23,6 +34,7 @@ static enum status take_events(struct store_etcd *store, const struct etcd_watch
     for (size_t i = 0; st == OK && i < notice->event_count; i++) {
         const struct etcd_event *event = &notice->events[i];
         check_note(store, event);
+        feed_at(store, &store->mirror.epoch, event->kv.mod_revision);
         st = event->is_delete ? mirror_delete(&store->mirror, event->kv.key, &store->feed)
                               : mirror_put(&store->mirror, &event->kv, &store->feed);
     }
@@ -88,6 +100,7 @@ static void finish_load(struct store_etcd *store)
         load_fail(store, st, "the watch could not be started");
         return;
     }
+    feed_at(store, &store->loading.epoch, store->loading_sign.revision);
     if (!before)
         feed_move(&store->feed, &store->loading.metas);
     mirror_feed_difference(before, &store->loading, &store->feed);
