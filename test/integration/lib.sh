@@ -107,9 +107,9 @@ processes_with() { # TEXT
 }
 
 end_agents() {
-    local folder pid
-    for folder in "$scratch"/*/; do
-        [ ! -S "$folder/api.sock" ] || peal stop --data "$folder" >/dev/null 2>&1
+    local socket pid
+    find "$scratch" -name api.sock -type s | while read -r socket; do
+        peal stop --data "${socket%/*}" >/dev/null 2>&1 </dev/null
     done
     for pid in $(processes_with "--dir $scratch/"); do # spawners outlive their agents by design
         kill "$pid" 2>/dev/null
