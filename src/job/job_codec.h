@@ -32,8 +32,8 @@ MUST_CHECK enum status jobs_decode_text(const char *text, size_t length, const c
 
 /* Reads the text of one job for somebody who goes on editing it: *ret is what it says, as a JSON
  * value, also if that makes no job; *reterr then says where and why, and has no message else. Only
- * true, false, null and whole numbers are no texts there: `1.10` stays what was typed. E_INVALID: it
- * is no YAML, or no map; *reterr says where. */
+ * true, false, null and whole numbers are no texts there: `1.10` stays what was typed. E_INVALID:
+ * it is no YAML, or no map; *reterr says where. */
 MUST_CHECK enum status job_read_text(const char *text, size_t length, const char *default_tz,
                                      struct zone_db *zones, json_t **ret, struct job_error *reterr);
 
