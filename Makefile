@@ -35,9 +35,8 @@ test: ## build with sanitizers and run every test
 
 sim: ## simulate clusters, with faults, for SEEDS=300 from FIRST_SEED=1 on, in both worlds
 	@tools/deps.sh build test
-	@tools/build.sh asan --target sim_memory_test sim_etcd_test
-	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_memory_test
-	@PEAL_SIM_SEEDS=$(SEEDS) PEAL_SIM_FIRST_SEED=$(FIRST_SEED) build/asan/test/sim_etcd_test
+	@tools/build.sh sim --target sim_memory_test sim_etcd_test
+	@test/sim/run.sh build/sim/test $(FIRST_SEED) $(SEEDS)
 
 fault: ## hurt a real cluster for DURATION=10m [SEED=n] [FAULTS=name,...], write the report
 	@tools/deps.sh build test

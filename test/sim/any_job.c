@@ -24,11 +24,12 @@ bool any_chance(uint64_t *random, int percent)
     return any_below(random, 100) < percent;
 }
 
+/* As in life: minutes, hours, nights. */
 static const char *const schedules[] = {
-    "* * * * *",      "*/5 * * * * *", "*/20 * * * * *",      "7 * * * * *",    "*/7 * * * *",
-    "*/10 1-3 * * *", "30 2 * * *",    "15 */2 * * *",        "30 1 * * *",     "H/15 * * * *",
-    "~ * * * *",      "0 0 29 2 *",    "@every 45s",          "@every 7m",      "@every 1h",
-    "@hourly",        "@manual",       "0 */3 * * * SUN-SAT", "0 30 0-6 * * *", "*/3 */2 * * * *",
+    "* * * * *",    "*/5 * * * *",  "*/5 * * * *",    "*/7 * * * *",         "*/10 1-3 * * *",
+    "H/15 * * * *", "H/15 * * * *", "*/30 * * * *",   "~ * * * *",           "15 */2 * * *",
+    "30 1 * * *",   "30 2 * * *",   "0 0 29 2 *",     "@every 7m",           "@every 1h",
+    "@hourly",      "@manual",      "0 30 0-6 * * *", "0 */3 * * * SUN-SAT", "5 4 * * 1-5",
 };
 static const char *const dense[] = {"*/5 * * * * *", "*/10 * * * * *", "*/20 * * * * *",
                                     "7 * * * * *",   "* * * * *",      "@every 15s",
@@ -62,7 +63,7 @@ static void add_schedule(uint64_t *random, int64_t now_ms, bool is_dense, struct
         add_time(yaml, "'@at ", now_ms + any_below(random, HOUR_MS), "'");
     else if (any_chance(random, 15))
         strbuf_addf(yaml, "'%s'", PICK(random, own_time));
-    else if (is_dense && any_chance(random, 70))
+    else if (any_chance(random, is_dense ? 70 : 3))
         strbuf_addf(yaml, "'%s'", PICK(random, dense));
     else
         strbuf_addf(yaml, "'%s'", PICK(random, schedules));

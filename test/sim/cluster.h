@@ -155,6 +155,7 @@ struct cluster {
     int node_count;
     int64_t wall_ms;    /* what right clocks showed when it began */
     int64_t latency_ms; /* of the network, at most and one way, when it is well */
+    bool is_quiet;      /* its nodes speak seldom while nothing is new */
     bool is_dense;      /* its jobs are due every few seconds, rather than every few minutes */
     int picky;          /* percent of its jobs that only some nodes may run */
     uint64_t names;     /* for ids that people make */
@@ -171,7 +172,8 @@ struct cluster {
     size_t boot_tick_count;
     struct child **children;
     size_t child_count, child_room;
-    bool is_over; /* nobody adds anything any more */
+    int64_t revoked_ms; /* when a lease was last taken away before its time */
+    bool is_over;       /* nobody adds anything any more */
 
     struct fault_list faults_now; /* that will come right again */
     size_t starts, faults, losses, amended, takeovers, requests, turns;
@@ -227,6 +229,7 @@ enum fault_kind {
     FAULT_REBOOT,
     FAULT_CLOCK,
     FAULT_CLOCKS,
+    FAULT_BLIP,
     FAULT_EXECUTOR_AWAY,
     FAULT_EXECUTOR_SLOW,
     FAULT_HISTORY,
@@ -246,11 +249,21 @@ enum fault_kind {
     FAULT_TOPPLE,
     FAULT_FULL,
     FAULT_STUCK_WATCH,
+    FAULT_TORN,
     FAULT_KINDS,
 };
 
 /* Which of them happen in a life. */
-enum fault_mix { MIX_ANY, MIX_RACES, MIX_CLOCKS, MIX_STORE, MIX_PEOPLE, MIX_LEADERS, MIX_COUNT };
+enum fault_mix {
+    MIX_ANY,
+    MIX_RACES,
+    MIX_CLOCKS,
+    MIX_STORE,
+    MIX_PEOPLE,
+    MIX_LEADERS,
+    MIX_PIECES,
+    MIX_COUNT
+};
 
 /* One that will come right again. */
 struct fault {
@@ -301,7 +314,9 @@ void check_caught_up(struct cluster *cluster);
 void check_losses(struct cluster *cluster, const struct node *dead);
 /* It was lost with a machine which is gone: that may come back, for all that peal knows. */
 bool may_stay_lost(const struct cluster *cluster, const struct id *run_id);
-/* All jobs are deleted, and all processes have ended. */
+/* All jobs are deleted: has everything come to its end? */
+bool is_all_over(struct cluster *cluster);
+/* It has; and it is on record as what it was. */
 void check_end(struct cluster *cluster);
 
 #endif

@@ -26,11 +26,16 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
     const struct run *run = &known->run;
     const char *name = cluster->jobs[known->job].name;
     bool is_old = known->since_ms < cluster->stage.now_ms - MINUTE;
-    bool is_due = run->state == RUN_DUE && run->not_before_ms <= right_ms(cluster) && !is_limited &&
-                  !cluster->jobs[known->job].definition->where;
+    bool is_due = run->state == RUN_DUE && run->not_before_ms <= right_ms(cluster) - MINUTE &&
+                  !is_limited && !cluster->jobs[known->job].definition->where;
+    bool is_left =
+        run->state == RUN_CLAIMED; /* or waits, with its deadline, for a node it may use */
+    if (is_left && cluster->jobs[known->job].definition->where)
+        is_left = known->since_ms < cluster->stage.now_ms - MINUTE -
+                                        cluster->jobs[known->job].definition->deadline_s * SECOND;
     bool is_lonely =
         run->state == RUN_BEGUN && !(known->child && child_is_alive(known->child, MINUTE));
-    if (known->is_stored && is_old && (is_due || is_lonely || run->state == RUN_CLAIMED))
+    if (known->is_stored && is_old && (is_due || is_lonely || is_left))
         stage_fail(&cluster->stage, "tick %lld of %s is %s since %lld s, and nobody cares",
                    (long long)run->tick_ms / 1000, name, run_state_name(run->state),
                    (long long)(cluster->stage.now_ms - known->since_ms) / 1000);
@@ -210,6 +215,32 @@ bool may_stay_lost(const struct cluster *cluster, const struct id *run_id)
            cluster->nodes[atoi(known->run.node + strlen("node-")) - 1].is_gone;
 }
 
+bool is_all_over(struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->child_count; i++)
+        if (child_is_alive(cluster->children[i], 0))
+            return false;
+    for (int i = 0; i < cluster->node_count; i++) {
+        const struct node *node = &cluster->nodes[i];
+        if (node_is_up(node) && (!engine_is_idle(node->engine) || engine_open_runs(node->engine)))
+            return false;
+    }
+    struct strbuf left;
+    strbuf_init(&left);
+    bool is_over = world_is_at_rest(cluster, &left);
+    strbuf_release(&left);
+    return is_over;
+}
+
+static void check_rest(struct cluster *cluster)
+{
+    struct strbuf left;
+    strbuf_init(&left);
+    if (!world_is_at_rest(cluster, &left))
+        stage_fail(&cluster->stage, "this stays in the store: %s", left.text);
+    strbuf_release(&left);
+}
+
 void check_end(struct cluster *cluster)
 {
     for (int i = 0; i < cluster->node_count; i++) {
@@ -219,7 +250,7 @@ void check_end(struct cluster *cluster)
         if (!node_is_up(node) && !node->is_gone)
             stage_fail(&cluster->stage, "%s does not come up", node->name);
     }
-    world_check_rest(cluster);
+    check_rest(cluster);
     for (size_t i = 0; i < cluster->child_count; i++)
         check_child(cluster, cluster->children[i]);
     check_records(cluster);

@@ -15,6 +15,7 @@ static const char *const names[] = {
     [FAULT_REBOOT] = "machine rebooted",
     [FAULT_CLOCK] = "clock set",
     [FAULT_CLOCKS] = "all clocks set",
+    [FAULT_BLIP] = "all clocks set for a moment, right after an agent was killed",
     [FAULT_CUT_OFF] = "cut off from the store",
     [FAULT_CUT_COMPACT] = "cut off from the store, which is compacted",
     [FAULT_LOST_ANSWERS] = "answers of the store lost",
@@ -31,6 +32,7 @@ static const char *const names[] = {
     [FAULT_TOPPLE] = "leases of leaders lost, one after the other",
     [FAULT_FULL] = "store is full",
     [FAULT_STUCK_WATCH] = "watch tells nothing",
+    [FAULT_TORN] = "member tells in pieces, slowly",
     [FAULT_EXECUTOR_AWAY] = "executor away",
     [FAULT_EXECUTOR_SLOW] = "executor slow",
     [FAULT_HISTORY] = "history away or slow",
@@ -39,15 +41,19 @@ static const char *const names[] = {
 /* ---- which ---- */
 
 /* By chance alone faults are seldom at the right place: so there are lives with those that meet a
- * run between its claim and its start, or the clocks, or the election. */
+ * run between its claim and its start, or the clocks, or the election, or what is told of it. */
 static const enum fault_kind races[] = {FAULT_KILL_SOON,  FAULT_KILL_AT,      FAULT_PAUSE_AT,
                                         FAULT_PAUSE_AT,   FAULT_OVERTAKEN,    FAULT_OVERTAKEN,
                                         FAULT_LOST_BEGIN, FAULT_LOST_ANSWERS, FAULT_LOST_BEGIN,
                                         FAULT_LEASE,      FAULT_EXECUTOR_SLOW};
-static const enum fault_kind clocks[] = {FAULT_CLOCK,  FAULT_CLOCK,   FAULT_CLOCKS, FAULT_CLOCKS,
-                                         FAULT_CLOCKS, FAULT_HISTORY, FAULT_KILL,   FAULT_RESET};
+static const enum fault_kind clocks[] = {FAULT_CLOCK, FAULT_CLOCK,   FAULT_CLOCKS, FAULT_CLOCKS,
+                                         FAULT_BLIP,  FAULT_HISTORY, FAULT_KILL,   FAULT_RESET};
 static const enum fault_kind leaders[] = {FAULT_TOPPLE, FAULT_TOPPLE, FAULT_TOPPLE, FAULT_LEASE,
-                                          FAULT_KILL,   FAULT_STOP,   FAULT_SLOW,   FAULT_RESET};
+                                          FAULT_KILL,   FAULT_STOP,   FAULT_SLOW,   FAULT_RESET,
+                                          FAULT_PAUSE,  FAULT_PAUSE,  FAULT_CUT_OFF};
+static const enum fault_kind pieces[] = {FAULT_TORN,  FAULT_TORN,    FAULT_TORN,
+                                         FAULT_TORN,  FAULT_CUT_OFF, FAULT_CUT_OFF,
+                                         FAULT_RESET, FAULT_PAUSE,   FAULT_KILL};
 
 static const struct {
     const char *name;
@@ -61,6 +67,7 @@ static const struct {
     [MIX_STORE] = {"store", NULL, FAULT_KINDS - FAULT_CUT_OFF, FAULT_CUT_OFF},
     [MIX_PEOPLE] = {"people", NULL, FAULT_KINDS, FAULT_KILL},
     [MIX_LEADERS] = {"leaders", leaders, sizeof(leaders) / sizeof(leaders[0]), FAULT_KILL},
+    [MIX_PIECES] = {"pieces", pieces, sizeof(pieces) / sizeof(pieces[0]), FAULT_KILL},
 };
 
 const char *fault_mix_name(enum fault_mix mix)
@@ -83,7 +90,7 @@ static void choose(const struct cluster *cluster, enum fault_mix mix, uint64_t *
                                    : (enum fault_kind)((int64_t)mixes[mix].first + index);
     fault->node = (int)any_below(random, cluster->node_count);
     fault->member = (int)any_below(random, 3);
-    *ret_while_ms = any_while_ms(random);
+    *ret_while_ms = fault->kind == FAULT_BLIP ? 1 + any_below(random, 400) : any_while_ms(random);
 }
 
 void fault_describe(const struct cluster *cluster, enum fault_mix mix, uint64_t random,
@@ -117,6 +124,7 @@ static void heal(struct fault *fault)
     case FAULT_CLOCK:
         set_right(cluster, &node->machine);
         break;
+    case FAULT_BLIP:
     case FAULT_CLOCKS:
         for (int i = 0; i < cluster->node_count; i++)
             set_right(cluster, &cluster->nodes[i].machine);
@@ -234,6 +242,11 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
     case FAULT_CLOCKS:
         set_all_clocks(cluster, any_step_ms(random));
         break;
+    case FAULT_BLIP: /* for the others it is still there, and first for some jobs */
+        node_kill(node);
+        node_start_at(node, cluster->stage.now_ms + any_below(random, 15 * MINUTE));
+        set_all_clocks(cluster, any_below(random, HOUR));
+        break;
     case FAULT_EXECUTOR_AWAY:
         executor_set_away(node, true);
         break;
@@ -264,6 +277,8 @@ void fault_happen(struct cluster *cluster, enum fault_mix mix, uint64_t seed)
     stage_log(&cluster->stage, "FAULT: %s, %s, for %lld ms", names[fault->kind],
               cluster->nodes[fault->node].name, (long long)while_ms);
     cluster->faults++;
+    if (fault->kind == FAULT_LEASE || fault->kind == FAULT_TOPPLE)
+        cluster->revoked_ms = cluster->stage.now_ms;
     begin(cluster, fault, &random);
     task_at(&cluster->stage, &fault->task, cluster->stage.now_ms + while_ms);
 }

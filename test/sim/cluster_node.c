@@ -13,6 +13,24 @@ bool node_is_up(const struct node *node)
 
 /* ---- turns ---- */
 
+/* Whoever leads may be sure that no other does; unless leases do not last as long as they say. */
+static void check_leads_alone(struct node *leader)
+{
+    struct cluster *cluster = leader->cluster;
+    if (cluster->revoked_ms && cluster->stage.now_ms < cluster->revoked_ms + 2 * LEASE_MS)
+        return;
+    for (int i = 0; i < cluster->node_count; i++) {
+        struct node *node = &cluster->nodes[i];
+        if (node == leader || !node_is_up(node))
+            continue;
+        struct loop *before = machine_enter(&node->machine);
+        bool leads = store_leads(node->store);
+        machine_leave(before);
+        if (leads)
+            stage_fail(&cluster->stage, "%s leads, and so does %s", leader->name, node->name);
+    }
+}
+
 static void take_turn(void *context)
 {
     struct node *node = context;
@@ -27,6 +45,8 @@ static void take_turn(void *context)
     uint64_t deeds = node->deeds;
     node->cluster->turns++;
     engine_step(node->engine, now);
+    if (store_leads(node->store))
+        check_leads_alone(node);
     int64_t wake_ms = engine_wake_at(node->engine).ms;
     if (world_is_quick() && node->deeds == deeds && wake_ms <= now.wall.ms)
         stage_fail(stage, "%s wants a turn at once after one in which it did nothing", node->name);
@@ -222,7 +242,9 @@ void node_stop(struct node *node)
     engine_drain(node->engine);
     for (int i = 0; i < 20 && !engine_is_idle(node->engine); i++)
         stage_play(stage, stage->now_ms + 100);
-    if (node->state != NODE_UP || node->machine.is_paused)
+    if (node->machine.is_paused) /* whoever told it to stop is not that patient */
+        node_kill(node);
+    if (node->state != NODE_UP)
         return;
     struct loop *before = machine_enter(&node->machine);
     history_abandon(node);
@@ -243,6 +265,8 @@ void node_init(struct node *node, struct cluster *cluster, int number)
              number % 2 ? "b" : "a");
     node->config.self.home = (uint64_t)number + 1;
     node->config.self.capacity = 1 + (int)stage_below(stage, 3);
+    if (cluster->is_quiet) /* that nothing is new need not be said every 2 s */
+        node->config.heartbeat_ms = 2 * MINUTE;
     node->config.max_running = stage_chance(stage, 100) ? 3 : 0;
     task_init(&node->crash, NULL, on_crash);
     node->machine.crash = &node->crash;

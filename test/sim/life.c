@@ -34,17 +34,16 @@ static int64_t wait_ms(uint64_t *random, int64_t now_ms, int64_t pace_ms)
     return any_below(random, 2 * pace_ms);
 }
 
-/* How long, and how much happens: crowded minutes, or days in which hours pass in peace. */
-static void choose_pace(struct life *life, uint64_t *random, int64_t *ret_end_ms,
+/* How long, and how much happens. */
+static void choose_pace(const struct life *life, uint64_t *random, int64_t *ret_end_ms,
                         int64_t *ret_pace_ms)
 {
     int64_t end_ms = 10 * MINUTE + any_below(random, 50 * MINUTE);
     int64_t pace_ms = any_chance(random, 60) ? 15 * SECOND : 90 * SECOND;
-    life->is_dense = !world_is_quick() || life->is_drill || any_chance(random, 70);
-    if (life->is_drill) {
+    if (life->kind == LIFE_DRILL) {
         end_ms = 2 * MINUTE + any_below(random, 8 * MINUTE);
         pace_ms = 5 * SECOND;
-    } else if (!life->is_dense) {
+    } else if (life->kind == LIFE_DAYS) {
         end_ms = (6 * HOUR + any_below(random, 60 * HOUR)) / life->node_count;
         pace_ms = any_chance(random, 50) ? 8 * MINUTE : 40 * MINUTE;
     }
@@ -54,8 +53,9 @@ static void choose_pace(struct life *life, uint64_t *random, int64_t *ret_end_ms
 
 static enum fault_mix any_mix(uint64_t *random)
 {
-    static const enum fault_mix mixes[] = {MIX_ANY,    MIX_ANY,   MIX_ANY,    MIX_RACES,  MIX_RACES,
-                                           MIX_CLOCKS, MIX_STORE, MIX_PEOPLE, MIX_LEADERS};
+    static const enum fault_mix mixes[] = {MIX_ANY,     MIX_ANY,    MIX_ANY,   MIX_RACES,
+                                           MIX_RACES,   MIX_CLOCKS, MIX_STORE, MIX_PEOPLE,
+                                           MIX_LEADERS, MIX_PIECES};
     return PICK(random, mixes);
 }
 
@@ -64,7 +64,8 @@ static int any_size(const struct life *life, uint64_t *random)
 {
     static const int sizes[] = {1, 2, 2, 3, 3, 3, 3, 4, 5, 7};
     static const int few[] = {1, 1, 2, 2, 3};
-    bool is_lonely = life->is_drill && (life->mix == MIX_CLOCKS || life->mix == MIX_PEOPLE);
+    bool is_lonely =
+        life->kind == LIFE_DRILL && (life->mix == MIX_CLOCKS || life->mix == MIX_PEOPLE);
     return is_lonely ? PICK(random, few) : PICK(random, sizes);
 }
 
@@ -92,7 +93,9 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
     *life = (struct life){.seed = seed};
     enum fault_mix other = any_mix(&random);
     life->mix = mix == MIX_COUNT ? other : mix;
-    life->is_drill = mix != MIX_COUNT || any_chance(&random, 40);
+    life->kind = mix != MIX_COUNT || any_chance(&random, 40)    ? LIFE_DRILL
+                 : !world_is_quick() || any_chance(&random, 70) ? LIFE_HOUR
+                                                                : LIFE_DAYS;
     life->node_count = any_size(life, &random);
     life->job_count = 1 + (int)any_below(&random, JOBS_MAX - 6);
     life->begins_ms = PICK(&random, beginnings_s) * 1000;
@@ -120,7 +123,8 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->names = life->seed ^ UINT64_C(0x5bd1e995);
     cluster->node_count = life->node_count;
     cluster->latency_ms = life->latency_ms;
-    cluster->is_dense = life->is_dense;
+    cluster->is_quiet = world_is_quick() && life->kind != LIFE_DRILL;
+    cluster->is_dense = life->kind != LIFE_DAYS;
     cluster->picky = life->mix == MIX_PEOPLE || life->mix == MIX_CLOCKS ? 50 : 15;
     faults_init(cluster);
     oracle_init(cluster);
@@ -176,14 +180,42 @@ static void try_loss(struct cluster *cluster, uint64_t random)
     pass(cluster, 10 * SECOND);
 }
 
-/* Nothing happens for a while: all that was broken must have come right by itself. */
+/* One that is to stay away while all else comes right, rather one that is away; NULL: none. */
+static struct node *choose_away(struct cluster *cluster, uint64_t *random)
+{
+    struct node *away = NULL;
+    int first = (int)any_below(random, cluster->node_count);
+    if (cluster->node_count < 2 || !any_chance(random, 40))
+        return NULL;
+    for (int i = 0; i < cluster->node_count; i++) {
+        struct node *node = &cluster->nodes[(first + i) % cluster->node_count];
+        if (!away || (away->state == NODE_UP && node->state == NODE_DOWN))
+            away = node;
+    }
+    return away->state == NODE_UP || away->state == NODE_DOWN ? away : NULL;
+}
+
+/* Nothing happens for a while: all that was broken must have come right by itself, also where a
+ * node does not come back. */
 static void rest(struct cluster *cluster, uint64_t random)
 {
+    struct node *away = choose_away(cluster, &random);
+    if (away) {
+        stage_log(&cluster->stage, "%s stays away", away->name);
+        node_kill(away);
+        task_stop(&cluster->stage, &away->start);
+        away->is_gone = true;
+    }
     fault_heal_all(cluster);
     pass(cluster, 30 * SECOND);
     people_undrain_all(cluster);
     pass(cluster, 90 * SECOND);
     check_caught_up(cluster);
+    if (away) {
+        away->is_gone = false;
+        node_start_at(away, cluster->stage.now_ms);
+        pass(cluster, 10 * SECOND);
+    }
     try_loss(cluster, random);
 }
 
@@ -200,7 +232,12 @@ static void wind_down(struct cluster *cluster, const struct life *life)
         people_delete_all(cluster);
         pass(cluster, 20 * SECOND);
     }
-    pass(cluster, (life->with_gone ? 25 : 15) * MINUTE); /* longer than the longest process */
+    if (life->with_gone) /* until somebody else puts on record what it had */
+        pass(cluster, 12 * MINUTE);
+    int patience = 15; /* minutes: longer than the longest process */
+    for (int i = 0; i < patience && !is_all_over(cluster); i++)
+        pass(cluster, MINUTE);
+    pass(cluster, MINUTE);
     check_end(cluster);
 }
 
@@ -217,6 +254,7 @@ static void take_step(struct cluster *cluster, const struct life *life, const st
 
 static void count(const struct cluster *cluster, struct tally *tally)
 {
+    tally->lives++;
     tally->starts += cluster->starts;
     tally->faults += cluster->faults;
     tally->losses += cluster->losses;

@@ -6,9 +6,6 @@
 enum {
     NOTICE_MS = 7000, /* at most, until it is noticed that a line is cut */
     REFUSED_MS = 500, /* until a request over a line that is known to be cut is refused */
-    KEEP_MS = 1600,   /* between two signs of life */
-    TELL_MS = 30000,
-    EXPIRE_LATE_MS = 500, /* at most */
 };
 
 enum { WINDOW_MS = 5000 }; /* of a start, after its begin */
@@ -217,12 +214,14 @@ void line_set_cuts(struct line *line, unsigned cuts)
 {
     struct stage *stage = stage_of(line);
     line->cuts = cuts;
+    line_look(line);
     if (cuts && !line->is_given_up && !task_is_set(&line->give_up))
         task_at(stage, &line->give_up, stage->now_ms + 1000 + stage_below(stage, NOTICE_MS));
     if (cuts)
         return;
     task_stop(stage, &line->give_up);
     line->is_given_up = false;
+    line_look(line);
     go_on(line, &line->parcels);
     go_on(line, &line->late);
     line_hear(line);
@@ -305,89 +304,16 @@ static void dispatch(struct store *store)
     }
 }
 
-/* ---- nodes ---- */
-
-static bool is_cut(const struct line *line)
-{
-    return line->cuts || line->is_given_up || world_of(line)->is_away;
-}
-
-/* Most of what nodes say, and most of what they would listen to, is that nothing is new: that is
- * passed on every half minute only, so that hours in which nothing happens are short. */
-static bool is_old_news(const struct line *line)
-{
-    const struct peer *now = &line->self, *said = &line->said;
-    int64_t stepped_ms = (now->wall_ms - now->boot_ms) - (said->wall_ms - said->boot_ms);
-    return id_compare(&now->instance, &said->instance) == 0 && now->refusal == said->refusal &&
-           now->running == said->running && now->max_running == said->max_running &&
-           llabs(stepped_ms) < 2 && now->boot_ms - said->boot_ms < TELL_MS;
-}
-
-/* A node that comes wants to hear of all others. */
-static void tell(struct line *line)
-{
-    struct world *world = world_of(line);
-    bool is_new = id_compare(&line->self.instance, &line->said.instance) != 0;
-    for (int i = 0; is_new && i < line->node->cluster->node_count; i++)
-        world->lines[i].said.boot_ms = INT64_MIN / 2;
-    line->said = line->self;
-    if (store_announce(line->view, &line->self) != OK)
-        abort();
-}
-
-static void on_say(struct task *task)
-{
-    struct line *line = (struct line *)((char *)task - offsetof(struct line, say));
-    bool is_kept = line->kept_until_ms > stage_of(line)->now_ms;
-    if (line->has_said && is_kept && !is_cut(line))
-        tell(line);
-}
+/* ---- the node among the others ---- */
 
 static enum status announce(struct store *store, const struct peer *self)
 {
-    struct line *line = (struct line *)store;
-    line->node->deeds++;
-    line->self = *self;
-    line->has_said = true;
-    if (!task_is_set(&line->say) && !is_old_news(line))
-        task_at(stage_of(line), &line->say,
-                stage_of(line)->now_ms + stage_below(stage_of(line), line->latency_ms + 1));
-    return OK;
-}
-
-/* A sign of life, unless the machine stands still or nobody hears it. */
-static void on_keep(struct task *task)
-{
-    struct line *line = (struct line *)((char *)task - offsetof(struct line, keep));
-    struct stage *stage = stage_of(line);
-    if (!line->is_open)
-        return;
-    task_at(stage, task, stage->now_ms + KEEP_MS);
-    if (is_cut(line))
-        return;
-    bool was_gone = line->kept_until_ms <= stage->now_ms;
-    line->kept_until_ms = stage->now_ms + LEASE_MS + 1 + stage_below(stage, EXPIRE_LATE_MS);
-    if (was_gone && line->has_said) /* it is there again, with what was said last */
-        tell(line);
-    if (!task_is_set(&line->expire))
-        task_at(stage, &line->expire, line->kept_until_ms);
-}
-
-static void on_expire(struct task *task)
-{
-    struct line *line = (struct line *)((char *)task - offsetof(struct line, expire));
-    struct stage *stage = stage_of(line);
-    if (line->kept_until_ms > stage->now_ms)
-        task_at(stage, task, line->kept_until_ms);
-    else
-        store_memory_expire(line->view);
+    return line_announce((struct line *)store, self);
 }
 
 static bool leads(const struct store *store)
 {
-    const struct line *line = (const struct line *)store;
-    int64_t sure_ms = line->kept_until_ms - EXPIRE_LATE_MS - 2; /* clocks drift apart, a little */
-    return stage_of(line)->now_ms < sure_ms && store_leads(line->view);
+    return line_leads((const struct line *)store);
 }
 
 static enum status health(struct store *store, struct strbuf *why)
@@ -408,10 +334,9 @@ void line_abandon(struct line *line)
 {
     line_reset(line);
     line->wake = (struct store_wake){0};
-    line->is_open = line->has_said = false;
+    line->is_open = false;
     task_stop(stage_of(line), &line->hear);
-    task_stop(stage_of(line), &line->say);
-    task_stop(stage_of(line), &line->keep);
+    line_depart(line);
 }
 
 static void wait_for_answers(struct line *line)
@@ -420,19 +345,10 @@ static void wait_for_answers(struct line *line)
     TAILQ_FOREACH (parcel, &line->parcels, link) {
         task_stop(stage_of(line), &parcel->task);
         if (parcel->state == PARCEL_UP)
-            parcel->answer = is_cut(line) ? E_UNKNOWN : decide(line, parcel->request);
+            parcel->answer = line_is_cut(line) ? E_UNKNOWN : decide(line, parcel->request);
         parcel->told = world_of(line)->told;
         parcel->state = PARCEL_ANSWERED;
     }
-}
-
-/* For the others it stays until it counts as gone, like one that was killed; but it has said that
- * it ends. */
-static void keep_place(struct line *line)
-{
-    struct stage *stage = stage_of(line);
-    tell(line);
-    line->kept_until_ms = stage->now_ms + LEASE_MS + 1 + stage_below(stage, EXPIRE_LATE_MS);
 }
 
 /* A store that is freed in peace takes leave. */
@@ -441,12 +357,12 @@ static struct store *free_store(struct store *store)
     struct line *line = (struct line *)store;
     bool is_ghost = line->node->machine.is_ghost;
     bool is_kept = line->has_said && line->self.refusal == PEER_STOPPING &&
-                   line->self.running > 0 && line->kept_until_ms > stage_of(line)->now_ms;
+                   line->self.running > 0 && line_is_there(line);
     if (!is_ghost) {
         wait_for_answers(line);
-        if (is_kept && !is_cut(line))
-            keep_place(line);
         line_abandon(line);
+        if (is_kept && !line_is_cut(line))
+            line_keep_place(line);
     }
     line->node->machine.is_ghost = true; /* what is submitted now is refused */
     while (!TAILQ_EMPTY(&line->parcels))
@@ -459,14 +375,12 @@ static struct store *free_store(struct store *store)
 
 void line_open(struct line *line, struct store_wake wake)
 {
-    struct stage *stage = stage_of(line);
     line->wake = wake;
     line->is_open = true;
     line->is_loaded = false;
     line->heard = line->hear_until = world_of(line)->told;
-    line->kept_until_ms = 0;
     store_memory_reload(line->view);
-    task_at(stage, &line->keep, stage->now_ms);
+    line_arrive(line);
 }
 
 void line_init(struct line *line, struct node *node)
@@ -483,11 +397,9 @@ void line_init(struct line *line, struct node *node)
     TAILQ_INIT(&line->parcels);
     TAILQ_INIT(&line->late);
     task_init(&line->hear, &node->machine, on_hear);
-    task_init(&line->keep, &node->machine, on_keep);
     task_init(&line->give_up, &node->machine, on_give_up);
-    task_init(&line->say, NULL, on_say);
     task_init(&line->unstick, NULL, on_unstick);
-    task_init(&line->expire, NULL, on_expire);
+    line_init_presence(line);
     struct store_wake wake = {on_news, line};
     if (store_memory_attach(world_of(line)->eye, wake, &line->view) != OK)
         abort();
@@ -495,8 +407,8 @@ void line_init(struct line *line, struct node *node)
 
 void line_release(struct line *line)
 {
-    struct task *const tasks[] = {&line->hear, &line->keep,   &line->give_up,
-                                  &line->say,  &line->expire, &line->unstick};
+    struct task *const tasks[] = {&line->hear,   &line->keep,   &line->give_up, &line->say,
+                                  &line->repeat, &line->expire, &line->unstick};
     for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
         task_stop(stage_of(line), tasks[i]);
     while (!TAILQ_EMPTY(&line->late))

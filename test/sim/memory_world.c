@@ -167,26 +167,23 @@ static void lag_at(struct cluster *cluster, int member, int64_t ms)
             cluster->world->lines[i].lag_ms = ms;
 }
 
-static void lose_lease(struct line *line)
-{
-    store_memory_expire(line->view);
-    line->kept_until_ms = 0;
-}
-
 /* All who lead, one after the other, until nobody does. */
 static void topple(struct cluster *cluster)
 {
     for (int left = cluster->node_count; left > 0; left--)
         for (int i = 0; i < cluster->node_count; i++)
             if (store_leads(cluster->world->lines[i].view))
-                lose_lease(&cluster->world->lines[i]);
+                line_lose_lease(&cluster->world->lines[i]);
 }
 
 static void set_away(struct cluster *cluster, bool is_away)
 {
     cluster->world->is_away = is_away;
-    for (int i = 0; is_away && i < cluster->node_count; i++)
-        line_reset(&cluster->world->lines[i]);
+    for (int i = 0; i < cluster->node_count; i++) {
+        if (is_away)
+            line_reset(&cluster->world->lines[i]);
+        line_look(&cluster->world->lines[i]);
+    }
 }
 
 void world_break(struct cluster *cluster, const struct fault *fault, uint64_t *random)
@@ -222,7 +219,7 @@ void world_break(struct cluster *cluster, const struct fault *fault, uint64_t *r
         lag_at(cluster, fault->member, any_below(random, 3 * SECOND));
         break;
     case FAULT_LEASE:
-        lose_lease(line);
+        line_lose_lease(line);
         break;
     case FAULT_TOPPLE:
         topple(cluster);
@@ -302,16 +299,17 @@ void world_release(struct cluster *cluster)
     free(world);
 }
 
-void world_check_rest(struct cluster *cluster)
+bool world_is_at_rest(struct cluster *cluster, struct strbuf *left)
 {
     struct store_change change;
+    strbuf_reset(left);
     store_memory_reload(cluster->world->eye);
     while (store_next_change(cluster->world->eye, &change)) {
         if (change.kind == STORE_CHANGE_RUN && !may_stay_lost(cluster, &change.run->id))
-            stage_fail(&cluster->stage, "a run of %s stays in the store: %s", change.run->job_name,
-                       run_state_name(change.run->state));
+            strbuf_addf(left, "a run of %s: %s. ", change.run->job_name,
+                        run_state_name(change.run->state));
         if (change.kind == STORE_CHANGE_ENTRY)
-            stage_fail(&cluster->stage, "an entry of %s stays in the store",
-                       change.entry->job_name);
+            strbuf_addf(left, "an entry of %s. ", change.entry->job_name);
     }
+    return left->length == 0;
 }

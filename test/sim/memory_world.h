@@ -39,8 +39,10 @@ struct line {
     struct peer self; /* what it has said last */
     struct peer said; /* what of it was passed on */
     bool has_said;
-    struct task say, keep, expire;
-    int64_t kept_until_ms; /* by the store; the node itself is sure for a little less */
+    struct task say, repeat, keep, expire;
+    bool is_kept; /* its signs of life arrive, one every 1.6 s, the first at: */
+    int64_t kept_since_ms;
+    int64_t kept_until_ms; /* else; the node itself is sure for a little less */
 };
 
 struct world {
@@ -65,6 +67,21 @@ void line_reset(struct line *line);
 void line_hear(struct line *line); /* what has changed, after a while */
 /* Nothing is lost or held back any more. */
 void line_unstick(struct line *line);
+
+/* ---- memory_presence.c ---- */
+
+void line_init_presence(struct line *line);
+void line_arrive(struct line *line); /* its agent starts, and has said nothing yet */
+void line_depart(struct line *line); /* it says no more; for a while it counts as alive */
+bool line_is_cut(const struct line *line);
+bool line_is_there(const struct line *line); /* for the store */
+/* The line, the store or the machine has changed: do the node's signs of life arrive? */
+void line_look(struct line *line);
+void line_lose_lease(struct line *line);
+enum status line_announce(struct line *line, const struct peer *self);
+bool line_leads(const struct line *line); /* and is sure of it */
+/* For the others it stays until it counts as gone, like one that was killed. */
+void line_keep_place(struct line *line);
 
 /* ---- memory_world.c ---- */
 

@@ -1,6 +1,6 @@
 # Mistakes that are planted into copies of the product's files, one per program, each of which must
-# be found. peal_sim_mistake(NAME WORLD MIX FILE FROM TO BREAKS): in the world `memory` or `etcd`,
-# within 300 drills with this mix of faults.
+# be found. peal_sim_mistake(NAME WORLD MIX FILE FROM TO BREAKS): in the world `memory` within 8,000
+# drills with this mix of faults, in the world `etcd` within 300: at most a minute of either.
 function(peal_sim_mistake name world mix file from to breaks)
     set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}.c)
     set(target sim_mistake_${name})
@@ -9,13 +9,15 @@ function(peal_sim_mistake name world mix file from to breaks)
                 "-DFROM=${from}" "-DTO=${to}" -P ${CMAKE_CURRENT_SOURCE_DIR}/plant.cmake
         DEPENDS ${CMAKE_SOURCE_DIR}/src/${file} plant.cmake
         VERBATIM)
-    cmake_language(CALL peal_sim_${world} ${target} ${copy})
+    cmake_language(CALL peal_plain_${world} ${target} ${copy})
     get_filename_component(folder ${CMAKE_SOURCE_DIR}/src/${file} DIRECTORY)
     target_include_directories(${target} PRIVATE ${folder})
     target_compile_options(${target} PRIVATE -w) # a mistake leaves things unused
+    set(drills_memory 8000)
+    set(drills_etcd 300)
     peal_script_test(sim_finds_${name} LABEL sim TIMEOUT 600
         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/must_find.sh
-                $<TARGET_FILE:${target}> ${mix} 300 ${name} "${breaks}")
+                $<TARGET_FILE:${target}> ${mix} ${drills_${world}} ${name} "${breaks}")
 endfunction()
 
 # ---- the engine, and what a store does for it ----
@@ -90,6 +92,18 @@ peal_sim_mistake(rank_kept memory people engine/engine_feed.c
 peal_sim_mistake(wall_clock_retry memory clocks engine/recorder.c
     "recorder->now.boot.ms" "recorder->now.wall.ms"
     "a retry waits until a wrong clock's time has come: P6")
+peal_sim_mistake(end_after_takeover memory races engine/recorder.c
+    "!batch->finishes[i].accepted && !open->is_begun" "false"
+    "an end of a run that is another node's now: P2")
+peal_sim_mistake(clock_set_back memory clocks engine/engine.c
+    "engine->loaded && ahead_ms < engine->ahead_ms - STEP_BACK_MS" "false"
+    "ticks wait until a wrong clock's time has come: P6")
+peal_sim_mistake(begun_by_the_one_before memory races engine/engine_feed.c
+    "open->begins = 1;" ""
+    "a begin of the agent before is taken for one's own, and its window with it: P1")
+peal_sim_mistake(left_for_ever memory races engine/sweeper.c
+    "late_at_ms == NEVER_MS && is_nobodys(sweeper, job)" "false"
+    "what was asked for stays claimed by a node that is gone: P6")
 
 # ---- the store in etcd, and the etcd client ----
 
@@ -110,23 +124,16 @@ peal_sim_mistake(relist_not_told etcd store store/store_etcd_load.c
 peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
     "long_stream_restart(&hub->stream)" "on_opened(hub)"
     "a watch that tells nothing is trusted: P6")
-
-# Each of these takes a meeting of faults that no drill brings about often enough.
-option(PEAL_SIM_RARE "Also plant mistakes that are seldom found" OFF)
-if(PEAL_SIM_RARE)
-    peal_sim_mistake(end_after_takeover memory races engine/recorder.c
-        "!batch->finishes[i].accepted && !open->is_begun" "false"
-        "an end of a run that is another node's now: P2")
-    peal_sim_mistake(clock_set_back memory clocks engine/engine.c
-        "engine->loaded && ahead_ms < engine->ahead_ms - STEP_BACK_MS" "false"
-        "ticks wait until a wrong clock's time has come: P6")
-    peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
-        "election->look || " ""
-        "a leader that is gone is waited for: P6")
-    peal_sim_mistake(half_told etcd people store/store_etcd_load.c
-        "store->is_half_told = notice->is_part" "(void)0"
-        "a decision on half a revision: P1")
-    peal_sim_mistake(lease_for_ever etcd leaders etcd/etcd_lease.c
-        "now_ms >= lease->held_until_ms" "false"
-        "a node takes itself for the leader that it was: P3")
-endif()
+peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
+    "election->look || " ""
+    "a leader that is gone is waited for: P6")
+peal_sim_mistake(half_told etcd pieces store/store_etcd_load.c
+    "store->is_half_told = notice->is_part" "(void)0"
+    "a decision on half a revision: P1")
+peal_sim_mistake(lease_for_ever etcd any etcd/etcd_lease.c
+    "now_ms >= lease->held_until_ms" "false"
+    "a lease that has run out is renewed without end: P6")
+peal_sim_mistake(leads_for_ever etcd leaders etcd/etcd_election.c
+    "return leads(election) && etcd_now_ms() < etcd_lease_held_until_boot_ms(election->lease)"
+    "return leads(election)"
+    "a node takes itself for the leader that it was: P3")

@@ -14,6 +14,8 @@ static struct loop *running;
 enum {
     SEQUENCE_BITS = 30, /* of a key in the heap: so many tasks; the time is above: a hundred days */
     AT_ONCE = 200000,   /* tasks at one instant; more is a busy loop */
+    GHOST_MS = 600000,  /* until a program that was killed is freed */
+    OVERDUE = 1 << 20,  /* numbers of tasks before which others can be put */
 };
 
 static const int64_t LATEST_MS = (INT64_MAX >> SEQUENCE_BITS) - 1;
@@ -25,7 +27,7 @@ static void task_moved(void *item, uint32_t place)
 
 void stage_init(struct stage *stage, uint64_t seed)
 {
-    *stage = (struct stage){.seed = seed, .random = seed};
+    *stage = (struct stage){.seed = seed, .random = seed, .task_count = OVERDUE};
     running = NULL; /* a play that failed may have left somebody there */
     heap_init(&stage->tasks, task_moved);
 }
@@ -68,6 +70,8 @@ ssize_t getrandom(void *buffer, size_t length, unsigned flags)
 
 void stage_log(struct stage *stage, const char *format, ...)
 {
+    if (stage->is_quiet)
+        return;
     char *line = stage->log[stage->log_count++ % STAGE_LOG_LINES];
     int length = snprintf(line, STAGE_LOG_TEXT, "%9lld.%03d ", (long long)stage->now_ms / 1000,
                           (int)(stage->now_ms % 1000));
@@ -76,7 +80,7 @@ void stage_log(struct stage *stage, const char *format, ...)
     vsnprintf(line + length, STAGE_LOG_TEXT - (size_t)length, format, args);
     va_end(args);
     stage->hash = hash_text(stage->hash, line);
-    if (getenv("PEAL_SIM_LOG") && !stage->is_quiet)
+    if (getenv("PEAL_SIM_LOG"))
         puts(line);
 }
 
@@ -154,6 +158,8 @@ static bool play_one(struct stage *stage, int64_t until_ms)
     struct task *task = stage->tasks.entries[0].item;
     int64_t at_ms = stage->tasks.entries[0].key >> SEQUENCE_BITS;
     stage->at_once = at_ms == stage->now_ms ? stage->at_once + 1 : 0;
+    if (stage->now_ms != at_ms)
+        stage->overdue = 0;
     stage->now_ms = at_ms;
     if (stage->at_once > AT_ONCE)
         stage_fail(stage, "time stands still: somebody is busy with nothing");
@@ -202,15 +208,24 @@ struct now machine_now(const struct loop *machine)
 void machine_pause(struct loop *machine)
 {
     machine->is_paused = true;
+    if (machine->stands)
+        machine->stands(machine);
 }
 
+/* What was to happen before comes first, and in its order: a message does not overtake those that
+ * were sent before it. */
 void machine_resume(struct loop *machine)
 {
+    struct stage *stage = machine->stage;
     machine->is_paused = false;
     for (struct task *task; (task = TAILQ_FIRST(&machine->put_off));) {
-        task_stop(machine->stage, task);
-        task_at(machine->stage, task, machine->stage->now_ms);
+        task_stop(stage, task);
+        int64_t key = stage->now_ms << SEQUENCE_BITS | (int64_t)++stage->overdue;
+        if (heap_push(&stage->tasks, key, task) != OK)
+            abort();
     }
+    if (machine->stands)
+        machine->stands(machine);
 }
 
 void machine_set_wall(struct loop *machine, int64_t wall_ms)
@@ -324,7 +339,7 @@ static void run_ghost(struct loop *loop)
         if (timer->ghost_at_ms != INT64_MAX && (!first || timer->ghost_at_ms < first->ghost_at_ms))
             first = timer;
     }
-    if (!first)
+    if (!first || loop->ghost_ms > GHOST_MS)
         stage_fail(loop->stage, "a program that was killed waits for ever while it is freed");
     int64_t wait_ms = first->ghost_at_ms - machine_now(loop).boot.ms;
     loop->ghost_ms += wait_ms > 0 ? wait_ms : 0;

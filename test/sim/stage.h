@@ -37,8 +37,9 @@ struct stage {
     struct heap tasks;
     uint64_t task_count; /* ever */
     uint64_t at_once;    /* tasks since time last passed */
+    uint64_t overdue;    /* of those, tasks of machines that went on */
     int depth;           /* of machines that wait within a call for something to happen */
-    bool is_quiet;
+    bool is_quiet;       /* nothing is written down, nor printed: that takes its time */
     char log[STAGE_LOG_LINES][STAGE_LOG_TEXT];
     size_t log_count;
     /* Prints what it likes, and ends the program. */
@@ -55,6 +56,8 @@ struct loop {
     int64_t boot_base_ms, since_ms; /* what the boot clock showed at that time of the stage */
     int64_t ahead_ms;               /* wall clock minus boot clock */
     bool is_paused;
+    void (*stands)(
+        struct loop *machine); /* whom it is told, each time that changes; NULL: nobody */
     struct task_list put_off;
     struct timer_list timers;
     bool is_ghost; /* its program was killed: what it still does in order to free its memory is

@@ -31,8 +31,8 @@ void world_break(struct cluster *cluster, const struct fault *fault, uint64_t *r
 void world_mend(struct cluster *cluster, const struct fault *fault);
 void world_mend_all(struct cluster *cluster);
 
-/* Nothing is under way, and all jobs are deleted: fails if something else is left. */
-void world_check_rest(struct cluster *cluster);
+/* All jobs are deleted: is there nothing else? False: *left says what. */
+bool world_is_at_rest(struct cluster *cluster, struct strbuf *left);
 
 size_t world_messages(const struct cluster *cluster);
 

@@ -24,6 +24,7 @@ struct etcd_serve {
     struct serve_watches watches;
     struct serve_limbos limbo; /* requests that nobody can decide on while there is no leader */
     int64_t last_lease;
+    bool is_torn[NET_MEMBERS]; /* what it tells comes one event at a time */
     /* Told of each revision before anybody else is. */
     void (*changed)(void *context, struct model_version *const *versions, size_t count);
     void *context;

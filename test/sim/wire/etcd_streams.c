@@ -62,10 +62,12 @@ static void tell(struct etcd_serve *serve, struct serve_watch *watch,
         if (etcd_model_in_span(versions[i]->key, watch->key, watch->end))
             events[told++] = event_of(serve, watch, versions[i]);
     watch->has_told |= told > 0;
-    bool is_cut = told > FRAGMENT_EVENTS && stage_chance(serve->stage, 300);
+    bool is_torn = serve->is_torn[watch->stream->member];
+    size_t most = is_torn ? 1 : FRAGMENT_EVENTS;
+    bool is_cut = told > most && (is_torn || stage_chance(serve->stage, 300));
     while (sent < told) {
         Etcdpb__WatchResponse response = ETCDPB__WATCH_RESPONSE__INIT;
-        size_t part = is_cut && told - sent > FRAGMENT_EVENTS ? FRAGMENT_EVENTS : told - sent;
+        size_t part = is_cut && told - sent > most ? most : told - sent;
         response.events = events + sent;
         response.n_events = part;
         sent += part;

@@ -167,6 +167,10 @@ void world_break(struct cluster *cluster, const struct fault *fault, uint64_t *r
     case FAULT_LAG:
         world->net.lag_ms[fault->member] = any_below(random, 3 * SECOND);
         break;
+    case FAULT_TORN:
+        world->etcd.is_torn[fault->member] = true;
+        world->net.lag_ms[fault->member] = any_below(random, 4 * SECOND);
+        break;
     case FAULT_COMPACT:
         compact(world, any_below(random, 20));
         break;
@@ -217,7 +221,9 @@ void world_mend(struct cluster *cluster, const struct fault *fault)
     case FAULT_MEMBER_DOWN:
         etcd_serve_set_down(&world->etcd, fault->member, false);
         break;
+    case FAULT_TORN:
     case FAULT_LAG:
+        world->etcd.is_torn[fault->member] = false;
         world->net.lag_ms[fault->member] = 0;
         break;
     case FAULT_FULL:
@@ -235,6 +241,7 @@ void world_mend_all(struct cluster *cluster)
     world->etcd.model.is_full = false;
     for (int i = 0; i < NET_MEMBERS; i++) {
         etcd_serve_set_down(&world->etcd, i, false);
+        world->etcd.is_torn[i] = false;
         world->net.lag_ms[i] = 0;
     }
 }
@@ -251,12 +258,13 @@ static bool is_kept(const struct cluster *cluster, const struct model_key *key)
            id_parse(text + strlen(prefix), &id) == OK && may_stay_lost(cluster, &id);
 }
 
-void world_check_rest(struct cluster *cluster)
+bool world_is_at_rest(struct cluster *cluster, struct strbuf *left)
 {
     static const char *const lasting[] = {"/peal/jobs/",   "/peal/cursors/", "/peal/nodes/",
                                           "/peal/leader/", "/peal/metas/",   "/peal/epoch",
                                           "/peal/probe"};
     const struct etcd_model *model = &cluster->world->etcd.model;
+    strbuf_reset(left);
     for (size_t i = 0; i < model->key_count; i++) {
         const struct model_key *key = model->keys[i];
         bool may_stay = !etcd_model_get(model, key->bytes, key->length) || is_kept(cluster, key);
@@ -264,7 +272,7 @@ void world_check_rest(struct cluster *cluster)
             may_stay |= key->length >= strlen(lasting[k]) &&
                         memcmp(key->bytes, lasting[k], strlen(lasting[k])) == 0;
         if (!may_stay)
-            stage_fail(&cluster->stage, "%.*s stays in etcd", (int)key->length,
-                       (const char *)key->bytes);
+            strbuf_addf(left, "%.*s ", (int)key->length, (const char *)key->bytes);
     }
+    return left->length == 0;
 }
