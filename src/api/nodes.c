@@ -120,12 +120,16 @@ struct listing {
     bool failed;
 };
 
+static bool is_self(const struct engine *engine, const struct known_peer *known)
+{
+    return strcmp(known->peer.name, engine_peers(engine)->self) == 0;
+}
+
 /* How late it hears of what the others do; null: not known. */
 static json_t *encode_lag(const struct engine *engine, const struct known_peer *known,
                           struct now now)
 {
-    bool is_self = strcmp(known->peer.name, engine_peers(engine)->self) == 0;
-    int64_t lag_ms = is_self ? engine_watch_lag_ms(engine, now) : known->peer.lag_ms;
+    int64_t lag_ms = is_self(engine, known) ? engine_watch_lag_ms(engine, now) : known->peer.lag_ms;
     return is_gone(known) || lag_ms < 0 ? json_null() : json_integer(lag_ms);
 }
 
@@ -164,22 +168,23 @@ static int hide_others(const struct call *call, const struct known_peer *known, 
 }
 
 /* Of itself it knows better than what it has told the others last. */
-static int tell_of_self(const struct call *call, const struct known_peer *known, struct now now,
-                        json_t *node)
+static struct known_peer as_it_is(const struct engine *engine, const struct known_peer *known,
+                                  struct now now)
 {
-    const struct engine *engine = call->api->ports.engine;
-    if (strcmp(known->peer.name, engine_peers(engine)->self) != 0)
-        return 0;
-    return json_object_set_new(node, "heard_at", json_time(now.wall.ms)) |
-           json_object_set_new(node, "running", json_integer((json_int_t)engine_open_runs(engine)));
+    struct known_peer fresh = *known;
+    if (is_self(engine, known)) {
+        fresh.heard = now.boot;
+        fresh.peer.running = (int)engine_open_runs(engine);
+    }
+    return fresh;
 }
 
 static json_t *encode_known(const struct call *call, const struct known_peer *known, struct now now)
 {
     const struct api_ports *ports = &call->api->ports;
-    json_t *value = encode_node(engine_peers(ports->engine), known, now);
-    if (value && tell_of_self(call, known, now, value) == 0 &&
-        hide_others(call, known, value) == 0 &&
+    struct known_peer fresh = as_it_is(ports->engine, known, now);
+    json_t *value = encode_node(engine_peers(ports->engine), &fresh, now);
+    if (value && hide_others(call, known, value) == 0 &&
         json_object_set_new(value, "watch_lag_ms", encode_lag(ports->engine, known, now)) == 0 &&
         json_object_set_new(value, "history", encode_history(ports, known)) == 0)
         return value;

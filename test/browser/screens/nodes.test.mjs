@@ -12,6 +12,8 @@ describe("nodes", () => {
         const row = page.getByRole("row", { name: /answers you/ });
         await row.getByText("Ready").waitFor();
         expect(await row.innerText()).toContain("leader");
+        await world.run("long");
+        await row.getByText(/^1$/).waitFor(); // as it is, also if nobody else had to be told
         await row.getByRole("button", { name: "Drain" }).click();
         const dialog = page.getByRole("dialog");
         await dialog.getByText("No other node is ready").waitFor();

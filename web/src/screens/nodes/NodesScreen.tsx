@@ -71,14 +71,15 @@ function NodeState({ node }: { node: Node }) {
     );
 }
 
-// max_running 0: as many as its capacity says.
+// max_running 0: no limit. Its capacity is its weight when work is shared out.
 function Load({ node }: { node: Node }) {
-    const most = node.max_running || node.capacity;
-    const text = t("running.of", { n: node.running, max: most || "∞" });
+    const most = node.max_running;
+    const text = most ? t("running.of", { n: node.running, max: most }) : String(node.running);
     return (
         <span class="load">
             {most > 0 && <meter min={0} max={most} value={Math.min(node.running, most)} aria-label={text} />}
             <span class="num">{text}</span>
+            <span class="faint small">{t("capacity", { n: node.capacity })}</span>
         </span>
     );
 }
