@@ -5,6 +5,7 @@ import { href, location } from "../../app/router";
 import { logout, may, me } from "../../app/session";
 import { Preferences } from "../../app/shell";
 import { attempt, toastDone } from "../../app/toasts";
+import { t as common } from "../../i18n/common";
 import { Moment } from "../../ui/moments";
 import { Button, Facts, Failure, Head, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
@@ -77,11 +78,12 @@ function Account() {
                         ]}
                     />
                     {who.kind === "socket" && <p class="faint">{t("you.socket")}</p>}
-                    {who.kind === "user" && (
-                        <div>
-                            <Button icon="exit" onClick={endAll}>
-                                {t("everywhere.do")}
+                    {who.kind !== "socket" && (
+                        <div class="settings-exits">
+                            <Button icon="exit" onClick={() => void attempt(logout)}>
+                                {common("logout")}
                             </Button>
+                            {who.kind === "user" && <Button onClick={endAll}>{t("everywhere.do")}</Button>}
                         </div>
                     )}
                 </div>
