@@ -26,7 +26,7 @@ bool field_in_list(const char *list, const char *word, size_t length)
         if (strncmp(list, word, length) == 0 && (!list[length] || list[length] == ','))
             return true;
         list = strchr(list, ',');
-        list += list != NULL;
+        list = list ? list + 1 : NULL;
     }
     return false;
 }

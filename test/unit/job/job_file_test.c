@@ -237,7 +237,7 @@ static const struct {
      "/command/5"},
     {__LINE__, "name: &n a\nlabels: {team: *n}\n", "{\"name\":\"a\",\"labels\":{\"team\":\"a\"}}",
      ""},
-    {__LINE__, "colour: red\n", "{\"colour\":\"red\"}", ""},
+    {__LINE__, "colour: red\n", "{\"colour\":\"red\"}", "/colour"},
     {__LINE__, "nice: 99999999999999999999\n", "{\"nice\":\"99999999999999999999\"}", "/nice"},
 };
 
