@@ -103,8 +103,12 @@ static void client_left(void *context)
 static void send_piece(struct raw *raw)
 {
     const struct history_log *log = &raw->call->log;
-    for (size_t i = 0; i < log->count; i++)
-        evbuffer_add(raw->out, log->chunks[i].bytes, log->chunks[i].length);
+    for (size_t i = 0; i < log->count; i++) {
+        if (evbuffer_add(raw->out, log->chunks[i].bytes, log->chunks[i].length) == 0)
+            continue;
+        stream_break(&raw->stream);
+        return;
+    }
     raw->sent += (int64_t)evbuffer_get_length(raw->out);
     stream_send(&raw->stream, raw->out);
     if (raw->sent >= raw->length) {
@@ -115,7 +119,7 @@ static void send_piece(struct raw *raw)
     }
 }
 
-/* What is not there any more was promised: nobody is to take the rest for the whole. */
+/* What was promised, and is not there any more, must not seem to be whole without it. */
 static void piece_came(struct call *call)
 {
     struct raw *raw = call->state;

@@ -64,7 +64,7 @@ export function Empty(props: { icon?: IconName; title: string; children?: Compon
     );
 }
 
-// What an answer lacks, and because of whom. A node's answer is the server's word: "is away".
+// What an answer lacks, and because of whom.
 export function Incomplete({ nodes }: { nodes: Absence[] | null | undefined }) {
     if (!nodes?.length) return null;
     return (
@@ -75,7 +75,7 @@ export function Incomplete({ nodes }: { nodes: Absence[] | null | undefined }) {
                 <ul>
                     {nodes.map((absence) => (
                         <li key={absence.node}>
-                            <a href="#/nodes">{absence.node}</a> {absence.why}
+                            <a href="#/nodes">{absence.node}</a> {t.has(absence.why) ? t(absence.why) : absence.why}
                         </li>
                     ))}
                 </ul>
