@@ -13,7 +13,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test sim fault soak compat tsan bench fuzz format lint install uninstall clean
+.PHONY: help run build test sim fault soak compat tsan bench pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,11 @@ bench: ## measure, beside the peers that are installed
 	@tools/deps.sh build bench
 	@tools/build.sh release
 	@bench/run.sh
+
+pictures: ## take the pictures of docs/CONSOLE.md anew
+	@tools/deps.sh build test
+	@tools/build.sh asan
+	@PEAL_PICTURES=$(CURDIR)/docs/console test/browser/run.sh node gallery $(CURDIR)/build/asan/screenshots
 
 fuzz: ## run every fuzzer for SECONDS=60
 	@tools/deps.sh build test fuzz

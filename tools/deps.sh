@@ -33,6 +33,8 @@ test  libcmocka-dev
 test  etcd-client     etcdctl
 test  etcd-server     etcd
 test  faketime        faketime
+test  fonts-inter
+test  fonts-noto-cjk
 test  iproute2        ip
 test  jq              jq
 test  nftables        nft

@@ -1,13 +1,15 @@
 // Every screen in both languages and themes, and on a phone: a picture for people, and axe for
-// what people with other eyes and hands need.
-import { mkdirSync } from "node:fs";
+// what people with other eyes and hands need. PEAL_PICTURES is where those of docs/CONSOLE.md go.
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { galleryJobs, makePast } from "../support/gallery_jobs.mjs";
 import { axeSource } from "../support/world.mjs";
 import { useWorld } from "../support/use_world.mjs";
 
-const holder = useWorld();
+const holder = useWorld({ jobs: galleryJobs, agent: ["--node-id", "bell-1", "--label", "zone=eu"] });
 const folder = process.env.PEAL_SCREENSHOTS ?? "/tmp/peal-screenshots";
+const documents = process.env.PEAL_PICTURES;
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
 const kinds = [
@@ -16,9 +18,10 @@ const kinds = [
     ["zh-light", { theme: "light", language: "zh" }, {}],
     ["zh-dark", { theme: "dark", language: "zh" }, {}],
     ["en-phone", { theme: "light", language: "en" }, phone],
+    ["zh-phone", { theme: "dark", language: "zh" }, phone],
 ];
 
-async function openPage(kind, prefs, options) {
+async function openPage(prefs, options) {
     const context = await holder.world.context(options);
     await context.addInitScript((chosen) => {
         if (!location.href.startsWith("http")) return;
@@ -26,6 +29,20 @@ async function openPage(kind, prefs, options) {
         localStorage.setItem("peal.language", chosen.language);
     }, prefs);
     return context.newPage();
+}
+
+const onPhone = ["overview", "jobs", "job", "run", "editor", "timeline", "palette"]; // in the document
+
+async function picture(page, screen, kind) {
+    const name = `${screen}-${kind}`;
+    await page.evaluate(() => document.fonts.ready);
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+    const isShown = !kind.endsWith("phone") || (kind === "en-phone" && onPhone.includes(screen));
+    if (!documents || !isShown) return;
+    const cdp = await page.context().newCDPSession(page);
+    const { data } = await cdp.send("Page.captureScreenshot", { format: "webp", quality: 60 });
+    writeFileSync(join(documents, `${name}.webp`), Buffer.from(data, "base64"));
+    await cdp.detach();
 }
 
 async function serious(page) {
@@ -36,49 +53,82 @@ async function serious(page) {
         .map((violation) => `${violation.id}: ${violation.nodes.map((node) => `${node.target} ${node.failureSummary}`).join(" | ")}`);
 }
 
+// Address, what tells that it is there, and what is done then.
+function screensOf(coloured, long) {
+    const yaml = async (page) => {
+        await page.locator(".segments label").nth(1).click();
+        const text = page.locator(".yaml-text textarea");
+        await text.fill((await text.inputValue()).replace("0 0 * * *", "0 25 * * *"));
+        await page.locator(".yaml-mistake").waitFor();
+    };
+    const bulk = async (page) => {
+        for (const i of [1, 4, 5]) await page.locator(".check-cell input").nth(i).check();
+        await page.locator(".bulk button").nth(1).click();
+        await page.locator("dialog[open] .preview-row").first().waitFor();
+    };
+    return [
+        ["overview", "#/", ".bars"],
+        ["jobs", "#/jobs", ".sparkline"],
+        ["jobs-bulk", "#/jobs", ".sparkline", bulk],
+        ["job", "#/jobs/metrics%2Frollup", ".chart canvas"],
+        ["job-runs", "#/jobs/metrics%2Frollup?tab=runs", "tbody tr"],
+        ["job-definition", "#/jobs/billing%2Fclose-day?tab=definition", ".definition"],
+        ["job-versions", "#/jobs/billing%2Fclose-day?tab=versions", ".version-row"],
+        ["runs", "#/runs", ".primary-cell"],
+        ["run", `#/runs/${coloured}`, ".fg-3"],
+        ["run-live", `#/runs/${long}`, ".log-row"],
+        ["editor", "#/jobs/billing%2Fclose-day/edit", ".fires-next tbody tr"],
+        ["editor-yaml", "#/jobs/billing%2Fclose-day/edit", ".fires-next tbody tr", yaml],
+        ["new", "#/new", "#f-schedule-0"],
+        ["timeline", "#/timeline?span=day", ".mark-ok[data-href]"],
+        ["timeline-table", "#/timeline?view=table", "tbody tr"],
+        ["nodes", "#/nodes", ".nodes-table tbody tr"],
+        ["settings", "#/settings", ".choice"],
+        ["settings-users", "#/settings?tab=users", "tbody tr"],
+        ["settings-tokens", "#/settings?tab=tokens", "tbody tr"],
+        ["settings-audit", "#/settings?tab=audit", ".change"],
+        ["settings-about", "#/settings?tab=about", ".facts"],
+        ["login", "#/login", ".gate-form"],
+        ["setup", "#/setup/secret", ".gate-form"],
+        ["not-found", "#/nowhere", ".empty"],
+    ];
+}
+
 describe("every screen", () => {
+    beforeAll(async () => {
+        const { world } = holder;
+        const { api } = world.agent;
+        for (const path of [folder, documents]) if (path) mkdirSync(path, { recursive: true });
+        await makePast(world);
+        await world.run("reports/weekly", true);
+        await api("POST", "/users", { name: "ann", password: "correct horse", role: "admin" });
+        await api("POST", "/users", { name: "otto", role: "none", namespaces: [{ namespace: "billing", role: "editor" }] });
+        await api("POST", "/tokens", { label: "deploys", role: "operator", expires_in: "90d" });
+        await api("PATCH", "/jobs/billing%2Fclose-day", { timeout: "1h", labels: { tier: "2" } });
+        await api("PATCH", "/jobs/billing%2Fclose-day", { timeout: "2h", labels: { tier: "1" } });
+    });
+
     test.each(kinds)("%s", async (kind, prefs, options) => {
         const { world } = holder;
-        mkdirSync(folder, { recursive: true });
-        const coloured = await world.run("colours", true);
-        await world.run("flaky", true);
         const long = await world.run("long");
-        const page = await openPage(kind, prefs, options);
-        const screens = [
-            ["jobs", "#/jobs", ".primary-cell"],
-            ["job", "#/jobs/flaky", ".chart canvas"],
-            ["job-definition", "#/jobs/billing%2Fclose-day?tab=definition", ".definition"],
-            ["job-runs", "#/jobs/flaky?tab=runs", "tbody tr"],
-            ["runs", "#/runs", ".primary-cell"],
-            ["run", `#/runs/${coloured}`, ".fg-1"],
-            ["run-live", `#/runs/${long}`, ".log-row"],
-            ["overview", "#/", ".bars"],
-            ["editor", "#/jobs/billing%2Fclose-day/edit", ".fires-next tbody tr"],
-            ["new", "#/new", "#f-schedule-0"],
-            ["nodes", "#/nodes", ".nodes-table tbody tr"],
-            ["timeline", "#/timeline", ".mark-ok[data-href]"],
-            ["timeline-table", "#/timeline?view=table", "tbody tr"],
-            ["settings", "#/settings", ".choice"],
-            ["settings-audit", "#/settings?tab=audit", ".change"],
-            ["login", "#/login", ".gate-form"],
-            ["setup", "#/setup/secret", ".gate-form"],
-            ["not-found", "#/nowhere", ".empty"],
-        ];
+        const coloured = await world.run("colours", true);
+        const page = await openPage(prefs, options);
         const problems = [];
-        for (const [name, address, sign] of screens) {
+        for (const [name, address, sign, act] of screensOf(coloured, long)) {
+            await page.goto("about:blank");
             await page.goto(`/${address}`);
-            await page.locator(sign).first().waitFor();
-            await page.evaluate(() => document.fonts.ready);
-            await page.screenshot({ path: join(folder, `${name}-${kind}.png`) });
+            await page.locator(sign).first().waitFor({ state: "attached" }); // not all is shown on a phone
+            await act?.(page);
+            await picture(page, name, kind);
             if (!kind.startsWith("zh")) problems.push(...(await serious(page)).map((text) => `${name}: ${text}`));
         }
         await page.goto("/#/jobs");
         await page.locator(".primary-cell").first().waitFor();
         await page.keyboard.press("Control+k");
         await page.locator(".palette-item").nth(4).waitFor();
-        await page.screenshot({ path: join(folder, `palette-${kind}.png`) });
+        await picture(page, "palette", kind);
         expect(problems).toEqual([]);
         await world.agent.api("POST", `/runs/${long}/kill`);
         await page.context().close();
-    });
+    }, 400_000);
 });

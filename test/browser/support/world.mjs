@@ -73,6 +73,7 @@ export async function startWorld(options = {}) {
         async page(wanted) {
             return (await this.context(wanted)).newPage();
         },
+        until,
         // Runs a job and answers its run's id; `ended`: once it is over.
         async run(name, ended = false) {
             const started = await agent.api("POST", `/jobs/${encodeURIComponent(name)}/run`);
