@@ -37,7 +37,7 @@ static void test_statuses(void **state)
         {__LINE__, "GET /jobs/a%zz", NULL, 422, "percent-encoded"},
         {__LINE__, "GET /jobs/a%ff", NULL, 422, "percent-encoded"},
         {__LINE__, "GET /jobs/a%00b", NULL, 422, "percent-encoded"},
-        {__LINE__, "POST /jobs", NULL, 405, "GET, HEAD"},
+        {__LINE__, "POST /jobs", NULL, 422, "a body is needed"},
         {__LINE__, "PATCH /jobs", NULL, 405, "GET, HEAD"},
         {__LINE__, "OPTIONS /agent", NULL, 405, "GET, HEAD"},
         {__LINE__, "GET /agent?x=1", NULL, 422, "takes none"},
