@@ -11,8 +11,8 @@ struct bare_mongo *bare_mongo_new(const char *url, const char *database);
 void bare_mongo_free(struct bare_mongo *bare);
 
 /* As struct bare_side has them. */
-void bare_mongo_insert(void *bare, const struct run *runs, size_t count);
-size_t bare_mongo_query(void *bare, const void *key, const struct history_query *query,
+void bare_mongo_insert(void *context, const struct run *runs, size_t count);
+size_t bare_mongo_query(void *context, const void *key, const struct history_query *query,
                         struct id *ret_last);
 
 #endif

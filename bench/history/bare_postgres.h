@@ -23,8 +23,8 @@ void bare_postgres_use_peal(struct bare_postgres *bare);
 void bare_postgres_fill(struct bare_postgres *bare, uint32_t first, uint32_t runs, uint32_t but);
 
 /* As struct bare_side has them. */
-void bare_postgres_insert(void *bare, const struct run *runs, size_t count);
-size_t bare_postgres_query(void *bare, const void *key, const struct history_query *query,
+void bare_postgres_insert(void *context, const struct run *runs, size_t count);
+size_t bare_postgres_query(void *context, const void *key, const struct history_query *query,
                            struct id *ret_last);
 
 #endif

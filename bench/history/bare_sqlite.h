@@ -19,8 +19,8 @@ void bare_sqlite_free(struct bare_sqlite *bare);
 void bare_sqlite_fill(const char *path, uint32_t runs);
 
 /* As struct bare_side has them. */
-void bare_sqlite_insert(void *bare, const struct run *runs, size_t count);
-size_t bare_sqlite_query(void *bare, const void *key, const struct history_query *query,
+void bare_sqlite_insert(void *context, const struct run *runs, size_t count);
+size_t bare_sqlite_query(void *context, const void *key, const struct history_query *query,
                          struct id *ret_last);
 
 #endif

@@ -169,22 +169,22 @@ void row_set_job_name(struct history_row *row, const void *name, size_t length)
 /* ---- strays ---- */
 
 /* How far one of a class can be, at most. */
-static int64_t stray_reach_ms(int class)
+static int64_t stray_reach_ms(int nth)
 {
     int64_t reach_ms = STRAY_MS;
-    if (class >= STRAY_FARTHEST)
+    if (nth >= STRAY_FARTHEST)
         return INT64_MAX / 4;
-    for (int i = 0; i < class; i++)
+    for (int i = 0; i < nth; i++)
         reach_ms *= 8;
     return reach_ms;
 }
 
 static int class_of_distance(int64_t distance_ms)
 {
-    int class = 0;
-    while (class < STRAY_FARTHEST && distance_ms > stray_reach_ms(class))
-        class ++;
-    return class;
+    int nth = 0;
+    while (nth < STRAY_FARTHEST && distance_ms > stray_reach_ms(nth))
+        nth++;
+    return nth;
 }
 
 int stray_class(int64_t made_ms, int64_t from_ms, int64_t to_ms)
@@ -236,13 +236,13 @@ bool stray_ids(const struct history_query *query, int stray, struct id_span *ret
 
 int lasting_class(int64_t duration_ms)
 {
-    int class = -1;
+    int nth = -1;
     int64_t bound_ms = LASTING_FIRST_MS;
-    while (class < LASTING_CLASSES - 1 && duration_ms >= bound_ms) {
+    while (nth < LASTING_CLASSES - 1 && duration_ms >= bound_ms) {
         bound_ms *= LASTING_FACTOR;
-        class ++;
+        nth++;
     }
-    return class;
+    return nth;
 }
 
 unsigned table_states(enum record_table table, const struct history_query *query)

@@ -62,10 +62,10 @@ static void add_text(const struct search *search, struct params *params)
 
 static void add_classes(const struct search *search, struct params *params)
 {
-    int class = lasting_class(search->query->min_duration_ms);
+    int nth = lasting_class(search->query->min_duration_ms);
     params_array(params, ARRAY_INT);
-    for (; class >= 0 && class < LASTING_CLASSES; class ++)
-        params_add_int(params, class + 1); /* as width_bucket counts */
+    for (; nth >= 0 && nth < LASTING_CLASSES; nth++)
+        params_add_int(params, nth + 1); /* as width_bucket counts */
     params_array_end(params);
 }
 
