@@ -7,9 +7,9 @@ cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- v3.5.35 v3.6.16
 status=0
 for version in "$@"; do
-    server=$(tools/etcd.sh "$version")
+    programs=$(tools/etcd.sh "$version")
     echo "== etcd $version"
-    PEAL_ETCD=$server tools/test.sh build/asan \
+    PEAL_ETCD=$programs/etcd PATH=$programs:$PATH tools/test.sh build/asan \
         -R '^(contract\.store_etcd.*|integration\.(cluster.*|etcd_.*|doctor|restore)|fault\.cluster_.*)$' ||
         status=1
 done
