@@ -16,13 +16,7 @@ static const struct option options[] = {
     {0},
 };
 
-struct request {
-    const char *data;
-    enum output output;
-    struct strbuf path; /* grows by the parameters */
-};
-
-static bool take_span(const struct command *self, struct request *request)
+static bool take_span(const struct command *self, struct list_request *request)
 {
     static const char *const spans[] = {"hour", "day", NULL};
     int choice;
@@ -32,14 +26,9 @@ static bool take_span(const struct command *self, struct request *request)
     return true;
 }
 
-static bool take_option(const struct command *self, int opt, struct request *request)
+static bool take_option(const struct command *self, int opt, struct list_request *request)
 {
     switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'o':
-        return output_take(self, optarg, &request->output);
     case OPTION_SPAN:
         return take_span(self, request);
     case OPTION_SINCE:
@@ -47,7 +36,7 @@ static bool take_option(const struct command *self, int opt, struct request *req
     case OPTION_UNTIL:
         return when_param(self, "--until", optarg, "to", &request->path);
     default:
-        return false;
+        return list_option(self, opt, request);
     }
 }
 
@@ -90,7 +79,7 @@ static void add_span(struct text_table *table, const json_t *span, bool wide)
         add_taken(table, span, times[k]);
 }
 
-static enum exit_code show(const char *job, struct request *request)
+static enum exit_code show(const char *job, struct list_request *request)
 {
     static const char *const headers[] = {"FROM",    "OK",      "FAILED", "TIMED OUT", "KILLED",
                                           "LOST",    "SKIPPED", "MISSED", "P50",       "P95",
@@ -112,7 +101,7 @@ static enum exit_code show(const char *job, struct request *request)
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
-    struct request request = {0};
+    struct list_request request = {0};
     enum exit_code code = EXIT_USAGE;
     int opt;
     strbuf_init(&request.path);
