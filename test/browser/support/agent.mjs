@@ -66,10 +66,11 @@ export async function startAgent(more = []) {
         async peal(...words) {
             return (await promisify(execFile)(join(binaries, "peal"), [...words, "--data", data])).stdout;
         },
-        // As if its machine had lost its power.
+        // As if its machine had lost its power. Its spawner ends after a minute without an agent.
         async kill() {
             child.kill("SIGKILL");
             await ended;
+            rmSync(data, { recursive: true, force: true, maxRetries: 5 });
         },
         // Fails if it has leaked memory, or said anything that a sanitizer says.
         async stop() {
