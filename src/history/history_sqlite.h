@@ -155,9 +155,10 @@ struct walk_part {
 /* Adds it, as far as it is below the query's cursor. */
 MUST_CHECK enum status walk_add(struct walk *walk, const struct walk_part *part);
 
-/* E_NOT_FOUND: the end. */
-MUST_CHECK enum status walk_next(struct walk *walk, enum record_table *ret_table,
-                                 struct id *ret_id);
+/* E_NOT_FOUND: the end. *ret_can_match: else it need not be looked at; unless it comes once more.
+ */
+MUST_CHECK enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id *ret_id,
+                                 bool *ret_can_match);
 
 void walk_close(struct walk *walk);
 

@@ -84,17 +84,19 @@ static const char *const migrations[] = {
     "CREATE INDEX changes_actor ON changes (actor, id);"
     "ALTER TABLE runs ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';",
 
-    /* An index for each filter that there is; strays have classes. */
+    /* An index for each filter that there is; strays have classes. What comes behind the id tells
+     * which rows need not be looked at: those may be anywhere on the disk. */
     "UPDATE runs SET stray = stray_of(id, tick_ms, tick_ms) WHERE stray = 1;"
     "UPDATE entries SET stray = stray_of(id, from_ms, to_ms) WHERE stray = 1;"
     "DROP INDEX runs_stray; CREATE INDEX runs_stray ON runs (stray, id) WHERE stray <> 0;"
     "DROP INDEX entries_stray; CREATE INDEX entries_stray ON entries (stray, id) WHERE stray <> 0;"
     "CREATE INDEX runs_node ON runs (node, state, id);"
-    "CREATE INDEX runs_lasting ON runs (" SQLITE_LASTING ", id) WHERE " SQLITE_LASTS ";"
+    "CREATE INDEX runs_lasting ON runs (" SQLITE_LASTING ", id, started_ms, finished_ms)"
+    " WHERE " SQLITE_LASTS ";"
     "CREATE INDEX runs_reason ON runs (reason, id) WHERE reason <> 0;"
     "CREATE INDEX entries_reason ON entries (reason, id) WHERE reason <> 0;"
-    "CREATE INDEX runs_detail ON runs (id) WHERE detail <> '';"
-    "CREATE INDEX entries_detail ON entries (id) WHERE detail <> '';",
+    "CREATE INDEX runs_detail ON runs (id, detail) WHERE detail <> '';"
+    "CREATE INDEX entries_detail ON entries (id, detail) WHERE detail <> '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };

@@ -90,11 +90,12 @@ static enum status find_oldest_kept(struct database *database, enum record_table
     struct walk walk;
     struct id oldest = {{0}};
     enum record_table found_in;
+    bool can_match;
     enum status st = walk_open_table(&walk, database, &query, table);
     if (st != OK)
         return st;
     for (int64_t i = 0; i < keep && st == OK; i++)
-        st = walk_next(&walk, &found_in, &oldest);
+        st = walk_next(&walk, &found_in, &oldest, &can_match);
     walk_close(&walk);
     if (st == E_NOT_FOUND)
         oldest = (struct id){{0}};
@@ -154,6 +155,7 @@ static enum status prune_bytes(struct database *database, const struct history_p
     struct walk walk;
     enum record_table table;
     struct id id;
+    bool can_match;
     int64_t bytes;
     size_t done = 0;
     *ret_done = !prune->keep_bytes;
@@ -161,7 +163,7 @@ static enum status prune_bytes(struct database *database, const struct history_p
         return OK;
     enum status st = walk_open_table(&walk, database, &query, TABLE_RUNS);
     for (int i = 0; i < STEP_ROWS && st == OK; i++) {
-        st = walk_next(&walk, &table, &id);
+        st = walk_next(&walk, &table, &id, &can_match);
         if (st == OK)
             st = kept_bytes(database, &id, &bytes);
         before[victims.count] = at->bytes;

@@ -4,37 +4,51 @@
 
 #include "history_sqlite.h"
 
-/* Rows that one search looks at: some hundredths of a second. */
-enum { VISITS_MAX = 4000 };
+/* What one search may cost: some hundredths of a second. */
+enum { COST_MAX = 40 * 1000, COST_OF_ID = 1, COST_OF_ROW = 10 };
 
 /* ---- pages ---- */
+
+/* Puts a row onto the page if it matches, or notes that there is more. */
+static void take_row(struct history_read *page, const struct history_row *row)
+{
+    if (!history_query_matches(&page->query, row))
+        return;
+    page->more = page->count == page->query.limit;
+    if (page->more)
+        page->next = *history_row_id(&page->rows[page->count - 1]);
+    else
+        page->rows[page->count++] = *row;
+}
+
+/* The next page begins with the id: another stream may still have it. */
+static struct id just_above(struct id id)
+{
+    for (size_t i = sizeof(id.bytes); i-- > 0 && !++id.bytes[i];)
+        continue;
+    return id;
+}
 
 static enum status fill_page(struct database *database, struct walk *walk,
                              struct history_read *page)
 {
-    const struct history_query *query = &page->query;
     enum status st = OK;
     struct history_row *row = malloc(sizeof(*row));
     if (!row)
         return E_NOMEM;
-    for (size_t visits = 0; !page->more; visits++) {
+    for (int cost = 0; !page->more && st == OK;) {
         enum record_table table;
         struct id id;
-        st = walk_next(walk, &table, &id);
-        if (st == OK)
+        bool can_match = false;
+        st = walk_next(walk, &table, &id, &can_match);
+        if (st == OK && can_match)
             st = load_row(database, table, &id, row);
-        if (st != OK)
-            break;
-        bool match = history_query_matches(query, row);
-        if (match && page->count == query->limit) {
+        if (st == OK && can_match)
+            take_row(page, row);
+        cost += can_match ? COST_OF_ROW : COST_OF_ID;
+        if (st == OK && !page->more && cost >= COST_MAX) {
             page->more = true;
-            page->next = *history_row_id(&page->rows[page->count - 1]);
-        } else if (match) {
-            page->rows[page->count++] = *row;
-        }
-        if (!page->more && visits + 1 == VISITS_MAX) {
-            page->more = true;
-            page->next = id;
+            page->next = can_match ? id : just_above(id);
         }
     }
     free(row);

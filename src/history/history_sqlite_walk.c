@@ -11,12 +11,14 @@ struct walk_stream {
     sqlite3_stmt *stmt;
     enum record_table table;
     enum walk_shape shape;
-    struct id id; /* the next one */
+    struct id id;   /* the next one */
+    bool can_match; /* as far as the index tells */
 };
 
 #define BOUNDS " id < ?1 AND id >= ?2 ORDER BY id DESC"
 
-/* ?1: ids below; ?2: ids from; ?3: a state, class or reason; ?4: a job's key; ?5: a node.
+/* The second column, if there is one, is what tells whether the row can match.
+ * ?1: ids below; ?2: ids from; ?3: a state, class or reason; ?4: a job's key; ?5: a node.
  * `@` is the table. A partial index is used if its condition is said in its words. */
 static const char *const sql[WALK_SHAPES] = {
     [WALK_ALL] = "SELECT id FROM @ WHERE" BOUNDS,
@@ -24,11 +26,11 @@ static const char *const sql[WALK_SHAPES] = {
     [WALK_JOB_STATE] = "SELECT id FROM @ INDEXED BY @_job WHERE job = ?4 AND state = ?3 AND" BOUNDS,
     [WALK_NODE_STATE] =
         "SELECT id FROM @ INDEXED BY @_node WHERE node = ?5 AND state = ?3 AND" BOUNDS,
-    [WALK_LASTING] = "SELECT id FROM @ INDEXED BY @_lasting"
+    [WALK_LASTING] = "SELECT id, finished_ms - started_ms FROM @ INDEXED BY @_lasting"
                      " WHERE " SQLITE_LASTING " = ?3 AND " SQLITE_LASTS " AND" BOUNDS,
     [WALK_REASON] =
         "SELECT id FROM @ INDEXED BY @_reason WHERE reason = ?3 AND reason <> 0 AND" BOUNDS,
-    [WALK_DETAIL] = "SELECT id FROM @ INDEXED BY @_detail WHERE detail <> '' AND" BOUNDS,
+    [WALK_DETAIL] = "SELECT id, detail FROM @ INDEXED BY @_detail WHERE detail <> '' AND" BOUNDS,
     [WALK_STRAY] = "SELECT id FROM @ INDEXED BY @_stray WHERE stray = ?3 AND stray <> 0 AND" BOUNDS,
 };
 
@@ -77,13 +79,27 @@ static void give_back(struct database *database, struct walk_stream *stream)
 
 /* ---- streams ---- */
 
+/* What the index alone says. A row may be in other streams, too, for another reason. */
+static bool can_match(const struct walk *walk, const struct walk_stream *stream)
+{
+    const char *detail;
+    if (stream->shape == WALK_LASTING)
+        return sqlite3_column_int64(stream->stmt, 1) >= walk->query->min_duration_ms;
+    if (stream->shape != WALK_DETAIL)
+        return true;
+    detail = (const char *)sqlite3_column_text(stream->stmt, 1);
+    return detail && strcasestr(detail, walk->query->text);
+}
+
 /* Moves to the next id; E_NOT_FOUND at the end. */
-static enum status advance(struct walk_stream *stream)
+static enum status advance(const struct walk *walk, struct walk_stream *stream)
 {
     enum status st = statement_row(stream->stmt);
-    if (st == OK)
-        stream->id = column_id(stream->stmt, 0);
-    return st;
+    if (st != OK)
+        return st;
+    stream->id = column_id(stream->stmt, 0);
+    stream->can_match = can_match(walk, stream);
+    return OK;
 }
 
 static enum status reserve(struct walk *walk)
@@ -122,7 +138,7 @@ enum status walk_add(struct walk *walk, const struct walk_part *part)
         sqlite3_bind_int64(stream.stmt, 4, part->job);
     if (part->shape == WALK_NODE_STATE)
         sqlite3_bind_text(stream.stmt, 5, walk->query->node, -1, SQLITE_STATIC);
-    st = advance(&stream);
+    st = advance(walk, &stream);
     if (st == OK)
         walk->streams[walk->count++] = stream;
     else
@@ -143,7 +159,7 @@ static struct walk_stream *newest_of(const struct walk *walk)
 
 static enum status step(struct walk *walk, struct walk_stream *stream)
 {
-    enum status st = advance(stream);
+    enum status st = advance(walk, stream);
     if (st != E_NOT_FOUND)
         return st;
     give_back(walk->database, stream);
@@ -151,7 +167,8 @@ static enum status step(struct walk *walk, struct walk_stream *stream)
     return OK;
 }
 
-enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id *ret_id)
+enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id *ret_id,
+                      bool *ret_can_match)
 {
     while (walk->count) {
         struct walk_stream *newest = newest_of(walk), found = *newest;
@@ -161,8 +178,11 @@ enum status walk_next(struct walk *walk, enum record_table *ret_table, struct id
             return st;
         if (!is_new)
             continue;
-        walk->last = *ret_id = found.id;
+        if (found.can_match)
+            walk->last = found.id;
+        *ret_id = found.id;
         *ret_table = found.table;
+        *ret_can_match = found.can_match;
         return OK;
     }
     return E_NOT_FOUND;

@@ -178,9 +178,10 @@ static enum status probe(const struct walk *walk, enum way way, struct id *ret)
     struct walk trial = {.database = walk->database, .query = walk->query};
     struct id id = {{0}};
     enum record_table table;
+    bool can_match;
     enum status st = add_way(&trial, TABLE_RUNS, way);
     for (int i = 0; i < PROBE_IDS && st == OK; i++)
-        st = walk_next(&trial, &table, &id);
+        st = walk_next(&trial, &table, &id, &can_match);
     walk_close(&trial);
     if (st == E_NOT_FOUND)
         id = (struct id){{0}};
