@@ -159,6 +159,13 @@ static void keep_news(struct engine *engine, struct open_run *open, const struct
     *open->news = *run;
 }
 
+/* A restored store had it as begun again, and whoever lifted the halt, or the next backup, gives it
+ * up. */
+static bool is_given_up(const struct engine *engine, const struct open_run *open)
+{
+    return open->phase == OPEN_ORPHAN && engine->runner.executor_ready;
+}
+
 /* What the store has ended before it was begun here stays so; of what is begun here, this node's
  * own steps are the truth. */
 static void take_end(struct engine *engine, struct open_run *open, const struct run *run)
@@ -174,9 +181,7 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
         return;
     }
     bool is_taken_over = open_run_ended_unbegun(open) && !ours;
-    /* A restored store had it as begun again, and whoever lifted the halt gave it up. */
-    bool is_given_up = open->phase == OPEN_ORPHAN && engine->runner.executor_ready;
-    if (!is_given_up && open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED &&
+    if (!is_given_up(engine, open) && open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED &&
         open->phase != OPEN_ENDED_ELSEWHERE && !is_taken_over)
         return;
     follow(engine, open, run, ours ? OPEN_FINISHED : OPEN_ENDED_ELSEWHERE);
@@ -222,8 +227,8 @@ static void take_step(struct engine *engine, struct open_run *open, const struct
     bool is_begun_here = open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED;
     if (is_begun_here && !is_ended_here)
         return;
-    if (run->nonce != open->run.nonce)
-        follow(engine, open, run, OPEN_ELSEWHERE);
+    if (run->nonce != open->run.nonce) /* nobody's again: the store was restored from a backup */
+        follow(engine, open, run, run->node[0] ? OPEN_ELSEWHERE : OPEN_WAITING);
     else if (run->state == RUN_BEGUN && !is_ended_here)
         take_begun(engine, open, run);
 }
@@ -250,7 +255,7 @@ static void take_forget(struct engine *engine, const struct id *id)
     }
     open->is_forgotten = true;
     if (open->phase > OPEN_WAITING && open->phase != OPEN_ENDED_ELSEWHERE &&
-        !open_run_ended_unbegun(open))
+        !open_run_ended_unbegun(open) && !is_given_up(engine, open))
         return;
     struct run run = open->run;
     open_runs_remove(&engine->runs, open);

@@ -13,37 +13,39 @@ static const struct {
     const char *name;
     unsigned may;
 } phases[] = {
-    [OPEN_ELSEWHERE] = {"elsewhere", TO(OPEN_LEFT) | TO(OPEN_CLAIMED) | TO(OPEN_FINISHED) |
-                                         TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_LEFT] = {"left", TO(OPEN_ELSEWHERE) | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) |
-                               TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_ELSEWHERE] = {"elsewhere", TO(OPEN_LEFT) | TO(OPEN_WAITING) | TO(OPEN_CLAIMED) |
+                                         TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_LEFT] = {"left", TO(OPEN_ELSEWHERE) | TO(OPEN_WAITING) | TO(OPEN_TAKING) |
+                               TO(OPEN_CLAIMED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_WAITING] = {"waiting", TO(OPEN_ELSEWHERE) | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) |
                                      TO(OPEN_ENDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | TO(OPEN_LEFT) |
                                    TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
                                    TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_CLAIMED] = {"claimed", TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) | TO(OPEN_ENDED) |
-                                     TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
+    [OPEN_CLAIMED] = {"claimed", TO(OPEN_WAITING) | TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) |
+                                     TO(OPEN_ENDED) | TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
                                      TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_BEGINNING] = {"beginning", TO(OPEN_BEGUN) | TO(OPEN_REFUSED) | TO(OPEN_CLAIMED) |
-                                         TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
+    [OPEN_BEGINNING] = {"beginning", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | TO(OPEN_REFUSED) |
+                                         TO(OPEN_CLAIMED) | TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
                                          TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_BEGUN] = {"begun", TO(OPEN_STARTING) | TO(OPEN_ENDED)},
     [OPEN_STARTING] = {"starting", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
     [OPEN_STARTED] = {"started", TO(OPEN_ENDED)},
     [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED) |
                                    TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_REFUSED] = {"refused", TO(OPEN_BEGUN) | TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
-                                     TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_ENDED] = {"ended", TO(OPEN_FINISHING) | TO(OPEN_ELSEWHERE) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_FINISHING] = {"finishing", TO(OPEN_FINISHED) | TO(OPEN_ENDED) | TO(OPEN_ELSEWHERE) |
-                                         TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_REFUSED] = {"refused", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | TO(OPEN_ELSEWHERE) |
+                                     TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_ENDED] = {"ended", TO(OPEN_WAITING) | TO(OPEN_FINISHING) | TO(OPEN_ELSEWHERE) |
+                                 TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_FINISHING] = {"finishing", TO(OPEN_WAITING) | TO(OPEN_FINISHED) | TO(OPEN_ENDED) |
+                                         TO(OPEN_ELSEWHERE) | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_FINISHED] = {"finished", TO(OPEN_RECORDING)},
     [OPEN_RECORDING] = {"recording",
                         TO(OPEN_RECORDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_RECORDED] = {"recorded", TO(OPEN_FORGETTING)},
     [OPEN_FORGETTING] = {"forgetting", TO(OPEN_RECORDED)},
-    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
+    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", TO(OPEN_WAITING) | TO(OPEN_ELSEWHERE) |
+                                                     TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
 };
 
 static uint64_t id_hash(const struct id *id)
@@ -145,7 +147,7 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
 
 int64_t open_run_kept_until(const struct open_run *open)
 {
-    return open->run.finished_ms + OPEN_RUN_KEEP_MS;
+    return open->run.node[0] ? open->run.finished_ms + OPEN_RUN_KEEP_MS : 0;
 }
 
 bool open_run_is_kept(const struct open_run *open, struct wall_ms now)

@@ -92,7 +92,7 @@ enum {
                                                 lost */
 };
 
-/* Until when a lost run stays in the store for its node, which is gone. */
+/* Until when a lost run stays in the store for its node, which is gone; 0: it had none. */
 int64_t open_run_kept_until(const struct open_run *open);
 
 /* It is another node's, and on record as lost: it is there only for its node. */
