@@ -33,6 +33,7 @@ struct etcd_election {
     struct etcd_txn *txn;
 
     struct etcd_watch *watch;
+    bool was_broken;             /* the watch */
     struct etcd_call *look;      /* under way */
     bool must_look;              /* something changed since it was sent */
     bool is_known;               /* the leader has been told */
@@ -204,9 +205,16 @@ static void on_watch(void *context, const struct etcd_watch_notice *notice)
         else
             wake(election, 0);
         break;
-    case ETCD_WATCH_LIVE:
-    case ETCD_WATCH_PROGRESS:
     case ETCD_WATCH_BROKEN:
+        election->was_broken = true;
+        break;
+    case ETCD_WATCH_LIVE: /* again: an etcd that was restored does not tell what is not there */
+        election->must_look |= election->was_broken;
+        if (election->was_broken && !election->look)
+            wake(election, 0);
+        election->was_broken = false;
+        break;
+    case ETCD_WATCH_PROGRESS:
         break;
     }
 }

@@ -196,6 +196,7 @@ static void tell_alive(struct etcd_watch *watch, const Etcdpb__WatchResponse *an
     tell(watch, &(struct etcd_watch_notice){
                     .kind = answer->created ? ETCD_WATCH_LIVE : ETCD_WATCH_PROGRESS,
                     .revision = revision,
+                    .cluster_id = answer->header ? answer->header->cluster_id : 0,
                     .message = "",
                 });
 }

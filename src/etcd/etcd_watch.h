@@ -35,8 +35,9 @@ struct etcd_watch_notice {
     enum etcd_watch_kind kind;
     const struct etcd_event *events;
     size_t event_count;
-    bool is_part;     /* EVENTS: of the last revision there are more, which come next */
-    int64_t revision; /* LIVE, EVENTS, PROGRESS: of the store */
+    bool is_part;        /* EVENTS: of the last revision there are more, which come next */
+    int64_t revision;    /* LIVE, EVENTS, PROGRESS: of the store */
+    uint64_t cluster_id; /* LIVE: of whom it is told from now on; 0: not said */
     int64_t compact_revision;
     const char *message;
 };

@@ -124,6 +124,8 @@ static enum status lift(struct advance *advance)
     struct epoch next = store->mirror.epoch;
     struct strbuf keys[2], value;
     struct etcd_txn *txn = NULL;
+    if (next.generation < store->epoch.generation) /* the backup is older than the last restore */
+        next.generation = store->epoch.generation;
     next.generation++;
     strbuf_init(&keys[0]);
     strbuf_init(&keys[1]);

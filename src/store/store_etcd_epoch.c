@@ -189,11 +189,25 @@ static void learn(struct store_etcd *store, struct epoch_sign sign, const struct
         write_soon(store);
 }
 
+bool epoch_is_same_cluster(const struct store_etcd *store, uint64_t cluster_id)
+{
+    uint64_t read = store->loading_sign.cluster_id;
+    return !read || !cluster_id || read == cluster_id;
+}
+
+/* While all is halted it was restored once more. */
+static bool is_older_still(const struct store_etcd *store, struct epoch_sign sign)
+{
+    const struct epoch_sign *loaded = &store->loading_sign;
+    return store->is_loaded && (sign.revision < loaded->revision ||
+                                (loaded->cluster_id && sign.cluster_id != loaded->cluster_id));
+}
+
 bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_seen *before)
 {
-    if (store->epoch.is_rolled_back)
+    if (store->epoch.is_rolled_back && !is_older_still(store, sign))
         return true; /* known */
-    if (went_back(&store->epoch, sign, before)) {
+    if (store->epoch.is_rolled_back || went_back(&store->epoch, sign, before)) {
         load_fail(store, E_UNREACHABLE, "it is not as new as it was; everything is read again");
         return false;
     }

@@ -132,6 +132,8 @@ bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct ep
 void epoch_loaded(struct store_etcd *store);
 void epoch_feed_moved(struct store_etcd *store);
 void epoch_tick(struct store_etcd *store); /* now and then: what could not be written */
+/* What is told goes on from what was read: it is not of an etcd that was restored meanwhile. */
+bool epoch_is_same_cluster(const struct store_etcd *store, uint64_t cluster_id);
 bool epoch_is_halted(const struct store_etcd *store);
 void epoch_explain(const struct store_etcd *store, struct strbuf *why);
 

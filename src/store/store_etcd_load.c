@@ -9,6 +9,8 @@ void load_fail(struct store_etcd *store, enum status st, const char *why)
 {
     store->is_loaded = false;
     store->watch = etcd_watch_free(store->watch);
+    etcd_list_cancel(store->list);
+    store->list = NULL;
     check_abandon(store);
     mirror_release(&store->loading);
     mirror_init(&store->loading, store->prefix, store->node);
@@ -47,6 +49,10 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
     enum status st = OK;
     switch (notice->kind) {
     case ETCD_WATCH_LIVE:
+        if (!epoch_is_same_cluster(store, notice->cluster_id)) {
+            load_fail(store, E_UNREACHABLE, "it is another cluster; everything is read again");
+            return;
+        }
         store->is_watch_broken = false;
         break;
     case ETCD_WATCH_BROKEN:
@@ -134,8 +140,6 @@ static void on_page(void *context, const struct etcd_result *result)
     for (size_t i = 0; st == OK && i < result->op.kv_count; i++)
         st = mirror_put(&store->loading, &result->op.kvs[i], NULL);
     if (st != OK) {
-        etcd_list_cancel(store->list);
-        store->list = NULL;
         load_fail(store, st, result->status == OK ? "a value could not be read" : result->message);
     } else if (!result->op.more) {
         finish_load(store);
