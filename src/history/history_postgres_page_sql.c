@@ -29,11 +29,13 @@ static const struct walk walks[] = {
     [PAGE_JOBS] = OF_JOBS("$4"),
 };
 
+enum { DETAILS = 2 };
+
 /* A text is in the name of the job, of the reason, or in the detail. */
 static const struct walk text_walks[] = {
     OF_JOBS("$10"),
     {"unnest($9::smallint[]) AS r, ", "reason = r AND reason <> 0" BOUNDS},
-    {"", "detail <> ''" BOUNDS},
+    [DETAILS] = {"", "detail <> ''" BOUNDS},
 };
 
 /* What an earlier one of them has is not found again. */
@@ -72,6 +74,19 @@ static void add_walk(enum record_table table, const struct walk *walk, const cha
     strbuf_adds(text, " ORDER BY id DESC LIMIT $3) w");
 }
 
+/* The index has the details, too: rows are looked at only if theirs has the text. */
+static void add_details(enum record_table table, struct strbuf *text)
+{
+    const char *name = table_columns[table].name;
+    strbuf_addf(text,
+                "SELECT w.* FROM (SELECT id AS i FROM %s WHERE %s"
+                "  AND strpos(lower(detail), $8) > 0) d,"
+                " LATERAL (SELECT * FROM %s WHERE id = d.i%s",
+                name, text_walks[DETAILS].bounds, name, text_rests[DETAILS]);
+    add_filters(table, text);
+    strbuf_adds(text, ") w");
+}
+
 static void add_walks(enum record_table table, enum page_scope scope, const char *columns,
                       struct strbuf *text)
 {
@@ -81,7 +96,10 @@ static void add_walks(enum record_table table, enum page_scope scope, const char
     }
     for (size_t i = 0; i < sizeof(text_walks) / sizeof(text_walks[0]); i++) {
         strbuf_adds(text, i ? " UNION ALL " : "");
-        add_walk(table, &text_walks[i], columns, columns[0] == '*' ? text_rests[i] : "", text);
+        if (columns[0] == '*' && i == DETAILS)
+            add_details(table, text);
+        else
+            add_walk(table, &text_walks[i], columns, columns[0] == '*' ? text_rests[i] : "", text);
     }
 }
 

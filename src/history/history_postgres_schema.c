@@ -111,8 +111,8 @@ static const char *const migrations[] = {
                  "), id) WHERE " POSTGRES_LASTS ";"
                  "CREATE INDEX runs_reason ON runs (reason, id) WHERE reason <> 0;"
                  "CREATE INDEX entries_reason ON entries (reason, id) WHERE reason <> 0;"
-                 "CREATE INDEX runs_detail ON runs (id) WHERE detail <> '';"
-                 "CREATE INDEX entries_detail ON entries (id) WHERE detail <> '';",
+                 "CREATE INDEX runs_detail ON runs (id) INCLUDE (detail) WHERE detail <> '';"
+                 "CREATE INDEX entries_detail ON entries (id) INCLUDE (detail) WHERE detail <> '';",
 };
 
 enum { VERSION = sizeof(migrations) / sizeof(migrations[0]) };
