@@ -150,7 +150,7 @@ struct job_list_state {
     facade_jobs_done *done;
     int64_t start, end, seen;
     int64_t slice_end_ms;
-    char last[128];
+    char last[JOB_NAME_SIZE];
     bool has_last, is_cut, failed;
     json_t *items;
 };

@@ -172,7 +172,7 @@ struct catalog_job *path_job(struct call *call)
     struct catalog_job *job =
         catalog_by_name(engine_catalog(call->api->ports.engine), call->argument);
     if (!job)
-        call_fail(call, 404, "there is no job \"%.127s\"", call->argument);
+        call_fail(call, 404, "there is no job \"%.128s\"", call->argument);
     return job;
 }
 

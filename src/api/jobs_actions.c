@@ -300,7 +300,7 @@ void undelete_job(struct call *call)
     }
     const struct catalog_job *job = deleted_job(call, call->argument);
     if (!job)
-        call_fail(call, 404, "there is no deleted job \"%.127s\"", call->argument);
+        call_fail(call, 404, "there is no deleted job \"%.128s\"", call->argument);
     struct edit *edit = new_edit(call, job, edit_undelete, CHANGE_UNDELETE);
     if (!edit)
         return;

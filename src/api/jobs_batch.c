@@ -80,7 +80,7 @@ static enum status add_name(struct batch *batch, struct batch_item *item, const 
                             struct job_error *reterr)
 {
     if (table_find(&batch->names, hash_text(0, name), name)) {
-        snprintf(reterr->message, sizeof(reterr->message), "\"%.127s\" is named twice", name);
+        snprintf(reterr->message, sizeof(reterr->message), "\"%.128s\" is named twice", name);
         return E_INVALID;
     }
     item->name = strdup(name);
@@ -145,13 +145,13 @@ static enum status check_delete(struct call *call, struct batch_item *item, cons
         return OK; /* nor are they told whether it is there */
     const struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), text);
     if (!job) {
-        snprintf(reterr->message, sizeof(reterr->message), "there is no job \"%.127s\"", text);
+        snprintf(reterr->message, sizeof(reterr->message), "there is no job \"%.128s\"", text);
         return E_INVALID;
     }
     enum status st = prepare_delete(call, job, &item->write);
     if (st == E_INVALID)
         snprintf(reterr->message, sizeof(reterr->message),
-                 "the definition of \"%.127s\" can't be read by this version", text);
+                 "the definition of \"%.128s\" can't be read by this version", text);
     return st == OK ? add_name(call->state, item, text, reterr) : st;
 }
 

@@ -26,7 +26,7 @@ enum job_order { BY_NAME, BY_NEXT, BY_LAST };
 /* A job's place in the list: the time, and for equal times the name. */
 struct sort_key {
     int64_t time; /* 0 if it is by name */
-    char name[128];
+    char name[JOB_NAME_SIZE];
 };
 
 struct found {
@@ -51,9 +51,9 @@ struct page {
 
     enum job_order order;
     bool has_after, deleted;
-    bool has_last;  /* the name in `last` */
-    char last[128]; /* the last name that was looked at */
-    bool is_cut;    /* the slice is over, the page is not */
+    bool has_last;            /* the name in `last` */
+    char last[JOB_NAME_SIZE]; /* the last name that was looked at */
+    bool is_cut;              /* the slice is over, the page is not */
     bool more;
     bool has_items;
 };
@@ -68,9 +68,9 @@ static void release_page(void *state)
 
 /* ---- a slice of the catalog ---- */
 
-static void copy_name(char to[128], const char *name)
+static void copy_name(char to[JOB_NAME_SIZE], const char *name)
 {
-    size_t length = strnlen(name, 127);
+    size_t length = strnlen(name, JOB_NAME_MAX);
     memcpy(to, name, length);
     to[length] = '\0';
 }

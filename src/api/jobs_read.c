@@ -111,9 +111,9 @@ static bool look_for_deleted(void *context, const struct catalog_job *job)
 }
 
 /* A text that sorts right before this name, with no other name in between: names are ASCII. */
-static void just_before(const char *name, char before[128])
+static void just_before(const char *name, char before[JOB_NAME_SIZE + 1])
 {
-    size_t length = strnlen(name, 126);
+    size_t length = strnlen(name, JOB_NAME_MAX);
     memcpy(before, name, length);
     before[length] = '\0';
     if (!length)
@@ -128,7 +128,7 @@ const struct catalog_job *deleted_job(const struct call *call, const char *name)
     const struct api *api = call->api;
     struct deleted_search search = {.name = name,
                                     .newest_ms = call->now_ms - api->undelete_s * 1000};
-    char before[128];
+    char before[JOB_NAME_SIZE + 1];
     just_before(name, before);
     catalog_each(engine_catalog(api->ports.engine), before, true, look_for_deleted, &search);
     return search.found;

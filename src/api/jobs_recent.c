@@ -11,8 +11,8 @@
 enum { NAMES_MAX = 100, RUNS = 20 };
 
 struct recent {
-    const char *rest; /* of the names */
-    char name[128];   /* of the job that is looked at */
+    const char *rest;         /* of the names */
+    char name[JOB_NAME_SIZE]; /* of the job that is looked at */
     json_t *items;
 };
 
@@ -78,8 +78,8 @@ static void look_at_next(struct call *call)
     struct recent *recent = call->state;
     while (*recent->rest) {
         size_t length = strcspn(recent->rest, ",");
-        snprintf(recent->name, sizeof(recent->name), "%.*s", (int)(length < 127 ? length : 127),
-                 recent->rest);
+        snprintf(recent->name, sizeof(recent->name), "%.*s",
+                 (int)(length < JOB_NAME_MAX ? length : JOB_NAME_MAX), recent->rest);
         recent->rest += length;
         recent->rest += *recent->rest == ',';
         const struct catalog_job *job =

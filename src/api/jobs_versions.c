@@ -29,7 +29,7 @@ static const struct catalog_job *versioned_job(struct call *call)
     if (!job)
         job = deleted_job(call, call->argument);
     if (!job)
-        call_fail(call, 404, "there is no job \"%.127s\"", call->argument);
+        call_fail(call, 404, "there is no job \"%.128s\"", call->argument);
     return job;
 }
 

@@ -317,7 +317,7 @@ static bool name_agrees(struct call *call)
     }
     if (!json_is_string(name) || strcmp(json_string_value(name), call->argument) == 0)
         return true;
-    call_fail_at(call, "/name", "the path names \"%s\", the definition \"%.127s\"", call->argument,
+    call_fail_at(call, "/name", "the path names \"%s\", the definition \"%.128s\"", call->argument,
                  json_string_value(name));
     return false;
 }

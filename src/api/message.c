@@ -23,8 +23,8 @@ const struct message messages[] = {
     {"log in, or send a token: Authorization: Bearer TOKEN",
      "请登录，或发送令牌：Authorization: Bearer TOKEN"},
     {"%s may not do this: it needs the right \"%s\"", "%s 无权执行此操作：需要权限“%s”"},
-    {"%s may not do this with \"%.127s\": it needs the right \"%s\" in its namespace",
-     "%s 无权对“%.127s”执行此操作：需要在其命名空间中拥有权限“%s”"},
+    {"%s may not do this with \"%.128s\": it needs the right \"%s\" in its namespace",
+     "%s 无权对“%.128s”执行此操作：需要在其命名空间中拥有权限“%s”"},
     {"this path knows %s only", "此路径只支持 %s"},
     {"there is nothing at %.200s; docs/API.md lists what there is",
      "%.200s 不存在；docs/API.md 列出了所有接口"},
@@ -89,8 +89,8 @@ const struct message messages[] = {
      "If-Match：应为带引号的修订号，例如 \"17\""},
 
     /* jobs and runs */
-    {"there is no job \"%.127s\"", "没有任务“%.127s”"},
-    {"there is no deleted job \"%.127s\"", "没有已删除的任务“%.127s”"},
+    {"there is no job \"%.128s\"", "没有任务“%.128s”"},
+    {"there is no deleted job \"%.128s\"", "没有已删除的任务“%.128s”"},
     {"there is no run \"%.60s\": that is not the id of a run", "没有运行“%.60s”：这不是运行的标识"},
     {"there is no run %.60s; it may have been removed by retention",
      "没有运行 %.60s；可能已超过保留期而被清除"},
@@ -124,7 +124,7 @@ const struct message messages[] = {
      "已有 %d 个“%s”的运行在等待（overlap: queue）"},
     {"run %s of \"%s\" is still under way (overlap: %s)",
      "运行 %s（任务“%s”）仍在进行中（overlap: %s）"},
-    {"the path names \"%s\", the definition \"%.127s\"", "路径中的名称是“%s”，定义中的是“%.127s”"},
+    {"the path names \"%s\", the definition \"%.128s\"", "路径中的名称是“%s”，定义中的是“%.128s”"},
     {"the run is still under way: %s", "该运行仍在进行中：%s"},
     {"the run has ended already: %s", "该运行已经结束：%s"},
 

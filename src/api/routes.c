@@ -107,7 +107,7 @@ const struct route api_routes[] = {
      rollback_job, "Make an earlier definition the current one"},
 
     {HTTP_GET, V1 "/runs", RIGHT_VIEW, ROUTE_SCOPED,
-     "job state since until node q min_duration ledger limit cursor", "", list_runs,
+     "job state status since until node q min_duration ledger limit cursor", "", list_runs,
      "Runs, newest first"},
     {HTTP_GET, V1 "/runs/{id}", RIGHT_VIEW, ROUTE_SCOPED, "", "", get_run, "One run"},
     {HTTP_POST, V1 "/runs/{id}/kill", RIGHT_OPERATE, ROUTE_SCOPED, "", "", kill_run, "Kill a run"},

@@ -334,9 +334,12 @@ static void make_page(struct call *call)
 
 /* ---- what the query asks for ---- */
 
+/* As `state` in runs, or `status`, which jobs have. */
 static bool read_states(struct call *call, unsigned *ret)
 {
     const char *text = query_get(&call->query, "state");
+    if (!text)
+        text = query_get(&call->query, "status");
     while (text && *text) {
         size_t length = strcspn(text, ",");
         char name[32];

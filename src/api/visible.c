@@ -15,7 +15,7 @@ bool call_may_on(struct call *call, enum right right, const char *job_name)
     if (!scope->grant_count || !job_name)
         return call_may(call, right);
     call_fail(call, 403,
-              "%s may not do this with \"%.127s\": it needs the right \"%s\" in its namespace",
+              "%s may not do this with \"%.128s\": it needs the right \"%s\" in its namespace",
               call->principal.name, job_name, right_word(right));
     return false;
 }

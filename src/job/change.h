@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "id.h"
+#include "job_name.h"
 #include "status.h"
 
 enum change_action {
@@ -63,13 +64,13 @@ struct change_record {
     enum change_action action;
     enum change_target target_kind;
     char actor[64];
-    char address[64];     /* where they were; empty: on this machine */
-    char request_id[68];  /* of the request that asked for it */
-    char target[128];     /* its name or id */
-    struct id job_uid;    /* zero: it is about no job, and so is an empty name */
-    char job_name[128];   /* as it was then */
-    int64_t revision;     /* of the job, after it; 0: none */
-    char detail[160];     /* words for people: what the rest does not say */
+    char address[64];             /* where they were; empty: on this machine */
+    char request_id[68];          /* of the request that asked for it */
+    char target[JOB_NAME_SIZE];   /* its name or id */
+    struct id job_uid;            /* zero: it is about no job, and so is an empty name */
+    char job_name[JOB_NAME_SIZE]; /* as it was then */
+    int64_t revision;             /* of the job, after it; 0: none */
+    char detail[160];             /* words for people: what the rest does not say */
     char *before, *after; /* definitions as JSON; NULL: there is none, or it was not asked for */
 };
 

@@ -47,7 +47,7 @@ struct job_limits {
 struct job {
     struct id uid;    /* made at creation; zero before */
     int64_t revision; /* the store's; 0: not stored yet */
-    char *name;       /* [A-Za-z0-9][A-Za-z0-9._/-]*, at most 127 */
+    char *name;       /* [A-Za-z0-9][A-Za-z0-9._/-]*, at most 128 */
 
     char **schedules; /* as typed */
     size_t schedule_count;

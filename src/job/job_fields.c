@@ -26,7 +26,7 @@ const char *job_name_complaint(const char *name)
     if (strstr(name, "//") || name[strlen(name) - 1] == '/')
         return "has a slash with no name behind it";
     if (strlen(name) > JOB_NAME_MAX)
-        return "is longer than 127 characters";
+        return "is longer than 128 characters";
     return NULL;
 }
 

@@ -3,9 +3,9 @@
 #define PEAL_JOB_INTERNAL_H
 
 #include "job.h"
+#include "job_name.h"
 
 enum {
-    JOB_NAME_MAX = 127,
     JOB_SCHEDULES_MAX = 100,
 };
 

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "id.h"
+#include "job_name.h"
 #include "strbuf.h"
 
 /* Why there is a run. */
@@ -67,9 +68,9 @@ enum run_reason {
 struct run {
     struct id id;
     struct id job_uid;
-    char job_name[128]; /* as it was when the run was made */
-    int64_t tick_ms;    /* the scheduled instant; for a manual run, when it was asked for */
-    int attempt;        /* from 1 */
+    char job_name[JOB_NAME_SIZE]; /* as it was when the run was made */
+    int64_t tick_ms; /* the scheduled instant; for a manual run, when it was asked for */
+    int attempt;     /* from 1 */
     enum run_cause cause;
     enum run_state state;
     enum run_reason reason;
@@ -100,7 +101,7 @@ struct last_run {
 struct ledger_entry {
     struct id id; /* unique, so that recording it twice is harmless */
     struct id job_uid;
-    char job_name[128];
+    char job_name[JOB_NAME_SIZE];
     int64_t from_ms, to_ms;
     int64_t count;
     enum run_state state; /* RUN_SKIPPED or RUN_MISSED */

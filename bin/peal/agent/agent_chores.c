@@ -24,10 +24,10 @@ struct agent_chores {
     struct history *history;
     struct agent_log *log;
     struct loop_timer *timer;
-    char after[128];       /* name of the job that was looked at last in this pass */
-    struct id work[FOUND]; /* jobs of this slice with something to do */
-    size_t found, next;    /* how many, and which is next */
-    size_t visited;        /* jobs of this slice */
+    char after[JOB_NAME_SIZE]; /* name of the job that was looked at last in this pass */
+    struct id work[FOUND];     /* jobs of this slice with something to do */
+    size_t found, next;        /* how many, and which is next */
+    size_t visited;            /* jobs of this slice */
     bool in_pass;
     bool has_jobs_done;   /* of this pass; what is left is of no job */
     int64_t last_pass_ms; /* jobs without a run since then have nothing to prune */
@@ -36,7 +36,7 @@ struct agent_chores {
     struct history_prune prune;
     struct store_request request;
     struct store_put_job purge;
-    char purge_name[128];
+    char purge_name[JOB_NAME_SIZE];
 };
 
 static void go_on(struct agent_chores *chores);

@@ -99,9 +99,9 @@ static const struct {
     {__LINE__,
      "name: "
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
+     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
      "1:7 /name name: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" is longer "
-     "than 127 characters"},
+     "than 128 characters"},
     {__LINE__, "name: [a]\n", "1:7 /name name: expected a text, found a list"},
     {__LINE__, "name: a\nshell: x\n",
      "1:1  job \"a\" needs a \"schedule\"; \"@manual\" is for one that runs only when asked"},
