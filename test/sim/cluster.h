@@ -9,6 +9,7 @@
  *   cluster_people.c    jobs, changes, triggers, kills, drains
  *   cluster_faults.c    what goes wrong, and comes right
  *   cluster_oracle.c    what must hold at every change of the store, and at every start
+ *   cluster_restore.c   and how it reads a store that was restored from a backup
  *   cluster_check.c     what must hold when all is well again, and at the end
  *   life.c              a life from a seed
  *   life_shrink.c       the shortest list of what it takes to fail
@@ -112,8 +113,9 @@ struct known_job {
     char name[32];
     struct job *definition; /* as people want it; NULL: purged */
     int versions;
-    bool is_busy;   /* a change is under way */
-    bool is_purged; /* or about to be */
+    bool is_busy;           /* a change is under way */
+    bool is_purged;         /* or about to be */
+    int64_t ledger_from_ms; /* a backup was restored: of what was before, nobody knows all */
 
     struct ledger_epoch *epochs;
     size_t epoch_count;
@@ -134,6 +136,7 @@ struct known_run {
     int64_t begun_ms;   /* the stage's time; 0: not yet */
     size_t begun_epoch; /* of its job, then */
     bool was_lost;
+    bool is_undone; /* a backup was restored since it was made */
     struct child *child;
 };
 
@@ -172,8 +175,10 @@ struct cluster {
     size_t boot_tick_count;
     struct child **children;
     size_t child_count, child_room;
-    int64_t revoked_ms; /* when a lease was last taken away before its time */
-    bool is_over;       /* nobody adds anything any more */
+    int64_t restored_ms; /* when a backup was; 0: never */
+    bool is_restoring;   /* what is seen is what it was then */
+    int64_t revoked_ms;  /* when a lease was last taken away before its time */
+    bool is_over;        /* nobody adds anything any more */
 
     struct fault_list faults_now; /* that will come right again */
     size_t starts, faults, losses, amended, takeovers, requests, turns;
@@ -250,6 +255,7 @@ enum fault_kind {
     FAULT_FULL,
     FAULT_STUCK_WATCH,
     FAULT_TORN,
+    FAULT_RESTORE, /* where no node forgets what it has seen */
     FAULT_KINDS,
 };
 
@@ -262,6 +268,7 @@ enum fault_mix {
     MIX_PEOPLE,
     MIX_LEADERS,
     MIX_PIECES,
+    MIX_RESTORES,
     MIX_COUNT
 };
 
@@ -301,6 +308,10 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id,
                       const struct ledger_entry *entry);
 void oracle_see_node(struct cluster *cluster, const char *name, bool is_there);
 void oracle_see_boot(struct cluster *cluster, int64_t tick_ms);
+
+/* A backup is restored: everything that is there is seen again in between. */
+void oracle_begin_restore(struct cluster *cluster);
+void oracle_end_restore(struct cluster *cluster);
 
 void oracle_see_start(struct cluster *cluster, struct child *child);
 struct known_job *find_job(struct cluster *cluster, const struct id *uid);

@@ -117,6 +117,8 @@ static struct ledger_cover *covers_of(const struct cluster *cluster, const struc
     size_t count = 0;
     for (size_t at = 0; (record = table_next(&cluster->records, &at));) {
         const struct run *run = &record->run;
+        if ((record->is_entry ? record->entry.to_ms : run->tick_ms) <= job->ledger_from_ms)
+            continue; /* before a backup was restored */
         if (record->is_entry && id_compare(&record->entry.job_uid, &job->uid) == 0)
             covers[count++] = (struct ledger_cover){.from_ms = record->entry.from_ms,
                                                     .to_ms = record->entry.to_ms,
@@ -178,6 +180,9 @@ static void check_child(struct cluster *cluster, const struct child *child)
 {
     const struct record *record = find_record(cluster, &child->run_id);
     const char *name = cluster->jobs[child->job].name;
+    bool is_undone = find_run(cluster, &child->run_id)->is_undone;
+    if (is_undone && (!record || record->run.state == RUN_LOST))
+        return;
     if (!record)
         stage_fail(&cluster->stage, "tick %lld of %s ran and is not on record",
                    (long long)child->tick_ms / 1000, name);
@@ -211,7 +216,7 @@ static void check_records(struct cluster *cluster)
 bool may_stay_lost(const struct cluster *cluster, const struct id *run_id)
 {
     const struct known_run *known = find_run(cluster, run_id);
-    return known && known->run.state == RUN_LOST &&
+    return known && known->run.state == RUN_LOST && known->run.node[0] &&
            cluster->nodes[atoi(known->run.node + strlen("node-")) - 1].is_gone;
 }
 

@@ -32,6 +32,7 @@ static const char *const names[] = {
     [FAULT_TOPPLE] = "leases of leaders lost, one after the other",
     [FAULT_FULL] = "store is full",
     [FAULT_STUCK_WATCH] = "watch tells nothing",
+    [FAULT_RESTORE] = "store away, and restored from a backup",
     [FAULT_TORN] = "member tells in pieces, slowly",
     [FAULT_EXECUTOR_AWAY] = "executor away",
     [FAULT_EXECUTOR_SLOW] = "executor slow",
@@ -55,18 +56,23 @@ static const enum fault_kind pieces[] = {FAULT_TORN,  FAULT_TORN,    FAULT_TORN,
                                          FAULT_TORN,  FAULT_CUT_OFF, FAULT_CUT_OFF,
                                          FAULT_RESET, FAULT_PAUSE,   FAULT_KILL};
 
+static const enum fault_kind restores[] = {FAULT_RESTORE, FAULT_RESTORE, FAULT_CUT_OFF,
+                                           FAULT_CUT_ONE, FAULT_RESET,   FAULT_SLOW,
+                                           FAULT_PAUSE,   FAULT_HISTORY, FAULT_LAG};
+
 static const struct {
     const char *name;
     const enum fault_kind *kinds; /* NULL: all from `first` on */
     size_t count;
     enum fault_kind first;
 } mixes[] = {
-    [MIX_ANY] = {"any", NULL, FAULT_KINDS, FAULT_KILL},
+    [MIX_ANY] = {"any", NULL, FAULT_RESTORE, FAULT_KILL},
     [MIX_RACES] = {"races", races, sizeof(races) / sizeof(races[0]), FAULT_KILL},
     [MIX_CLOCKS] = {"clocks", clocks, sizeof(clocks) / sizeof(clocks[0]), FAULT_KILL},
-    [MIX_STORE] = {"store", NULL, FAULT_KINDS - FAULT_CUT_OFF, FAULT_CUT_OFF},
-    [MIX_PEOPLE] = {"people", NULL, FAULT_KINDS, FAULT_KILL},
+    [MIX_STORE] = {"store", NULL, FAULT_RESTORE - FAULT_CUT_OFF, FAULT_CUT_OFF},
+    [MIX_PEOPLE] = {"people", NULL, FAULT_RESTORE, FAULT_KILL},
     [MIX_LEADERS] = {"leaders", leaders, sizeof(leaders) / sizeof(leaders[0]), FAULT_KILL},
+    [MIX_RESTORES] = {"restores", restores, sizeof(restores) / sizeof(restores[0]), FAULT_KILL},
     [MIX_PIECES] = {"pieces", pieces, sizeof(pieces) / sizeof(pieces[0]), FAULT_KILL},
 };
 

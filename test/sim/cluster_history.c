@@ -29,6 +29,8 @@ static void take_run(struct cluster *cluster, struct record *record, const struc
 {
     if (!is_new && run->state == RUN_LOST)
         return;
+    if (!is_new && find_run(cluster, &run->id)->is_undone && record->run.state != RUN_LOST)
+        return; /* the store had it as it was before its end */
     if (!is_new && record->run.state != run->state && record->run.state != RUN_LOST)
         stage_fail(&cluster->stage, "an end of %s is recorded as %s, and later as %s",
                    run->job_name, run_state_name(record->run.state), run_state_name(run->state));

@@ -221,7 +221,7 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
 /* Whenever its node comes back, it can amend what was lost. */
 static void check_removed(struct cluster *cluster, const struct run *run)
 {
-    if (run->state != RUN_LOST)
+    if (run->state != RUN_LOST || !run->node[0])
         return;
     const struct known_peer_key *peer = &cluster->peers[atoi(run->node + strlen("node-")) - 1];
     if (!peer->is_there && cluster->stage.now_ms - peer->since_ms > MINUTE)
@@ -235,7 +235,19 @@ static void see_run_gone(struct cluster *cluster, const struct id *id, struct kn
         stage_fail(&cluster->stage, "a run of %s is removed that is not on record",
                    known ? known->run.job_name : "?");
     known->is_stored = false;
-    check_removed(cluster, &known->run);
+    if (!known->is_undone) /* else its node knows already, or has forgotten it */
+        check_removed(cluster, &known->run);
+}
+
+/* As it was when the backup was made. */
+static void see_restored(struct cluster *cluster, struct known_run *known, const struct run *run)
+{
+    if (!known)
+        stage_fail(&cluster->stage, "a run of %s is restored that never was", run->job_name);
+    known->run = *run;
+    known->is_stored = true;
+    known->since_ms = cluster->stage.now_ms;
+    cluster->jobs[known->job].open_runs += is_open(run);
 }
 
 void oracle_see_run(struct cluster *cluster, const struct id *id, const struct run *run)
@@ -243,6 +255,10 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
     struct known_run *known = find_run(cluster, id);
     if (!run) {
         see_run_gone(cluster, id, known);
+        return;
+    }
+    if (cluster->is_restoring) {
+        see_restored(cluster, known, run);
         return;
     }
     bool is_new = !known;
@@ -269,6 +285,14 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
 
 /* ---- entries and nodes ---- */
 
+/* Which ticks ran before is not known any more. */
+static void begin_ledger(struct known_job *job, int64_t from_ms)
+{
+    job->ledger_from_ms = from_ms;
+    if (job->epoch_count)
+        job->epochs[job->epoch_count - 1].from_ms = from_ms;
+}
+
 void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct ledger_entry *read)
 {
     struct record *entry = table_find(&cluster->entries, id_hash(id), id);
@@ -288,6 +312,8 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct
     entry->id = *id;
     if (table_insert(&cluster->entries, entry) != OK)
         abort();
+    if (read->reason == REASON_RESTORED)
+        begin_ledger(find_job(cluster, &read->job_uid), read->to_ms);
     stage_log(&cluster->stage, "store: %s ticks %lld to %lld %s %s", read->job_name,
               (long long)read->from_ms / 1000, (long long)read->to_ms / 1000,
               run_state_name(read->state), run_reason_name(read->reason));
@@ -322,7 +348,8 @@ static void check_room(struct cluster *cluster, const struct node *node)
     int running = 0;
     const struct child *child;
     TAILQ_FOREACH (child, &node->children, link) {
-        running += !child->ended && !child->is_asked;
+        running +=
+            !child->ended && !child->is_asked && !find_run(cluster, &child->run_id)->is_undone;
     }
     if (node->config.max_running && running > node->config.max_running)
         stage_fail(&cluster->stage, "%s runs %d processes at once", node->name, running);
@@ -343,6 +370,8 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
         stage_fail(stage, "tick %lld of %s is started twice", (long long)child->tick_ms / 1000,
                    job->name);
     known->child = child;
+    if (known->is_undone) /* the store does not have it, or as it was before */
+        return;
     if (strcmp(known->run.node, child->node->name) != 0 || known->run.fence != child->fence)
         stage_fail(stage, "%s starts a run of %s that is %s's", child->node->name, job->name,
                    known->run.node);

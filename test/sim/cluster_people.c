@@ -13,6 +13,7 @@ struct wish {
     struct store_request request;
     struct cluster *cluster;
     struct known_job *job;
+    int64_t made_ms;
     int version;
     char *json;
     union {
@@ -49,7 +50,7 @@ static void check_put(const struct wish *wish)
 {
     const struct store_put_job *put = &wish->item.put;
     const struct known_job *job = wish->job;
-    if (put->purge || put->result != PUT_OK)
+    if (put->purge || put->result != PUT_OK || wish->made_ms < wish->cluster->restored_ms)
         return;
     for (size_t i = 0; i < job->epoch_count; i++) {
         if (job->epochs[i].revision == put->revision && job->epochs[i].version == wish->version)
@@ -77,6 +78,7 @@ static struct wish *wish_new(struct cluster *cluster, enum store_op op, struct k
     if (!wish)
         abort();
     wish->cluster = cluster;
+    wish->made_ms = cluster->stage.now_ms;
     wish->job = job;
     wish->request = (struct store_request){
         .op = op, .count = 1, .items.puts = &wish->item.put, .done = on_answer, .context = wish};

@@ -53,9 +53,9 @@ static void choose_pace(const struct life *life, uint64_t *random, int64_t *ret_
 
 static enum fault_mix any_mix(uint64_t *random)
 {
-    static const enum fault_mix mixes[] = {MIX_ANY,     MIX_ANY,    MIX_ANY,   MIX_RACES,
-                                           MIX_RACES,   MIX_CLOCKS, MIX_STORE, MIX_PEOPLE,
-                                           MIX_LEADERS, MIX_PIECES};
+    static const enum fault_mix mixes[] = {MIX_ANY,     MIX_ANY,    MIX_ANY,     MIX_RACES,
+                                           MIX_RACES,   MIX_CLOCKS, MIX_STORE,   MIX_PEOPLE,
+                                           MIX_LEADERS, MIX_PIECES, MIX_RESTORES};
     return PICK(random, mixes);
 }
 

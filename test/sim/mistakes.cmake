@@ -137,3 +137,12 @@ peal_sim_mistake(leads_for_ever etcd leaders etcd/etcd_election.c
     "return leads(election) && etcd_now_ms() < etcd_lease_held_until_boot_ms(election->lease)"
     "return leads(election)"
     "a node takes itself for the leader that it was: P3")
+peal_sim_mistake(restore_not_noticed etcd restores store/store_etcd_epoch.c
+    "went_back(memory, store->loading_sign, &store->loading_seen)" "false"
+    "what ran since a backup runs again: P1")
+peal_sim_mistake(cursors_not_advanced etcd restores store/store_etcd_advance.c
+    "job->row.cursor_ms >= advance->now_ms" "true"
+    "what ran since a backup runs again once it is gone on: P1")
+peal_sim_mistake(watch_of_another etcd restores store/store_etcd_load.c
+    "!epoch_is_same_cluster(store, notice->cluster_id)" "false"
+    "what a restored etcd tells is added to what was before: P1")

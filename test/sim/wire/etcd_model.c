@@ -5,14 +5,14 @@
 
 const struct model_end model_ok = {GRPC_OK, ""};
 static const struct model_end no_lease = {GRPC_NOT_FOUND, "etcdserver: requested lease not found"};
-static const struct model_end is_compacted = {
-    GRPC_OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted"};
-static const struct model_end is_future = {
-    GRPC_OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision"};
+const struct model_end model_compacted = {GRPC_OUT_OF_RANGE,
+                                          "etcdserver: mvcc: required revision has been compacted"};
+const struct model_end model_future = {GRPC_OUT_OF_RANGE,
+                                       "etcdserver: mvcc: required revision is a future revision"};
 const struct model_end model_full = {GRPC_RESOURCE_EXHAUSTED,
                                      "etcdserver: mvcc: database space exceeded"};
 
-static void *grow(void *items, size_t count, size_t *room, size_t size)
+void *model_grow(void *items, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
         return items;
@@ -92,7 +92,8 @@ static struct model_key *need_key(struct etcd_model *model, ProtobufCBinaryData 
         abort();
     key->length = bytes.len;
     memcpy(key->bytes, bytes.data, bytes.len);
-    model->keys = grow(model->keys, model->key_count, &model->key_room, sizeof(struct model_key *));
+    model->keys =
+        model_grow(model->keys, model->key_count, &model->key_room, sizeof(struct model_key *));
     memmove(model->keys + at + 1, model->keys + at,
             (model->key_count - at) * sizeof(struct model_key *));
     model->keys[at] = key;
@@ -102,7 +103,7 @@ static struct model_key *need_key(struct etcd_model *model, ProtobufCBinaryData 
 
 /* ---- versions ---- */
 
-static void release_version(struct model_version *version)
+void model_release_version(struct model_version *version)
 {
     if (--version->holders == 0)
         free(version);
@@ -145,9 +146,10 @@ static void add_version(struct etcd_model *model, struct model_key *key, int64_t
         if (length)
             memcpy(version->value, value->data, length);
     }
-    key->versions = grow(key->versions, key->count, &key->room, sizeof(struct model_version *));
+    key->versions =
+        model_grow(key->versions, key->count, &key->room, sizeof(struct model_version *));
     key->versions[key->count++] = version;
-    model->log = grow(model->log, model->log_count, &model->log_room, sizeof(*model->log));
+    model->log = model_grow(model->log, model->log_count, &model->log_room, sizeof(*model->log));
     model->log[model->log_count++] = version;
 }
 
@@ -197,7 +199,7 @@ Etcdpb__Header *model_header(const struct etcd_model *model, struct arena *arena
     etcdpb__header__init(header);
     header->revision = model->revision;
     header->member_id = MODEL_MEMBER_ID;
-    header->cluster_id = MODEL_CLUSTER_ID;
+    header->cluster_id = model->cluster_id;
     header->raft_term = model->term;
     return header;
 }
@@ -280,8 +282,8 @@ struct model_end model_check_range(const struct etcd_model *model,
                                    const Etcdpb__RangeRequest *request)
 {
     if (request->revision > model->revision)
-        return is_future;
-    return request->revision && request->revision < model->compacted ? is_compacted : model_ok;
+        return model_future;
+    return request->revision && request->revision < model->compacted ? model_compacted : model_ok;
 }
 
 struct model_end etcd_model_range(struct etcd_model *model, struct arena *arena,
@@ -375,7 +377,7 @@ struct model_end etcd_model_grant(struct etcd_model *model, int64_t id, int64_t 
     if (etcd_model_lease(model, id))
         return (struct model_end){GRPC_FAILED_PRECONDITION, "etcdserver: lease already exists"};
     model->leases =
-        grow(model->leases, model->lease_count, &model->lease_room, sizeof(*model->leases));
+        model_grow(model->leases, model->lease_count, &model->lease_room, sizeof(*model->leases));
     model->leases[model->lease_count++] = (struct model_lease){.id = id, .ttl_s = ttl_s};
     return model_ok;
 }
@@ -396,73 +398,18 @@ struct model_end etcd_model_revoke(struct etcd_model *model, int64_t id)
     return model_ok;
 }
 
-/* Keeps what a range at the revision shows, and all that is newer. */
-static void compact_key(struct model_key *key, int64_t revision)
-{
-    size_t drop = 0;
-    while (drop + 1 < key->count && key->versions[drop + 1]->mod_revision <= revision)
-        drop++;
-    if (drop < key->count && key->versions[drop]->mod_revision <= revision &&
-        !key->versions[drop]->version)
-        drop++;
-    for (size_t i = 0; i < drop; i++)
-        release_version(key->versions[i]);
-    memmove(key->versions, key->versions + drop,
-            (key->count - drop) * sizeof(struct model_version *));
-    key->count -= drop;
-}
-
-/* Of the revision itself, what a range there does not show is gone. */
-static void compact_log(struct etcd_model *model, int64_t revision)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < model->log_count; i++) {
-        struct model_version *version = model->log[i];
-        if (version->mod_revision > revision ||
-            (version->mod_revision == revision && version->holders == 2))
-            model->log[kept++] = version;
-        else
-            release_version(version);
-    }
-    model->log_count = kept;
-}
-
-struct model_end etcd_model_compact(struct etcd_model *model, int64_t revision)
-{
-    if (revision <= model->compacted)
-        return is_compacted;
-    if (revision > model->revision)
-        return is_future;
-    model->compacted = revision;
-    size_t kept = 0;
-    for (size_t i = 0; i < model->key_count; i++) {
-        struct model_key *key = model->keys[i];
-        compact_key(key, revision);
-        if (key->count) {
-            model->keys[kept++] = key;
-            continue;
-        }
-        model->dropped = grow(model->dropped, model->dropped_count, &model->dropped_room,
-                              sizeof(struct model_key *));
-        model->dropped[model->dropped_count++] = key;
-    }
-    model->key_count = kept;
-    compact_log(model, revision);
-    return model_ok;
-}
-
 /* ---- all of it ---- */
 
 void etcd_model_init(struct etcd_model *model)
 {
-    *model = (struct etcd_model){.revision = 1, .term = 2};
+    *model = (struct etcd_model){.revision = 1, .term = 2, .cluster_id = 7};
 }
 
 static void release_keys(struct model_key **keys, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < keys[i]->count; k++)
-            release_version(keys[i]->versions[k]);
+            model_release_version(keys[i]->versions[k]);
         free(keys[i]->versions);
         free(keys[i]);
     }
@@ -472,7 +419,7 @@ static void release_keys(struct model_key **keys, size_t count)
 void etcd_model_release(struct etcd_model *model)
 {
     for (size_t i = 0; i < model->log_count; i++)
-        release_version(model->log[i]);
+        model_release_version(model->log[i]);
     release_keys(model->keys, model->key_count);
     release_keys(model->dropped, model->dropped_count);
     free(model->log);

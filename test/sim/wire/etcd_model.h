@@ -35,6 +35,7 @@ struct model_events;
 
 struct etcd_model {
     int64_t revision, compacted;
+    uint64_t cluster_id;
     uint64_t term;           /* of its leader; whoever plays an election adds to it */
     struct model_key **keys; /* sorted */
     size_t key_count, key_room;
@@ -56,7 +57,7 @@ struct model_end {
     const char *message;
 };
 
-enum { MODEL_CLUSTER_ID = 7, MODEL_MEMBER_ID = 1 };
+enum { MODEL_MEMBER_ID = 1, MODEL_RESTORED_TTL_S = 5 };
 
 void etcd_model_init(struct etcd_model *model);
 void etcd_model_release(struct etcd_model *model);
@@ -72,6 +73,10 @@ struct model_end etcd_model_delete(struct etcd_model *model, struct arena *arena
 struct model_end etcd_model_txn(struct etcd_model *model, struct arena *arena,
                                 const Etcdpb__TxnRequest *request, Etcdpb__TxnResponse *ret);
 struct model_end etcd_model_compact(struct etcd_model *model, int64_t revision);
+
+/* As from a backup of that revision, which is not compacted: in a cluster with another id, whose
+ * terms begin again. Nobody is told. */
+void etcd_model_restore(struct etcd_model *model, int64_t revision);
 
 struct model_end etcd_model_grant(struct etcd_model *model, int64_t id, int64_t ttl_s);
 struct model_end etcd_model_revoke(struct etcd_model *model, int64_t id);

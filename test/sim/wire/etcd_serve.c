@@ -96,6 +96,19 @@ void etcd_serve_set_down(struct etcd_serve *serve, int member, bool is_down)
     without_leader(serve, 500 + stage_below(serve->stage, 1500));
 }
 
+/* What was on its way to the one before never gets to this one. */
+void etcd_serve_restore(struct etcd_serve *serve, int64_t revision)
+{
+    for (struct serve_limbo *limbo; (limbo = TAILQ_FIRST(&serve->limbo));) {
+        TAILQ_REMOVE(&serve->limbo, limbo, entry);
+        net_stream_release(limbo->stream);
+        free(limbo);
+    }
+    net_tear(serve->net);
+    etcd_model_restore(&serve->model, revision);
+    without_leader(serve, 500 + stage_below(serve->stage, 1500));
+}
+
 /* ---- leases ---- */
 
 void serve_renew(struct etcd_serve *serve, struct model_lease *lease)
@@ -146,7 +159,7 @@ Etcdpb__Header *serve_header(struct etcd_serve *serve, int64_t revision)
     etcdpb__header__init(header);
     header->revision = revision;
     header->member_id = MODEL_MEMBER_ID;
-    header->cluster_id = MODEL_CLUSTER_ID;
+    header->cluster_id = serve->model.cluster_id;
     header->raft_term = serve->model.term;
     return header;
 }

@@ -290,6 +290,16 @@ void net_reset(struct net *net, int machine)
     }
 }
 
+void net_tear(struct net *net)
+{
+    struct net_link *next, *link = TAILQ_FIRST(&net->links);
+    for (; link; link = next) {
+        next = TAILQ_NEXT(link, entry);
+        link->is_torn = true;
+        break_link(link, "connection reset by peer");
+    }
+}
+
 void net_forget(struct net *net, const struct loop *machine)
 {
     struct net_link *next, *link = TAILQ_FIRST(&net->links);

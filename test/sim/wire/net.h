@@ -62,6 +62,8 @@ void net_set_cuts(struct net *net, int machine, int member, unsigned cuts);
 void net_set_down(struct net *net, int member, bool is_down);
 /* Connections break, and can be made again at once. */
 void net_reset(struct net *net, int machine);
+/* All connections break, and nothing of what was on its way arrives. */
+void net_tear(struct net *net);
 /* The program on it was killed. */
 void net_forget(struct net *net, const struct loop *machine);
 

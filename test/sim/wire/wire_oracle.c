@@ -17,6 +17,8 @@ static void read_job(struct cluster *cluster, const struct id *uid, const struct
     if (value_read_job(kv, &row, &name, &json) != OK)
         stage_fail(&cluster->stage, "a job can't be read");
     oracle_see_job(cluster, uid, json, row.revision, kv->mod_revision);
+    if (!cluster->world->oldest_backup)
+        cluster->world->oldest_backup = kv->mod_revision;
     const struct known_job *job = find_job(cluster, uid);
     if (job->paused != row.paused || job->deleted != row.deleted)
         stage_fail(&cluster->stage, "%s is said to be what it is not", job->name);
@@ -125,6 +127,21 @@ static void on_changed(void *context, struct model_version *const *versions, siz
     for (int round = 0; round < 4; round++)
         for (size_t i = 0; i < count; i++)
             read_version(cluster, versions[i], round);
+}
+
+void wire_oracle_restore(struct cluster *cluster)
+{
+    const struct etcd_model *model = &cluster->world->etcd.model;
+    oracle_begin_restore(cluster);
+    for (int round = 0; round < 4; round++) {
+        for (size_t i = 0; i < model->key_count; i++) {
+            const struct model_key *key = model->keys[i];
+            const struct model_version *version = etcd_model_get(model, key->bytes, key->length);
+            if (version)
+                read_version(cluster, version, round);
+        }
+    }
+    oracle_end_restore(cluster);
 }
 
 void wire_oracle_init(struct cluster *cluster)

@@ -56,12 +56,14 @@ void world_init(struct cluster *cluster)
     wire_oracle_init(cluster);
     world->cluster = cluster;
     task_init(&world->topple, NULL, on_topple);
+    wire_restore_init(world);
 }
 
 void world_release(struct cluster *cluster)
 {
     struct world *world = cluster->world;
     task_stop(&cluster->stage, &world->topple);
+    task_stop(&cluster->stage, &world->operate);
     etcd_serve_release(&world->etcd);
     net_release(&world->net);
     wire_oracle_release(cluster);
@@ -167,6 +169,10 @@ void world_break(struct cluster *cluster, const struct fault *fault, uint64_t *r
     case FAULT_LAG:
         world->net.lag_ms[fault->member] = any_below(random, 3 * SECOND);
         break;
+    case FAULT_RESTORE:
+        for (int i = 0; i < NET_MEMBERS; i++)
+            etcd_serve_set_down(&world->etcd, i, true);
+        break;
     case FAULT_TORN:
         world->etcd.is_torn[fault->member] = true;
         world->net.lag_ms[fault->member] = any_below(random, 4 * SECOND);
@@ -221,6 +227,11 @@ void world_mend(struct cluster *cluster, const struct fault *fault)
     case FAULT_MEMBER_DOWN:
         etcd_serve_set_down(&world->etcd, fault->member, false);
         break;
+    case FAULT_RESTORE:
+        wire_restore(cluster);
+        for (int i = 0; i < NET_MEMBERS; i++)
+            etcd_serve_set_down(&world->etcd, i, false);
+        break;
     case FAULT_TORN:
     case FAULT_LAG:
         world->etcd.is_torn[fault->member] = false;
@@ -244,6 +255,7 @@ void world_mend_all(struct cluster *cluster)
         world->etcd.is_torn[i] = false;
         world->net.lag_ms[i] = 0;
     }
+    wire_restore_hurry(cluster);
 }
 
 /* ---- at the end ---- */

@@ -14,6 +14,11 @@ struct world {
     struct cluster *cluster;
     struct task topple; /* the leader's lease */
     int topples_left;
+    struct task operate;   /* somebody who lets it go on after a restore */
+    int64_t oldest_backup; /* its revision: with a job, and what was gone on with last */
+    bool is_to_advance;    /* it was restored, and not let go on yet */
+    bool is_well;          /* all is, since: */
+    int64_t well_ms;
 };
 
 /* ---- wire_oracle.c ---- */
@@ -21,5 +26,15 @@ struct world {
 /* From now on every revision is read, and told to the oracle. */
 void wire_oracle_init(struct cluster *cluster);
 void wire_oracle_release(struct cluster *cluster);
+/* All of it is as a backup has it. */
+void wire_oracle_restore(struct cluster *cluster);
+
+/* ---- wire_restore.c ---- */
+
+void wire_restore_init(struct world *world);
+/* From a backup that is some revisions old; and after a while somebody lets all go on. */
+void wire_restore(struct cluster *cluster);
+/* That somebody does it soon. */
+void wire_restore_hurry(struct cluster *cluster);
 
 #endif
