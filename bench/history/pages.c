@@ -192,7 +192,8 @@ static double percentile_ms(struct times *times, uint32_t percent)
     if (!times->count)
         return (double)times->first_ns / 1e6;
     qsort(times->ns, times->count, sizeof(times->ns[0]), compare_ns);
-    return (double)times->ns[(times->count - 1) * percent / 100] / 1e6;
+    size_t at = (times->count - 1) * percent / 100;
+    return (double)times->ns[at] / 1e6;
 }
 
 static void measure(struct bench *bench, const struct question *question)

@@ -23,9 +23,9 @@ extern const struct option daemon_options_table[];
     "                   repeated (else the file's, $PEAL_LISTEN, 127.0.0.1:7325)\n"                \
     "  --facade NAME    the API of another program, too: dkron, tutorial, or both with a\n"        \
     "                   comma between (docs/FROM-OTHERS.md)\n"                                     \
-    "  --history URL    sqlite (default: DIR/history.db), or postgresql://USER@HOST/DATABASE\n"    \
-    "                   (else the file's, $PEAL_HISTORY, what the data folder was used with;\n"    \
-    "                   docs/HISTORY.md)\n"                                                        \
+    "  --history URL    sqlite (default: DIR/history.db), postgresql://USER@HOST/DATABASE or\n"    \
+    "                   mongodb://USER@HOST/DATABASE (else the file's, $PEAL_HISTORY, what\n"      \
+    "                   the data folder was used with; docs/HISTORY.md)\n"                         \
     "\n"                                                                                           \
     "To be one node of a cluster (docs/CLUSTER.md):\n"                                             \
     "  --store URL      sqlite (default), or etcd://HOST:PORT,.../PREFIX, etcds:// with TLS\n"     \

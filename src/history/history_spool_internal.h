@@ -45,7 +45,7 @@ struct history_spool {
 };
 
 /* What the thread does until `closing`: a pthread's function. */
-void *history_spool_run(void *spool);
+void *history_spool_run(void *context);
 
 void history_spool_wake_owner(struct history_spool *spool); /* that there is something for it */
 
