@@ -1,6 +1,6 @@
 # Mistakes that are planted into copies of the product's files, one per program, each of which must
 # be found. peal_sim_mistake(NAME WORLD MIX FILE FROM TO BREAKS): in the world `memory` within 8,000
-# drills with this mix of faults, in the world `etcd` within 300: at most a minute of either.
+# drills with this mix of faults, in the world `etcd` within 500: at most two minutes of either.
 function(peal_sim_mistake name world mix file from to breaks)
     set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}.c)
     set(target sim_mistake_${name})
@@ -14,7 +14,7 @@ function(peal_sim_mistake name world mix file from to breaks)
     target_include_directories(${target} PRIVATE ${folder})
     target_compile_options(${target} PRIVATE -w) # a mistake leaves things unused
     set(drills_memory 8000)
-    set(drills_etcd 300)
+    set(drills_etcd 500)
     peal_script_test(sim_finds_${name} LABEL sim TIMEOUT 600
         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/must_find.sh
                 $<TARGET_FILE:${target}> ${mix} ${drills_${world}} ${name} "${breaks}")
@@ -124,7 +124,7 @@ peal_sim_mistake(relist_not_told etcd store store/store_etcd_load.c
 peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
     "long_stream_restart(&hub->stream)" "on_opened(hub)"
     "a watch that tells nothing is trusted: P6")
-peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
+peal_sim_mistake(stale_look etcd store etcd/etcd_election.c
     "election->look || " ""
     "a leader that is gone is waited for: P6")
 peal_sim_mistake(half_told etcd pieces store/store_etcd_load.c
