@@ -203,11 +203,14 @@ static bool make_room(struct claim_batch *batch)
         return true;
     size_t room = batch->room ? 4 * batch->room : 1; /* 1, 4, 16, 64, 256 */
     struct store_claim *claims = reallocarray(batch->claims, room, sizeof(*claims));
-    batch->claims = batch->request.items.claims = claims ? claims : batch->claims;
-    struct plan *plans = reallocarray(batch->plans, room, sizeof(*plans));
-    batch->plans = plans ? plans : batch->plans;
-    if (!claims || !plans)
+    if (!claims)
         return false;
+    batch->claims = claims;
+    batch->request.items.claims = claims;
+    struct plan *plans = reallocarray(batch->plans, room, sizeof(*plans));
+    if (!plans)
+        return false;
+    batch->plans = plans;
     batch->room = room;
     return true;
 }
