@@ -218,6 +218,7 @@ static void test_no_rights(void **state)
     wait_for_health(world, OK);
     world_close(world);
     world_open(world);
+    wait_for_health(world, OK);
     assert_int_equal(world_append_run(world, &run), OK);
     world_close(world);
     world->backend->remove_place(world->place);
