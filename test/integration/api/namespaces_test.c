@@ -8,7 +8,7 @@
 
 #include "routes.h"
 
-#define JOB         "{\"schedule\":\"* * * * *\",\"command\":[\"true\"]}"
+#define JOB         "{\"schedule\":\"* * * * *\",\"command\":[\"true\"],\"overlap\":\"allow\"}"
 #define NAMED(name) "{\"name\":\"" name "\",\"schedule\":\"@daily\",\"command\":[\"true\"]}"
 #define DKRON(name)                                                                                \
     "{\"name\":\"" name "\",\"schedule\":\"@daily\",\"executor\":\"shell\","                       \
