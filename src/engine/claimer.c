@@ -157,16 +157,18 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
     snprintf(run->node, sizeof(run->node), "%s", claimer->node);
 }
 
-/* Ticks that are made good all at once run one after the other, also where the job would skip a
- * tick that comes while another runs. Those that were just due by then belong to them. */
+/* Ticks that are made good run one after the other, also where the job would skip a tick that comes
+ * while another runs: what is still open then began before the outage, perhaps on a node that is
+ * not back yet to tell of its end. With `all`, those that were just due by then belong to them. */
 static void fill_overlap(const struct claimer *claimer, struct store_claim *claim,
                          const struct plan *plan)
 {
     const struct job *job = plan->definition;
-    bool one_by_one = job->catch_up == CATCH_UP_ALL && job->overlap == OVERLAP_SKIP;
     if (plan->cause == CAUSE_CATCH_UP)
         plan->job->caught_up_ms = claimer->now.wall.ms;
-    one_by_one = one_by_one && plan->tick_ms <= plan->job->caught_up_ms;
+    bool is_made_good = plan->cause == CAUSE_CATCH_UP ||
+                        (job->catch_up == CATCH_UP_ALL && plan->tick_ms <= plan->job->caught_up_ms);
+    bool one_by_one = is_made_good && job->overlap == OVERLAP_SKIP;
     claim->overlap = one_by_one ? OVERLAP_QUEUE : job->overlap;
     claim->queue_limit = one_by_one ? INT_MAX : job->queue_limit;
 }

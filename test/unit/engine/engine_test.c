@@ -126,6 +126,25 @@ static void test_catch_up_all_up_to_now(void **state)
     world_check(world);
 }
 
+/* What is made good waits for a run that began before the outage and is not over. */
+static void test_catch_up_behind_a_run(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("*/10 * * * *", "overlap: skip\n"));
+    world->duration_ms = HOUR + 15 * MINUTE;
+    world_pass(world, 10 * MINUTE + SECOND);
+    assert_int_equal(world->process_count, 1);
+    world_sleep(world, HOUR + 5 * MINUTE); /* the last of them is that of 1:10, and is made good */
+    world_pass(world, SECOND);
+    assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP), 5);
+    assert_int_equal(world_passed(world, "j", RUN_SKIPPED, REASON_OVERLAP), 0);
+    assert_int_equal(world->process_count, 1);
+    world_pass(world, 12 * MINUTE); /* the first has ended; that of 1:20 came while it ran */
+    assert_int_equal(world->process_count, 2);
+    assert_int_equal(world_passed(world, "j", RUN_SKIPPED, REASON_OVERLAP), 1);
+    world_check(world);
+}
+
 /* A year of seconds is a handful of ranges, not 31 million entries. */
 static void test_long_outage_is_a_range(void **state)
 {
@@ -393,6 +412,7 @@ int main(void)
         WITH_WORLD(test_queue_is_bounded),
         cmocka_unit_test(test_catch_up),
         WITH_WORLD(test_catch_up_all_up_to_now),
+        WITH_WORLD(test_catch_up_behind_a_run),
         WITH_WORLD(test_long_outage_is_a_range),
         WITH_WORLD(test_pause),
         WITH_WORLD(test_skip_next),
