@@ -32,23 +32,14 @@ enum status gather_merge_read(union gather_answer *answers, size_t count,
                               struct history_read *request)
 {
     struct page_part *parts = calloc(count, sizeof(*parts));
-    struct history_read page = {.query = request->query};
-    page.rows = calloc(request->query.limit, sizeof(*page.rows));
-    enum status st = parts && page.rows ? OK : E_NOMEM;
-    for (size_t i = 0; i < count && st == OK; i++) {
+    if (!parts)
+        return E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
         const struct history_read *read = &answers[i].read;
         parts[i] = (struct page_part){
             .rows = read->rows, .count = read->count, .more = read->more, .horizon = read->next};
     }
-    if (st == OK) {
-        page_merge(parts, count, &page);
-        request->rows = page.rows;
-        request->count = page.count;
-        request->more = page.more;
-        request->next = page.next;
-        page.rows = NULL;
-    }
-    free(page.rows);
+    enum status st = page_merge(parts, count, request);
     free(parts);
     return st;
 }

@@ -49,10 +49,9 @@ struct page_part {
     struct id horizon;
 };
 
-/* Fills the page newest first from all parts, as far as all are known. What several have is there
- * once, as it would be if it had been recorded in one place. read->rows has room for
- * query.limit rows and is empty. */
-void page_merge(struct page_part *parts, size_t count, struct history_read *read);
+/* Answers a request for a page from all parts, newest first, as far as all are known. What several
+ * have is there once, as it would be if it had been recorded in one place. */
+MUST_CHECK enum status page_merge(struct page_part *parts, size_t count, struct history_read *read);
 
 /* What of a chunk, whose first byte is byte `start` of the kept output, is asked for (kept_bytes is
  * known already). False: nothing, not even its gap. */

@@ -190,28 +190,20 @@ static enum status search_part(struct search *search, struct page_part *part)
 static enum status read_page(struct mongo_link *link, struct history_read *read)
 {
     enum { WALK, STRAYS, PARTS };
-    struct history_read page = {.query = read->query};
+    const struct history_query *query = &read->query;
     struct page_part parts[PARTS] = {{0}};
-    struct search search = {.link = link, .query = &page.query, .before = page.query.before};
-    if (page.query.limit < 1 || page.query.limit > HISTORY_LIMIT_MAX)
+    struct search search = {.link = link, .query = query, .before = query->before};
+    if (query->limit < 1 || query->limit > HISTORY_LIMIT_MAX)
         return E_INVALID;
     if (id_is_zero(&search.before))
         memset(search.before.bytes, 255, sizeof(search.before.bytes));
     struct search strays = search;
     strays.strays = true;
-    page.rows = calloc(page.query.limit, sizeof(*page.rows));
-    enum status st = page.rows ? search_part(&search, &parts[WALK]) : E_NOMEM;
-    if (st == OK && is_timed(&page.query))
+    enum status st = search_part(&search, &parts[WALK]);
+    if (st == OK && is_timed(query))
         st = search_part(&strays, &parts[STRAYS]);
-    if (st == OK) {
-        page_merge(parts, PARTS, &page);
-        read->rows = page.rows;
-        read->count = page.count;
-        read->more = page.more;
-        read->next = page.next;
-    } else {
-        history_read_release(&page);
-    }
+    if (st == OK)
+        st = page_merge(parts, PARTS, read);
     for (int i = 0; i < PARTS; i++)
         free(parts[i].rows);
     return st;

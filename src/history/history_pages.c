@@ -1,4 +1,6 @@
 /* Pages that come from several places: of each is known what it has down to some id. */
+#include <stdlib.h>
+
 #include "history_internal.h"
 
 /* The newest row that is not on the page yet. */
@@ -26,7 +28,8 @@ static bool replaces_last(const struct history_row *row, struct history_read *re
     return true;
 }
 
-void page_merge(struct page_part *parts, size_t count, struct history_read *read)
+/* read->rows has room for query.limit rows and is empty. */
+static void fill_page(struct page_part *parts, size_t count, struct history_read *read)
 {
     struct id horizon = {{0}};
     for (size_t i = 0; i < count; i++) {
@@ -53,4 +56,18 @@ void page_merge(struct page_part *parts, size_t count, struct history_read *read
             from->taken++;
         }
     }
+}
+
+enum status page_merge(struct page_part *parts, size_t count, struct history_read *read)
+{
+    struct history_read page = {.query = read->query};
+    page.rows = calloc(page.query.limit, sizeof(*page.rows));
+    if (!page.rows)
+        return E_NOMEM;
+    fill_page(parts, count, &page);
+    read->rows = page.rows;
+    read->count = page.count;
+    read->more = page.more;
+    read->next = page.next;
+    return OK;
 }

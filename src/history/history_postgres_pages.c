@@ -366,21 +366,12 @@ static enum status search_all(struct link *link, const struct history_query *que
 
 enum status postgres_read_page(struct link *link, struct history_read *read)
 {
-    struct history_read page = {.query = read->query};
     struct page_part parts[TABLES * PARTS] = {{0}};
-    if (page.query.limit < 1 || page.query.limit > HISTORY_LIMIT_MAX)
+    if (read->query.limit < 1 || read->query.limit > HISTORY_LIMIT_MAX)
         return E_INVALID;
-    page.rows = calloc(page.query.limit, sizeof(*page.rows));
-    enum status st = page.rows ? search_all(link, &page.query, parts) : E_NOMEM;
-    if (st == OK) {
-        page_merge(parts, TABLES * PARTS, &page);
-        read->rows = page.rows;
-        read->count = page.count;
-        read->more = page.more;
-        read->next = page.next;
-    } else {
-        history_read_release(&page);
-    }
+    enum status st = search_all(link, &read->query, parts);
+    if (st == OK)
+        st = page_merge(parts, TABLES * PARTS, read);
     for (int i = 0; i < TABLES * PARTS; i++)
         free(parts[i].rows);
     return st;
