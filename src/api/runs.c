@@ -337,19 +337,20 @@ static void make_page(struct call *call)
 /* As `state` in runs, or `status`, which jobs have. */
 static bool read_states(struct call *call, unsigned *ret)
 {
-    const char *text = query_get(&call->query, "state");
-    if (!text)
-        text = query_get(&call->query, "status");
+    const char *param = query_get(&call->query, "state") ? "state" : "status";
+    const char *text = query_get(&call->query, param);
     while (text && *text) {
         size_t length = strcspn(text, ",");
         char name[32];
         enum run_state state;
         snprintf(name, sizeof(name), "%.*s", (int)(length < 31 ? length : 31), text);
         if (run_state_by_name(name, &state) != OK) {
-            call_fail_at(call, "?state",
-                         "state: there is no state \"%s\"; known: queued, due, claimed, begun, "
+            char pointer[16];
+            snprintf(pointer, sizeof(pointer), "?%s", param);
+            call_fail_at(call, pointer,
+                         "%s: there is no state \"%s\"; known: queued, due, claimed, begun, "
                          "running, ok, failed, timed_out, killed, lost, skipped, missed",
-                         name);
+                         param, name);
             return false;
         }
         *ret |= 1u << state;

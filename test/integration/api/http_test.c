@@ -65,6 +65,7 @@ static void test_statuses(void **state)
         {__LINE__, "POST /runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/kill", NULL, 404, "no run"},
         {__LINE__, "GET /runs/01ARZ3NDEKTSV4RRFFQ69G5FAV/log", NULL, 404, "no run"},
         {__LINE__, "GET /runs?state=odd", NULL, 422, "no state \"odd\""},
+        {__LINE__, "GET /runs?status=odd", NULL, 422, "status: there is no state \"odd\""},
         {__LINE__, "GET /runs?since=yesterday", NULL, 422, "since"},
         {__LINE__, "GET /runs?min_duration=5", NULL, 422, "min_duration"},
         {__LINE__, "GET /runs?cursor=eA==", NULL, 422, "not an id"},
