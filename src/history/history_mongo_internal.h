@@ -64,6 +64,7 @@ struct mongo_link {
     size_t failed_next;
     struct stats_changes pending; /* statistics of append pending_seq: are they added? */
     int64_t pending_seq;
+    bool pending_is_unsure; /* some of them may be added: an attempt has failed */
 };
 
 void mongo_link_init(struct mongo_link *link, const struct mongo_place *place, enum mongo_use use);

@@ -13,7 +13,8 @@
 
 enum { DOCUMENTS_AT_ONCE = 25 };
 
-/* Not found: it is added already, and the insert that follows meets the _id. */
+/* By _id alone, which every server has an index for; if they may have been added before, only where
+ * they were not: when they were, it is not found, and the insert that follows meets the _id. */
 static void filter_hour(const struct mongo_link *link, const struct stats_cell *cell, bson_t *to)
 {
     char uid[ID_TEXT + 1], id[ID_TEXT + 64];
@@ -21,7 +22,8 @@ static void filter_hour(const struct mongo_link *link, const struct stats_cell *
     snprintf(id, sizeof(id), "%s-%lld-%016llx", uid, (long long)cell->hour,
              (unsigned long long)link->writer);
     BSON_APPEND_UTF8(to, "_id", id);
-    BCON_APPEND(to, "last", "{", "$not", "{", "$gte", BCON_INT64(link->pending_seq), "}", "}");
+    if (link->pending_is_unsure)
+        BCON_APPEND(to, "last", "{", "$not", "{", "$gte", BCON_INT64(link->pending_seq), "}", "}");
 }
 
 /* "cells.STATE_BUCKET.FIELD" */
@@ -114,6 +116,7 @@ enum status mongo_stats_settle(struct mongo_link *link)
         pending->count -= added;
         memmove(pending->cells, pending->cells + added, pending->count * sizeof(*pending->cells));
     }
+    link->pending_is_unsure = st != OK;
     return st;
 }
 
