@@ -3,15 +3,21 @@
 #
 # A cmocka program counts as many as it has cases; any other program counts as one. A program that
 # ends badly counts as at least one failure, even when every case that it came to has passed.
+#
+# After a line "== again" come the tests that failed, run once more. What passes then is named, and
+# counts as passed; but a memory error, a data race or a failed assertion is no matter of luck.
 
 # Output of test N: "N: text".
 /^[0-9]+: / {
     n = substr($0, 1, index($0, ":") - 1)
     text = substr($0, length(n) + 3)
-    if (text ~ /^(Test command|Working Directory|Test timeout computed to be|Environment variables):/)
+    if (text ~ /^(Test command|Working Directory|Test timeout computed to be):/)
         next
-    if (in_environment[n] && text ~ /^ [A-Z_]+=/)
+    in_environment[n] = text ~ /^Environment variables:/ || (in_environment[n] && text ~ /^ [A-Z_]+=/)
+    if (in_environment[n])
         next
+    if (text ~ /(Address|Thread|UndefinedBehavior|Leak)Sanitizer|runtime error:|Assertion .* failed/)
+        is_grave[n] = 1
     output[n] = output[n] "    " text "\n"
     take_case(n, text)
     if (text != "")
@@ -38,6 +44,15 @@
 }
 
 /^[0-9]+% tests passed/ { complete = 1 }
+/^== again$/ {
+    print "the tests that failed, once more:"
+    again = 1
+    delete ok
+    delete bad
+    delete idle
+    delete bad_names
+    delete running
+}
 /^No tests were found/ { print "no tests were found" }
 /^(CMake|CTest) (Error|Warning)|^Could not|^Unable to/ { print }
 
@@ -48,8 +63,12 @@ END {
     }
     for (i = 1; i <= skips; i++)
         print "skipped: " skip[i]
-    for (i = 1; i <= failures; i++)
-        print "failed:  " failure[i]
+    for (i = 1; i <= failures; i++) {
+        if (failure[i] in is_unsteady)
+            print "unsteady: " failure[i] " passed when it was run again"
+        else
+            print "failed:  " failure[i]
+    }
     printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
     exit failed > 0
 }
@@ -104,13 +123,27 @@ function end_test(n, name, verdict, seconds,    i, good)
     if (!good)
         printf "%s: %s\n%s", name, verdict, output[n]
 
+    output[n] = ""
+    if (again && !(good && (n in failure_of)))
+        return
+    if (again) {
+        failed -= failed_first[n]
+        passed -= passed_first[n]
+        skipped -= skipped_first[n]
+        is_unsteady[failure_of[n]] = 1
+    }
     passed += ok[n]
     failed += bad[n]
     skipped += idle[n]
-    if (bad[n])
+    if (bad[n]) {
         failure[++failures] = name ":" (bad_names[n] == "" ? "" : bad_names[n]) " (" verdict ")"
+        if (!is_grave[n])
+            failure_of[n] = failure[failures]
+        failed_first[n] = bad[n]
+        passed_first[n] = ok[n]
+        skipped_first[n] = idle[n]
+    }
     for (i = 1; i <= idle[n]; i++)
         skip[++skips] = name (idle_names[n, i] == "" ? "" : " " idle_names[n, i]) ": " \
             (idle_reasons[n, i] == "" ? "no reason given" : idle_reasons[n, i])
-    output[n] = ""
 }

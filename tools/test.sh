@@ -2,7 +2,9 @@
 # tools/test.sh BUILD-DIR [argument of ctest]...
 # Runs the tests of a build directory, quick ones first, and ends with one line of totals:
 #   N passed, N failed, N skipped
-# Status 1 when something failed. Test cases are counted, see report.awk.
+# Status 1 when something failed. Test cases are counted, see report.awk. Up to three test programs
+# that failed are run once more, alone: on a machine that others use, too, something may be late that
+# a test does not wait for. They are named.
 set -eu
 
 here=$(dirname "$0")
@@ -18,5 +20,17 @@ esac
 jobs=$(nproc)
 [ "$jobs" -ge 2 ] || jobs=2 # with one job CTest does not order by cost
 
+again=3
+failures=$build/Testing/Temporary/LastTestsFailed.log
+
+run_tests()
+{
+    rm -f "$failures"
+    ctest --test-dir "$build" -j "$jobs" -V "$@" && return
+    [ "$(wc -l <"$failures")" -le "$again" ] || return 0
+    echo "== again"
+    ctest --test-dir "$build" -j 1 -V --rerun-failed
+}
+
 # shellcheck disable=SC2086 # two words or none
-ctest --test-dir "$build" -j "$jobs" -V "$@" 2>&1 </dev/null | awk $interactive -f "$here/report.awk"
+run_tests "$@" 2>&1 </dev/null | awk $interactive -f "$here/report.awk"

@@ -65,6 +65,19 @@ END
 
 expect 1 '0 passed, 1 failed, 0 skipped' 'no tests were found' </dev/null
 
+# What fails once and then passes is named. It fails if it told of a memory error, or was not alone.
+# once NAME WORDS FAULT: says the words and has the fault, the first time.
+once()
+{
+    first="touch $dir/$1; echo $2; $planted $3; exit 1"
+    echo "add_test($1 sh -c \"test -e $dir/$1 || { $first; }; $planted\")"
+}
+
+once unsteady late fail | expect 0 '2 passed, 0 failed, 0 skipped' '^unsteady: unsteady: fail'
+once grave AddressSanitizer fail | expect 1 '1 passed, 1 failed, 0 skipped' '^failed: .*grave'
+for i in 1 2 3 4; do once "many$i" late fail; done |
+    expect 1 '4 passed, 4 failed, 0 skipped' '^failed: .*many2'
+
 if [ "$sanitizers" = ON ]; then
     expect 1 '1 passed, 1 failed, 0 skipped' 'heap-use-after-free' <<END
 add_test(broken $planted memory)
