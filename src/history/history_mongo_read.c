@@ -1,9 +1,9 @@
 /* Pages and logs.
  *
- * A page is a find that goes down the ids along the index of jobs, names or states. These end in
- * the id after the kind and the state, so that kinds and states are always said: the server then
- * walks along each and merges them, however many rows there are. A span of ticks is a span of ids,
- * plus the strays in it, which are few and found by themselves. */
+ * A page is a find that goes down the ids along the index of jobs, names, nodes or states. These
+ * end in the id after the kind and the state, so that kinds and states are always said: the server
+ * then walks along each and merges them, however many rows there are. A span of ticks is a span of
+ * ids, plus the strays in it, which are few and found by themselves. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +21,16 @@ static bool is_timed(const struct history_query *query)
     return query->since_ms || query->until_ms;
 }
 
+/* Along the index of nodes, unless there is a job, which has fewer rows. */
+static bool is_by_node(const struct history_query *query)
+{
+    return query->node && id_is_zero(&query->job_uid) && !query->job_name;
+}
+
 /* Does every row that is looked at match? */
 static bool is_indexed(const struct history_query *query)
 {
-    return !query->text && !query->node && !query->min_duration_ms;
+    return !query->text && !query->min_duration_ms && (!query->node || is_by_node(query));
 }
 
 static bool has_entries(const struct history_query *query)
@@ -79,6 +85,8 @@ static void add_indexed(bson_t *to, const struct search *search, const struct id
         mongo_add_id(to, "job_uid", &query->job_uid);
     if (query->job_name)
         BSON_APPEND_UTF8(to, "job_name", query->job_name);
+    if (is_by_node(query))
+        BSON_APPEND_UTF8(to, "node", query->node);
     if (!entries || !id_is_zero(&query->job_uid) || query->job_name || query->states) {
         mongo_add_kinds(to, true, entries);
         mongo_add_states(to, states);
@@ -103,7 +111,7 @@ static uint64_t named_reasons(const char *text)
 static void add_others(bson_t *to, const struct history_query *query)
 {
     static const char *const texts[] = {"job_name", "detail", NULL};
-    if (query->node)
+    if (query->node && !is_by_node(query))
         BSON_APPEND_UTF8(to, "node", query->node);
     if (query->min_duration_ms)
         BCON_APPEND(to, "duration_ms", "{", "$gte", BCON_INT64(query->min_duration_ms), "}");
@@ -218,14 +226,14 @@ static enum status read_run(struct mongo_link *link, struct history_log *answer)
     if (!row)
         return E_NOMEM;
     mongo_add_id(&filter, "_id", &answer->run_id);
-    BSON_APPEND_INT32(&filter, "kind", TABLE_RUNS);
     enum status st = mongo_find_one(link, MONGO_RUNS, &filter, NULL, &found);
-    answer->found = st == OK;
     if (st == OK) {
         mongo_load_row(&found, row);
-        answer->run = row->run;
         bson_destroy(&found);
     }
+    answer->found = st == OK && !row->is_entry;
+    if (answer->found)
+        answer->run = row->run;
     bson_destroy(&filter);
     free(row);
     return st == E_NOT_FOUND ? OK : st;
