@@ -27,6 +27,7 @@ run   libyaml-dev
 run   nodejs          node
 run   protobuf-c-compiler protoc-c
 run   zlib1g-dev
+run   zopfli          zopfli
 build libmongoc-dev
 test  chromium        chromium
 test  libcmocka-dev
