@@ -440,7 +440,7 @@ json_t *dkron_show_job(const json_t *native)
         "executor", "shell", "executor_config", show_executor(native));
     json_t *more =
         json_pack("{s:o, s:o, s:s, s:o}", "last_success",
-                  is_ok ? share(last, "finished_at", json_null()) : json_null(), "last_error",
+                  share(status, "succeeded_at", json_null()), "last_error",
                   state && !is_ok ? share(last, "finished_at", json_null()) : json_null(), "status",
                   !state  ? ""
                   : is_ok ? "success"

@@ -210,6 +210,8 @@ static void write_status(struct strbuf *out, const struct catalog_job *job, int6
     add_number(out, load.queued);
     strbuf_adds(out, ",\"last\":");
     write_last(out, &job->last);
+    strbuf_adds(out, ",\"succeeded_at\":");
+    add_time(out, job->last.succeeded_ms);
     strbuf_adds(out, job->paused ? ",\"paused\":true" : ",\"paused\":false");
     strbuf_adds(out, ",\"problem\":");
     if (problem)

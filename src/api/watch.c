@@ -94,9 +94,9 @@ static bool print_one(void *context, const struct catalog_job *job)
                         job->name, (double)job->next_ms / 1000);
         break;
     case LAST_SUCCESS:
-        if (job->succeeded_ms)
+        if (job->last.succeeded_ms)
             strbuf_addf(print->out, "peal_job_last_success_timestamp_seconds{job=\"%s\"} %.3f\n",
-                        job->name, (double)job->succeeded_ms / 1000);
+                        job->name, (double)job->last.succeeded_ms / 1000);
         break;
     case LAST_RUN_OK:
         if (has_run)
@@ -116,7 +116,7 @@ static void print_jobs(const struct call *call, struct strbuf *out)
     } metrics[] = {
         {NEXT_RUN, "peal_job_next_run_timestamp_seconds", "Its next tick."},
         {LAST_SUCCESS, "peal_job_last_success_timestamp_seconds",
-         "When a run of it last ended well, as far as this node has seen since it started."},
+         "When a run of it last ended well."},
         {LAST_RUN_OK, "peal_job_last_run_ok", "Whether its last run was ok."},
     };
     for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {

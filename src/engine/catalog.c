@@ -172,13 +172,6 @@ static void unindex_name(struct catalog *catalog, struct catalog_job *job)
         table_remove(&catalog->by_name, job);
 }
 
-static void set_last(struct catalog_job *job, const struct last_run *last)
-{
-    job->last = *last;
-    if (last->state == RUN_OK && last->ended_ms > job->succeeded_ms)
-        job->succeeded_ms = last->ended_ms;
-}
-
 enum status catalog_put(struct catalog *catalog, const struct store_change *change,
                         struct zone_db *zones, struct catalog_job **ret, struct parse_error *reterr)
 {
@@ -202,7 +195,7 @@ enum status catalog_put(struct catalog *catalog, const struct store_change *chan
     job->revision = change->job_revision;
     if (change->cursor_ms > job->cursor_ms)
         job->cursor_ms = change->cursor_ms;
-    set_last(job, &change->last);
+    job->last = change->last;
     if (is_new && (st = table_insert(&catalog->by_uid, job)) != OK)
         goto out;
     is_new = false;
@@ -298,11 +291,4 @@ int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_
 int64_t catalog_job_jitter_ms(const struct catalog_job *job)
 {
     return job->schedule_count ? schedule_jitter_ms(job->schedules[0]) : 0;
-}
-
-void catalog_job_ended(struct catalog_job *job, const struct last_run *last)
-{
-    bool is_same = id_compare(&last->run_id, &job->last.run_id) == 0;
-    if (is_same || last->ended_ms >= job->last.ended_ms)
-        set_last(job, last);
 }

@@ -24,7 +24,6 @@ struct catalog_job {
     int64_t next_ms;      /* next tick; NEVER_MS: none */
     int64_t looked_ms;    /* when the planner first found that tick due; 0: not yet */
     struct last_run last; /* last.run_id zero: none yet */
-    int64_t succeeded_ms; /* when a run last ended well, as far as this node has seen; 0: never */
     char *json;           /* the stored definition, name and selector, in one block */
     const char *name;     /* inside that block */
     const char *where;    /* there too; NULL: any node may run it */
@@ -72,10 +71,6 @@ void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
  * counts from the last end, or from after_ms if that is later, and there is none while a run is
  * open. `boot_tick_ms` is the tick of `@reboot`. */
 int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
-
-/* A run of the job has ended, or a lost one turned out to have ended otherwise. As in the store,
- * the last run is the one that ended latest. */
-void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
 
 /* The delay of each of its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);

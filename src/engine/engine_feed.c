@@ -66,7 +66,7 @@ static void take_cursor(struct engine *engine, const struct store_change *change
         return;
     if (change->cursor_ms > job->cursor_ms)
         job->cursor_ms = change->cursor_ms;
-    catalog_job_ended(job, &change->last);
+    last_run_take(&job->last, &change->last);
     if (engine->loaded)
         engine_put_plan(engine, job);
 }

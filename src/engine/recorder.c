@@ -150,8 +150,8 @@ static void job_ended(struct recorder *recorder, const struct run *run)
     struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
     if (!job)
         return;
-    struct last_run last = {run->id, run->started_ms, run->finished_ms, run->state};
-    catalog_job_ended(job, &last);
+    struct last_run last = last_run_of(run);
+    last_run_take(&job->last, &last);
     if (planner_put(recorder->planner, job) != OK)
         ports_log(recorder->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
 }

@@ -104,3 +104,26 @@ bool run_state_is_end(enum run_state state)
 {
     return state >= RUN_OK && state < RUN_STATES;
 }
+
+struct last_run last_run_of(const struct run *run)
+{
+    return (struct last_run){
+        .run_id = run->id,
+        .started_ms = run->started_ms,
+        .ended_ms = run->finished_ms,
+        .succeeded_ms = run->state == RUN_OK ? run->finished_ms : 0,
+        .state = run->state,
+    };
+}
+
+bool last_run_take(struct last_run *last, const struct last_run *told)
+{
+    int64_t succeeded_ms = last->succeeded_ms;
+    bool is_same = id_compare(&told->run_id, &last->run_id) == 0;
+    bool is_last = is_same || told->ended_ms >= last->ended_ms;
+    bool is_success = told->succeeded_ms > succeeded_ms;
+    if (is_last)
+        *last = *told;
+    last->succeeded_ms = is_success ? told->succeeded_ms : succeeded_ms;
+    return is_last || is_success;
+}

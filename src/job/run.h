@@ -90,10 +90,11 @@ struct run {
     char traceparent[56]; /* of the request that asked for it (W3C); empty: none */
 };
 
-/* What a job's last ended run was. */
+/* What a job's last ended run was, and when one last ended well, which may be another. */
 struct last_run {
     struct id run_id; /* zero: none yet */
     int64_t started_ms, ended_ms;
+    int64_t succeeded_ms; /* 0: never */
     enum run_state state;
 };
 
@@ -114,6 +115,13 @@ struct ledger_entry {
 const char *run_state_name(enum run_state state);    /* "timed_out" */
 const char *run_reason_name(enum run_reason reason); /* "start_window"; "" for NONE */
 const char *run_cause_name(enum run_cause cause);
+
+/* As if this ended run were the only one. */
+struct last_run last_run_of(const struct run *run);
+
+/* Takes in what is told of another run, or of the same one anew: the last is the one that ended
+ * latest, in whatever order they are told. False: nothing has changed. */
+bool last_run_take(struct last_run *last, const struct last_run *told);
 
 /* A sentence for people: "the previous run was still under way (overlap: skip)". */
 const char *run_reason_text(enum run_reason reason);

@@ -206,10 +206,9 @@ static enum status set_last_run(struct rules *rules, const struct run *run)
         return OK;
     if (st != OK)
         return st;
-    bool same = id_compare(&job.last.run_id, &run->id) == 0;
-    if (!same && run->finished_ms < job.last.ended_ms)
+    struct last_run told = last_run_of(run);
+    if (!last_run_take(&job.last, &told))
         return OK;
-    job.last = (struct last_run){run->id, run->started_ms, run->finished_ms, run->state};
     st = rules->ops->move_job(rules->tables, &job);
     if (st == OK)
         rules_feed_cursor(rules, &job);

@@ -154,6 +154,11 @@ static const struct field cursor_fields[] = {
     FIELD(FIELD_INT, job_row, last.state),
 };
 
+/* As newer_run_fields. */
+static const struct field newer_cursor_fields[] = {
+    FIELD(FIELD_INT64, job_row, last.succeeded_ms),
+};
+
 static const struct field job_fields[] = {
     FIELD(FIELD_INT64, job_row, revision),
     FIELD(FIELD_BOOL, job_row, paused),
@@ -273,6 +278,7 @@ void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell 
     strbuf_addc(to, VALUE_VERSION);
     write_number(to, (int64_t)tell);
     write_fields(to, cursor_fields, COUNT(cursor_fields), row);
+    write_fields(to, newer_cursor_fields, COUNT(newer_cursor_fields), row);
 }
 
 enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enum tell *tell)
@@ -281,6 +287,10 @@ enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enu
     struct job_row read = *row;
     enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
     read_fields(&from, cursor_fields, COUNT(cursor_fields), &read);
+    if (from.at < from.end)
+        read_fields(&from, newer_cursor_fields, COUNT(newer_cursor_fields), &read);
+    else if (read.last.state == RUN_OK && read.last.ended_ms > read.last.succeeded_ms)
+        read.last.succeeded_ms = read.last.ended_ms; /* what the mirror knows stays */
     if (from.failed != OK)
         return from.failed;
     *row = read;

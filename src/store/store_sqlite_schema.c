@@ -47,6 +47,10 @@ static const char *const migrations[] = {
     " json TEXT NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;",
 
     "ALTER TABLE runs ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';",
+
+    /* Known only where the last run was one that ended well. */
+    "ALTER TABLE jobs ADD COLUMN succeeded_ms INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE jobs SET succeeded_ms = last_ended_ms WHERE last_state = 5;",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

@@ -47,8 +47,9 @@ void sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret)
     ret->last.started_ms = sqlite3_column_int64(stmt, 4);
     ret->last.ended_ms = sqlite3_column_int64(stmt, 5);
     ret->last.state = (enum run_state)sqlite3_column_int(stmt, 6);
-    ret->paused = sqlite3_column_int(stmt, 7);
-    ret->deleted = sqlite3_column_int(stmt, 8);
+    ret->last.succeeded_ms = sqlite3_column_int64(stmt, 7);
+    ret->paused = sqlite3_column_int(stmt, 8);
+    ret->deleted = sqlite3_column_int(stmt, 9);
 }
 
 static void bind_job(sqlite3_stmt *stmt, const struct job_row *row)
@@ -59,6 +60,7 @@ static void bind_job(sqlite3_stmt *stmt, const struct job_row *row)
     sqlite3_bind_int64(stmt, 5, row->last.started_ms);
     sqlite3_bind_int64(stmt, 6, row->last.ended_ms);
     sqlite3_bind_int(stmt, 7, (int)row->last.state);
+    sqlite3_bind_int64(stmt, 8, row->last.succeeded_ms);
 }
 
 static enum status get_job(struct tables *tables, const struct id *uid, struct job_row *ret)
@@ -91,9 +93,9 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
     sqlite3_stmt *stmt = t->stmts[SQL_PUT_JOB];
     bind_job(stmt, row);
     sqlite3_bind_int64(stmt, 2, row->revision);
-    sqlite3_bind_int(stmt, 8, row->paused);
-    sqlite3_bind_int(stmt, 9, row->deleted);
-    bind_text(stmt, 10, name);
+    sqlite3_bind_int(stmt, 9, row->paused);
+    sqlite3_bind_int(stmt, 10, row->deleted);
+    bind_text(stmt, 11, name);
     enum status st = sqlite_finish(t, SQL_PUT_JOB);
     if (st != OK)
         return st;

@@ -313,6 +313,36 @@ static void finish_becomes_the_last_run(struct world *world)
     assert_int_equal(world->picture.changes[STORE_CHANGE_CURSOR], 0);
 }
 
+static void the_last_success_stays_known(struct world *world)
+{
+    static const struct {
+        int line;
+        enum run_state state;
+        int64_t finished_ms, want_ended_ms, want_succeeded_ms;
+    } cases[] = {
+        {__LINE__, RUN_FAILED, 9000, 9000, 0},       {__LINE__, RUN_OK, 8000, 9000, 8000},
+        {__LINE__, RUN_OK, 7000, 9000, 8000}, /* told late */
+        {__LINE__, RUN_OK, 10000, 10000, 10000},     {__LINE__, RUN_TIMED_OUT, 11000, 11000, 10000},
+        {__LINE__, RUN_FAILED, 10500, 11000, 10000}, {__LINE__, RUN_LOST, 12000, 12000, 10000},
+    };
+    struct id job = make_job(world, "backup");
+    struct run run;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        run = claim_run(world, job, 2000 + (int64_t)i);
+        end_run(world, &run, cases[i].state, cases[i].finished_ms);
+        struct last_run last = see_job(world, job)->last;
+        if (last.ended_ms != cases[i].want_ended_ms ||
+            last.succeeded_ms != cases[i].want_succeeded_ms)
+            fail_msg("line %d: ended %lld, succeeded %lld", cases[i].line, (long long)last.ended_ms,
+                     (long long)last.succeeded_ms);
+    }
+    end_run(world, &run, RUN_OK, 11500); /* it was not lost */
+    assert_int_equal(see_job(world, job)->last.succeeded_ms, 11500);
+    struct store_put_job put = a_put(job, "backup", 1);
+    world_do_one(world, STORE_PUT_JOB, &put);
+    assert_int_equal(see_job(world, job)->last.succeeded_ms, 11500);
+}
+
 static void queued_runs_go_one_by_one_in_order(struct world *world)
 {
     enum { COUNT = 5 };
@@ -392,6 +422,7 @@ const struct contract_test run_tests[] = {
     CONTRACT_TEST(finish_again_changes_nothing),
     CONTRACT_TEST(a_lost_run_is_amended),
     CONTRACT_TEST(finish_becomes_the_last_run),
+    CONTRACT_TEST(the_last_success_stays_known),
     CONTRACT_TEST(queued_runs_go_one_by_one_in_order),
     CONTRACT_TEST(a_queue_waits_for_all_that_is_open),
     CONTRACT_TEST(a_refused_begin_frees_the_queue),

@@ -287,6 +287,44 @@ static void a_creation_that_was_cut_short_is_begun_again(void **state)
     strbuf_release(&why);
 }
 
+/* As it was before the last success was kept; the job's last run is as in the row. */
+static void make_older(const char *path, int last_state)
+{
+    char sql[256];
+    snprintf(sql, sizeof(sql),
+             "ALTER TABLE jobs DROP COLUMN succeeded_ms; PRAGMA user_version = 4;"
+             "UPDATE jobs SET last_ended_ms = 7000, last_state = %d",
+             last_state);
+    run_sql(path, sql);
+}
+
+static void an_older_database_tells_the_last_success_that_it_knows(void **state)
+{
+    static const struct {
+        int line;
+        int last_state;
+        int64_t want_ms;
+    } cases[] = {{__LINE__, RUN_OK, 7000}, {__LINE__, RUN_FAILED, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new(&sqlite_backend);
+        char path[160];
+        world_open(world);
+        struct id job = make_job(world, "backup");
+        world->store = store_free(world->store);
+        snprintf(path, sizeof(path), "%s/peal.db", world->place);
+        make_older(path, cases[i].last_state);
+        assert_int_equal(sqlite_backend.open(world->place, world_wake(world), &world->store), OK);
+        struct store_change change = {.kind = STORE_CHANGE_LOADED};
+        while (store_next_change(world->store, &change) && change.kind != STORE_CHANGE_JOB)
+            continue;
+        assert_int_equal(id_compare(&change.job_uid, &job), 0);
+        if (change.last.ended_ms != 7000 || change.last.succeeded_ms != cases[i].want_ms)
+            fail_msg("line %d: %lld", cases[i].line, (long long)change.last.succeeded_ms);
+        world_free(world);
+    }
+}
+
 /* Damage that only shows while it is in use: refused from then on, and said so. */
 static void damage_in_use_stops_the_store(void **state)
 {
@@ -334,6 +372,7 @@ int main(void)
         FILE_TEST(folders_that_can_not_be_used),
         FILE_TEST(damaged_files_are_refused_and_kept),
         FILE_TEST(a_creation_that_was_cut_short_is_begun_again),
+        FILE_TEST(an_older_database_tells_the_last_success_that_it_knows),
         FILE_TEST(damage_in_use_stops_the_store),
     };
     return cmocka_run_group_tests_name("sqlite files", tests, NULL, NULL);

@@ -205,11 +205,11 @@ static char *describe_id(const struct id *id, char text[ID_TEXT + 1])
 static void describe_job(struct strbuf *line, const struct seen_job *job)
 {
     char uid[ID_TEXT + 1], run[ID_TEXT + 1];
-    strbuf_addf(line, "job %s %s rev %lld cursor %lld last %s %lld-%lld %d deleted %d %s",
+    strbuf_addf(line, "job %s %s rev %lld cursor %lld last %s %lld-%lld %lld %d deleted %d %s",
                 describe_id(&job->uid, uid), job->name, (long long)job->revision,
                 (long long)job->cursor_ms, describe_id(&job->last.run_id, run),
                 (long long)job->last.started_ms, (long long)job->last.ended_ms,
-                (int)job->last.state, job->deleted, job->json);
+                (long long)job->last.succeeded_ms, (int)job->last.state, job->deleted, job->json);
 }
 
 static void describe_run(struct strbuf *line, const struct seen_run *seen)

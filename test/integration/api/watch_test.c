@@ -294,6 +294,10 @@ static void test_last_success(void **state)
         if (is_known != cases[i].is_known)
             fail_msg("line %d: %s", cases[i].line, answer.text);
         answer_release(&answer);
+        json_t *job = EXPECT(world, 200, "GET /jobs/a", NULL);
+        if (json_is_string(member(job, "status.succeeded_at")) != cases[i].is_known)
+            fail_msg("line %d: %s", cases[i].line, member_text(job, "status.succeeded_at"));
+        json_decref(job);
     }
     client_free(client);
 }

@@ -51,12 +51,41 @@ static void ends_are_ends(void **state)
     assert_true(run_state_is_end(RUN_MISSED));
 }
 
+/* In whatever order they are told. */
+static void the_last_run_ended_latest(void **state)
+{
+    static const struct {
+        int line;
+        struct last_run told;
+        bool is_news;
+        int64_t want_ended_ms, want_succeeded_ms;
+    } cases[] = {
+        {__LINE__, {{{2}}, 10, 20, 0, RUN_FAILED}, true, 20, 0},
+        {__LINE__, {{{1}}, 10, 15, 15, RUN_OK}, true, 20, 15},
+        {__LINE__, {{{1}}, 10, 15, 15, RUN_OK}, false, 20, 15},
+        {__LINE__, {{{3}}, 10, 12, 12, RUN_OK}, false, 20, 15},
+        {__LINE__, {{{4}}, 25, 30, 0, RUN_LOST}, true, 30, 15},
+        {__LINE__, {{{4}}, 25, 28, 28, RUN_OK}, true, 28, 28}, /* amended */
+        {__LINE__, {{{5}}, 28, 28, 0, RUN_FAILED}, true, 28, 28},
+    };
+    struct last_run last = {.run_id = {{0}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bool is_news = last_run_take(&last, &cases[i].told);
+        if (is_news != cases[i].is_news || last.ended_ms != cases[i].want_ended_ms ||
+            last.succeeded_ms != cases[i].want_succeeded_ms)
+            fail_msg("line %d: %d, ended %lld, succeeded %lld", cases[i].line, is_news,
+                     (long long)last.ended_ms, (long long)last.succeeded_ms);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_name_leads_back),
         cmocka_unit_test(unknown_names_are_not_found),
         cmocka_unit_test(ends_are_ends),
+        cmocka_unit_test(the_last_run_ended_latest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
