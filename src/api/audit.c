@@ -71,7 +71,8 @@ static void fail_action(struct call *call, const char *name)
     strbuf_init(&known);
     for (int i = 0; i < CHANGE_ACTIONS; i++)
         strbuf_addf(&known, "%s%s", i ? ", " : "", change_action_name((enum change_action)i));
-    call_fail_at(call, "?action", "action: there is no action \"%s\"; known: %s", name, known.text);
+    call_fail_word(call, "?action", name, known.text,
+                   "action: there is no action \"%s\"; known: %s", name, known.text);
     strbuf_release(&known);
 }
 

@@ -157,6 +157,9 @@ void call_fail_with(struct call *call, int status, json_t *more, const char *for
 /* 422 at one place: a JSON pointer into the body, or "?name" for a parameter. */
 void call_fail_at(struct call *call, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same for a word that is none of `known`, which are separated by commas: with a guess. */
+void call_fail_word(struct call *call, const char *pointer, const char *typed, const char *known,
+                    const char *format, ...) __attribute__((format(printf, 5, 6)));
 void call_fail_job(struct call *call, const struct job_error *error);
 
 /* An item of `errors`: the hint is that of the message (message_hint) or NULL. NULL: out of memory.

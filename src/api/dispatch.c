@@ -100,7 +100,8 @@ static bool read_params(struct call *call, const char *text, const char *known, 
     else if (error.mistake == QUERY_TWICE)
         call_fail_at(call, pointer, "parameter \"%s\" is there twice", error.name);
     else if (*known)
-        call_fail_at(call, pointer, "unknown parameter \"%s\"; known: %s", error.name, known);
+        call_fail_word(call, pointer, error.name, known, "unknown parameter \"%s\"; known: %s",
+                       error.name, known);
     else
         call_fail_at(call, pointer, "unknown parameter \"%s\"; this call takes none", error.name);
     return false;

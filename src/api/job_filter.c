@@ -115,8 +115,9 @@ static bool read_status(struct call *call, struct job_filter *filter)
                                            "running", "paused", "broken", NULL};
     int status = STATUS_ANY;
     if (!param_choice(call, "status", statuses, &status)) {
-        call_fail_at(call, "?status",
-                     "status: expected ok, failed, never, running, paused or broken");
+        call_fail_word(call, "?status", query_get(&call->query, "status"),
+                       "ok,failed,never,running,paused,broken",
+                       "status: expected ok, failed, never, running, paused or broken");
         return false;
     }
     filter->status = (enum job_status)status;

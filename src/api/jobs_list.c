@@ -274,7 +274,8 @@ static bool read_page(struct call *call, struct page *page)
         !param_bool(call, "deleted", &page->deleted) || !job_filter_read(call, &page->filter))
         return false;
     if (!param_choice(call, "sort", orders, &order)) {
-        call_fail_at(call, "?sort", "sort: expected name, next or last");
+        call_fail_word(call, "?sort", query_get(&call->query, "sort"), "name,next,last",
+                       "sort: expected name, next or last");
         return false;
     }
     page->order = (enum job_order)order;

@@ -63,10 +63,7 @@ const struct message messages[] = {
     {"expected what an earlier page gave as \"next\"", "应为前一页 \"next\" 的值"},
     {"%s: expected a list", "%s：应为列表"},
     {"label: expected name=value, or name alone", "label：应为 名称=值，或只有名称"},
-    {"%s: there is no state \"%s\"; known: queued, due, claimed, begun, running, ok, failed, "
-     "timed_out, killed, lost, skipped, missed",
-     "%s：没有状态“%s”；可用状态：queued, due, claimed, begun, running, ok, failed, "
-     "timed_out, killed, lost, skipped, missed"},
+    {"%s: there is no state \"%s\"; known: %s", "%s：没有状态“%s”；可用状态：%s"},
     {"topics: expected some of jobs, runs, nodes, with commas between",
      "topics：应为 jobs、runs、nodes 中的若干项，以逗号分隔"},
     {"the output has no bytes from %lld on", "输出从第 %lld 字节起没有内容"},

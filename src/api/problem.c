@@ -1,10 +1,13 @@
 /* Problems (RFC 9457): what went wrong, for programs and for people. */
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "encode.h"
 #include "health.h"
 #include "hint.h"
 #include "job_codec.h"
+#include "job_fields.h"
 #include "server.h"
 
 /* The tutorial's clients look at nothing but "errno". */
@@ -90,6 +93,47 @@ void call_fail_at(struct call *call, const char *pointer, const char *format, ..
     json_t *errors =
         json_pack("{s:[o]}", "errors", error_item(call, pointer, 0, 0, detail.text, NULL));
     send_problem(call, 422, detail.text, errors);
+    strbuf_release(&detail);
+}
+
+/* The word of a list with commas that is nearest to what was typed, in any case; NULL: none is
+ * near. `list` is cut up, and has it. */
+static const char *nearest_in(char *list, const char *typed)
+{
+    enum { MOST = 40 };
+    const char *words[MOST + 1] = {NULL};
+    char lower[64], *rest = NULL;
+    size_t count = 0, i = 0;
+    for (char *word = strtok_r(list, ", ", &rest); word && count < MOST;
+         word = strtok_r(NULL, ", ", &rest))
+        words[count++] = word;
+    for (; typed[i] && i < sizeof(lower) - 1; i++)
+        lower[i] = (char)tolower((unsigned char)typed[i]);
+    lower[i] = '\0';
+    return word_nearest(words, lower);
+}
+
+void call_fail_word(struct call *call, const char *pointer, const char *typed, const char *known,
+                    const char *format, ...)
+{
+    struct strbuf detail, hint;
+    va_list args;
+    strbuf_init(&detail);
+    strbuf_init(&hint);
+    va_start(args, format);
+    strbuf_addv(&detail, message_in(call->language, format), args);
+    va_end(args);
+    char *list = strdup(known);
+    const char *nearest = list ? nearest_in(list, typed) : NULL;
+    if (nearest) {
+        strbuf_addf(&hint, "did you mean \"%s\"?", nearest);
+        strbuf_adds(&detail, call->language == LANGUAGE_ZH ? "；" : "; ");
+        hint_print(call->language, hint.text, &detail);
+    }
+    json_t *item = error_item(call, pointer, 0, 0, detail.text, nearest ? hint.text : NULL);
+    send_problem(call, 422, detail.text, json_pack("{s:[o]}", "errors", item));
+    free(list);
+    strbuf_release(&hint);
     strbuf_release(&detail);
 }
 

@@ -337,6 +337,8 @@ static void make_page(struct call *call)
 /* As `state` in runs, or `status`, which jobs have. */
 static bool read_states(struct call *call, unsigned *ret)
 {
+    static const char states[] = "queued, due, claimed, begun, running, ok, failed, timed_out, "
+                                 "killed, lost, skipped, missed";
     const char *param = query_get(&call->query, "state") ? "state" : "status";
     const char *text = query_get(&call->query, param);
     while (text && *text) {
@@ -347,10 +349,8 @@ static bool read_states(struct call *call, unsigned *ret)
         if (run_state_by_name(name, &state) != OK) {
             char pointer[16];
             snprintf(pointer, sizeof(pointer), "?%s", param);
-            call_fail_at(call, pointer,
-                         "%s: there is no state \"%s\"; known: queued, due, claimed, begun, "
-                         "running, ok, failed, timed_out, killed, lost, skipped, missed",
-                         param, name);
+            call_fail_word(call, pointer, name, states, "%s: there is no state \"%s\"; known: %s",
+                           param, name, states);
             return false;
         }
         *ret |= 1u << state;

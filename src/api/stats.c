@@ -62,7 +62,7 @@ static bool read_span(struct call *call, enum history_span *ret)
     const char *text = query_get(&call->query, "span");
     bool is_day = text && strcmp(text, "day") == 0;
     if (text && !is_day && strcmp(text, "hour") != 0) {
-        call_fail_at(call, "?span", "span: expected hour or day");
+        call_fail_word(call, "?span", text, "hour,day", "span: expected hour or day");
         return false;
     }
     *ret = is_day ? HISTORY_DAY : HISTORY_HOUR;

@@ -40,6 +40,7 @@ static bool read_topics(struct call *call, unsigned *ret)
         unsigned topic;
     } names[] = {{"jobs", TOPIC_JOBS}, {"runs", TOPIC_RUNS}, {"nodes", TOPIC_NODES}};
     const char *text = query_get(&call->query, "topics");
+    char word[32];
     if (!text) {
         *ret = TOPICS_ALL;
         return true;
@@ -57,8 +58,9 @@ static bool read_topics(struct call *call, unsigned *ret)
     }
     if (!*text && *ret)
         return true;
-    call_fail_at(call, "?topics",
-                 "topics: expected some of jobs, runs, nodes, with commas between");
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, ","), text);
+    call_fail_word(call, "?topics", word, "jobs,runs,nodes",
+                   "topics: expected some of jobs, runs, nodes, with commas between");
     return false;
 }
 

@@ -69,6 +69,12 @@ expect_status 2
 run peal versions bakup
 expect_status 3
 expect_stderr 'peal: no job is named "bakup"; did you mean backup?'
+run peal audit --action delet
+expect_status 2
+expect_stderr_has 'did you mean "delete"?'
+run peal runs --state faild
+expect_status 2
+expect_stderr_has 'did you mean "failed"?'
 run peal rollback backup x
 expect_status 2
 run peal rollback backup

@@ -101,6 +101,42 @@ static void test_statuses(void **state)
     }
 }
 
+static void test_mistyped_words_are_guessed(void **state)
+{
+    static const struct {
+        int line;
+        const char *request, *pointer, *meant; /* NULL: nothing is near */
+    } cases[] = {
+        {__LINE__, "GET /audit?action=delet", "?action", "delete"},
+        {__LINE__, "GET /audit?action=create,rolback", "?action", "rollback"},
+        {__LINE__, "GET /audit?action=quux", "?action", NULL},
+        {__LINE__, "GET /runs?state=FAILED", "?state", "failed"},
+        {__LINE__, "GET /runs?state=ok,timedout", "?state", "timed_out"},
+        {__LINE__, "GET /jobs?status=pausd", "?status", "paused"},
+        {__LINE__, "GET /jobs?sort=nxt", "?sort", "next"},
+        {__LINE__, "GET /jobs?limt=3", "?limt", "limit"},
+        {__LINE__, "GET /jobs?zzz=3", "?zzz", NULL},
+        {__LINE__, "GET /stats?span=hours", "?span", "hour"},
+        {__LINE__, "GET /events?topics=runs,node", "?topics", "nodes"},
+    };
+    char want_en[80], want_zh[80];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *meant = cases[i].meant;
+        struct answer en = ask(*state, cases[i].request, NULL);
+        struct answer zh = ask_with(*state, cases[i].request, "Accept-Language: zh\r\n", NULL);
+        snprintf(want_en, sizeof(want_en), "; did you mean \"%s\"?", meant ? meant : "");
+        snprintf(want_zh, sizeof(want_zh), "您是否想写 \"%s\"？", meant ? meant : "");
+        if (en.status != 422 ||
+            strcmp(member_text(en.body, "errors.0.pointer"), cases[i].pointer) ||
+            !strstr(member_text(en.body, "detail"), want_en) != !meant ||
+            (meant && (strcmp(member_text(en.body, "errors.0.hint"), want_en + 2) != 0 ||
+                       strcmp(member_text(zh.body, "errors.0.hint"), want_zh) != 0)))
+            fail_msg("line %d: %s\n%s", cases[i].line, en.text, zh.text);
+        answer_release(&en);
+        answer_release(&zh);
+    }
+}
+
 static void test_method_not_allowed_names_methods(void **state)
 {
     struct answer answer = ask(*state, "POST /jobs/a", "{}");
@@ -423,6 +459,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_statuses),
+        TEST(test_mistyped_words_are_guessed),
         TEST(test_method_not_allowed_names_methods),
         TEST(test_head_has_no_body),
         TEST(test_agent),

@@ -161,10 +161,11 @@ static int check_source(const char *path)
     static const struct {
         const char *start;
         int argument;
-    } calls[] = {{"call_fail(", 2},       {"call_fail_at(", 2}, {"call_fail_with(", 3},
-                 {"call_fail_later(", 2}, {"fail_wrong(", 1},   {"fail_param(", 2},
-                 {"fail_field(", 2},      {"refuse(", 2},       {"refuse_field(", 2},
-                 {"read_unknown, ", 0},   {"tell(answer", 1},   {"tell_end(run", 1}};
+    } calls[] = {{"call_fail(", 2},      {"call_fail_at(", 2},    {"call_fail_with(", 3},
+                 {"call_fail_word(", 4}, {"call_fail_later(", 2}, {"fail_wrong(", 1},
+                 {"fail_param(", 2},     {"fail_field(", 2},      {"refuse(", 2},
+                 {"refuse_field(", 2},   {"read_unknown, ", 0},   {"tell(answer", 1},
+                 {"tell_end(run", 1}};
     struct strbuf text;
     int found = 0;
     strbuf_init(&text);
