@@ -40,8 +40,9 @@ struct api_config {
     const char *trusted_proxies;     /* as proxy_list_parse reads them; NULL: none */
     unsigned facades;                /* of facade.h; 0: none */
     struct connection_limits limits; /* of each listener; what is 0 is the default */
-    struct rate known_rate;          /* of requests on TCP: of one account or token, and ... */
-    struct rate unknown_rate;        /* ... of one address without; what is 0 is the default */
+    size_t unread_events;   /* bytes of events that subscribers may leave unread; 0: the default */
+    struct rate known_rate; /* of requests on TCP: of one account or token, and ... */
+    struct rate unknown_rate; /* ... of one address without; what is 0 is the default */
 };
 
 struct api_ports {

@@ -316,8 +316,12 @@ static void sweep(void *context)
         loop_timer_set(connections->sweep, SWEEP_MS);
 }
 
+/* The library frees what was not sent some turns of the loop later; it may be much. */
 void connection_cut(struct connection *connection)
 {
+    struct evbuffer *out = bufferevent_get_output(connection->bev);
+    evbuffer_unfreeze(out, 1); /* see replace_answer */
+    evbuffer_drain(out, evbuffer_get_length(out));
     evhttp_connection_free(connection->http);
 }
 
@@ -433,6 +437,11 @@ void connection_stream(struct connection *connection, void (*gone)(void *context
                                     on_hang_up, connection);
     if (connection->hang_up) /* else the next write tells */
         event_add(connection->hang_up, NULL);
+}
+
+void connection_narrow(struct connection *connection, int bytes)
+{
+    setsockopt(connection->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)); /* or as it was */
 }
 
 size_t connection_unsent(const struct connection *connection)

@@ -87,7 +87,10 @@ void connection_answer(struct connection *connection, struct evhttp_request *req
  * had all that it was sent for `answer_ms` is cut, unless it takes its bytes_per_s meanwhile. */
 void connection_stream(struct connection *connection, void (*gone)(void *context), void *context);
 
-/* Bytes that the client has not taken yet. */
+/* The kernel keeps no more than about so many bytes for the client; else it may be megabytes. */
+void connection_narrow(struct connection *connection, int bytes);
+
+/* Bytes that the client has not taken yet, but for the kernel's. */
 size_t connection_unsent(const struct connection *connection);
 
 /* Closes it; `gone` is called. */

@@ -1,7 +1,6 @@
 #include "events.h"
 
 #include <event2/buffer.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +9,12 @@
 #include "accounts.h"
 #include "call.h"
 #include "encode.h"
-#include "event_text.h"
+#include "event_ring.h"
 #include "loop.h"
+#include "news.h"
 #include "stream.h"
 
 enum {
-    RING = 4096,
     SUBSCRIBERS_MAX = 10000,
     GATHER_MS = 50,   /* so many events are told together */
     ROUND_MS = 10000, /* within which all are looked after when nothing happens, ... */
@@ -23,13 +22,10 @@ enum {
     SLICE = 50,       /* subscribers per turn of the loop: runs that are due must not wait */
     HEARTBEAT_MS = 15000,
     UNSENT_MAX = 256 << 10, /* a slow reader gets nothing more until it has read this */
-};
-
-struct event {
-    unsigned topic;
-    char *text; /* its fields, without the id */
-    char *job;  /* whose it is; NULL: it is of no job, or of one without a name any more */
-    int64_t place;
+    PAGE = 128 << 10,       /* and no more than this at once */
+    HELD_MAX = 64 << 20,    /* of all together, unless told */
+    GRACE_MS = 1000,        /* who takes what it is sent within this is not cut */
+    KERNEL_MAX = 64 << 10,  /* for each, of the kernel's memory */
 };
 
 struct subscriber {
@@ -41,124 +37,46 @@ struct subscriber {
     uint64_t seen;               /* number of the last event that it was sent, or passed over */
     int64_t from_place;          /* what is before, it has been told by another node; or 0 */
     int64_t sent_ms;
+    int64_t empty_ms; /* when it was last seen to have taken all */
     TAILQ_ENTRY(subscriber) link;
 };
 
 TAILQ_HEAD(subscriber_list, subscriber);
 
+/* What those are told who have seen the events up to `from` when `last` is the newest: up to `to`.
+ */
+struct page {
+    struct news *news; /* NULL: there is no such page */
+    uint64_t from, last, to;
+    unsigned topics;
+};
+
 struct events {
     const struct accounts *accounts;
-    uint64_t epoch;
-    struct event ring[RING];            /* event n is at n % RING */
-    uint64_t last;                      /* number of the newest; 0: none yet */
-    struct store_place place;           /* up to which it has heard */
-    int64_t known_from;                 /* the ring has all events of later places */
-    char *leader;                       /* the last event that told of one; NULL: none has */
+    struct event_ring ring;
     struct subscriber_list subscribers; /* who waits longest comes first */
     size_t count, behind; /* subscribers; those to be visited since the newest event */
     struct loop_timer *timer;
     struct evbuffer *out;
-    struct evbuffer *news; /* what most are told: events from..to of these topics */
-    uint64_t news_from, news_to;
-    unsigned news_topics;
-    struct known_node *nodes;
-    size_t node_count;
+    struct strbuf text;     /* that is being made */
+    struct page page;       /* what most are told */
+    struct news_desk *desk; /* what all subscribers have not taken yet, and ... */
+    size_t held_max;        /* ... may not be more than this, or the worst are cut: so many, ever */
+    uint64_t cut;
+    struct event_log log;
 };
 
-/* Nodes speak every second or so; what is told is that they come, change and go. */
-struct known_node {
-    char name[64];
-    bool is_alive;
-    enum peer_refusal refusal;
-};
-
-/* ---- the ring ---- */
-
-/* The oldest number that is still there; last + 1: none is. */
-static uint64_t oldest(const struct events *events)
-{
-    return events->last >= RING ? events->last - RING + 1 : 1;
-}
-
-static bool is_news(struct events *events, const struct peer *peer)
-{
-    struct known_node *node = NULL;
-    for (size_t i = 0; i < events->node_count && !node; i++) {
-        if (strcmp(events->nodes[i].name, peer->name) == 0)
-            node = &events->nodes[i];
-    }
-    if (node && node->is_alive == peer->is_alive && node->refusal == peer->refusal)
-        return false;
-    if (!node) {
-        struct known_node *grown =
-            realloc(events->nodes, (events->node_count + 1) * sizeof(*events->nodes));
-        if (!grown)
-            return true;
-        events->nodes = grown;
-        node = &grown[events->node_count++];
-        memcpy(node->name, peer->name, sizeof(node->name));
-    }
-    node->is_alive = peer->is_alive;
-    node->refusal = peer->refusal;
-    return true;
-}
-
-/* What came before is of another store. */
-static void begin_lineage(struct events *events, struct store_place place)
-{
-    for (size_t i = 0; i < RING; i++) {
-        free(events->ring[i].text);
-        events->ring[i].text = NULL; /* a gap, told as a reset */
-    }
-    events->place = place;
-    events->known_from = place.number;
-}
-
-static void take_place(struct events *events, struct store_place place)
-{
-    if (place.lineage != events->place.lineage)
-        begin_lineage(events, place);
-    else if (place.number > events->place.number)
-        events->place = place;
-}
+/* ---- what happens ---- */
 
 void events_pass(struct events *events, const struct store_change *change)
 {
-    take_place(events, change->place);
-    events->known_from = events->place.number;
-}
-
-static const char *job_of(const struct store_change *change)
-{
-    return change->run     ? change->run->job_name
-           : change->entry ? change->entry->job_name
-                           : change->job_name;
+    event_ring_pass(&events->ring, change);
 }
 
 void events_note(struct events *events, const struct store_change *change)
 {
-    struct strbuf text;
-    take_place(events, change->place);
-    if (change->kind == STORE_CHANGE_PEER && !is_news(events, change->peer))
+    if (!event_ring_note(&events->ring, change))
         return;
-    strbuf_init(&text);
-    unsigned topic = event_print(change, &text);
-    char *made = topic ? strbuf_detach(&text) : NULL;
-    const char *job = job_of(change);
-    strbuf_release(&text);
-    if (!topic)
-        return;
-    struct event *event = &events->ring[++events->last % RING];
-    if (events->last > RING && event->place > events->known_from)
-        events->known_from = event->place;
-    free(event->text);
-    free(event->job);
-    /* No text, out of memory: a gap, told as a reset. */
-    *event = (struct event){topic, made, job ? strdup(job) : NULL, events->place.number};
-    if (change->kind == STORE_CHANGE_LEADER) {
-        free(events->leader);
-        events->leader = made ? strdup(made) : NULL;
-    }
     if (events->count && !events->behind)
         loop_timer_set(events->timer, GATHER_MS);
     events->behind = events->count;
@@ -166,21 +84,11 @@ void events_note(struct events *events, const struct store_change *change)
 
 /* ---- telling ---- */
 
-/* Its number here, and, where other nodes see the same, its place there. */
-static void print_id(const struct events *events, uint64_t number, int64_t place,
-                     struct evbuffer *out)
+static void print_reset(const struct events *events, struct strbuf *out)
 {
-    evbuffer_add_printf(out, "id: %" PRIx64 "-%" PRIu64, events->epoch, number);
-    if (events->place.lineage)
-        evbuffer_add_printf(out, "-%" PRIx64 "-%" PRId64, events->place.lineage, place);
-    evbuffer_add(out, "\n", 1);
-}
-
-static void print_reset(const struct events *events, struct evbuffer *out)
-{
-    evbuffer_add_printf(out, "event: reset\n");
-    print_id(events, events->last, events->place.number, out);
-    evbuffer_add_printf(out, "data: {}\n\n");
+    strbuf_adds(out, "event: reset\n");
+    event_ring_print_id(&events->ring, events->ring.last, events->ring.place.number, out);
+    strbuf_adds(out, "data: {}\n\n");
 }
 
 static bool is_whole(const struct subscriber *subscriber)
@@ -196,55 +104,83 @@ static bool is_for(const struct subscriber *subscriber, const struct event *even
             (event->job && scope_may(&subscriber->principal->scope, RIGHT_VIEW, event->job)));
 }
 
-/* All that the subscriber has not seen, as text. */
-static void print_news(const struct events *events, const struct subscriber *subscriber,
-                       struct evbuffer *out)
+/* What the subscriber has not seen, as text, up to a page; the number of the last event that is
+ * dealt with. */
+static uint64_t print_news(const struct events *events, const struct subscriber *subscriber,
+                           struct strbuf *out)
 {
-    if (subscriber->seen + 1 < oldest(events)) {
+    uint64_t n = subscriber->seen;
+    if (n + 1 < event_ring_oldest(&events->ring)) {
         print_reset(events, out);
-        return;
+        return events->ring.last;
     }
-    for (uint64_t n = subscriber->seen + 1; n <= events->last; n++) {
-        const struct event *event = &events->ring[n % RING];
+    while (n < events->ring.last && out->length < PAGE) {
+        const struct event *event = event_ring_at(&events->ring, ++n);
         if (!event->text) {
-            evbuffer_drain(out, evbuffer_get_length(out));
+            strbuf_reset(out);
             print_reset(events, out);
-            return;
+            return events->ring.last;
         }
         if (is_for(subscriber, event)) {
-            print_id(events, n, event->place, out);
-            evbuffer_add_printf(out, "%s\n", event->text);
+            event_ring_print_id(&events->ring, n, event->place, out);
+            strbuf_adds(out, event->text);
+            strbuf_addc(out, '\n');
         }
     }
+    return n;
 }
 
-/* Into events->out, what the subscriber has not seen. Most have seen the same, and may see all, so
- * that the text is made once and shared. */
-static void add_news(struct events *events, const struct subscriber *subscriber)
+static void make_page(struct events *events, const struct subscriber *subscriber, struct page *page)
 {
-    if (!is_whole(subscriber) || subscriber->from_place) {
-        print_news(events, subscriber, events->out);
-        return;
+    news_release(page->news);
+    page->from = subscriber->seen;
+    page->last = events->ring.last;
+    page->topics = subscriber->topics;
+    page->to = print_news(events, subscriber, &events->text);
+    page->news = news_new(events->desk, &events->text);
+}
+
+static bool is_page_of(const struct page *page, const struct events *events,
+                       const struct subscriber *subscriber)
+{
+    return page->news && page->from == subscriber->seen && page->last == events->ring.last &&
+           page->topics == subscriber->topics;
+}
+
+/* Into events->out, a page of what the subscriber has not seen. Most have seen the same, and may
+ * see all, so that it is made once and shared. Out of memory: it is tried again later. */
+static void add_news(struct events *events, struct subscriber *subscriber)
+{
+    bool shares = is_whole(subscriber) && !subscriber->from_place;
+    struct page own = {.news = NULL}, *page = shares ? &events->page : &own;
+    if (!is_page_of(page, events, subscriber))
+        make_page(events, subscriber, page);
+    if (page->news) {
+        news_send(page->news, events->out);
+        subscriber->seen = page->to;
+        if (page->to < events->ring.last) /* there are more pages for it, at the end of the row */
+            events->behind = events->count;
     }
-    if (events->news_from != subscriber->seen || events->news_to != events->last ||
-        events->news_topics != subscriber->topics) {
-        evbuffer_drain(events->news, evbuffer_get_length(events->news));
-        print_news(events, subscriber, events->news);
-        events->news_from = subscriber->seen;
-        events->news_to = events->last;
-        events->news_topics = subscriber->topics;
-    }
-    evbuffer_add_buffer_reference(events->out, events->news);
+    news_release(own.news);
+}
+
+static bool is_full(const struct events *events)
+{
+    return news_desk_held(events->desk) > events->held_max;
 }
 
 static void visit(struct events *events, struct subscriber *subscriber, int64_t now_ms)
 {
-    if (stream_unsent(&subscriber->stream) > UNSENT_MAX)
+    size_t unsent = stream_unsent(&subscriber->stream);
+    if (!unsent)
+        subscriber->empty_ms = now_ms;
+    if (unsent > UNSENT_MAX)
         return; /* it gets a reset later, if need be */
-    if (subscriber->seen < events->last)
+    if (subscriber->seen < events->ring.last && is_full(events))
+        events->behind = events->count; /* until others have taken theirs, or are cut */
+    else if (subscriber->seen < events->ring.last)
         add_news(events, subscriber);
-    subscriber->seen = events->last;
-    if (events->place.number > subscriber->from_place)
+    if (subscriber->seen == events->ring.last && events->ring.place.number > subscriber->from_place)
         subscriber->from_place = 0;
     if (!evbuffer_get_length(events->out) && now_ms - subscriber->sent_ms >= HEARTBEAT_MS)
         evbuffer_add_printf(events->out, ":\n\n");
@@ -282,6 +218,62 @@ static bool is_admitted(const struct events *events, struct subscriber *subscrib
     return accounts_still_admit(events->accounts, principal, wall_ms);
 }
 
+/* ---- those who do not read ---- */
+
+struct holder {
+    struct subscriber *subscriber;
+    size_t unsent;
+};
+
+static int compare_holders(const void *a, const void *b)
+{
+    size_t left = ((const struct holder *)a)->unsent, right = ((const struct holder *)b)->unsent;
+    return (left < right) - (left > right);
+}
+
+/* All who have had something to take for a while, those with the most first; freed by the caller.
+ */
+static struct holder *list_holders(const struct events *events, int64_t now_ms, size_t *ret_count)
+{
+    struct holder *holders = calloc(events->count + 1, sizeof(*holders));
+    struct subscriber *one;
+    size_t count = 0;
+    if (!holders)
+        return NULL;
+    TAILQ_FOREACH (one, &events->subscribers, link) {
+        holders[count] = (struct holder){one, stream_unsent(&one->stream)};
+        count += holders[count].unsent > 0 && now_ms - one->empty_ms >= GRACE_MS;
+    }
+    qsort(holders, count, sizeof(*holders), compare_holders);
+    *ret_count = count;
+    return holders;
+}
+
+static void log_cut(const struct events *events, size_t count, size_t held)
+{
+    char particulars[160];
+    if (!events->log.write)
+        return;
+    snprintf(particulars, sizeof(particulars),
+             "count=%zu held_bytes=%zu limit_bytes=%zu left=%zu error=\"they do not read\"", count,
+             held, events->held_max, events->count);
+    events->log.write(events->log.context, "subscribers_cut", particulars);
+}
+
+/* Far enough below what is allowed that it is not done again at once. */
+static void cut_holders(struct events *events, int64_t now_ms)
+{
+    size_t count = 0, done = 0, held = news_desk_held(events->desk);
+    events->page.news = news_release(events->page.news);
+    struct holder *holders = list_holders(events, now_ms, &count);
+    for (; done < count && news_desk_held(events->desk) > events->held_max / 4 * 3; done++)
+        stream_break(&holders[done].subscriber->stream);
+    free(holders);
+    events->cut += done;
+    if (done)
+        log_cut(events, done, held);
+}
+
 static void look_after(void *context)
 {
     struct events *events = context;
@@ -290,86 +282,49 @@ static void look_after(void *context)
         struct subscriber *first = TAILQ_FIRST(&events->subscribers);
         TAILQ_REMOVE(&events->subscribers, first, link);
         TAILQ_INSERT_TAIL(&events->subscribers, first, link);
+        events->behind -= events->behind > 0;
         if (is_admitted(events, first, now.wall.ms)) {
             visit(events, first, now.boot.ms);
         } else {
             stream_end(&first->stream);
             leave(first);
         }
-        events->behind -= events->behind > 0;
     }
+    if (is_full(events))
+        cut_holders(events, now.boot.ms);
     if (events->count)
-        loop_timer_set(events->timer, events->behind ? 0 : pause_ms(events));
+        loop_timer_set(events->timer, is_full(events)  ? GATHER_MS
+                                      : events->behind ? 0
+                                                       : pause_ms(events));
 }
 
 /* ---- coming and going ---- */
-
-/* An id, as print_id prints it. */
-struct event_id {
-    uint64_t epoch, number;
-    struct store_place place;
-};
-
-static bool read_id(const char *text, struct event_id *ret)
-{
-    struct event_id id = {0};
-    int length = 0, whole = 0;
-    if (sscanf(text, "%" SCNx64 "-%" SCNu64 "%n-%" SCNx64 "-%" SCNd64 "%n", &id.epoch, &id.number,
-               &length, &id.place.lineage, &id.place.number, &whole) < 2)
-        return false;
-    *ret = id;
-    return !text[whole ? whole : length];
-}
-
-/* The number of the last event before a place, of which and from which on all are here. */
-static uint64_t number_before(const struct events *events, int64_t place)
-{
-    uint64_t number = oldest(events);
-    while (number <= events->last && events->ring[number % RING].place < place)
-        number++;
-    return number - 1;
-}
-
-/* Where the client goes on: after the event that it saw here, or, if that was on another node, at
- * the place of that event, with what it may have seen of it. False: what it missed is not known. */
-static bool find_place(const struct events *events, struct subscriber *subscriber, const char *text)
-{
-    struct event_id id;
-    if (!read_id(text, &id))
-        return false;
-    if (id.epoch == events->epoch && id.number <= events->last) {
-        subscriber->seen = id.number;
-        return true;
-    }
-    if (id.epoch == events->epoch || !id.place.lineage ||
-        id.place.lineage != events->place.lineage || id.place.number <= events->known_from)
-        return false;
-    subscriber->seen = number_before(events, id.place.number);
-    subscriber->from_place = id.place.number;
-    return true;
-}
 
 /* What it is told at once: where it is, so that it can come back there; and what it missed. Who
  * leads is not told in the order of the rest, and so again. */
 static void greet(struct events *events, struct subscriber *subscriber, const char *last_id)
 {
-    evbuffer_add_printf(events->out, "retry: 2000\n");
-    subscriber->seen = events->last;
-    if (last_id && !find_place(events, subscriber, last_id)) {
-        print_reset(events, events->out);
+    struct strbuf *out = &events->text;
+    strbuf_adds(out, "retry: 2000\n");
+    subscriber->seen = events->ring.last;
+    if (last_id &&
+        !event_ring_find(&events->ring, last_id, &subscriber->seen, &subscriber->from_place)) {
+        print_reset(events, out);
     } else {
-        bool is_new = subscriber->seen == events->last && !subscriber->from_place;
-        evbuffer_add_printf(events->out, "event: hello\n");
-        print_id(events, subscriber->seen,
-                 subscriber->from_place ? subscriber->from_place
-                 : is_new               ? events->place.number
-                                        : events->ring[subscriber->seen % RING].place,
-                 events->out);
-        evbuffer_add_printf(events->out, "data: {}\n\n");
-        if (subscriber->from_place && events->leader && subscriber->topics & TOPIC_NODES)
-            evbuffer_add_printf(events->out, "%s\n", events->leader);
+        bool is_new = subscriber->seen == events->ring.last && !subscriber->from_place;
+        strbuf_adds(out, "event: hello\n");
+        event_ring_print_id(&events->ring, subscriber->seen,
+                            subscriber->from_place ? subscriber->from_place
+                            : is_new               ? events->ring.place.number
+                                     : event_ring_at(&events->ring, subscriber->seen)->place,
+                            out);
+        strbuf_adds(out, "data: {}\n\n");
+        if (subscriber->from_place && events->ring.leader && subscriber->topics & TOPIC_NODES)
+            strbuf_addf(out, "%s\n", events->ring.leader);
     }
-    subscriber->sent_ms = clock_now().boot.ms;
+    evbuffer_add(events->out, out->text, out->length);
+    strbuf_reset(out);
+    subscriber->sent_ms = subscriber->empty_ms = clock_now().boot.ms;
     stream_send(&subscriber->stream, events->out);
     visit(events, subscriber, subscriber->sent_ms);
 }
@@ -399,10 +354,14 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
     subscriber->checked = events->accounts->changes;
     if (stream_start(call, &subscriber->stream, leave, subscriber)) {
         call_free(call);
+        stream_narrow(&subscriber->stream, KERNEL_MAX);
         TAILQ_INSERT_TAIL(&events->subscribers, subscriber, link);
+        bool was_behind = events->behind > 0;
         if (!events->count++)
             loop_timer_set(events->timer, PAUSE_MS);
         greet(events, subscriber, id);
+        if (!was_behind && events->behind)
+            loop_timer_set(events->timer, 0);
     } else {
         free(principal);
         free(subscriber);
@@ -415,21 +374,33 @@ size_t events_subscribers(const struct events *events)
     return events->count;
 }
 
+size_t events_unread(const struct events *events)
+{
+    return news_desk_held(events->desk);
+}
+
+uint64_t events_cut(const struct events *events)
+{
+    return events->cut;
+}
+
 /* ---- life ---- */
 
-enum status events_new(struct loop *loop, uint64_t epoch, const struct accounts *accounts,
-                       struct events **ret)
+enum status events_new(const struct events_config *config, struct events **ret)
 {
     struct events *events = calloc(1, sizeof(*events));
     if (!events)
         return E_NOMEM;
-    events->accounts = accounts;
-    events->epoch = epoch;
+    events->accounts = config->accounts;
+    events->ring.epoch = config->epoch;
+    events->held_max = config->held_max ? config->held_max : HELD_MAX;
+    events->log = config->log;
     TAILQ_INIT(&events->subscribers);
+    strbuf_init(&events->text);
     events->out = evbuffer_new();
-    events->news = evbuffer_new();
-    enum status st = events->out && events->news
-                         ? loop_timer_new_patient(loop, look_after, events, &events->timer)
+    events->desk = news_desk_new();
+    enum status st = events->out && events->desk
+                         ? loop_timer_new_patient(config->loop, look_after, events, &events->timer)
                          : E_NOMEM;
     if (st != OK) {
         events_free(events);
@@ -443,17 +414,13 @@ struct events *events_free(struct events *events)
 {
     if (!events)
         return NULL;
-    for (size_t i = 0; i < RING; i++) {
-        free(events->ring[i].text);
-        free(events->ring[i].job);
-    }
+    event_ring_release(&events->ring);
     loop_timer_free(events->timer);
     if (events->out)
         evbuffer_free(events->out);
-    if (events->news)
-        evbuffer_free(events->news);
-    free(events->nodes);
-    free(events->leader);
+    news_release(events->page.news);
+    news_desk_close(events->desk);
+    strbuf_release(&events->text);
     free(events);
     return NULL;
 }

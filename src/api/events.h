@@ -3,12 +3,13 @@
  * missed, or a `reset` if that is gone: then it reads anew what it shows. In a cluster the id is
  * EPOCH-NUMBER-LINEAGE-PLACE, the last two those of the store: with them another node goes on at
  * the same place, and may tell again what happened there. A subscriber costs its connection and a
- * number; what it is sent is shared by all. */
+ * number; what it is sent is shared by all who may see all. */
 #ifndef PEAL_EVENTS_H
 #define PEAL_EVENTS_H
 
 #include <stdint.h>
 
+#include "engine.h"
 #include "store.h"
 
 struct accounts;
@@ -18,9 +19,15 @@ struct loop;
 
 enum topic { TOPIC_JOBS = 1, TOPIC_RUNS = 2, TOPIC_NODES = 4, TOPICS_ALL = 7 };
 
-/* `epoch` differs from start to start. */
-MUST_CHECK enum status events_new(struct loop *loop, uint64_t epoch,
-                                  const struct accounts *accounts, struct events **ret);
+struct events_config {
+    struct loop *loop;
+    uint64_t epoch; /* differs from start to start */
+    const struct accounts *accounts;
+    size_t held_max; /* bytes that all subscribers together may leave unread; 0: the default */
+    struct event_log log;
+};
+
+MUST_CHECK enum status events_new(const struct events_config *config, struct events **ret);
 struct events *events_free(struct events *events); /* after the connections are closed */
 
 /* A change that nobody is told, since it is from before the start. */
@@ -35,5 +42,10 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
                       const char *last_id);
 
 size_t events_subscribers(const struct events *events);
+
+/* Bytes that they have not taken yet: what is shared counts once. When it is too much, nobody is
+ * sent more, and those who hold most and do not take it are cut: so many, ever. */
+size_t events_unread(const struct events *events);
+uint64_t events_cut(const struct events *events);
 
 #endif

@@ -266,6 +266,18 @@ static void look_up_user(struct api *api)
         snprintf(api->own_user, sizeof(api->own_user), "uid %u", (unsigned)api->own_uid);
 }
 
+static enum status open_events(struct api *api, const struct api_config *config)
+{
+    struct events_config events = {
+        .loop = api->ports.loop,
+        .epoch = (uint64_t)api->started_ms,
+        .accounts = &api->accounts,
+        .held_max = config->unread_events,
+        .log = api->ports.log,
+    };
+    return events_new(&events, &api->events);
+}
+
 enum status api_new(const struct api_config *config, const struct api_ports *ports,
                     struct api **ret, struct strbuf *why)
 {
@@ -291,7 +303,7 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     if (st == OK)
         st = loop_timer_new_patient(api->ports.loop, go_on, api, &api->later);
     if (st == OK)
-        st = events_new(api->ports.loop, (uint64_t)api->started_ms, &api->accounts, &api->events);
+        st = open_events(api, config);
     if (st == OK)
         st = hasher_new(api->ports.loop, &api->hasher);
     if (st == OK)

@@ -57,6 +57,11 @@ void stream_send(const struct stream *stream, struct evbuffer *text)
     evbuffer_drain(text, evbuffer_get_length(text)); /* what was not taken */
 }
 
+void stream_narrow(const struct stream *stream, int bytes)
+{
+    connection_narrow(stream->connection, bytes);
+}
+
 size_t stream_unsent(const struct stream *stream)
 {
     return connection_unsent(stream->connection);

@@ -29,7 +29,10 @@ bool stream_start_file(struct call *call, int status, const char *type, struct s
 /* Empties `text`. */
 void stream_send(const struct stream *stream, struct evbuffer *text);
 
-/* Bytes that the client has not taken yet. */
+/* For what comes in small pieces: the kernel keeps about so many bytes, and no megabytes. */
+void stream_narrow(const struct stream *stream, int bytes);
+
+/* Bytes that the client has not taken yet, but for the kernel's. */
 size_t stream_unsent(const struct stream *stream);
 
 /* The last byte has been sent: the connection is free for the next request. */

@@ -167,6 +167,13 @@ static void print_now(const struct api *api, struct strbuf *out)
                         (double)api_connections(api));
     metrics_print_gauge(out, "peal_api_subscribers", "Of them, subscribers to events.",
                         (double)events_subscribers(api->events));
+    metrics_print_gauge(
+        out, "peal_api_unread_events_bytes",
+        "Of events that subscribers have not taken yet; what is shared counts once.",
+        (double)events_unread(api->events));
+    metrics_print_counter(out, "peal_api_subscribers_cut_total",
+                          "Subscribers cut because all together left too much unread.",
+                          events_cut(api->events));
     metrics_print_gauge(out, "peal_api_unsent_bytes", "Of answers that clients have not taken yet.",
                         (double)api_unsent(api));
     metrics_print_counter(out, "peal_api_cut_total",

@@ -217,6 +217,12 @@ static void add_tokens(struct world *world)
         add_token(world, tokens[i].token, &tokens[i].scope);
 }
 
+static void keep_line(void *context, const char *event, const char *particulars)
+{
+    struct world *world = context;
+    snprintf(world->logged, sizeof(world->logged), "%s %s", event, particulars);
+}
+
 static void open_api(struct world *world)
 {
     static const char *const listen[] = {"127.0.0.1:0"};
@@ -234,6 +240,7 @@ static void open_api(struct world *world)
         .listen_count = 1,
         .facades = world->facades,
         .limits = world->limits,
+        .unread_events = world->unread_events,
         .known_rate = {.per_s = 100000, .burst = 100000},
         .unknown_rate = {.per_s = 100000, .burst = 100000},
     };
@@ -248,6 +255,7 @@ static void open_api(struct world *world)
         .zones = world->zones,
         .entropy = {fill_random, NULL},
         .output = {fake_executor_read, fake_executor_release, world->executor},
+        .log = {keep_line, world},
         .step = wake,
         .drain = drain,
         .context = world,
@@ -262,13 +270,12 @@ static bool is_loaded(void *context)
     return engine_is_loaded(((struct world *)context)->engine);
 }
 
-static int set_up(void **state, struct connection_limits limits, unsigned facades)
+static int set_up(void **state, const struct world *wanted)
 {
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
+    *world = *wanted;
     world->held = true;
-    world->limits = limits;
-    world->facades = facades;
     signal(SIGPIPE, SIG_IGN); /* as the agent does */
     snprintf(world->dir, sizeof(world->dir), "/tmp/peal-api-XXXXXX");
     assert_non_null(mkdtemp(world->dir));
@@ -300,7 +307,7 @@ static int set_up(void **state, struct connection_limits limits, unsigned facade
 
 int world_set_up_loading(void **state)
 {
-    return set_up(state, (struct connection_limits){0}, ROUTE_FACADES);
+    return set_up(state, &(struct world){.facades = ROUTE_FACADES});
 }
 
 static int start(void **state)
@@ -319,21 +326,31 @@ int world_set_up(void **state)
 
 int world_set_up_plain(void **state)
 {
-    set_up(state, (struct connection_limits){0}, 0);
+    set_up(state, &(struct world){.facades = 0});
     return start(state);
 }
 
 int world_set_up_impatient(void **state)
 {
-    struct connection_limits limits = {
-        .connections = 20,
-        .request_ms = 300,
-        .answer_ms = 300,
-        .idle_ms = 300,
-        .bytes_per_s = 1 << 20,
-        .held_bytes = 1 << 20,
+    static const struct world wanted = {
+        .facades = ROUTE_FACADES,
+        .limits =
+            {
+                .connections = 20,
+                .request_ms = 300,
+                .answer_ms = 300,
+                .idle_ms = 300,
+                .bytes_per_s = 1 << 20,
+                .held_bytes = 1 << 20,
+            },
     };
-    set_up(state, limits, ROUTE_FACADES);
+    set_up(state, &wanted);
+    return start(state);
+}
+
+int world_set_up_narrow(void **state)
+{
+    set_up(state, &(struct world){.unread_events = NARROW_BYTES});
     return start(state);
 }
 

@@ -34,6 +34,8 @@ struct failing_history {
     struct history_append *unanswered;
 };
 
+enum { NARROW_BYTES = 4 << 20 };
+
 struct world {
     char dir[64], socket_path[80];
     struct loop *loop;
@@ -45,7 +47,9 @@ struct world {
     struct failing_store api_store;
     struct failing_history api_history;
     struct connection_limits limits;
+    size_t unread_events;
     unsigned facades;
+    char logged[256]; /* the last line */
     struct fake_executor *executor;
     struct engine *engine;
     struct api *api;
@@ -60,6 +64,7 @@ int world_set_up(void **state);           /* with all facades */
 int world_set_up_plain(void **state);     /* without facades */
 int world_set_up_loading(void **state);   /* held before the engine has loaded its jobs */
 int world_set_up_impatient(void **state); /* clients have parts of a second */
+int world_set_up_narrow(void **state);    /* subscribers may leave NARROW_BYTES unread */
 int world_tear_down(void **state);
 
 /* Writes a document of the store, whatever is there. */

@@ -171,16 +171,16 @@ static bool is_cut(void *context)
 }
 
 /* Many jobs, each of which is an event. */
-static void put_many(struct world *world, int round)
+static void put_many(struct world *world, const char *name, int round)
 {
     enum { MANY = 500 };
     struct strbuf body;
     strbuf_init(&body);
     for (int i = 0; i < MANY; i++)
         strbuf_addf(&body,
-                    "%s{\"name\":\"job-%d\",\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],"
+                    "%s{\"name\":\"%s-%d\",\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],"
                     "\"notes\":\"%d\"}",
-                    i ? "," : "{\"put\":[", i, round);
+                    i ? "," : "{\"put\":[", name, i, round);
     strbuf_adds(&body, "]}");
     EXPECT_STATUS(world, 200, "POST /jobs:batch", body.text);
     strbuf_release(&body);
@@ -193,13 +193,87 @@ static void test_reader_that_does_not_read(void **state)
     client_wait_for(world, client, "event: hello");
     client_stop_reading(client);
     for (int round = 0; round < 40 && !is_behind(world); round++)
-        put_many(world, round);
+        put_many(world, "job", round);
     world_until(world, is_behind, world);
     assert_int_equal(api_cut(world->api), 0);
     world_until(world, is_cut, world);
     assert_int_equal(api_connections(world->api), 0);
     client_free(client);
     EXPECT_STATUS(world, 200, "GET /jobs/job-1", NULL);
+}
+
+/* Of the namespace team: what they are sent is made for each of them. */
+static struct client *subscribe_team(struct world *world)
+{
+    static const char request[] = "GET /api/v1/events?topics=jobs HTTP/1.1\r\nHost: localhost\r\n"
+                                  "Authorization: Bearer team-viewer\r\n\r\n";
+    struct client *client = client_connect_tcp(world);
+    client_send(client, request, strlen(request));
+    client_wait_for(world, client, "event: hello");
+    return client;
+}
+
+static size_t unread_bytes(struct world *world)
+{
+    struct answer answer = ask(world, "GET //metrics?jobs=false", NULL);
+    const char *at = strstr(answer.text, "\npeal_api_unread_events_bytes ");
+    assert_non_null(at);
+    size_t bytes = (size_t)strtod(strchr(at, ' '), NULL);
+    answer_release(&answer);
+    return bytes;
+}
+
+/* Not before a while. */
+static bool is_thinned(void *context)
+{
+    return api_connections(((struct world *)context)->api) < CROWD / 2;
+}
+
+/* All together hold no more than they may, those who do not read are cut, and nobody else is. */
+static void test_crowd_that_does_not_read(void **state)
+{
+    struct world *world = *state;
+    struct client *clients[CROWD], *reader = subscribe_team(world);
+    size_t most = 0;
+    for (size_t i = 0; i < CROWD; i++) {
+        clients[i] = subscribe_team(world);
+        client_stop_reading(clients[i]);
+    }
+    for (int round = 0; round < 8; round++) {
+        put_many(world, "team/job", round);
+        size_t unread = unread_bytes(world);
+        most = unread > most ? unread : most;
+    }
+    EXPECT_STATUS(world, 201, "PUT /jobs/team%2Fend", JOB);
+    client_wait_for(world, reader, "\"job\":\"team/end\"");
+    world_until(world, is_thinned, world);
+    assert_in_range(most, NARROW_BYTES / 2, NARROW_BYTES + (256 << 10));
+    assert_in_range(unread_bytes(world), 1, NARROW_BYTES + (256 << 10));
+    assert_non_null(strstr(world->logged, "subscribers_cut count="));
+    assert_false(client_is_closed(reader));
+    for (size_t i = 0; i < CROWD; i++)
+        client_free(clients[i]);
+    client_free(reader);
+}
+
+/* Those who may see all are sent the same, which is in memory once. */
+static void test_shared_news_count_once(void **state)
+{
+    enum { SHARERS = 30 };
+    struct world *world = *state;
+    struct client *clients[SHARERS];
+    for (size_t i = 0; i < SHARERS; i++) {
+        clients[i] = subscribe(world, "?topics=jobs", "");
+        client_wait_for(world, clients[i], "event: hello");
+        client_stop_reading(clients[i]);
+    }
+    for (int round = 0; round < 8; round++)
+        put_many(world, "team/job", round);
+    assert_true(api_unsent(world->api) > NARROW_BYTES);
+    assert_in_range(unread_bytes(world), 1, NARROW_BYTES / 4);
+    assert_string_equal(world->logged, "");
+    for (size_t i = 0; i < SHARERS; i++)
+        client_free(clients[i]);
 }
 
 static void test_head_of_a_stream(void **state)
@@ -365,6 +439,10 @@ int main(void)
         TEST(test_ring),
         TEST(test_crowd),
         cmocka_unit_test_setup_teardown(test_reader_that_does_not_read, world_set_up_impatient,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_crowd_that_does_not_read, world_set_up_narrow,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_shared_news_count_once, world_set_up_narrow,
                                         world_tear_down),
         TEST(test_head_of_a_stream),
         TEST(test_metrics),
