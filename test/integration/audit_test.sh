@@ -70,10 +70,10 @@ run peal versions bakup
 expect_status 3
 expect_stderr 'peal: no job is named "bakup"; did you mean backup?'
 run peal audit --action delet
-expect_status 2
+expect_status 6
 expect_stderr_has 'did you mean "delete"?'
 run peal runs --state faild
-expect_status 2
+expect_status 6
 expect_stderr_has 'did you mean "failed"?'
 run peal rollback backup x
 expect_status 2
