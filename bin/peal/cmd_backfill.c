@@ -117,6 +117,17 @@ static json_t *make_body(const struct request *request)
     return body;
 }
 
+/* There were more ticks than one backfill takes. */
+static void tell_more(const char *next_from)
+{
+    if (*next_from)
+        fprintf(
+            stderr,
+            "note: there are more ticks; go on with --from %s, or take more at once: --limit N, "
+            "10000 at most\n",
+            next_from);
+}
+
 static enum exit_code backfill(const char *name, const struct request *request)
 {
     struct client *client;
@@ -134,6 +145,7 @@ static enum exit_code backfill(const char *name, const struct request *request)
                already, request->dry_run ? ticks - already : added,
                request->dry_run ? " (--dry-run: none was started)" : "");
         fflush(stdout);
+        tell_more(answer_text(answer, "next_from"));
         if (!request->dry_run && (request->wait || isatty(STDERR_FILENO)))
             code = watch(client, name, added);
     }
@@ -185,7 +197,7 @@ const struct command cmd_backfill = {
             "  --from T         the first tick\n"
             "  --to T           not this one, nor later ones (now)\n"
             "  --dry-run        only count\n"
-            "  --limit N        at most so many\n"
+            "  --limit N        at most so many ticks (1000)\n"
             "  --wait           until all are over, also where there is no terminal\n" CLIENT_HELP
             "\n" WHEN_HELP,
     .options = options,

@@ -49,8 +49,10 @@ static enum exit_code tell_end(const char *name, const json_t *run)
     struct strbuf text;
     strbuf_init(&text);
     run_outcome(run, &text);
-    strbuf_adds(&text, " after ");
-    when_print_taken(answer_time(run, "started_at"), answer_time(run, "finished_at"), &text);
+    if (answer_time(run, "started_at") != NO_TIME) {
+        strbuf_adds(&text, " after ");
+        when_print_taken(answer_time(run, "started_at"), answer_time(run, "finished_at"), &text);
+    }
     fprintf(stderr, "%s: %s%s%s\n", name, text.text, *answer_text(run, "detail") ? ": " : "",
             answer_text(run, "detail"));
     strbuf_release(&text);

@@ -29,6 +29,7 @@ struct backfill {
     int64_t next_ms;
     size_t at; /* the next tick to add */
     size_t already, added;
+    struct id last_id; /* of the run before: they are listed in the order of their ticks */
     struct store_add_run adds[BATCH];
 };
 
@@ -151,6 +152,9 @@ static void add_runs(struct call *call)
         struct store_add_run *add = &fill->adds[count++];
         *add = (struct store_add_run){.overlap = OVERLAP_QUEUE, .queue_limit = INT_MAX};
         fill_run(call, job, CAUSE_BACKFILL, fill->ticks[fill->at], &add->run);
+        if (!id_is_zero(&fill->last_id))
+            add->run.id = id_next(&fill->last_id);
+        fill->last_id = add->run.id;
     }
     if (count)
         call_submit(call, STORE_ADD_RUN, fill->adds, count, runs_added);
@@ -192,7 +196,10 @@ static bool read_fields(struct call *call, const struct catalog_job *job, struct
         !field_bool(call, "dry_run", &fill->dry_run) ||
         !field_number(call, "limit", 1, LIMIT_MAX, limit))
         return false;
-    if (fill->to_ms <= fill->from_ms)
+    if (fill->from_ms > call->now_ms)
+        call_fail_at(call, "/from",
+                     "from: is in the future; ticks that are to come run by themselves");
+    else if (fill->to_ms <= fill->from_ms)
         call_fail_at(call, "/to", "to: is not after from");
     else if (fill->to_ms > call->now_ms + 1000)
         call_fail_at(call, "/to", "to: is in the future; ticks that are to come run by themselves");

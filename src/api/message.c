@@ -78,6 +78,8 @@ const struct message messages[] = {
     {"to: is more than %d days after from", "to：比 from 晚超过 %d 天"},
     {"lang: expected en or zh", "lang：应为 en 或 zh"},
     {"to: is not after from", "to：不晚于 from"},
+    {"from: is in the future; ticks that are to come run by themselves",
+     "from：在未来；将来的时刻会自动运行"},
     {"to: is in the future; ticks that are to come run by themselves",
      "to：在未来；将来的时刻会自动运行"},
     {"say which revision you have seen: If-Match: \"REVISION\"",

@@ -86,11 +86,8 @@ static void set_id(struct api *api, struct change_record *change)
     entropy->fill(entropy->context, random, sizeof(random));
     change->at_ms = clock_now().wall.ms;
     change->id = id_make((struct wall_ms){change->at_ms}, random);
-    if (change->at_ms == api->last_change_ms && id_compare(&change->id, &api->last_change) <= 0) {
-        change->id = api->last_change;
-        for (size_t i = sizeof(change->id.bytes); i-- > 0 && !++change->id.bytes[i];)
-            continue;
-    }
+    if (change->at_ms == api->last_change_ms && id_compare(&change->id, &api->last_change) <= 0)
+        change->id = id_next(&api->last_change);
     api->last_change = change->id;
     api->last_change_ms = change->at_ms;
 }

@@ -14,6 +14,14 @@ struct id id_make(struct wall_ms now, const uint8_t random[10])
     return id;
 }
 
+struct id id_next(const struct id *id)
+{
+    struct id next = *id;
+    for (size_t i = sizeof(next.bytes); i-- > 0 && !++next.bytes[i];)
+        continue;
+    return next;
+}
+
 /* The 26 groups of five bits, last group first; the first has only three. */
 void id_format(const struct id *id, char text[ID_TEXT + 1])
 {

@@ -18,6 +18,9 @@ struct id {
 /* `random` gives ten bytes. */
 struct id id_make(struct wall_ms now, const uint8_t random[10]);
 
+/* The next larger one, for what was made in the same millisecond, but later. */
+struct id id_next(const struct id *id);
+
 /* Writes 26 characters and a NUL. */
 void id_format(const struct id *id, char text[ID_TEXT + 1]);
 

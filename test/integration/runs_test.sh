@@ -22,6 +22,8 @@ run peal run good --follow
 expect_status 0
 expect_stdout 'to stdout'
 expect_stderr_has 'to stderr'
+run peal describe good
+expect_stdout_has 'Last ok     '
 run peal run bad --wait
 expect_status 10
 expect_stderr_has 'bad: failed (exit code 3)'
@@ -140,6 +142,15 @@ run peal backfill daily --from 2026-01-01 --to 2026-01-05 --dry-run
 expect_stdout '4 ticks, 3 have run already, 1 to run (--dry-run: none was started)'
 run peal backfill daily
 expect_status 2
+run peal backfill daily --from 2999-01-01
+expect_status 6
+expect_stderr_has 'from: is in the future'
+run peal backfill daily --from 2026-01-01 --to 2026-01-09 --limit 5 --dry-run
+expect_stdout '5 ticks, 3 have run already, 2 to run (--dry-run: none was started)'
+expect_stderr_has 'there are more ticks; go on with --from 2026-01-06T00:00:00.000Z'
+run peal runs daily -o json
+expect_json '[.[].tick]' \
+    '["2026-01-03T00:00:00.000Z","2026-01-02T00:00:00.000Z","2026-01-01T00:00:00.000Z"]'
 
 # top, where there is no terminal, is one frame.
 run peal top

@@ -361,6 +361,20 @@ static void test_long_backfill(void **state)
     json_decref(answer);
     world_until(world, is_idle, world);
     assert_int_equal(fake_executor_started(world->executor), 744);
+    char before[64] = "3000";
+    json_t *runs = EXPECT(world, 200, "GET /runs?job=hour&limit=1000", NULL);
+    assert_int_equal(member_count(runs, "items"), 744);
+    size_t i;
+    json_t *run;
+    json_array_foreach (member(runs, "items"), i, run) { /* newest first */
+        if (strcmp(member_text(run, "tick"), before) >= 0)
+            fail_msg("%s after %s", member_text(run, "tick"), before);
+        snprintf(before, sizeof(before), "%s", member_text(run, "tick"));
+    }
+    json_decref(runs);
+    json_t *why = EXPECT(world, 200, "GET /jobs/hour/why", NULL);
+    assert_string_equal(member_text(why, "tick"), "2026-01-31T23:00:00.000Z");
+    json_decref(why);
 }
 
 static void test_backfill_mistakes(void **state)
@@ -373,6 +387,7 @@ static void test_backfill_mistakes(void **state)
         "{\"from\":1,\"to\":2}",
         "{\"from\":\"2026-01-02\",\"to\":\"2026-01-01\"}",
         "{\"from\":\"2026-01-01\",\"to\":\"2999-01-01\"}",
+        "{\"from\":\"2999-01-01\",\"to\":\"2026-01-01\"}",
         "{\"from\":\"2026-01-01\",\"to\":\"2026-01-02\",\"limit\":10001}",
         "{\"from\":\"2026-01-01\",\"to\":\"2026-01-02\",\"dry_run\":1}",
     };

@@ -90,6 +90,28 @@ static void texts_are_read_kindly(void **state)
     }
 }
 
+static void the_next_is_the_next(void **state)
+{
+    static const struct {
+        int line;
+        const char *id, *next;
+    } cases[] = {
+        {__LINE__, "01KDVDNA000000000000000000", "01KDVDNA000000000000000001"},
+        {__LINE__, "01KDVDNA00000000000000000Z", "01KDVDNA000000000000000010"},
+        {__LINE__, "01KDVDNA00ZZZZZZZZZZZZZZZZ", "01KDVDNA010000000000000000"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct id id;
+        char text[ID_TEXT + 1];
+        assert_int_equal(id_parse(cases[i].id, &id), OK);
+        id = id_next(&id);
+        id_format(&id, text);
+        if (strcmp(text, cases[i].next) != 0)
+            fail_msg("line %d: %s", cases[i].line, text);
+    }
+}
+
 static void zero_is_zero(void **state)
 {
     (void)state;
@@ -104,9 +126,8 @@ static void zero_is_zero(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_have_frozen_texts),
-        cmocka_unit_test(older_ids_sort_first),
-        cmocka_unit_test(texts_are_read_kindly),
+        cmocka_unit_test(ids_have_frozen_texts), cmocka_unit_test(older_ids_sort_first),
+        cmocka_unit_test(texts_are_read_kindly), cmocka_unit_test(the_next_is_the_next),
         cmocka_unit_test(zero_is_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
