@@ -149,14 +149,17 @@ static bool check_fields(struct call *call)
 
 static void fail_json(struct call *call, const json_error_t *error)
 {
+    const char *text = error->text;
     if (json_error_code(error) == json_error_out_of_memory) {
         call_fail(call, 500, "out of memory");
         return;
     }
+    if (json_error_code(error) == json_error_null_character)
+        text = "\\u0000 is not allowed"; /* the library's words are for its callers */
     json_t *errors = json_pack("{s:[o]}", "errors",
-                               error_item(call, "", error->line, error->column, error->text, NULL));
+                               error_item(call, "", error->line, error->column, text, NULL));
     call_fail_with(call, 422, errors, "the body is not JSON: line %d, column %d: %s", error->line,
-                   error->column, error->text);
+                   error->column, text);
 }
 
 static bool read_body(struct call *call)

@@ -57,8 +57,10 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
 
 /* ---- If-Match ---- */
 
-/* The revision that the client wants to change; -1: any. False: the call has failed, which it also
- * does (428) if the client asked for a condition by `require_match` and gave none. */
+enum { MATCH_NOTHING = -1, MATCH_ANY = 0 }; /* no condition; there must be one, whichever */
+
+/* The revision that the client wants to change, or one of these. False: the call has failed, which
+ * it also does (428) if the client asked for a condition by `require_match` and gave none. */
 bool if_match(struct call *call, int64_t *ret);
 bool if_none_match_any(const struct call *call);
 

@@ -142,7 +142,7 @@ static void make_edit(struct call *call)
         call_fail(call, 404, "\"%s\" is gone by now", call->argument);
         return;
     }
-    if (edit->wanted != -1 && edit->wanted != job->revision) {
+    if (edit->wanted > 0 && edit->wanted != job->revision) {
         call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
                   (long long)job->revision);
         return;

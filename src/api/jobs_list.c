@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
+#include "job_fields.h"
 #include "job_filter.h"
 #include "jobs.h"
 #include "server.h"
@@ -264,6 +265,38 @@ static bool read_cursor(struct call *call, struct page *page)
     return is_right;
 }
 
+/* All that a job in a list may have, with spaces between. */
+static void list_fields(struct strbuf *out)
+{
+    for (const struct field *field = job_fields; field->name; field++) {
+        if (!field->meta)
+            strbuf_addf(out, "%s ", field->name);
+    }
+    strbuf_adds(out, "uid revision created_at updated_at deleted_at status");
+}
+
+/* False: the call has failed. */
+static bool check_fields(struct call *call, const char *text)
+{
+    struct strbuf known;
+    char name[64] = "";
+    bool are_known = true;
+    strbuf_init(&known);
+    list_fields(&known);
+    while (text && *text && are_known) {
+        size_t length = strcspn(text, ",");
+        snprintf(name, sizeof(name), "%.*s", (int)(length < 63 ? length : 63), text);
+        are_known = word_in_list(known.text, name);
+        text += length;
+        text += *text == ',';
+    }
+    if (!are_known)
+        call_fail_word(call, "?fields", name, known.text,
+                       "fields: a job has no field \"%s\"; known: %s", name, known.text);
+    strbuf_release(&known);
+    return are_known;
+}
+
 static bool read_page(struct call *call, struct page *page)
 {
     static const char *const orders[] = {"name", "next", "last", NULL};
@@ -271,7 +304,8 @@ static bool read_page(struct call *call, struct page *page)
     page->limit = PAGE;
     page->fields = query_get(&call->query, "fields");
     if (!param_number(call, "limit", 1, PAGE_MAX, &page->limit) ||
-        !param_bool(call, "deleted", &page->deleted) || !job_filter_read(call, &page->filter))
+        !param_bool(call, "deleted", &page->deleted) || !job_filter_read(call, &page->filter) ||
+        !check_fields(call, page->fields))
         return false;
     if (!param_choice(call, "sort", orders, &order)) {
         call_fail_word(call, "?sort", query_get(&call->query, "sort"), "name,next,last",

@@ -169,14 +169,16 @@ bool if_match(struct call *call, int64_t *ret)
 {
     const char *text = call_input(call, "If-Match");
     bool required = false;
-    *ret = -1;
+    *ret = MATCH_NOTHING;
     if (!param_bool(call, "require_match", &required))
         return false;
     if (!text && required && !if_none_match_any(call)) {
         call_fail(call, 428, "say which revision you have seen: If-Match: \"REVISION\"");
         return false;
     }
-    if (!text || strcmp(text, "*") == 0)
+    if (text && strcmp(text, "*") == 0)
+        *ret = MATCH_ANY;
+    if (!text || *ret == MATCH_ANY)
         return true;
     char *end;
     text += strncmp(text, "W/", 2) == 0 ? 2 : 0; /* a proxy that compresses makes it weak */
@@ -287,7 +289,7 @@ static bool check_conditions(struct call *call, struct put_state *state)
     bool only_new = if_none_match_any(call);
     if (!if_match(call, &wanted))
         return false;
-    state->conditional = only_new || wanted != -1;
+    state->conditional = only_new || wanted > 0;
     if (state->is_post && state->write.kind != WRITE_CREATE) {
         call_fail(call, 409, "there is a job \"%s\" already", call->argument);
         return false;
@@ -296,7 +298,11 @@ static bool check_conditions(struct call *call, struct put_state *state)
         call_fail(call, 412, "there is a job \"%s\" already", call->argument);
         return false;
     }
-    if (wanted == -1 || wanted == state->write.revision)
+    if (wanted != MATCH_NOTHING && state->write.kind == WRITE_CREATE) {
+        call_fail(call, 412, "there is no job \"%.128s\"", call->argument);
+        return false;
+    }
+    if (wanted <= 0 || wanted == state->write.revision)
         return true;
     call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
               (long long)state->write.revision);

@@ -27,6 +27,7 @@ struct raw {
     struct id run_id;
     struct strbuf bytes;
     int64_t from, to; /* wanted bytes of what was kept; to -1: its end */
+    int64_t tail;     /* the last so many are wanted, whose place is not known yet; 0: it is */
     bool is_range;
 
     /* Of a long one. */
@@ -216,6 +217,8 @@ static void read_open(struct call *call, const struct run *run)
         read_live(call);
 }
 
+static void read_from(struct call *call, int64_t offset);
+
 static void piece_read(struct call *call)
 {
     struct raw *raw = call->state;
@@ -233,6 +236,13 @@ static void piece_read(struct call *call)
         fail_no_run(call);
         return;
     }
+    if (raw->tail) {
+        raw->from = log->kept_bytes > raw->tail ? log->kept_bytes - raw->tail : 0;
+        raw->is_range = true;
+        raw->tail = 0;
+        read_from(call, raw->from);
+        return;
+    }
     size_t before = raw->bytes.length;
     int64_t end = raw->to < 0 || raw->to >= log->kept_bytes ? log->kept_bytes : raw->to + 1;
     raw->length = end - raw->from;
@@ -248,9 +258,24 @@ static void piece_read(struct call *call)
         reply_raw(call, log->kept_bytes);
         return;
     }
-    call->log.offset = raw->from + (int64_t)raw->bytes.length;
-    call->log.limit = wanted(raw);
+    read_from(call, raw->from + (int64_t)raw->bytes.length);
+}
+
+static void read_from(struct call *call, int64_t offset)
+{
+    const struct raw *raw = call->state;
+    call->log.offset = offset;
+    call->log.limit = raw->tail ? 1 : wanted(raw);
     call_read_log(call, piece_read);
+}
+
+/* "bytes=-500": the last ones; not of an output that still grows. */
+static void read_tail(const char *text, struct raw *raw)
+{
+    char *end;
+    long long tail = strtoll(text, &end, 10);
+    if (!*end && tail > 0)
+        raw->tail = tail;
 }
 
 /* "bytes=100-199", "bytes=100-"; anything else is as if it were not there, as HTTP allows. */
@@ -259,6 +284,8 @@ static void read_range(const struct call *call, struct raw *raw)
     const char *text = call_input(call, "Range");
     char *end;
     raw->to = -1;
+    if (text && strncmp(text, "bytes=-", 7) == 0 && isdigit((unsigned char)text[7]))
+        read_tail(text + 7, raw);
     if (!text || strncmp(text, "bytes=", 6) != 0 || !isdigit((unsigned char)text[6]))
         return;
     long long from = strtoll(text + 6, &end, 10), to = -1;
@@ -290,7 +317,5 @@ void get_raw_log(struct call *call)
         return;
     }
     call->log.run_id = raw->run_id;
-    call->log.offset = raw->from;
-    call->log.limit = wanted(raw);
-    call_read_log(call, piece_read);
+    read_from(call, raw->from);
 }

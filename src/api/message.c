@@ -73,6 +73,7 @@ const struct message messages[] = {
      "spec：缺少参数：例如 \"30 2 * * *\" 的计划"},
     {"status: expected ok, failed, never, running, paused or broken",
      "status：应为 ok、failed、never、running、paused 或 broken"},
+    {"fields: a job has no field \"%s\"; known: %s", "fields：任务没有字段“%s”；可用字段：%s"},
     {"sort: expected name, next or last", "sort：应为 name、next 或 last"},
     {"there are more than %d jobs, too many to sort", "任务超过 %d 个，无法排序"},
     {"to: is more than %d days after from", "to：比 from 晚超过 %d 天"},

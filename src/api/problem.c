@@ -100,7 +100,7 @@ void call_fail_at(struct call *call, const char *pointer, const char *format, ..
  * near. `list` is cut up, and has it. */
 static const char *nearest_in(char *list, const char *typed)
 {
-    enum { MOST = 40 };
+    enum { MOST = 64 };
     const char *words[MOST + 1] = {NULL};
     char lower[64], *rest = NULL;
     size_t count = 0, i = 0;

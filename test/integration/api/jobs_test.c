@@ -111,6 +111,7 @@ static void test_conditions(void **state)
         {__LINE__, "PUT /jobs/a", "If-Match: \"7\"\r\n", 412},
         {__LINE__, "PUT /jobs/a", "If-Match: nonsense\r\n", 412},
         {__LINE__, "PUT /jobs/none", "If-Match: \"1\"\r\n", 412},
+        {__LINE__, "PUT /jobs/none", "If-Match: *\r\n", 412},
         {__LINE__, "PUT /jobs/a", "If-Match: \"1\"\r\n", 200},
         {__LINE__, "PUT /jobs/a", "If-Match: \"1\"\r\n", 412},
         {__LINE__, "PUT /jobs/a", "If-Match: *\r\n", 200},

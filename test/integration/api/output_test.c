@@ -180,7 +180,10 @@ static void test_raw(void **state)
         {__LINE__, "Range: bytes=15-99\r\n", 206, "fghij", "bytes 15-19/20"},
         {__LINE__, "Range: bytes=20-\r\n", 416, NULL, "bytes */20"},
         {__LINE__, "Range: bytes=3-1\r\n", 200, "0123456789abcdefghij", NULL},
-        {__LINE__, "Range: bytes=-5\r\n", 200, "0123456789abcdefghij", NULL},
+        {__LINE__, "Range: bytes=-5\r\n", 206, "fghij", "bytes 15-19/20"},
+        {__LINE__, "Range: bytes=-99\r\n", 206, "0123456789abcdefghij", "bytes 0-19/20"},
+        {__LINE__, "Range: bytes=-0\r\n", 200, "0123456789abcdefghij", NULL},
+        {__LINE__, "Range: bytes=--5\r\n", 200, "0123456789abcdefghij", NULL},
         {__LINE__, "Range: lines=1-2\r\n", 200, "0123456789abcdefghij", NULL},
     };
     snprintf(line, sizeof(line), "GET /runs/%s/log?raw=true", running.text);
