@@ -86,6 +86,9 @@ void patch_job(struct call *call);
 void batch_jobs(struct call *call);
 void decode_job(struct call *call);
 
+/* jobs_act.c */
+void act_on_jobs(struct call *call);
+
 /* jobs_actions.c */
 void delete_job(struct call *call);
 void undelete_job(struct call *call);

@@ -21,12 +21,11 @@ static bool is_text(const struct json_span *value, const char *text)
     return is_same;
 }
 
-static bool has_label(const struct job_filter *filter, const char *definition)
+bool job_has_label(const char *definition, const char *label, const char *value)
 {
-    struct json_span labels, value;
+    struct json_span labels, there;
     return json_text_get(definition, "labels", &labels) &&
-           json_text_get(labels.text, filter->label, &value) &&
-           (!filter->value || is_text(&value, filter->value));
+           json_text_get(labels.text, label, &there) && (!value || is_text(&there, value));
 }
 
 static bool has_owner(const struct job_filter *filter, const char *definition)
@@ -91,7 +90,7 @@ static bool has_status(const struct catalog_job *job, enum job_status status)
 bool job_filter_takes(const struct job_filter *filter, const struct catalog_job *job)
 {
     return has_status(job, filter->status) && (!filter->owner || has_owner(filter, job->json)) &&
-           (!filter->label || has_label(filter, job->json)) &&
+           (!filter->label || job_has_label(job->json, filter->label, filter->value)) &&
            (!filter->q || strcasestr(job->name, filter->q) || definition_has(filter, job->json));
 }
 

@@ -20,6 +20,9 @@ void job_filter_release(struct job_filter *filter);
 /* Most jobs are told apart without parsing anything. */
 bool job_filter_takes(const struct job_filter *filter, const struct catalog_job *job);
 
+/* The stored definition has this label; `value` NULL: whatever it says. */
+bool job_has_label(const char *definition, const char *label, const char *value);
+
 /* The place of a parameter's value in a list that NULL ends; false: it is not in there. Stays as it
  * is when the parameter is not given. */
 bool param_choice(const struct call *call, const char *name, const char *const *words, int *inout);

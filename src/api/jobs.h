@@ -38,6 +38,12 @@ struct job_write {
  * changed schedule counts from now on. E_INVALID: *reterr. */
 MUST_CHECK enum status job_write_prepare(const struct call *call, const json_t *definition,
                                          struct job_write *ret, struct job_error *reterr);
+
+/* The stored definition as `edit` changes it, which is not what the job runs: a pause, a deletion.
+ * E_INVALID: this version can't read it. */
+typedef void job_edit(struct job *definition, int64_t now_ms);
+MUST_CHECK enum status job_write_edit(const struct call *call, const struct catalog_job *job,
+                                      job_edit *edit, struct job_write *ret);
 void job_write_release(struct job_write *write);
 struct store_put_job job_write_put(const struct job_write *write);
 
@@ -48,12 +54,20 @@ void job_write_note(struct call *call, enum change_action action, const struct j
 /* Puts the definition in call->body in the place of the job that the path names. */
 void roll_back(struct call *call, int64_t revision, bool dry_run);
 
+/* The fields of a definition with a merge patch (RFC 7396) over them. NULL: out of memory. */
+json_t *job_patched(const struct job *job, json_t *patch);
+
 /* With the times that tell, later on, which ticks were skipped. */
 void set_paused(struct job *job, bool paused, int64_t now_ms);
+void mark_deleted(struct job *job, int64_t now_ms);
 
 /* A run of the job that this call asks for. */
 void fill_run(const struct call *call, const struct catalog_job *job, enum run_cause cause,
               int64_t tick_ms, struct run *ret);
+
+/* An order to kill it is one that nobody is there to carry out. (A run that has not begun yet is
+ * taken over by another node, which does.) */
+bool run_is_out_of_reach(const struct call *call, const struct run *run);
 
 /* ---- If-Match ---- */
 

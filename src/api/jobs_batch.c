@@ -112,26 +112,6 @@ static enum status check_put(struct call *call, struct batch_item *item, const j
     return add_name(call->state, item, name, reterr);
 }
 
-/* The definition, marked as deleted. */
-static enum status prepare_delete(const struct call *call, const struct catalog_job *job,
-                                  struct job_write *ret)
-{
-    struct job_error error;
-    struct job_write write = {.kind = WRITE_CHANGE, .revision = job->revision, .cursor_ms = -1};
-    enum status st = job_decode_stored(job->json, call->api->ports.zones, &write.job, &error);
-    if (st != OK)
-        return st;
-    write.job->deleted_ms = write.job->updated_ms = call->now_ms;
-    write.json = job_encode_text(write.job);
-    write.before = strdup(job->json);
-    if (!write.json || !write.before) {
-        job_write_release(&write);
-        return E_NOMEM;
-    }
-    *ret = write;
-    return OK;
-}
-
 static enum status check_delete(struct call *call, struct batch_item *item, const json_t *name,
                                 struct job_error *reterr)
 {
@@ -148,7 +128,7 @@ static enum status check_delete(struct call *call, struct batch_item *item, cons
         snprintf(reterr->message, sizeof(reterr->message), "there is no job \"%.128s\"", text);
         return E_INVALID;
     }
-    enum status st = prepare_delete(call, job, &item->write);
+    enum status st = job_write_edit(call, job, mark_deleted, &item->write);
     if (st == E_INVALID)
         snprintf(reterr->message, sizeof(reterr->message),
                  "the definition of \"%.128s\" can't be read by this version", text);

@@ -20,6 +20,11 @@ void set_paused(struct job *job, bool paused, int64_t now_ms)
     job->paused = paused;
 }
 
+void mark_deleted(struct job *job, int64_t now_ms)
+{
+    job->deleted_ms = now_ms;
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
@@ -123,6 +128,26 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
         catalog_by_name(engine_catalog(api->ports.engine), write.job->name);
     write.before = there ? strdup(there->json) : NULL;
     if (!write.json || (there && !write.before)) {
+        job_write_release(&write);
+        return E_NOMEM;
+    }
+    *ret = write;
+    return OK;
+}
+
+enum status job_write_edit(const struct call *call, const struct catalog_job *job, job_edit *edit,
+                           struct job_write *ret)
+{
+    struct job_error error;
+    struct job_write write = {.kind = WRITE_CHANGE, .revision = job->revision, .cursor_ms = -1};
+    enum status st = job_decode_stored(job->json, call->api->ports.zones, &write.job, &error);
+    if (st != OK)
+        return st;
+    edit(write.job, call->now_ms);
+    write.job->updated_ms = call->now_ms;
+    write.json = job_encode_text(write.job);
+    write.before = strdup(job->json);
+    if (!write.json || !write.before) {
         job_write_release(&write);
         return E_NOMEM;
     }
@@ -367,6 +392,17 @@ static void drop_other(json_t *definition, const json_t *patch, const char *one,
         json_object_del(definition, one);
 }
 
+json_t *job_patched(const struct job *job, json_t *patch)
+{
+    json_t *definition = job_encode_json(job, false);
+    drop_other(definition, patch, "schedule", "schedules");
+    drop_other(definition, patch, "command", "shell");
+    if (definition && merge(definition, patch))
+        return definition;
+    json_decref(definition);
+    return NULL;
+}
+
 /* The body becomes the stored definition with the patch over it. False: the call has failed. */
 static bool apply_patch(struct call *call, json_t *patch)
 {
@@ -374,12 +410,9 @@ static bool apply_patch(struct call *call, json_t *patch)
     struct job *old = there ? stored_job(call, there) : NULL;
     if (!old)
         return false;
-    json_t *definition = job_encode_json(old, false);
+    json_t *definition = job_patched(old, patch);
     job_free(old);
-    drop_other(definition, patch, "schedule", "schedules");
-    drop_other(definition, patch, "command", "shell");
-    if (!definition || !merge(definition, patch)) {
-        json_decref(definition);
+    if (!definition) {
         call_fail(call, 500, "out of memory");
         return false;
     }

@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
+#include "jobs.h"
 #include "note.h"
 #include "server.h"
 #include "visible.h"
@@ -126,13 +127,18 @@ static void order_done(struct call *call)
     }
 }
 
-/* An order that nobody is there to carry out. One that has not begun yet is taken over by another
- * node, which does. */
+bool run_is_out_of_reach(const struct call *call, const struct run *run)
+{
+    return (run->state == RUN_BEGUN || run->state == RUN_RUNNING) &&
+           strcmp(run->node, call->api->node) != 0 &&
+           !peers_is_alive(engine_peers(call->api->ports.engine), run->node);
+}
+
+/* True: it is, and the call has failed. */
 static bool is_out_of_reach(struct call *call, const struct run *run)
 {
     const struct peers *peers = engine_peers(call->api->ports.engine);
-    if (!run || (run->state != RUN_BEGUN && run->state != RUN_RUNNING) ||
-        strcmp(run->node, call->api->node) == 0 || peers_is_alive(peers, run->node))
+    if (!run || !run_is_out_of_reach(call, run))
         return false;
     struct now now = clock_now();
     const struct known_peer *known = peers_find(peers, run->node);

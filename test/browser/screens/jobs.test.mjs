@@ -80,6 +80,53 @@ describe("jobs", () => {
         await page.context().close();
     });
 
+    test("are paused and deleted by the thousand, as many as match", async () => {
+        const { world } = holder;
+        const many = Array.from({ length: 2500 }, (_, i) => ({ name: `many/${String(i).padStart(4, "0")}`, schedule: "@daily", command: ["true"] }));
+        for (let i = 0; i < many.length; i += 500) await world.agent.api("POST", "/jobs:batch", { put: many.slice(i, i + 500) });
+        await world.agent.api("POST", "/jobs/many%2F0042/pause");
+        const page = await world.page();
+        await page.goto("/#/jobs?q=many/");
+        const dialog = page.getByRole("dialog");
+        const chooseAll = async () => {
+            await page.getByLabel("Choose all that are shown").check();
+            await page.getByRole("button", { name: /^Choose all that match/ }).click();
+            await page.getByRole("toolbar", { name: "All 2500 that match" }).waitFor();
+        };
+        await chooseAll();
+        await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
+        await dialog.getByText("Pause 2499 jobs?").waitFor();
+        expect(await dialog.innerText()).toMatch(/and 2479 more\s+1 is left alone: they are paused already/);
+        await dialog.getByRole("button", { name: "Pause" }).click();
+        await dialog.getByText("Done: 2499.").waitFor();
+        await dialog.getByRole("button", { name: "Close" }).click();
+        const left = async (more) => (await world.agent.api("GET", `/jobs?q=many/&limit=1000&fields=name${more}`)).body.items;
+        expect((await left("&status=paused")).length).toBe(1000);
+        await chooseAll();
+        await page.getByRole("toolbar").getByRole("button", { name: "Label…" }).click();
+        await dialog.getByLabel("Label", { exact: true }).fill("tier");
+        await dialog.getByLabel(/^Value/).fill("9");
+        await dialog.getByRole("button", { name: "Set the label" }).click();
+        await dialog.getByText("Label 2500 jobs").waitFor();
+        await dialog.getByRole("button", { name: "Cancel" }).click();
+        await page.getByRole("toolbar").getByRole("button", { name: "Delete…" }).click();
+        await dialog.getByText("Delete 2500 jobs?").waitFor();
+        let letThrough;
+        const isStopped = new Promise((resolve) => (letThrough = resolve));
+        await page.route("**/jobs:act?*", async (route) => {
+            if (route.request().postDataJSON().cursor) await isStopped;
+            await route.continue();
+        });
+        await dialog.getByRole("button", { name: "Delete" }).click();
+        await dialog.getByText("200 of 2500").waitFor();
+        await dialog.getByRole("button", { name: "Stop" }).click();
+        letThrough();
+        await dialog.getByRole("button", { name: "Go on" }).click();
+        await dialog.getByText("Done: 2500.").waitFor();
+        expect(await left("")).toEqual([]);
+        await page.context().close();
+    });
+
     test("are cloned", async () => {
         const { world } = holder;
         const page = await world.page();

@@ -203,6 +203,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/runs", "?ledger=true", NULL},
         {V1 "/jobs", "", "{\"name\":\"posted\",\"schedule\":\"@daily\",\"command\":[\"true\"]}"},
         {V1 "/jobs:batch", "", "{\"delete\":[\"b\"]}"},
+        {V1 "/jobs:act", "?q=a", "{\"action\":\"resume\",\"dry_run\":true}"},
         {"/v1/jobs", "",
          "{\"name\":\"a\",\"schedule\":\"@daily\",\"executor\":\"shell\","
          "\"executor_config\":{\"command\":\"true\"}}"},

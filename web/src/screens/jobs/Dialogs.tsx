@@ -1,4 +1,5 @@
 // What is asked before jobs are touched: which ones, and what will become of them.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Job, Run } from "../../api/types";
 import { go, hrefs } from "../../app/router";
@@ -104,34 +105,48 @@ function KillDialog({ asked, onClose, onDone }: Props) {
     );
 }
 
-function LabelDialog({ asked, onClose, onDone }: Props) {
+// `children` is what the label is for.
+export function LabelForm(props: { onClose: () => void; onLabel: (label: string, value: string) => void; children?: ComponentChildren }) {
     const [label, setName] = useState("");
     const [value, setValue] = useState("");
+    return (
+        <form
+            class="dialog-form"
+            onSubmit={(event) => {
+                event.preventDefault();
+                props.onLabel(label, value);
+            }}
+        >
+            <label>
+                {t("label.name")}
+                <input required pattern="[A-Za-z0-9._\/\-]{1,63}" value={label} onInput={(e) => setName(e.currentTarget.value)} />
+            </label>
+            <label>
+                {t("label.value")}
+                <input value={value} maxLength={255} onInput={(e) => setValue(e.currentTarget.value)} />
+            </label>
+            {props.children}
+            <div class="dialog-actions">
+                <Button onClick={props.onClose}>{common("cancel")}</Button>
+                <button class="button primary">{t("label.do")}</button>
+            </div>
+        </form>
+    );
+}
+
+function LabelDialog({ asked, onClose, onDone }: Props) {
     const names = asked.jobs.map((job) => job.name);
     return (
         <Dialog title={t("label.ask", { n: names.length })} onClose={onClose}>
-            <form
-                class="dialog-form"
-                onSubmit={(event) => {
-                    event.preventDefault();
+            <LabelForm
+                onClose={onClose}
+                onLabel={(label, value) => {
                     onClose();
                     void setLabel(names, label, value).then(onDone);
                 }}
             >
-                <label>
-                    {t("label.name")}
-                    <input required pattern="[A-Za-z0-9._\/\-]{1,63}" value={label} onInput={(e) => setName(e.currentTarget.value)} />
-                </label>
-                <label>
-                    {t("label.value")}
-                    <input value={value} maxLength={255} onInput={(e) => setValue(e.currentTarget.value)} />
-                </label>
                 <JobNames jobs={asked.jobs} />
-                <div class="dialog-actions">
-                    <Button onClick={onClose}>{common("cancel")}</Button>
-                    <button class="button primary">{t("label.do")}</button>
-                </div>
-            </form>
+            </LabelForm>
         </Dialog>
     );
 }

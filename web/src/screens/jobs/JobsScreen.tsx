@@ -13,16 +13,15 @@ import { Sparkline } from "../../ui/sparkline";
 import { jobState, Status, toneOf } from "../../ui/status";
 import { spanText } from "../../ui/spans";
 import { act, bringBack } from "./actions";
+import { BulkBar, useEverything } from "./Bulk";
 import { JobDialog, type Asked } from "./Dialogs";
+import type { BulkAction, Filter } from "./match";
+import { MatchDialog } from "./MatchDialog";
 import { t } from "./words";
 import "./jobs.css";
 
-interface Filters {
-    q: string;
-    status: string;
+interface Filters extends Filter {
     sort: string;
-    label: string;
-    owner: string;
     deleted: boolean;
 }
 
@@ -266,38 +265,6 @@ function DeletedTable({ jobs, onChange }: { jobs: Job[]; onChange: () => void })
     );
 }
 
-function BulkBar({ jobs, onAsk, onClear }: { jobs: Job[]; onAsk: (asked: Asked) => void; onClear: () => void }) {
-    const ask = (what: "run" | "pause" | "resume" | "kill" | "label" | "delete") => () => onAsk({ what, jobs });
-    return (
-        <div class="bulk" role="toolbar" aria-label={t("chosen", { n: jobs.length })}>
-            <strong class="num">{t("chosen", { n: jobs.length })}</strong>
-            <Button small icon="play" onClick={ask("run")}>
-                {t("run")}
-            </Button>
-            <Button small icon="pause" onClick={ask("pause")}>
-                {t("pause")}
-            </Button>
-            <Button small icon="play" onClick={ask("resume")}>
-                {t("resume")}
-            </Button>
-            <Button small icon="stop" onClick={ask("kill")}>
-                {t("kill")}
-            </Button>
-            {jobs.every((job) => may("edit", job.name)) && (
-                <>
-                    <Button small icon="tag" onClick={ask("label")}>
-                        {t("label")}
-                    </Button>
-                    <Button small icon="trash" kind="danger" onClick={ask("delete")}>
-                        {t("delete")}
-                    </Button>
-                </>
-            )}
-            <Button small kind="plain" icon="cross" title={t("unchoose")} onClick={onClear} />
-        </div>
-    );
-}
-
 const RECENT_NAMES = 100; // that one call takes
 
 // An older agent does not tell; the columns are left out then.
@@ -320,7 +287,10 @@ export default function JobsScreen() {
     const filters = readFilters(location.value.query);
     const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
     const [asked, setAsked] = useState<Asked | null>(null);
+    const [askedAll, setAskedAll] = useState<BulkAction | null>(null);
     const { deleted, ...rest } = filters;
+    const { sort, ...filter } = rest;
+    const everything = useEverything(filter);
     const list = useList<Job>(`jobs ${JSON.stringify(filters)}`, (cursor, limit, signal) =>
         api.get<Page<Job>>("/jobs", { ...rest, deleted: deleted || null, fields: FIELDS, cursor, limit }, signal),
     );
@@ -337,6 +307,14 @@ export default function JobsScreen() {
         for (const name of names) on ? next.add(name) : next.delete(name);
         setChosen(next);
     };
+    const clear = (): void => {
+        setChosen(new Set());
+        everything.clear();
+    };
+    const changed = (): void => {
+        clear();
+        list.reload();
+    };
     const isPlain = location.value.query.size === 0;
     const own = (jobs ?? []).filter((job) => may("operate", job.name));
     const allChosen = own.length > 0 && chosenJobs.length === own.length;
@@ -349,8 +327,21 @@ export default function JobsScreen() {
                     </a>
                 )}
             </Head>
-            {chosenJobs.length > 0 ? (
-                <BulkBar jobs={chosenJobs} onAsk={setAsked} onClear={() => setChosen(new Set())} />
+            {everything.count !== null ? (
+                <BulkBar
+                    chosen={t("match.chosen", { n: everything.count })}
+                    mayEdit={maySomewhere("edit")}
+                    onAsk={setAskedAll}
+                    onClear={clear}
+                />
+            ) : chosenJobs.length > 0 ? (
+                <BulkBar
+                    chosen={t("chosen", { n: chosenJobs.length })}
+                    mayEdit={chosenJobs.every((job) => may("edit", job.name))}
+                    onAsk={(what) => setAsked({ what, jobs: chosenJobs })}
+                    onClear={clear}
+                    onAll={allChosen && list.hasMore ? everything.choose : undefined}
+                />
             ) : (
                 <FilterBar filters={filters} />
             )}
@@ -368,7 +359,10 @@ export default function JobsScreen() {
                                                 type="checkbox"
                                                 checked={allChosen}
                                                 aria-label={t("choose.all")}
-                                                onChange={(event) => choose(own.map((job) => job.name), event.currentTarget.checked)}
+                                                onChange={(event) => {
+                                                    everything.clear();
+                                                    choose(own.map((job) => job.name), event.currentTarget.checked);
+                                                }}
                                             />
                                         </th>
                                     )}
@@ -377,15 +371,15 @@ export default function JobsScreen() {
                                     <th scope="col" class="wide-only">{t("column.schedule")}</th>
                                     {recent && <th scope="col" class="wide-only">{t("column.recent")}</th>}
                                     <th scope="col" class="wide-only">
-                                        <button type="button" onClick={() => setQuery({ sort: filters.sort === "last" ? null : "last" })}>
+                                        <button type="button" onClick={() => setQuery({ sort: sort === "last" ? null : "last" })}>
                                             {t("column.last")}
-                                            {filters.sort === "last" && <Icon name="down" />}
+                                            {sort === "last" && <Icon name="down" />}
                                         </button>
                                     </th>
                                     <th scope="col">
-                                        <button type="button" onClick={() => setQuery({ sort: filters.sort === "next" ? null : "next" })}>
+                                        <button type="button" onClick={() => setQuery({ sort: sort === "next" ? null : "next" })}>
                                             {t("column.next")}
-                                            {filters.sort === "next" && <Icon name="up" />}
+                                            {sort === "next" && <Icon name="up" />}
                                         </button>
                                     </th>
                                     {recent && <th scope="col" class="right wide-only">{t("column.p50")}</th>}
@@ -402,8 +396,11 @@ export default function JobsScreen() {
                                         key={job.name}
                                         job={job}
                                         recent={recent}
-                                        chosen={chosen.has(job.name)}
-                                        onChoose={(on) => choose([job.name], on)}
+                                        chosen={everything.count !== null || chosen.has(job.name)}
+                                        onChoose={(on) => {
+                                            everything.clear();
+                                            choose([job.name], on);
+                                        }}
                                         onAsk={setAsked}
                                         onChange={list.reload}
                                     />
@@ -428,16 +425,8 @@ export default function JobsScreen() {
                 )}
                 <ListEnd list={list} />
             </Panel>
-            {asked && (
-                <JobDialog
-                    asked={asked}
-                    onClose={() => setAsked(null)}
-                    onDone={() => {
-                        setChosen(new Set());
-                        list.reload();
-                    }}
-                />
-            )}
+            {askedAll && <MatchDialog wanted={{ what: askedAll, filter }} onClose={() => setAskedAll(null)} onDone={changed} />}
+            {asked && <JobDialog asked={asked} onClose={() => setAsked(null)} onDone={changed} />}
         </>
     );
 }

@@ -1,0 +1,58 @@
+// What can be done to the jobs that are chosen: some by hand, or all that the filters take.
+import { useState } from "preact/hooks";
+import { attempt } from "../../app/toasts";
+import type { IconName } from "../../ui/icons";
+import { Button } from "../../ui/parts";
+import { look, type BulkAction, type Filter } from "./match";
+import { t } from "./words";
+
+const actions: [BulkAction, IconName][] = [
+    ["run", "play"],
+    ["pause", "pause"],
+    ["resume", "play"],
+    ["kill", "stop"],
+    ["label", "tag"],
+    ["delete", "trash"],
+];
+
+interface Props {
+    chosen: string; // in words
+    mayEdit: boolean;
+    onAsk: (what: BulkAction) => void;
+    onClear: () => void;
+    // Offered when there are more than those that are shown.
+    onAll?: (() => void) | undefined;
+}
+
+export function BulkBar({ chosen, mayEdit, onAsk, onClear, onAll }: Props) {
+    return (
+        <div class="bulk" role="toolbar" aria-label={chosen}>
+            <strong class="num">{chosen}</strong>
+            {onAll && (
+                <Button small kind="plain" onClick={onAll}>
+                    {t("match.offer")}
+                </Button>
+            )}
+            {actions.map(
+                ([what, icon]) =>
+                    (mayEdit || (what !== "label" && what !== "delete")) && (
+                        <Button key={what} small icon={icon} onClick={() => onAsk(what)} {...(what === "delete" ? { kind: "danger" } : {})}>
+                            {t(what)}
+                        </Button>
+                    ),
+            )}
+            <Button small kind="plain" icon="cross" title={t("unchoose")} onClick={onClear} />
+        </div>
+    );
+}
+
+// All that the filters take, while these are what they were; how many: as the server counts.
+export function useEverything(filter: Filter): { count: number | null; choose: () => void; clear: () => void } {
+    const [chosen, setChosen] = useState<{ key: string; count: number } | null>(null);
+    const key = JSON.stringify(filter);
+    return {
+        count: chosen?.key === key ? chosen.count : null,
+        choose: () => void attempt(() => look({ what: "run", filter })).then((found) => found && setChosen({ key, count: found.matched })),
+        clear: () => setChosen(null),
+    };
+}
