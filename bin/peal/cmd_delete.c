@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "client.h"
+#include "job_match.h"
 #include "output.h"
 
 static const struct option options[] = {
     CLIENT_OPTIONS,
-    {"yes", no_argument, NULL, 'y'},
+    MATCH_OPTIONS,
     {0},
 };
 
@@ -31,38 +32,32 @@ static enum exit_code delete_job(struct client *client, const char *name)
     return EXIT_OK;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code delete_jobs(struct client *client, int count, char **names, bool yes)
 {
-    const char *data = NULL;
-    struct client *client;
-    bool yes = false;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        if (opt == 'y')
-            yes = true;
-        else
-            data = optarg;
-    }
-    if (optind == argc)
-        return cli_usage(self, "which job?");
-    enum exit_code worst = client_open(data, &client);
-    if (worst != EXIT_OK)
-        return worst;
-    int count = argc - optind;
-    if (!confirmed(yes, "Delete %s%s?", argv[optind], count > 1 ? " and the others" : "")) {
+    enum exit_code worst = EXIT_OK;
+    if (!confirmed(yes, "Delete %s%s?", names[0], count > 1 ? " and the others" : "")) {
         fputs("nothing was deleted\n", stderr);
-        argc = optind;
-        worst = EXIT_ERROR;
+        return EXIT_ERROR;
     }
-    for (int i = optind; i < argc && worst != EXIT_UNREACHABLE; i++) {
-        enum exit_code code = delete_job(client, argv[i]);
+    for (int i = 0; i < count && worst != EXIT_UNREACHABLE; i++) {
+        enum exit_code code = delete_job(client, names[i]);
         if (code != EXIT_OK)
             worst = code;
     }
-    client_close(client);
     return worst;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct job_match match;
+    struct client *client;
+    enum exit_code code = job_match_open(self, argc, argv, "which job?", &match, &client);
+    if (code != EXIT_OK)
+        return code;
+    code = match.is_given ? job_match_run(client, &match, "delete", "deleted")
+                          : delete_jobs(client, argc - optind, argv + optind, match.yes);
+    client_close(client);
+    return code;
 }
 
 const struct command cmd_delete = {
@@ -71,13 +66,13 @@ const struct command cmd_delete = {
     .help = "Examples:\n"
             "  peal delete backup\n"
             "  peal delete old1 old2 --yes\n"
+            "  peal delete --label team=gone --dry-run\n"
             "\n"
-            "Usage: peal delete NAME... [--yes]\n"
+            "Usage: peal delete NAME... | FILTER [options]\n"
             "\n"
             "A run that is under way goes on. Bring a job back with: peal undelete NAME\n"
             "\n"
-            "Options:\n"
-            "  -y, --yes        do not ask (asked is on a terminal only)\n" CLIENT_HELP,
+            "Options:\n" MATCH_HELP CLIENT_HELP,
     .options = options,
     .run = run,
 };

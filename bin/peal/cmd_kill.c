@@ -3,10 +3,11 @@
 
 #include "client.h"
 #include "id.h"
+#include "job_match.h"
 #include "run_table.h"
 #include "when.h"
 
-static const struct option options[] = {CLIENT_OPTIONS, {0}};
+static const struct option options[] = {CLIENT_OPTIONS, MATCH_OPTIONS, {0}};
 
 static enum exit_code kill_run(struct client *client, const char *run_id)
 {
@@ -52,22 +53,31 @@ static enum exit_code kill_job(struct client *client, const char *name)
     return worst;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code kill_each(struct client *client, int count, char **names)
 {
-    struct client *client;
+    enum exit_code worst = EXIT_OK;
     struct id id;
-    enum exit_code worst = client_from_options(
-        self, argc, argv, "what? Give a job's name or the id of a run", &client);
-    if (worst != EXIT_OK)
-        return worst;
-    for (int i = optind; i < argc; i++) {
-        bool is_id = id_parse(argv[i], &id) == OK;
-        enum exit_code code = is_id ? kill_run(client, argv[i]) : kill_job(client, argv[i]);
+    for (int i = 0; i < count; i++) {
+        bool is_id = id_parse(names[i], &id) == OK;
+        enum exit_code code = is_id ? kill_run(client, names[i]) : kill_job(client, names[i]);
         if (code != EXIT_OK)
             worst = code;
     }
-    client_close(client);
     return worst;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct job_match match;
+    struct client *client;
+    enum exit_code code = job_match_open(
+        self, argc, argv, "what? Give a job's name or the id of a run", &match, &client);
+    if (code != EXIT_OK)
+        return code;
+    code = match.is_given ? job_match_run(client, &match, "kill", "their runs were told to end")
+                          : kill_each(client, argc - optind, argv + optind);
+    client_close(client);
+    return code;
 }
 
 const struct command cmd_kill = {
@@ -76,12 +86,13 @@ const struct command cmd_kill = {
     .help = "Examples:\n"
             "  peal kill backup                      every run of the job that is under way\n"
             "  peal kill 01K9ZQ3V7C8XH2M4N5P6Q7R8S9\n"
+            "  peal kill --label team=web\n"
             "\n"
-            "Usage: peal kill JOB|RUN...\n"
+            "Usage: peal kill JOB|RUN... | FILTER [options]\n"
             "\n"
             "The whole process tree gets TERM, and KILL when the job's grace has passed.\n"
             "\n"
-            "Options:\n" CLIENT_HELP,
+            "Options:\n" MATCH_HELP CLIENT_HELP,
     .options = options,
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* peal pause: its ticks are skipped until peal resume. */
 #include "client.h"
 #include "job_action.h"
+#include "job_match.h"
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
@@ -13,12 +14,13 @@ const struct command cmd_pause = {
     .help = "Examples:\n"
             "  peal pause backup\n"
             "  peal pause backup report\n"
+            "  peal pause --label team=web\n"
             "\n"
-            "Usage: peal pause NAME...\n"
+            "Usage: peal pause NAME... | FILTER [options]\n"
             "\n"
             "What is running goes on. Ticks that fall due are on record as skipped (paused).\n"
             "\n"
-            "Options:\n" CLIENT_HELP,
-    .options = job_action_options,
+            "Options:\n" MATCH_HELP CLIENT_HELP,
+    .options = job_match_options,
     .run = run,
 };

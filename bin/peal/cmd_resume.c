@@ -1,6 +1,7 @@
 /* peal resume: the end of a pause. */
 #include "client.h"
 #include "job_action.h"
+#include "job_match.h"
 
 static enum exit_code run(const struct command *self, int argc, char **argv)
 {
@@ -12,10 +13,11 @@ const struct command cmd_resume = {
     .summary = "start runs of a paused job again",
     .help = "Examples:\n"
             "  peal resume backup\n"
+            "  peal resume --status paused --label team=web --dry-run\n"
             "\n"
-            "Usage: peal resume NAME...\n"
+            "Usage: peal resume NAME... | FILTER [options]\n"
             "\n"
-            "Options:\n" CLIENT_HELP,
-    .options = job_action_options,
+            "Options:\n" MATCH_HELP CLIENT_HELP,
+    .options = job_match_options,
     .run = run,
 };

@@ -5,8 +5,9 @@
 #include "cli.h"
 
 extern const struct option job_action_options[];
+extern const struct option job_match_options[]; /* with a filter in the place of names, too */
 
-/* Takes --data and NAME..., and does /jobs/NAME/COMMAND to each; `done` is what to say of it.
+/* Takes NAME..., or a filter, and does /jobs/NAME/COMMAND to each; `done` is what to say of it.
  * All are tried; the answer is that of the last which failed. */
 enum exit_code job_action_run(const struct command *self, int argc, char **argv, const char *done);
 

@@ -121,6 +121,43 @@ expect_status 0
 expect_stderr 'backup: skips 1'
 [ "$(peal get backup -o json | jq -r .status.next_at)" != "$first" ] || mismatch 'not skipped'
 
+# by a filter: a look, then all of them
+run peal pause --label team=none
+expect_status 3
+expect_stderr 'peal: no job matches'
+run peal pause backup --all
+expect_status 2
+run peal pause --dry-run backup
+expect_status 2
+run peal add many/a @daily --label team=many --paused -- true
+run peal add many/b @daily --label team=many -- true
+run peal add many/c @daily --label team=many -- sleep 600
+run peal pause --label team=many --dry-run
+expect_status 0
+expect_stderr 'pause 2 of 3 that match: many/b, many/c
+left alone: 1, they are paused already'
+run peal pause --label team=many
+expect_status 0
+expect_stderr 'pause 2 of 3 that match: many/b, many/c
+left alone: 1, they are paused already
+2 jobs: paused'
+run peal list --paused -o name
+expect_stdout "many/a
+many/b
+many/c"
+run peal run many/c
+run peal kill --query many/
+expect_status 0
+expect_stderr 'kill 1 of 3 that match: many/c
+left alone: 2, they have no run that is under way or waits
+1 job: their runs were told to end'
+run peal delete --label team=many --status paused --yes
+expect_status 0
+expect_stderr 'delete 3 of 3 that match: many/a, many/b, many/c
+3 jobs: deleted'
+run peal delete --status odd
+expect_status 6
+
 # edit: an editor that changes, one that does not, one that gets it wrong once, one that never
 # gets it right, and one that is overtaken.
 EDITOR="sed -i s/03:00/03:00/" run peal edit backup
@@ -180,6 +217,9 @@ run peal list -o name
 expect_stdout team/report
 run peal list --deleted -o name
 expect_stdout "backup
+many/a
+many/b
+many/c
 weekly"
 run peal undelete backup
 expect_status 0
