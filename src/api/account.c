@@ -162,13 +162,60 @@ static int64_t number_of(const json_t *object, const char *name)
     return json_integer_value(json_object_get(object, name));
 }
 
+void user_end_session(struct user *user, int64_t ends_ms, int64_t now_ms)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < user->ended_count; i++) {
+        if (user->ended_ms[i] > now_ms)
+            user->ended_ms[count++] = user->ended_ms[i];
+    }
+    if (count == ENDED_MAX) {
+        user->generation++;
+        count = 0;
+    } else {
+        user->ended_ms[count++] = ends_ms;
+    }
+    user->ended_count = count;
+}
+
+bool user_has_ended(const struct user *user, int64_t ends_ms)
+{
+    for (size_t i = 0; i < user->ended_count; i++) {
+        if (user->ended_ms[i] == ends_ms)
+            return true;
+    }
+    return false;
+}
+
+static json_t *encode_ended(const struct user *user)
+{
+    json_t *ended = json_array();
+    for (size_t i = 0; ended && i < user->ended_count; i++) {
+        if (json_array_append_new(ended, json_integer(user->ended_ms[i])) != 0) {
+            json_decref(ended);
+            ended = NULL;
+        }
+    }
+    return ended;
+}
+
+static void decode_ended(const json_t *ended, struct user *user)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach (ended, i, item) {
+        if (user->ended_count < ENDED_MAX)
+            user->ended_ms[user->ended_count++] = json_integer_value(item);
+    }
+}
+
 char *user_encode(const struct user *user)
 {
     json_t *value = scope_encode(&user->scope);
-    json_t *more =
-        json_pack("{s:s, s:b, s:I, s:I, s:I}", "password", user->hash, "disabled", user->disabled,
-                  "generation", (json_int_t)user->generation, "created_ms",
-                  (json_int_t)user->created_ms, "changed_ms", (json_int_t)user->changed_ms);
+    json_t *more = json_pack("{s:s, s:b, s:I, s:I, s:I, s:o}", "password", user->hash, "disabled",
+                             user->disabled, "generation", (json_int_t)user->generation,
+                             "created_ms", (json_int_t)user->created_ms, "changed_ms",
+                             (json_int_t)user->changed_ms, "ended", encode_ended(user));
     bool whole = value && more && json_object_update(value, more) == 0;
     json_decref(more);
     if (whole)
@@ -184,6 +231,7 @@ enum status user_decode(const char *name, const char *json, struct user *ret)
                         .generation = number_of(value, "generation"),
                         .created_ms = number_of(value, "created_ms"),
                         .changed_ms = number_of(value, "changed_ms")};
+    decode_ended(json_object_get(value, "ended"), &user);
     bool good = value && !user_name_complaint(name) &&
                 copy_member(value, "password", user.hash, sizeof(user.hash)) &&
                 read_kept_scope(value, &user.scope) == OK;

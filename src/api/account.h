@@ -15,6 +15,7 @@ enum {
     HASH_SIZE = 160,  /* of a password, as argon2 writes it */
     DIGEST_SIZE = 65, /* of a token: SHA-256 in hex */
     LABEL_SIZE = 64,
+    ENDED_MAX = 64, /* sessions of a user that are kept as ended */
 };
 
 struct user {
@@ -23,6 +24,8 @@ struct user {
     struct scope scope;
     bool disabled;
     int64_t generation; /* sessions of an earlier one are over; never the same again for a name */
+    int64_t ended_ms[ENDED_MAX]; /* those of this one that are over: when they would have ended */
+    size_t ended_count;
     int64_t created_ms, changed_ms;
     int64_t revision; /* of its document */
 };
@@ -42,6 +45,11 @@ struct token {
 /* NULL, or what is wrong with it. */
 const char *user_name_complaint(const char *name);
 const char *namespace_complaint(const char *name);
+
+/* Ends the session that would have ended by itself at `ends_ms`; all of them where there is no room
+ * to keep one more apart. */
+void user_end_session(struct user *user, int64_t ends_ms, int64_t now_ms);
+bool user_has_ended(const struct user *user, int64_t ends_ms);
 
 /* The text of a document, freed by the caller; NULL: out of memory. */
 char *user_encode(const struct user *user);

@@ -260,7 +260,7 @@ bool accounts_by_cookie(const struct accounts *accounts, const char *cookie, int
         return false;
     struct principal found = {.kind = session.is_link ? PRINCIPAL_LINK : PRINCIPAL_USER,
                               .generation = session.generation,
-                              .ends_ms = (session.issued_s + SESSION_ABSOLUTE_S) * 1000,
+                              .ends_ms = session.issued_ms + SESSION_ABSOLUTE_S * INT64_C(1000),
                               .scope.rights = ROLE_ADMIN};
     snprintf(found.name, sizeof(found.name), "%s", session.name);
     if (!session.is_link) {
@@ -280,6 +280,7 @@ static bool still_admits_user(const struct accounts *accounts, const struct prin
 {
     const struct user *user = accounts_user(accounts, principal->name);
     return user && !user->disabled && user->generation == principal->generation &&
+           !user_has_ended(user, principal->ends_ms) &&
            scope_contains(&user->scope, &principal->scope);
 }
 

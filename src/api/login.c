@@ -21,7 +21,10 @@ static const struct {
     {true, false, {.free = 50, .pause_max_s = 30}},
 };
 
-enum { GUESSES = sizeof(guesses) / sizeof(guesses[0]) };
+enum {
+    GUESSES = sizeof(guesses) / sizeof(guesses[0]),
+    TRIES = 5, /* to write what others are writing, too */
+};
 
 struct login {
     struct hash_work work;
@@ -29,7 +32,9 @@ struct login {
     struct session session; /* that is to begin */
     struct store_put_doc put;
     char *json;
-    struct user user; /* that setup makes */
+    struct user user; /* that setup makes, or whose sessions end: */
+    bool ends_all;
+    int tries;
 };
 
 static void release_login(void *state)
@@ -47,7 +52,8 @@ static void reply_session(struct call *call)
     struct api *api = call->api;
     struct session *session = &login->session, read;
     char text[SESSION_TEXT];
-    session->issued_s = session->seen_s = call->now_ms / 1000;
+    session->issued_ms = call->now_ms;
+    session->seen_s = call->now_ms / 1000;
     if (session->is_link)
         session->generation = api->accounts.secret.link_generation;
     session_print(session, api->accounts.secret.bytes, text);
@@ -286,29 +292,56 @@ static void logged_out(struct call *call)
     note_write(call, reply_done);
 }
 
-/* All sessions of this generation are over. */
-static void end_all(struct call *call)
+static void end_sessions(struct call *call);
+
+/* Somebody else may have changed the account meanwhile: then once more, from what it is now. */
+static void sessions_ended(struct call *call)
 {
-    struct login *login = call_state(call, sizeof(*login), release_login);
-    const struct accounts *accounts = &call->api->accounts;
-    if (!login)
-        return;
-    if (call->principal.kind == PRINCIPAL_LINK) {
-        struct session_secret secret = accounts->secret;
-        secret.link_generation++;
-        login->json = session_secret_encode(&secret);
-        login->put.expected_revision = secret.revision;
-        doc_name(&login->put, SECRET_DOC_KIND, SECRET_DOC_NAME);
-    } else {
-        login->user = *accounts_user(accounts, call->principal.name);
+    struct login *login = call->state;
+    bool is_late = call->answer == OK && login->put.result == PUT_CONFLICT;
+    if (is_late && ++login->tries < TRIES)
+        end_sessions(call);
+    else if (is_late)
+        call_fail(call, 409, "the account was changed meanwhile; log in again");
+    else
+        logged_out(call);
+}
+
+static char *without_user_sessions(struct login *login, const struct call *call)
+{
+    const struct user *user = accounts_user(&call->api->accounts, call->principal.name);
+    if (!user)
+        return NULL;
+    login->user = *user;
+    if (login->ends_all)
         login->user.generation++;
-        login->json = user_encode(&login->user);
-        login->put.expected_revision = login->user.revision;
-        doc_name(&login->put, USER_DOC, login->user.name);
-    }
+    else
+        user_end_session(&login->user, call->principal.ends_ms, call->now_ms);
+    login->put.expected_revision = user->revision;
+    doc_name(&login->put, USER_DOC, user->name);
+    return user_encode(&login->user);
+}
+
+static char *without_link_sessions(struct login *login, const struct call *call)
+{
+    struct session_secret secret = call->api->accounts.secret;
+    secret.link_generation++;
+    login->put.expected_revision = secret.revision;
+    doc_name(&login->put, SECRET_DOC_KIND, SECRET_DOC_NAME);
+    return session_secret_encode(&secret);
+}
+
+/* This one, or all of its generation; those of links are not told apart. */
+static void end_sessions(struct call *call)
+{
+    struct login *login = call->state;
+    bool is_link = call->principal.kind == PRINCIPAL_LINK;
+    free(login->json);
+    login->put = (struct store_put_doc){.json = NULL};
+    login->json = is_link ? without_link_sessions(login, call) : without_user_sessions(login, call);
     login->put.json = login->json;
     if (login->json)
-        call_submit(call, STORE_PUT_DOC, &login->put, 1, logged_out);
+        call_submit(call, STORE_PUT_DOC, &login->put, 1, sessions_ended);
     else
         call_fail(call, 500, "out of memory");
 }
@@ -318,10 +351,13 @@ void log_out(struct call *call)
     bool all = false;
     if (!field_bool(call, "all", &all))
         return;
-    if (call->principal.kind != PRINCIPAL_USER && call->principal.kind != PRINCIPAL_LINK)
+    if (call->principal.kind != PRINCIPAL_USER && call->principal.kind != PRINCIPAL_LINK) {
         call_fail(call, 409, "this is no session: a token is revoked by DELETE /api/v1/tokens/ID");
-    else if (all)
-        end_all(call);
-    else
-        logged_out(call);
+        return;
+    }
+    struct login *login = call_state(call, sizeof(*login), release_login);
+    if (!login)
+        return;
+    login->ends_all = all;
+    end_sessions(call);
 }

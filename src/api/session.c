@@ -27,7 +27,7 @@ void session_print(const struct session *session, const uint8_t secret[SESSION_S
 {
     char signature[SIGNATURE + 1];
     int length = snprintf(text, SESSION_TEXT, "1.%c.%" PRId64 ".%" PRId64 ".%" PRId64 ".%s",
-                          session->is_link ? 'l' : 'u', session->issued_s, session->seen_s,
+                          session->is_link ? 'l' : 'u', session->issued_ms, session->seen_s,
                           session->generation, session->name);
     sign(text, (size_t)length, secret, signature);
     snprintf(text + length, SESSION_TEXT - (size_t)length, ".%s", signature);
@@ -36,14 +36,14 @@ void session_print(const struct session *session, const uint8_t secret[SESSION_S
 int64_t session_ends_s(const struct session *session)
 {
     int64_t idle_s = session->seen_s + SESSION_IDLE_S;
-    int64_t absolute_s = session->issued_s + SESSION_ABSOLUTE_S;
+    int64_t absolute_s = session->issued_ms / 1000 + SESSION_ABSOLUTE_S;
     return idle_s < absolute_s ? idle_s : absolute_s;
 }
 
 bool session_read(const char *text, const uint8_t secret[SESSION_SECRET], int64_t now_s,
                   struct session *ret)
 {
-    struct session read = {.issued_s = 0};
+    struct session read = {.issued_ms = 0};
     char expected[SIGNATURE + 1], kind = '\0';
     const char *dot = strrchr(text, '.');
     int at = 0;
@@ -53,7 +53,7 @@ bool session_read(const char *text, const uint8_t secret[SESSION_SECRET], int64_
     sign(text, length, secret, expected);
     if (CRYPTO_memcmp(expected, dot + 1, SIGNATURE) != 0)
         return false;
-    if (sscanf(text, "1.%c.%" SCNd64 ".%" SCNd64 ".%" SCNd64 ".%n", &kind, &read.issued_s,
+    if (sscanf(text, "1.%c.%" SCNd64 ".%" SCNd64 ".%" SCNd64 ".%n", &kind, &read.issued_ms,
                &read.seen_s, &read.generation, &at) != 4 ||
         !at || (size_t)at >= length || length - (size_t)at >= sizeof(read.name) ||
         (kind != 'u' && kind != 'l'))

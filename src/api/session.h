@@ -18,7 +18,7 @@ enum {
 
 struct session {
     bool is_link;       /* of a link without an account, else of a user */
-    int64_t issued_s;   /* when it began */
+    int64_t issued_ms;  /* when it began: what tells it from others of the same user */
     int64_t seen_s;     /* its last request, about */
     int64_t generation; /* of the user, or of all links */
     char name[PRINCIPAL_NAME_SIZE];

@@ -105,9 +105,8 @@ static void release_edit(void *state)
 /* Their own sessions are over by a new password, but for the one that changed it. */
 static void keep_session(struct call *call, const struct user *user)
 {
-    struct session session = {.issued_s = call->now_ms / 1000,
-                              .seen_s = call->now_ms / 1000,
-                              .generation = user->generation};
+    struct session session = {
+        .issued_ms = call->now_ms, .seen_s = call->now_ms / 1000, .generation = user->generation};
     char text[SESSION_TEXT];
     if (user->generation == call->principal.generation)
         return;

@@ -206,11 +206,33 @@ static void test_logout(void **state)
     assert_non_null(strstr(header, "Max-Age=0"));
     free(header);
     answer_release(&answer);
+    BY_COOKIE(one, "GET /me", NULL, 401); /* a copy of the cookie is worth nothing */
+    BY_COOKIE(two, "GET /me", NULL, 200);
+    assert_int_equal(log_in(world, "anna", PASSWORD, one), 200);
     BY_COOKIE(two, "POST /logout", "{\"all\":true}", 200);
     BY_COOKIE(one, "GET /me", NULL, 401);
     BY_COOKIE(two, "GET /me", NULL, 401);
     BY_COOKIE(other, "GET /me", NULL, 200);
     BY_TOKEN("viewer", "POST /logout", NULL, 409);
+}
+
+/* Where no more can be kept apart, all end. */
+static void test_many_logouts(void **state)
+{
+    struct world *world = *state;
+    char stays[400], one[400];
+    add_user(world, "anna", "viewer");
+    assert_int_equal(log_in(world, "anna", PASSWORD, stays), 200);
+    for (int i = 0; i < ENDED_MAX; i++) {
+        assert_int_equal(log_in(world, "anna", PASSWORD, one), 200);
+        BY_COOKIE(one, "POST /logout", NULL, 200);
+        BY_COOKIE(one, "GET /me", NULL, 401);
+    }
+    BY_COOKIE(stays, "GET /me", NULL, 200);
+    assert_int_equal(log_in(world, "anna", PASSWORD, one), 200);
+    BY_COOKIE(one, "POST /logout", NULL, 200);
+    BY_COOKIE(one, "GET /me", NULL, 401);
+    BY_COOKIE(stays, "GET /me", NULL, 401);
 }
 
 static void test_own_password(void **state)
@@ -470,7 +492,7 @@ static void test_links(void **state)
     BY_COOKIE(cookie, "GET /jobs", NULL, 200);
     expect_status(ask_tcp(world, "POST /login", HOST, body), __LINE__, 401); /* once */
     BY_COOKIE(cookie, "POST /links", NULL, 403);
-    BY_COOKIE(cookie, "POST /logout", "{\"all\":true}", 200);
+    BY_COOKIE(cookie, "POST /logout", NULL, 200);
     BY_COOKIE(cookie, "GET /me", NULL, 401);
 
     add_user(world, "anna", "viewer");
@@ -510,6 +532,7 @@ int main(void)
         TEST(test_login),
         TEST(test_cookies_need_an_origin),
         TEST(test_logout),
+        TEST(test_many_logouts),
         TEST(test_own_password),
         TEST(test_users),
         TEST(test_changes_hold_at_once),

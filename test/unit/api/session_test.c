@@ -30,7 +30,7 @@ static void test_life(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct session session = {.issued_s = begin_s,
+        struct session session = {.issued_ms = begin_s * 1000,
                                   .seen_s = begin_s + cases[i].seen_s,
                                   .generation = 7,
                                   .name = "an.na@x"};
