@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <event2/bufferevent.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -79,6 +80,18 @@ static bool is_own_name(const struct api *api, const char *host)
     return false;
 }
 
+/* A proxy in front may have looked at the other one. */
+static bool has_two_hosts(const struct call *call)
+{
+    const struct evkeyvalq *headers = evhttp_request_get_input_headers(call->request);
+    const struct evkeyval *header;
+    int count = 0;
+    TAILQ_FOREACH (header, headers, next) {
+        count += strcasecmp(header->key, "Host") == 0;
+    }
+    return count > 1;
+}
+
 /* A name that somebody else lets point here (DNS rebinding) would make their page ours. With TLS
  * the certificate says whose name it is. */
 static bool check_host(struct call *call)
@@ -86,6 +99,10 @@ static bool check_host(struct call *call)
     const char *host = call_input(call, "Host");
     if (!host || !*host) {
         call_fail(call, 400, "the request does not say which Host it is for");
+        return false;
+    }
+    if (has_two_hosts(call)) {
+        call_fail(call, 400, "the request says twice which Host it is for");
         return false;
     }
     if (call->api->tls || is_own_name(call->api, host))

@@ -206,6 +206,8 @@ static void test_hosts_and_origins(void **state)
         {__LINE__, "GET /jobs", "Host: [::1]:7325\r\n", 200},
         {__LINE__, "GET /jobs", "Host: [::1]\r\n", 200},
         {__LINE__, "GET /jobs", "Host: evil.example\r\n", 403},
+        {__LINE__, "GET /jobs", "Host: localhost\r\nHost: evil.example\r\n", 400},
+        {__LINE__, "GET /jobs", "Host: localhost\r\nhost: localhost\r\n", 400},
         {__LINE__, "GET /jobs", "Host: localhost.evil.example\r\n", 403},
         {__LINE__, "GET /jobs", "Host: 127.0.0.1.evil.example\r\n", 403},
         {__LINE__, "GET /jobs", "Host: [evil]\r\n", 403},
