@@ -2,9 +2,11 @@
 
 #include <ctype.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data_folder.h"
 #include "remote.h"
@@ -39,6 +41,13 @@ static enum exit_code no_socket(const struct client *client)
     if (is_remote(client)) {
         cli_error("can't reach %s: %s", client->remote.url.text,
                   client->remote.error[0] ? client->remote.error : "no answer");
+        return EXIT_UNREACHABLE;
+    }
+    if (access(client->socket_path.text, W_OK) != 0 && errno == EACCES) {
+        cli_error(
+            "the agent at %s is for root and for the user that it runs as; for others: --url, "
+            "with a token",
+            client->data.text);
         return EXIT_UNREACHABLE;
     }
     cli_error("no agent answers at %s; is it running?", client->data.text);

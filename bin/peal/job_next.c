@@ -72,6 +72,8 @@ enum exit_code job_next_print(const char *data, const char *name, int64_t count,
     strbuf_init(&path);
     code = client_job(client, name, &job); /* tells of a name that is near */
     if (code == EXIT_OK) {
+        if (json_is_true(json_object_get(json_object_get(job.body, "status"), "paused")))
+            cli_note("%s is paused: what is due is left out until peal resume %s", name, name);
         reply_release(&job);
         job_path(&path, name, "/next");
         strbuf_addf(&path, "?n=%" PRId64, count);

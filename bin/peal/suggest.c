@@ -1,5 +1,6 @@
 #include "suggest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { WORD_MAX = 32 }; /* longer words are not worth a guess */
@@ -44,7 +45,10 @@ void suggest_offer(struct suggestion *suggestion, const char *name)
     size_t length = strlen(name);
     if (suggestion->length == 0 || suggestion->length > WORD_MAX || length > WORD_MAX)
         return;
-    size_t distance = edit_distance(suggestion->word, suggestion->length, name, length);
+    bool is_start = suggestion->length >= 3 && length > suggestion->length &&
+                    strncmp(name, suggestion->word, suggestion->length) == 0;
+    size_t distance =
+        is_start ? 1 : edit_distance(suggestion->word, suggestion->length, name, length);
     if (distance < suggestion->distance) {
         suggestion->distance = distance;
         suggestion->name = name;

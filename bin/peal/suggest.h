@@ -1,4 +1,5 @@
-/* "Did you mean ...?": the nearest of the names that are offered, if any is near. */
+/* "Did you mean ...?": the nearest of the names that are offered, if any is near. One that begins
+ * with what was typed is. */
 #ifndef PEAL_SUGGEST_H
 #define PEAL_SUGGEST_H
 

@@ -198,7 +198,7 @@ static json_t *take_text(struct strbuf *text)
     return value;
 }
 
-static json_t *encode_fire(const struct fire *fire, bool jitter)
+static json_t *encode_fire(const struct fire *fire, bool jitter, bool is_skipped)
 {
     struct strbuf text;
     strbuf_init(&text);
@@ -207,6 +207,8 @@ static json_t *encode_fire(const struct fire *fire, bool jitter)
         json_pack("{s:o, s:o}", "at", json_tick(fire->at_s * 1000), "local", take_text(&text));
     int failed = !value;
     fire_note(fire, &text);
+    if (is_skipped)
+        strbuf_addf(&text, "%sleft out: skip-next", text.length ? "; " : "");
     if (text.length)
         failed |= json_object_set_new(value, "note", take_text(&text));
     if (jitter) {
@@ -221,7 +223,7 @@ static json_t *encode_fire(const struct fire *fire, bool jitter)
 }
 
 json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t after_s,
-                     int64_t count)
+                     int64_t skip_until_s, int64_t count)
 {
     bool jitter = set->count && schedule_jitter_limit(set->items[0]) > 0;
     json_t *fires = json_array();
@@ -230,7 +232,8 @@ json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t af
         if (!fires_next(set, ended_s, after_s, &fire))
             break;
         after_s = fire.at_s;
-        if (json_array_append_new(fires, encode_fire(&fire, jitter)) != 0) {
+        if (json_array_append_new(fires, encode_fire(&fire, jitter, fire.at_s <= skip_until_s)) !=
+            0) {
             json_decref(fires);
             fires = NULL;
         }

@@ -30,9 +30,10 @@ json_t *encode_row(const struct history_row *row);
  * `value` may be NULL. Takes it over and gives it back; NULL: out of memory. */
 json_t *add_absent(json_t *value, const struct history_absences *absent);
 
-/* The next `count` ticks after `after_s`; `@after` counts from `ended_s`. */
+/* The next `count` ticks after `after_s`; `@after` counts from `ended_s`. Those up to
+ * `skip_until_s` have a note that they are left out. */
 json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t after_s,
-                     int64_t count);
+                     int64_t skip_until_s, int64_t count);
 
 /* Takes out of a stored definition what peal keeps in it: uid, times. */
 void drop_kept(json_t *definition);

@@ -140,7 +140,10 @@ static json_t *coming_ticks(const struct catalog_job *job, int64_t now_ms, int64
 {
     struct schedule_set set = {job->schedules, job->schedule_count};
     int64_t ended_ms = job->last.ended_ms > job->cursor_ms ? job->last.ended_ms : job->cursor_ms;
-    return encode_fires(&set, ended_ms / 1000, now_ms / 1000, count);
+    json_t *definition = json_loads(job->json, 0, NULL);
+    int64_t skip_until_ms = stored_time(definition, "skip_until_ms");
+    json_decref(definition);
+    return encode_fires(&set, ended_ms / 1000, now_ms / 1000, skip_until_ms / 1000, count);
 }
 
 void get_next(struct call *call)

@@ -121,9 +121,9 @@ void next_of_schedule(struct call *call)
     if (!schedule)
         return;
     struct schedule_set set = {&schedule, 1};
-    call_reply(
-        call, 200,
-        json_pack("{s:o}", "fires", encode_fires(&set, from_ms / 1000, from_ms / 1000, count)));
+    call_reply(call, 200,
+               json_pack("{s:o}", "fires",
+                         encode_fires(&set, from_ms / 1000, from_ms / 1000, INT64_MIN, count)));
     schedule_free(schedule);
 }
 

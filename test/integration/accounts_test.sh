@@ -26,6 +26,17 @@ bearer() { # TOKEN
 
 # ---- the first start ----
 start_agent one --listen 127.0.0.1:0
+
+# Somebody else on the machine is told that it is not for them, not that it does not run.
+if [ "$(id -u)" -eq 0 ]; then
+    outside=$(mktemp -d)
+    cp "$(command -v peal)" "$outside/peal"
+    chmod 755 "$outside" "$outside/peal"
+    run setpriv --reuid 65534 --regid 65534 --clear-groups "$outside/peal" list --data "$scratch/one"
+    expect_status 5
+    expect_stderr_has 'is for root and for the user that it runs as'
+    rm -r "$outside"
+fi
 url=$(url_of one)
 run stat -c %a "$scratch/one/setup-link"
 expect_stdout 600

@@ -111,6 +111,9 @@ run peal list --paused -o name
 expect_stdout "backup
 team/report
 weekly"
+run peal next backup -n 1
+expect_status 0
+expect_stderr_has 'backup is paused'
 run peal resume backup team/report weekly
 expect_status 0
 run peal list --paused -o name
@@ -119,6 +122,8 @@ first=$(peal get backup -o json | jq -r .status.next_at)
 run peal skip-next backup
 expect_status 0
 expect_stderr 'backup: skips 1'
+run peal next backup -n 1
+expect_stdout_has 'left out: skip-next'
 [ "$(peal get backup -o json | jq -r .status.next_at)" != "$first" ] || mismatch 'not skipped'
 
 # by a filter: a look, then all of them

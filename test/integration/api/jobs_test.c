@@ -331,6 +331,10 @@ static void test_skip_next(void **state)
     json_t *job = EXPECT(world, 200, "GET /jobs/a", NULL);
     assert_string_equal(member_text(job, "status.next_at"), member_text(next, "fires.3.at"));
     json_decref(next);
+    next = EXPECT(world, 200, "GET /jobs/a/next?n=4", NULL);
+    assert_string_equal(member_text(next, "fires.2.note"), "left out: skip-next");
+    assert_null(member(next, "fires.3.note"));
+    json_decref(next);
     json_decref(one);
     json_decref(two);
     json_decref(job);

@@ -23,6 +23,9 @@ static void finds_the_nearest(void **state)
         {__LINE__, "exlpian", "explain"},
         {__LINE__, "vresion", "version"},
         {__LINE__, "validat", "validate"},
+        {__LINE__, "ver", "version"}, /* cut short */
+        {__LINE__, "expl", "explain"},
+        {__LINE__, "ve", NULL},
         {__LINE__, "n", NULL},
         {__LINE__, "", NULL},
         {__LINE__, "delete", NULL},
