@@ -253,6 +253,7 @@ const struct message messages[] = {
     {"timed out", "超时"},
     {"was killed", "被终止"},
     {"was lost", "丢失"},
+    {"It was lost", "已丢失"},
     {"It was skipped", "已跳过"},
     {"It was missed", "已错过"},
     {" So were all %lld ticks from %s to %s.", "共 %lld 个时刻均是如此，从 %s 到 %s。"},

@@ -65,7 +65,9 @@ static void tell_end(const struct run *run, const char *english, struct why_answ
     const char *ended = message_in(answer->language, english);
     struct words start = time_words(run->started_ms);
     struct words span = span_words(run->finished_ms - run->started_ms);
-    if (!run->started_ms)
+    if (!run->started_ms && run->state == RUN_LOST) /* its node alone would know */
+        tell(answer, "It was lost");
+    else if (!run->started_ms)
         tell(answer, "It %s without having started", ended);
     else if (!run->finished_ms)
         tell(answer, "It started at %s and %s", start.text, ended);

@@ -12,7 +12,8 @@ static const struct {
     [PEER_ACCEPTS] = {"", "takes new runs"},
     [PEER_NO_WORKER] = {"api", "only serves the API"},
     [PEER_STOPPING] = {"stopping", "its agent is about to end"},
-    [PEER_CLOCK] = {"clock", "its clock is too far from the other nodes'"},
+    [PEER_CLOCK] = {"clock",
+                    "its clock is too far from the other nodes', or not compared with theirs yet"},
     [PEER_NO_SPAWNER] = {"spawner", "its spawner can't be reached, so nothing can be started"},
     [PEER_FULL] = {"full", "it runs as much as it may (max_running)"},
 };

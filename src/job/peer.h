@@ -20,7 +20,7 @@ enum peer_refusal {
     PEER_ACCEPTS,
     PEER_NO_WORKER,  /* it only serves the API */
     PEER_STOPPING,   /* its agent ends */
-    PEER_CLOCK,      /* its clock is too far from the others' */
+    PEER_CLOCK,      /* its clock is too far from the others', or not compared yet */
     PEER_NO_SPAWNER, /* nothing can be started there now */
     PEER_FULL,       /* it runs as much as it may */
     PEER_REFUSALS,

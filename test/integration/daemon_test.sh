@@ -100,6 +100,12 @@ run peal stop
 run peal restart # also where it was not running
 expect_status 0
 self '[.labels, .capacity]' '[{"zone":"us"},5]'
+run peal restart --role api,wrker
+expect_status 6
+expect_stderr_has 'not "wrker"; did you mean worker?'
+run peal restart --facade dkrn
+expect_status 6
+expect_stderr_has 'expected dkron or tutorial; did you mean dkron?'
 run peal restart --role moon
 expect_status 6
 self '[.labels, .capacity]' '[{"zone":"us"},5]'

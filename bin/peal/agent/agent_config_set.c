@@ -7,6 +7,7 @@
 #include "agent_config.h"
 #include "facade.h"
 #include "history_open.h"
+#include "job_fields.h"
 #include "listen.h"
 #include "peer.h"
 #include "proxy.h"
@@ -42,9 +43,24 @@ enum status agent_config_set_history(struct agent_config *config, const char *te
     return OK;
 }
 
+/* "; did you mean worker?", or nothing. */
+static const char *print_guess(const char *const *words, const char *typed, size_t length,
+                               char text[80])
+{
+    char word[40];
+    snprintf(word, sizeof(word), "%.*s", (int)(length < 39 ? length : 39), typed);
+    const char *nearest = word_nearest(words, word);
+    text[0] = '\0';
+    if (nearest)
+        snprintf(text, 80, "; did you mean %s?", nearest);
+    return text;
+}
+
 enum status agent_config_set_role(struct agent_config *config, const char *text,
                                   struct parse_error *reterr)
 {
+    static const char *const words[] = {"api", "worker", NULL};
+    char guess[80];
     unsigned roles = 0;
     for (const char *at = text;;) {
         size_t length = strcspn(at, ",");
@@ -54,8 +70,9 @@ enum status agent_config_set_role(struct agent_config *config, const char *text,
             roles |= PEER_WORKER;
         else
             return parse_fail(reterr, (int)(at - text) + 1,
-                              "a role is api, worker or both (api,worker), not \"%.*s\"",
-                              (int)(length > 40 ? 40 : length), at);
+                              "a role is api, worker or both (api,worker), not \"%.*s\"%s",
+                              (int)(length > 40 ? 40 : length), at,
+                              print_guess(words, at, length, guess));
         at += length;
         if (!*at)
             break;
@@ -173,14 +190,16 @@ enum status agent_config_set_proxies(struct agent_config *config, const char *te
 enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                      struct parse_error *reterr)
 {
+    static const char *const words[] = {"dkron", "tutorial", NULL};
+    char guess[80];
     unsigned facades = 0;
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ", ");
         unsigned facade = facade_by_name(at, length);
         if (length && !facade)
             return parse_fail(reterr, (int)(at - text) + 1,
-                              "there is no facade \"%.*s\"; expected dkron or tutorial",
-                              (int)length, at);
+                              "there is no facade \"%.*s\"; expected dkron or tutorial%s",
+                              (int)length, at, print_guess(words, at, length, guess));
         facades |= facade;
         at += length + (at[length] != '\0');
     }

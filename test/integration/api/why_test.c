@@ -229,6 +229,25 @@ static bool is_running(void *context)
     return running;
 }
 
+/* Whether a run that died with its node had started, only the node would know. */
+static void test_lost(void **state)
+{
+    struct world *world = *state;
+    struct id uid = add_old_job(world, "old", true, NULL);
+    struct run run = {.id = new_id(1),
+                      .job_uid = uid,
+                      .tick_ms = today_ms(),
+                      .attempt = 1,
+                      .state = RUN_LOST,
+                      .reason = REASON_NODE_DIED,
+                      .finished_ms = today_ms() + 7000};
+    snprintf(run.job_name, sizeof(run.job_name), "old");
+    record(world, &run, NULL);
+    json_t *why = EXPECT(world, 200, "GET /jobs/old/why", NULL);
+    assert_string_equal(member_text(why, "text"), "It was lost: its node died while it ran.");
+    json_decref(why);
+}
+
 static void test_without_a_tick(void **state)
 {
     struct world *world = *state;
@@ -287,10 +306,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_every_answer),
-        TEST(test_in_chinese),
-        TEST(test_without_a_tick),
-        TEST(test_draining),
+        TEST(test_every_answer),   TEST(test_in_chinese), TEST(test_lost),
+        TEST(test_without_a_tick), TEST(test_draining),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
