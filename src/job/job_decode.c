@@ -192,14 +192,6 @@ out:
     return st;
 }
 
-/* A mistake of the tree itself, which has no field yet. */
-static void set_tree_error(struct job_error *reterr, const struct parse_error *err)
-{
-    struct node nowhere = {.line = err->line, .column = err->column};
-    struct spot root = {.node = &nowhere};
-    spot_set(reterr, &root, "%s", err->message);
-}
-
 enum status job_decode_json(const json_t *value, bool with_meta, const char *default_tz,
                             struct zone_db *zones, struct job **ret, struct job_error *reterr)
 {
@@ -211,7 +203,7 @@ enum status job_decode_json(const json_t *value, bool with_meta, const char *def
     if (st == OK)
         st = job_decode_node(node, with_meta, default_tz, zones, ret, reterr);
     else if (st != E_NOMEM)
-        set_tree_error(reterr, &err);
+        spot_set_tree(reterr, &err);
     tree_release(&tree);
     return st;
 }
@@ -227,7 +219,7 @@ enum status job_decode_stored(const char *text, struct zone_db *zones, struct jo
     if (st == OK)
         st = job_decode_node(node, true, NULL, zones, ret, reterr);
     else if (st != E_NOMEM)
-        set_tree_error(reterr, &err);
+        spot_set_tree(reterr, &err);
     tree_release(&tree);
     return st;
 }

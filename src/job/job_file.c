@@ -118,11 +118,8 @@ static enum status read_documents(struct tree *tree, const char *text, size_t le
 {
     struct parse_error err = {0};
     enum status st = tree_from_yaml(tree, text, length, ret, &err);
-    if (st != OK && st != E_NOMEM) {
-        struct node place = {.line = err.line, .column = err.column};
-        struct spot root = {.node = &place};
-        spot_set(reterr, &root, "%s", err.message);
-    }
+    if (st != OK && st != E_NOMEM)
+        spot_set_tree(reterr, &err);
     return st;
 }
 

@@ -125,3 +125,10 @@ void spot_set_inside(struct job_error *err, const struct spot *spot,
     set_hint(err, inside->message);
     err->text_column = inside->column;
 }
+
+void spot_set_tree(struct job_error *err, const struct parse_error *inside)
+{
+    struct node nowhere = {.line = inside->line, .column = inside->column};
+    struct spot root = {.node = &nowhere};
+    spot_set(err, &root, "%s", inside->message);
+}

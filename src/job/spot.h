@@ -21,6 +21,9 @@ void spot_set(struct job_error *err, const struct spot *spot, const char *format
 void spot_set_inside(struct job_error *err, const struct spot *spot,
                      const struct parse_error *inside);
 
+/* A mistake of the tree itself, which has no fields yet. */
+void spot_set_tree(struct job_error *err, const struct parse_error *inside);
+
 /* The path alone, after one of the others: the message names the field itself. */
 void spot_point(struct job_error *err, const struct spot *spot);
 

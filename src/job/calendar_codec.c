@@ -1,0 +1,242 @@
+#include "calendar_codec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_fields.h"
+#include "node.h"
+#include "spot.h"
+
+static const char *const field_names[] = {"dates", "weekdays", "notes", "name", NULL};
+
+void calendar_definition_init(struct calendar_definition *definition)
+{
+    *definition = (struct calendar_definition){.notes = NULL};
+}
+
+void calendar_definition_release(struct calendar_definition *definition)
+{
+    calendar_release(&definition->calendar);
+    free(definition->notes);
+    calendar_definition_init(definition);
+}
+
+const char *calendar_name_complaint(const char *name)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    if (!*name)
+        return "is empty";
+    if ((unsigned char)*name > 0x7F || !isalnum((unsigned char)*name))
+        return "must start with a letter or a digit";
+    if (name[strspn(name, letters)])
+        return "may hold letters, digits and . _ - only";
+    return strlen(name) > CALENDAR_NAME_MAX ? "is longer than 63 characters" : NULL;
+}
+
+/* ---- reading ---- */
+
+struct decoder {
+    const char *name; /* NULL: any will do */
+    struct calendar_definition *definition;
+    struct job_error *err;
+};
+
+static enum status add_item(const struct decoder *d, const struct spot *spot,
+                            enum status (*add)(struct calendar *calendar, const char *text,
+                                               struct parse_error *reterr))
+{
+    struct parse_error inside = {0};
+    if (spot->node->kind != NODE_SCALAR)
+        return spot_fail(d->err, spot, "expected a text, found %s", node_describe(spot->node));
+    enum status st = add(&d->definition->calendar, spot->node->text, &inside);
+    if (st == E_INVALID)
+        spot_set_inside(d->err, spot, &inside);
+    return st;
+}
+
+static enum status read_list(const struct decoder *d, const struct spot *spot, const char *like,
+                             size_t most,
+                             enum status (*add)(struct calendar *calendar, const char *text,
+                                                struct parse_error *reterr))
+{
+    const struct node *list = spot->node;
+    if (list->kind != NODE_LIST)
+        return spot_fail(d->err, spot, "expected a list like %s, found %s", like,
+                         node_describe(list));
+    if (list->count > most)
+        return spot_fail(d->err, spot, "expected at most %zu, found %zu", most, list->count);
+    struct spot item = {.up = spot};
+    for (const struct entry *entry = list->entries; entry; entry = entry->next, item.index++) {
+        item.node = entry->value;
+        enum status st = add_item(d, &item, add);
+        if (st != OK)
+            return st;
+    }
+    return OK;
+}
+
+static enum status read_notes(const struct decoder *d, const struct spot *spot)
+{
+    if (spot->node->kind != NODE_SCALAR)
+        return spot_fail(d->err, spot, "expected a text, found %s", node_describe(spot->node));
+    if (spot->node->length > CALENDAR_NOTES_MAX)
+        return spot_fail(d->err, spot, "is longer than %d bytes", CALENDAR_NOTES_MAX);
+    if (!spot->node->length)
+        return OK;
+    d->definition->notes = strdup(spot->node->text);
+    return d->definition->notes ? OK : E_NOMEM;
+}
+
+static enum status check_name(const struct decoder *d, const struct spot *spot)
+{
+    if (spot->node->kind != NODE_SCALAR)
+        return spot_fail(d->err, spot, "expected a text, found %s", node_describe(spot->node));
+    if (d->name && strcmp(spot->node->text, d->name) != 0)
+        return spot_fail(d->err, spot, "is \"%.63s\", but it is to be \"%.63s\"", spot->node->text,
+                         d->name);
+    return OK;
+}
+
+static enum status unknown_field(const struct decoder *d, const struct spot *root,
+                                 const struct node *key)
+{
+    const char *nearest = word_nearest(field_names, key->text);
+    struct spot field = {root, key->text, 0, key}, at_key = {.node = key};
+    if (nearest)
+        spot_set(d->err, &at_key, "unknown field \"%.60s\"; did you mean \"%s\"?", key->text,
+                 nearest);
+    else
+        spot_set(d->err, &at_key, "unknown field \"%.60s\"; known: dates, weekdays, notes",
+                 key->text);
+    spot_point(d->err, &field);
+    return status_invalid();
+}
+
+static enum status read_field(const struct decoder *d, const struct spot *root,
+                              const struct entry *entry)
+{
+    const char *name = entry->key->text;
+    struct spot spot = {root, name, 0, entry->value};
+    if (strcmp(name, "dates") == 0)
+        return read_list(d, &spot, "[2026-12-25]", CALENDAR_DATES_MAX, calendar_add_date);
+    if (strcmp(name, "weekdays") == 0)
+        return read_list(d, &spot, "[sat, sun]", 7, calendar_add_weekday);
+    if (strcmp(name, "notes") == 0)
+        return read_notes(d, &spot);
+    return strcmp(name, "name") == 0 ? check_name(d, &spot) : unknown_field(d, root, entry->key);
+}
+
+static enum status decode_node(const struct node *node, const char *name,
+                               struct calendar_definition *ret, struct job_error *reterr)
+{
+    struct calendar_definition definition;
+    struct decoder d = {name, &definition, reterr};
+    struct spot root = {.node = node};
+    enum status st = OK;
+    if (node->kind != NODE_MAP)
+        return spot_fail(reterr, &root,
+                         "expected a calendar (a map with dates and weekdays), found %s",
+                         node_describe(node));
+    calendar_definition_init(&definition);
+    for (const struct entry *entry = node->entries; entry && st == OK; entry = entry->next)
+        st = read_field(&d, &root, entry);
+    if (st == OK)
+        st = calendar_settle(&definition.calendar);
+    if (st == OK)
+        *ret = definition;
+    else
+        calendar_definition_release(&definition);
+    return st;
+}
+
+enum status calendar_decode_json(const json_t *value, const char *name,
+                                 struct calendar_definition *ret, struct job_error *reterr)
+{
+    struct tree tree;
+    struct parse_error err = {0};
+    const struct node *node;
+    tree_init(&tree);
+    enum status st = tree_from_json(&tree, value, &node, &err);
+    if (st == OK)
+        st = decode_node(node, name, ret, reterr);
+    else if (st != E_NOMEM)
+        spot_set_tree(reterr, &err);
+    tree_release(&tree);
+    return st;
+}
+
+enum status calendar_decode_text(const char *text, size_t length, const char *name,
+                                 struct calendar_definition *ret, struct job_error *reterr)
+{
+    struct tree tree;
+    struct parse_error err = {0};
+    const struct node *documents;
+    struct spot root = {.node = NULL};
+    tree_init(&tree);
+    enum status st = tree_from_yaml(&tree, text, length, &documents, &err);
+    if (st != OK && st != E_NOMEM)
+        spot_set_tree(reterr, &err);
+    root.node = st == OK ? documents : NULL;
+    if (st == OK && documents->count != 1)
+        st = spot_fail(reterr, &root, "expected one calendar, found %zu", documents->count);
+    if (st == OK)
+        st = decode_node(documents->entries->value, name, ret, reterr);
+    tree_release(&tree);
+    return st;
+}
+
+/* ---- writing ---- */
+
+static json_t *encode_dates(const struct calendar *calendar)
+{
+    json_t *list = json_array();
+    struct strbuf text;
+    strbuf_init(&text);
+    for (size_t i = 0; i < calendar->date_count && list; i++) {
+        strbuf_reset(&text);
+        calendar_print_date(&calendar->dates[i], &text);
+        if (strbuf_status(&text) != OK ||
+            json_array_append_new(list, json_string(text.text)) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    strbuf_release(&text);
+    return list;
+}
+
+/* Monday first, as a week of work goes. */
+static json_t *encode_weekdays(const struct calendar *calendar)
+{
+    json_t *list = json_array();
+    for (int i = 1; i <= 7 && list; i++) {
+        if (calendar->weekdays & 1U << i % 7 &&
+            json_array_append_new(list, json_string(calendar_weekday_name(i % 7))) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    return list;
+}
+
+json_t *calendar_encode_json(const struct calendar_definition *definition)
+{
+    json_t *value = json_pack("{s:o, s:o}", "dates", encode_dates(&definition->calendar),
+                              "weekdays", encode_weekdays(&definition->calendar));
+    if (value && definition->notes &&
+        json_object_set_new(value, "notes", json_string(definition->notes)) != 0) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}
+
+char *calendar_encode_text(const struct calendar_definition *definition)
+{
+    json_t *value = calendar_encode_json(definition);
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    json_decref(value);
+    return text;
+}

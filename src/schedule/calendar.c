@@ -1,0 +1,168 @@
+#include "calendar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "civil.h"
+#include "cron_expr.h"
+
+enum { MONTH_SHIFT = 5, EVERY_WEEKDAY = 0x7F };
+
+void calendar_init(struct calendar *calendar)
+{
+    *calendar = (struct calendar){0};
+}
+
+void calendar_release(struct calendar *calendar)
+{
+    free(calendar->dates);
+    free(calendar->ranges);
+    calendar_init(calendar);
+}
+
+/* ---- getting ready ---- */
+
+static int by_date(const void *a, const void *b)
+{
+    const struct calendar_date *one = a, *other = b;
+    if (one->yearly != other->yearly)
+        return one->yearly ? -1 : 1;
+    if (one->first != other->first)
+        return one->first < other->first ? -1 : 1;
+    return (one->last > other->last) - (one->last < other->last);
+}
+
+static void sort_dates(struct calendar *calendar)
+{
+    size_t kept = 0;
+    if (!calendar->date_count)
+        return;
+    qsort(calendar->dates, calendar->date_count, sizeof(*calendar->dates), by_date);
+    for (size_t i = 1; i < calendar->date_count; i++) {
+        if (by_date(&calendar->dates[kept], &calendar->dates[i]) != 0)
+            calendar->dates[++kept] = calendar->dates[i];
+    }
+    calendar->date_count = kept + 1;
+}
+
+/* Of every month but the first and the last, all days; a day that a month does not have is never
+ * asked for. */
+static void mark_yearly(struct calendar *calendar, const struct calendar_date *date)
+{
+    int month = date->first >> MONTH_SHIFT, day = date->first & 31;
+    int last_month = date->last >> MONTH_SHIFT, last_day = date->last & 31;
+    bool wraps = date->last < date->first;
+    while (month != last_month || wraps) {
+        calendar->yearly[month - 1] |= UINT32_MAX << day;
+        wraps = wraps && month != 12;
+        month = month % 12 + 1;
+        day = 1;
+    }
+    for (; day <= last_day; day++)
+        calendar->yearly[month - 1] |= UINT32_C(1) << day;
+}
+
+/* The dates are in order. */
+static void add_range(struct calendar *calendar, const struct calendar_date *date)
+{
+    struct calendar_range *last =
+        calendar->range_count ? &calendar->ranges[calendar->range_count - 1] : NULL;
+    if (last && date->first <= last->last + 1) {
+        last->last = date->last > last->last ? date->last : last->last;
+        return;
+    }
+    calendar->ranges[calendar->range_count++] = (struct calendar_range){date->first, date->last};
+}
+
+enum status calendar_settle(struct calendar *calendar)
+{
+    struct calendar_range *ranges =
+        reallocarray(calendar->ranges, calendar->date_count + 1, sizeof(*ranges));
+    if (!ranges)
+        return E_NOMEM;
+    calendar->ranges = ranges;
+    calendar->range_count = 0;
+    memset(calendar->yearly, 0, sizeof(calendar->yearly));
+    sort_dates(calendar);
+    for (size_t i = 0; i < calendar->date_count; i++) {
+        const struct calendar_date *date = &calendar->dates[i];
+        if (date->yearly)
+            mark_yearly(calendar, date);
+        else
+            add_range(calendar, date);
+    }
+    return OK;
+}
+
+/* ---- looking up ---- */
+
+/* NULL: the day is in none. */
+static const struct calendar_range *range_of(const struct calendar *calendar, int64_t day)
+{
+    size_t from = 0, to = calendar->range_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        const struct calendar_range *range = &calendar->ranges[middle];
+        if (day < range->first)
+            to = middle;
+        else if (day > range->last)
+            from = middle + 1;
+        else
+            return range;
+    }
+    return NULL;
+}
+
+/* By its weekday, or in every year. */
+static bool comes_again(const struct calendar *calendar, int64_t day)
+{
+    int64_t year;
+    int month, day_of_month;
+    if (calendar->weekdays & 1U << civil_weekday(day))
+        return true;
+    civil_from_days(day, &year, &month, &day_of_month);
+    return calendar->yearly[month - 1] & UINT32_C(1) << day_of_month;
+}
+
+bool calendar_has(const struct calendar *calendar, int64_t day)
+{
+    return comes_again(calendar, day) || range_of(calendar, day);
+}
+
+/* Otherwise there is a free day in every 40 years that no range covers: so far apart are the leap
+ * days of one weekday. */
+static bool is_every_day(const struct calendar *calendar)
+{
+    if (calendar->weekdays == EVERY_WEEKDAY)
+        return true;
+    for (int month = 1; month <= 12; month++) {
+        uint32_t days = (UINT32_C(2) << civil_month_days(2000, month)) - 2;
+        if ((calendar->yearly[month - 1] & days) != days)
+            return false;
+    }
+    return true;
+}
+
+int64_t calendar_free_from(const struct calendar *calendar, int64_t day)
+{
+    if (is_every_day(calendar))
+        return NEVER;
+    for (;;) {
+        const struct calendar_range *range = range_of(calendar, day);
+        if (!range && !comes_again(calendar, day))
+            return day;
+        day = range ? range->last + INT64_C(1) : day + 1;
+    }
+}
+
+int64_t calendar_free_until(const struct calendar *calendar, int64_t day)
+{
+    if (is_every_day(calendar))
+        return NEVER_BEFORE;
+    for (;;) {
+        const struct calendar_range *range = range_of(calendar, day);
+        if (!range && !comes_again(calendar, day))
+            return day;
+        day = range ? range->first - INT64_C(1) : day - 1;
+    }
+}

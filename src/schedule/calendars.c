@@ -1,0 +1,138 @@
+#include "calendars.h"
+
+#include "civil.h"
+
+enum {
+    JUMPS_MAX = 10000, /* from one date that is out to the end of its row, or of the zone's span */
+    TRIES_MAX = 2000,  /* ticks that turn out to be out */
+};
+
+static int64_t local_day(const struct zone_span *span, int64_t at_s)
+{
+    int64_t local_s = at_s + span->offset_s;
+    return local_s / DAY_S - (local_s % DAY_S < 0);
+}
+
+static size_t which_has(const struct calendars *calendars, int64_t day)
+{
+    size_t i = 0;
+    while (i < calendars->count && !calendar_has(calendars->items[i], day))
+        i++;
+    return i;
+}
+
+size_t calendars_which(const struct calendars *calendars, const struct zone *zone, int64_t at_s)
+{
+    struct zone_span span = zone_span_at(zone, at_s);
+    return which_has(calendars, local_day(&span, at_s));
+}
+
+/* Past a transition the date is looked at anew: a clock that is set back can bring the day before
+ * again. */
+int64_t calendars_free_from(const struct calendars *calendars, const struct zone *zone,
+                            int64_t at_s)
+{
+    for (int i = 0; i < JUMPS_MAX; i++) {
+        struct zone_span span = zone_span_at(zone, at_s);
+        int64_t day = local_day(&span, at_s);
+        size_t which = which_has(calendars, day);
+        if (which == calendars->count)
+            return at_s;
+        int64_t free_day = calendar_free_from(calendars->items[which], day);
+        if (free_day == NEVER)
+            return NEVER;
+        int64_t free_s = free_day * DAY_S - span.offset_s;
+        at_s = free_s < span.end_s ? free_s : span.end_s;
+    }
+    return NEVER;
+}
+
+int64_t calendars_free_until(const struct calendars *calendars, const struct zone *zone,
+                             int64_t at_s)
+{
+    for (int i = 0; i < JUMPS_MAX; i++) {
+        struct zone_span span = zone_span_at(zone, at_s);
+        int64_t day = local_day(&span, at_s);
+        size_t which = which_has(calendars, day);
+        if (which == calendars->count)
+            return at_s;
+        int64_t free_day = calendar_free_until(calendars->items[which], day);
+        if (free_day == NEVER_BEFORE)
+            return NEVER_BEFORE;
+        int64_t free_s = (free_day + 1) * DAY_S - span.offset_s - 1;
+        at_s = free_s >= span.start_s ? free_s : span.start_s - 1;
+    }
+    return NEVER_BEFORE;
+}
+
+/* ---- one schedule ---- */
+
+int64_t schedule_next_free(const struct schedule *schedule, const struct calendars *calendars,
+                           int64_t after_s)
+{
+    for (int i = 0; i < TRIES_MAX; i++) {
+        int64_t tick_s = schedule_next(schedule, after_s);
+        if (tick_s == NEVER || !calendars->count)
+            return tick_s;
+        int64_t free_s = calendars_free_from(calendars, schedule_zone(schedule), tick_s);
+        if (free_s == tick_s || free_s == NEVER)
+            return free_s;
+        after_s = free_s - 1;
+    }
+    return NEVER;
+}
+
+int64_t schedule_prev_free(const struct schedule *schedule, const struct calendars *calendars,
+                           int64_t before_s)
+{
+    for (int i = 0; i < TRIES_MAX; i++) {
+        int64_t tick_s = schedule_prev(schedule, before_s);
+        if (tick_s == NEVER_BEFORE || !calendars->count)
+            return tick_s;
+        int64_t free_s = calendars_free_until(calendars, schedule_zone(schedule), tick_s);
+        if (free_s == tick_s || free_s == NEVER_BEFORE)
+            return free_s;
+        before_s = free_s + 1;
+    }
+    return NEVER_BEFORE;
+}
+
+int64_t schedule_next_after_free(const struct schedule *schedule, const struct calendars *calendars,
+                                 int64_t ended_s)
+{
+    for (int i = 0; i < TRIES_MAX; i++) {
+        int64_t tick_s = schedule_next_after(schedule, ended_s);
+        if (tick_s == NEVER || !calendars->count)
+            return tick_s;
+        int64_t free_s = calendars_free_from(calendars, schedule_zone(schedule), tick_s);
+        if (free_s == tick_s || free_s == NEVER)
+            return free_s;
+        int64_t pause_s = schedule_interval(schedule);
+        ended_s = tick_s + (free_s - tick_s - 1) / pause_s * pause_s;
+    }
+    return NEVER;
+}
+
+/* ---- several ---- */
+
+int64_t schedule_set_next_free(const struct schedule_set *set, const struct calendars *calendars,
+                               int64_t after_s)
+{
+    int64_t first_s = NEVER;
+    for (size_t i = 0; i < set->count; i++) {
+        int64_t tick_s = schedule_next_free(set->items[i], calendars, after_s);
+        first_s = tick_s < first_s ? tick_s : first_s;
+    }
+    return first_s;
+}
+
+int64_t schedule_set_prev_free(const struct schedule_set *set, const struct calendars *calendars,
+                               int64_t before_s)
+{
+    int64_t last_s = NEVER_BEFORE;
+    for (size_t i = 0; i < set->count; i++) {
+        int64_t tick_s = schedule_prev_free(set->items[i], calendars, before_s);
+        last_s = tick_s > last_s ? tick_s : last_s;
+    }
+    return last_s;
+}
