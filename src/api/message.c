@@ -317,6 +317,7 @@ const struct message messages[] = {
     {"everything on its node was told to stop", "其节点上的一切均被要求停止"},
     {"no node that may run it was there", "没有可以运行它的节点"},
     {"the store was restored from a backup", "存储从备份恢复"},
+    {"its date is on a calendar of the job", "其日期在任务的日历上"},
 
     /* store and history */
     {"it is not well; an admin can see why", "状态异常；管理员可查看原因"},

@@ -40,6 +40,7 @@ void catalog_init(struct catalog *catalog)
     *catalog = (struct catalog){0};
     table_init(&catalog->by_uid, &uid_type);
     table_init(&catalog->by_name, &name_type);
+    known_calendars_init(&catalog->calendars);
 }
 
 static void free_schedules(struct catalog_job *job)
@@ -52,9 +53,10 @@ static void free_schedules(struct catalog_job *job)
     job->schedule_count = 0;
 }
 
-static void free_job(struct catalog_job *job)
+static void free_job(struct catalog *catalog, struct catalog_job *job)
 {
     free_schedules(job);
+    job_calendars_free(&catalog->calendars, job->calendars);
     free(job->json);
     free(job);
 }
@@ -63,9 +65,10 @@ void catalog_release(struct catalog *catalog)
 {
     size_t at = 0;
     for (struct catalog_job *job; (job = table_next(&catalog->by_uid, &at));)
-        free_job(job);
+        free_job(catalog, job);
     table_release(&catalog->by_uid);
     table_release(&catalog->by_name);
+    known_calendars_release(&catalog->calendars);
     name_order_release(&catalog->in_order);
     catalog_init(catalog);
 }
@@ -93,6 +96,25 @@ static enum status read_schedules(struct catalog_job *job, const struct job *def
     return OK;
 }
 
+/* What was out stays so, also if the definition names no calendar any more. */
+static enum status read_calendars(struct catalog *catalog, struct catalog_job *job,
+                                  const struct job *definition)
+{
+    struct job_calendars *made = NULL;
+    int64_t out_until_ms = job->calendars ? job->calendars->out_until_ms : INT64_MIN;
+    size_t count = definition ? definition->calendar_count : 0;
+    if (count || out_until_ms > job->cursor_ms) {
+        enum status st = job_calendars_new(&catalog->calendars, job,
+                                           count ? definition->calendars : NULL, count, &made);
+        if (st != OK)
+            return st;
+        made->out_until_ms = out_until_ms;
+    }
+    job_calendars_free(&catalog->calendars, job->calendars);
+    job->calendars = made;
+    return OK;
+}
+
 /* Copies what is kept as text into one block. */
 static enum status keep_texts(struct catalog_job *job, const struct store_change *change,
                               const char *where)
@@ -114,8 +136,9 @@ static enum status keep_texts(struct catalog_job *job, const struct store_change
 }
 
 /* Takes over the definition: text, name and what planning needs of it. */
-static enum status read_definition(struct catalog_job *job, const struct store_change *change,
-                                   struct zone_db *zones, struct parse_error *reterr)
+static enum status read_definition(struct catalog *catalog, struct catalog_job *job,
+                                   const struct store_change *change, struct zone_db *zones,
+                                   struct parse_error *reterr)
 {
     struct job *definition = NULL;
     struct job_error error = {0};
@@ -123,6 +146,8 @@ static enum status read_definition(struct catalog_job *job, const struct store_c
     if (read == E_NOMEM)
         return read;
     enum status st = keep_texts(job, change, definition ? definition->where : NULL);
+    if (st == OK)
+        st = read_calendars(catalog, job, definition);
     if (st != OK)
         goto out;
     job->deleted = change->job_deleted;
@@ -189,7 +214,7 @@ enum status catalog_put(struct catalog *catalog, const struct store_change *chan
     } else {
         unindex_name(catalog, job);
     }
-    st = read_definition(job, change, zones, reterr);
+    st = read_definition(catalog, job, change, zones, reterr);
     if (st != OK)
         goto out;
     job->revision = change->job_revision;
@@ -204,7 +229,7 @@ enum status catalog_put(struct catalog *catalog, const struct store_change *chan
         *ret = job;
 out:
     if (st != OK && is_new)
-        free_job(job);
+        free_job(catalog, job);
     return st;
 }
 
@@ -212,7 +237,7 @@ void catalog_remove(struct catalog *catalog, struct catalog_job *job)
 {
     unindex_name(catalog, job);
     table_remove(&catalog->by_uid, job);
-    free_job(job);
+    free_job(catalog, job);
 }
 
 size_t catalog_count(const struct catalog *catalog)
@@ -254,38 +279,107 @@ static int64_t ceil_s(int64_t ms)
     return floor_s(ms + 999);
 }
 
+static bool is_out(const struct calendars *calendars, const struct schedule *schedule,
+                   int64_t tick_ms)
+{
+    return calendars_which(calendars, schedule_zone(schedule), floor_s(tick_ms)) < calendars->count;
+}
+
 static int64_t next_of(const struct catalog_job *job, const struct schedule *schedule,
-                       int64_t after_ms, int64_t boot_tick_ms)
+                       const struct calendars *calendars, int64_t after_ms, int64_t boot_tick_ms)
 {
     int64_t tick_s = NEVER;
     switch (schedule_kind(schedule)) {
     case SCHEDULE_CRON:
     case SCHEDULE_EVERY:
     case SCHEDULE_AT:
-        tick_s = schedule_next(schedule, floor_s(after_ms));
+        tick_s = schedule_next_free(schedule, calendars, floor_s(after_ms));
         break;
     case SCHEDULE_AFTER:
         if (!job->open_runs)
-            tick_s = schedule_next_after(
-                schedule, ceil_s(job->last.ended_ms > after_ms ? job->last.ended_ms : after_ms));
+            tick_s = schedule_next_after_free(
+                schedule, calendars,
+                ceil_s(job->last.ended_ms > after_ms ? job->last.ended_ms : after_ms));
         break;
     case SCHEDULE_REBOOT:
-        return boot_tick_ms > after_ms ? boot_tick_ms : NEVER_MS;
+        return boot_tick_ms > after_ms && !is_out(calendars, schedule, boot_tick_ms) ? boot_tick_ms
+                                                                                     : NEVER_MS;
     case SCHEDULE_MANUAL:
         break;
     }
     return tick_s == NEVER ? NEVER_MS : tick_s * 1000;
 }
 
-int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms)
+static int64_t first_next(const struct catalog_job *job, const struct calendars *calendars,
+                          int64_t after_ms, int64_t boot_tick_ms)
 {
     int64_t first = NEVER_MS;
     for (uint32_t i = 0; i < job->schedule_count; i++) {
-        int64_t tick_ms = next_of(job, job->schedules[i], after_ms, boot_tick_ms);
+        int64_t tick_ms = next_of(job, job->schedules[i], calendars, after_ms, boot_tick_ms);
         if (tick_ms < first)
             first = tick_ms;
     }
     return first;
+}
+
+int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms)
+{
+    static const struct calendars none = {NULL, 0};
+    return first_next(job, &none, after_ms, boot_tick_ms);
+}
+
+/* ---- calendars ---- */
+
+struct calendars catalog_job_calendars(const struct catalog_job *job)
+{
+    return job->calendars ? job->calendars->set : (struct calendars){NULL, 0};
+}
+
+int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms)
+{
+    struct calendars calendars = catalog_job_calendars(job);
+    return first_next(job, &calendars, after_ms, boot_tick_ms);
+}
+
+/* `@after` and `@reboot` can be due at any time. */
+static bool may_be_due(const struct schedule *schedule, int64_t tick_s)
+{
+    enum schedule_kind kind = schedule_kind(schedule);
+    return kind == SCHEDULE_AFTER || kind == SCHEDULE_REBOOT ||
+           schedule_next(schedule, tick_s - 1) == tick_s;
+}
+
+const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms)
+{
+    struct calendars calendars = catalog_job_calendars(job);
+    const char *name = NULL;
+    for (uint32_t i = 0; calendars.count && i < job->schedule_count; i++) {
+        const struct schedule *schedule = job->schedules[i];
+        if (!may_be_due(schedule, floor_s(tick_ms)))
+            continue;
+        size_t which = calendars_which(&calendars, schedule_zone(schedule), floor_s(tick_ms));
+        if (which == calendars.count)
+            return NULL;
+        name = name ? name : job->calendars->uses[which].known->name;
+    }
+    return name;
+}
+
+const char *catalog_job_missing_calendar(const struct catalog_job *job)
+{
+    for (size_t i = 0; job->calendars && i < job->calendars->set.count; i++) {
+        if (!job->calendars->uses[i].known->revision)
+            return job->calendars->uses[i].known->name;
+    }
+    return NULL;
+}
+
+void catalog_job_keep_out(struct catalog_job *job, int64_t now_ms)
+{
+    struct job_calendars *calendars = job->calendars;
+    if (!calendars || job->next_ms > now_ms || job->next_ms >= calendars->next_run_ms)
+        return;
+    calendars->out_until_ms = now_ms < calendars->next_run_ms ? now_ms : calendars->next_run_ms - 1;
 }
 
 int64_t catalog_job_jitter_ms(const struct catalog_job *job)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "job.h"
+#include "known_calendars.h"
 #include "name_order.h"
 #include "run.h"
 #include "store.h"
@@ -27,6 +28,7 @@ struct catalog_job {
     char *json;           /* the stored definition, name and selector, in one block */
     const char *name;     /* inside that block */
     const char *where;    /* there too; NULL: any node may run it */
+    struct job_calendars *calendars; /* that take ticks out; NULL: none */
     struct schedule **schedules;
     struct schedule *only; /* where `schedules` points to if there is but one */
     uint32_t schedule_count;
@@ -41,6 +43,7 @@ struct catalog {
     struct table by_uid, by_name; /* by_name: without the deleted ones */
     struct name_order in_order;   /* with them; see catalog_sort */
     bool is_sorted;
+    struct table calendars; /* of known_calendar */
 };
 
 void catalog_init(struct catalog *catalog);
@@ -71,6 +74,23 @@ void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
  * counts from the last end, or from after_ms if that is later, and there is none while a run is
  * open. `boot_tick_ms` is the tick of `@reboot`. */
 int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
+
+/* The same, without the ticks that the job's calendars take out. */
+int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
+
+/* The name of the calendar that takes this tick of the job out; NULL: none does. A tick that
+ * schedules of several zones make is out if it is for each of them. */
+const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
+
+/* What takes ticks of the job out; of no job: nothing does. */
+struct calendars catalog_job_calendars(const struct catalog_job *job);
+
+/* The name of a calendar of the job that is not there; NULL: all are. */
+const char *catalog_job_missing_calendar(const struct catalog_job *job);
+
+/* The job or its calendars are about to change: what was out until now, and is not on record yet,
+ * stays out. */
+void catalog_job_keep_out(struct catalog_job *job, int64_t now_ms);
 
 /* The delay of each of its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);

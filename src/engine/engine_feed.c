@@ -31,6 +31,9 @@ static void take_job(struct engine *engine, const struct store_change *change)
 {
     struct catalog_job *job;
     struct parse_error error = {0};
+    struct catalog_job *before = catalog_by_uid(&engine->catalog, &change->job_uid);
+    if (before)
+        catalog_job_keep_out(before, engine->now.wall.ms);
     enum status st = catalog_put(&engine->catalog, change, engine->ports.zones, &job, &error);
     if (st != OK) {
         ports_log(&engine->ports, "job_dropped", "job=%s error=\"%s\"", change->job_name,
@@ -69,6 +72,30 @@ static void take_cursor(struct engine *engine, const struct store_change *change
     last_run_take(&job->last, &change->last);
     if (engine->loaded)
         engine_put_plan(engine, job);
+}
+
+/* ---- calendars ---- */
+
+/* What was taken out until now stays so; from now on the new dates hold. */
+static void take_calendar(struct engine *engine, const struct store_doc *doc)
+{
+    struct known_calendar *entry;
+    struct job_error error = {0};
+    struct calendar_use *use;
+    enum status st = known_calendars_entry(&engine->catalog.calendars, doc, &entry);
+    if (st == OK) {
+        LIST_FOREACH(use, &entry->uses, link)
+        {
+            catalog_job_keep_out(use->job, engine->now.wall.ms);
+        }
+        use = LIST_FIRST(&entry->uses);
+        st = known_calendars_take(&engine->catalog.calendars, entry, doc, &error);
+        for (; engine->loaded && use; use = LIST_NEXT(use, link))
+            engine_put_plan(engine, use->job);
+    }
+    if (st != OK)
+        ports_log(&engine->ports, "calendar_dropped", "calendar=%s error=\"%s\"", doc->name,
+                  st == E_INVALID && error.message[0] ? error.message : status_text(st));
 }
 
 /* ---- runs ---- */
@@ -322,7 +349,9 @@ static void take_change(struct engine *engine, const struct store_change *change
     case STORE_CHANGE_LEADER:
         engine_take_node(engine, change);
         break;
-    case STORE_CHANGE_DOC: /* for those who observe */
+    case STORE_CHANGE_DOC: /* the others are for those who observe */
+        if (strcmp(change->doc->kind, CALENDAR_DOC) == 0)
+            take_calendar(engine, change->doc);
         break;
     case STORE_CHANGE_LOADED:
         take_loaded(engine);

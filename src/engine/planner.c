@@ -1,12 +1,14 @@
 #include "planner.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "job_codec.h"
 
 enum {
-    PASSES_PER_PLAN = 100000,      /* longer outages are dealt with in several claims */
-    PAUSED_FLUSH_MS = 3600 * 1000, /* how long the skipped ticks of a paused job are gathered */
+    PASSES_PER_PLAN = 100000, /* longer outages are dealt with in several claims */
+    FLUSH_MS = 3600 * 1000,   /* how long skipped ticks are gathered */
 };
 
 static void job_moved(void *item, uint32_t place)
@@ -25,11 +27,20 @@ void planner_release(struct planner *planner)
     heap_release(&planner->due);
 }
 
-/* When to look at a job: a little ahead of its start; a paused job only now and then. */
+/* When to look at a job: a little ahead of its start. Ticks that are passed over, because the job
+ * is paused or its calendars take them out, are gathered: up to the next one that runs. */
 static int64_t look_at(const struct planner *planner, const struct catalog_job *job)
 {
-    int64_t start_ms = job->next_ms + catalog_job_jitter_ms(job);
-    return job->paused ? start_ms + PAUSED_FLUSH_MS : start_ms - planner->lead_ms;
+    const struct job_calendars *calendars = job->calendars;
+    int64_t jitter_ms = catalog_job_jitter_ms(job), start_ms = job->next_ms + jitter_ms;
+    if (job->paused)
+        return start_ms + FLUSH_MS;
+    if (!calendars || job->next_ms >= calendars->next_run_ms ||
+        job->next_ms <= calendars->out_until_ms)
+        return start_ms - planner->lead_ms;
+    if (calendars->next_run_ms - job->next_ms > FLUSH_MS)
+        return start_ms + FLUSH_MS;
+    return calendars->next_run_ms + jitter_ms - planner->lead_ms;
 }
 
 enum status planner_put(struct planner *planner, struct catalog_job *job)
@@ -38,6 +49,11 @@ enum status planner_put(struct planner *planner, struct catalog_job *job)
     job->next_ms = job->deleted || job->broken
                        ? NEVER_MS
                        : catalog_job_next(job, job->cursor_ms, planner->boot_tick_ms);
+    if (job->calendars)
+        job->calendars->next_run_ms =
+            job->next_ms == NEVER_MS
+                ? NEVER_MS
+                : catalog_job_next_run(job, job->cursor_ms, planner->boot_tick_ms);
     if (job->next_ms != before_ms)
         job->looked_ms = 0;
     if (job->next_ms == NEVER_MS || job->claiming) {
@@ -113,11 +129,12 @@ struct verdict {
     enum run_cause cause;
     enum run_state state;
     enum run_reason reason;
+    const char *detail;
 };
 
 static struct verdict passed_over(enum run_state state, enum run_reason reason)
 {
-    return (struct verdict){.state = state, .reason = reason};
+    return (struct verdict){.state = state, .reason = reason, .detail = ""};
 }
 
 static struct verdict run_as(enum run_cause cause)
@@ -131,22 +148,33 @@ static bool was_paused(const struct job *job, int64_t tick_ms)
            (job->resumed_ms && tick_ms >= job->paused_ms && tick_ms <= job->resumed_ms);
 }
 
-/* `late_ms` is how long ago the tick should have started; `last`: no later tick is due yet;
- * `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node may run it. */
-static struct verdict judge(const struct planner *planner, const struct job *job, int64_t tick_ms,
-                            int64_t late_ms, bool last, int64_t oldest_ms, bool nobody)
+/* A tick that is due. */
+struct due {
+    int64_t tick_ms;
+    int64_t late_ms;      /* how long ago it should have started */
+    bool last;            /* no later one that could run is due yet */
+    const char *calendar; /* that takes it out; NULL: none does */
+};
+
+/* `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node may run it. */
+static struct verdict judge(const struct planner *planner, const struct job *job,
+                            const struct due *due, int64_t oldest_ms, bool nobody)
 {
+    int64_t tick_ms = due->tick_ms, late_ms = due->late_ms;
     if (was_paused(job, tick_ms))
         return passed_over(RUN_SKIPPED, REASON_PAUSED);
     if (tick_ms <= job->skip_until_ms)
         return passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
+    if (due->calendar)
+        return (struct verdict){
+            .state = RUN_SKIPPED, .reason = REASON_CALENDAR, .detail = due->calendar};
     if (nobody)
         return passed_over(RUN_MISSED, REASON_NO_NODE);
     if (job->deadline_s && late_ms > job->deadline_s * 1000)
         return passed_over(RUN_MISSED, REASON_DEADLINE);
     if (late_ms <= planner->on_time_ms)
         return run_as(tick_ms == planner->boot_tick_ms ? CAUSE_REBOOT : CAUSE_TICK);
-    if (job->catch_up == CATCH_UP_SKIP || (job->catch_up == CATCH_UP_LAST && !last))
+    if (job->catch_up == CATCH_UP_SKIP || (job->catch_up == CATCH_UP_LAST && !due->last))
         return passed_over(RUN_MISSED, REASON_CATCH_UP);
     if (late_ms > job->catch_up_window_s * 1000)
         return passed_over(RUN_MISSED, REASON_TOO_OLD);
@@ -155,14 +183,15 @@ static struct verdict judge(const struct planner *planner, const struct job *job
     return run_as(CAUSE_CATCH_UP);
 }
 
-/* The oldest of the last `limit` ticks up to now; INT64_MIN when the calendar does not have so
+/* The oldest of the last `limit` ticks up to now that are not out; INT64_MIN when there are not so
  * many. */
 static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int limit)
 {
     struct schedule_set set = {job->schedules, job->schedule_count};
+    struct calendars calendars = catalog_job_calendars(job);
     int64_t tick_s = now_ms / 1000 + 1;
     for (int i = 0; i < limit; i++) {
-        int64_t earlier = schedule_set_prev(&set, tick_s, NULL);
+        int64_t earlier = schedule_set_prev_free(&set, &calendars, tick_s);
         if (earlier == NEVER_BEFORE)
             return INT64_MIN;
         tick_s = earlier;
@@ -170,11 +199,12 @@ static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int
     return tick_s * 1000;
 }
 
-/* Adds a passed tick to the last entry, or as a new one when state or reason differ. */
+/* Adds a passed tick to the last entry, or as a new one when what is said of it differs. */
 static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdict)
 {
     struct ledger_entry *last = plan->passed_count ? &plan->passed[plan->passed_count - 1] : NULL;
-    if (!last || last->state != verdict.state || last->reason != verdict.reason) {
+    if (!last || last->state != verdict.state || last->reason != verdict.reason ||
+        strcmp(last->detail, verdict.detail) != 0) {
         struct ledger_entry *entries =
             realloc(plan->passed, (plan->passed_count + 1) * sizeof(*entries));
         if (!entries)
@@ -183,10 +213,28 @@ static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdi
         last = &entries[plan->passed_count++];
         *last = (struct ledger_entry){
             .from_ms = tick_ms, .state = verdict.state, .reason = verdict.reason};
+        snprintf(last->detail, sizeof(last->detail), "%s", verdict.detail);
     }
     last->to_ms = tick_ms;
     last->count++;
     return OK;
+}
+
+/* A tick as it is now. *run_ms is the first one from `tick_ms` on that is not out. */
+static struct due look_at_tick(const struct planner *planner, struct now now,
+                               const struct catalog_job *job, int64_t tick_ms, int64_t *run_ms)
+{
+    int64_t jitter_ms = catalog_job_jitter_ms(job), next_ms;
+    struct due due = {.tick_ms = tick_ms, .late_ms = now.wall.ms - tick_ms - jitter_ms};
+    if (*run_ms > tick_ms || (job->calendars && tick_ms <= job->calendars->out_until_ms)) {
+        const char *name = catalog_job_out(job, tick_ms);
+        due.calendar = name ? name : "";
+        next_ms = *run_ms;
+    } else {
+        next_ms = *run_ms = catalog_job_next_run(job, tick_ms, planner->boot_tick_ms);
+    }
+    due.last = next_ms == NEVER_MS || next_ms + jitter_ms > now.wall.ms;
+    return due;
 }
 
 /* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run.
@@ -202,13 +250,11 @@ static enum status walk(const struct planner *planner, struct now now, const str
     if (definition->catch_up == CATCH_UP_ALL && is_late)
         oldest_ms = oldest_of_last(job, now.wall.ms, definition->catch_up_limit);
     int64_t tick_ms = job->next_ms;
+    int64_t run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
     for (int i = 0; i < PASSES_PER_PLAN && tick_ms != NEVER_MS && tick_ms + jitter_ms <= horizon_ms;
          i++) {
-        int64_t next_ms = catalog_job_next(job, tick_ms, planner->boot_tick_ms);
-        bool last = next_ms == NEVER_MS || next_ms + jitter_ms > now.wall.ms;
-        int64_t late_ms = now.wall.ms - tick_ms - jitter_ms;
-        struct verdict verdict =
-            judge(planner, definition, tick_ms, late_ms, last, oldest_ms, nobody);
+        struct due due = look_at_tick(planner, now, job, tick_ms, &run_ms);
+        struct verdict verdict = judge(planner, definition, &due, oldest_ms, nobody);
         plan->tick_ms = tick_ms;
         if (verdict.run) {
             plan->with_run = true;
@@ -219,7 +265,7 @@ static enum status walk(const struct planner *planner, struct now now, const str
         enum status st = pass(plan, tick_ms, verdict);
         if (st != OK)
             return st;
-        tick_ms = next_ms;
+        tick_ms = job->calendars ? catalog_job_next(job, tick_ms, planner->boot_tick_ms) : run_ms;
     }
     return OK;
 }

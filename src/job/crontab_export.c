@@ -178,6 +178,8 @@ static void add_remarks(struct strbuf *out, const struct job *job, bool system)
         strbuf_adds(out, "# not in cron: start and end\n");
     if (job->dst != DST_DEFAULT)
         strbuf_adds(out, "# not in cron: dst\n");
+    for (size_t i = 0; i < job->calendar_count; i++)
+        strbuf_addf(out, "# not in cron: calendar: %s\n", job->calendars[i]);
     if (job->where)
         strbuf_addf(out, "# not in cron: where: %s\n", job->where);
     if (memcmp(&job->limits, &none, sizeof(none)) != 0)

@@ -51,6 +51,7 @@ struct job *job_free(struct job *job)
     if (!job)
         return NULL;
     free_texts(job->schedules, job->schedule_count);
+    free_texts(job->calendars, job->calendar_count);
     size_t arguments = 0;
     while (job->command && job->command[arguments])
         arguments++;
@@ -86,15 +87,24 @@ enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char 
     return OK;
 }
 
+static enum status add_text(char ***texts, size_t *count, const char *text)
+{
+    char **grown = reallocarray(*texts, *count + 1, sizeof(*grown));
+    if (!grown)
+        return E_NOMEM;
+    *texts = grown;
+    grown[*count] = strdup(text);
+    return grown[*count] ? ((*count)++, OK) : E_NOMEM;
+}
+
 enum status job_schedules_add(struct job *job, const char *text)
 {
-    char **schedules =
-        reallocarray(job->schedules, job->schedule_count + 1, sizeof(*job->schedules));
-    if (!schedules)
-        return E_NOMEM;
-    job->schedules = schedules;
-    schedules[job->schedule_count] = strdup(text);
-    return schedules[job->schedule_count] ? (job->schedule_count++, OK) : E_NOMEM;
+    return add_text(&job->schedules, &job->schedule_count, text);
+}
+
+enum status job_calendars_add(struct job *job, const char *name)
+{
+    return add_text(&job->calendars, &job->calendar_count, name);
 }
 
 enum status job_schedule_parse(const struct job *job, size_t index, bool zone_is_given,

@@ -55,6 +55,8 @@ struct job {
                      * themselves, else the default of the place where it was added */
     int64_t start_s, end_s, jitter_s; /* TIME_UNSET, TIME_UNSET, 0 */
     enum dst_policy dst;
+    char **calendars; /* names of those that take ticks out */
+    size_t calendar_count;
 
     enum job_kind kind;
     char **command;   /* NULL-terminated argv */

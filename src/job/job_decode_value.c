@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "byte_size.h"
+#include "calendar_codec.h"
 #include "duration.h"
 #include "job_decode.h"
 #include "job_internal.h"
@@ -160,6 +161,41 @@ static enum status decode_schedules(struct decoder *d, const struct field *field
     for (const struct entry *entry = list->entries; entry; entry = entry->next, item.index++) {
         item.node = entry->value;
         enum status st = decode_schedule(d, field, &item);
+        if (st != OK)
+            return st;
+    }
+    return OK;
+}
+
+static enum status decode_calendar(struct decoder *d, const struct spot *spot)
+{
+    const char *name;
+    enum status st = get_text(d, spot, true, &name);
+    if (st != OK)
+        return st;
+    const char *complaint = calendar_name_complaint(name);
+    if (complaint)
+        return spot_fail(d->err, spot, "\"%.60s\" %s", name, complaint);
+    for (size_t i = 0; i < d->job->calendar_count; i++) {
+        if (strcmp(d->job->calendars[i], name) == 0)
+            return spot_fail(d->err, spot, "\"%s\" is named twice", name);
+    }
+    return job_calendars_add(d->job, name);
+}
+
+static enum status decode_calendars(struct decoder *d, const struct field *field,
+                                    const struct spot *spot)
+{
+    const struct node *list = spot->node;
+    if (list->kind != NODE_LIST)
+        return expected(d, spot, "a list of calendars like [holidays]");
+    if ((int64_t)list->count > field->max)
+        return spot_fail(d->err, spot, "expected at most %lld calendars, found %zu",
+                         (long long)field->max, list->count);
+    struct spot item = {.up = spot};
+    for (const struct entry *entry = list->entries; entry; entry = entry->next, item.index++) {
+        item.node = entry->value;
+        enum status st = decode_calendar(d, &item);
         if (st != OK)
             return st;
     }
@@ -442,6 +478,7 @@ enum status field_decode(struct decoder *d, const struct field *field, const str
         [FIELD_CHOICE] = decode_choice,       [FIELD_UMASK] = decode_umask,
         [FIELD_PAIRS] = decode_pairs,         [FIELD_ID] = decode_id,
         [FIELD_GROUP] = decode_group,         [FIELD_SELECTOR] = decode_selector,
+        [FIELD_CALENDARS] = decode_calendars,
     };
     return decoders[field->kind](d, field, spot);
 }

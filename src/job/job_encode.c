@@ -121,6 +121,8 @@ static bool is_default(const struct job *job, const struct job *defaults, const 
         return job->schedule_count != 1;
     case FIELD_SCHEDULES:
         return job->schedule_count == 1;
+    case FIELD_CALENDARS:
+        return !job->calendar_count;
     case FIELD_TIME:
     case FIELD_DURATION:
     case FIELD_SIZE:
@@ -165,6 +167,8 @@ static json_t *encode_field(const struct job *job, const struct job *defaults,
         return json_string(job->schedules[0]);
     case FIELD_SCHEDULES:
         return encode_texts(job->schedules, job->schedule_count);
+    case FIELD_CALENDARS:
+        return encode_texts(job->calendars, job->calendar_count);
     case FIELD_TIME:
         return encode_time(int64_at(job, field));
     case FIELD_DURATION:

@@ -105,6 +105,7 @@ const struct field job_fields[] = {
     {"end", FIELD_TIME, AT(end_s)},
     {"jitter", FIELD_DURATION, AT(jitter_s), 0, DAY_S},
     {"dst", FIELD_CHOICE, AT(dst), .words = dst_words},
+    {"calendars", FIELD_CALENDARS, AT(calendars), 1, JOB_CALENDARS_MAX},
     {"command", FIELD_ARGV, AT(command), 1, 4096},
     {"shell", FIELD_SCRIPT, AT(script), 1, 131071}, /* one argument, of which Linux takes no more */
     {"cwd", FIELD_TEXT, AT(cwd), 1, 4095, .complain = path_complaint},
@@ -186,6 +187,8 @@ static const struct {
     {"suspend", "paused"},        {"tags", "labels"},
     {"description", "notes"},     {"misfire", "catch_up"},
     {"selector", "where"},        {"nodes", "where"},
+    {"calendar", "calendars"},    {"holidays", "calendars"},
+    {"exclude", "calendars"},
 };
 
 /* Keeps the better of two candidates. A word that was cut short is one letter away. */

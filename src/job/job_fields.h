@@ -11,6 +11,7 @@ enum field_kind {
     FIELD_ARGV,      /* char **, NULL-terminated */
     FIELD_SCHEDULE,  /* one text */
     FIELD_SCHEDULES, /* a list of them */
+    FIELD_CALENDARS, /* a list of names */
     FIELD_ZONE,      /* char * */
     FIELD_SELECTOR,  /* char *, of at most max bytes */
     FIELD_TIME,      /* int64_t s, TIME_UNSET */

@@ -7,6 +7,7 @@
 
 enum {
     JOB_SCHEDULES_MAX = 100,
+    JOB_CALENDARS_MAX = 10,
 };
 
 /* No memory behind it. */
@@ -19,6 +20,7 @@ extern const char *const catch_up_names[];
 /* Append copies. */
 MUST_CHECK enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value);
 MUST_CHECK enum status job_schedules_add(struct job *job, const char *text);
+MUST_CHECK enum status job_calendars_add(struct job *job, const char *name);
 void job_pairs_release(struct job_pairs *pairs);
 
 /* One of its schedules. `zone_is_given`: the time zone was written down in the job itself, so that

@@ -43,6 +43,7 @@ static const struct {
     [REASON_SHUTDOWN] = {"shutdown", "everything on its node was told to stop"},
     [REASON_NO_NODE] = {"no_node", "no node that may run it was there"},
     [REASON_RESTORED] = {"restored", "the store was restored from a backup"},
+    [REASON_CALENDAR] = {"calendar", "its date is on a calendar of the job"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

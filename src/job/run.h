@@ -62,6 +62,7 @@ enum run_reason {
     REASON_SHUTDOWN,     /* killed: the machine or the agent was told to stop everything */
     REASON_NO_NODE,      /* missed: no node that may run it was there */
     REASON_RESTORED,     /* missed, lost: the store was restored from a backup */
+    REASON_CALENDAR,     /* skipped: its date is on a calendar of the job; detail names it */
     REASONS,
 };
 

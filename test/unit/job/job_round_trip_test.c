@@ -93,6 +93,8 @@ static struct job *random_job(struct dice *dice)
     job->end_s = roll(dice, 2) ? 2000000000 + (int64_t)roll(dice, 2000000000) : TIME_UNSET;
     job->jitter_s = (int64_t)roll(dice, 86401);
     job->dst = (enum dst_policy)roll(dice, 3);
+    for (uint64_t n = roll(dice, 3); n > 0; n--)
+        assert_int_equal(job_calendars_add(job, n == 1 ? "cn-2026" : "1.10"), OK);
     job->kind = (enum job_kind)roll(dice, 2);
     if (job->kind == JOB_SHELL) {
         job->script = some_text(dice);

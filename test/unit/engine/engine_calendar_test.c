@@ -1,0 +1,287 @@
+/* Ticks that the calendars of a job take out: on record as skipped, and never run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+#define SECOND INT64_C(1000)
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+#define JOB(schedule, more)                                                                        \
+    "name: j\nschedule: \"" schedule "\"\ncommand: [\"true\"]\ncalendars: [holidays]\n" more
+
+static void put_done(struct store_request *request, enum status st)
+{
+    assert_int_equal(st, OK);
+    *(bool *)request->context = true;
+}
+
+/* NULL: deletes it. */
+static void put_calendar(struct world *world, const char *name, const char *json)
+{
+    struct store_put_doc put = {.kind = CALENDAR_DOC, .json = json, .expected_revision = -1};
+    bool done = false;
+    struct store_request request = {
+        .op = STORE_PUT_DOC, .count = 1, .items.docs = &put, .done = put_done, .context = &done};
+    snprintf(put.name, sizeof(put.name), "%s", name);
+    store_submit(world->store, &request);
+    world_pass(world, 0);
+    assert_true(done);
+    assert_int_equal(put.result, PUT_OK);
+}
+
+static struct catalog_job *job_of(struct world *world)
+{
+    return catalog_by_name(engine_catalog(world->engine), "j");
+}
+
+static int64_t skipped(const struct world *world)
+{
+    return world_passed(world, "j", RUN_SKIPPED, REASON_CALENDAR);
+}
+
+/* The world starts on Thursday, 2026-01-01. */
+static void test_a_day_is_passed_over(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-02\"]}");
+    world_add(world, JOB("0 */6 * * *", ""));
+    world_pass(world, 3 * DAY + SECOND);
+    assert_int_equal(world->process_count, 3 + 0 + 4 + 1);
+    assert_int_equal(skipped(world), 4);
+    for (size_t i = 0; i < world->entry_count; i++)
+        assert_string_equal(world->entries[i].detail, "holidays");
+    world_check(world);
+}
+
+/* In New York the 8th of March 2026 lasts 23 hours, from 05:00 to 04:00 UTC of the 9th. */
+static void test_a_day_with_a_gap(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-03-08\"]}");
+    world_sleep(world, 65 * DAY); /* 7 March */
+    world_add(world, JOB("30 * * * *", "timezone: America/New_York\n"));
+    world_pass(world, 3 * DAY);
+    assert_int_equal(skipped(world), 23);
+    assert_int_equal(world->process_count, 72 - 23);
+    world_check(world);
+}
+
+/* A day of seconds is an entry per hour, and the first tick after it is on time. */
+static void test_a_day_of_seconds_is_a_few_ranges(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"01-02\"]}");
+    world_add(world,
+              JOB("* * * * * *", "start: 2026-01-01T23:59:50Z\nend: 2026-01-03T00:00:10Z\n"));
+    world_pass(world, 2 * DAY + MINUTE);
+    assert_int_equal(skipped(world), 86400);
+    assert_true(world->entry_count <= 26);
+    assert_int_equal(world->process_count, 20);
+    for (size_t i = 0; i < world->process_count; i++)
+        assert_int_equal(world->processes[i].started_ms, world->processes[i].tick_ms);
+    world_check(world);
+}
+
+/* A row of two calendars is two entries, each with its own. */
+static void test_each_calendar_is_named(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-05\"]}");
+    put_calendar(world, "weekends", "{\"weekdays\":[\"sat\",\"sun\"]}");
+    world_add(world, "name: j\nschedule: '0 9 * * *'\ncommand: ['true']\n"
+                     "calendars: [holidays, weekends]\n");
+    world_sleep(world, 6 * DAY);
+    world_pass(world, SECOND);
+    assert_int_equal(skipped(world), 3);
+    int weekends = 0, holidays = 0;
+    for (size_t i = 0; i < world->entry_count; i++) {
+        weekends += strcmp(world->entries[i].detail, "weekends") == 0;
+        holidays += strcmp(world->entries[i].detail, "holidays") == 0;
+    }
+    assert_int_equal(weekends, 1);
+    assert_int_equal(holidays, 1);
+    world_check(world);
+}
+
+/* What was out when it was due stays so, also if it is not on record yet when the calendar changes;
+ * from then on the new dates hold. */
+static void test_a_calendar_that_changes(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-01\"]}");
+    world_add(world, JOB("* * * * *", ""));
+    world_pass(world, 10 * MINUTE + 30 * SECOND);
+    assert_int_equal(world->process_count, 0);
+    assert_int_equal(world->entry_count, 0); /* gathered */
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-02\"]}");
+    world_pass(world, 5 * MINUTE);
+    assert_int_equal(skipped(world), 10);
+    assert_int_equal(world->process_count, 5);
+    put_calendar(world, "holidays", "{\"weekdays\":[\"thu\"]}");
+    world_pass(world, 5 * MINUTE);
+    assert_int_equal(world->process_count, 5);
+    put_calendar(world, "holidays", NULL);
+    world_pass(world, 5 * MINUTE);
+    assert_int_equal(skipped(world), 15);
+    assert_int_equal(world->process_count, 10);
+    world_check(world);
+}
+
+static void drop_calendars(struct job *job)
+{
+    for (size_t i = 0; i < job->calendar_count; i++)
+        free(job->calendars[i]);
+    job->calendar_count = 0;
+}
+
+static void test_a_job_that_drops_its_calendar(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-01\"]}");
+    struct id uid = world_add(world, JOB("* * * * *", "catch_up: all\n"));
+    world_pass(world, 10 * MINUTE + 30 * SECOND);
+    world_change(world, &uid, drop_calendars);
+    world_pass(world, 5 * MINUTE);
+    assert_int_equal(skipped(world), 10);
+    assert_int_equal(world->process_count, 5);
+    world_check(world);
+}
+
+/* Of an outage over a holiday, the ticks of the other days are made good, and it is those that
+ * count. */
+static void test_catching_up_over_a_holiday(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy;
+        size_t started;
+        int64_t missed;
+    } cases[] = {
+        {"catch_up: {policy: last, window: 3d}", 1, 2},
+        {"catch_up: {policy: all, window: 3d}", 3, 0},
+        {"catch_up: {policy: all, window: 3d, limit: 2}", 2, 1},
+        {"catch_up: skip", 0, 3},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world *world = world_new();
+        char yaml[300];
+        put_calendar(world, "holidays", "{\"dates\":[\"2026-01-02\"]}");
+        snprintf(yaml, sizeof(yaml), JOB("0 */6 * * *", "%s\n"), cases[i].policy);
+        world_add(world, yaml);
+        world_sleep(world, DAY + 20 * HOUR); /* 06, 12, 18, then the day itself */
+        world_pass(world, MINUTE);
+        if (world->process_count != cases[i].started || skipped(world) != 4)
+            fail_msg("%s: %zu started, %d skipped", cases[i].policy, world->process_count,
+                     (int)skipped(world));
+        int64_t missed = world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP) +
+                         world_passed(world, "j", RUN_MISSED, REASON_TOO_MANY);
+        if (missed != cases[i].missed)
+            fail_msg("%s: %d missed", cases[i].policy, (int)missed);
+        world_check(world);
+        world_free(world);
+    }
+}
+
+/* A fixed delay goes on from tick to tick while it is out. */
+static void test_fixed_delay(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-02\"]}");
+    world_add(world, JOB("@after 5h", ""));
+    world->duration_ms = HOUR;
+    world_pass(world, 3 * DAY);
+    /* 5, 11, 17, 23 (until 24), then 29, 34, 39, 44 are out, 49 runs until 50, then 55, 61, 67 */
+    assert_int_equal(skipped(world), 4);
+    assert_int_equal(world->process_count, 8);
+    assert_int_equal(world->processes[4].tick_ms - world->processes[0].tick_ms, 44 * HOUR);
+    world_check(world);
+}
+
+/* A job that names one that is not there goes without it, until it comes. */
+static void test_a_missing_calendar(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("* * * * *", ""));
+    world_pass(world, 5 * MINUTE + SECOND);
+    assert_int_equal(world->process_count, 5);
+    assert_string_equal(catalog_job_missing_calendar(job_of(world)), "holidays");
+    put_calendar(world, "holidays", "{\"weekdays\":[\"thu\"]}");
+    assert_null(catalog_job_missing_calendar(job_of(world)));
+    world_pass(world, 5 * MINUTE);
+    assert_int_equal(world->process_count, 5);
+    put_calendar(world, "holidays", "{\"wrong\":1}"); /* of a later version, perhaps */
+    assert_string_equal(catalog_job_missing_calendar(job_of(world)), "holidays");
+    world_pass(world, 5 * MINUTE);
+    assert_int_equal(world->process_count, 10);
+    assert_int_equal(skipped(world), 5);
+    world_check(world);
+}
+
+/* A restart finds it all in the store. */
+static void test_a_restart_on_the_day(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-01\"]}");
+    world_add(world, JOB("* * * * *", ""));
+    world_pass(world, 10 * MINUTE + SECOND);
+    world_restart(world);
+    world_pass(world, 2 * HOUR);
+    assert_int_equal(world->process_count, 0);
+    assert_int_equal(job_of(world)->calendars->next_run_ms, INT64_C(1767225600000) + DAY);
+    world_pass(world, 23 * HOUR);
+    assert_int_equal(skipped(world), 24 * 60 - 1);
+    world_check(world);
+}
+
+static void test_manual_runs_run(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"dates\":[\"2026-01-01\"]}");
+    struct id uid = world_add(world, JOB("0 * * * *", ""));
+    world_pass(world, 30 * MINUTE);
+    assert_true(world_trigger(world, &uid));
+    world_pass(world, MINUTE);
+    assert_int_equal(world->process_count, 1);
+}
+
+static int set_up(void **state)
+{
+    *state = world_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    world_free(*state);
+    return 0;
+}
+
+#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_WORLD(test_a_day_is_passed_over),
+        WITH_WORLD(test_a_day_with_a_gap),
+        WITH_WORLD(test_a_day_of_seconds_is_a_few_ranges),
+        WITH_WORLD(test_each_calendar_is_named),
+        WITH_WORLD(test_a_calendar_that_changes),
+        WITH_WORLD(test_a_job_that_drops_its_calendar),
+        cmocka_unit_test(test_catching_up_over_a_holiday),
+        WITH_WORLD(test_fixed_delay),
+        WITH_WORLD(test_a_missing_calendar),
+        WITH_WORLD(test_a_restart_on_the_day),
+        WITH_WORLD(test_manual_runs_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
