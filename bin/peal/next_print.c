@@ -23,6 +23,7 @@ void next_list_release(struct next_list *list)
 
 enum status next_list_collect(struct next_list *list, size_t limit)
 {
+    static const struct calendars none = {NULL, 0};
     struct fire fire;
     size_t count = 0;
     int64_t after_s = list->from_s;
@@ -30,7 +31,8 @@ enum status next_list_collect(struct next_list *list, size_t limit)
     if (!fires)
         return E_NOMEM;
     list->more = false;
-    while (fires_next(&list->set, list->from_s, after_s, &fire) && fire.at_s <= list->until_s) {
+    while (fires_next(&list->set, &none, list->from_s, after_s, &fire) &&
+           fire.at_s <= list->until_s) {
         list->more = count == limit;
         if (list->more)
             break;

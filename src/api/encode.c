@@ -9,6 +9,11 @@
 #include "timestamp.h"
 #include "utf8.h"
 
+enum {
+    LEFT_OUT_MAX = 20, /* rows of ticks that calendars take out */
+    LOOKS = 5000,      /* ticks that are looked at in search of one */
+};
+
 /* Pages are full of times: printf would be most of their cost. */
 static void put_digits(char *text, int count, int number)
 {
@@ -222,21 +227,71 @@ static json_t *encode_fire(const struct fire *fire, bool jitter, bool is_skipped
     return NULL;
 }
 
-json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t after_s,
-                     int64_t skip_until_s, int64_t count)
+/* The first tick after `after_s` that calendars take out. Of those in a row that the same calendar
+ * does, the next call is to begin behind: *ret_behind_s. False: there is none before end_s. */
+static bool next_left_out(const struct fire_source *source, int64_t after_s, int64_t end_s,
+                          struct fire *ret, size_t *ret_which, int64_t *ret_behind_s)
 {
+    const struct calendars *calendars = &source->calendars;
+    static const struct calendars none = {NULL, 0};
+    struct fire tick, fire;
+    for (int i = 0; i < LOOKS; i++) {
+        if (!fires_next(&source->set, &none, source->ended_s, after_s, &tick) || tick.at_s >= end_s)
+            return false;
+        bool runs = fires_next(&source->set, calendars, source->ended_s, after_s, &fire);
+        if (runs && fire.at_s == tick.at_s) {
+            after_s = tick.at_s;
+            continue;
+        }
+        const struct zone *zone = schedule_zone(tick.schedule);
+        size_t which = calendars_which(calendars, zone, tick.at_s);
+        struct calendars alone = {&calendars->items[which], 1};
+        int64_t behind_s = calendars_free_from(&alone, zone, tick.at_s);
+        *ret = tick;
+        *ret_which = which;
+        *ret_behind_s = (runs && fire.at_s < behind_s ? fire.at_s : behind_s) - 1;
+        return true;
+    }
+    return false;
+}
+
+json_t *encode_left_out(const struct fire_source *source, int64_t after_s, int64_t end_s)
+{
+    json_t *list = json_array();
+    struct fire fire;
+    size_t which;
+    while (list && source->calendars.count && json_array_size(list) < LEFT_OUT_MAX &&
+           next_left_out(source, after_s, end_s, &fire, &which, &after_s)) {
+        json_t *item = encode_fire(&fire, false, false);
+        if (!item ||
+            json_object_set_new(item, "calendar", json_string(source->uses[which].known->name)) ||
+            json_array_append(list, item) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+        json_decref(item);
+    }
+    return list;
+}
+
+json_t *encode_fires(const struct fire_source *source, int64_t after_s, int64_t count)
+{
+    const struct schedule_set *set = &source->set;
     bool jitter = set->count && schedule_jitter_limit(set->items[0]) > 0;
     json_t *fires = json_array();
     struct fire fire;
+    int64_t from_s = after_s, end_s = NEVER;
     for (int64_t i = 0; i < count && fires; i++) {
-        if (!fires_next(set, ended_s, after_s, &fire))
+        if (!fires_next(set, &source->calendars, source->ended_s, after_s, &fire))
             break;
         after_s = fire.at_s;
-        if (json_array_append_new(fires, encode_fire(&fire, jitter, fire.at_s <= skip_until_s)) !=
-            0) {
+        end_s = i + 1 == count ? after_s : NEVER;
+        if (json_array_append_new(
+                fires, encode_fire(&fire, jitter, after_s <= source->skip_until_s)) != 0) {
             json_decref(fires);
             fires = NULL;
         }
     }
-    return fires;
+    return json_pack("{s:o, s:o}", "fires", fires, "left_out",
+                     encode_left_out(source, from_s, end_s));
 }

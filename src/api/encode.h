@@ -30,10 +30,21 @@ json_t *encode_row(const struct history_row *row);
  * `value` may be NULL. Takes it over and gives it back; NULL: out of memory. */
 json_t *add_absent(json_t *value, const struct history_absences *absent);
 
-/* The next `count` ticks after `after_s`; `@after` counts from `ended_s`. Those up to
- * `skip_until_s` have a note that they are left out. */
-json_t *encode_fires(const struct schedule_set *set, int64_t ended_s, int64_t after_s,
-                     int64_t skip_until_s, int64_t count);
+/* Whose ticks: schedules, and what takes some of theirs out. */
+struct fire_source {
+    struct schedule_set set;
+    struct calendars calendars;
+    const struct calendar_use *uses; /* by the same index; NULL: there are none */
+    int64_t ended_s;                 /* `@after` counts from here */
+    int64_t skip_until_s;            /* ticks up to it have a note that they are left out */
+};
+
+/* {"fires","left_out"}: the next `count` ticks after `after_s`, and of those that calendars take
+ * out before the last of them, the first of each row. */
+json_t *encode_fires(const struct fire_source *source, int64_t after_s, int64_t count);
+
+/* The latter alone, of ticks after `after_s` and before `end_s`. */
+json_t *encode_left_out(const struct fire_source *source, int64_t after_s, int64_t end_s);
 
 /* Takes out of a stored definition what peal keeps in it: uid, times. */
 void drop_kept(json_t *definition);

@@ -1,5 +1,8 @@
 #include "event_text.h"
 
+#include <string.h>
+
+#include "calendar_codec.h"
 #include "encode.h"
 #include "events.h"
 
@@ -90,6 +93,19 @@ static unsigned print_node(const char *name, const char *what, struct strbuf *ou
     return TOPIC_NODES;
 }
 
+/* Accounts are nobody's business. */
+static unsigned print_doc(const struct store_doc *doc, struct strbuf *out)
+{
+    if (strcmp(doc->kind, CALENDAR_DOC) != 0 || calendar_name_complaint(doc->name))
+        return 0;
+    strbuf_adds(out, "event: calendar\ndata: {");
+    add_text(out, "calendar", doc->name);
+    strbuf_addf(out, "\"revision\":%lld,", (long long)doc->revision);
+    add_text(out, "change", doc->json ? "put" : "deleted");
+    close_object(out);
+    return TOPIC_CALENDARS;
+}
+
 unsigned event_print(const struct store_change *change, struct strbuf *out)
 {
     switch (change->kind) {
@@ -108,11 +124,12 @@ unsigned event_print(const struct store_change *change, struct strbuf *out)
                           out);
     case STORE_CHANGE_LEADER:
         return print_node(change->leader, "leader", out);
+    case STORE_CHANGE_DOC:
+        return print_doc(change->doc, out);
     case STORE_CHANGE_CURSOR:
     case STORE_CHANGE_FORGET:
     case STORE_CHANGE_KILL:
     case STORE_CHANGE_META:
-    case STORE_CHANGE_DOC: /* accounts are nobody's business */
     case STORE_CHANGE_LOADED:
         break;
     }

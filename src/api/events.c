@@ -96,11 +96,11 @@ static bool is_whole(const struct subscriber *subscriber)
     return !subscriber->principal || scope_is_whole(&subscriber->principal->scope);
 }
 
-/* Nodes are for all to see. */
+/* Nodes and calendars are for all to see. */
 static bool is_for(const struct subscriber *subscriber, const struct event *event)
 {
     return event->topic & subscriber->topics && event->place >= subscriber->from_place &&
-           (is_whole(subscriber) || event->topic == TOPIC_NODES ||
+           (is_whole(subscriber) || event->topic & (TOPIC_NODES | TOPIC_CALENDARS) ||
             (event->job && scope_may(&subscriber->principal->scope, RIGHT_VIEW, event->job)));
 }
 

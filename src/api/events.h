@@ -17,7 +17,13 @@ struct call;
 struct events;
 struct loop;
 
-enum topic { TOPIC_JOBS = 1, TOPIC_RUNS = 2, TOPIC_NODES = 4, TOPICS_ALL = 7 };
+enum topic {
+    TOPIC_JOBS = 1,
+    TOPIC_RUNS = 2,
+    TOPIC_NODES = 4,
+    TOPIC_CALENDARS = 8,
+    TOPICS_ALL = 15,
+};
 
 struct events_config {
     struct loop *loop;

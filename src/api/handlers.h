@@ -106,6 +106,12 @@ void backfill_job(struct call *call);
 /* jobs_why.c */
 void why_job(struct call *call);
 
+/* calendars.c */
+void list_calendars(struct call *call);
+void get_calendar(struct call *call);
+void put_calendar(struct call *call);
+void delete_calendar(struct call *call);
+
 /* timeline.c */
 void get_timeline(struct call *call);
 

@@ -177,9 +177,10 @@ static int64_t next_run(const struct catalog_job *job, int64_t skip_until_ms)
 {
     if (job->paused || job->deleted || job->broken)
         return NEVER_MS;
-    if (job->next_ms != NEVER_MS && job->next_ms <= skip_until_ms)
-        return catalog_job_next(job, skip_until_ms, INT64_MIN);
-    return job->next_ms;
+    int64_t planned_ms = catalog_job_planned(job);
+    if (planned_ms != NEVER_MS && planned_ms <= skip_until_ms)
+        return catalog_job_next_run(job, skip_until_ms, INT64_MIN);
+    return planned_ms;
 }
 
 static void write_last(struct strbuf *out, const struct last_run *last)

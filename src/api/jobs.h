@@ -47,6 +47,10 @@ MUST_CHECK enum status job_write_edit(const struct call *call, const struct cata
 void job_write_release(struct job_write *write);
 struct store_put_job job_write_put(const struct job_write *write);
 
+/* Every calendar that the job names is there. E_INVALID: *reterr names the nearest one. */
+MUST_CHECK enum status calendars_check(const struct call *call, const struct job *job,
+                                       struct job_error *reterr);
+
 /* The store has it, with this revision: notes it. */
 void job_write_note(struct call *call, enum change_action action, const struct job_write *write,
                     int64_t revision);

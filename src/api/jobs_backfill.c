@@ -30,6 +30,7 @@ struct backfill {
     size_t at; /* the next tick to add */
     size_t already, added;
     struct id last_id; /* of the run before: they are listed in the order of their ticks */
+    json_t *left_out; /* by calendars */
     struct store_add_run adds[BATCH];
 };
 
@@ -38,17 +39,19 @@ static void release_backfill(void *state)
     struct backfill *fill = state;
     free(fill->ticks);
     free(fill->done);
+    json_decref(fill->left_out);
 }
 
-/* ---- which ticks ---- */
+/* ---- which ticks: but for those that calendars take out ---- */
 
 static void find_ticks(struct backfill *fill, const struct catalog_job *job, size_t limit)
 {
     int64_t tick_ms = fill->from_ms - 1;
     struct schedule_set set = {job->schedules, job->schedule_count};
+    struct calendars calendars = catalog_job_calendars(job);
     for (;;) {
         int64_t after_s = tick_ms / 1000 - (tick_ms % 1000 < 0);
-        int64_t tick_s = schedule_set_next(&set, after_s, NULL);
+        int64_t tick_s = schedule_set_next_free(&set, &calendars, after_s);
         tick_ms = tick_s == NEVER ? NEVER_MS : tick_s * 1000;
         if (tick_ms >= fill->to_ms)
             return;
@@ -59,6 +62,18 @@ static void find_ticks(struct backfill *fill, const struct catalog_job *job, siz
         }
         fill->ticks[fill->count++] = tick_ms;
     }
+}
+
+static void find_left_out(struct backfill *fill, const struct catalog_job *job)
+{
+    struct fire_source source = {
+        .set = {job->schedules, job->schedule_count},
+        .calendars = catalog_job_calendars(job),
+        .uses = job->calendars ? job->calendars->uses : NULL,
+        .ended_s = NEVER_BEFORE,
+    };
+    int64_t end_ms = fill->more ? fill->next_ms : fill->to_ms;
+    fill->left_out = encode_left_out(&source, (fill->from_ms - 1) / 1000, (end_ms + 999) / 1000);
 }
 
 static int by_time(const void *a, const void *b)
@@ -91,9 +106,10 @@ static void reply_backfill(struct call *call)
 {
     const struct backfill *fill = call->state;
     call_reply(call, 200,
-               json_pack("{s:I, s:I, s:I, s:o}", "ticks", (json_int_t)fill->count, "already",
+               json_pack("{s:I, s:I, s:I, s:o, s:O}", "ticks", (json_int_t)fill->count, "already",
                          (json_int_t)fill->already, "added", (json_int_t)fill->added, "next_from",
-                         fill->more ? json_tick(fill->next_ms) : json_null()));
+                         fill->more ? json_tick(fill->next_ms) : json_null(), "left_out",
+                         fill->left_out));
 }
 
 static void fail_deleted(struct call *call)
@@ -223,6 +239,7 @@ void backfill_job(struct call *call)
         return;
     }
     find_ticks(fill, job, (size_t)limit);
+    find_left_out(fill, job);
     if (!fill->count) {
         reply_backfill(call);
         return;

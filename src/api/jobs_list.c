@@ -82,7 +82,7 @@ static int64_t sort_time(const struct page *page, const struct catalog_job *job)
     if (page->order == BY_NAME)
         return 0;
     if (page->order == BY_NEXT && !job->paused && !job->broken)
-        return job->next_ms;
+        return catalog_job_planned(job);
     if (page->order == BY_LAST && job->last.ended_ms)
         return -job->last.ended_ms;
     return INT64_MAX;

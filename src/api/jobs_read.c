@@ -45,6 +45,12 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
         job_decode_stored(job->json, call->api->ports.zones, &definition, &error) != OK)
         problem = error.message;
     job_free(definition);
+    char missing[160];
+    if (!problem && catalog_job_missing_calendar(job)) {
+        snprintf(missing, sizeof(missing), "calendar \"%s\" is not there; it runs as without it",
+                 catalog_job_missing_calendar(job));
+        problem = missing;
+    }
     bool masks = !scope_may(&call->principal.scope, RIGHT_DEFINE, job->name);
     job_text_write(out, job, job_load(call, job), problem, fields, masks);
 }
@@ -138,12 +144,17 @@ const struct catalog_job *deleted_job(const struct call *call, const char *name)
 
 static json_t *coming_ticks(const struct catalog_job *job, int64_t now_ms, int64_t count)
 {
-    struct schedule_set set = {job->schedules, job->schedule_count};
     int64_t ended_ms = job->last.ended_ms > job->cursor_ms ? job->last.ended_ms : job->cursor_ms;
     json_t *definition = json_loads(job->json, 0, NULL);
-    int64_t skip_until_ms = stored_time(definition, "skip_until_ms");
+    struct fire_source source = {
+        .set = {job->schedules, job->schedule_count},
+        .calendars = catalog_job_calendars(job),
+        .uses = job->calendars ? job->calendars->uses : NULL,
+        .ended_s = ended_ms / 1000,
+        .skip_until_s = stored_time(definition, "skip_until_ms") / 1000,
+    };
     json_decref(definition);
-    return encode_fires(&set, ended_ms / 1000, now_ms / 1000, skip_until_ms / 1000, count);
+    return encode_fires(&source, now_ms / 1000, count);
 }
 
 void get_next(struct call *call)
@@ -151,5 +162,5 @@ void get_next(struct call *call)
     int64_t count = 10;
     const struct catalog_job *job = path_job(call);
     if (job && param_number(call, "n", 1, 1000, &count))
-        call_reply(call, 200, json_pack("{s:o}", "fires", coming_ticks(job, call->now_ms, count)));
+        call_reply(call, 200, coming_ticks(job, call->now_ms, count));
 }

@@ -66,6 +66,7 @@ static json_t *encode_next(const struct why_facts *facts, enum language language
     next.tick_ms = catalog_job_next(facts->job, facts->now_ms, INT64_MIN);
     if (next.tick_ms == NEVER_MS)
         return json_null();
+    next.calendar = catalog_job_out(facts->job, next.tick_ms);
     struct why_answer answer;
     why_answer_init(&answer, language, next.tick_ms);
     why_explain(&next, &answer);
@@ -93,7 +94,9 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
         facts.is_tick = is_tick(facts.job, why->tick_ms);
         facts.before_ms = tick_before(facts.job, why->tick_ms);
         facts.after_ms = catalog_job_next(facts.job, why->tick_ms, INT64_MIN);
+        facts.calendar = catalog_job_out(facts.job, why->tick_ms);
     }
+    facts.missing = catalog_job_missing_calendar(facts.job);
     facts.draining = engine_is_draining(engine);
     facts.nobody = !engine_has_node(engine, facts.job->where);
     facts.any_tick = why->any_tick;

@@ -120,8 +120,12 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
     const struct api *api = call->api;
     enum status st =
         job_decode_json(definition, false, api->default_tz, api->ports.zones, &write.job, reterr);
-    if (st != OK)
+    if (st == OK)
+        st = calendars_check(call, write.job, reterr);
+    if (st != OK) {
+        job_write_release(&write);
         return st;
+    }
     lay_over(call, &write, json_object_get(definition, "paused") != NULL);
     write.json = job_encode_text(write.job);
     const struct catalog_job *there =

@@ -110,6 +110,15 @@ static void add(struct call *call, struct change_record *what)
     call->note->count++;
 }
 
+static void add_copy(struct call *call, const struct change_record *change)
+{
+    struct change_record copy;
+    if (change_record_copy(change, true, &copy) == OK)
+        add(call, &copy);
+    else
+        call->note_failed = true;
+}
+
 void note_job(struct call *call, enum change_action action, const struct noted_job *job)
 {
     struct change_record change = {.action = action,
@@ -117,14 +126,22 @@ void note_job(struct call *call, enum change_action action, const struct noted_j
                                    .job_uid = *job->uid,
                                    .revision = job->revision,
                                    .before = (char *)job->before,
-                                   .after = (char *)job->after},
-                         copy;
+                                   .after = (char *)job->after};
     snprintf(change.target, sizeof(change.target), "%s", job->name);
     snprintf(change.job_name, sizeof(change.job_name), "%s", job->name);
-    if (change_record_copy(&change, true, &copy) == OK)
-        add(call, &copy);
-    else
-        call->note_failed = true;
+    add_copy(call, &change);
+}
+
+void note_calendar(struct call *call, enum change_action action, const char *name, int64_t revision,
+                   const char *before, const char *after)
+{
+    struct change_record change = {.action = action,
+                                   .target_kind = TARGET_CALENDAR,
+                                   .revision = revision,
+                                   .before = (char *)before,
+                                   .after = (char *)after};
+    snprintf(change.target, sizeof(change.target), "%s", name);
+    add_copy(call, &change);
 }
 
 void note_run(struct call *call, enum change_action action, const struct run *run)

@@ -109,6 +109,14 @@ const struct route api_routes[] = {
     {HTTP_POST, V1 "/jobs/{name}/rollback", RIGHT_EDIT, ROUTE_JOB, "require_match", "revision dry_run",
      rollback_job, "Make an earlier definition the current one"},
 
+    {HTTP_GET, V1 "/calendars", RIGHT_VIEW, ROUTE_SCOPED, "", "", list_calendars,
+     "Calendars, by name"},
+    {HTTP_GET, V1 "/calendars/{name}", RIGHT_VIEW, ROUTE_SCOPED, "", "", get_calendar, "One calendar"},
+    {HTTP_PUT, V1 "/calendars/{name}", RIGHT_EDIT, 0, "require_match", ANY_BODY, put_calendar,
+     "Create a calendar, or replace it"},
+    {HTTP_DELETE, V1 "/calendars/{name}", RIGHT_EDIT, 0, "require_match", "", delete_calendar,
+     "Delete a calendar that no job names"},
+
     {HTTP_GET, V1 "/runs", RIGHT_VIEW, ROUTE_SCOPED,
      "job state status since until node q min_duration ledger limit cursor", "", list_runs,
      "Runs, newest first"},
@@ -131,7 +139,7 @@ const struct route api_routes[] = {
 
     {HTTP_GET, V1 "/schedule/explain", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz lang", "",
      explain_schedule, "A schedule in words"},
-    {HTTP_GET, V1 "/schedule/next", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz n from", "",
+    {HTTP_GET, V1 "/schedule/next", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz n from calendars", "",
      next_of_schedule, "The coming ticks of a schedule"},
     {HTTP_GET, V1 "/schedule/validate", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz lang", "",
      validate_schedule, "Whether a schedule is right, and what is wrong"},

@@ -7,6 +7,8 @@
 #include "input.h"
 #include "server.h"
 
+enum { ASKED_MAX = 10 }; /* calendars */
+
 /* ---- what is asked ---- */
 
 static bool read_language(struct call *call)
@@ -111,19 +113,57 @@ void explain_schedule(struct call *call)
     schedule_free(schedule);
 }
 
+/* Calendars that a schedule is held against without a job. */
+struct asked_calendars {
+    struct calendar_use uses[ASKED_MAX];
+    const struct calendar *items[ASKED_MAX];
+    size_t count;
+};
+
+/* `calendars=a,b`. False: the call has failed. */
+static bool read_calendars(struct call *call, struct asked_calendars *ret)
+{
+    const struct table *known = &engine_catalog(call->api->ports.engine)->calendars;
+    const char *text = query_get(&call->query, "calendars");
+    while (text && *text) {
+        char name[CALENDAR_NAME_MAX + 1];
+        size_t length = strcspn(text, ",");
+        snprintf(name, sizeof(name), "%.*s", (int)length, text);
+        struct known_calendar *calendar = known_calendars_find(known, name);
+        if (!calendar || length >= sizeof(name)) {
+            call_fail_at(call, "?calendars", "there is no calendar \"%.63s\"", name);
+            return false;
+        }
+        if (ret->count == ASKED_MAX) {
+            call_fail_at(call, "?calendars", "calendars: %d at most", ASKED_MAX);
+            return false;
+        }
+        ret->uses[ret->count].known = calendar;
+        ret->items[ret->count++] = &calendar->calendar;
+        text += length;
+        text += *text == ',';
+    }
+    return true;
+}
+
 void next_of_schedule(struct call *call)
 {
+    struct asked_calendars calendars = {.count = 0};
     int64_t count = 10, from_ms = call->now_ms;
     if (!param_number(call, "n", 1, 1000, &count) ||
-        !param_time(call, "from", zone_utc(), &from_ms))
+        !param_time(call, "from", zone_utc(), &from_ms) || !read_calendars(call, &calendars))
         return;
     struct schedule *schedule = read_schedule(call);
     if (!schedule)
         return;
-    struct schedule_set set = {&schedule, 1};
-    call_reply(call, 200,
-               json_pack("{s:o}", "fires",
-                         encode_fires(&set, from_ms / 1000, from_ms / 1000, INT64_MIN, count)));
+    struct fire_source source = {
+        .set = {&schedule, 1},
+        .calendars = {calendars.items, calendars.count},
+        .uses = calendars.uses,
+        .ended_s = from_ms / 1000,
+        .skip_until_s = INT64_MIN,
+    };
+    call_reply(call, 200, encode_fires(&source, from_ms / 1000, count));
     schedule_free(schedule);
 }
 

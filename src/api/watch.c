@@ -38,7 +38,11 @@ static bool read_topics(struct call *call, unsigned *ret)
     static const struct {
         const char *name;
         unsigned topic;
-    } names[] = {{"jobs", TOPIC_JOBS}, {"runs", TOPIC_RUNS}, {"nodes", TOPIC_NODES}};
+    } names[] = {{"jobs", TOPIC_JOBS},
+                 {"runs", TOPIC_RUNS},
+                 {"nodes", TOPIC_NODES},
+                 {"calendars", TOPIC_CALENDARS}};
+    enum { NAMES = sizeof(names) / sizeof(names[0]) };
     const char *text = query_get(&call->query, "topics");
     char word[32];
     if (!text) {
@@ -47,10 +51,10 @@ static bool read_topics(struct call *call, unsigned *ret)
     }
     while (*text) {
         size_t length = strcspn(text, ","), i = 0;
-        while (i < 3 &&
+        while (i < NAMES &&
                (strlen(names[i].name) != length || strncmp(names[i].name, text, length) != 0))
             i++;
-        if (i == 3)
+        if (i == NAMES)
             break;
         *ret |= names[i].topic;
         text += length;
@@ -59,8 +63,8 @@ static bool read_topics(struct call *call, unsigned *ret)
     if (!*text && *ret)
         return true;
     snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, ","), text);
-    call_fail_word(call, "?topics", word, "jobs,runs,nodes",
-                   "topics: expected some of jobs, runs, nodes, with commas between");
+    call_fail_word(call, "?topics", word, "jobs,runs,nodes,calendars",
+                   "topics: expected some of jobs, runs, nodes, calendars, with commas between");
     return false;
 }
 
@@ -91,9 +95,9 @@ static bool print_one(void *context, const struct catalog_job *job)
     bool has_run = job->last.ended_ms != 0;
     switch (print->number) {
     case NEXT_RUN:
-        if (job->next_ms != NEVER_MS && !job->paused)
+        if (catalog_job_planned(job) != NEVER_MS && !job->paused)
             strbuf_addf(print->out, "peal_job_next_run_timestamp_seconds{job=\"%s\"} %.3f\n",
-                        job->name, (double)job->next_ms / 1000);
+                        job->name, (double)catalog_job_planned(job) / 1000);
         break;
     case LAST_SUCCESS:
         if (job->last.succeeded_ms)

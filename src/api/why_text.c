@@ -183,6 +183,10 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else if (facts->tick_ms <= facts->definition->skip_until_ms) {
         answer->reason = REASON_SKIP_NEXT;
         tell(answer, "It is due in %s, and will be skipped, as a person asked.", span.text);
+    } else if (facts->calendar) {
+        answer->reason = REASON_CALENDAR;
+        tell(answer, "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
+             span.text, facts->calendar);
     } else if (facts->nobody) {
         answer->reason = REASON_NO_NODE;
         tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
@@ -192,6 +196,9 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
     } else {
         tell(answer, "It is due in %s.", span.text);
     }
+    if (facts->missing)
+        tell(answer, " The job names a calendar \"%s\" that is not there, and runs as without it.",
+             facts->missing);
 }
 
 static void explain_waiting(const struct why_facts *facts, struct why_answer *answer)
@@ -201,6 +208,12 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         answer->reason = REASON_PAUSED;
         tell(answer, "It was skipped: the job is paused. It will be on record within an hour, or "
                      "when the job is resumed.");
+    } else if (facts->calendar) {
+        answer->reason = REASON_CALENDAR;
+        tell(answer,
+             "It was skipped: its date is on the calendar \"%s\". It will be on record within an "
+             "hour.",
+             facts->calendar);
     } else if (facts->nobody) {
         why_tell_nobody(facts->job->where, answer);
     } else if (facts->draining) {

@@ -33,7 +33,9 @@ struct why_facts {
     bool is_tick;                /* of the schedule as it is now */
     int64_t before_ms, after_ms; /* the nearest ticks; NEVER_MS: none */
     bool draining;
-    bool nobody; /* has the labels of the job's `where` */
+    bool nobody;          /* has the labels of the job's `where` */
+    const char *calendar; /* that takes the tick out; NULL: none does */
+    const char *missing;  /* a calendar of the job that is not there; NULL: all are */
 };
 
 /* States besides those of runs: none, not_a_tick, upcoming, before_creation, waiting, unknown. */

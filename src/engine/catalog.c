@@ -341,6 +341,11 @@ int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms, in
     return first_next(job, &calendars, after_ms, boot_tick_ms);
 }
 
+int64_t catalog_job_planned(const struct catalog_job *job)
+{
+    return job->calendars ? job->calendars->next_run_ms : job->next_ms;
+}
+
 /* `@after` and `@reboot` can be due at any time. */
 static bool may_be_due(const struct schedule *schedule, int64_t tick_s)
 {

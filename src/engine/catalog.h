@@ -78,6 +78,9 @@ int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_
 /* The same, without the ticks that the job's calendars take out. */
 int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
 
+/* When the job runs next, as far as it is planned: next_ms, unless calendars take that out. */
+int64_t catalog_job_planned(const struct catalog_job *job);
+
 /* The name of the calendar that takes this tick of the job out; NULL: none does. A tick that
  * schedules of several zones make is out if it is for each of them. */
 const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms);

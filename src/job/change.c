@@ -27,6 +27,9 @@ static const char *const action_names[] = {
     [CHANGE_LOGIN] = "login",
     [CHANGE_LOGIN_FAILED] = "login_failed",
     [CHANGE_LOGOUT] = "logout",
+    [CHANGE_CALENDAR_CREATE] = "calendar_create",
+    [CHANGE_CALENDAR_CHANGE] = "calendar_change",
+    [CHANGE_CALENDAR_DELETE] = "calendar_delete",
 };
 
 static const char *const via_names[] = {
@@ -35,6 +38,7 @@ static const char *const via_names[] = {
 static const char *const target_names[] = {
     [TARGET_JOB] = "job",         [TARGET_RUN] = "run",   [TARGET_NODE] = "node",
     [TARGET_CLUSTER] = "cluster", [TARGET_USER] = "user", [TARGET_TOKEN] = "token",
+    [TARGET_CALENDAR] = "calendar",
 };
 
 const char *change_action_name(enum change_action action)
@@ -65,7 +69,7 @@ enum status change_action_by_name(const char *name, enum change_action *ret)
 
 bool change_action_is_private(enum change_action action)
 {
-    return action >= CHANGE_USER_CREATE;
+    return action >= CHANGE_USER_CREATE && action <= CHANGE_LOGOUT;
 }
 
 enum status change_record_copy(const struct change_record *change, bool with_definitions,

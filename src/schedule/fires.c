@@ -5,17 +5,25 @@
 #include "civil.h"
 #include "timestamp.h"
 
-bool fires_next(const struct schedule_set *set, int64_t created_s, int64_t after_s,
-                struct fire *ret)
+/* Of an `@after`, its first. */
+static int64_t next_of(const struct schedule *schedule, const struct calendars *calendars,
+                       int64_t created_s, int64_t after_s)
+{
+    if (schedule_kind(schedule) != SCHEDULE_AFTER)
+        return schedule_next_free(schedule, calendars, after_s);
+    int64_t first_s = schedule_next_after_free(schedule, calendars, created_s);
+    return first_s > after_s ? first_s : NEVER;
+}
+
+bool fires_next(const struct schedule_set *set, const struct calendars *calendars,
+                int64_t created_s, int64_t after_s, struct fire *ret)
 {
     size_t index = 0;
-    int64_t at_s = schedule_set_next(set, after_s, &index);
+    int64_t at_s = NEVER;
     for (size_t i = 0; i < set->count; i++) {
-        if (schedule_kind(set->items[i]) != SCHEDULE_AFTER)
-            continue;
-        int64_t first_s = schedule_next_after(set->items[i], created_s);
-        if (first_s > after_s && first_s < at_s) {
-            at_s = first_s;
+        int64_t tick_s = next_of(set->items[i], calendars, created_s, after_s);
+        if (tick_s < at_s) {
+            at_s = tick_s;
             index = i;
         }
     }

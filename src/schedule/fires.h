@@ -2,7 +2,7 @@
 #ifndef PEAL_FIRES_H
 #define PEAL_FIRES_H
 
-#include "schedule_set.h"
+#include "calendars.h"
 
 struct fire {
     int64_t at_s;
@@ -10,10 +10,10 @@ struct fire {
     size_t index;                    /* of the schedule in the set */
 };
 
-/* The first fire strictly after `after_s`. An `@after` counts once, as if the job had been made at
- * `created_s`. False: there is none. */
-bool fires_next(const struct schedule_set *set, int64_t created_s, int64_t after_s,
-                struct fire *ret);
+/* The first fire strictly after `after_s` that no calendar takes out. An `@after` counts once, as
+ * if the job had been made at `created_s`. False: there is none. */
+bool fires_next(const struct schedule_set *set, const struct calendars *calendars,
+                int64_t created_s, int64_t after_s, struct fire *ret);
 
 /* Appends what the clock did at this fire, or nothing: "moved: 02:30 does not exist on this day".
  */

@@ -210,6 +210,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/jobs:recent", "?names=a", NULL},
         {V1 "/jobs:decode", "", "{\"text\":\"schedule: 99 * * * *\"}"},
         {V1 "/jobs/{name}/rollback", "", "{\"revision\":1}"},
+        {V1 "/calendars/{name}", "", "{\"dates\":[\"12-25\"],\"notes\":\"Closed.\"}"},
         {V1 "/login", "", "{\"name\":\"a\",\"password\":\"correct horse\"}"},
         {V1 "/tokens", "", "{\"label\":\"t\",\"role\":\"viewer\"}"},
         {V1 "/users", "", "{\"name\":\"b\",\"role\":\"viewer\"}"},
@@ -224,7 +225,7 @@ static bool make_request(const struct route *route, const char *run_id, char lin
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         if (strcmp(needs[i].pattern, route->pattern) == 0) {
             query = needs[i].query;
-            *body = route->method == HTTP_GET ? NULL : needs[i].body;
+            *body = *route->fields ? needs[i].body : NULL;
         }
     }
     char method[8];
@@ -302,6 +303,7 @@ static void test_answers_have_their_shape(void **state)
     char run_id[32], ended_id[32] = "";
     EXPECT_STATUS(world, 201, "PUT /jobs/a", JOB);
     EXPECT_STATUS(world, 201, "PUT /jobs/b", JOB);
+    EXPECT_STATUS(world, 201, "PUT /calendars/a", "{\"weekdays\":[\"sat\"]}");
     EXPECT_STATUS(world, 201, "POST /users",
                   "{\"name\":\"a\",\"password\":\"correct horse\",\"role\":\"viewer\"}");
     fake_executor_set_instant(world->executor, true);
