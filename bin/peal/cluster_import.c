@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "agent_store.h"
-#include "import_accounts.h"
+#include "import_docs.h"
 #include "job_codec.h"
 #include "store_look.h"
 
@@ -23,11 +23,11 @@ struct item {
     enum outcome outcome;
 };
 
-/* Jobs and accounts of a store. */
+/* Jobs and documents of a store. */
 struct items {
     struct item *list;
     size_t count, capacity;
-    struct import_accounts accounts;
+    struct import_docs docs;
 };
 
 static void items_release(struct items *items)
@@ -37,7 +37,7 @@ static void items_release(struct items *items)
         free(items->list[i].json);
     }
     free(items->list);
-    import_accounts_release(&items->accounts);
+    import_docs_release(&items->docs);
     *items = (struct items){0};
 }
 
@@ -102,7 +102,7 @@ static enum status read_store(struct store *store, struct items *items, size_t *
         if (change.kind == STORE_CHANGE_JOB)
             st = add_item(items, &change);
         else if (change.kind == STORE_CHANGE_DOC)
-            st = import_accounts_add(&items->accounts, change.doc);
+            st = import_docs_add(&items->docs, change.doc);
         else if (ret_open && change.kind == STORE_CHANGE_RUN &&
                  !run_state_is_end(change.run->state))
             tell_open_run(change.run, ++open);
@@ -236,11 +236,11 @@ static enum status write_store(struct loop *loop, struct store *store, struct it
     if (!todo)
         return E_NOMEM;
     enum status st = read_store(store, &target, NULL, why);
+    if (st == OK) /* jobs may name calendars */
+        st = import_docs_write(&source->docs, loop, store);
     size_t count = st == OK ? sort_out(source, &target, todo) : 0;
     for (size_t i = 0; i < count && st == OK; i += AT_ONCE)
         st = write_batch(loop, store, todo + i, count - i < AT_ONCE ? count - i : AT_ONCE);
-    if (st == OK)
-        st = import_accounts_write(&source->accounts, loop, store);
     items_release(&target);
     free(todo);
     return st;
@@ -295,9 +295,12 @@ static enum exit_code sum_up(const char *from, const struct agent_config *config
     if (deleted)
         printf(" (%zu of them deleted, kept for peal undelete)", deleted);
     printf(", %zu already there, %zu not imported\n", counts[ALREADY_THERE], refused);
-    if (items->accounts.written)
-        printf("%zu account%s imported\n", items->accounts.written,
-               items->accounts.written == 1 ? "" : "s");
+    if (items->docs.accounts)
+        printf("%zu account%s imported\n", items->docs.accounts,
+               items->docs.accounts == 1 ? "" : "s");
+    if (items->docs.calendars)
+        printf("%zu calendar%s imported\n", items->docs.calendars,
+               items->docs.calendars == 1 ? "" : "s");
     if (!refused)
         fprintf(stderr, "Next: peal start -d --data %s --store %s\n", from, url.text);
     strbuf_release(&url);

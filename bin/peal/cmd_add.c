@@ -17,6 +17,7 @@ enum {
     OPTION_OVERLAP,
     OPTION_CATCH_UP,
     OPTION_JITTER,
+    OPTION_CALENDAR,
     OPTION_WHERE,
     OPTION_LABEL,
     OPTION_OWNER,
@@ -36,6 +37,7 @@ static const struct option options[] = {
     {"overlap", required_argument, NULL, OPTION_OVERLAP},
     {"catch-up", required_argument, NULL, OPTION_CATCH_UP},
     {"jitter", required_argument, NULL, OPTION_JITTER},
+    {"calendar", required_argument, NULL, OPTION_CALENDAR},
     {"where", required_argument, NULL, OPTION_WHERE},
     {"label", required_argument, NULL, OPTION_LABEL},
     {"owner", required_argument, NULL, OPTION_OWNER},
@@ -90,6 +92,20 @@ static bool take_pair(const struct command *self, const char *option, json_t *de
     return set(map, name, json_string(equals + 1));
 }
 
+static bool take_calendar(json_t *definition)
+{
+    json_t *list = json_object_get(definition, "calendars");
+    if (!list) {
+        list = json_array();
+        if (!list || !set(definition, "calendars", list))
+            return false;
+    }
+    if (json_array_append_new(list, json_string(optarg)) == 0)
+        return true;
+    cli_error("--calendar: not text in UTF-8");
+    return false;
+}
+
 static bool take_option(const struct command *self, int opt, struct request *request)
 {
     for (size_t i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++) {
@@ -104,6 +120,8 @@ static bool take_option(const struct command *self, int opt, struct request *req
         return take_pair(self, "--env", request->definition, "env");
     case OPTION_LABEL:
         return take_pair(self, "--label", request->definition, "labels");
+    case OPTION_CALENDAR:
+        return take_calendar(request->definition);
     case OPTION_PAUSED:
         return set(request->definition, "paused", json_true());
     case OPTION_REPLACE:
@@ -303,6 +321,7 @@ const struct command cmd_add = {
             "  --overlap P      while it still runs: skip (default), allow, queue or replace\n"
             "  --catch-up P     after an outage: last (default), skip or all\n"
             "  --jitter D       spread the starts over this span\n"
+            "  --calendar NAME  not on its dates (peal calendar); may repeat\n"
             "  --where LABELS   of the nodes that may run it: zone=eu,!gpu (all)\n"
             "  --label K=V      of the job; may repeat\n"
             "  --owner WHO, --notes TEXT\n"

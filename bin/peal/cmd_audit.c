@@ -137,7 +137,8 @@ const struct command cmd_audit = {
             "  -q, --query S    a part of who, what, job, address or detail\n"
             "  --job NAME, --actor NAME\n"
             "  --action A,...   create, change, delete, undelete, pause, resume, skip_next,\n"
-            "                   rollback, run, retry, kill, backfill, drain, undrain, login, ...\n"
+            "                   rollback, run, retry, kill, backfill, drain, undrain,\n"
+            "                   calendar_create, calendar_change, calendar_delete, login, ...\n"
             "  --since T, --until T\n" OUTPUT_HELP CLIENT_HELP "\n" WHEN_HELP,
     .options = options,
     .run = run,

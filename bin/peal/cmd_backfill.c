@@ -144,6 +144,8 @@ static enum exit_code backfill(const char *name, const struct request *request)
         printf("%" PRId64 " ticks, %" PRId64 " have run already, %" PRId64 " to run%s\n", ticks,
                already, request->dry_run ? ticks - already : added,
                request->dry_run ? " (--dry-run: none was started)" : "");
+        if (json_array_size(json_object_get(answer, "left_out")))
+            cli_note("ticks that calendars take out are not among them; see: peal next %s", name);
         fflush(stdout);
         tell_more(answer_text(answer, "next_from"));
         if (!request->dry_run && (request->wait || isatty(STDERR_FILENO)))

@@ -80,6 +80,11 @@ static void print_bash(void)
           "            COMPREPLY=($(compgen -W 'viewer operator editor admin' -- \"$word\")) ||\n"
           "            COMPREPLY=($(compgen -W 'api worker api,worker' -- \"$word\"))\n"
           "        return ;;\n"
+          "    --calendar) COMPREPLY=($(compgen -W \"$(peal calendar list -o name \"${data[@]}\" "
+          "2>/dev/null)\" -- \"$word\"))\n"
+          "        return ;;\n"
+          "    --weekday) COMPREPLY=($(compgen -W 'mon tue wed thu fri sat sun' -- \"$word\"))\n"
+          "        return ;;\n"
           "    -f | --file | --data | --from | --config | --log | --cwd | --password-file | \\\n"
           "    --token-file | --ca) compopt -o default; "
           "return ;;\n"
@@ -107,6 +112,10 @@ static void print_bash(void)
         "-o name \"${data[@]}\" 2>/dev/null)\" -- \"$word\")); fi ;;\n"
         "    token) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=($(compgen -W 'create list revoke' -- "
         "\"$word\")) ;;\n"
+        "    calendar) if [ \"$COMP_CWORD\" -eq 2 ]; then COMPREPLY=($(compgen -W 'list show set "
+        "delete' -- \"$word\"))\n"
+        "        elif [ \"$COMP_CWORD\" -eq 3 ]; then COMPREPLY=($(compgen -W \"$(peal calendar "
+        "list -o name \"${data[@]}\" 2>/dev/null)\" -- \"$word\")); fi ;;\n"
         "    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\")) ;;\n"
         "    export) COMPREPLY=($(compgen -W 'crontab yaml json' -- \"$word\")) ;;\n"
         "    import) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=(crontab) ;;\n"
@@ -181,6 +190,8 @@ static void print_zsh(void)
           "    cluster) (( CURRENT == 3 )) && compadd status advance-cursors import ;;\n"
           "    user) (( CURRENT == 3 )) && compadd add list set delete ;;\n"
           "    token) (( CURRENT == 3 )) && compadd create list revoke ;;\n"
+          "    calendar) (( CURRENT == 3 )) && compadd list show set delete ||\n"
+          "        compadd ${(f)\"$(peal calendar list -o name 2>/dev/null)\"} ;;\n"
           "    export) compadd crontab yaml json ;;\n"
           "    import) (( CURRENT == 3 )) && compadd crontab || _files ;;\n"
           "    help) _describe -t commands command commands ;;\n"
@@ -227,16 +238,18 @@ static void print_fish(void)
 {
     fputs("# fish completion of peal: peal completion fish | source\n", stdout);
     each_command(print_fish_command);
-    fputs("complete -c peal -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
-          "complete -c peal -n '__fish_seen_subcommand_from drain undrain' -f "
-          "-a '(peal nodes -o name 2>/dev/null)'\n"
-          "complete -c peal -n '__fish_seen_subcommand_from cluster' -f "
-          "-a 'status advance-cursors import'\n"
-          "complete -c peal -n '__fish_seen_subcommand_from user' -f -a 'add list set delete'\n"
-          "complete -c peal -n '__fish_seen_subcommand_from token' -f -a 'create list revoke'\n"
-          "complete -c peal -n '__fish_seen_subcommand_from export' -f -a 'crontab yaml json'\n"
-          "complete -c peal -n '__fish_seen_subcommand_from import' -a crontab\n",
-          stdout);
+    fputs(
+        "complete -c peal -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n"
+        "complete -c peal -n '__fish_seen_subcommand_from drain undrain' -f "
+        "-a '(peal nodes -o name 2>/dev/null)'\n"
+        "complete -c peal -n '__fish_seen_subcommand_from cluster' -f "
+        "-a 'status advance-cursors import'\n"
+        "complete -c peal -n '__fish_seen_subcommand_from user' -f -a 'add list set delete'\n"
+        "complete -c peal -n '__fish_seen_subcommand_from token' -f -a 'create list revoke'\n"
+        "complete -c peal -n '__fish_seen_subcommand_from calendar' -f -a 'list show set delete'\n"
+        "complete -c peal -n '__fish_seen_subcommand_from export' -f -a 'crontab yaml json'\n"
+        "complete -c peal -n '__fish_seen_subcommand_from import' -a crontab\n",
+        stdout);
 }
 
 static enum exit_code run(const struct command *self, int argc, char **argv)

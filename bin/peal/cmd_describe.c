@@ -110,6 +110,10 @@ static enum exit_code print_fires(struct client *client, const char *name)
             printf("  %-30s %s%s%s\n", answer_text(fire, "local"), path.text, *note ? "  " : "",
                    note);
         }
+        json_array_foreach (json_object_get(answer, "left_out"), i, fire) {
+            printf("  %-30s left out: calendar %s\n", answer_text(fire, "local"),
+                   answer_text(fire, "calendar"));
+        }
         json_decref(answer);
     }
     strbuf_release(&path);

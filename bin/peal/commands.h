@@ -21,6 +21,7 @@
     X(undelete)                                                                                    \
     X(versions)                                                                                    \
     X(rollback)                                                                                    \
+    X(calendar)                                                                                    \
     X(audit)
 #define COMMANDS_RUNS(X)      X(run) X(runs) X(logs) X(why) X(kill) X(backfill) X(stats)
 #define COMMANDS_FILES(X)     X(apply) X(diff) X(import) X(export)

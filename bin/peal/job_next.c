@@ -44,6 +44,17 @@ static enum status print_table(const json_t *fires)
     return st;
 }
 
+/* On stderr: what is not in the list, and why. */
+static void tell_left_out(const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach (rows, i, row) {
+        cli_note("left out from %s on: calendar %s", answer_text(row, "local"),
+                 answer_text(row, "calendar"));
+    }
+}
+
 static enum exit_code print_answer(json_t *answer, const char *name, enum next_output output)
 {
     const json_t *fires = json_object_get(answer, "fires");
@@ -52,6 +63,7 @@ static enum exit_code print_answer(json_t *answer, const char *name, enum next_o
             return cli_fail(E_NOMEM);
         return cli_fail(json_print(answer));
     }
+    tell_left_out(json_object_get(answer, "left_out"));
     if (json_array_size(fires) == 0) {
         cli_note("%s has no next tick", name);
         return EXIT_OK;

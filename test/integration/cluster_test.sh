@@ -16,7 +16,9 @@ expect_stdout_has 'ready  *'
 run peal cluster status
 expect_status 0
 expect_stdout_has 'store    sqlite, well'
-run peal add daily @daily -- true
+run peal calendar set holidays 12-25
+expect_status 0
+run peal add daily @daily --calendar holidays -- true
 run peal add later @daily --paused -- true
 run peal add gone @daily -- true
 run peal delete gone
@@ -44,7 +46,8 @@ run peal stop
 run peal cluster import --from "$PEAL_DATA" --store "$store"
 expect_status 0
 expect_stdout '4 imported (1 of them deleted, kept for peal undelete), 0 already there, 0 not imported
-1 account imported'
+1 account imported
+1 calendar imported'
 expect_stderr "Next: peal start -d --data $PEAL_DATA --store $store"
 run peal cluster import --from "$PEAL_DATA" --store "$store"
 expect_status 0

@@ -44,6 +44,13 @@ complete_line peal start --role w
 expect_stdout worker
 complete_line peal user s
 expect_stdout set
+run peal calendar set holidays 12-25
+complete_line peal calendar sh
+expect_stdout show
+complete_line peal calendar show ho
+expect_stdout holidays
+complete_line peal add x @daily --calendar ''
+expect_stdout holidays
 complete_line peal token create --role v
 expect_stdout viewer
 complete_line peal completion z

@@ -1,0 +1,94 @@
+#!/bin/bash
+# peal calendar, and jobs that go by one.
+. "$(dirname "$0")/lib.sh"
+start_agent data
+
+run peal calendar list
+expect_status 0
+expect_stdout ''
+expect_stderr_has 'no calendars; make one: peal calendar set'
+
+run peal calendar set holidays 2026-12-26 12-25 --weekday sun --notes 'Closed.'
+expect_status 0
+expect_stderr 'holidays: made, in use by 0 jobs'
+run peal calendar show holidays
+expect_status 0
+expect_stdout 'Name:       holidays
+Notes:      Closed.
+Weekdays:   sun
+Dates:      12-25
+            2026-12-26
+Jobs:       none'
+
+# what is shown as YAML can be set again
+run peal calendar show holidays -o yaml
+expect_status 0
+cp "$scratch/out" "$scratch/holidays.yaml"
+run peal calendar set holidays -f "$scratch/holidays.yaml"
+expect_status 0
+run peal calendar show holidays -o json
+expect_stdout_has '"revision": 1'
+run_with_stdin "$scratch/holidays.yaml" peal calendar set copy -f -
+expect_status 6
+expect_stderr_has 'stdin:1:7: name: is "holidays", but it is to be "copy"'
+
+# mistakes have their place
+printf 'dates:\n- 2026-12-25\n- 2026-02-30\n' >"$scratch/wrong.yaml"
+run peal calendar set holidays -f "$scratch/wrong.yaml"
+expect_status 6
+expect_stderr_has 'wrong.yaml:3:11: dates[1]: day 30 is out of range 1-28'
+run peal calendar set holidays christmas
+expect_status 6
+expect_stderr_has 'dates[0]: not a date; write it like 2026-12-25'
+run peal calendar set holidays --weekday satt
+expect_status 6
+expect_stderr_has 'did you mean sat?'
+run peal calendar set holidays
+expect_status 2
+run peal calendar set holidays 12-25 -f "$scratch/holidays.yaml"
+expect_status 2
+run peal calendar show nothing
+expect_status 3
+expect_stderr_has 'See: peal calendar list'
+run peal calendar
+expect_status 2
+
+# a job that names it
+run peal add report '0 9 * * *' --tz UTC --calendar holidayz -- true
+expect_status 6
+expect_stderr_has 'there is no calendar "holidayz"; did you mean "holidays"?'
+run peal add report '0 9 * * *' --tz UTC --calendar holidays -- true
+expect_status 0
+run peal get report -o yaml
+expect_stdout_has 'calendars: [holidays]'
+run peal next report -n 10
+expect_status 0
+expect_stderr_has 'calendar holidays'
+run peal describe report
+expect_stdout_has 'calendars: [holidays]'
+run peal calendar list -o name
+expect_stdout holidays
+run peal calendar delete holidays --yes
+expect_status 4
+expect_stderr_has 'calendar "holidays" is in use by report; take it out of those jobs first'
+
+# every day is out: nothing runs by itself, and why says so
+run peal calendar set holidays --weekday mon,tue,wed --weekday thu,fri,sat,sun
+expect_status 0
+expect_stderr 'holidays: set, in use by 1 job'
+run peal next report
+expect_status 0
+expect_stderr_has 'report has no next tick'
+run peal why report "$(date -u -d 'tomorrow 09:00' +%Y-%m-%dT%H:%M:%SZ)"
+expect_stdout_has 'its date is on the calendar "holidays"'
+run peal run report --wait
+expect_status 0
+run peal audit --action calendar_create,calendar_change -o json
+expect_stdout_has '"calendar_change"'
+
+run peal delete report --yes
+expect_status 0
+run peal calendar delete holidays --yes
+expect_status 0
+expect_stderr 'holidays: deleted'
+finish
