@@ -73,7 +73,9 @@ static enum status open_signals(struct spawner *s)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
-    if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
+    sigset_t blocked = set;
+    sigaddset(&blocked, SIGXFSZ); /* a file at a limit must not be the end of those who run */
+    if (sigprocmask(SIG_SETMASK, &blocked, NULL) < 0)
         return E_IO;
     for (int number = 1; number <= SIGRTMAX; number++)
         signal(number, SIG_DFL);

@@ -117,8 +117,9 @@ void database_explain(const char *path, enum status st, const char *error, struc
         strbuf_addf(why, "%s: out of memory", path);
     else
         strbuf_addf(why,
-                    "%s cannot be used: %s. Check the room on its disk and the permissions of its "
-                    "folder; what is to be recorded waits meanwhile.",
+                    "%s cannot be used: %s. Check the room on its disk, the limit on the size of "
+                    "files (ulimit -f) and the permissions of its folder; what is to be recorded "
+                    "waits meanwhile.",
                     path, error);
 }
 

@@ -263,9 +263,9 @@ static enum status sqlite_health(struct store *base, struct strbuf *why)
     if (bytes < 0 || bytes >= RESERVE_BYTES)
         return OK;
     strbuf_addf(why,
-                "the disk of %s is nearly full (%lld bytes are free, peal wants %d): make room; "
+                "the disk of %s is nearly full (%lld MiB are free, peal wants %d): make room; "
                 "peal goes on by itself when it can",
-                store->path.text, (long long)bytes, RESERVE_BYTES);
+                store->path.text, (long long)bytes >> 20, RESERVE_BYTES >> 20);
     return E_IO;
 }
 

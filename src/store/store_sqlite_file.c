@@ -25,8 +25,8 @@ enum status sqlite_explain(sqlite3 *db, int rc, const char *path, struct strbuf 
     bool full = error == ENOSPC || error == EDQUOT;
     switch (full ? SQLITE_FULL : rc & 0xff) {
     case SQLITE_FULL:
-        say(why, "the disk is full: %s can't grow (%lld bytes are free): make room", path,
-            (long long)disk_free_bytes(path));
+        say(why, "the disk is full: %s can't grow (%lld MiB are free): make room", path,
+            (long long)disk_free_bytes(path) >> 20);
         return E_IO;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:

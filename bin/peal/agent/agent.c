@@ -226,6 +226,7 @@ static enum status open_descriptors(struct agent *agent, struct strbuf *why)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file at a limit is told by who writes it */
     sigprocmask(SIG_BLOCK, &signals, NULL);
     agent->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     agent->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);

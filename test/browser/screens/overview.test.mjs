@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { until } from "../support/world.mjs";
+import { startWorld, until } from "../support/world.mjs";
 import { useWorld } from "../support/use_world.mjs";
 
 const holder = useWorld();
@@ -20,6 +20,21 @@ describe("the overview", () => {
         await panel("Coming next").getByRole("link", { name: "clock" }).waitFor();
         await until("the figures", async () => /Success\s+[\d.]+ %/.test(await panel("Last 24 hours").innerText()));
         await page.context().close();
+    });
+
+    test("says what is wrong with the history, as the nodes and the settings do", async () => {
+        // Nobody listens there.
+        const world = await startWorld({ jobs: [], agent: ["--history", "postgresql://peal@127.0.0.1:1/peal"] });
+        const page = await world.page();
+        const words = /The history is not well: .*127\.0\.0\.1.*refused/;
+        for (const address of ["/", "/#/nodes", "/#/settings?tab=about"]) {
+            await page.goto(address);
+            await page.getByRole("alert").filter({ hasText: words }).waitFor();
+        }
+        const about = await world.agent.api("GET", "/agent");
+        expect(await page.getByRole("alert").first().innerText()).toContain(about.body.history.detail.slice(0, 60));
+        expect(world.problems).toEqual([]);
+        await world.stop();
     });
 
     test("teaches those who have no job yet", async () => {

@@ -12,6 +12,7 @@ import { Button, Dialog, Facts, Failure, Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import type { Tone } from "../../ui/status";
+import { Troubles, Wellness, type Health } from "../../ui/trouble";
 import { t } from "./words";
 import "./nodes.css";
 
@@ -40,7 +41,8 @@ interface Node {
 }
 
 interface Cluster {
-    store: { kind: string; url: string | null; ok: boolean; halted: boolean; detail: string | null };
+    store: Health & { kind: string; url: string | null; halted: boolean };
+    history: Health;
     leader: string | null;
     skew_ms: number;
     clock_ok: boolean;
@@ -177,7 +179,7 @@ function DrainDialog({ node, nodes, onDo, onClose }: { node: Node; nodes: Node[]
 
 function ClusterPanel({ cluster, onChange }: { cluster: Cluster; onChange: () => void }) {
     const [asked, setAsked] = useState(false);
-    const { store } = cluster;
+    const { store, history } = cluster;
     const goOn = (): void => {
         setAsked(false);
         void attempt(() => api.post("/cluster/advance-cursors")).then(onChange);
@@ -191,17 +193,11 @@ function ClusterPanel({ cluster, onChange }: { cluster: Cluster; onChange: () =>
                         {may("admin") && <Button onClick={() => setAsked(true)}>{t("halted.do")}</Button>}
                     </div>
                 )}
+                <Troubles store={store} history={history} />
                 <Facts
                     rows={[
-                        [
-                            t("store"),
-                            <span class={`status tone-${store.ok ? "good" : "bad"}`}>
-                                <Icon name={store.ok ? "check" : "warning"} />
-                                <span>
-                                    {store.kind}, {store.ok ? t("store.ok") : t("store.bad", { text: store.detail ?? "" })}
-                                </span>
-                            </span>,
-                        ],
+                        [t("store"), <Wellness of={store} name={store.kind} />],
+                        [t("history"), <Wellness of={history} />],
                         [t("leads"), cluster.leader ?? t("leads.none")],
                         [t("jobs"), cluster.jobs],
                         [t("open"), cluster.open_runs],

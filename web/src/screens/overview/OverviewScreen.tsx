@@ -1,5 +1,4 @@
 // Where one starts: what needs somebody, what runs, what comes.
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
@@ -12,6 +11,7 @@ import { CopyButton, Empty, Failure, Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import { reasonText, Status, type Shown } from "../../ui/status";
+import { Troubles, type Health } from "../../ui/trouble";
 import { DayPanel } from "./DayPanel";
 import { t } from "./words";
 import "./overview.css";
@@ -165,23 +165,30 @@ function First() {
 }
 
 interface Cluster {
-    store: { ok: boolean; halted: boolean; detail: string | null };
+    store: Health & { halted: boolean };
+    history: Health;
     skew_ms: number;
     clock_ok: boolean;
     jobs: number;
 }
 
-// null: all is well.
-function clusterProblem(cluster: Cluster | null): ComponentChildren {
-    if (!cluster) return null;
-    if (cluster.store.halted)
-        return (
-            <>
-                {t("halted")} <a href="#/nodes">{t("halted.look")}</a>
-            </>
-        );
-    if (!cluster.store.ok) return t("store", { text: cluster.store.detail ?? "" });
-    return cluster.clock_ok ? null : t("clock", { text: spanText(Math.abs(cluster.skew_ms)) });
+function Problems({ cluster }: { cluster: Cluster }) {
+    const { store, history } = cluster;
+    return (
+        <>
+            {store.halted && (
+                <p class="note bad trouble" role="alert">
+                    {t("halted")} <a href="#/nodes">{t("halted.look")}</a>
+                </p>
+            )}
+            <Troubles store={store} history={history} />
+            {!cluster.clock_ok && (
+                <p class="note bad trouble" role="alert">
+                    {t("clock", { text: spanText(Math.abs(cluster.skew_ms)) })}
+                </p>
+            )}
+        </>
+    );
 }
 
 export default function OverviewScreen() {
@@ -189,7 +196,6 @@ export default function OverviewScreen() {
     const soon = useThrottled(() => setTurn((n) => n + 1), 3000);
     const version = String(turn);
     const cluster = useResource(`cluster ${version}`, (signal) => api.optional<Cluster>("/cluster", {}, signal));
-    const problem = clusterProblem(cluster.data);
     useEffect(() => {
         const stops = (["run", "entry", "job", "node", "reset"] as const).map((name) => onLive(name, soon));
         const timer = setInterval(soon, 15_000); // lateness comes without an event
@@ -207,11 +213,7 @@ export default function OverviewScreen() {
                     </a>
                 )}
             </Head>
-            {problem && (
-                <p class="note bad overview-problem" role="alert">
-                    {problem}
-                </p>
-            )}
+            {cluster.data && <Problems cluster={cluster.data} />}
             {cluster.data?.jobs === 0 ? (
                 <First />
             ) : (

@@ -9,6 +9,7 @@ import { t as common } from "../../i18n/common";
 import { Moment } from "../../ui/moments";
 import { Button, Facts, Failure, Head, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
+import { Troubles, Wellness, type Health } from "../../ui/trouble";
 import { Audit } from "./Audit";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
@@ -104,8 +105,8 @@ interface About {
     started_at: string;
     data: string | null;
     timezone: string;
-    store: { ok: boolean; detail: string | null; url: string | null };
-    history: { ok: boolean; detail: string | null };
+    store: Health & { url: string | null };
+    history: Health;
 }
 
 function AboutPanel() {
@@ -116,6 +117,7 @@ function AboutPanel() {
     return (
         <Panel title={t("tab.about")}>
             <div class="panel-body settings-you">
+                <Troubles store={data.store} history={data.history} />
                 <Facts
                     rows={[
                         [t("version"), `peal ${data.version}`],
@@ -123,8 +125,8 @@ function AboutPanel() {
                         [t("started"), <Moment at={data.started_at} />],
                         [t("zone"), data.timezone],
                         !!data.data && [t("data"), <code>{data.data}</code>],
-                        [t("store"), `${data.store.url ? `${data.store.url}: ` : ""}${data.store.detail ?? t("well")}`],
-                        [t("history"), data.history.detail ?? t("well")],
+                        [t("store"), <Wellness of={data.store} {...(data.store.url ? { name: data.store.url } : {})} />],
+                        [t("history"), <Wellness of={data.history} />],
                     ]}
                 />
                 <p class="links">
