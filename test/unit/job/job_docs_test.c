@@ -1,4 +1,4 @@
-/* Every example of docs/JOBS.md is a job that peal takes. */
+/* Every example of docs/JOBS.md is a job, or a calendar, that peal takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "calendar_codec.h"
 #include "job_codec.h"
 
 static char *read_document(void)
@@ -27,7 +28,23 @@ static char *read_document(void)
     return text;
 }
 
-static void every_example_is_a_job(void **state)
+/* A job, or several; or, if it has dates, a calendar. */
+static enum status decode_example(const char *text, size_t length, struct zone_db *zones,
+                                  struct job_error *reterr)
+{
+    struct job_list jobs;
+    struct calendar_definition calendar;
+    bool is_calendar = memmem(text, length, "\ndates:", strlen("\ndates:"));
+    enum status st = is_calendar ? calendar_decode_text(text, length, NULL, &calendar, reterr)
+                                 : jobs_decode_text(text, length, "UTC", zones, &jobs, reterr);
+    if (st == OK && is_calendar)
+        calendar_definition_release(&calendar);
+    else if (st == OK)
+        job_list_release(&jobs);
+    return st;
+}
+
+static void every_example_can_be_read(void **state)
 {
     (void)state;
     static const char begin[] = "```yaml\n";
@@ -40,14 +57,12 @@ static void every_example_is_a_job(void **state)
     }
     assert_int_equal(zone_db_new(NULL, &zones), OK);
     for (const char *at = strstr(text, begin); at; at = strstr(at, begin)) {
-        struct job_list jobs;
         struct job_error err;
         at += strlen(begin);
         const char *end = strstr(at, "```");
         assert_non_null(end);
-        if (jobs_decode_text(at, (size_t)(end - at), "UTC", zones, &jobs, &err) != OK)
+        if (decode_example(at, (size_t)(end - at), zones, &err) != OK)
             fail_msg("example %d, line %d: %s", count + 1, err.line, err.message);
-        job_list_release(&jobs);
         at = end;
         count++;
     }
@@ -59,7 +74,7 @@ static void every_example_is_a_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_example_is_a_job),
+        cmocka_unit_test(every_example_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
