@@ -17,7 +17,11 @@
 #include "server_tls.h"
 #include "strbuf.h"
 
-enum { SWEEP_MS = 1000, SINGLE_WRITE = 256 << 10 };
+enum {
+    SWEEP_MS = 1000,
+    GRACE_MS = 1000, /* who takes its answer within this is not cut, however large it is */
+    SINGLE_WRITE = 256 << 10,
+};
 
 enum phase { RECEIVING, SERVING, SENDING, STREAMING, IDLE };
 
@@ -30,6 +34,8 @@ struct connection {
     enum phase phase;
     int64_t since_ms; /* boot time: when the phase began */
     size_t bytes;     /* that came (RECEIVING, SERVING), are to go (SENDING) or went (STREAMING) */
+    size_t unsent;    /* of what is counted here */
+    bool is_shared;   /* what it is sent is counted elsewhere */
     bool is_over;     /* to be closed by the next sweep */
     bool is_refused;  /* by the HTTP library; in that list */
     void (*gone)(void *context);
@@ -53,6 +59,21 @@ static void set_phase(struct connection *connection, enum phase phase, size_t by
     connection->phase = phase;
     connection->bytes = bytes;
     connection->since_ms = now_ms();
+}
+
+/* Not later because of those that come meanwhile: under traffic it would never be. */
+static void sweep_soon(struct connections *connections)
+{
+    if (connections->will_sweep)
+        return;
+    connections->will_sweep = true;
+    loop_timer_set(connections->sweep, SWEEP_MS);
+}
+
+static void set_unsent(struct connection *connection, size_t bytes)
+{
+    connection->owner->unsent_bytes += bytes - connection->unsent;
+    connection->unsent = bytes;
 }
 
 /* ---- life ---- */
@@ -90,6 +111,7 @@ static void forget(struct connection *connection)
 {
     struct connections *owner = connection->owner;
     set_phase(connection, IDLE, 0);
+    owner->unsent_bytes -= connection->unsent;
     if (connection->is_refused)
         TAILQ_REMOVE(&owner->refused, connection, in_refused);
     stop_watching(connection);
@@ -148,6 +170,8 @@ static void on_output(struct evbuffer *buffer, const struct evbuffer_cb_info *in
     (void)buffer;
     if (connection->phase == STREAMING)
         connection->bytes += info->n_deleted;
+    if (!connection->is_shared)
+        set_unsent(connection, connection->unsent + info->n_added - info->n_deleted);
     if (!info->n_added || connection->is_refused ||
         (connection->phase != RECEIVING && connection->phase != IDLE))
         return;
@@ -253,7 +277,7 @@ static void settle(evutil_socket_t fd, short events, void *context)
         }
         bufferevent_decref(bev);
     }
-    loop_timer_set(connections->sweep, SWEEP_MS);
+    sweep_soon(connections);
 }
 
 /* Out of descriptors, say: trying again at once would only burn time. */
@@ -262,7 +286,7 @@ static void on_accept_error(struct evconnlistener *listener, void *context)
     struct connections *connections = context;
     connections->paused = true;
     evconnlistener_disable(listener);
-    loop_timer_set(connections->sweep, SWEEP_MS);
+    sweep_soon(connections);
 }
 
 /* ---- those that take too long ---- */
@@ -298,12 +322,17 @@ static void sweep(void *context)
 {
     struct connections *connections = context;
     int64_t now = now_ms();
+    size_t share = connections_are_full(connections)
+                       ? connections->limits.unsent_bytes / connections->count
+                       : SIZE_MAX;
     struct connection *next;
+    connections->will_sweep = false;
     for (struct connection *one = TAILQ_FIRST(&connections->all); one; one = next) {
         next = TAILQ_NEXT(one, link);
         if (one->phase == STREAMING && keeps_up(one))
             set_phase(one, STREAMING, 0);
-        if (one->is_over || now - one->since_ms > allowance_ms(one)) {
+        bool holds_too_much = one->unsent > share && now - one->since_ms >= GRACE_MS;
+        if (one->is_over || holds_too_much || now - one->since_ms > allowance_ms(one)) {
             connections->cut += one->phase != IDLE;
             connection_cut(one);
         }
@@ -313,7 +342,7 @@ static void sweep(void *context)
         evconnlistener_enable(connections->listener);
     }
     if (connections->count || connections->paused)
-        loop_timer_set(connections->sweep, SWEEP_MS);
+        sweep_soon(connections);
 }
 
 /* The library frees what was not sent some turns of the loop later; it may be much. */
@@ -439,9 +468,17 @@ void connection_stream(struct connection *connection, void (*gone)(void *context
         event_add(connection->hang_up, NULL);
 }
 
-void connection_narrow(struct connection *connection, int bytes)
+void connection_share(struct connection *connection, int kernel_bytes)
 {
-    setsockopt(connection->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes)); /* or as it was */
+    set_unsent(connection, 0);
+    connection->is_shared = true;
+    setsockopt(connection->fd, SOL_SOCKET, SO_SNDBUF, &kernel_bytes,
+               sizeof(kernel_bytes)); /* or it stays as it was */
+}
+
+bool connections_are_full(const struct connections *connections)
+{
+    return connections->unsent_bytes > connections->limits.unsent_bytes;
 }
 
 size_t connection_unsent(const struct connection *connection)

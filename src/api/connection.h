@@ -32,8 +32,9 @@ struct connection_limits {
     int64_t request_ms; /* from its first byte to its last, and ... */
     int64_t answer_ms;
     int64_t idle_ms;
-    size_t bytes_per_s; /* ... a second more for so many bytes */
-    size_t held_bytes;  /* of all requests that have come in part or are being served */
+    size_t bytes_per_s;  /* ... a second more for so many bytes */
+    size_t held_bytes;   /* of all requests that have come in part or are being served */
+    size_t unsent_bytes; /* of all answers that clients have not taken yet */
 };
 
 TAILQ_HEAD(connection_list, connection);
@@ -47,8 +48,10 @@ struct connections {
     struct connection **by_fd;
     size_t fd_room;
     size_t count, held_bytes;
-    uint64_t cut; /* those that took too long or too much, ever */
+    size_t unsent_bytes; /* but for what is sent to many, and counted by who does */
+    uint64_t cut;        /* those that took too long or too much, ever */
     bool paused;
+    bool will_sweep;
     void (*refuse)(int status, struct strbuf *out);
     struct event *replace;    /* what the HTTP library answered by itself */
     struct event *settle;     /* those that were just accepted get their time */
@@ -69,6 +72,10 @@ MUST_CHECK enum status connections_listen(struct connections *connections, struc
 /* Bytes that clients have not taken yet. Costs as much as there are connections. */
 size_t connections_unsent(const struct connections *connections);
 
+/* Clients have left so much of their answers that there is no room for more. Those who hold more
+ * than their share, and do not read, are cut with the next sweep. */
+bool connections_are_full(const struct connections *connections);
+
 /* Frees `http` (or NULL), and closes them all. */
 void connections_release(struct connections *connections, struct evhttp *http);
 
@@ -87,8 +94,9 @@ void connection_answer(struct connection *connection, struct evhttp_request *req
  * had all that it was sent for `answer_ms` is cut, unless it takes its bytes_per_s meanwhile. */
 void connection_stream(struct connection *connection, void (*gone)(void *context), void *context);
 
-/* The kernel keeps no more than about so many bytes for the client; else it may be megabytes. */
-void connection_narrow(struct connection *connection, int bytes);
+/* What it is sent from now on is sent to many, and counted elsewhere. The kernel keeps no more than
+ * about so many bytes of it for the client; else it may be megabytes. */
+void connection_share(struct connection *connection, int kernel_bytes);
 
 /* Bytes that the client has not taken yet, but for the kernel's. */
 size_t connection_unsent(const struct connection *connection);

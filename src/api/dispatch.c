@@ -69,6 +69,18 @@ static bool find_route(struct call *call)
     return false;
 }
 
+/* Clients that ask and do not read must not fill the memory. What is public, but for the console's
+ * files, is small: whoever looks whether the agent lives gets an answer. */
+static bool has_room(struct call *call)
+{
+    bool is_small = call->route->right == RIGHT_PUBLIC && !(call->route->flags & ROUTE_PAGE);
+    if (is_small || !connections_are_full(&call->listener->connections))
+        return true;
+    call_header(call, "Retry-After", "1");
+    call_fail(call, 503, "too many answers wait for their clients to read them; try again later");
+    return false;
+}
+
 /* While jobs are still being loaded, what is not there yet must not look as if it were gone. */
 static bool is_ready(struct call *call)
 {
@@ -196,6 +208,13 @@ static bool read_body(struct call *call)
     return any || check_fields(call);
 }
 
+/* When all that was asked before is answered, as far as it can be. */
+static void begin(struct call *call)
+{
+    if (has_room(call))
+        call->route->handle(call);
+}
+
 void dispatch_request(struct listener *listener, struct evhttp_request *request)
 {
     struct call *call = call_new(listener, request);
@@ -205,5 +224,5 @@ void dispatch_request(struct listener *listener, struct evhttp_request *request)
     }
     if (find_route(call) && is_ready(call) && read_query(call) && read_body(call) &&
         idempotency_begin(call))
-        call_later(call, call->route->handle);
+        call_later(call, begin);
 }

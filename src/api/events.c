@@ -354,7 +354,7 @@ void events_subscribe(struct events *events, struct call *call, unsigned topics,
     subscriber->checked = events->accounts->changes;
     if (stream_start(call, &subscriber->stream, leave, subscriber)) {
         call_free(call);
-        stream_narrow(&subscriber->stream, KERNEL_MAX);
+        stream_share(&subscriber->stream, KERNEL_MAX);
         TAILQ_INSERT_TAIL(&events->subscribers, subscriber, link);
         bool was_behind = events->behind > 0;
         if (!events->count++)

@@ -34,6 +34,8 @@ const struct message messages[] = {
     {"the query is not percent-encoded text", "查询参数不是有效的百分号编码文本"},
     {"the form is not percent-encoded text", "表单不是有效的百分号编码文本"},
     {"out of memory", "内存不足"},
+    {"too many answers wait for their clients to read them; try again later",
+     "等待客户端读取的应答过多；请稍后重试"},
     {"the agent is still loading its jobs; try again in a moment", "代理仍在加载任务；请稍后再试"},
     {"this Idempotency-Key was used for another request; make a new one",
      "此 Idempotency-Key 已用于另一个请求；请换一个新的"},

@@ -28,6 +28,7 @@ static const struct connection_limits default_limits = {
     .idle_ms = 60000,
     .bytes_per_s = 16 << 10,
     .held_bytes = 64 << 20,
+    .unsent_bytes = 256 << 20,
 };
 
 /* A page that shows everything asks for some ten things at once. */
@@ -192,6 +193,7 @@ static struct connection_limits fill_limits(struct connection_limits limits, siz
     FILL(idle_ms);
     FILL(bytes_per_s);
     FILL(held_bytes);
+    FILL(unsent_bytes);
 #undef FILL
     if (limits.connections > affordable)
         limits.connections = affordable;

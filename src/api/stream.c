@@ -57,9 +57,9 @@ void stream_send(const struct stream *stream, struct evbuffer *text)
     evbuffer_drain(text, evbuffer_get_length(text)); /* what was not taken */
 }
 
-void stream_narrow(const struct stream *stream, int bytes)
+void stream_share(const struct stream *stream, int kernel_bytes)
 {
-    connection_narrow(stream->connection, bytes);
+    connection_share(stream->connection, kernel_bytes);
 }
 
 size_t stream_unsent(const struct stream *stream)

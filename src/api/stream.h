@@ -29,8 +29,8 @@ bool stream_start_file(struct call *call, int status, const char *type, struct s
 /* Empties `text`. */
 void stream_send(const struct stream *stream, struct evbuffer *text);
 
-/* For what comes in small pieces: the kernel keeps about so many bytes, and no megabytes. */
-void stream_narrow(const struct stream *stream, int bytes);
+/* What comes is sent to many, and counted by the caller; see connection_share. */
+void stream_share(const struct stream *stream, int kernel_bytes);
 
 /* Bytes that the client has not taken yet, but for the kernel's. */
 size_t stream_unsent(const struct stream *stream);

@@ -350,7 +350,8 @@ int world_set_up_impatient(void **state)
 
 int world_set_up_narrow(void **state)
 {
-    set_up(state, &(struct world){.unread_events = NARROW_BYTES});
+    set_up(state,
+           &(struct world){.unread_events = NARROW_BYTES, .limits.unsent_bytes = NARROW_BYTES});
     return start(state);
 }
 

@@ -64,7 +64,7 @@ int world_set_up(void **state);           /* with all facades */
 int world_set_up_plain(void **state);     /* without facades */
 int world_set_up_loading(void **state);   /* held before the engine has loaded its jobs */
 int world_set_up_impatient(void **state); /* clients have parts of a second */
-int world_set_up_narrow(void **state);    /* subscribers may leave NARROW_BYTES unread */
+int world_set_up_narrow(void **state);    /* clients may leave NARROW_BYTES unread */
 int world_tear_down(void **state);
 
 /* Writes a document of the store, whatever is there. */

@@ -364,10 +364,9 @@ static bool is_cut(void *context)
     return api_cut(((struct world *)context)->api) == 1;
 }
 
-/* Reads nothing of large answers. */
-static void test_client_that_does_not_read(void **state)
+/* A page of them is large. */
+static void put_large_jobs(struct world *world)
 {
-    struct world *world = *state;
     for (int i = 0; i < 200; i++) {
         char line[64], body[2200], notes[2000];
         memset(notes, 'n', sizeof(notes));
@@ -377,17 +376,87 @@ static void test_client_that_does_not_read(void **state)
                  notes);
         EXPECT_STATUS(world, 201, line, body);
     }
-    static const char request[] =
-        "GET /api/v1/jobs?limit=1000 HTTP/1.1\r\nHost: localhost\r\n" VIEWER "\r\n";
+}
+
+static const char large_request[] =
+    "GET /api/v1/jobs?limit=1000 HTTP/1.1\r\nHost: localhost\r\n" VIEWER "\r\n";
+
+/* Reads nothing of large answers. */
+static void test_client_that_does_not_read(void **state)
+{
+    struct world *world = *state;
+    put_large_jobs(world);
     struct client *client = client_connect_tcp(world);
     client_stop_reading(client);
     for (int i = 0; i < 20; i++)
-        client_send_now(client, request, sizeof(request) - 1);
+        client_send_now(client, large_request, sizeof(large_request) - 1);
     world_until(world, is_behind, world);
     world_until(world, is_cut, world);
     assert_int_equal(api_unsent(world->api), 0);
     client_free(client);
     check_alive(world);
+}
+
+/* Time does not stand still for the slow while others come and go. */
+static void test_slow_beside_traffic(void **state)
+{
+    static const char half[] = "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n";
+    struct world *world = *state;
+    struct client *slow = client_connect_tcp(world);
+    client_send(slow, half, sizeof(half) - 1);
+    for (int64_t until_ms = clock_now().boot.ms + 15000; !client_is_closed(slow);) {
+        struct answer answer =
+            ask_tcp(world, "GET //livez", "Host: localhost\r\nConnection: close\r\n", NULL);
+        assert_int_equal(answer.status, 200);
+        answer_release(&answer);
+        assert_true(clock_now().boot.ms < until_ms);
+    }
+    client_free(slow);
+}
+
+enum { HOARDERS = 300 };
+
+static bool is_refused(void *context)
+{
+    struct world *world = context;
+    struct answer answer = ask_tcp(world, "GET /agent", "Host: localhost\r\n" VIEWER, NULL);
+    int status = answer.status;
+    answer_release(&answer);
+    return status == 503;
+}
+
+static struct client *hoard(struct world *world)
+{
+    struct client *client = client_connect_tcp(world);
+    client_stop_reading(client);
+    for (int i = 0; i < 20; i++)
+        client_send_now(client, large_request, sizeof(large_request) - 1);
+    return client;
+}
+
+/* Many who do not read: others wait until the worst are cut, and memory is bounded. */
+static void test_many_that_do_not_read(void **state)
+{
+    struct world *world = *state;
+    struct client *clients[HOARDERS];
+    size_t count = 0, refused = 0, most = 0;
+    put_large_jobs(world);
+    for (int64_t until_ms = clock_now().boot.ms + 15000; !api_cut(world->api);) {
+        if (is_refused(world))
+            refused++;
+        else if (count < HOARDERS)
+            clients[count++] = hoard(world);
+        most = api_unsent(world->api) > most ? api_unsent(world->api) : most;
+        assert_true(clock_now().boot.ms < until_ms);
+    }
+    assert_true(refused > 0);
+    assert_in_range(most, NARROW_BYTES, NARROW_BYTES + (1 << 20));
+    struct answer answer = ask_tcp(world, "GET //livez", "Host: localhost\r\n", NULL);
+    assert_int_equal(answer.status, 200);
+    answer_release(&answer);
+    EXPECT_STATUS(world, 200, "GET /agent", NULL); /* on another listener */
+    for (size_t i = 0; i < count; i++)
+        client_free(clients[i]);
 }
 
 /* ---- memory ---- */
@@ -449,6 +518,9 @@ int main(void)
         SLOW(test_many_half_bodies),
         SLOW(test_too_many_connections),
         SLOW(test_client_that_does_not_read),
+        SLOW(test_slow_beside_traffic),
+        cmocka_unit_test_setup_teardown(test_many_that_do_not_read, world_set_up_narrow,
+                                        world_tear_down),
         TEST(test_memory_stays_flat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
