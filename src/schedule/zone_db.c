@@ -188,7 +188,7 @@ enum status zone_db_refresh(struct zone_db *db, int *ret_changed, struct strbuf 
     return st;
 }
 
-void zone_db_local_name(const struct zone_db *db, struct strbuf *out)
+bool zone_db_local_name(const struct zone_db *db, struct strbuf *out)
 {
-    zone_local_name(db->dir, getenv("TZ"), "/etc", out);
+    return zone_local_name(db->dir, getenv("TZ"), "/etc", out);
 }

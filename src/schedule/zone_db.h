@@ -32,7 +32,8 @@ MUST_CHECK enum status zone_db_refresh(struct zone_db *db, int *ret_changed,
                                        struct strbuf *problems);
 
 /* Name of the machine's own zone: $TZ when it names a zone (empty: UTC, as everywhere), else what
- * /etc/localtime points to, else /etc/timezone, else "UTC". Appends to *out. */
-void zone_db_local_name(const struct zone_db *db, struct strbuf *out);
+ * /etc/localtime points to, else /etc/timezone, else "UTC". Appends to *out. False: $TZ names none,
+ * and was passed over. */
+bool zone_db_local_name(const struct zone_db *db, struct strbuf *out);
 
 #endif

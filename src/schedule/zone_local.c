@@ -78,11 +78,11 @@ static bool add_from_timezone(const char *dir, const char *etc_dir, struct strbu
     return true;
 }
 
-void zone_local_name(const char *dir, const char *tz, const char *etc_dir, struct strbuf *out)
+bool zone_local_name(const char *dir, const char *tz, const char *etc_dir, struct strbuf *out)
 {
     if (tz && add_from_tz(dir, tz, out))
-        return;
-    if (add_from_localtime(dir, etc_dir, out) || add_from_timezone(dir, etc_dir, out))
-        return;
-    strbuf_adds(out, "UTC");
+        return true;
+    if (!add_from_localtime(dir, etc_dir, out) && !add_from_timezone(dir, etc_dir, out))
+        strbuf_adds(out, "UTC");
+    return !tz;
 }

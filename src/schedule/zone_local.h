@@ -2,11 +2,13 @@
 #ifndef PEAL_ZONE_LOCAL_H
 #define PEAL_ZONE_LOCAL_H
 
+#include <stdbool.h>
+
 #include "strbuf.h"
 
 /* Appends to *out the zone that `tz` (the value of $TZ, or NULL) names in the database at `dir`,
  * else the one that localtime in `etc_dir` links to, else the one that timezone in `etc_dir` names,
- * else "UTC". */
-void zone_local_name(const char *dir, const char *tz, const char *etc_dir, struct strbuf *out);
+ * else "UTC". False: `tz` names none, and was passed over. */
+bool zone_local_name(const char *dir, const char *tz, const char *etc_dir, struct strbuf *out);
 
 #endif

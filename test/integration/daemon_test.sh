@@ -100,6 +100,10 @@ run peal stop
 run peal restart # also where it was not running
 expect_status 0
 self '[.labels, .capacity]' '[{"zone":"us"},5]'
+run env TZ='<+0330>-3:30' peal restart # a rule is no name: it is passed over, and that is said
+expect_status 0
+run grep -c 'timezone_unknown TZ="<+0330>-3:30" taken=' "$scratch/one.log"
+expect_stdout 1
 run peal restart --role api,wrker
 expect_status 6
 expect_stderr_has 'not "wrker"; did you mean worker?'

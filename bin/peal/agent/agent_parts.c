@@ -34,8 +34,9 @@ enum status agent_default_zone(const struct agent *agent, struct strbuf *out)
 {
     if (agent->config->timezone)
         strbuf_adds(out, agent->config->timezone);
-    else
-        zone_db_local_name(agent->zones, out);
+    else if (!zone_db_local_name(agent->zones, out))
+        agent_log_event(agent->log, "timezone_unknown", "TZ=\"%s\" taken=%s", getenv("TZ"),
+                        out->text);
     return strbuf_status(out);
 }
 
