@@ -83,6 +83,7 @@ export interface Job {
     schedule?: string;
     schedules?: string[];
     timezone?: string;
+    calendars?: string[];
     command?: (string | number)[];
     shell?: string;
     labels?: Record<string, string | number>;
@@ -109,6 +110,22 @@ export interface Fire {
     local: string;
     note?: string;
     starts_at?: string;
+}
+
+export interface LeftOut {
+    at: string;
+    local: string;
+    calendar: string;
+}
+
+export interface Calendar {
+    name: string;
+    revision: number;
+    dates: string[];
+    weekdays: string[];
+    notes?: string;
+    job_count: number;
+    jobs: string[];
 }
 
 export interface Why {

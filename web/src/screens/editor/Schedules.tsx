@@ -8,6 +8,7 @@ import { LocalTime, Relative } from "../../ui/moments";
 import { Button, useDelayed } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { partsOf } from "../../ui/time";
+import { Calendars, calendarsOf } from "./Calendars";
 import { readAt, schedulesOf, withSchedules, writeAt } from "./draft";
 import { Caret, FieldRow, Mistakes, mistakesAt, Row, type FormProps, type Mistake } from "./Field";
 import { whenFields } from "./fields";
@@ -89,10 +90,10 @@ function ScheduleRow(props: {
 }
 
 // Of all schedules together, each moment once.
-async function nextFires(specs: string[], zone: string, signal: AbortSignal): Promise<Fire[]> {
+async function nextFires(specs: string[], zone: string, calendars: string, signal: AbortSignal): Promise<Fire[]> {
     const answers = await Promise.all(
         specs.map((spec) =>
-            api.get<{ fires: Fire[] }>("/schedule/next", { spec, tz: hasZone(spec) ? null : zone, n: SHOWN }, signal),
+            api.get<{ fires: Fire[] }>("/schedule/next", { spec, tz: hasZone(spec) ? null : zone, n: SHOWN, calendars }, signal),
         ),
     );
     const found = new Map(answers.flatMap((answer) => answer.fires).map((fire) => [fire.at, fire]));
@@ -109,11 +110,11 @@ function Time({ at, zone }: { at: string; zone: string }) {
 }
 
 // "2026-11-16T02:30:00-05:00", the job's own, for people.
-function Fires({ specs, zone }: { specs: string[]; zone: string }) {
-    const late = useDelayed(JSON.stringify([zone, ...specs.filter((spec) => spec.trim())]), PAUSE_MS);
+function Fires({ specs, zone, calendars }: { specs: string[]; zone: string; calendars: string }) {
+    const late = useDelayed(JSON.stringify([zone, calendars, ...specs.filter((spec) => spec.trim())]), PAUSE_MS);
     const fires = useResource(`fires ${late}`, async (signal) => {
-        const [tz = "", ...all] = JSON.parse(late) as string[];
-        return nextFires(all, tz, signal);
+        const [tz = "", names = "", ...all] = JSON.parse(late) as string[];
+        return nextFires(all, tz, names, signal);
     });
     const shown = fires.problem ? null : fires.data;
     if (!shown || specs.every((spec) => !spec.trim() || spec.trim() === "@manual")) return null;
@@ -191,7 +192,7 @@ export function When({ form, disabled }: { form: FormProps; disabled: boolean })
                     </div>
                 )}
             </div>
-            <Fires specs={specs} zone={zone} />
+            <Fires specs={specs} zone={zone} calendars={calendarsOf(draft).join()} />
             <Row id="f-timezone" label={t("f.timezone")} help={t("h.timezone")} items={zoneMistakes}>
                 <input
                     id="f-timezone"
@@ -213,6 +214,7 @@ export function When({ form, disabled }: { form: FormProps; disabled: boolean })
             {whenFields.map((field) => (
                 <FieldRow key={field.path.join()} field={field} form={form} disabled={disabled} />
             ))}
+            <Calendars form={form} disabled={disabled} />
         </>
     );
 }

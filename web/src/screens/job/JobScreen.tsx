@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, jobPath } from "../../api/client";
 import { commandText, definitionOf, toYaml } from "../../api/definition";
 import { onLive } from "../../api/live";
-import type { Entry, Explanation, Fire, Job, Page, Run } from "../../api/types";
+import type { Entry, Explanation, Fire, Job, LeftOut, Page, Run } from "../../api/types";
 import { go, href, hrefs, location } from "../../app/router";
 import type { ScreenProps } from "../../app/screens";
 import { may } from "../../app/session";
@@ -60,7 +60,7 @@ function ScheduleWords({ job }: { job: Job }) {
 
 function NextFires({ job, version }: { job: Job; version: string }) {
     const next = useResource(`next ${job.name} ${version}`, (signal) =>
-        api.get<{ fires: Fire[] }>(jobPath(job.name, "/next"), { n: 8 }, signal),
+        api.get<{ fires: Fire[]; left_out?: LeftOut[] }>(jobPath(job.name, "/next"), { n: 8 }, signal),
     );
     return (
         <Panel title={t("next")}>
@@ -76,6 +76,12 @@ function NextFires({ job, version }: { job: Job; version: string }) {
                                 <Relative at={fire.at} overdue />
                             </span>
                             {fire.note && <span class="note">{fire.note}</span>}
+                        </li>
+                    ))}
+                    {next.data?.left_out?.map((row) => (
+                        <li key={row.at} class="faint">
+                            <LocalTime text={row.local} />
+                            <span>{t("next.out", { calendar: row.calendar })}</span>
                         </li>
                     ))}
                 </ol>
@@ -113,6 +119,7 @@ function About({ job }: { job: Job }) {
                             </span>,
                         ],
                         !!job.timezone && [t("timezone"), job.timezone],
+                        !!job.calendars && [t("calendars"), <a href={href("/settings", { tab: "calendars" })}>{job.calendars.join(", ")}</a>],
                         policy("overlap"),
                         policy("catch_up"),
                         policy("timeout"),

@@ -11,6 +11,7 @@ import { Button, Facts, Failure, Head, Panel } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { Troubles, Wellness, type Health } from "../../ui/trouble";
 import { Audit } from "./Audit";
+import { Calendars } from "./Calendars";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
 import { t } from "./words";
@@ -137,7 +138,7 @@ function AboutPanel() {
     );
 }
 
-const tabs = ["account", "users", "tokens", "audit", "about"] as const;
+const tabs = ["account", "calendars", "users", "tokens", "audit", "about"] as const;
 
 export default function SettingsScreen() {
     const shown = tabs.filter((tab) => tab !== "users" || may("admin"));
@@ -153,6 +154,7 @@ export default function SettingsScreen() {
                 ))}
             </nav>
             {tab === "account" && <Account />}
+            {tab === "calendars" && <Calendars />}
             {tab === "users" && <Users />}
             {tab === "tokens" && <Tokens />}
             {tab === "audit" && <Audit />}

@@ -1,0 +1,39 @@
+// The calendars that a job goes by, of those that there are.
+import { api } from "../../api/client";
+import type { Calendar, Page } from "../../api/types";
+import { href } from "../../app/router";
+import { useResource } from "../../ui/resource";
+import { writeAt } from "./draft";
+import { Mistakes, mistakesAt, type FormProps } from "./Field";
+import { t } from "./words";
+
+export function calendarsOf(draft: FormProps["draft"]): string[] {
+    const names = draft["calendars"];
+    return Array.isArray(names) ? names.map(String) : [];
+}
+
+export function Calendars({ form, disabled }: { form: FormProps; disabled: boolean }) {
+    const { draft, onChange } = form;
+    const known = useResource("calendars", (signal) => api.optional<Page<Calendar>>("/calendars", {}, signal));
+    const chosen = calendarsOf(draft);
+    const names = [...new Set([...(known.data?.items.map((item) => item.name) ?? []), ...chosen])];
+    const set = (name: string, on: boolean): void => {
+        const next = on ? [...chosen, name] : chosen.filter((other) => other !== name);
+        onChange(writeAt(draft, ["calendars"], next.length ? next : undefined));
+    };
+    return (
+        <fieldset class="field wide" disabled={disabled}>
+            <legend>{t("f.calendars")}</legend>
+            {names.map((name) => (
+                <label key={name} class="check">
+                    <input type="checkbox" checked={chosen.includes(name)} onChange={(event) => set(name, event.currentTarget.checked)} />
+                    {name}
+                </label>
+            ))}
+            <Mistakes id="f-calendars-wrong" items={mistakesAt(form.mistakes, "/calendars")} />
+            <p class="field-help">
+                {t("h.calendars")} <a href={href("/settings", { tab: "calendars" })}>{t("calendars.edit")}</a>
+            </p>
+        </fieldset>
+    );
+}

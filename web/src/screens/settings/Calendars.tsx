@@ -1,0 +1,216 @@
+// Named sets of dates on which jobs do not run.
+import { useState } from "preact/hooks";
+import { api } from "../../api/client";
+import type { Calendar, Page } from "../../api/types";
+import { hrefs } from "../../app/router";
+import { may } from "../../app/session";
+import { toastDone } from "../../app/toasts";
+import { language } from "../../i18n/language";
+import { Button, Empty, Failure, Panel } from "../../ui/parts";
+import { useResource } from "../../ui/resource";
+import { Ask } from "./Ask";
+import { daysOf, linesOf, weekdays, type Dates } from "./dates";
+import { t } from "./words";
+
+const CELL = 9;
+const MONDAY_FIRST = [1, 2, 3, 4, 5, 6, 0];
+
+// 2026-11-15 was a Sunday.
+function weekdayName(weekday: number): string {
+    return new Date(2026, 10, 15 + weekday).toLocaleDateString(language.value, { weekday: "short" });
+}
+
+function YearView(dates: Dates) {
+    const [year, setYear] = useState(() => new Date().getUTCFullYear());
+    const days = daysOf(year, dates);
+    const start = (days[0]?.weekday ?? 0) + 6;
+    const place = (i: number): { x: number; y: number } => ({
+        x: Math.floor(((start % 7) + i) / 7) * CELL,
+        y: ((start + i) % 7) * CELL,
+    });
+    return (
+        <div class="year">
+            <div class="year-head">
+                <Button small title={t("year.before")} onClick={() => setYear(year - 1)}>
+                    ‹
+                </Button>
+                <strong class="num">{year}</strong>
+                <Button small title={t("year.after")} onClick={() => setYear(year + 1)}>
+                    ›
+                </Button>
+                <span class="faint small" role="status">
+                    {t("year.out", { n: days.filter((day) => day.out).length })}
+                </span>
+            </div>
+            <svg viewBox={`0 0 ${54 * CELL} ${7 * CELL + 12}`} aria-hidden="true">
+                {days.map((day, i) => (
+                    <>
+                        <rect class={day.out ? "is-out" : ""} {...place(i)} width={CELL - 2} height={CELL - 2}>
+                            <title>{day.date}</title>
+                        </rect>
+                        {day.date.endsWith("-01") && (
+                            <text x={place(i).x} y={7 * CELL + 9}>
+                                {+day.date.slice(5, 7)}
+                            </text>
+                        )}
+                    </>
+                ))}
+            </svg>
+        </div>
+    );
+}
+
+function EditDialog({ calendar, onClose, onDone }: { calendar: Calendar | null; onClose: () => void; onDone: () => void }) {
+    const [name, setName] = useState(calendar?.name ?? "");
+    const [text, setText] = useState(calendar?.dates.join("\n") ?? "");
+    const [days, setDays] = useState(calendar?.weekdays ?? []);
+    const [notes, setNotes] = useState(calendar?.notes ?? "");
+    const dates = linesOf(text);
+    const save = async (): Promise<void> => {
+        await api.put(`/calendars/${encodeURIComponent(name)}`, { dates, weekdays: days, ...(notes ? { notes } : {}) }, {
+            headers: calendar ? { "If-Match": `"${calendar.revision}"` } : { "If-None-Match": "*" },
+        });
+        toastDone(t("saved"));
+        onDone();
+    };
+    return (
+        <Ask title={calendar ? t("user.title", { name }) : t("calendar.new").replace("…", "")} action={t(calendar ? "user.change" : "user.add")} onDo={save} onClose={onClose}>
+            {!calendar && (
+                <label>
+                    {t("name")}
+                    <input required autofocus autocomplete="off" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+                </label>
+            )}
+            <label>
+                {t("calendar.dates")}
+                <textarea class="mono" rows={6} spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+                <span class="faint small">{t("calendar.dates.text")}</span>
+            </label>
+            <fieldset class="year-head">
+                <legend class="small">{t("calendar.weekdays")}</legend>
+                {MONDAY_FIRST.map((weekday) => {
+                    const day = weekdays[weekday] ?? "";
+                    return (
+                        <label key={day} class="check">
+                            <input
+                                type="checkbox"
+                                checked={days.includes(day)}
+                                onChange={(event) => setDays(event.currentTarget.checked ? [...days, day] : days.filter((other) => other !== day))}
+                            />
+                            {weekdayName(weekday)}
+                        </label>
+                    );
+                })}
+            </fieldset>
+            <YearView dates={dates} weekdays={days} />
+            <label>
+                {t("calendar.notes")}
+                <input value={notes} onInput={(event) => setNotes(event.currentTarget.value)} />
+            </label>
+        </Ask>
+    );
+}
+
+function Row({ calendar, onEdit, onDelete }: { calendar: Calendar; onEdit: () => void; onDelete: () => void }) {
+    const days = MONDAY_FIRST.filter((weekday) => calendar.weekdays.includes(weekdays[weekday] ?? "")).map(weekdayName);
+    const all = [...days, ...calendar.dates];
+    return (
+        <tr>
+            <td>
+                <strong>{calendar.name}</strong>
+                {calendar.notes && <div class="faint small">{calendar.notes}</div>}
+            </td>
+            <td title={all.join("\n")}>
+                {all.slice(0, 5).join(", ")}
+                {all.length > 5 && " …"}
+            </td>
+            <td>
+                {calendar.jobs.map((job) => (
+                    <a key={job} href={hrefs.job(job)}>
+                        {job}{" "}
+                    </a>
+                ))}
+                {calendar.job_count > calendar.jobs.length && `+ ${calendar.job_count - calendar.jobs.length}`}
+            </td>
+            <td class="right">
+                {may("edit") && (
+                    <div class="calendar-actions">
+                        <Button small onClick={onEdit}>
+                            {t("user.edit")}
+                        </Button>
+                        <Button small icon="trash" title={t("user.delete.ask", { name: calendar.name })} onClick={onDelete} />
+                    </div>
+                )}
+            </td>
+        </tr>
+    );
+}
+
+export function Calendars() {
+    const calendars = useResource("calendars", (signal) => api.get<Page<Calendar>>("/calendars", {}, signal));
+    const [edited, setEdited] = useState<Calendar | "new" | null>(null);
+    const [deleted, setDeleted] = useState<Calendar | null>(null);
+    if (calendars.problem) return <Failure problem={calendars.problem} onRetry={calendars.reload} />;
+    if (!calendars.data) return null;
+    const { items } = calendars.data;
+    const done = (): void => {
+        setEdited(null);
+        setDeleted(null);
+        calendars.reload();
+    };
+    const remove = async ({ name, revision }: Calendar): Promise<void> => {
+        await api.delete(`/calendars/${encodeURIComponent(name)}`, { headers: { "If-Match": `"${revision}"` } });
+        toastDone(t("deleted", { name }));
+        done();
+    };
+    return (
+        <Panel
+            title={t("tab.calendars")}
+            beside={
+                may("edit") && (
+                    <Button small icon="plus" onClick={() => setEdited("new")}>
+                        {t("calendar.new")}
+                    </Button>
+                )
+            }
+        >
+            {!items.length && <Empty icon="clock" title={t("calendar.none")} />}
+            {items.length > 0 && (
+                <div class="table-scroll" tabIndex={0} role="region" aria-label={t("tab.calendars")}>
+                    <table class="table">
+                        <thead>
+                            <tr>
+                                <th>{t("name")}</th>
+                                <th>{t("calendar.dates")}</th>
+                                <th>{t("calendar.jobs")}</th>
+                                <th />
+                            </tr>
+                        </thead>
+                        <tbody>
+                            {items.map((calendar) => (
+                                <Row
+                                    key={calendar.name}
+                                    calendar={calendar}
+                                    onEdit={() => setEdited(calendar)}
+                                    onDelete={() => setDeleted(calendar)}
+                                />
+                            ))}
+                        </tbody>
+                    </table>
+                </div>
+            )}
+            {edited && <EditDialog calendar={edited === "new" ? null : edited} onClose={() => setEdited(null)} onDone={done} />}
+            {deleted && (
+                <Ask
+                    danger
+                    title={t("user.delete.ask", { name: deleted.name })}
+                    action={t("user.delete.do")}
+                    onDo={() => remove(deleted)}
+                    onClose={() => setDeleted(null)}
+                >
+                    <p>{t("calendar.delete.text")}</p>
+                </Ask>
+            )}
+        </Panel>
+    );
+}
