@@ -102,12 +102,12 @@ export function Tokens() {
                         <thead>
                             <tr>
                                 <th>{t("token.label")}</th>
-                                <th>{t("token.user")}</th>
+                                <th class="wide-only">{t("token.user")}</th>
                                 <th>{t("role")}</th>
                                 <th>
                                     {t("token.expires")} <ZoneNote />
                                 </th>
-                                <th>{t("token.used")}</th>
+                                <th class="wide-only">{t("token.used")}</th>
                                 <th />
                             </tr>
                         </thead>
@@ -117,12 +117,12 @@ export function Tokens() {
                                     <td>
                                         <strong>{token.label}</strong>
                                     </td>
-                                    <td>{token.user ?? "–"}</td>
+                                    <td class="wide-only">{token.user ?? "–"}</td>
                                     <td>
                                         <ScopeCell scope={token} />
                                     </td>
                                     <td>{token.expires_at ? <Moment at={token.expires_at} bare /> : t("token.never")}</td>
-                                    <td>{token.used_at ? <Relative at={token.used_at} /> : t("token.never")}</td>
+                                    <td class="wide-only">{token.used_at ? <Relative at={token.used_at} /> : t("token.unused")}</td>
                                     <td class="right">
                                         <Button small icon="trash" onClick={() => setRevoked(token)}>
                                             {t("token.revoke")}

@@ -129,7 +129,7 @@ export function Users() {
                                     <td>
                                         <Moment at={user.changed_at} bare />
                                     </td>
-                                    <td class="right">
+                                    <td class="menu-cell">
                                         <Menu
                                             label={t("user.actions", { name: user.name })}
                                             items={[
