@@ -65,7 +65,7 @@ bench: ## measure, beside the peers that are installed
 
 pictures: ## take the pictures of docs/CONSOLE.md anew
 	@tools/deps.sh build test
-	@tools/build.sh asan
+	@tools/build.sh asan --target peal peal-spawn console_tests
 	@PEAL_PICTURES=$(CURDIR)/docs/console test/browser/run.sh node gallery $(CURDIR)/build/asan/screenshots
 
 fuzz: ## run every fuzzer for SECONDS=60
