@@ -278,6 +278,8 @@ static void look_after(void *context)
 {
     struct events *events = context;
     struct now now = clock_now();
+    if (is_full(events))
+        cut_holders(events, now.boot.ms);
     for (size_t i = 0; i < SLICE && i < events->count; i++) {
         struct subscriber *first = TAILQ_FIRST(&events->subscribers);
         TAILQ_REMOVE(&events->subscribers, first, link);
@@ -290,8 +292,6 @@ static void look_after(void *context)
             leave(first);
         }
     }
-    if (is_full(events))
-        cut_holders(events, now.boot.ms);
     if (events->count)
         loop_timer_set(events->timer, is_full(events)  ? GATHER_MS
                                       : events->behind ? 0
