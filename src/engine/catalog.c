@@ -96,12 +96,14 @@ static enum status read_schedules(struct catalog_job *job, const struct job *def
     return OK;
 }
 
-/* What was out stays so, also if the definition names no calendar any more. */
+/* What was out stays so, also if the definition names no calendar any more; unless it starts anew,
+ * with the cursor behind all that. */
 static enum status read_calendars(struct catalog *catalog, struct catalog_job *job,
-                                  const struct job *definition)
+                                  const struct job *definition, int64_t cursor_ms)
 {
     struct job_calendars *made = NULL;
-    int64_t out_until_ms = job->calendars ? job->calendars->out_until_ms : INT64_MIN;
+    bool goes_on = job->calendars && cursor_ms <= job->cursor_ms;
+    int64_t out_until_ms = goes_on ? job->calendars->out_until_ms : INT64_MIN;
     size_t count = definition ? definition->calendar_count : 0;
     if (count || out_until_ms > job->cursor_ms) {
         enum status st = job_calendars_new(&catalog->calendars, job,
@@ -147,7 +149,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
         return read;
     enum status st = keep_texts(job, change, definition ? definition->where : NULL);
     if (st == OK)
-        st = read_calendars(catalog, job, definition);
+        st = read_calendars(catalog, job, definition, change->cursor_ms);
     if (st != OK)
         goto out;
     job->deleted = change->job_deleted;
@@ -343,7 +345,8 @@ int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms, in
 
 int64_t catalog_job_planned(const struct catalog_job *job)
 {
-    return job->calendars ? job->calendars->next_run_ms : job->next_ms;
+    bool is_planned = job->next_ms != NEVER_MS;
+    return is_planned && job->calendars ? job->calendars->next_run_ms : job->next_ms;
 }
 
 /* `@after` and `@reboot` can be due at any time. */

@@ -62,26 +62,25 @@ static void mark_yearly(struct calendar *calendar, const struct calendar_date *d
         calendar->yearly[month - 1] |= UINT32_C(1) << day;
 }
 
-/* The dates are in order. */
-static void add_range(struct calendar *calendar, const struct calendar_date *date)
+/* The dates are in order; so many ranges there are then. */
+static size_t add_range(struct calendar_range *ranges, size_t count,
+                        const struct calendar_date *date)
 {
-    struct calendar_range *last =
-        calendar->range_count ? &calendar->ranges[calendar->range_count - 1] : NULL;
-    if (last && date->first <= last->last + 1) {
-        last->last = date->last > last->last ? date->last : last->last;
-        return;
+    struct calendar_range *last = count ? &ranges[count - 1] : NULL;
+    if (!last || date->first > last->last + 1) {
+        ranges[count] = (struct calendar_range){date->first, date->last};
+        return count + 1;
     }
-    calendar->ranges[calendar->range_count++] = (struct calendar_range){date->first, date->last};
+    last->last = date->last > last->last ? date->last : last->last;
+    return count;
 }
 
 enum status calendar_settle(struct calendar *calendar)
 {
-    struct calendar_range *ranges =
-        reallocarray(calendar->ranges, calendar->date_count + 1, sizeof(*ranges));
+    size_t count = 0;
+    struct calendar_range *ranges = calloc(calendar->date_count + 1, sizeof(*ranges));
     if (!ranges)
         return E_NOMEM;
-    calendar->ranges = ranges;
-    calendar->range_count = 0;
     memset(calendar->yearly, 0, sizeof(calendar->yearly));
     sort_dates(calendar);
     for (size_t i = 0; i < calendar->date_count; i++) {
@@ -89,8 +88,11 @@ enum status calendar_settle(struct calendar *calendar)
         if (date->yearly)
             mark_yearly(calendar, date);
         else
-            add_range(calendar, date);
+            count = add_range(ranges, count, date);
     }
+    free(calendar->ranges);
+    calendar->ranges = ranges;
+    calendar->range_count = count;
     return OK;
 }
 

@@ -159,6 +159,7 @@ struct cluster {
     int64_t wall_ms;    /* what right clocks showed when it began */
     int64_t latency_ms; /* of the network, at most and one way, when it is well */
     bool is_quiet;      /* its nodes speak seldom while nothing is new */
+    bool has_calendar;  /* the one of ledger.h is in the store: jobs may name it */
     bool is_dense;      /* its jobs are due every few seconds, rather than every few minutes */
     int picky;          /* percent of its jobs that only some nodes may run */
     uint64_t names;     /* for ids that people make */

@@ -55,12 +55,18 @@ static bool has_process(const struct cluster *cluster, const struct known_job *j
 static int64_t due_ms(const struct cluster *cluster, const struct known_job *job,
                       const struct ledger_epoch *epoch)
 {
-    if (!epoch->delay_ms)
-        return ledger_next_tick(epoch, job->cursor_ms);
+    if (!epoch->delay_ms) {
+        int64_t tick_ms = ledger_next_tick(epoch, job->cursor_ms);
+        while (tick_ms < right_ms(cluster) &&
+               ledger_is_out(epoch, tick_ms)) /* those are gathered */
+            tick_ms = ledger_next_tick(epoch, tick_ms);
+        return tick_ms;
+    }
     if (job->open_runs || has_process(cluster, job))
         return NEVER_MS;
     int64_t since_ms = job->last_end_ms > job->cursor_ms ? job->last_end_ms : job->cursor_ms;
-    return since_ms + epoch->delay_ms + 999;
+    int64_t tick_ms = since_ms + epoch->delay_ms + 999;
+    return ledger_is_out(epoch, tick_ms) ? NEVER_MS : tick_ms;
 }
 
 static void check_due(struct cluster *cluster, const struct known_job *job, bool is_limited)
@@ -122,11 +128,12 @@ static struct ledger_cover *covers_of(const struct cluster *cluster, const struc
         if (record->is_entry && id_compare(&record->entry.job_uid, &job->uid) == 0)
             covers[count++] = (struct ledger_cover){.from_ms = record->entry.from_ms,
                                                     .to_ms = record->entry.to_ms,
-                                                    .count = record->entry.count};
+                                                    .count = record->entry.count,
+                                                    .reason = record->entry.reason};
         else if (!record->is_entry && id_compare(&run->job_uid, &job->uid) == 0 &&
                  run->cause != CAUSE_MANUAL && run->cause != CAUSE_BACKFILL)
             covers[count++] =
-                (struct ledger_cover){run->tick_ms, run->tick_ms, 1, true, run->cause};
+                (struct ledger_cover){run->tick_ms, run->tick_ms, 1, true, run->cause, run->reason};
     }
     *ret_count = count;
     return covers;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "any_job.h"
+#include "calendar_codec.h"
 #include "cluster.h"
 #include "job_codec.h"
 
@@ -21,6 +22,7 @@ struct wish {
         struct store_add_run add;
         struct store_order order;
         struct store_drain drain;
+        struct store_put_doc doc;
     } item;
 };
 
@@ -65,6 +67,8 @@ static void on_answer(struct store_request *request, enum status st)
     struct cluster *cluster = wish->cluster;
     if (st == OK && request->op == STORE_PUT_JOB)
         check_put(wish);
+    if (st == OK && request->op == STORE_PUT_DOC && wish->made_ms >= cluster->restored_ms)
+        cluster->has_calendar = true;
     if (st == OK && request->op == STORE_ADD_RUN && wish->item.add.added &&
         !find_run(cluster, &wish->item.add.run.id))
         stage_fail(&cluster->stage, "a run of %s was promised and is nowhere",
@@ -113,6 +117,8 @@ static struct job *new_definition(struct cluster *cluster, struct known_job *job
     strbuf_init(&yaml);
     job_list_init(&list);
     any_job_write(random, now_ms, job->name, ++job->versions, cluster->is_dense, &yaml);
+    if (cluster->has_calendar && any_chance(random, 25))
+        strbuf_adds(&yaml, "calendars: [" LEDGER_CALENDAR "]\n");
     if (any_chance(random, cluster->picky))
         strbuf_addf(&yaml, "where: zone=%s\n", any_chance(random, 50) ? "a" : "b");
     if (jobs_decode_text(yaml.text, yaml.length, "UTC", cluster->zones, &list, &error) != OK ||
@@ -151,8 +157,22 @@ static int64_t wall_of(const struct node *node)
     return machine_now(&node->machine).wall.ms;
 }
 
+/* Jobs name it only once it is there: whoever hears of them has heard of it. */
+static void make_calendar(struct node *node)
+{
+    if (node->cluster->has_calendar)
+        return;
+    struct wish *wish = wish_new(node->cluster, STORE_PUT_DOC, NULL);
+    wish->item.doc = (struct store_put_doc){.kind = CALENDAR_DOC,
+                                            .name = LEDGER_CALENDAR,
+                                            .json = LEDGER_CALENDAR_JSON,
+                                            .expected_revision = -1};
+    submit(node, wish);
+}
+
 static void edit(struct node *node, struct known_job *job, uint64_t *random)
 {
+    make_calendar(node);
     stage_log(node->machine.stage, "edit %s", job->name);
     struct job *definition = new_definition(node->cluster, job, random, wall_of(node));
     put(node, job, definition, wall_of(node), random);

@@ -23,6 +23,7 @@ enum status ledger_epoch_init(struct ledger_epoch *epoch, const struct job *defi
         .from_ms = cursor_ms,
         .to_ms = cursor_ms,
         .allow = definition->overlap == OVERLAP_ALLOW,
+        .is_closed = definition->calendar_count > 0,
     };
     schedule_set_init(&epoch->schedules);
     enum status st = job_schedules(definition, zones, &epoch->schedules, &error);
@@ -45,6 +46,17 @@ int64_t ledger_next_tick(const struct ledger_epoch *epoch, int64_t after_ms)
 {
     int64_t tick_s = schedule_set_next(&epoch->schedules, after_ms / 1000, NULL);
     return tick_s == NEVER ? NEVER_MS : tick_s * 1000;
+}
+
+/* All its schedules have the time zone of the job. 1970-01-01 was a Thursday. */
+bool ledger_is_out(const struct ledger_epoch *epoch, int64_t tick_ms)
+{
+    if (!epoch->is_closed || !epoch->schedules.count)
+        return false;
+    int64_t at_s = tick_ms / 1000;
+    struct zone_span span = zone_span_at(schedule_zone(epoch->schedules.items[0]), at_s);
+    int64_t weekday = ((at_s + span.offset_s) / 86400 + 4) % 7;
+    return weekday == 2 || weekday == 6;
 }
 
 static void fail(const struct ledger_check *check, const char *format, ...)
@@ -85,6 +97,19 @@ static void check_count(const struct ledger_check *check, const struct ledger_ep
              (long long)cover->count);
 }
 
+/* What the calendar takes out does not run, and nothing else is said to be out. */
+static void check_calendar(const struct ledger_check *check, const struct ledger_epoch *epoch,
+                           const struct ledger_cover *cover, int64_t tick_ms)
+{
+    bool is_out = ledger_is_out(epoch, tick_ms);
+    if (is_out && cover->is_run && cover->reason != REASON_RESTORED)
+        fail(check, "tick %lld ran, on a day that its calendar takes out",
+             (long long)tick_ms / 1000);
+    if (!is_out && cover->reason == REASON_CALENDAR)
+        fail(check, "tick %lld was skipped by a calendar that does not have its day",
+             (long long)tick_ms / 1000);
+}
+
 /* The ticks of one definition: all covered, and nothing else. */
 static void check_epoch(const struct ledger_check *check, const struct ledger_epoch *epoch,
                         const struct ledger_cover *covers, size_t count, size_t *at)
@@ -99,6 +124,7 @@ static void check_epoch(const struct ledger_check *check, const struct ledger_ep
         }
         if (*at == count || covers[*at].from_ms > tick_ms)
             fail(check, "tick %lld has no end", (long long)tick_ms / 1000);
+        check_calendar(check, epoch, &covers[*at], tick_ms);
         counted++;
     }
     if (counted)

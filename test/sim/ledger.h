@@ -5,6 +5,10 @@
 
 #include "catalog.h"
 
+/* The calendar that some jobs name: on Tuesdays and Saturdays they do not run. */
+#define LEDGER_CALENDAR      "closed"
+#define LEDGER_CALENDAR_JSON "{\"weekdays\":[\"tue\",\"sat\"]}"
+
 /* A definition, from the moment it was stored to the moment it was replaced: all ticks that the
  * cursor passed meanwhile are its own. */
 struct ledger_epoch {
@@ -15,6 +19,7 @@ struct ledger_epoch {
     bool paused, deleted;
     bool computable;  /* cron, @every and @at only: its ticks follow from the schedule alone */
     bool allow;       /* overlap: allow */
+    bool is_closed;   /* on the days of the calendar */
     int64_t delay_ms; /* of an @after that is its only schedule; else 0 */
 };
 
@@ -28,6 +33,7 @@ struct ledger_cover {
     int64_t from_ms, to_ms, count;
     bool is_run;
     enum run_cause cause;
+    enum run_reason reason;
 };
 
 struct ledger_check {
@@ -41,5 +47,8 @@ void ledger_check(const struct ledger_check *check, const struct ledger_epoch *e
                   size_t epoch_count, struct ledger_cover *covers, size_t count);
 
 int64_t ledger_next_tick(const struct ledger_epoch *epoch, int64_t after_ms); /* NEVER_MS: none */
+
+/* The calendar takes the tick out. */
+bool ledger_is_out(const struct ledger_epoch *epoch, int64_t tick_ms);
 
 #endif

@@ -46,6 +46,9 @@ peal_sim_mistake(old_definition memory races store/rules_run.c
 peal_sim_mistake(paused_runs memory clocks engine/planner.c
     "return job->paused ||" "return"
     "a tick is claimed while its job is paused: P4")
+peal_sim_mistake(closed_days_run memory races engine/planner.c
+    "if (due->calendar)" "if (false)"
+    "a tick runs on a day that a calendar of its job takes out")
 peal_sim_mistake(overlap_ignored memory races engine/claimer.c
     "one_by_one ? OVERLAP_QUEUE : job->overlap" "OVERLAP_ALLOW"
     "runs side by side that must not be")

@@ -274,7 +274,7 @@ bool world_is_at_rest(struct cluster *cluster, struct strbuf *left)
 {
     static const char *const lasting[] = {"/peal/jobs/",   "/peal/cursors/", "/peal/nodes/",
                                           "/peal/leader/", "/peal/metas/",   "/peal/epoch",
-                                          "/peal/probe"};
+                                          "/peal/probe",   "/peal/docs/"};
     const struct etcd_model *model = &cluster->world->etcd.model;
     strbuf_reset(left);
     for (size_t i = 0; i < model->key_count; i++) {
