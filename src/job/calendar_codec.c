@@ -85,8 +85,12 @@ static enum status read_notes(const struct decoder *d, const struct spot *spot)
         return spot_fail(d->err, spot, "is longer than %d bytes", CALENDAR_NOTES_MAX);
     if (!spot->node->length)
         return OK;
-    d->definition->notes = strdup(spot->node->text);
-    return d->definition->notes ? OK : E_NOMEM;
+    char *notes = strdup(spot->node->text);
+    if (!notes)
+        return E_NOMEM;
+    free(d->definition->notes);
+    d->definition->notes = notes;
+    return OK;
 }
 
 static enum status check_name(const struct decoder *d, const struct spot *spot)
