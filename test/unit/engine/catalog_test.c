@@ -148,12 +148,70 @@ static void next_of_every_kind(void **state)
     }
 }
 
+static void put_calendar(struct shelf *shelf, const char *name, const char *json)
+{
+    struct store_doc doc = {.kind = CALENDAR_DOC, .json = json, .revision = 1};
+    struct known_calendar *entry;
+    struct job_error error;
+    snprintf(doc.name, sizeof(doc.name), "%s", name);
+    assert_int_equal(known_calendars_entry(&shelf->catalog.calendars, &doc, &entry), OK);
+    assert_int_equal(known_calendars_take(&shelf->catalog.calendars, entry, &doc, &error), OK);
+}
+
+/* A tick is out by its date where its schedule is; one that two schedules make, if it is for both.
+ * 00:00 UTC is 09:00 in Tokyo, and 19:00 of the day before in New York. */
+static void ticks_are_out_by_the_zone_of_their_schedule(void **state)
+{
+    struct shelf *shelf = *state;
+    static const struct {
+        int line;
+        const char *schedule, *calendars;
+        int64_t tick_h; /* since 2026-01-01 */
+        const char *out;
+        int64_t next_h; /* that runs, from the tick on */
+    } cases[] = {
+        {__LINE__, "'CRON_TZ=Asia/Tokyo 0 9 * * *'", "[third]", 48, "third", 72},
+        {__LINE__, "'CRON_TZ=America/New_York 0 19 * * *'", "[third]", 48, NULL, 48},
+        {__LINE__, "'CRON_TZ=America/New_York 0 19 * * *'", "[third]", 72, "third", 96},
+        {__LINE__, "'CRON_TZ=America/New_York 0 19 * * *', 'CRON_TZ=Asia/Tokyo 0 9 * * *'",
+         "[third]", 48, NULL, 48},
+        {__LINE__, "'CRON_TZ=America/New_York 0 19 * * *', 'CRON_TZ=Asia/Tokyo 0 9 * * *'",
+         "[second, third]", 48, "second", 72},
+        {__LINE__, "'@reboot'", "[third]", 50, "third", -1},
+        {__LINE__, "'@daily'", "[nowhere]", 48, NULL, 48},
+        {__LINE__, "'@daily'", "[nowhere, third]", 48, "third", 72},
+    };
+    put_calendar(shelf, "second", "{\"dates\":[\"2026-01-02\"]}");
+    put_calendar(shelf, "third", "{\"dates\":[\"2026-01-03\"]}");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char more[80];
+        snprintf(more, sizeof(more), "calendars: %s\n", cases[i].calendars);
+        const struct catalog_job *job = shelf_put(shelf, 1, "j", cases[i].schedule, more);
+        int64_t tick_ms = SHELF_MS + cases[i].tick_h * 3600 * 1000;
+        int64_t want_ms = cases[i].next_h < 0 ? NEVER_MS : SHELF_MS + cases[i].next_h * 3600 * 1000;
+        const char *out = catalog_job_out(job, tick_ms);
+        int64_t next_ms = catalog_job_next_run(job, tick_ms - 1, tick_ms);
+        if (strcmp(out ? out : "", cases[i].out ? cases[i].out : "") != 0 || next_ms != want_ms)
+            fail_msg("line %d: %s, %lld", cases[i].line, out ? out : "not out", (long long)next_ms);
+        bool is_missing = strstr(cases[i].calendars, "nowhere") != NULL;
+        assert_int_equal(catalog_job_missing_calendar(job) != NULL, is_missing);
+    }
+    put_calendar(shelf, "third", NULL);
+    shelf_put(shelf, 1, "j", "'@daily'", "");
+    assert_null(known_calendars_find(&shelf->catalog.calendars, "third"));
+    assert_non_null(known_calendars_find(&shelf->catalog.calendars, "second"));
+    assert_int_equal(shelf->catalog.calendars.count, 1); /* nothing is left of the others */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SHELF(names_come_and_go),           WITH_SHELF(a_cursor_does_not_move_back),
-        WITH_SHELF(a_broken_definition_is_kept), WITH_SHELF(pages_are_in_order),
+        WITH_SHELF(names_come_and_go),
+        WITH_SHELF(a_cursor_does_not_move_back),
+        WITH_SHELF(a_broken_definition_is_kept),
+        WITH_SHELF(pages_are_in_order),
         WITH_SHELF(next_of_every_kind),
+        WITH_SHELF(ticks_are_out_by_the_zone_of_their_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
