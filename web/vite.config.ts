@@ -7,6 +7,24 @@ declare const process: { env: Record<string, string | undefined> };
 const target = { socketPath: process.env["PEAL_SOCKET"] ?? "/var/lib/peal/api.sock" };
 const proxied = { target: target as never, changeOrigin: false };
 
+// What is loaded together is packed together: many small files compress worse than a few, and each is
+// a request. The lists are where one starts; the rest comes when it is first looked at.
+const screens: Record<string, string> = {
+    overview: "lists",
+    jobs: "lists",
+    runs: "lists",
+    job: "details",
+    run: "details",
+    editor: "details",
+    login: "login",
+};
+
+function chunkOf(id: string): string | undefined {
+    const screen = /\/src\/screens\/(\w+)\/(?!words|screen)/.exec(id)?.[1];
+    if (screen) return screens[screen] ?? "others";
+    return id.includes("uplot") ? undefined : "shell";
+}
+
 export default defineConfig({
     esbuild: { jsx: "automatic", jsxImportSource: "preact", legalComments: "none" },
     server: { proxy: { "/api": proxied, "/livez": proxied, "/readyz": proxied, "/openapi.json": proxied } },
@@ -17,5 +35,6 @@ export default defineConfig({
         assetsInlineLimit: 0,
         modulePreload: { polyfill: false },
         reportCompressedSize: false,
+        rollupOptions: { output: { manualChunks: chunkOf } },
     },
 });

@@ -92,8 +92,6 @@ export const t = words(
         "no.schedule": "by hand only",
         "more.schedules": "+{n}",
         "queued": "{n} queued",
-        "count": "{n} jobs",
-        "count#one": "1 job",
     },
     {
         "title": "任务",
@@ -179,6 +177,5 @@ export const t = words(
         "no.schedule": "仅手动",
         "more.schedules": "+{n}",
         "queued": "{n} 个排队",
-        "count": "{n} 个任务",
     },
 );

@@ -74,7 +74,7 @@ export function DayPanel({ version }: { version: string }) {
     return (
         <Panel title={t("day")} beside={<span class="zone">{partsOf(Date.now(), zone.value).zone}</span>}>
             <Incomplete nodes={stats.data.incomplete} />
-            <dl class="day-figures">
+            <dl class="figures">
                 {figures.map(([name, value, more]) => (
                     <div key={name}>
                         <dt>{name}</dt>

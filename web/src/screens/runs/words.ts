@@ -32,7 +32,6 @@ export const t = words(
         "ticks#one": "1 tick",
         "none": "No runs here.",
         "none.text": "Nothing matches these filters. Runs of the last 24 hours are shown unless you choose another time.",
-        "shown": "{n} shown",
     },
     {
         "title": "运行记录",
@@ -64,6 +63,5 @@ export const t = words(
         "ticks": "{n} 次计划",
         "none": "这里没有运行记录。",
         "none.text": "没有符合筛选条件的内容。默认只显示最近 24 小时的运行。",
-        "shown": "已显示 {n} 条",
     },
 );

@@ -146,7 +146,7 @@ export default function SettingsScreen() {
     return (
         <>
             <Head title={t("title")} />
-            <nav class="settings-tabs" aria-label={t("tabs")}>
+            <nav class="tabs" aria-label={t("tabs")}>
                 {shown.map((name) => (
                     <a key={name} href={href("/settings", { tab: name === "account" ? null : name })} aria-current={name === tab ? "page" : undefined}>
                         {t(`tab.${name}`)}
