@@ -49,31 +49,6 @@ void segments_close_last(struct segment_list *list)
     list->fd = -1;
 }
 
-/* Without this a new file's name may be lost with the machine's power. */
-static enum status sync_dir(const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return E_IO;
-    int failed = fsync(fd);
-    close(fd);
-    return failed ? E_IO : OK;
-}
-
-enum status segment_write(int fd, const char *bytes, size_t length)
-{
-    while (length) {
-        ssize_t written = write(fd, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return E_IO;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return OK;
-}
-
 /* A new last segment, unless the last one has room. */
 enum status segments_ensure(struct spool_files *files, struct segment_list *list)
 {
@@ -89,9 +64,9 @@ enum status segments_ensure(struct spool_files *files, struct segment_list *list
     if (st == OK && fd < 0)
         st = E_IO;
     if (st == OK)
-        st = segment_write(fd, file_mark, sizeof(file_mark));
+        st = file_write(fd, file_mark, sizeof(file_mark));
     if (st == OK)
-        st = sync_dir(files->dir);
+        st = folder_sync(files->dir);
     if (st == OK)
         st = add_segment(list, &segment);
     if (st == OK) {
@@ -129,50 +104,6 @@ void segments_delete_first(struct spool_files *files, struct segment_list *list)
     memmove(list->items, list->items + 1, --list->count * sizeof(*list->items));
 }
 
-/* ---- reading frames ---- */
-
-static enum status read_at(int fd, int64_t at, void *bytes, size_t length)
-{
-    for (size_t done = 0; done < length;) {
-        ssize_t got = pread(fd, (char *)bytes + done, length - done, (off_t)(at + (int64_t)done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return E_IO;
-        if (got == 0)
-            return E_CORRUPT; /* cut short */
-        done += (size_t)got;
-    }
-    return OK;
-}
-
-/* The payload of the frame at a place; E_CORRUPT: there is none that is whole. */
-enum status segment_read_frame(int fd, int64_t at, char **ret_payload, size_t *ret_length)
-{
-    char head[FRAME_HEAD];
-    size_t length;
-    struct stat info;
-    enum status st = read_at(fd, at, head, sizeof(head));
-    if (st != OK)
-        return st;
-    if (!frame_read_head(head, &length) || fstat(fd, &info) != 0 ||
-        (int64_t)length > info.st_size - at - FRAME_HEAD)
-        return E_CORRUPT;
-    char *payload = malloc(length + 1);
-    if (!payload)
-        return E_NOMEM;
-    st = read_at(fd, at + FRAME_HEAD, payload, length);
-    if (st == OK && !frame_check(head, payload, length))
-        st = E_CORRUPT;
-    if (st != OK) {
-        free(payload);
-        return st;
-    }
-    *ret_payload = payload;
-    *ret_length = length;
-    return OK;
-}
-
 int segment_open(const struct spool_files *files, const struct segment_list *list, uint64_t number,
                  int flags)
 {
@@ -194,7 +125,7 @@ static enum status scan_frames(struct spool_files *files, struct segment_list *l
     char *payload;
     size_t length;
     segment->size = FILE_HEAD;
-    while ((st = segment_read_frame(fd, segment->size, &payload, &length)) == OK) {
+    while ((st = frame_read(fd, segment->size, &payload, &length)) == OK) {
         struct output_chunk *chunks = NULL;
         size_t count = 0;
         if (list == &files->states)
@@ -220,7 +151,7 @@ static enum status scan_segment(struct spool_files *files, struct segment_list *
     int fd = segment_open(files, list, number, O_RDWR);
     if (fd < 0)
         return E_IO;
-    enum status st = read_at(fd, 0, mark, sizeof(mark));
+    enum status st = file_read(fd, 0, mark, sizeof(mark));
     if (st == OK && memcmp(mark, file_mark, sizeof(mark)) != 0 &&
         memcmp(mark, first_file_mark, sizeof(mark)) != 0)
         st = memcmp(mark, file_mark, 6) == 0 ? E_VERSION : E_CORRUPT;
@@ -328,7 +259,7 @@ enum status spool_files_open(const char *dir, int64_t max_bytes, struct spool_fi
         return E_NOMEM;
     enum status st = OK;
     if (mkdir(files.dir, 0700) == 0)
-        st = sync_dir(dir);
+        st = folder_sync(dir);
     else if (errno != EEXIST)
         st = E_IO;
     if (st == OK)

@@ -5,12 +5,11 @@
 #ifndef PEAL_HISTORY_SPOOL_FILES_H
 #define PEAL_HISTORY_SPOOL_FILES_H
 
+#include "frame.h"
 #include "history_columns.h"
 #include "history_spool.h"
 
-/* ---- frames: history_spool_frame.c ---- */
-
-enum { FRAME_HEAD = 16, FRAME_MAX = 1 << 30 };
+/* ---- payloads of frames: history_spool_frame.c ---- */
 
 /* Where the output of a record is. */
 struct output_ref {
@@ -31,13 +30,6 @@ struct spooled {
     char *payload; /* what the chunks point to */
     size_t bytes;  /* of output or definitions */
 };
-
-/* Appends a frame with a payload that `payload` gives. */
-void frame_add(struct strbuf *to, const struct strbuf *payload);
-
-/* Length of the payload; false: this is no head of a frame. */
-bool frame_read_head(const char head[FRAME_HEAD], size_t *ret_length);
-bool frame_check(const char head[FRAME_HEAD], const char *payload, size_t length);
 
 void payload_of_output(const struct history_record *record, struct strbuf *payload);
 void payload_of_state(const struct history_record *record, const struct output_ref *ref,
@@ -93,10 +85,6 @@ void segments_close_last(struct segment_list *list);
 
 int segment_open(const struct spool_files *files, const struct segment_list *list, uint64_t number,
                  int flags);
-MUST_CHECK enum status segment_write(int fd, const char *bytes, size_t length);
-/* The payload of the frame at a place; E_CORRUPT: there is none that is whole. */
-MUST_CHECK enum status segment_read_frame(int fd, int64_t at, char **ret_payload,
-                                          size_t *ret_length);
 
 /* ---- the spool ---- */
 

@@ -1,13 +1,9 @@
-/* Frames: a length, a checksum, a payload; numbers with the low byte first. The format is part of
- * what a newer peal must be able to read: it has a number in the name of each file's first bytes.
- */
+/* The payloads of frames; numbers with the low byte first. The format is part of what a newer peal
+ * must be able to read: it has a number in the name of each file's first bytes. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "history_spool_files.h"
-
-static const char frame_mark[4] = {'P', 'E', 'A', 'L'};
 
 /* What a state frame is, in its first byte. */
 enum frame_kind {
@@ -31,19 +27,6 @@ static void add_text(struct strbuf *to, const char *text, size_t length)
 {
     add_number(to, length, 2);
     strbuf_add(to, text, length);
-}
-
-static uint64_t checksum(const char *payload, size_t length)
-{
-    return hash_bytes(length, payload, length);
-}
-
-void frame_add(struct strbuf *to, const struct strbuf *payload)
-{
-    strbuf_add(to, frame_mark, sizeof(frame_mark));
-    add_number(to, payload->length, 4);
-    add_number(to, checksum(payload->text, payload->length), 8);
-    strbuf_add(to, payload->text, payload->length);
 }
 
 void payload_of_output(const struct history_record *record, struct strbuf *payload)
@@ -156,17 +139,6 @@ static const char *take_text(struct reader *reader, size_t *ret_length)
     if (reader->failed)
         *ret_length = 0;
     return text;
-}
-
-bool frame_read_head(const char head[FRAME_HEAD], size_t *ret_length)
-{
-    *ret_length = number_at(head + 4, 4);
-    return memcmp(head, frame_mark, sizeof(frame_mark)) == 0 && *ret_length <= FRAME_MAX;
-}
-
-bool frame_check(const char head[FRAME_HEAD], const char *payload, size_t length)
-{
-    return number_at(head + 8, 8) == checksum(payload, length);
 }
 
 static void take_columns(struct reader *reader, enum record_table table, size_t count, void *record)

@@ -59,7 +59,7 @@ static enum status load_output(struct spool_files *files, struct spooled *item)
     if (!ref->segment || !find_segment(&files->outputs, ref->segment))
         return tell_gap(item);
     int fd = segment_open(files, &files->outputs, ref->segment, O_RDONLY);
-    enum status st = fd < 0 ? E_CORRUPT : segment_read_frame(fd, ref->at, &item->payload, &length);
+    enum status st = fd < 0 ? E_CORRUPT : frame_read(fd, ref->at, &item->payload, &length);
     if (fd >= 0)
         close(fd);
     if (st == OK)
@@ -73,7 +73,7 @@ static enum status load_item(struct spool_files *files, int fd, int64_t *at, str
 {
     char *payload = NULL;
     size_t length;
-    enum status st = segment_read_frame(fd, *at, &payload, &length);
+    enum status st = frame_read(fd, *at, &payload, &length);
     if (st != OK)
         return st;
     st = state_of_payload(payload, length, item);

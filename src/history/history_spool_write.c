@@ -29,7 +29,7 @@ static enum status write_frame(struct spool_files *files, struct segment_list *l
     frame_add(&frame, payload);
     enum status st = strbuf_status(&frame);
     if (st == OK)
-        st = segment_write(list->fd, frame.text, frame.length);
+        st = file_write(list->fd, frame.text, frame.length);
     if (st == OK) {
         list->items[list->count - 1].size += (int64_t)frame.length;
         files->stats.waiting_bytes += (int64_t)frame.length;
