@@ -7,9 +7,9 @@
 
 static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are stored as numbers");
 static_assert(REASON_EXIT_CODE == 1 && REASON_SHUTDOWN == 19, "reasons are stored as numbers");
-static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_LOGOUT == 22,
+static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_CHANNEL_DELETE == 28,
               "actions are stored as numbers");
-static_assert(VIA_NODE == 0 && VIA_TOKEN == 3 && TARGET_JOB == 0 && TARGET_TOKEN == 5,
+static_assert(VIA_NODE == 0 && VIA_TOKEN == 3 && TARGET_JOB == 0 && TARGET_CHANNEL == 7,
               "ways and targets are stored as numbers");
 static_assert(CAUSE_TICK == 0 && CAUSE_REBOOT == 4, "causes are stored as numbers");
 

@@ -30,15 +30,18 @@ static const char *const action_names[] = {
     [CHANGE_CALENDAR_CREATE] = "calendar_create",
     [CHANGE_CALENDAR_CHANGE] = "calendar_change",
     [CHANGE_CALENDAR_DELETE] = "calendar_delete",
+    [CHANGE_CHANNEL_CREATE] = "channel_create",
+    [CHANGE_CHANNEL_CHANGE] = "channel_change",
+    [CHANGE_CHANNEL_DELETE] = "channel_delete",
 };
 
 static const char *const via_names[] = {
     [VIA_NODE] = "node", [VIA_SOCKET] = "socket", [VIA_SESSION] = "session", [VIA_TOKEN] = "token"};
 
 static const char *const target_names[] = {
-    [TARGET_JOB] = "job",         [TARGET_RUN] = "run",   [TARGET_NODE] = "node",
-    [TARGET_CLUSTER] = "cluster", [TARGET_USER] = "user", [TARGET_TOKEN] = "token",
-    [TARGET_CALENDAR] = "calendar",
+    [TARGET_JOB] = "job",           [TARGET_RUN] = "run",         [TARGET_NODE] = "node",
+    [TARGET_CLUSTER] = "cluster",   [TARGET_USER] = "user",       [TARGET_TOKEN] = "token",
+    [TARGET_CALENDAR] = "calendar", [TARGET_CHANNEL] = "channel",
 };
 
 const char *change_action_name(enum change_action action)

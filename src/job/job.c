@@ -46,16 +46,22 @@ void job_pairs_release(struct job_pairs *pairs)
     free(pairs->items);
 }
 
+void job_names_free(char **names)
+{
+    size_t count = 0;
+    while (names && names[count])
+        count++;
+    free_texts(names, count);
+}
+
 struct job *job_free(struct job *job)
 {
     if (!job)
         return NULL;
     free_texts(job->schedules, job->schedule_count);
     free_texts(job->calendars, job->calendar_count);
-    size_t arguments = 0;
-    while (job->command && job->command[arguments])
-        arguments++;
-    free_texts(job->command, arguments);
+    job_names_free(job->command);
+    job_names_free(job->notify.to);
     job_pairs_release(&job->env);
     job_pairs_release(&job->labels);
     free(job->name);
@@ -169,6 +175,16 @@ const char *const catch_up_names[] = {
     [CATCH_UP_ALL] = "all",
     NULL,
 };
+
+const char *const notify_event_names[] = {
+    [NOTIFY_FAILURE] = "failure", [NOTIFY_LOST] = "lost",       [NOTIFY_RECOVERY] = "recovery",
+    [NOTIFY_LATE] = "late",       [NOTIFY_SUCCESS] = "success", NULL,
+};
+
+const char *notify_event_name(enum notify_event event)
+{
+    return notify_event_names[event];
+}
 
 const char *overlap_policy_name(enum overlap_policy policy)
 {

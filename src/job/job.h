@@ -30,6 +30,25 @@ enum catch_up_policy {
     CATCH_UP_ALL,  /* all run, oldest first, at most `catch_up_limit` */
 };
 
+/* What people can be told of. */
+enum notify_event {
+    NOTIFY_FAILURE,  /* a run failed, or took too long */
+    NOTIFY_LOST,     /* its node died with it */
+    NOTIFY_RECOVERY, /* it ended well, and the one before had not */
+    NOTIFY_LATE,     /* it started late, or not at all: a tick was missed */
+    NOTIFY_SUCCESS,  /* it ended well */
+    NOTIFY_EVENTS,
+};
+
+enum { CHANNEL_NAME_MAX = 63 };
+
+/* Who is told of what. */
+struct job_notify {
+    char **to;      /* names of channels, NULL-terminated; NULL: the channels that hear of all */
+    unsigned on;    /* 1 << enum notify_event; 0: as each channel says */
+    int64_t late_s; /* a start later than this is late; 0: not given */
+};
+
 struct job_pair {
     char *name, *value;
 };
@@ -83,6 +102,8 @@ struct job {
     int64_t keep_s;
     int64_t keep_bytes; /* of output, of all its runs */
 
+    struct job_notify notify;
+
     char *where; /* which nodes may run it, see selector.h; NULL: all */
     struct job_pairs labels;
     char *owner, *notes;
@@ -93,6 +114,11 @@ struct job {
     int64_t skip_until_ms;         /* ticks up to here are skipped on request; 0: none */
     int64_t deleted_ms;            /* 0: not deleted */
 };
+
+/* Appends a copy. */
+MUST_CHECK enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value);
+void job_pairs_release(struct job_pairs *pairs);
+void job_names_free(char **names); /* NULL-terminated; accepts NULL */
 
 /* All defaults of docs/JOBS.md; NULL when out of memory. */
 struct job *job_new(void);
@@ -105,5 +131,7 @@ MUST_CHECK enum status job_schedules(const struct job *job, struct zone_db *zone
 
 const char *overlap_policy_name(enum overlap_policy policy);
 const char *catch_up_policy_name(enum catch_up_policy policy);
+extern const char *const notify_event_names[]; /* by event; NULL at the end */
+const char *notify_event_name(enum notify_event event);
 
 #endif

@@ -175,9 +175,14 @@ enum status job_decode_node(const struct node *node, bool with_meta, const char 
         return spot_fail(reterr, &root,
                          "expected a job (a map with name, schedule and command), found %s",
                          node_describe(node));
-    struct decoder d = {job_new(), default_tz, zones, with_meta, false, reterr};
+    struct decoder d = {.job = job_new(),
+                        .default_tz = default_tz,
+                        .zones = zones,
+                        .with_meta = with_meta,
+                        .err = reterr};
     if (!d.job)
         return E_NOMEM;
+    d.object = d.job;
     enum status st = fields_decode(&d, job_fields, &root);
     if (st == OK)
         st = settle_zone(&d);
@@ -189,6 +194,27 @@ enum status job_decode_node(const struct node *node, bool with_meta, const char 
     d.job = NULL;
 out:
     job_free(d.job);
+    return st;
+}
+
+enum status fields_decode_json(const struct field *fields, const char *what, const json_t *value,
+                               void *object, struct job_error *reterr)
+{
+    struct decoder d = {.object = object, .err = reterr};
+    struct tree tree;
+    struct parse_error err = {0};
+    const struct node *node;
+    tree_init(&tree);
+    enum status st = tree_from_json(&tree, value, &node, &err);
+    if (st == OK) {
+        struct spot root = {.node = node};
+        st = node->kind == NODE_MAP
+                 ? fields_decode(&d, fields, &root)
+                 : spot_fail(reterr, &root, "expected %s, found %s", what, node_describe(node));
+    } else if (st != E_NOMEM) {
+        spot_set_tree(reterr, &err);
+    }
+    tree_release(&tree);
     return st;
 }
 

@@ -6,7 +6,8 @@
 #include "spot.h"
 
 struct decoder {
-    struct job *job;
+    void *object;    /* what the table's offsets are of */
+    struct job *job; /* the same, if it is a job */
     const char *default_tz;
     struct zone_db *zones;
     bool with_meta;
@@ -26,6 +27,16 @@ MUST_CHECK enum status field_decode(struct decoder *d, const struct field *field
 /* All fields of a map; unknown ones are errors. */
 MUST_CHECK enum status fields_decode(struct decoder *d, const struct field *fields,
                                      const struct spot *spot);
+
+/* The same from a JSON value, into anything that a table describes, by kinds of field that are not
+ * a job's own. What was read before a mistake stays. `what` is for messages: "a channel (a map with
+ * type and url)". */
+MUST_CHECK enum status fields_decode_json(const struct field *fields, const char *what,
+                                          const json_t *value, void *object,
+                                          struct job_error *reterr);
+
+/* The other way; only what differs from the defaults. NULL: out of memory. */
+json_t *fields_encode_json(const struct field *fields, const void *object, const void *defaults);
 
 /* Gives the job a time zone if it has none: that of its first schedule, else the default. */
 MUST_CHECK enum status settle_zone(struct decoder *d);

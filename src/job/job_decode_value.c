@@ -14,7 +14,7 @@
 
 static void *member(const struct decoder *d, const struct field *field)
 {
-    return (char *)d->job + field->offset;
+    return (char *)d->object + field->offset;
 }
 
 static enum status expected(const struct decoder *d, const struct spot *spot, const char *what)
@@ -366,8 +366,9 @@ static enum status decode_bool(struct decoder *d, const struct field *field,
                                                     : "");
 }
 
-static enum status decode_choice(struct decoder *d, const struct field *field,
-                                 const struct spot *spot)
+/* Which of the field's words it is. */
+static enum status find_word(const struct decoder *d, const struct field *field,
+                             const struct spot *spot, int *ret)
 {
     char words[80];
     const char *text;
@@ -377,7 +378,7 @@ static enum status decode_choice(struct decoder *d, const struct field *field,
         return st;
     for (int i = 0; field->words[i]; i++) {
         if (strcmp(field->words[i], text) == 0) {
-            *(int *)member(d, field) = i;
+            *ret = i;
             return OK;
         }
     }
@@ -386,6 +387,12 @@ static enum status decode_choice(struct decoder *d, const struct field *field,
         return spot_fail(d->err, spot, "\"%.40s\" is not one of %s; did you mean \"%s\"?", text,
                          words, nearest);
     return spot_fail(d->err, spot, "\"%.40s\" is not one of %s", text, words);
+}
+
+static enum status decode_choice(struct decoder *d, const struct field *field,
+                                 const struct spot *spot)
+{
+    return find_word(d, field, spot, member(d, field));
 }
 
 static enum status decode_umask(struct decoder *d, const struct field *field,
@@ -435,6 +442,73 @@ static enum status decode_pairs(struct decoder *d, const struct field *field,
     return OK;
 }
 
+/* An element of a list, or the one value that stands for it; NULL at the end. */
+static const struct entry *first_of(const struct spot *spot, struct entry *single)
+{
+    *single = (struct entry){.value = spot->node};
+    return spot->node->kind == NODE_LIST ? spot->node->entries : single;
+}
+
+static struct spot element(const struct spot *spot, const struct entry *entry, size_t index)
+{
+    return spot->node->kind == NODE_LIST ? (struct spot){spot, NULL, index, entry->value} : *spot;
+}
+
+static enum status decode_name(const struct decoder *d, const struct field *field,
+                               const struct spot *spot, char **ret)
+{
+    const char *text;
+    enum status st = get_text(d, spot, false, &text);
+    if (st != OK)
+        return st;
+    const char *complaint = field->complain(text);
+    if (complaint)
+        return spot_fail(d->err, spot, "\"%.60s\" %s", text, complaint);
+    *ret = strdup(text);
+    return *ret ? OK : E_NOMEM;
+}
+
+static enum status decode_names(struct decoder *d, const struct field *field,
+                                const struct spot *spot)
+{
+    struct entry single;
+    size_t count = spot->node->kind == NODE_LIST ? spot->node->count : 1, index = 0;
+    if (spot->node->kind != NODE_LIST && spot->node->kind != NODE_SCALAR)
+        return expected(d, spot, "a name, or a list of them");
+    if ((int64_t)count > field->max)
+        return spot_fail(d->err, spot, "expected at most %lld names, found %zu",
+                         (long long)field->max, count);
+    char **names = calloc(count + 1, sizeof(*names));
+    if (!names)
+        return E_NOMEM;
+    job_names_free(*(char ***)member(d, field));
+    *(char ***)member(d, field) = names; /* from here on its owner frees it */
+    for (const struct entry *entry = first_of(spot, &single); entry; entry = entry->next) {
+        struct spot item = element(spot, entry, index);
+        enum status st = decode_name(d, field, &item, &names[index++]);
+        if (st != OK)
+            return st;
+    }
+    return OK;
+}
+
+static enum status decode_set(struct decoder *d, const struct field *field, const struct spot *spot)
+{
+    struct entry single;
+    size_t index = 0;
+    unsigned set = 0;
+    for (const struct entry *entry = first_of(spot, &single); entry; entry = entry->next) {
+        struct spot item = element(spot, entry, index++);
+        int word;
+        enum status st = find_word(d, field, &item, &word);
+        if (st != OK)
+            return st;
+        set |= 1U << word;
+    }
+    *(unsigned *)member(d, field) = set;
+    return OK;
+}
+
 static enum status decode_id(struct decoder *d, const struct field *field, const struct spot *spot)
 {
     const char *text;
@@ -459,26 +533,37 @@ static enum status decode_selector(struct decoder *d, const struct field *field,
 static enum status decode_group(struct decoder *d, const struct field *field,
                                 const struct spot *spot)
 {
-    bool has_policy = strcmp(field->fields->name, "policy") == 0;
     if (spot->node->kind == NODE_MAP)
         return fields_decode(d, field->fields, spot);
-    return has_policy ? field_decode(d, field->fields, spot) : expected(d, spot, "a map of fields");
+    return field->fields->alone ? field_decode(d, field->fields, spot)
+                                : expected(d, spot, "a map of fields");
 }
 
 enum status field_decode(struct decoder *d, const struct field *field, const struct spot *spot)
 {
     static enum status (*const decoders[])(struct decoder *, const struct field *,
                                            const struct spot *) = {
-        [FIELD_TEXT] = decode_text,           [FIELD_SCRIPT] = decode_script,
-        [FIELD_ARGV] = decode_argv,           [FIELD_SCHEDULE] = decode_schedule,
-        [FIELD_SCHEDULES] = decode_schedules, [FIELD_ZONE] = decode_zone,
-        [FIELD_TIME] = decode_time,           [FIELD_DURATION] = decode_duration,
-        [FIELD_SIZE] = decode_size,           [FIELD_INT] = decode_int,
-        [FIELD_INT64] = decode_int64,         [FIELD_BOOL] = decode_bool,
-        [FIELD_CHOICE] = decode_choice,       [FIELD_UMASK] = decode_umask,
-        [FIELD_PAIRS] = decode_pairs,         [FIELD_ID] = decode_id,
-        [FIELD_GROUP] = decode_group,         [FIELD_SELECTOR] = decode_selector,
+        [FIELD_TEXT] = decode_text,
+        [FIELD_SCRIPT] = decode_script,
+        [FIELD_ARGV] = decode_argv,
+        [FIELD_SCHEDULE] = decode_schedule,
+        [FIELD_SCHEDULES] = decode_schedules,
+        [FIELD_ZONE] = decode_zone,
+        [FIELD_TIME] = decode_time,
+        [FIELD_DURATION] = decode_duration,
+        [FIELD_SIZE] = decode_size,
+        [FIELD_INT] = decode_int,
+        [FIELD_INT64] = decode_int64,
+        [FIELD_BOOL] = decode_bool,
+        [FIELD_CHOICE] = decode_choice,
+        [FIELD_UMASK] = decode_umask,
+        [FIELD_PAIRS] = decode_pairs,
+        [FIELD_ID] = decode_id,
+        [FIELD_GROUP] = decode_group,
+        [FIELD_SELECTOR] = decode_selector,
         [FIELD_CALENDARS] = decode_calendars,
+        [FIELD_NAMES] = decode_names,
+        [FIELD_SET] = decode_set,
     };
     return decoders[field->kind](d, field, spot);
 }

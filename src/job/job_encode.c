@@ -4,7 +4,7 @@
 
 #include "duration.h"
 #include "job_codec.h"
-#include "job_fields.h"
+#include "job_decode.h"
 #include "job_internal.h"
 #include "timestamp.h"
 
@@ -91,30 +91,51 @@ static bool zone_is_in_schedules(const struct job *job)
     return strncmp(first, "CRON_TZ=", 8) == 0 || strncmp(first, "TZ=", 3) == 0;
 }
 
-static int64_t int64_at(const struct job *job, const struct field *field)
+/* One stands for itself. */
+static json_t *encode_names(char *const *names)
 {
-    return *(const int64_t *)(const void *)((const char *)job + field->offset);
+    return names[0] && !names[1] ? json_string(names[0]) : encode_argv(names);
 }
 
-static int int_at(const struct job *job, const struct field *field)
+static json_t *encode_set(unsigned set, const char *const *words)
 {
-    return *(const int *)(const void *)((const char *)job + field->offset);
+    json_t *list = json_array();
+    for (unsigned i = 0; list && words[i]; i++) {
+        if (set >> i & 1 && json_array_append_new(list, json_string(words[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
 }
 
-static const char *text_at(const struct job *job, const struct field *field)
+static int64_t int64_at(const void *object, const struct field *field)
 {
-    return *(char *const *)(const void *)((const char *)job + field->offset);
+    return *(const int64_t *)(const void *)((const char *)object + field->offset);
 }
 
-static bool is_default(const struct job *job, const struct job *defaults, const struct field *field)
+static int int_at(const void *object, const struct field *field)
 {
-    const char *at = (const char *)job + field->offset;
+    return *(const int *)(const void *)((const char *)object + field->offset);
+}
+
+static const char *text_at(const void *object, const struct field *field)
+{
+    return *(char *const *)(const void *)((const char *)object + field->offset);
+}
+
+/* `job` is the object, for the kinds that only a job has. */
+static bool is_default(const void *object, const void *defaults, const struct field *field)
+{
+    const struct job *job = object;
+    const char *at = (const char *)object + field->offset;
     switch (field->kind) {
     case FIELD_TEXT:
     case FIELD_SCRIPT:
     case FIELD_ARGV:
     case FIELD_SELECTOR:
-        return !text_at(job, field);
+    case FIELD_NAMES:
+        return !text_at(object, field);
     case FIELD_ZONE:
         return zone_is_in_schedules(job) || !job->timezone;
     case FIELD_SCHEDULE:
@@ -127,11 +148,12 @@ static bool is_default(const struct job *job, const struct job *defaults, const 
     case FIELD_DURATION:
     case FIELD_SIZE:
     case FIELD_INT64:
-        return int64_at(job, field) == int64_at(defaults, field);
+        return int64_at(object, field) == int64_at(defaults, field);
     case FIELD_INT:
     case FIELD_CHOICE:
     case FIELD_UMASK:
-        return int_at(job, field) == int_at(defaults, field);
+    case FIELD_SET:
+        return int_at(object, field) == int_at(defaults, field);
     case FIELD_BOOL:
         return *(const bool *)at == *(const bool *)((const char *)defaults + field->offset);
     case FIELD_PAIRS:
@@ -140,7 +162,7 @@ static bool is_default(const struct job *job, const struct job *defaults, const 
         return id_is_zero((const struct id *)(const void *)at);
     case FIELD_GROUP:
         for (const struct field *inner = field->fields; inner->name; inner++) {
-            if (!is_default(job, defaults, inner))
+            if (!is_default(object, defaults, inner))
                 return false;
         }
         return true;
@@ -148,21 +170,21 @@ static bool is_default(const struct job *job, const struct job *defaults, const 
     return false;
 }
 
-static json_t *encode_fields(const struct job *job, const struct job *defaults,
-                             const struct field *fields, bool with_meta);
+static json_t *encode_fields(const void *object, const void *defaults, const struct field *fields,
+                             bool with_meta);
 
-static json_t *encode_field(const struct job *job, const struct job *defaults,
-                            const struct field *field)
+static json_t *encode_field(const void *object, const void *defaults, const struct field *field)
 {
-    const char *at = (const char *)job + field->offset;
+    const struct job *job = object; /* for the kinds that only a job has */
+    const char *at = (const char *)object + field->offset;
     switch (field->kind) {
     case FIELD_TEXT:
     case FIELD_SCRIPT:
     case FIELD_ZONE:
     case FIELD_SELECTOR:
-        return json_string(text_at(job, field));
+        return json_string(text_at(object, field));
     case FIELD_ARGV:
-        return encode_argv(job->command);
+        return encode_argv(*(char *const *const *)(const void *)at);
     case FIELD_SCHEDULE:
         return json_string(job->schedules[0]);
     case FIELD_SCHEDULES:
@@ -170,52 +192,62 @@ static json_t *encode_field(const struct job *job, const struct job *defaults,
     case FIELD_CALENDARS:
         return encode_texts(job->calendars, job->calendar_count);
     case FIELD_TIME:
-        return encode_time(int64_at(job, field));
+        return encode_time(int64_at(object, field));
     case FIELD_DURATION:
-        return encode_duration(int64_at(job, field));
+        return encode_duration(int64_at(object, field));
     case FIELD_SIZE:
-        return encode_size(int64_at(job, field));
+        return encode_size(int64_at(object, field));
     case FIELD_INT64:
-        return json_integer(int64_at(job, field));
+        return json_integer(int64_at(object, field));
     case FIELD_INT:
-        return json_integer(int_at(job, field));
+        return json_integer(int_at(object, field));
     case FIELD_BOOL:
         return json_boolean(*(const bool *)at);
     case FIELD_CHOICE:
-        return json_string(field->words[int_at(job, field)]);
+        return json_string(field->words[int_at(object, field)]);
     case FIELD_UMASK:
-        return json_sprintf("%03o", (unsigned)int_at(job, field));
+        return json_sprintf("%03o", (unsigned)int_at(object, field));
     case FIELD_PAIRS:
         return encode_pairs((const struct job_pairs *)(const void *)at);
+    case FIELD_NAMES:
+        return encode_names(*(char *const *const *)(const void *)at);
+    case FIELD_SET:
+        return encode_set((unsigned)int_at(object, field), field->words);
     case FIELD_ID:
         return encode_id((const struct id *)(const void *)at);
     case FIELD_GROUP:
         break;
     }
-    json_t *map = encode_fields(job, defaults, field->fields, false);
-    json_t *policy = map && json_object_size(map) == 1 ? json_object_get(map, "policy") : NULL;
-    if (policy) { /* alone, it stands for the whole */
-        json_incref(policy);
+    json_t *map = encode_fields(object, defaults, field->fields, false);
+    bool is_single = map && json_object_size(map) == 1 && field->fields->alone;
+    json_t *first = is_single ? json_object_get(map, field->fields->name) : NULL;
+    if (first) { /* it stands for the whole */
+        json_incref(first);
         json_decref(map);
-        return policy;
+        return first;
     }
     return map;
 }
 
-static json_t *encode_fields(const struct job *job, const struct job *defaults,
-                             const struct field *fields, bool with_meta)
+static json_t *encode_fields(const void *object, const void *defaults, const struct field *fields,
+                             bool with_meta)
 {
     json_t *map = json_object();
     for (const struct field *field = fields; map && field->name; field++) {
-        if ((field->meta && !with_meta) || is_default(job, defaults, field))
+        if ((field->meta && !with_meta) || is_default(object, defaults, field))
             continue;
         /* No value (out of memory) is refused by the setter. */
-        if (json_object_set_new(map, field->name, encode_field(job, defaults, field)) != 0) {
+        if (json_object_set_new(map, field->name, encode_field(object, defaults, field)) != 0) {
             json_decref(map);
             return NULL;
         }
     }
     return map;
+}
+
+json_t *fields_encode_json(const struct field *fields, const void *object, const void *defaults)
+{
+    return encode_fields(object, defaults, fields, false);
 }
 
 json_t *job_encode_json(const struct job *job, bool with_meta)

@@ -30,6 +30,16 @@ const char *job_name_complaint(const char *name)
     return NULL;
 }
 
+const char *channel_name_complaint(const char *name)
+{
+    const char *complaint = job_name_complaint(name);
+    if (complaint)
+        return complaint;
+    if (strchr(name, '/'))
+        return "can't hold a slash";
+    return strlen(name) > CHANNEL_NAME_MAX ? "is longer than 63 characters" : NULL;
+}
+
 static const char *label_complaint(const char *name)
 {
     size_t length = strlen(name);
@@ -75,13 +85,13 @@ static const struct field limit_fields[] = {
 };
 
 static const struct field overlap_fields[] = {
-    {"policy", FIELD_CHOICE, AT(overlap), .words = overlap_names},
+    {"policy", FIELD_CHOICE, AT(overlap), .words = overlap_names, .alone = true},
     {"queue", FIELD_INT, AT(queue_limit), 1, 10000},
     {0},
 };
 
 static const struct field catch_up_fields[] = {
-    {"policy", FIELD_CHOICE, AT(catch_up), .words = catch_up_names},
+    {"policy", FIELD_CHOICE, AT(catch_up), .words = catch_up_names, .alone = true},
     {"window", FIELD_DURATION, AT(catch_up_window_s), 0, LONG_S},
     {"limit", FIELD_INT, AT(catch_up_limit), 1, 10000},
     {0},
@@ -91,6 +101,13 @@ static const struct field retention_fields[] = {
     {"runs", FIELD_INT64, AT(keep_runs), 0, COUNT_LIMIT},
     {"age", FIELD_DURATION, AT(keep_s), 0, LONG_S},
     {"bytes", FIELD_SIZE, AT(keep_bytes), 0, SIZE_LIMIT},
+    {0},
+};
+
+static const struct field notify_fields[] = {
+    {"to", FIELD_NAMES, AT(notify.to), 0, 20, .complain = channel_name_complaint, .alone = true},
+    {"on", FIELD_SET, AT(notify.on), .words = notify_event_names},
+    {"late", FIELD_DURATION, AT(notify.late_s), 1, LONG_S},
     {0},
 };
 
@@ -124,6 +141,7 @@ const struct field job_fields[] = {
     {"paused", FIELD_BOOL, AT(paused)},
     {"output_limit", FIELD_SIZE, AT(output_limit), 0, 1024 * 1024 * 1024},
     {"retention", FIELD_GROUP, .fields = retention_fields},
+    {"notify", FIELD_GROUP, .fields = notify_fields},
     {"labels", FIELD_PAIRS, AT(labels), 0, 255, .complain = label_complaint},
     {"owner", FIELD_TEXT, AT(owner), 0, 255},
     {"notes", FIELD_TEXT, AT(notes), 0, 64 * 1024},
@@ -188,7 +206,9 @@ static const struct {
     {"description", "notes"},     {"misfire", "catch_up"},
     {"selector", "where"},        {"nodes", "where"},
     {"calendar", "calendars"},    {"holidays", "calendars"},
-    {"exclude", "calendars"},
+    {"exclude", "calendars"},     {"notification", "notify"},
+    {"alert", "notify"},          {"mailto", "notify"},
+    {"on_failure", "notify"},
 };
 
 /* Keeps the better of two candidates. A word that was cut short is one letter away. */

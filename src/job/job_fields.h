@@ -1,5 +1,5 @@
 /* The fields of a job, as one table: the decoder and the encoder both follow it, so that neither
- * can know a field that the other does not. */
+ * can know a field that the other does not. Other documents have tables of their own. */
 #ifndef PEAL_JOB_FIELDS_H
 #define PEAL_JOB_FIELDS_H
 
@@ -23,15 +23,18 @@ enum field_kind {
     FIELD_CHOICE,    /* an enum; `words` by its values */
     FIELD_UMASK,     /* int, -1: none */
     FIELD_PAIRS,     /* struct job_pairs; `complain` is asked about each name */
+    FIELD_NAMES,     /* char **, NULL-terminated: a list of texts, or one; at most max */
+    FIELD_SET,       /* unsigned, a bit for each of `words`: a list of them, or one */
     FIELD_ID,        /* struct id */
-    FIELD_GROUP,     /* a map of `fields`; the one named "policy" may stand for the whole */
+    FIELD_GROUP,     /* a map of `fields`; the first may stand for the whole if it is `alone` */
 };
 
 struct field {
     const char *name; /* NULL ends a table */
     enum field_kind kind;
     bool meta;     /* kept by peal, not written by people */
-    size_t offset; /* in struct job */
+    bool alone;    /* first of a group: may stand for the whole */
+    size_t offset; /* in struct job, or in what else the table is of */
     int64_t min, max;
     const char *const *words; /* NULL-terminated */
     const struct field *fields;
@@ -48,7 +51,8 @@ void field_words(const struct field *field, char *text, size_t size);
 const char *field_nearest(const struct field *fields, bool with_meta, const char *typed);
 const char *word_nearest(const char *const *words, const char *typed);
 
-/* What is wrong with a job's name, or NULL. */
+/* What is wrong with a job's name, or NULL; and with a channel's. */
 const char *job_name_complaint(const char *name);
+const char *channel_name_complaint(const char *name);
 
 #endif

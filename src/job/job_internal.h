@@ -17,11 +17,9 @@ struct job job_defaults(void);
 extern const char *const overlap_names[];
 extern const char *const catch_up_names[];
 
-/* Append copies. */
-MUST_CHECK enum status job_pairs_add(struct job_pairs *pairs, const char *name, const char *value);
+/* Appends a copy. */
 MUST_CHECK enum status job_schedules_add(struct job *job, const char *text);
 MUST_CHECK enum status job_calendars_add(struct job *job, const char *name);
-void job_pairs_release(struct job_pairs *pairs);
 
 /* One of its schedules. `zone_is_given`: the time zone was written down in the job itself, so that
  * a second one in the schedule is an error. */

@@ -26,6 +26,7 @@ struct loop {
 struct loop_fd {
     struct event *event;
     struct loop *loop;
+    bool is_patient;
     loop_fd_ready *ready;
     void *context;
     int fd;
@@ -186,19 +187,22 @@ static void fd_event(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     struct loop_fd *watch = context;
-    if (!take_turn(watch->loop, watch->event, &watch->round))
+    if (watch->is_patient)
+        begin_round(watch->loop);
+    else if (!take_turn(watch->loop, watch->event, &watch->round))
         return; /* it is still ready, and comes again */
     watch->ready(watch->context,
                  (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
 }
 
-enum status loop_fd_new(struct loop *loop, int fd, loop_fd_ready *ready, void *context,
-                        struct loop_fd **ret)
+static enum status new_watch(struct loop *loop, int fd, bool is_patient, loop_fd_ready *ready,
+                             void *context, struct loop_fd **ret)
 {
     struct loop_fd *watch = calloc(1, sizeof(*watch));
     if (!watch)
         return E_NOMEM;
-    *watch = (struct loop_fd){.loop = loop, .ready = ready, .context = context, .fd = fd};
+    *watch = (struct loop_fd){
+        .loop = loop, .is_patient = is_patient, .ready = ready, .context = context, .fd = fd};
     watch->event = event_new(loop->base, fd, EV_PERSIST, fd_event, watch);
     if (!watch->event) {
         free(watch);
@@ -206,6 +210,18 @@ enum status loop_fd_new(struct loop *loop, int fd, loop_fd_ready *ready, void *c
     }
     *ret = watch;
     return OK;
+}
+
+enum status loop_fd_new(struct loop *loop, int fd, loop_fd_ready *ready, void *context,
+                        struct loop_fd **ret)
+{
+    return new_watch(loop, fd, false, ready, context, ret);
+}
+
+enum status loop_fd_new_patient(struct loop *loop, int fd, loop_fd_ready *ready, void *context,
+                                struct loop_fd **ret)
+{
+    return new_watch(loop, fd, true, ready, context, ret);
 }
 
 void loop_fd_want(struct loop_fd *watch, unsigned events)
@@ -219,7 +235,7 @@ void loop_fd_want(struct loop_fd *watch, unsigned events)
     short what = (short)((events & LOOP_READ ? EV_READ : 0) | (events & LOOP_WRITE ? EV_WRITE : 0));
     event_assign(watch->event, watch->loop->base, watch->fd, (short)(what | EV_PERSIST), fd_event,
                  watch);
-    event_priority_set(watch->event, LOOP_URGENT);
+    event_priority_set(watch->event, watch->is_patient ? LOOP_PATIENT : LOOP_URGENT);
     event_add(watch->event, NULL);
 }
 

@@ -12,9 +12,9 @@ struct loop_fd;
 struct loop_timer;
 
 /* What is ready goes in this order. Whatever decides when something starts (descriptors and timers
- * of this header) is urgent; what libraries do with the base is patient unless they are told
- * otherwise. After some work for the patient ones it is looked again for urgent ones; those that
- * never pause step back for a turn now and then. */
+ * of this header, unless they are made patient) is urgent; what libraries do with the base is
+ * patient unless they are told otherwise. After some work for the patient ones it is looked again
+ * for urgent ones; those that never pause step back for a turn now and then. */
 enum loop_priority {
     LOOP_URGENT,
     LOOP_PATIENT = 2, /* in between, the loop itself finds out whether there is a pause */
@@ -40,6 +40,8 @@ struct event_base *loop_base(struct loop *loop);
 typedef void loop_fd_ready(void *context, unsigned events);
 MUST_CHECK enum status loop_fd_new(struct loop *loop, int fd, loop_fd_ready *ready, void *context,
                                    struct loop_fd **ret);
+MUST_CHECK enum status loop_fd_new_patient(struct loop *loop, int fd, loop_fd_ready *ready,
+                                           void *context, struct loop_fd **ret);
 void loop_fd_want(struct loop_fd *watch, unsigned events);
 struct loop_fd *loop_fd_free(struct loop_fd *watch);
 

@@ -64,6 +64,20 @@ static char *some_text(struct dice *dice)
     return strdup("x");
 }
 
+static void random_notify(struct dice *dice, struct job_notify *notify)
+{
+    static const char *const names[] = {"ops", "on", "7", "team.a"};
+    size_t count = roll(dice, 4);
+    if (roll(dice, 2)) {
+        notify->to = calloc(count + 1, sizeof(*notify->to));
+        assert_non_null(notify->to);
+        for (size_t i = 0; i < count; i++)
+            notify->to[i] = strdup(names[i]);
+    }
+    notify->on = (unsigned)roll(dice, 1 << NOTIFY_EVENTS);
+    notify->late_s = (int64_t)roll(dice, 3) * 45;
+}
+
 static void random_pairs(struct dice *dice, struct job_pairs *pairs, bool labels)
 {
     for (uint64_t n = roll(dice, 4); n > 0; n--) {
@@ -105,6 +119,7 @@ static struct job *random_job(struct dice *dice)
             job->command[i] = random_text(dice);
     }
     random_pairs(dice, &job->env, false);
+    random_notify(dice, &job->notify);
     random_pairs(dice, &job->labels, true);
     if (roll(dice, 2)) {
         job->cwd = strdup("/srv/with blank: #");

@@ -1,0 +1,362 @@
+#include "channel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job_decode.h"
+
+#define AT(member) .offset = offsetof(struct channel, member)
+#define DAY_S      INT64_C(86400)
+
+enum { HEADERS_MAX = 20 };
+
+static const char *const type_names[] = {
+    [CHANNEL_WEBHOOK] = "webhook", [CHANNEL_SLACK] = "slack", [CHANNEL_DINGTALK] = "dingtalk",
+    [CHANNEL_FEISHU] = "feishu",   [CHANNEL_WECOM] = "wecom", [CHANNEL_MAIL] = "mail",
+    [CHANNEL_TYPES] = NULL,
+};
+
+static const char *const language_names[] = {
+    [LANGUAGE_EN] = "en",
+    [LANGUAGE_ZH] = "zh",
+    NULL,
+};
+
+const char *channel_type_name(enum channel_type type)
+{
+    return type_names[type];
+}
+
+/* ---- what may stand in a field ---- */
+
+/* Nothing that could end a line of HTTP or SMTP. */
+static bool has_control(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7F)
+            return true;
+    }
+    return false;
+}
+
+static const char *url_complaint(const char *url)
+{
+    const char *host = strstr(url, "://");
+    if (has_control(url) || strpbrk(url, " \"<>\\^`{|}"))
+        return "holds characters that can't be in a URL";
+    if (!host || !host[3] || strchr("/?#:@", host[3]))
+        return "is not a URL like https://host/path";
+    return NULL;
+}
+
+static const char *header_complaint(const char *name)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~";
+    static const char *const ours[] = {"Content-Type",   "Content-Length",  "Host",
+                                       "User-Agent",     "Idempotency-Key", "Peal-Event",
+                                       "Peal-Timestamp", "Peal-Signature",  "Transfer-Encoding",
+                                       "Connection",     "Expect"};
+    if (!*name || name[strspn(name, letters)])
+        return "is not the name of a header";
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+        if (strcasecmp(ours[i], name) == 0)
+            return "this header is set by peal";
+    }
+    return NULL;
+}
+
+/* One address, without a name in front of it. */
+static const char *address_complaint(const char *address)
+{
+    const char *at = strrchr(address, '@');
+    if (has_control(address) || strpbrk(address, " <>,;\"()"))
+        return "is not an address like ops@example.com";
+    return !at || at == address || !at[1] || strlen(address) > 254
+               ? "is not an address like ops@example.com"
+               : NULL;
+}
+
+static const char *secret_complaint(const char *text)
+{
+    return has_control(text) ? "holds control characters" : NULL;
+}
+
+static const struct field channel_fields[] = {
+    {"type", FIELD_CHOICE, AT(type), .words = type_names},
+    {"url", FIELD_TEXT, AT(url), 1, 2048, .complain = url_complaint},
+    {"headers", FIELD_PAIRS, AT(headers), 0, 4096, .complain = header_complaint},
+    {"secret", FIELD_TEXT, AT(secret), 1, 512, .complain = secret_complaint},
+    {"from", FIELD_TEXT, AT(from), 1, 254, .complain = address_complaint},
+    {"to", FIELD_NAMES, AT(to), 1, 50, .complain = address_complaint},
+    {"user", FIELD_TEXT, AT(user), 1, 255, .complain = secret_complaint},
+    {"password", FIELD_TEXT, AT(password), 1, 512, .complain = secret_complaint},
+    {"on", FIELD_SET, AT(on), .words = notify_event_names},
+    {"default", FIELD_BOOL, AT(hears_all)},
+    {"language", FIELD_CHOICE, AT(language), .words = language_names},
+    {"quiet", FIELD_DURATION, AT(quiet_s), 0, 30 * DAY_S},
+    {"give_up", FIELD_DURATION, AT(give_up_s), 1, 7 * DAY_S},
+    {"notes", FIELD_TEXT, AT(notes), 0, 4096},
+    {0},
+};
+
+static struct channel channel_defaults(void)
+{
+    return (struct channel){.type = CHANNEL_TYPES, .give_up_s = 3600};
+}
+
+struct channel *channel_free(struct channel *channel)
+{
+    if (!channel)
+        return NULL;
+    free(channel->url);
+    job_pairs_release(&channel->headers);
+    free(channel->secret);
+    free(channel->from);
+    job_names_free(channel->to);
+    free(channel->user);
+    free(channel->password);
+    free(channel->notes);
+    free(channel);
+    return NULL;
+}
+
+/* ---- the whole ---- */
+
+static enum status complain(struct job_error *err, const char *field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static enum status complain(struct job_error *err, const char *field, const char *format, ...)
+{
+    struct strbuf text;
+    va_list args;
+    const struct node nowhere = {0};
+    struct spot root = {.node = &nowhere}, spot = {&root, field, 0, &nowhere};
+    strbuf_init(&text);
+    va_start(args, format);
+    strbuf_addv(&text, format, args);
+    va_end(args);
+    spot_set(err, &spot, "%s", text.text);
+    strbuf_release(&text);
+    return E_INVALID;
+}
+
+/* A field that only some types have. */
+struct of_types {
+    const char *field;
+    bool is_given;
+    unsigned types; /* 1 << enum channel_type */
+};
+
+static enum status check_type(const struct channel *c, struct job_error *err)
+{
+    const unsigned mail = 1 << CHANNEL_MAIL;
+    const struct of_types some[] = {
+        {"headers", c->headers.count, 1 << CHANNEL_WEBHOOK},
+        {"secret", c->secret, 1 << CHANNEL_WEBHOOK | 1 << CHANNEL_DINGTALK | 1 << CHANNEL_FEISHU},
+        {"from", c->from, mail},
+        {"to", c->to, mail},
+        {"user", c->user, mail},
+        {"password", c->password, mail},
+    };
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+        if (some[i].is_given && !(some[i].types >> c->type & 1))
+            return complain(err, some[i].field, "a channel of type %s has no \"%s\"",
+                            type_names[c->type], some[i].field);
+    }
+    return OK;
+}
+
+static enum status check_url(const struct channel *c, struct job_error *err)
+{
+    bool is_mail = c->type == CHANNEL_MAIL;
+    static const char *const schemes[] = {"http://", "https://", "smtp://", "smtps://"};
+    for (size_t i = is_mail ? 2 : 0; i < (is_mail ? 4U : 2U); i++) {
+        if (strncmp(c->url, schemes[i], strlen(schemes[i])) == 0)
+            return OK;
+    }
+    return complain(err, "url", "a channel of type %s has a URL that starts with %s",
+                    type_names[c->type], is_mail ? "smtp:// or smtps://" : "https:// or http://");
+}
+
+static enum status check_mail(const struct channel *c, struct job_error *err)
+{
+    if (!c->from)
+        return complain(err, "from", "mail needs an address that it is \"from\"");
+    if (!c->to || !c->to[0])
+        return complain(err, "to", "mail needs one or more addresses that it goes \"to\"");
+    if (!c->user != !c->password)
+        return complain(err, c->user ? "password" : "user",
+                        "\"user\" and \"password\" go together");
+    if (strchr(c->url, '@'))
+        return complain(err, "url", "put who logs in into \"user\" and \"password\"");
+    return OK;
+}
+
+static enum status check_headers(const struct channel *c, struct job_error *err)
+{
+    if (c->headers.count > HEADERS_MAX)
+        return complain(err, "headers", "expected at most %d headers", HEADERS_MAX);
+    for (size_t i = 0; i < c->headers.count; i++) {
+        if (has_control(c->headers.items[i].value))
+            return complain(err, "headers", "\"%.60s\" holds control characters",
+                            c->headers.items[i].name);
+    }
+    return OK;
+}
+
+static enum status check_whole(const struct channel *c, struct job_error *err)
+{
+    if (c->type == CHANNEL_TYPES)
+        return complain(err, "type",
+                        "a channel needs a \"type\": webhook, slack, dingtalk, "
+                        "feishu, wecom or mail");
+    if (!c->url)
+        return complain(err, "url", "a channel needs a \"url\"");
+    enum status st = check_url(c, err);
+    if (st == OK)
+        st = check_type(c, err);
+    if (st == OK)
+        st = check_headers(c, err);
+    if (st == OK && c->type == CHANNEL_MAIL)
+        st = check_mail(c, err);
+    return st;
+}
+
+/* ---- secrets ---- */
+
+void channel_print_url(const struct channel *channel, struct strbuf *out)
+{
+    const char *host = strstr(channel->url, "://") + 3;
+    size_t authority = strcspn(host, "/?#");
+    const char *at = memrchr(host, '@', authority);
+    bool is_chat = channel->type != CHANNEL_WEBHOOK && channel->type != CHANNEL_MAIL;
+    strbuf_add(out, channel->url, (size_t)(host - channel->url));
+    if (at)
+        strbuf_adds(out, CHANNEL_MASK "@");
+    const char *from = at ? at + 1 : host;
+    size_t shown = is_chat ? authority : strcspn(host, "?#");
+    strbuf_add(out, from, (size_t)(host + shown - from));
+    if (is_chat && host[shown])
+        strbuf_adds(out, "/" CHANNEL_MASK);
+    else if (host[shown])
+        strbuf_adds(out, "?" CHANNEL_MASK);
+}
+
+/* The text that the mask stands for; E_INVALID: for nothing. */
+static enum status unmask(char **text, const char *old, const char *field, struct job_error *err)
+{
+    if (!*text || strcmp(*text, CHANNEL_MASK) != 0)
+        return OK;
+    if (!old)
+        return complain(err, field, "the asterisks stand for nothing here; give the value itself");
+    char *copy = strdup(old);
+    if (!copy)
+        return E_NOMEM;
+    free(*text);
+    *text = copy;
+    return OK;
+}
+
+static enum status unmask_url(struct channel *channel, const struct channel *old,
+                              struct job_error *err)
+{
+    if (!channel->url || !strstr(channel->url, CHANNEL_MASK))
+        return OK;
+    struct strbuf shown;
+    strbuf_init(&shown);
+    if (old)
+        channel_print_url(old, &shown);
+    bool is_same = old && strcmp(shown.text, channel->url) == 0;
+    strbuf_release(&shown);
+    if (!is_same)
+        return complain(err, "url", "the asterisks stand for nothing here; give the whole URL");
+    char *copy = strdup(old->url);
+    if (!copy)
+        return E_NOMEM;
+    free(channel->url);
+    channel->url = copy;
+    return OK;
+}
+
+static const char *header_of(const struct channel *channel, const char *name)
+{
+    for (size_t i = 0; channel && i < channel->headers.count; i++) {
+        if (strcasecmp(channel->headers.items[i].name, name) == 0)
+            return channel->headers.items[i].value;
+    }
+    return NULL;
+}
+
+static enum status unmask_all(struct channel *channel, const struct channel *old,
+                              struct job_error *err)
+{
+    enum status st = unmask_url(channel, old, err);
+    if (st == OK)
+        st = unmask(&channel->secret, old ? old->secret : NULL, "secret", err);
+    if (st == OK)
+        st = unmask(&channel->password, old ? old->password : NULL, "password", err);
+    for (size_t i = 0; i < channel->headers.count && st == OK; i++) {
+        struct job_pair *pair = &channel->headers.items[i];
+        st = unmask(&pair->value, header_of(old, pair->name), "headers", err);
+    }
+    return st;
+}
+
+/* ---- from and to JSON ---- */
+
+enum status channel_decode(const char *name, const json_t *value, const struct channel *old,
+                           struct channel **ret, struct job_error *reterr)
+{
+    struct channel *channel = malloc(sizeof(*channel));
+    if (!channel)
+        return E_NOMEM;
+    *channel = channel_defaults();
+    snprintf(channel->name, sizeof(channel->name), "%s", name);
+    enum status st = fields_decode_json(channel_fields, "a channel (a map with type and url)",
+                                        value, channel, reterr);
+    if (st == OK)
+        st = unmask_all(channel, old, reterr);
+    if (st == OK)
+        st = check_whole(channel, reterr);
+    if (st != OK)
+        goto out;
+    *ret = channel;
+    channel = NULL;
+out:
+    channel_free(channel);
+    return st;
+}
+
+static int mask(json_t *map, const char *name)
+{
+    return json_object_get(map, name) ? json_object_set_new(map, name, json_string(CHANNEL_MASK))
+                                      : 0;
+}
+
+/* Headers are masked whole: what lets one in has many names. */
+static int mask_all(const struct channel *channel, json_t *value)
+{
+    struct strbuf url;
+    strbuf_init(&url);
+    channel_print_url(channel, &url);
+    int failed = strbuf_status(&url) != OK ||
+                 json_object_set_new(value, "url", json_string(url.text)) ||
+                 mask(value, "secret") || mask(value, "password");
+    strbuf_release(&url);
+    json_t *headers = json_object_get(value, "headers");
+    for (size_t i = 0; i < channel->headers.count && !failed; i++)
+        failed = mask(headers, channel->headers.items[i].name);
+    return failed;
+}
+
+json_t *channel_encode(const struct channel *channel, bool masked)
+{
+    struct channel defaults = channel_defaults();
+    json_t *value = fields_encode_json(channel_fields, channel, &defaults);
+    if (value && masked && mask_all(channel, value) != 0) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}

@@ -1,0 +1,263 @@
+#include "notice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
+
+void notice_release(struct notice *notice)
+{
+    free(notice->output);
+    notice->output = NULL;
+}
+
+/* ---- what happened ---- */
+
+/* When its start is compared with its tick: what somebody asked for has none. */
+static bool has_due_time(const struct run *run)
+{
+    return (run->cause == CAUSE_TICK || run->cause == CAUSE_CATCH_UP) && run->attempt == 1;
+}
+
+unsigned run_events(const struct run *run, bool was_bad, int64_t late_ms, int64_t jitter_ms)
+{
+    unsigned events = 0;
+    if (run->state == RUN_FAILED || run->state == RUN_TIMED_OUT)
+        events |= 1 << NOTIFY_FAILURE;
+    if (run->state == RUN_LOST)
+        events |= 1 << NOTIFY_LOST;
+    if (run->state == RUN_OK)
+        events |= 1 << NOTIFY_SUCCESS | (unsigned)was_bad << NOTIFY_RECOVERY;
+    if (run->state == RUN_MISSED || (run->started_ms && has_due_time(run) &&
+                                     run->started_ms - run->tick_ms - jitter_ms > late_ms))
+        events |= 1 << NOTIFY_LATE;
+    return events;
+}
+
+unsigned entry_events(const struct ledger_entry *entry)
+{
+    return entry->state == RUN_MISSED ? 1 << NOTIFY_LATE : 0;
+}
+
+/* ---- the facts ---- */
+
+/* Words may have been cut in the middle of a letter: as far as they are text. */
+static void copy_words(char *to, size_t size, const char *from)
+{
+    size_t length = strlen(from), at = 0, step = 0;
+    for (uint32_t c; at < length && utf8_decode(from + at, length - at, &c, &step); at += step)
+        ;
+    snprintf(to, size, "%.*s", (int)at, from);
+}
+
+void notice_of_run(struct notice *notice, const struct run *run)
+{
+    notice->id = run->id;
+    notice->is_entry = false;
+    notice->job_uid = run->job_uid;
+    snprintf(notice->job, sizeof(notice->job), "%s", run->job_name);
+    notice->state = run->state;
+    notice->reason = run->reason;
+    copy_words(notice->detail, sizeof(notice->detail), run->detail);
+    notice->tick_ms = notice->last_tick_ms = run->tick_ms;
+    notice->count = 1;
+    notice->started_ms = run->started_ms;
+    notice->finished_ms = run->finished_ms;
+    notice->attempt = run->attempt;
+    notice->exit_code = run->exit_code;
+    notice->term_signal = run->term_signal;
+    snprintf(notice->node, sizeof(notice->node), "%s", run->node);
+}
+
+void notice_of_entry(struct notice *notice, const struct ledger_entry *entry)
+{
+    notice->id = entry->id;
+    notice->is_entry = true;
+    notice->job_uid = entry->job_uid;
+    snprintf(notice->job, sizeof(notice->job), "%s", entry->job_name);
+    notice->state = entry->state;
+    notice->reason = entry->reason;
+    copy_words(notice->detail, sizeof(notice->detail), entry->detail);
+    notice->tick_ms = entry->from_ms;
+    notice->last_tick_ms = entry->to_ms;
+    notice->count = entry->count;
+    notice->exit_code = -1;
+    snprintf(notice->node, sizeof(notice->node), "%s", entry->node);
+}
+
+void notice_sample(struct notice *notice, const char *node, int64_t now_ms)
+{
+    *notice = (struct notice){.event = NOTIFY_FAILURE,
+                              .is_sample = true,
+                              .job = "peal-sample",
+                              .state = RUN_FAILED,
+                              .reason = REASON_EXIT_CODE,
+                              .tick_ms = now_ms,
+                              .last_tick_ms = now_ms,
+                              .count = 1,
+                              .started_ms = now_ms,
+                              .finished_ms = now_ms,
+                              .attempt = 1,
+                              .exit_code = 1,
+                              .made_ms = now_ms};
+    notice->id = id_make((struct wall_ms){now_ms}, (const uint8_t[10]){0});
+    snprintf(notice->node, sizeof(notice->node), "%s", node);
+}
+
+/* Behind the sequence that starts here, as terminals know them: colours, moves, titles. */
+static const char *behind_escape(const char *at, const char *end)
+{
+    if (++at == end)
+        return end;
+    if (*at == '[') {
+        for (at++; at < end && (*at < '@' || *at > '~');)
+            at++;
+        return at < end ? at + 1 : end;
+    }
+    if (*at == ']') {
+        while (at < end && *at != '\a' && *at != 0x1B)
+            at++;
+        return at < end && *at == '\a' ? at + 1 : at;
+    }
+    return at + 1;
+}
+
+static void add_clean(struct strbuf *out, const char *bytes, size_t length)
+{
+    const char *end = bytes + length;
+    for (const char *at = bytes; at < end;) {
+        uint32_t c = 0;
+        size_t size = 1;
+        if (*at == 0x1B) {
+            at = behind_escape(at, end);
+            continue;
+        }
+        if (!utf8_decode(at, (size_t)(end - at), &c, &size)) {
+            strbuf_adds(out, "\xEF\xBF\xBD");
+            size = 1;
+        } else if (c == '\n' || c == '\t' || (c != '\r' && utf8_is_printable(c))) {
+            strbuf_add(out, at, size);
+        }
+        at += size;
+    }
+    while (out->length && strchr("\n\t ", out->text[out->length - 1]))
+        strbuf_truncate(out, out->length - 1);
+}
+
+/* Where the last lines start that fit: behind the end of a line if there is one, else behind a
+ * character. */
+static const char *tail_of(const char *text, size_t length)
+{
+    if (length <= NOTICE_OUTPUT_MAX)
+        return text;
+    const char *from = text + length - NOTICE_OUTPUT_MAX;
+    const char *line = strchr(from, '\n');
+    if (line && line[1])
+        return line + 1;
+    while (((unsigned char)*from & 0xC0) == 0x80)
+        from++;
+    return from;
+}
+
+void notice_set_output(struct notice *notice, const char *bytes, size_t length, bool is_cut)
+{
+    struct strbuf clean;
+    strbuf_init(&clean);
+    add_clean(&clean, bytes, length);
+    const char *tail = tail_of(clean.text, clean.length);
+    notice_release(notice);
+    notice->output_is_cut = is_cut || tail != clean.text;
+    if (clean.length && strbuf_status(&clean) == OK)
+        notice->output = strdup(tail);
+    strbuf_release(&clean);
+}
+
+void notice_key(const struct notice *notice, char key[NOTICE_KEY_MAX + 1])
+{
+    char id[ID_TEXT + 1];
+    id_format(&notice->id, id);
+    snprintf(key, NOTICE_KEY_MAX + 1, "%s-%s-%s", id, notify_event_name(notice->event),
+             notice->channel);
+}
+
+/* ---- on disk ---- */
+
+static json_t *id_text(const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    return json_string(text);
+}
+
+json_t *notice_encode(const struct notice *n)
+{
+    return json_pack(
+        "{s:s, s:s, s:b, s:o, s:b, s:o, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:i,"
+        " s:i, s:s, s:s*, s:b, s:I, s:I, s:I}",
+        "event", notify_event_name(n->event), "channel", n->channel, "sample", n->is_sample, "id",
+        id_text(&n->id), "entry", n->is_entry, "job_uid", id_text(&n->job_uid), "job", n->job,
+        "timezone", n->timezone, "state", run_state_name(n->state), "reason",
+        run_reason_name(n->reason), "detail", n->detail, "tick", (json_int_t)n->tick_ms,
+        "last_tick", (json_int_t)n->last_tick_ms, "count", (json_int_t)n->count, "started",
+        (json_int_t)n->started_ms, "finished", (json_int_t)n->finished_ms, "attempt", n->attempt,
+        "exit_code", n->exit_code, "signal", n->term_signal, "node", n->node, "output", n->output,
+        "output_cut", n->output_is_cut, "made", (json_int_t)n->made_ms, "not_before",
+        (json_int_t)n->not_before_ms, "held", (json_int_t)n->held);
+}
+
+static bool event_by_name(const char *name, enum notify_event *ret)
+{
+    for (int i = 0; i < NOTIFY_EVENTS; i++) {
+        if (strcmp(notify_event_name((enum notify_event)i), name) == 0) {
+            *ret = (enum notify_event)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+#define COPY(to, from) snprintf(to, sizeof(to), "%s", from)
+
+enum status notice_decode(const json_t *value, struct notice *ret)
+{
+    struct notice n = {0};
+    const char *event, *channel, *id, *uid, *job, *timezone, *state, *reason, *detail, *node;
+    const char *output = NULL;
+    int is_sample, is_entry, is_cut;
+    json_int_t tick, last_tick, count, started, finished, made, not_before, held;
+    if (json_unpack((json_t *)value,
+                    "{s:s, s:s, s:b, s:s, s:b, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I,"
+                    " s:I, s:i, s:i, s:i, s:s, s?s, s:b, s:I, s:I, s:I}",
+                    "event", &event, "channel", &channel, "sample", &is_sample, "id", &id, "entry",
+                    &is_entry, "job_uid", &uid, "job", &job, "timezone", &timezone, "state", &state,
+                    "reason", &reason, "detail", &detail, "tick", &tick, "last_tick", &last_tick,
+                    "count", &count, "started", &started, "finished", &finished, "attempt",
+                    &n.attempt, "exit_code", &n.exit_code, "signal", &n.term_signal, "node", &node,
+                    "output", &output, "output_cut", &is_cut, "made", &made, "not_before",
+                    &not_before, "held", &held) != 0 ||
+        !event_by_name(event, &n.event) || id_parse(id, &n.id) != OK ||
+        id_parse(uid, &n.job_uid) != OK || run_state_by_name(state, &n.state) != OK ||
+        run_reason_by_name(reason, &n.reason) != OK)
+        return E_CORRUPT;
+    n.is_sample = is_sample;
+    n.is_entry = is_entry;
+    n.output_is_cut = is_cut;
+    n.tick_ms = tick;
+    n.last_tick_ms = last_tick;
+    n.count = count;
+    n.started_ms = started;
+    n.finished_ms = finished;
+    n.made_ms = made;
+    n.not_before_ms = not_before;
+    n.held = held;
+    COPY(n.channel, channel);
+    COPY(n.job, job);
+    COPY(n.timezone, timezone);
+    COPY(n.detail, detail);
+    COPY(n.node, node);
+    if (output && !(n.output = strdup(output)))
+        return E_NOMEM;
+    *ret = n;
+    return OK;
+}

@@ -1,0 +1,291 @@
+#include "notice_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "duration.h"
+#include "timestamp.h"
+
+/* The English ones are those of run.c. */
+static const char *const reasons_zh[REASONS] = {
+    [REASON_EXIT_CODE] = "退出码不为 0",
+    [REASON_SIGNAL] = "被外部信号终止",
+    [REASON_NO_START] = "无法启动",
+    [REASON_TIMEOUT] = "运行时间超过了超时设置",
+    [REASON_USER] = "被人手动停止",
+    [REASON_REPLACED] = "被更新的一次运行取代（overlap: replace）",
+    [REASON_OVERLAP] = "上一次运行尚未结束（overlap: skip）",
+    [REASON_QUEUE_FULL] = "等待中的运行已过多（overlap: queue）",
+    [REASON_PAUSED] = "任务已暂停",
+    [REASON_SKIP_NEXT] = "有人要求跳过",
+    [REASON_DELETED] = "启动前任务已被删除",
+    [REASON_CATCH_UP] = "当时没有代理在运行，且 catch_up 未要求补跑",
+    [REASON_TOO_OLD] = "当时没有代理在运行，且已超出 catch_up 的时间窗口",
+    [REASON_TOO_MANY] = "当时没有代理在运行，且错过的次数超过 catch_up 上限",
+    [REASON_DEADLINE] = "未能在截止时间前启动",
+    [REASON_START_WINDOW] = "已开始但未能及时启动，之后不得再启动",
+    [REASON_NODE_DIED] = "运行期间节点宕机",
+    [REASON_SPAWNER_DIED] = "其启动器已退出，结果未知",
+    [REASON_SHUTDOWN] = "该节点上的一切都被要求停止",
+    [REASON_NO_NODE] = "没有可以运行它的节点",
+    [REASON_RESTORED] = "存储已从备份恢复",
+};
+
+static const struct {
+    const char *en, *zh;
+} states[RUN_STATES] = {
+    [RUN_OK] = {"ok", "成功"},
+    [RUN_FAILED] = {"failed", "失败"},
+    [RUN_TIMED_OUT] = {"timed out", "超时"},
+    [RUN_KILLED] = {"killed", "被终止"},
+    [RUN_LOST] = {"lost", "丢失"},
+    [RUN_SKIPPED] = {"skipped", "已跳过"},
+    [RUN_MISSED] = {"missed", "错过"},
+};
+
+static const char *state_words(const struct notice *notice, enum language language)
+{
+    const char *words =
+        language == LANGUAGE_ZH ? states[notice->state].zh : states[notice->state].en;
+    return words ? words : run_state_name(notice->state);
+}
+
+static const char *reason_words(const struct notice *notice, enum language language)
+{
+    const char *zh = reasons_zh[notice->reason];
+    return language == LANGUAGE_ZH && zh ? zh : run_reason_text(notice->reason);
+}
+
+/* ---- the title ---- */
+
+static void add_why_short(const struct notice *n, enum language language, struct strbuf *out)
+{
+    bool zh = language == LANGUAGE_ZH;
+    const char *colon = zh ? "：" : ": ";
+    if (n->state == RUN_TIMED_OUT)
+        strbuf_addf(out, "%s%s", colon, zh ? "超时" : "timed out");
+    else if (n->term_signal > 0)
+        strbuf_addf(out, zh ? "%s信号 %d" : "%ssignal %d", colon, n->term_signal);
+    else if (n->exit_code > 0)
+        strbuf_addf(out, zh ? "%s退出码 %d" : "%sexit code %d", colon, n->exit_code);
+    else if (n->reason == REASON_NO_START)
+        strbuf_addf(out, "%s%s", colon, reason_words(n, language));
+}
+
+static void title_en(const struct notice *n, struct strbuf *out)
+{
+    switch (n->event) {
+    case NOTIFY_FAILURE:
+        strbuf_addf(out, "%s failed", n->job);
+        add_why_short(n, LANGUAGE_EN, out);
+        break;
+    case NOTIFY_LOST:
+        strbuf_addf(out, "%s was lost with its node", n->job);
+        break;
+    case NOTIFY_RECOVERY:
+        strbuf_addf(out, "%s recovered", n->job);
+        break;
+    case NOTIFY_LATE:
+        if (n->state == RUN_MISSED && n->count == 1)
+            strbuf_addf(out, "%s missed a tick", n->job);
+        else if (n->state == RUN_MISSED)
+            strbuf_addf(out, "%s missed %" PRId64 " ticks", n->job, n->count);
+        else
+            strbuf_addf(out, "%s started late", n->job);
+        break;
+    case NOTIFY_SUCCESS:
+    case NOTIFY_EVENTS:
+        strbuf_addf(out, "%s succeeded", n->job);
+        break;
+    }
+    if (n->held)
+        strbuf_addf(out, " (and %" PRId64 " more)", n->held);
+}
+
+static void title_zh(const struct notice *n, struct strbuf *out)
+{
+    switch (n->event) {
+    case NOTIFY_FAILURE:
+        strbuf_addf(out, "%s 失败", n->job);
+        add_why_short(n, LANGUAGE_ZH, out);
+        break;
+    case NOTIFY_LOST:
+        strbuf_addf(out, "%s 随节点丢失", n->job);
+        break;
+    case NOTIFY_RECOVERY:
+        strbuf_addf(out, "%s 已恢复", n->job);
+        break;
+    case NOTIFY_LATE:
+        if (n->state == RUN_MISSED)
+            strbuf_addf(out, "%s 错过 %" PRId64 " 次触发", n->job, n->count);
+        else
+            strbuf_addf(out, "%s 启动延迟", n->job);
+        break;
+    case NOTIFY_SUCCESS:
+    case NOTIFY_EVENTS:
+        strbuf_addf(out, "%s 成功", n->job);
+        break;
+    }
+    if (n->held)
+        strbuf_addf(out, "（另有 %" PRId64 " 次）", n->held);
+}
+
+void notice_title(const struct notice *notice, enum language language, struct strbuf *out)
+{
+    bool zh = language == LANGUAGE_ZH;
+    if (notice->is_sample)
+        strbuf_adds(out, zh ? "[测试] " : "[test] ");
+    if (zh)
+        title_zh(notice, out);
+    else
+        title_en(notice, out);
+}
+
+/* ---- the facts ---- */
+
+struct writer {
+    const struct notice *notice;
+    const struct notice_world *world;
+    bool zh;
+    struct strbuf *out;
+};
+
+static void line(const struct writer *w, const char *en, const char *zh)
+{
+    if (w->out->length && w->out->text[w->out->length - 1] != '\n')
+        strbuf_addc(w->out, '\n');
+    strbuf_addf(w->out, w->zh ? "%s：" : "%s: ", w->zh ? zh : en);
+}
+
+static void add_time(const struct writer *w, int64_t ms)
+{
+    const struct zone *zone = zone_utc();
+    struct parse_error err;
+    const char *name = w->notice->timezone;
+    if (*name && w->world->zones && zone_db_get(w->world->zones, name, &zone, &err) != OK)
+        zone = zone_utc();
+    int64_t s = ms / 1000 - (ms % 1000 < 0);
+    timestamp_print_local(s, zone, w->out);
+}
+
+/* 850 ms, 12.3 s, 1h2m */
+static void add_span(const struct writer *w, int64_t ms)
+{
+    if (ms < 1000)
+        strbuf_addf(w->out, w->zh ? "%" PRId64 " 毫秒" : "%" PRId64 " ms", ms);
+    else if (ms < 60000)
+        strbuf_addf(w->out, w->zh ? "%.1f 秒" : "%.1f s", (double)ms / 1000);
+    else
+        duration_print(ms / 1000, w->out);
+}
+
+static void add_state(const struct writer *w)
+{
+    const struct notice *n = w->notice;
+    enum language language = w->zh ? LANGUAGE_ZH : LANGUAGE_EN;
+    const char *why = reason_words(n, language);
+    line(w, "State", "状态");
+    strbuf_adds(w->out, state_words(n, language));
+    if (*why)
+        strbuf_addf(w->out, w->zh ? "，%s" : ", %s", why);
+    if (n->detail[0]) {
+        line(w, "Detail", "详情");
+        strbuf_adds(w->out, n->detail);
+    }
+}
+
+static void add_ticks(const struct writer *w)
+{
+    const struct notice *n = w->notice;
+    line(w, "Tick", "触发时间");
+    add_time(w, n->tick_ms);
+    if (n->last_tick_ms != n->tick_ms) {
+        strbuf_adds(w->out, w->zh ? " 至 " : " to ");
+        add_time(w, n->last_tick_ms);
+    }
+    if (n->event == NOTIFY_LATE && n->started_ms) {
+        line(w, "Started", "启动时间");
+        add_time(w, n->started_ms);
+    }
+}
+
+static void add_end(const struct writer *w)
+{
+    const struct notice *n = w->notice;
+    if (n->node[0]) {
+        line(w, "Node", "节点");
+        strbuf_adds(w->out, n->node);
+    }
+    if (n->started_ms && n->finished_ms >= n->started_ms) {
+        line(w, "Duration", "耗时");
+        add_span(w, n->finished_ms - n->started_ms);
+    }
+    if (n->exit_code >= 0) {
+        line(w, "Exit code", "退出码");
+        strbuf_addf(w->out, "%d", n->exit_code);
+    }
+    if (n->term_signal > 0) {
+        line(w, "Signal", "信号");
+        strbuf_addf(w->out, "%d", n->term_signal);
+    }
+    if (n->attempt > 1) {
+        line(w, "Attempt", "尝试次数");
+        strbuf_addf(w->out, "%d", n->attempt);
+    }
+}
+
+void notice_facts(const struct notice *notice, enum language language,
+                  const struct notice_world *world, struct strbuf *out)
+{
+    struct writer w = {notice, world, language == LANGUAGE_ZH, out};
+    if (notice->is_sample)
+        strbuf_adds(out, w.zh ? "这是一条测试消息，没有任务失败。"
+                              : "This is a test; no job has failed.");
+    line(&w, "Job", "任务");
+    strbuf_adds(out, notice->job);
+    add_state(&w);
+    add_ticks(&w);
+    add_end(&w);
+    if (notice->held) {
+        line(&w, "Held back", "已合并");
+        strbuf_addf(out, w.zh ? "此前还有 %" PRId64 " 条同类消息" : "%" PRId64 " more like this",
+                    notice->held);
+    }
+}
+
+const char *notice_output_title(const struct notice *notice, enum language language)
+{
+    if (language == LANGUAGE_ZH)
+        return notice->output_is_cut ? "输出（末尾部分）" : "输出";
+    return notice->output_is_cut ? "The last lines of its output" : "Its output";
+}
+
+/* ---- the link ---- */
+
+static void escape(struct strbuf *out, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    for (; *text; text++) {
+        if (strchr(plain, *text))
+            strbuf_addc(out, *text);
+        else
+            strbuf_addf(out, "%%%02X", (unsigned char)*text);
+    }
+}
+
+void notice_link(const struct notice *notice, const struct notice_world *world, struct strbuf *out)
+{
+    char id[ID_TEXT + 1];
+    if (!world->public_url || notice->is_sample)
+        return;
+    strbuf_adds(out, world->public_url);
+    while (out->length && out->text[out->length - 1] == '/')
+        strbuf_truncate(out, out->length - 1);
+    if (notice->is_entry) {
+        strbuf_adds(out, "/#/jobs/");
+        escape(out, notice->job);
+    } else {
+        id_format(&notice->id, id);
+        strbuf_addf(out, "/#/runs/%s", id);
+    }
+}

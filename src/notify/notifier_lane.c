@@ -1,0 +1,152 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "notifier_internal.h"
+
+enum { TOLD_MAX = 4096 }; /* jobs and events, before those that no longer matter are dropped */
+
+static uint64_t told_hash(const void *item)
+{
+    const struct told *told = item;
+    uint64_t hash = hash_bytes(0, told->job_uid.bytes, sizeof(told->job_uid.bytes));
+    return hash_bytes(hash, &told->event, sizeof(told->event));
+}
+
+static bool told_is(const void *item, const void *key)
+{
+    const struct told *a = item, *b = key;
+    return a->event == b->event && id_compare(&a->job_uid, &b->job_uid) == 0;
+}
+
+static const struct table_type told_type = {told_hash, told_is};
+
+struct lane *lane_find(const struct notifier *notifier, const char *name)
+{
+    struct lane *lane;
+    TAILQ_FOREACH (lane, &notifier->lanes, link) {
+        if (strcmp(lane->name, name) == 0)
+            return lane;
+    }
+    return NULL;
+}
+
+struct lane *lane_get(struct notifier *notifier, const char *name)
+{
+    struct lane *lane = lane_find(notifier, name), *next;
+    if (lane)
+        return lane;
+    lane = calloc(1, sizeof(*lane));
+    if (!lane)
+        return NULL;
+    lane->notifier = notifier;
+    snprintf(lane->name, sizeof(lane->name), "%s", name);
+    TAILQ_INIT(&lane->waiting);
+    table_init(&lane->told, &told_type);
+    TAILQ_FOREACH (next, &notifier->lanes, link) {
+        if (strcmp(next->name, name) > 0)
+            break;
+    }
+    if (next)
+        TAILQ_INSERT_BEFORE(next, lane, link);
+    else
+        TAILQ_INSERT_TAIL(&notifier->lanes, lane, link);
+    return lane;
+}
+
+static void forget_told(struct lane *lane)
+{
+    size_t at = 0;
+    for (void *told; (told = table_next(&lane->told, &at));)
+        free(told);
+    table_release(&lane->told);
+    table_init(&lane->told, &told_type);
+}
+
+void lane_free(struct lane *lane)
+{
+    for (struct waiting *waiting; (waiting = TAILQ_FIRST(&lane->waiting));) {
+        TAILQ_REMOVE(&lane->waiting, waiting, link);
+        notice_release(&waiting->notice);
+        free(waiting);
+    }
+    forget_told(lane);
+    table_release(&lane->told);
+    channel_free(lane->channel);
+    free(lane);
+}
+
+/* ---- quiet ---- */
+
+static struct told *find_told(const struct lane *lane, const struct notice *notice)
+{
+    struct told key = {.job_uid = notice->job_uid, .event = notice->event};
+    return table_find(&lane->told, told_hash(&key), &key);
+}
+
+/* Those of whom nobody would be held back any more; the table gives no place for removing on the
+ * way, so it is made anew. */
+static void drop_old(struct lane *lane, int64_t now_ms)
+{
+    struct table old = lane->told;
+    size_t at = 0;
+    table_init(&lane->told, &told_type);
+    for (struct told *told; (told = table_next(&old, &at));) {
+        bool is_old = told->at_ms + lane->channel->quiet_s * 1000 <= now_ms;
+        if (is_old || table_insert(&lane->told, told) != OK)
+            free(told);
+    }
+    table_release(&old);
+}
+
+void lane_note_told(struct lane *lane, const struct notice *notice, int64_t at_ms)
+{
+    struct told *told = find_told(lane, notice);
+    if (!told && (told = calloc(1, sizeof(*told)))) {
+        told->job_uid = notice->job_uid;
+        told->event = notice->event;
+        if (table_insert(&lane->told, told) != OK) {
+            free(told);
+            return; /* out of memory: the next one comes early */
+        }
+    }
+    if (told)
+        told->at_ms = at_ms;
+}
+
+int64_t lane_hold_until(struct lane *lane, const struct notice *notice, int64_t now_ms)
+{
+    int64_t quiet_ms = lane->channel->quiet_s * 1000;
+    if (!quiet_ms)
+        return 0;
+    if (lane->told.count >= TOLD_MAX)
+        drop_old(lane, now_ms);
+    const struct told *told = find_told(lane, notice);
+    int64_t until_ms = told && told->at_ms + quiet_ms > now_ms ? told->at_ms + quiet_ms : 0;
+    lane_note_told(lane, notice, until_ms ? until_ms : now_ms);
+    return until_ms;
+}
+
+struct waiting *lane_held(const struct lane *lane, const struct notice *notice, int64_t now_ms)
+{
+    struct waiting *waiting;
+    TAILQ_FOREACH (waiting, &lane->waiting, link) {
+        if (waiting->notice.not_before_ms > now_ms && waiting != lane->sending &&
+            waiting->notice.event == notice->event &&
+            id_compare(&waiting->notice.job_uid, &notice->job_uid) == 0)
+            return waiting;
+    }
+    return NULL;
+}
+
+struct waiting *lane_same(const struct lane *lane, const struct notice *notice)
+{
+    struct waiting *waiting;
+    TAILQ_FOREACH (waiting, &lane->waiting, link) {
+        if (waiting->notice.event == notice->event &&
+            id_compare(&waiting->notice.id, &notice->id) == 0)
+            return waiting;
+    }
+    return NULL;
+}

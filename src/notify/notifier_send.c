@@ -1,0 +1,205 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "notifier_internal.h"
+
+enum { RETRY_AFTER_MAX_S = 600 }; /* of what a receiver may ask for */
+
+/* ---- trying again ---- */
+
+static int64_t pause_ms(const struct notifier *notifier, int tries)
+{
+    int64_t ms = notifier->retry_first_ms;
+    for (int i = 1; i < tries && ms < notifier->retry_last_ms; i++)
+        ms *= 2;
+    return ms < notifier->retry_last_ms ? ms : notifier->retry_last_ms;
+}
+
+/* Tried for as long as its channel says, from when it could be sent first. */
+static bool is_over(const struct lane *lane, const struct notice *notice, int64_t now_ms)
+{
+    int64_t from_ms =
+        notice->not_before_ms > notice->made_ms ? notice->not_before_ms : notice->made_ms;
+    return now_ms - from_ms >= lane->channel->give_up_s * 1000;
+}
+
+static void give_up(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
+                    const char *why)
+{
+    const struct notice *notice = &waiting->notice;
+    lane->stats.given_up++;
+    notifier_log(notifier, "notification_given_up",
+                 "channel=%s job=%s event=%s tries=%d error=\"%s\"", lane->name, notice->job,
+                 notify_event_name(notice->event), waiting->tries, why);
+    notifier_remove(notifier, lane, waiting);
+}
+
+static void note_failure(struct lane *lane, const char *why, int64_t now_ms)
+{
+    lane->stats.failed++;
+    lane->stats.failed_ms = now_ms;
+    snprintf(lane->stats.error, sizeof(lane->stats.error), "%s", why);
+}
+
+static void failed(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
+                   const struct outcome *outcome, int64_t now_ms)
+{
+    int64_t asked_s = outcome->retry_after_s < RETRY_AFTER_MAX_S ? outcome->retry_after_s
+                                                                 : (int64_t)RETRY_AFTER_MAX_S;
+    waiting->tries++;
+    note_failure(lane, outcome->why, now_ms);
+    notifier_log(notifier, "notification_failed", "channel=%s job=%s event=%s try=%d error=\"%s\"",
+                 lane->name, waiting->notice.job, notify_event_name(waiting->notice.event),
+                 waiting->tries, outcome->why);
+    if (outcome->verdict == VERDICT_TROUBLE) {
+        int64_t wait_ms = pause_ms(notifier, ++lane->troubles);
+        lane->try_at_ms = now_ms + (asked_s * 1000 > wait_ms ? asked_s * 1000 : wait_ms);
+    } else {
+        lane->troubles = 0;
+        waiting->try_at_ms = now_ms + pause_ms(notifier, waiting->tries);
+    }
+    if (lane->channel && is_over(lane, &waiting->notice, now_ms))
+        give_up(notifier, lane, waiting, outcome->why);
+}
+
+static void sent(void *context, const struct outcome *outcome)
+{
+    struct lane *lane = context;
+    struct notifier *notifier = lane->notifier;
+    struct waiting *waiting = lane->sending;
+    int64_t now_ms = clock_now().wall.ms;
+    lane->sending = NULL;
+    if (outcome->verdict == VERDICT_SENT) {
+        lane->stats.sent++;
+        lane->stats.sent_ms = now_ms;
+        lane->troubles = 0;
+        notifier_remove(notifier, lane, waiting);
+    } else {
+        failed(notifier, lane, waiting, outcome, now_ms);
+    }
+    notifier_pump(notifier);
+}
+
+/* ---- sending ---- */
+
+static void send_one(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
+                     int64_t now_ms)
+{
+    struct payload payload;
+    enum status st =
+        payload_make(lane->channel, &waiting->notice, &notifier->world, now_ms, &payload);
+    if (st == OK)
+        st = sender_send(notifier->sender, lane->channel, &payload, sent, lane);
+    if (st == OK)
+        lane->sending = waiting;
+    else
+        lane->try_at_ms = now_ms + pause_ms(notifier, ++lane->troubles);
+}
+
+/* When this one can be sent; in the past: now. */
+static int64_t due_ms(const struct waiting *waiting)
+{
+    int64_t held_ms = waiting->notice.not_before_ms;
+    return held_ms > waiting->try_at_ms ? held_ms : waiting->try_at_ms;
+}
+
+/* The channel is gone, or what waits has waited too long while its receiver was in trouble. */
+static void clear(struct notifier *notifier, struct lane *lane, int64_t now_ms)
+{
+    struct waiting *next;
+    for (struct waiting *waiting = TAILQ_FIRST(&lane->waiting); waiting; waiting = next) {
+        next = TAILQ_NEXT(waiting, link);
+        if (waiting == lane->sending)
+            continue;
+        if (!lane->channel)
+            give_up(notifier, lane, waiting, "the channel was deleted");
+        else if ((waiting->tries || lane->troubles) && is_over(lane, &waiting->notice, now_ms))
+            give_up(notifier, lane, waiting,
+                    lane->stats.error[0] ? lane->stats.error : "it waited too long");
+    }
+}
+
+/* Sends the first that can be. Returns when there is more to do; INT64_MAX: only after what is
+ * under way. */
+static int64_t pump_lane(struct notifier *notifier, struct lane *lane, int64_t now_ms)
+{
+    int64_t first_ms = INT64_MAX;
+    struct waiting *waiting;
+    clear(notifier, lane, now_ms);
+    if (lane->sending)
+        return first_ms;
+    TAILQ_FOREACH (waiting, &lane->waiting, link) {
+        int64_t at_ms = due_ms(waiting) > lane->try_at_ms ? due_ms(waiting) : lane->try_at_ms;
+        if (at_ms <= now_ms) {
+            send_one(notifier, lane, waiting, now_ms);
+            return lane->sending ? INT64_MAX : lane->try_at_ms;
+        }
+        first_ms = at_ms < first_ms ? at_ms : first_ms;
+    }
+    return first_ms;
+}
+
+void notifier_pump(struct notifier *notifier)
+{
+    int64_t now_ms = clock_now().wall.ms, first_ms = INT64_MAX;
+    struct lane *lane;
+    if (!notifier->is_live)
+        return;
+    TAILQ_FOREACH (lane, &notifier->lanes, link) {
+        int64_t at_ms = pump_lane(notifier, lane, now_ms);
+        first_ms = at_ms < first_ms ? at_ms : first_ms;
+    }
+    if (first_ms == INT64_MAX)
+        loop_timer_stop(notifier->timer);
+    else
+        loop_timer_set(notifier->timer, first_ms > now_ms ? first_ms - now_ms : 0);
+}
+
+/* ---- samples ---- */
+
+struct sample {
+    struct notifier *notifier;
+    notifier_tried *tried;
+    void *context;
+    TAILQ_ENTRY(sample) link;
+};
+
+static void sample_sent(void *context, const struct outcome *outcome)
+{
+    struct sample *sample = context;
+    TAILQ_REMOVE(&sample->notifier->samples, sample, link);
+    sample->tried(sample->context, outcome);
+    free(sample);
+}
+
+enum status notifier_try(struct notifier *notifier, const struct channel *channel, int64_t now_ms,
+                         notifier_tried *tried, void *context)
+{
+    struct notice notice;
+    struct payload payload;
+    struct sample *sample = malloc(sizeof(*sample));
+    if (!sample)
+        return E_NOMEM;
+    *sample = (struct sample){.notifier = notifier, .tried = tried, .context = context};
+    TAILQ_INSERT_TAIL(&notifier->samples, sample, link);
+    notice_sample(&notice, notifier->node, now_ms);
+    snprintf(notice.channel, sizeof(notice.channel), "%s", channel->name);
+    enum status st = payload_make(channel, &notice, &notifier->world, now_ms, &payload);
+    if (st == OK)
+        st = sender_send(notifier->sender, channel, &payload, sample_sent, sample);
+    if (st != OK) {
+        TAILQ_REMOVE(&notifier->samples, sample, link);
+        free(sample);
+    }
+    return st;
+}
+
+void notifier_free_samples(struct notifier *notifier)
+{
+    static const struct outcome stopped = {VERDICT_TROUBLE, "the agent stops", 0};
+    for (struct sample *sample; (sample = TAILQ_FIRST(&notifier->samples));)
+        sample_sent(sample, &stopped);
+}

@@ -1,0 +1,77 @@
+/* What the answer of a receiver means. The chat services say 200 to nearly everything, and in the
+ * body what they think of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "payload.h"
+#include "utf8.h"
+
+/* "too many messages", in their numbers: then the channel waits. */
+static bool is_too_often(json_int_t code)
+{
+    static const json_int_t codes[] = {
+        130101, 130102,           /* DingTalk */
+        45009,  45033,            /* WeCom */
+        9499,   11232,  99991400, /* Feishu */
+    };
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (codes[i] == code)
+            return true;
+    }
+    return false;
+}
+
+/* The first line of it, as far as that is text. */
+static void add_excerpt(struct strbuf *out, const char *body)
+{
+    size_t length = strcspn(body, "\r\n"), at = 0, step = 0;
+    uint32_t c;
+    while (at < length && at < 160 && utf8_decode(body + at, length - at, &c, &step) &&
+           utf8_is_printable(c))
+        at += step;
+    if (at)
+        strbuf_addf(out, ": %.*s", (int)at, body);
+}
+
+static bool is_trouble(long status)
+{
+    return status >= 500 || status == 408 || status == 425 || status == 429;
+}
+
+/* errcode and errmsg (DingTalk, WeCom); code and msg, or StatusCode (Feishu). */
+static enum verdict judge_code(const char *body, struct strbuf *why)
+{
+    static const char *const codes[] = {"errcode", "code", "StatusCode"};
+    static const char *const messages[] = {"errmsg", "msg", "StatusMessage"};
+    json_t *value = json_loads(body, 0, NULL);
+    const json_t *code = NULL;
+    const char *message = NULL;
+    for (size_t i = 0; i < 3 && !code; i++) {
+        code = json_object_get(value, codes[i]);
+        message = json_string_value(json_object_get(value, messages[i]));
+    }
+    enum verdict verdict = VERDICT_REFUSED;
+    if (!json_is_integer(code)) {
+        strbuf_adds(why, "the answer is not one of this service");
+        add_excerpt(why, body);
+    } else if (json_integer_value(code) == 0) {
+        verdict = VERDICT_SENT;
+    } else {
+        strbuf_addf(why, "error %lld", (long long)json_integer_value(code));
+        add_excerpt(why, message ? message : "");
+        verdict = is_too_often(json_integer_value(code)) ? VERDICT_TROUBLE : VERDICT_REFUSED;
+    }
+    json_decref(value);
+    return verdict;
+}
+
+enum verdict payload_judge(enum channel_type type, long http_status, const char *body,
+                           struct strbuf *why)
+{
+    bool has_code = type == CHANNEL_DINGTALK || type == CHANNEL_FEISHU || type == CHANNEL_WECOM;
+    if (http_status >= 200 && http_status < 300)
+        return has_code ? judge_code(body, why) : VERDICT_SENT;
+    strbuf_addf(why, "HTTP status %ld", http_status);
+    add_excerpt(why, body);
+    return is_trouble(http_status) ? VERDICT_TROUBLE : VERDICT_REFUSED;
+}
