@@ -394,3 +394,22 @@ int64_t catalog_job_jitter_ms(const struct catalog_job *job)
 {
     return job->schedule_count ? schedule_jitter_ms(job->schedules[0]) : 0;
 }
+
+/* One that was killed, or never started, says nothing: things are as they were. */
+static bool is_bad(enum run_state state, bool was_bad)
+{
+    if (state == RUN_FAILED || state == RUN_TIMED_OUT || state == RUN_LOST)
+        return true;
+    return state == RUN_OK ? false : was_bad;
+}
+
+void catalog_job_ended(struct catalog_job *job, const struct last_run *last)
+{
+    enum run_state before = job->last.state;
+    bool is_same = id_compare(&last->run_id, &job->last.run_id) == 0;
+    bool is_amended = is_same && before == RUN_LOST && last->state != RUN_LOST;
+    last_run_take(&job->last, last);
+    bool is_last = id_compare(&last->run_id, &job->last.run_id) == 0;
+    if ((!is_same && is_last) || is_amended)
+        job->was_bad = is_bad(before, job->was_bad);
+}

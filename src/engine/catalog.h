@@ -20,23 +20,25 @@
 struct catalog_job {
     struct id uid;
     int64_t revision;
-    int64_t cursor_ms;    /* the last tick that was dealt with, or the job's creation */
-    int64_t caught_up_ms; /* when ticks were last made good after an outage */
-    int64_t next_ms;      /* next tick; NEVER_MS: none */
-    int64_t looked_ms;    /* when the planner first found that tick due; 0: not yet */
-    struct last_run last; /* last.run_id zero: none yet */
-    char *json;           /* the stored definition, name and selector, in one block */
-    const char *name;     /* inside that block */
-    const char *where;    /* there too; NULL: any node may run it */
+    int64_t cursor_ms;               /* the last tick that was dealt with, or the job's creation */
+    int64_t caught_up_ms;            /* when ticks were last made good after an outage */
+    int64_t next_ms;                 /* next tick; NEVER_MS: none */
+    int64_t looked_ms;               /* when the planner first found that tick due; 0: not yet */
+    struct last_run last;            /* last.run_id zero: none yet */
+    char *json;                      /* the stored definition, name and selector, in one block */
+    const char *name;                /* inside that block */
+    const char *where;               /* there too; NULL: any node may run it */
     struct job_calendars *calendars; /* that take ticks out; NULL: none */
     struct schedule **schedules;
     struct schedule *only; /* where `schedules` points to if there is but one */
     uint32_t schedule_count;
     uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
     uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
-    bool claiming;
-    bool paused, deleted;
-    bool broken; /* the definition can't be read by this version: never planned */
+    bool claiming : 1;
+    bool paused : 1, deleted : 1;
+    bool broken : 1;  /* the definition can't be read by this version: never planned */
+    bool was_bad : 1; /* the end before the last, or the last itself while it was thought to be
+                         lost, was a failure; as far as this node has seen */
 };
 
 struct catalog {
@@ -94,6 +96,10 @@ const char *catalog_job_missing_calendar(const struct catalog_job *job);
 /* The job or its calendars are about to change: what was out until now, and is not on record yet,
  * stays out. */
 void catalog_job_keep_out(struct catalog_job *job, int64_t now_ms);
+
+/* A run of the job has ended, or a lost one turned out to have ended otherwise: takes it in, and
+ * keeps whether things were bad before it. */
+void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
 
 /* The delay of each of its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);

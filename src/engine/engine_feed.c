@@ -69,7 +69,7 @@ static void take_cursor(struct engine *engine, const struct store_change *change
         return;
     if (change->cursor_ms > job->cursor_ms)
         job->cursor_ms = change->cursor_ms;
-    last_run_take(&job->last, &change->last);
+    catalog_job_ended(job, &change->last);
     if (engine->loaded)
         engine_put_plan(engine, job);
 }
@@ -128,6 +128,8 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
     if (run->state == RUN_DUE && open->run.state != RUN_DUE)
         open->seen = engine->now.boot;
     look_for_a_node(engine, run);
+    if (run->state != open->run.state)
+        open->is_told = false;
     open->run = *run;
     if (open->phase != phase)
         open_runs_move(&engine->runs, open, phase);

@@ -70,6 +70,9 @@ struct open_run {
     bool is_recorded;           /* ENDED_ELSEWHERE: as lost, by this node */
     bool is_forgotten;          /* the store does not have it any more */
     struct run *news;           /* RECORDING: how its own node has ended it meanwhile; NULL */
+    bool is_to_tell;            /* this node has found it lost: people are told at once, not ... */
+    bool is_told;               /* ... when it goes on record */
+    bool was_bad;               /* its job's end before this was a failure */
     bool is_overdue;            /* being taken only to say that nobody could, or did in time */
     struct boot_ms seen;        /* WAITING, LEFT: since when it can be taken */
     int rank;                   /* this node's for it, in the placement of that generation */

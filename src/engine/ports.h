@@ -35,6 +35,26 @@ struct change_observer {
     void *context;
 };
 
+struct catalog_job;
+
+/* An end of which people may want to hear. */
+struct ended {
+    const struct run *run; /* or */
+    const struct ledger_entry *entry;
+    const struct catalog_job *job; /* NULL: it is gone */
+    bool was_bad;                  /* the end before it, of the same job, was a failure */
+    const struct output_chunk *chunks;
+    size_t chunk_count;
+};
+
+/* Tells people. `done` is called once, perhaps at once, when what follows from these ends can't be
+ * lost any more; whether and when anybody is reached is another matter. */
+struct teller {
+    void (*tell)(void *context, const struct ended *ends, size_t count,
+                 void (*done)(void *done_context), void *done_context);
+    void *context;
+};
+
 struct engine_ports {
     struct store *store;
     struct executor *executor;
@@ -44,6 +64,7 @@ struct engine_ports {
     struct output_source output;     /* read NULL: runs have no output */
     struct event_log log;            /* write NULL: no log */
     struct change_observer observer; /* changed NULL: nobody looks */
+    struct teller teller;            /* tell NULL: nobody is told */
 };
 
 struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);

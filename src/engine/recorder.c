@@ -145,13 +145,16 @@ void recorder_adopt_entries(struct recorder *recorder,
 
 /* ---- the end, in the store ---- */
 
-static void job_ended(struct recorder *recorder, const struct run *run)
+static void job_ended(struct recorder *recorder, struct open_run *open)
 {
+    const struct run *run = &open->run;
     struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
     if (!job)
         return;
     struct last_run last = last_run_of(run);
-    last_run_take(&job->last, &last);
+    catalog_job_ended(job, &last);
+    if (id_compare(&job->last.run_id, &open->run.id) == 0)
+        open->was_bad = job->was_bad;
     if (planner_put(recorder->planner, job) != OK)
         ports_log(recorder->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
 }
@@ -178,7 +181,7 @@ static void finishes_done(struct store_request *request, enum status st)
         }
         recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id);
         open_runs_move(recorder->runs, open, OPEN_FINISHED);
-        job_ended(recorder, &open->run);
+        job_ended(recorder, open);
     }
     free(batch);
 }
@@ -245,15 +248,15 @@ static void run_recorded(struct recorder *recorder, struct open_run *open, enum 
     open_runs_move(recorder->runs, open, st == OK ? next : OPEN_FINISHED);
 }
 
-static void records_done(struct history_append *append, enum status st)
+/* They are on record, or are to be sent again. */
+static void end_records(struct record_batch *batch, enum status st)
 {
-    struct record_batch *batch = append->context;
     struct recorder *recorder = batch->recorder;
     recorder->appending = false;
     if (st != OK)
         recorder->history_retry_at.ms = recorder->now.boot.ms + RETRY_AFTER_MS;
     release_output(batch);
-    for (size_t i = 0; i < append->count; i++) {
+    for (size_t i = 0; i < batch->append.count; i++) {
         struct pending_entry *entry = batch->of[i].entry;
         if (!entry) {
             run_recorded(recorder, batch->of[i].run, st);
@@ -264,6 +267,80 @@ static void records_done(struct history_append *append, enum status st)
         recorder->recorded_entries += st == OK;
     }
     free(batch);
+}
+
+/* ---- people are told, before the store forgets ---- */
+
+/* Who has found a run of this node lost has told of it. */
+static bool is_told(const struct recorder *recorder, const struct open_run *open)
+{
+    return open->is_told || (open->run.state == RUN_LOST && open->run.reason == REASON_NODE_DIED &&
+                             strcmp(open->run.node, recorder->node) == 0);
+}
+
+/* One that another node has ended is known by the feed alone. */
+static bool was_bad(const struct open_run *open, const struct catalog_job *job)
+{
+    bool is_last = job && id_compare(&job->last.run_id, &open->run.id) == 0;
+    return open->was_bad || (is_last && job->was_bad);
+}
+
+static struct ended ended_run(const struct recorder *recorder, const struct open_run *open)
+{
+    const struct catalog_job *job = catalog_by_uid(recorder->catalog, &open->run.job_uid);
+    return (struct ended){.run = &open->run, .job = job, .was_bad = was_bad(open, job)};
+}
+
+static void records_told(void *context)
+{
+    end_records(context, OK);
+}
+
+/* False: there is nobody to tell, or nothing; or no memory for it. */
+static bool tell(struct record_batch *batch)
+{
+    const struct recorder *recorder = batch->recorder;
+    const struct teller *teller = &recorder->ports->teller;
+    struct ended *ends = teller->tell ? calloc(batch->append.count, sizeof(struct ended)) : NULL;
+    size_t count = 0;
+    for (size_t i = 0; ends && i < batch->append.count; i++) {
+        const struct history_record *record = &batch->records[i];
+        if (record->entry) {
+            ends[count++] =
+                (struct ended){.entry = record->entry,
+                               .job = catalog_by_uid(recorder->catalog, &record->entry->job_uid)};
+        } else if (!is_told(recorder, batch->of[i].run)) {
+            ends[count] = ended_run(recorder, batch->of[i].run);
+            ends[count].chunks = record->chunks;
+            ends[count++].chunk_count = record->chunk_count;
+            batch->of[i].run->is_told = true;
+        }
+    }
+    if (count)
+        teller->tell(teller->context, ends, count, records_told, batch);
+    free(ends);
+    return count > 0;
+}
+
+static void nothing_waits(void *context)
+{
+    (void)context;
+}
+
+void recorder_tell_lost(struct recorder *recorder, struct open_run *open)
+{
+    const struct teller *teller = &recorder->ports->teller;
+    struct ended ended = ended_run(recorder, open);
+    open->is_told = true;
+    if (teller->tell)
+        teller->tell(teller->context, &ended, 1, nothing_waits, NULL);
+}
+
+static void records_done(struct history_append *append, enum status st)
+{
+    struct record_batch *batch = append->context;
+    if (st != OK || !tell(batch))
+        end_records(batch, st);
 }
 
 /* Adds the run's output to its record; returns its size. Output that can't be read is no reason to

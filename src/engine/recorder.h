@@ -1,6 +1,7 @@
 /* Puts ends on record: first in the store, with the release of the overlap rule; then, with the
- * output, in the history; and only when the history has acknowledged it, the store forgets. A slow
- * or failing history holds back nothing but its own queue.
+ * output, in the history; and only when the history has acknowledged it, and what people are to be
+ * told of it can't be lost either, the store forgets. A slow or failing history holds back nothing
+ * but its own queue.
  *
  * Each node records what it did. What is another node's, or nobody's, is kept aside until it is
  * forgotten, or until this node has to record it in the other's place. */
@@ -46,6 +47,10 @@ void recorder_forget_entry(struct recorder *recorder, const struct id *id);
 /* Records those that are aside and of which `is_ours` says so now. */
 void recorder_adopt_entries(struct recorder *recorder,
                             bool (*is_ours)(void *context, const char *node), void *context);
+
+/* A run that this node has found lost: people are told before it is on record, which is left to its
+ * own node for a while. */
+void recorder_tell_lost(struct recorder *recorder, struct open_run *open);
 
 /* Sends ends to the store. Before new claims are: what has ended is not in the way of them. */
 void recorder_finish(struct recorder *recorder);

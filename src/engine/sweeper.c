@@ -61,8 +61,10 @@ static void losses_done(struct store_request *request, enum status st)
     struct loss_batch *batch = request->context;
     for (size_t i = 0; i < request->count; i++) {
         struct open_run *open = open_runs_find(batch->sweeper->runs, &batch->finishes[i].run.id);
-        if (open)
+        if (open) {
             open->is_swept = false;
+            open->is_to_tell = st == OK && batch->finishes[i].accepted;
+        }
     }
     if (st != OK)
         look_again(batch->sweeper, RETRY_AFTER_MS);
@@ -303,6 +305,9 @@ static void adopt(struct sweeper *sweeper)
     struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_ENDED_ELSEWHERE);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
+        if (open->is_to_tell && open->run.state == RUN_LOST)
+            recorder_tell_lost(sweeper->recorder, open);
+        open->is_to_tell = false;
         if (is_to_adopt(sweeper, open->run.node))
             adopt_run(sweeper, open);
     }

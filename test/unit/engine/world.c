@@ -29,6 +29,35 @@ static void fill_random(void *context, void *bytes, size_t length)
     }
 }
 
+static void tell(void *context, const struct ended *ends, size_t count,
+                 void (*done)(void *done_context), void *done_context)
+{
+    struct world *world = context;
+    for (size_t i = 0; i < count && world->told_count < WORLD_ROWS; i++) {
+        const struct ended *end = &ends[i];
+        world->told[world->told_count++] =
+            (struct world_told){.id = end->run ? end->run->id : end->entry->id,
+                                .state = end->run ? end->run->state : end->entry->state,
+                                .is_entry = !end->run,
+                                .was_bad = end->was_bad};
+    }
+    if (world->is_telling_held) {
+        world->held_done = done;
+        world->held_context = done_context;
+    } else {
+        done(done_context);
+    }
+}
+
+void world_release_told(struct world *world)
+{
+    void (*done)(void *context) = world->held_done;
+    world->is_telling_held = false;
+    world->held_done = NULL;
+    if (done)
+        done(world->held_context);
+}
+
 static void new_engine(struct world *world)
 {
     struct engine_ports ports = {
@@ -37,6 +66,7 @@ static void new_engine(struct world *world)
         .history = &world->history,
         .zones = world->zones,
         .entropy = {fill_random, world},
+        .teller = {tell, world},
     };
     assert_int_equal(engine_new(&world->config, &ports, &world->engine), OK);
     world->tell_ready = true;
@@ -84,6 +114,7 @@ struct world *world_join(struct world *other, const struct engine_config *config
 struct world *world_free(struct world *world)
 {
     world->door = DOOR_OPEN;
+    world_release_told(world);
     store_dispatch(&world->front);
     store_free(world->store);
     history_dispatch(&world->history);

@@ -29,6 +29,13 @@ enum door {
     DOOR_SLOW,    /* done, and the feed tells it; the answer comes behind */
 };
 
+/* An end that people were told of. */
+struct world_told {
+    struct id id;
+    enum run_state state;
+    bool is_entry, was_bad;
+};
+
 struct world {
     struct now now;
     struct zone_db *zones;
@@ -66,6 +73,11 @@ struct world {
     size_t entry_count;
     struct history_append *appends[4]; /* to be answered */
     size_t append_count;
+    struct world_told told[WORLD_ROWS];
+    size_t told_count;
+    bool is_telling_held; /* what was told is not on disk yet */
+    void (*held_done)(void *context);
+    void *held_context;
     struct engine *dead[16]; /* killed: they get answers, and do nothing any more */
     size_t dead_count;
     uint64_t seed;
@@ -114,6 +126,9 @@ void world_kill(struct world *world, const struct id *run_id);
 size_t world_count(const struct world *world, const char *job_name, enum run_state state);
 int64_t world_passed(const struct world *world, const char *job_name, enum run_state state,
                      enum run_reason reason); /* ticks of ledger entries */
+
+/* What was held is on disk now. */
+void world_release_told(struct world *world);
 
 /* Every process is of another (job, tick); fences grow; every tick has one end. */
 void world_check(const struct world *world);
