@@ -43,6 +43,7 @@ test  haproxy         haproxy
 test  nginx-light     nginx
 test  openssl         openssl
 test  postgresql
+test  python3-aiosmtpd aiosmtpd
 test  sqlite3         sqlite3
 lint  clang
 lint  clang-format

@@ -22,6 +22,7 @@ enum {
     OPTION_LABEL,
     OPTION_OWNER,
     OPTION_NOTES,
+    OPTION_NOTIFY,
     OPTION_PAUSED,
     OPTION_REPLACE,
 };
@@ -42,6 +43,7 @@ static const struct option options[] = {
     {"label", required_argument, NULL, OPTION_LABEL},
     {"owner", required_argument, NULL, OPTION_OWNER},
     {"notes", required_argument, NULL, OPTION_NOTES},
+    {"notify", required_argument, NULL, OPTION_NOTIFY},
     {"paused", no_argument, NULL, OPTION_PAUSED},
     {"replace", no_argument, NULL, OPTION_REPLACE},
     {0},
@@ -92,17 +94,18 @@ static bool take_pair(const struct command *self, const char *option, json_t *de
     return set(map, name, json_string(equals + 1));
 }
 
-static bool take_calendar(json_t *definition)
+/* A name, besides those that were given before. */
+static bool take_name(const char *option, json_t *definition, const char *field)
 {
-    json_t *list = json_object_get(definition, "calendars");
+    json_t *list = json_object_get(definition, field);
     if (!list) {
         list = json_array();
-        if (!list || !set(definition, "calendars", list))
+        if (!list || !set(definition, field, list))
             return false;
     }
     if (json_array_append_new(list, json_string(optarg)) == 0)
         return true;
-    cli_error("--calendar: not text in UTF-8");
+    cli_error("%s: not text in UTF-8", option);
     return false;
 }
 
@@ -121,7 +124,9 @@ static bool take_option(const struct command *self, int opt, struct request *req
     case OPTION_LABEL:
         return take_pair(self, "--label", request->definition, "labels");
     case OPTION_CALENDAR:
-        return take_calendar(request->definition);
+        return take_name("--calendar", request->definition, "calendars");
+    case OPTION_NOTIFY:
+        return take_name("--notify", request->definition, "notify");
     case OPTION_PAUSED:
         return set(request->definition, "paused", json_true());
     case OPTION_REPLACE:
@@ -325,6 +330,7 @@ const struct command cmd_add = {
             "  --where LABELS   of the nodes that may run it: zone=eu,!gpu (all)\n"
             "  --label K=V      of the job; may repeat\n"
             "  --owner WHO, --notes TEXT\n"
+            "  --notify NAME    a channel that hears of failures (peal channel); may repeat\n"
             "  --paused         not before `peal resume`\n"
             "  --replace        change the job if there is one of this name\n" CLIENT_HELP "\n"
             "More fields: docs/JOBS.md, with `peal edit` or `peal apply`.\n",

@@ -11,6 +11,7 @@
 #include "throttle.h"
 
 struct api;
+struct notifier;
 
 /* Output of a run that the history does not have yet, from byte `offset` of the whole output on. */
 struct live_output {
@@ -53,7 +54,8 @@ struct api_ports {
     struct zone_db *zones;
     struct entropy entropy;
     struct live_output output;
-    struct event_log log; /* write NULL: no log */
+    struct event_log log;      /* write NULL: no log */
+    struct notifier *notifier; /* is told of channels; NULL: there are none */
     /* Why the history of another node, which is its own, can't be read, behind its name; "": it
      * can. NULL: there is one history for all. */
     const char *(*history_state)(void *context, const struct known_peer *known);

@@ -31,6 +31,13 @@ void list_tokens(struct call *call);
 void add_token(struct call *call);
 void delete_token(struct call *call);
 
+/* channels.c */
+void list_channels(struct call *call);
+void get_channel(struct call *call);
+void put_channel(struct call *call);
+void delete_channel(struct call *call);
+void test_channel(struct call *call);
+
 /* audit.c */
 void list_audit(struct call *call);
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channels.h"
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
@@ -122,6 +123,8 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
         job_decode_json(definition, false, api->default_tz, api->ports.zones, &write.job, reterr);
     if (st == OK)
         st = calendars_check(call, write.job, reterr);
+    if (st == OK)
+        st = channels_check(api, definition, write.job, reterr);
     if (st != OK) {
         job_write_release(&write);
         return st;

@@ -62,6 +62,16 @@ const struct route api_routes[] = {
     {HTTP_DELETE, V1 "/tokens/{id}", RIGHT_VIEW, ROUTE_SCOPED, "", "", delete_token,
      "Revoke a token"},
 
+    {HTTP_GET, V1 "/channels", RIGHT_VIEW, ROUTE_SCOPED, "", "", list_channels,
+     "Channels that messages go to, by name"},
+    {HTTP_GET, V1 "/channels/{name}", RIGHT_VIEW, ROUTE_SCOPED, "", "", get_channel, "One channel"},
+    {HTTP_PUT, V1 "/channels/{name}", RIGHT_ADMIN, 0, "require_match", ANY_BODY, put_channel,
+     "Make a channel, or replace it; asterisks keep a secret as it is"},
+    {HTTP_DELETE, V1 "/channels/{name}", RIGHT_ADMIN, 0, "require_match", "", delete_channel,
+     "Delete a channel that no job names"},
+    {HTTP_POST, V1 "/channels/{name}/test", RIGHT_ADMIN, 0, "", ANY_BODY, test_channel,
+     "Send a sample now, by the channel as it is or as the body says"},
+
     {HTTP_GET, V1 "/events", RIGHT_VIEW, ROUTE_STREAM | ROUTE_SCOPED, "topics last_event_id", "", get_events,
      "What happens, as server-sent events"},
 

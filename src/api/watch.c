@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channels.h"
 #include "encode.h"
 #include "events.h"
 #include "handlers.h"
@@ -20,6 +21,7 @@ void watch_change(void *context, const struct store_change *change)
     struct api *api = context;
     struct engine *engine = api->ports.engine;
     entry_take(api, change);
+    channels_take(api, change);
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);
     else if (engine_is_loaded(engine))
@@ -195,6 +197,7 @@ void get_metrics(struct call *call)
     if (scope_is_whole(&call->principal.scope)) {
         print_now(call->api, &out);
         metrics_print(&call->api->metrics, &out);
+        channels_print_metrics(call->api, &out);
     }
     if (with_jobs)
         print_jobs(call, &out);

@@ -72,7 +72,8 @@ enum status change_action_by_name(const char *name, enum change_action *ret)
 
 bool change_action_is_private(enum change_action action)
 {
-    return action >= CHANGE_USER_CREATE && action <= CHANGE_LOGOUT;
+    return (action >= CHANGE_USER_CREATE && action <= CHANGE_LOGOUT) ||
+           (action >= CHANGE_CHANNEL_CREATE && action <= CHANGE_CHANNEL_DELETE);
 }
 
 enum status change_record_copy(const struct change_record *change, bool with_definitions,

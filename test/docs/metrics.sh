@@ -8,6 +8,9 @@ start_agent one
 run peal add one @hourly -- true
 run peal run one --wait
 expect_status 0
+run curl -fsS --unix-socket "$PEAL_DATA/api.sock" -X PUT -H 'Content-Type: application/json' \
+    -d '{"type":"slack","url":"https://hooks.slack.com/services/x"}' http://peal/api/v1/channels/ops
+expect_status 0
 
 # "| `a`, `b` | gauge, counter | ..." is a gauge, then a counter; a single type is that of all.
 # shellcheck disable=SC2016 # the backquotes are Markdown's

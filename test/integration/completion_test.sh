@@ -51,6 +51,8 @@ complete_line peal calendar show ho
 expect_stdout holidays
 complete_line peal add x @daily --calendar ''
 expect_stdout holidays
+complete_line peal channel te
+expect_stdout test
 complete_line peal token create --role v
 expect_stdout viewer
 complete_line peal completion z

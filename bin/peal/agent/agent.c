@@ -284,6 +284,9 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
     if (st == OK)
         st = agent_set_up_executor(agent, why);
     if (st == OK)
+        st = agent_notify_new(agent->config, agent->loop, agent->data.node, agent->zones,
+                              agent->log, &agent->notifier, why);
+    if (st == OK)
         st = agent_set_up_engine(agent);
     if (st == OK)
         st = agent_set_up_api(agent, why);
@@ -303,6 +306,7 @@ static void tear_down(struct agent *agent)
 {
     agent->is_set_up = false; /* closing the store may run the loop */
     agent_data_close(&agent->data);
+    agent->notifier = notifier_free(agent->notifier); /* answers what engine and API wait for */
     agent_chores_free(agent->chores);
     api_free(agent->api);
     engine_free(agent->engine);

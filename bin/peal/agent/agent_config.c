@@ -13,7 +13,7 @@
 #include "node.h"
 #include "peer.h"
 
-enum { FILE_BYTES_MAX = 1024 * 1024, KEYS_MAX = 15 };
+enum { FILE_BYTES_MAX = 1024 * 1024, KEYS_MAX = 31 };
 
 void agent_config_init(struct agent_config *config)
 {
@@ -38,6 +38,8 @@ void agent_config_release(struct agent_config *config)
     free(config->peer_listen);
     free(config->hosts);
     free(config->trusted_proxies);
+    free(config->public_url);
+    free(config->notify_ca);
     free(config->tls_cert);
     free(config->tls_key);
     store_url_release(&config->store);
@@ -141,6 +143,8 @@ static const struct key top_keys[] = {
     {"peer_listen", VALUE_OWN, 0, NULL, agent_config_set_peer_listen},
     {"hosts", VALUE_TEXT, AT(hosts), NULL, NULL},
     {"trusted_proxies", VALUE_OWN, 0, NULL, agent_config_set_proxies},
+    {"public_url", VALUE_OWN, 0, NULL, agent_config_set_public_url},
+    {"notify_ca", VALUE_PATH, AT(notify_ca), NULL, NULL},
     {"facades", VALUE_OWN, 0, NULL, agent_config_set_facades},
     {"tls", VALUE_MAP, 0, tls_keys, NULL},
     {0},

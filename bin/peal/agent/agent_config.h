@@ -49,7 +49,9 @@ struct agent_config {
     char *hosts;              /* names by which it is called, likewise; NULL: none */
     char *tls_cert, *tls_key; /* NULL: those of `peal tls init`, if they are there */
     char *trusted_proxies;    /* as proxy.h reads them; NULL: none */
-    unsigned facades;         /* APIs of other programs that it has, too; of facade.h */
+    char *public_url;         /* of its console, for links in messages; NULL: none */
+    char *notify_ca;  /* PEM; who signed the certificates of receivers; NULL: the system's */
+    unsigned facades; /* APIs of other programs that it has, too; of facade.h */
 };
 
 /* 1,000 runs of each job and 90 days are kept, and changes for 400 days. */
@@ -73,6 +75,9 @@ MUST_CHECK enum status agent_config_set_listen(struct agent_config *config, cons
                                                struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_proxies(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
+/* "https://peal.example.com" */
+MUST_CHECK enum status agent_config_set_public_url(struct agent_config *config, const char *text,
+                                                   struct parse_error *reterr);
 /* "dkron,tutorial" */
 MUST_CHECK enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);

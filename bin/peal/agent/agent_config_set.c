@@ -187,6 +187,16 @@ enum status agent_config_set_proxies(struct agent_config *config, const char *te
     return replace(&config->trusted_proxies, text);
 }
 
+enum status agent_config_set_public_url(struct agent_config *config, const char *text,
+                                        struct parse_error *reterr)
+{
+    bool is_url = strncmp(text, "https://", 8) == 0 || strncmp(text, "http://", 7) == 0;
+    if (!is_url || text[strcspn(text, " \t?#")])
+        return parse_fail(reterr, 1, "expected a URL like https://peal.example.com, not \"%.80s\"",
+                          text);
+    return replace(&config->public_url, text);
+}
+
 enum status agent_config_set_facades(struct agent_config *config, const char *text,
                                      struct parse_error *reterr)
 {

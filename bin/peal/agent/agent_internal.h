@@ -5,6 +5,7 @@
 #include "agent.h"
 #include "agent_chores.h"
 #include "agent_data.h"
+#include "agent_notify.h"
 #include "api.h"
 #include "executor_spawn.h"
 
@@ -18,6 +19,7 @@ struct agent {
     struct engine *engine;
     struct api *api;
     struct agent_chores *chores;
+    struct notifier *notifier;
     int wake_fd, timer_fd, signal_fd;
     struct loop_fd *wake_watch, *timer_watch, *signal_watch;
     struct loop_timer *stop_timer, *zones_timer;

@@ -82,6 +82,7 @@ enum status agent_set_up_engine(struct agent *agent)
         .zones = agent->zones,
         .entropy = {random_bytes, NULL},
         .log = {agent_log_write, agent->log},
+        .teller = agent_notify_teller(agent->notifier),
     };
     if (spawn)
         ports.output = executor_spawn_output(spawn);
@@ -115,6 +116,7 @@ static struct api_ports api_ports(struct agent *agent)
         .zones = agent->zones,
         .entropy = {random_bytes, NULL},
         .log = {agent_log_write, agent->log},
+        .notifier = agent->notifier,
         .history_state = agent->data.gathers ? history_state : NULL,
         .step = agent_wake,
         .drain = agent_drain,

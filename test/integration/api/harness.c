@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "notifier.h"
 #include "router.h"
 
 enum { PATIENCE_MS = 20000 };
@@ -223,6 +224,16 @@ static void keep_line(void *context, const char *event, const char *particulars)
     snprintf(world->logged, sizeof(world->logged), "%s %s", event, particulars);
 }
 
+static void open_notifier(struct world *world)
+{
+    struct strbuf why;
+    struct notifier_config config = {.data_dir = world->dir, .node = "here"};
+    strbuf_init(&why);
+    if (notifier_new(world->loop, &config, &world->notifier, &why) != OK)
+        fail_msg("notifier_new: %s", why.text);
+    strbuf_release(&why);
+}
+
 static void open_api(struct world *world)
 {
     static const char *const listen[] = {"127.0.0.1:0"};
@@ -256,6 +267,7 @@ static void open_api(struct world *world)
         .entropy = {fill_random, NULL},
         .output = {fake_executor_read, fake_executor_release, world->executor},
         .log = {keep_line, world},
+        .notifier = world->notifier,
         .step = wake,
         .drain = drain,
         .context = world,
@@ -300,6 +312,7 @@ static int set_up(void **state, const struct world *wanted)
         .output = fake_executor_output(world->executor),
     };
     assert_int_equal(engine_new(&config, &ports, &world->engine), OK);
+    open_notifier(world);
     open_api(world);
     *state = world;
     return 0;
@@ -360,6 +373,7 @@ int world_tear_down(void **state)
     struct world *world = *state;
     store_free(world->store);
     history_free(world->history);
+    notifier_free(world->notifier);
     api_free(world->api);
     assert_int_not_equal(access(world->socket_path, F_OK), 0);
     engine_free(world->engine);
@@ -369,6 +383,11 @@ int world_tear_down(void **state)
     loop_timer_free(world->due);
     loop_timer_free(world->watchdog);
     loop_free(world->loop);
+    char path[128];
+    snprintf(path, sizeof(path), "%s/notify/queue", world->dir);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
     rmdir(world->dir);
     free(world);
     return 0;

@@ -52,6 +52,7 @@ struct world {
     char logged[256]; /* the last line */
     struct fake_executor *executor;
     struct engine *engine;
+    struct notifier *notifier;
     struct api *api;
     bool held; /* no turns: store and history do not answer */
     bool drained;

@@ -9,7 +9,8 @@
 #include "openapi.h"
 #include "routes.h"
 
-#define JOB "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],\"overlap\":\"allow\"}"
+#define JOB     "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],\"overlap\":\"allow\"}"
+#define CHANNEL "{\"type\":\"webhook\",\"url\":\"http://127.0.0.1:1/\",\"secret\":\"s\"}"
 
 /* ---- a small validator ---- */
 
@@ -214,6 +215,8 @@ static bool make_request(const struct route *route, const char *run_id, char lin
         {V1 "/login", "", "{\"name\":\"a\",\"password\":\"correct horse\"}"},
         {V1 "/tokens", "", "{\"label\":\"t\",\"role\":\"viewer\"}"},
         {V1 "/users", "", "{\"name\":\"b\",\"role\":\"viewer\"}"},
+        {V1 "/channels/{name}", "", CHANNEL},
+        {V1 "/channels/{name}/test", "", CHANNEL},
         {V1 "/jobs/{name}/backfill", "", "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\"}"},
     };
     const char *open = strchr(route->pattern, '{'), *query = "";
@@ -306,6 +309,7 @@ static void test_answers_have_their_shape(void **state)
     EXPECT_STATUS(world, 201, "PUT /calendars/a", "{\"weekdays\":[\"sat\"]}");
     EXPECT_STATUS(world, 201, "POST /users",
                   "{\"name\":\"a\",\"password\":\"correct horse\",\"role\":\"viewer\"}");
+    EXPECT_STATUS(world, 201, "PUT /channels/a", CHANNEL);
     fake_executor_set_instant(world->executor, true);
     for (size_t i = 0; i < api_route_count; i++) {
         char line[300];

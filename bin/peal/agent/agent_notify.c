@@ -1,0 +1,95 @@
+#include "agent_notify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalog.h"
+#include "job_codec.h"
+#include "version.h"
+
+enum { TAIL_MAX = 4096 }; /* bytes of output that a message's last lines are looked for in */
+
+/* Does the stored definition say who is told? Inside a text the quotes would be escaped. */
+static bool says_who(const struct catalog_job *job)
+{
+    return job && strstr(job->json, "\"notify\":") != NULL;
+}
+
+static void fill(struct ending *ending, const struct job *job)
+{
+    ending->timezone = job ? job->timezone : NULL;
+    ending->notify = job ? &job->notify : NULL;
+}
+
+static struct job *decode(const struct catalog_job *stored)
+{
+    struct job *job = NULL;
+    struct job_error error;
+    return stored && job_decode_stored(stored->json, NULL, &job, &error) == OK ? job : NULL;
+}
+
+/* The last bytes of the output, at the end of `tail`; returns where they start. */
+static size_t gather_output(const struct ended *ended, char tail[TAIL_MAX], bool *ret_is_cut)
+{
+    size_t at = TAIL_MAX;
+    *ret_is_cut = false;
+    for (size_t i = ended->chunk_count; i-- > 0;) {
+        const struct output_chunk *chunk = &ended->chunks[i];
+        size_t length = chunk->length < at ? chunk->length : at;
+        if (length)
+            memcpy(tail + at - length, (const char *)chunk->bytes + chunk->length - length, length);
+        at -= length;
+        *ret_is_cut |= length < chunk->length || chunk->gap_bytes > 0;
+    }
+    return at;
+}
+
+static void tell_one(struct notifier *notifier, const struct ended *ended, int64_t now_ms)
+{
+    char tail[TAIL_MAX];
+    struct ending ending = {.run = ended->run, .entry = ended->entry, .was_bad = ended->was_bad};
+    struct job *job = says_who(ended->job) ? decode(ended->job) : NULL;
+    fill(&ending, job);
+    ending.jitter_ms = ended->job ? catalog_job_jitter_ms(ended->job) : 0;
+    if (notifier_would_tell(notifier, &ending)) {
+        if (!job)
+            fill(&ending, job = decode(ended->job));
+        size_t at = gather_output(ended, tail, &ending.output_is_cut);
+        ending.output = tail + at;
+        ending.output_length = TAIL_MAX - at;
+        notifier_tell(notifier, &ending, now_ms);
+    }
+    job_free(job);
+}
+
+static void tell(void *context, const struct ended *ends, size_t count,
+                 void (*done)(void *done_context), void *done_context)
+{
+    struct notifier *notifier = context;
+    int64_t now_ms = clock_now().wall.ms;
+    bool is_anybody_there = notifier_next_channel(notifier, NULL) != NULL;
+    for (size_t i = 0; is_anybody_there && i < count; i++)
+        tell_one(notifier, &ends[i], now_ms);
+    notifier_sync(notifier, done, done_context);
+}
+
+struct teller agent_notify_teller(struct notifier *notifier)
+{
+    return (struct teller){tell, notifier};
+}
+
+enum status agent_notify_new(const struct agent_config *config, struct loop *loop, const char *node,
+                             struct zone_db *zones, struct agent_log *log, struct notifier **ret,
+                             struct strbuf *why)
+{
+    struct notifier_config notifier = {
+        .data_dir = config->data,
+        .node = node,
+        .public_url = config->public_url,
+        .zones = zones,
+        .sender = {.ca_file = config->notify_ca, .agent = "peal/" PEAL_VERSION},
+        .log = agent_log_write,
+        .log_context = log,
+    };
+    return notifier_new(loop, &notifier, ret, why);
+}

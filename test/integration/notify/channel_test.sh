@@ -1,0 +1,90 @@
+#!/bin/bash
+# Channels by the command line: made, changed, shown without secrets, tried, named by jobs, deleted.
+# shellcheck source=test/integration/notify/lib.sh
+. "$PEAL_SOURCE/test/integration/notify/lib.sh"
+
+export PEAL_LISTEN=none
+start_agent one --log "$scratch/log"
+receiver_start
+
+run peal channel list
+expect_status 0
+expect_stderr_has 'no channels; make one: peal channel set'
+
+echo hush-1 >"$scratch/secret"
+echo "$hook?token=hush-2" >"$scratch/hook"
+run peal channel set ops --type webhook --hook-file "$scratch/hook" --secret-file "$scratch/secret" \
+    --header 'Authorization=Bearer hush-3'
+expect_status 0
+expect_stderr 'ops: made; try it: peal channel test ops'
+
+run peal channel show ops
+expect_status 0
+expect_stdout_has "url: $hook?********"
+expect_stdout_has "secret: '********'"
+expect_stdout_lacks hush
+
+# What is not named stays, what is secret too.
+run peal channel set ops --quiet 0s --on failure,lost --notes 'room 3'
+expect_status 0
+run peal channel test ops
+expect_status 0
+expect_stderr 'ops: sent'
+body=$(cut -d ' ' -f 4- "$got")
+timestamp=$(cut -d ' ' -f 2 "$got")
+signature=sha256=$(printf '%s.%s' "$timestamp" "$body" | openssl dgst -sha256 -hmac hush-1 -r | cut -d ' ' -f 1)
+run cut -d ' ' -f 3 "$got"
+expect_stdout "$signature"
+
+run peal channel list -o json
+expect_json '.[0] | [.name, .type, .on, .quiet, .delivery.sent]' '["ops","webhook",["failure","lost"],null,0]'
+run peal channel list -o name
+expect_stdout ops
+
+# Mistakes are told with their place.
+run peal channel set ops --on failure,sucess
+expect_status 6
+expect_stderr_has 'did you mean "success"?'
+run peal channel set x --type mail --smtp smtp://localhost --from peal@example.com
+expect_status 6
+expect_stderr_has 'mail needs one or more addresses that it goes "to"'
+run peal channel set a/b --type slack --hook https://hooks.slack.com/x
+expect_status 6
+run peal channel test opps
+expect_status 3
+expect_stderr_has 'there is no channel "opps"'
+
+# Jobs name channels that are there; channels that jobs name stay.
+run peal add j @manual --notify opss -- true
+expect_status 6
+expect_stderr_has 'there is no channel "opss"; did you mean "ops"?'
+run peal add j @manual --notify ops -- true
+expect_status 0
+run peal get j -o yaml
+expect_stdout_has 'notify: ops'
+run peal channel delete ops --yes
+expect_status 4
+expect_stderr_has '"ops" is named by j; change that first'
+run peal add j @manual --replace -- true
+expect_status 0
+run peal channel delete ops --yes
+expect_status 0
+run peal channel show ops
+expect_status 3
+
+# A receiver that is not there is told, too.
+receiver_stop
+run peal channel set down --type webhook --hook "$hook"
+expect_status 0
+run peal channel test down
+expect_status 1
+expect_stderr_has 'down: not sent: '
+
+run peal audit -o json
+expect_status 0
+expect_stdout_lacks hush
+expect_json '[.[] | select(.target.kind == "channel") | [.action, .target.name, .detail]]' \
+    '[["channel_create","down","type, url"],["channel_delete","ops",null],["channel_change","ops","on, notes"],["channel_create","ops","type, url, headers, secret"]]'
+run cat "$scratch/log"
+expect_stdout_lacks hush
+finish

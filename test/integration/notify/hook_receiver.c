@@ -1,0 +1,46 @@
+/* hook_receiver PORT FILE
+ * A receiver of webhooks: each request becomes a line of FILE, its Idempotency-Key, its signature
+ * and its body; the answer is 200. */
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *header(struct evhttp_request *request, const char *name)
+{
+    const char *value = evhttp_find_header(evhttp_request_get_input_headers(request), name);
+    return value ? value : "-";
+}
+
+static void take(struct evhttp_request *request, void *context)
+{
+    struct evbuffer *input = evhttp_request_get_input_buffer(request);
+    size_t length = evbuffer_get_length(input);
+    const char *body = (const char *)evbuffer_pullup(input, -1);
+    FILE *file = fopen(context, "ae");
+    if (!file)
+        exit(1);
+    fprintf(file, "%s %s %s %.*s\n", header(request, "Idempotency-Key"),
+            header(request, "Peal-Timestamp"), header(request, "Peal-Signature"), (int)length,
+            length ? body : "");
+    fclose(file);
+    evhttp_send_reply(request, 200, "OK", NULL);
+}
+
+int main(int argc, char **argv)
+{
+    struct event_base *base = event_base_new();
+    struct evhttp *http = base ? evhttp_new(base) : NULL;
+    if (argc != 3 || !http ||
+        evhttp_bind_socket(http, "127.0.0.1", (unsigned short)atoi(argv[1])) != 0) {
+        fprintf(stderr, "usage: hook_receiver PORT FILE; or the port is taken\n");
+        return 1;
+    }
+    evhttp_set_gencb(http, take, argv[2]);
+    event_base_dispatch(base);
+    evhttp_free(http);
+    event_base_free(base);
+    return 0;
+}
