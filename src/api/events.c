@@ -292,6 +292,8 @@ static void look_after(void *context)
             leave(first);
         }
     }
+    if (!events->behind) /* all have it, or hold it */
+        events->page.news = news_release(events->page.news);
     if (events->count)
         loop_timer_set(events->timer, is_full(events)  ? GATHER_MS
                                       : events->behind ? 0
