@@ -129,7 +129,7 @@ static void test_mistyped_words_are_guessed(void **state)
         snprintf(want_en, sizeof(want_en), "; did you mean \"%s\"?", meant ? meant : "");
         snprintf(want_zh, sizeof(want_zh), "您是否想写 \"%s\"？", meant ? meant : "");
         if (en.status != 422 ||
-            strcmp(member_text(en.body, "errors.0.pointer"), cases[i].pointer) ||
+            strcmp(member_text(en.body, "errors.0.pointer"), cases[i].pointer) != 0 ||
             !strstr(member_text(en.body, "detail"), want_en) != !meant ||
             (meant && (strcmp(member_text(en.body, "errors.0.hint"), want_en + 2) != 0 ||
                        strcmp(member_text(zh.body, "errors.0.hint"), want_zh) != 0)))
