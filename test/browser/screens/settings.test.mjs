@@ -57,6 +57,49 @@ describe("settings", () => {
         await page.context().close();
     });
 
+    test("make, try and delete a channel, whose secrets are not shown", async () => {
+        const { api } = holder.world.agent;
+        const page = await openTab("channels");
+        await page.getByRole("button", { name: "Add a channel…" }).click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("ops");
+        await dialog.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:1/?token=hush-1");
+        await dialog.getByLabel(/^Secret/).fill("hush-2");
+        await dialog.getByRole("button", { name: "Send a test" }).click();
+        await page.getByText(/^It did not arrive: /).waitFor();
+        await dialog.getByRole("textbox", { name: /^At most one/ }).fill("often");
+        await dialog.getByRole("button", { name: "Add", exact: true }).click();
+        await dialog.getByRole("alert").waitFor();
+        await dialog.getByRole("textbox", { name: /^At most one/ }).fill("10m");
+        await dialog.getByRole("checkbox", { name: "late or missed" }).check();
+        await dialog.getByRole("button", { name: "Add", exact: true }).click();
+        await page.getByRole("row", { name: /ops webhook nothing sent yet/ }).waitFor();
+        expect(await page.content()).not.toContain("hush");
+        expect((await api("GET", "/channels/ops")).body).toMatchObject({ quiet: "10m", on: ["failure", "lost", "recovery", "late"] });
+
+        await api("PUT", "/jobs/told", { schedule: "@manual", command: ["true"] });
+        await page.goto("/#/jobs/told/edit");
+        await page.getByText("When things overlap, or go wrong").click();
+        await page.getByRole("textbox", { name: "Tell" }).fill("opss");
+        await page.getByRole("button", { name: "Review and save" }).click();
+        await page.locator(".field", { has: page.locator("#f-notify-to") }).getByText(/did you mean "ops"/).first().waitFor();
+        await page.getByRole("textbox", { name: "Tell" }).fill("ops");
+        await page.getByRole("button", { name: "Review and save" }).click();
+        await dialog.getByRole("button", { name: "Save" }).click();
+        await until("it is named", async () => (await api("GET", "/jobs/told")).body.notify === "ops");
+        await page.waitForURL(/#\/jobs\/told$/);
+
+        await page.goto("/#/settings?tab=channels");
+        await page.getByRole("button", { name: "Actions for ops" }).click();
+        await page.getByRole("menuitem", { name: "Delete…" }).click();
+        await dialog.getByRole("button", { name: "Delete" }).click();
+        await dialog.getByText(/is named by told/).waitFor();
+        await api("DELETE", "/jobs/told");
+        await dialog.getByRole("button", { name: "Delete" }).click();
+        await until("no such channel", async () => (await api("GET", "/channels/ops")).status === 404);
+        await page.context().close();
+    });
+
     test("tell who changed what, with the difference", async () => {
         const { api } = holder.world.agent;
         await api("PATCH", "/jobs/flaky", { owner: "somebody@example.org" });

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { ProblemItem } from "../../api/client";
 import { Icon } from "../../ui/icons";
 import { arePairs, formatPairs, parsePairs, readAt, same, writeAt, type Draft } from "./draft";
-import { valueOf, type Field } from "./fields";
+import { namesOf, valueOf, type Field } from "./fields";
 import { t } from "./words";
 
 export interface Mistake extends ProblemItem {
@@ -114,6 +114,22 @@ function Pairs({ field, draft, onChange, ...rest }: InputProps) {
     );
 }
 
+// What is being typed may end in a comma.
+function Names({ field, draft, onChange, ...rest }: InputProps) {
+    const format = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : String(value ?? ""));
+    const [text, type] = useText(readAt(draft, field.path), format, namesOf as (text: string) => unknown);
+    return (
+        <input
+            {...rest}
+            value={text}
+            placeholder={field.sample}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => onChange(writeAt(draft, field.path, type(event.currentTarget.value)))}
+        />
+    );
+}
+
 interface InputProps {
     field: Field;
     draft: Draft;
@@ -132,6 +148,8 @@ function Input(props: InputProps) {
     switch (field.kind) {
         case "pairs":
             return <Pairs {...props} />;
+        case "names":
+            return <Names {...props} />;
         case "area":
             return (
                 <textarea
@@ -173,8 +191,10 @@ export function FieldRow({ field, form, disabled }: { field: Field; form: FormPr
     const id = idOf(field.path);
     const name = field.path.join(".");
     const items = mistakesAt(form.mistakes, `/${field.path.join("/")}`);
-    // `overlap: x` is told at /overlap; the policy stands for it.
-    if (field.path[1] === "policy") items.push(...form.mistakes.filter((item) => item.pointer === `/${field.path[0]}`));
+    // `overlap: x` is told at /overlap, `notify: [x]` at /notify/0; the policy, and to whom, stand for it.
+    if (field.path[1] === "policy" || field.path[1] === "to") {
+        items.push(...form.mistakes.filter((item) => item.pointer.replace(/\/\d+$/, "") === `/${field.path[0]}`));
+    }
     const help = helpOf(field);
     return (
         <Row id={id} label={said(`f.${name}`)} help={help} items={items} wide={field.kind === "area" || field.kind === "pairs"}>

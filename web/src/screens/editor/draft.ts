@@ -16,16 +16,18 @@ export function same(a: unknown, b: unknown): boolean {
 }
 
 // `overlap: skip` is short for `overlap: {policy: skip}`.
-const shortened: readonly string[] = ["overlap", "catch_up"];
+const shortened: Record<string, string> = { overlap: "policy", catch_up: "policy", notify: "to" };
 
 function lengthen(name: string, value: unknown): unknown {
-    return shortened.includes(name) && typeof value === "string" ? { policy: value } : value;
+    const whole = shortened[name];
+    return whole && (typeof value === "string" || Array.isArray(value)) ? { [whole]: value } : value;
 }
 
 function shorten(name: string, value: Draft): unknown {
     const names = Object.keys(value);
     if (!names.length) return undefined;
-    return shortened.includes(name) && names.length === 1 && names[0] === "policy" ? value["policy"] : value;
+    const whole = shortened[name];
+    return whole && names.length === 1 && names[0] === whole ? value[whole] : value;
 }
 
 export function readAt(draft: Draft, path: readonly string[]): unknown {

@@ -2,7 +2,7 @@
 
 export interface Field {
     path: readonly string[];
-    kind: "text" | "number" | "area" | "pairs" | "choice" | "switch";
+    kind: "text" | "number" | "names" | "area" | "pairs" | "choice" | "switch";
     choices?: readonly string[]; // the first is what holds unless told
     sample?: string;
     defines?: boolean; // only who may define can change it
@@ -34,6 +34,9 @@ export const sections: readonly { name: "run" | "policy" | "keep" | "limits"; fi
             field("grace", "text", { sample: "10s" }),
             field("deadline", "text", { sample: "6h" }),
             field("where", "text", { sample: "zone=eu,!gpu" }),
+            field("notify.to", "names", { sample: "ops, billing" }),
+            field("notify.on", "names", { sample: "failure, lost, recovery" }),
+            field("notify.late", "text", { sample: "5m" }),
         ],
     },
     {
@@ -70,6 +73,12 @@ export const sections: readonly { name: "run" | "policy" | "keep" | "limits"; fi
         ],
     },
 ];
+
+// Names with commas between; one stands for itself.
+export function namesOf(text: string): string | string[] | undefined {
+    const names = text.split(/[\s,]+/).filter(Boolean);
+    return names.length > 1 ? names : names[0];
+}
 
 // What is typed, as the definition has it: nothing, a number where it is one, else the text.
 export function valueOf(kind: Field["kind"], text: string): unknown {

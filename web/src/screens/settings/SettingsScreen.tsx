@@ -12,6 +12,7 @@ import { useResource } from "../../ui/resource";
 import { Troubles, Wellness, type Health } from "../../ui/trouble";
 import { Audit } from "./Audit";
 import { Calendars } from "./Calendars";
+import { Channels } from "./Channels";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
 import { t } from "./words";
@@ -138,10 +139,10 @@ function AboutPanel() {
     );
 }
 
-const tabs = ["account", "calendars", "users", "tokens", "audit", "about"] as const;
+const tabs = ["account", "calendars", "channels", "users", "tokens", "audit", "about"] as const;
 
 export default function SettingsScreen() {
-    const shown = tabs.filter((tab) => tab !== "users" || may("admin"));
+    const shown = tabs.filter((tab) => (tab !== "users" && tab !== "channels") || may("admin"));
     const tab = shown.find((name) => name === location.value.query.get("tab")) ?? "account";
     return (
         <>
@@ -155,6 +156,7 @@ export default function SettingsScreen() {
             </nav>
             {tab === "account" && <Account />}
             {tab === "calendars" && <Calendars />}
+            {tab === "channels" && <Channels />}
             {tab === "users" && <Users />}
             {tab === "tokens" && <Tokens />}
             {tab === "audit" && <Audit />}

@@ -1,0 +1,61 @@
+// A channel between the form, where all is text, and the API. Pure.
+
+export interface Channel {
+    name: string;
+    revision: number;
+    type: string;
+    url?: string;
+    headers?: Record<string, string>;
+    secret?: string;
+    from?: string;
+    to?: string | string[];
+    user?: string;
+    password?: string;
+    on?: string | string[];
+    default?: boolean;
+    language?: string;
+    quiet?: string;
+    give_up?: string;
+    notes?: string;
+    delivery?: {
+        sent: number;
+        waiting: number;
+        given_up: number;
+        last_sent_at: string | null;
+        last_failed_at: string | null;
+        last_error: string | null;
+    };
+}
+
+export const types = ["webhook", "slack", "dingtalk", "feishu", "wecom", "mail"] as const;
+export const events = ["failure", "lost", "recovery", "late", "success"] as const;
+
+// Fields of some types alone, in the order of the form.
+export const fieldsOf = (type = ""): readonly ("headers" | "secret" | "from" | "to" | "user" | "password")[] =>
+    type === "mail" ? ["from", "to", "user", "password"] : type === "webhook" ? ["headers", "secret"] : type === "dingtalk" || type === "feishu" ? ["secret"] : [];
+
+export type Texts = Record<string, string>;
+
+export function toTexts(channel: Channel | null): Texts {
+    const texts: Texts = { type: "webhook", on: "failure, lost, recovery", language: "en" };
+    for (const [name, value] of Object.entries(channel ?? {})) {
+        if (name === "headers") texts[name] = Object.entries(value as object).map((pair) => pair.join("=")).join("\n");
+        else if (name !== "delivery") texts[name] = Array.isArray(value) ? value.join(", ") : String(value);
+    }
+    return texts;
+}
+
+export function fromTexts(texts: Texts): Record<string, unknown> {
+    const body: Record<string, unknown> = { type: texts["type"] };
+    const left = ["url", "language", "quiet", "give_up", "notes", ...fieldsOf(texts["type"])];
+    for (const name of left) {
+        const text = texts[name]?.trim();
+        if (!text) continue;
+        if (name === "to") body[name] = text.split(/[\s,]+/);
+        else if (name === "headers") body[name] = Object.fromEntries(text.split("\n").map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
+        else body[name] = text;
+    }
+    body["on"] = (texts["on"] ?? "").split(/[\s,]+/).filter(Boolean);
+    if (texts["default"] === "true") body["default"] = true;
+    return body;
+}
