@@ -200,6 +200,9 @@ enum status notifier_try(struct notifier *notifier, const struct channel *channe
 void notifier_free_samples(struct notifier *notifier)
 {
     static const struct outcome stopped = {VERDICT_TROUBLE, "the agent stops", 0};
-    for (struct sample *sample; (sample = TAILQ_FIRST(&notifier->samples));)
-        sample_sent(sample, &stopped);
+    for (struct sample *sample; (sample = TAILQ_FIRST(&notifier->samples));) {
+        TAILQ_REMOVE(&notifier->samples, sample, link);
+        sample->tried(sample->context, &stopped);
+        free(sample);
+    }
 }

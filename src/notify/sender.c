@@ -43,9 +43,9 @@ struct sender {
 
 /* ---- what has ended ---- */
 
+/* It is out of the list already. */
 static void free_transfer(struct transfer *transfer)
 {
-    TAILQ_REMOVE(&transfer->sender->transfers, transfer, link);
     if (transfer->easy) {
         curl_multi_remove_handle(transfer->sender->multi, transfer->easy);
         curl_easy_cleanup(transfer->easy);
@@ -96,6 +96,7 @@ static void end_transfer(struct transfer *transfer, CURLcode code)
     sender_done *done = transfer->done;
     void *context = transfer->context;
     struct outcome outcome = {verdict, why.text, retry_after_s};
+    TAILQ_REMOVE(&transfer->sender->transfers, transfer, link);
     free_transfer(transfer);
     done(context, &outcome);
     strbuf_release(&why);
@@ -316,6 +317,7 @@ enum status sender_send(struct sender *sender, const struct channel *channel,
     if (set_up(transfer, channel) &&
         curl_multi_add_handle(sender->multi, transfer->easy) == CURLM_OK)
         return OK;
+    TAILQ_REMOVE(&sender->transfers, transfer, link);
     free_transfer(transfer);
     return E_NOMEM;
 }
@@ -326,8 +328,10 @@ struct sender *sender_free(struct sender *sender)
 {
     if (!sender)
         return NULL;
-    for (struct transfer *transfer; (transfer = TAILQ_FIRST(&sender->transfers));)
+    for (struct transfer *transfer; (transfer = TAILQ_FIRST(&sender->transfers));) {
+        TAILQ_REMOVE(&sender->transfers, transfer, link);
         free_transfer(transfer);
+    }
     if (sender->multi)
         curl_multi_cleanup(sender->multi);
     loop_timer_free(sender->timer);

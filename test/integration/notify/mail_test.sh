@@ -22,10 +22,12 @@ server_stop() {
 }
 
 # What the lines of base 64 in the mails say.
+# shellcheck disable=SC2317 # called by got_text
 texts() {
     grep -aE '^[A-Za-z0-9+/]+=*$' "$got" | base64 -d 2>/dev/null
 }
 
+# shellcheck disable=SC2317 # called by wait_until
 got_text() { # TEXT
     texts | grep -qaF "$1"
 }
@@ -68,6 +70,7 @@ expect_status 0
 server_start --smtpscert "$scratch/cert.pem" --smtpskey "$scratch/key.pem"
 run peal channel set mail --smtp "smtps://localhost:${ports[1]}"
 expect_status 0
+# shellcheck disable=SC2317 # called by wait_until
 refused() {
     peal channel test mail 2>&1 | grep -i certificate
 }
@@ -84,6 +87,7 @@ server_start
 echo hush >"$scratch/password"
 run peal channel set mail --smtp "smtp://127.0.0.1:${ports[1]}" --user peal --password-file "$scratch/password"
 expect_status 0
+# shellcheck disable=SC2317 # called by wait_until
 insecure() {
     peal channel test mail 2>&1 | grep -qiE 'STARTTLS|SSL|TLS'
 }

@@ -47,6 +47,7 @@ for _ in 1 2 3; do
 done
 wait_until test "$(peal channel show ops -o json | jq .delivery.waiting)" -ge 3
 before=$(peal runs beat -n 1000 -o json | jq 'map(select(.state == "ok")) | length')
+# shellcheck disable=SC2317 # called by wait_until
 more_beats() {
     [ "$(peal runs beat -n 1000 -o json | jq 'map(select(.state == "ok")) | length')" -ge $((before + 4)) ]
 }
