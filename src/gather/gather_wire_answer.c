@@ -89,7 +89,7 @@ static enum status decode_row(const json_t *json, struct history_row *ret)
     const struct run *run = &ret->run;
     bool good = ret->is_entry ? is_known(ret->entry.state, ret->entry.reason)
                               : is_known(run->state, run->reason) && (int)run->cause >= 0 &&
-                                    run->cause <= CAUSE_REBOOT;
+                                    run->cause < CAUSES;
     return good && !id_is_zero(&id) ? OK : E_CORRUPT;
 }
 

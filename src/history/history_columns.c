@@ -11,7 +11,7 @@ static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_CHANNEL_D
               "actions are stored as numbers");
 static_assert(VIA_NODE == 0 && VIA_TOKEN == 3 && TARGET_JOB == 0 && TARGET_CHANNEL == 7,
               "ways and targets are stored as numbers");
-static_assert(CAUSE_TICK == 0 && CAUSE_REBOOT == 4, "causes are stored as numbers");
+static_assert(CAUSE_TICK == 0 && CAUSE_AFTER == 5, "causes are stored as numbers");
 
 #define COLUMN(type, field, kind)                                                                  \
     {                                                                                              \

@@ -60,6 +60,7 @@ struct job *job_free(struct job *job)
         return NULL;
     free_texts(job->schedules, job->schedule_count);
     free_texts(job->calendars, job->calendar_count);
+    free(job->after);
     job_names_free(job->command);
     job_names_free(job->notify.to);
     job_pairs_release(&job->env);

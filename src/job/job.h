@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "after.h"
 #include "id.h"
 #include "schedule_set.h"
 
@@ -70,8 +71,11 @@ struct job {
 
     char **schedules; /* as typed */
     size_t schedule_count;
+    struct job_after *after; /* instead of schedules: it runs when these have ended as wanted */
+    size_t after_count;
     char *timezone; /* never NULL once decoded: given, else that of schedules which name one
-                     * themselves, else the default of the place where it was added */
+                     * themselves, else the default of the place where it was added;
+                     * UTC for a job without ticks */
     int64_t start_s, end_s, jitter_s; /* TIME_UNSET, TIME_UNSET, 0 */
     enum dst_policy dst;
     char **calendars; /* names of those that take ticks out */

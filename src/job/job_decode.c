@@ -85,7 +85,7 @@ enum status settle_zone(struct decoder *d)
     if (prefix)
         job->timezone = strndup(prefix, length);
     else
-        job->timezone = strdup(d->default_tz ? d->default_tz : "UTC");
+        job->timezone = strdup(d->default_tz && !job->after_count ? d->default_tz : "UTC");
     return job->timezone ? OK : E_NOMEM;
 }
 
@@ -149,7 +149,7 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
     if (node_get(map, "schedule") && node_get(map, "schedules"))
         return spot_fail(d->err, root, "job \"%s\" has both \"schedule\" and \"schedules\"",
                          job->name);
-    if (!job->schedule_count)
+    if (!job->schedule_count && !job->after_count)
         return spot_fail(d->err, root,
                          "job \"%s\" needs a \"schedule\"; \"@manual\" is for one that runs only "
                          "when asked",
@@ -164,7 +164,7 @@ static enum status check_whole(const struct decoder *d, const struct spot *root)
         struct spot end = {root, "end", 0, node_get(map, "end")};
         return spot_fail(d->err, &end, "is not after \"start\"");
     }
-    return check_schedules(d, root);
+    return job->after_count ? check_after(d, root) : check_schedules(d, root);
 }
 
 enum status job_decode_node(const struct node *node, bool with_meta, const char *default_tz,

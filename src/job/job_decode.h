@@ -24,6 +24,18 @@ MUST_CHECK enum status job_decode_node(const struct node *node, bool with_meta,
 MUST_CHECK enum status field_decode(struct decoder *d, const struct field *field,
                                     const struct spot *spot);
 
+/* Parts of that: a text (without quotes, `on` is none to every reader of YAML, nor is `8` unless a
+ * number is taken as it was typed), and which of the field's words stands there. */
+MUST_CHECK enum status get_text(const struct decoder *d, const struct spot *spot,
+                                bool number_is_text, const char **ret);
+MUST_CHECK enum status find_word(const struct decoder *d, const struct field *field,
+                                 const struct spot *spot, int *ret);
+
+/* The field `after`, and what does not go with it (job_decode_after.c). */
+MUST_CHECK enum status decode_after(struct decoder *d, const struct field *field,
+                                    const struct spot *spot);
+MUST_CHECK enum status check_after(const struct decoder *d, const struct spot *root);
+
 /* All fields of a map; unknown ones are errors. */
 MUST_CHECK enum status fields_decode(struct decoder *d, const struct field *fields,
                                      const struct spot *spot);

@@ -32,10 +32,8 @@ static enum status get_scalar(const struct decoder *d, const struct spot *spot, 
     return OK;
 }
 
-/* A text. Without quotes, `on` is not one to every reader of YAML, nor is `8` unless a number is
- * taken as it was typed. */
-static enum status get_text(const struct decoder *d, const struct spot *spot, bool number_is_text,
-                            const char **ret)
+enum status get_text(const struct decoder *d, const struct spot *spot, bool number_is_text,
+                     const char **ret)
 {
     const char *text;
     enum status st = get_scalar(d, spot, "a text", &text);
@@ -366,9 +364,8 @@ static enum status decode_bool(struct decoder *d, const struct field *field,
                                                     : "");
 }
 
-/* Which of the field's words it is. */
-static enum status find_word(const struct decoder *d, const struct field *field,
-                             const struct spot *spot, int *ret)
+enum status find_word(const struct decoder *d, const struct field *field, const struct spot *spot,
+                      int *ret)
 {
     char words[80];
     const char *text;
@@ -564,6 +561,7 @@ enum status field_decode(struct decoder *d, const struct field *field, const str
         [FIELD_CALENDARS] = decode_calendars,
         [FIELD_NAMES] = decode_names,
         [FIELD_SET] = decode_set,
+        [FIELD_AFTER] = decode_after,
     };
     return decoders[field->kind](d, field, spot);
 }

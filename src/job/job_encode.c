@@ -83,6 +83,21 @@ static json_t *encode_id(const struct id *id)
     return json_string(text);
 }
 
+static json_t *encode_after(const struct job_after *after, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++) {
+        json_t *item = after[i].on == AFTER_SUCCESS ? json_pack("{s:s}", "job", after[i].job)
+                                                    : json_pack("{s:s, s:s}", "job", after[i].job,
+                                                                "on", after_on_names[after[i].on]);
+        if (json_array_append_new(list, item) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 /* Schedules that name their own zone can't stand beside another one. */
 static bool zone_is_in_schedules(const struct job *job)
 {
@@ -137,13 +152,15 @@ static bool is_default(const void *object, const void *defaults, const struct fi
     case FIELD_NAMES:
         return !text_at(object, field);
     case FIELD_ZONE:
-        return zone_is_in_schedules(job) || !job->timezone;
+        return zone_is_in_schedules(job) || job->after_count || !job->timezone;
     case FIELD_SCHEDULE:
         return job->schedule_count != 1;
     case FIELD_SCHEDULES:
-        return job->schedule_count == 1;
+        return job->schedule_count == 1 || job->after_count;
     case FIELD_CALENDARS:
         return !job->calendar_count;
+    case FIELD_AFTER:
+        return !job->after_count;
     case FIELD_TIME:
     case FIELD_DURATION:
     case FIELD_SIZE:
@@ -191,6 +208,8 @@ static json_t *encode_field(const void *object, const void *defaults, const stru
         return encode_texts(job->schedules, job->schedule_count);
     case FIELD_CALENDARS:
         return encode_texts(job->calendars, job->calendar_count);
+    case FIELD_AFTER:
+        return encode_after(job->after, job->after_count);
     case FIELD_TIME:
         return encode_time(int64_at(object, field));
     case FIELD_DURATION:

@@ -117,6 +117,7 @@ const struct field job_fields[] = {
     {"name", FIELD_TEXT, AT(name), 0, INT64_MAX, .complain = job_name_complaint},
     {"schedule", FIELD_SCHEDULE, AT(schedules)},
     {"schedules", FIELD_SCHEDULES, AT(schedules), 1, JOB_SCHEDULES_MAX},
+    {"after", FIELD_AFTER, AT(after)},
     {"timezone", FIELD_ZONE, AT(timezone), 1, 100},
     {"start", FIELD_TIME, AT(start_s)},
     {"end", FIELD_TIME, AT(end_s)},
@@ -208,7 +209,9 @@ static const struct {
     {"calendar", "calendars"},    {"holidays", "calendars"},
     {"exclude", "calendars"},     {"notification", "notify"},
     {"alert", "notify"},          {"mailto", "notify"},
-    {"on_failure", "notify"},
+    {"on_failure", "notify"},     {"depends_on", "after"},
+    {"needs", "after"},           {"parent_job", "after"},
+    {"dependencies", "after"},
 };
 
 /* Keeps the better of two candidates. A word that was cut short is one letter away. */

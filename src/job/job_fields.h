@@ -12,6 +12,7 @@ enum field_kind {
     FIELD_SCHEDULE,  /* one text */
     FIELD_SCHEDULES, /* a list of them */
     FIELD_CALENDARS, /* a list of names */
+    FIELD_AFTER,     /* struct job_after *, and their count */
     FIELD_ZONE,      /* char * */
     FIELD_SELECTOR,  /* char *, of at most max bytes */
     FIELD_TIME,      /* int64_t s, TIME_UNSET */

@@ -126,6 +126,22 @@ static void add_words(struct strbuf *out, const json_t *list)
     strbuf_adds(out, "]\n");
 }
 
+/* [extract, {job: probe, "on": always}] */
+static void add_after(struct strbuf *out, const json_t *list)
+{
+    strbuf_adds(out, " [");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        const json_t *on = json_object_get(item, "on");
+        strbuf_adds(out, i ? ", " : "");
+        strbuf_adds(out, on ? "{job: " : "");
+        add_scalar(out, json_object_get(item, "job"));
+        if (on)
+            strbuf_addf(out, ", \"on\": %s}", json_string_value(on));
+    }
+    strbuf_adds(out, "]\n");
+}
+
 static void add_lines(struct strbuf *out, const json_t *list, int depth)
 {
     strbuf_addc(out, '\n');
@@ -165,6 +181,8 @@ static void add_map(struct strbuf *out, const json_t *map, int depth)
             add_map(out, value, depth + 1);
         } else if (json_is_array(value) && strcmp(name, "schedules") == 0) {
             add_lines(out, value, depth + 1);
+        } else if (json_is_array(value) && strcmp(name, "after") == 0) {
+            add_after(out, value);
         } else {
             strbuf_addc(out, ' ');
             if (json_is_array(value)) {

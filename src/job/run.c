@@ -13,7 +13,7 @@ static const char *const state_names[] = {
 
 static const char *const cause_names[] = {
     [CAUSE_TICK] = "tick",         [CAUSE_CATCH_UP] = "catch_up", [CAUSE_MANUAL] = "manual",
-    [CAUSE_BACKFILL] = "backfill", [CAUSE_REBOOT] = "reboot",
+    [CAUSE_BACKFILL] = "backfill", [CAUSE_REBOOT] = "reboot",     [CAUSE_AFTER] = "after",
 };
 
 static const struct {

@@ -17,6 +17,8 @@ enum run_cause {
     CAUSE_MANUAL,   /* someone asked for it */
     CAUSE_BACKFILL, /* someone asked for past ticks */
     CAUSE_REBOOT,   /* the machine started */
+    CAUSE_AFTER,    /* the jobs that it waits for have ended; `by` is the run that came last */
+    CAUSES,
 };
 
 /* QUEUED -> DUE -> CLAIMED -> BEGUN -> RUNNING -> one of the ends
@@ -86,8 +88,8 @@ struct run {
     int64_t user_ms, system_ms, max_rss_kb;      /* resources used */
     int64_t output_bytes;                        /* written by the job, kept or not */
     bool output_truncated;
-    char by[64];          /* MANUAL, BACKFILL, killed: who asked */
-    char detail[160];     /* words for people: which step failed, which error */
+    char by[64];      /* MANUAL, BACKFILL, killed: who asked; AFTER: the id of the run before it */
+    char detail[160]; /* words for people: which step failed, which error */
     char traceparent[56]; /* of the request that asked for it (W3C); empty: none */
 };
 

@@ -81,7 +81,8 @@ static const char file[] =
     "- &a {name: a, schedules: ['@daily', '@every 5m'], timezone: Asia/Tokyo, command: [a, b, c],\n"
     "   env: &e {A: b, C: d}, start: 2027-01-01, notes: 'x', limits: {memory: 1GiB}, umask: "
     "'022'}\n"
-    "- {name: b, schedule: CRON_TZ=Europe/Berlin 0 3 * * *, shell: \"x\\n\", env: *e, owner: me}\n";
+    "- {name: b, schedule: CRON_TZ=Europe/Berlin 0 3 * * *, shell: \"x\\n\", env: *e, owner: me}\n"
+    "- {name: c, after: [a, {job: b, on: always}], shell: x}\n";
 
 static enum status decode_and_encode(void)
 {

@@ -22,7 +22,7 @@ static void every_name_leads_back(void **state)
         assert_int_equal(found, i);
         assert_true(i == REASON_NONE || strlen(run_reason_text((enum run_reason)i)) > 10);
     }
-    for (int i = 0; i <= CAUSE_REBOOT; i++) {
+    for (int i = 0; i < CAUSES; i++) {
         enum run_cause found;
         assert_int_equal(run_cause_by_name(run_cause_name((enum run_cause)i), &found), OK);
         assert_int_equal(found, i);

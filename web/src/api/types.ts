@@ -27,7 +27,7 @@ export interface Run {
     job_uid: string;
     tick: string | null;
     attempt: number;
-    cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot";
+    cause: "tick" | "catch_up" | "manual" | "backfill" | "reboot" | "after";
     state: RunState;
     reason: string | null;
     detail: string | null;
