@@ -83,6 +83,7 @@ void rollback_job(struct call *call);
 /* jobs_read.c */
 void get_job(struct call *call);
 void get_next(struct call *call);
+void get_dependencies(struct call *call);
 
 /* jobs_write.c */
 void put_job(struct call *call);

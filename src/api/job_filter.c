@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "after_check.h"
 #include "json_text.h"
+#include "server.h"
 
 /* ---- one job ---- */
 
@@ -65,10 +67,11 @@ static bool definition_has(const struct job_filter *filter, const char *definiti
             member_has(definition, "notes", filter->q));
 }
 
-static bool has_status(const struct catalog_job *job, enum job_status status)
+static bool has_status(const struct job_filter *filter, const struct catalog_job *job)
 {
+    char missing[JOB_NAME_SIZE];
     bool has_run = job->last.ended_ms != 0;
-    switch (status) {
+    switch (filter->status) {
     case STATUS_ANY:
         return true;
     case IS_OK:
@@ -82,14 +85,14 @@ static bool has_status(const struct catalog_job *job, enum job_status status)
     case IS_PAUSED:
         return job->paused;
     case IS_BROKEN:
-        return job->broken;
+        return job->broken || after_missing(filter->catalog, job, missing);
     }
     return false;
 }
 
 bool job_filter_takes(const struct job_filter *filter, const struct catalog_job *job)
 {
-    return has_status(job, filter->status) && (!filter->owner || has_owner(filter, job->json)) &&
+    return has_status(filter, job) && (!filter->owner || has_owner(filter, job->json)) &&
            (!filter->label || job_has_label(job->json, filter->label, filter->value)) &&
            (!filter->q || strcasestr(job->name, filter->q) || definition_has(filter, job->json));
 }
@@ -164,6 +167,7 @@ static bool read_text(struct call *call, struct job_filter *filter)
 bool job_filter_read(struct call *call, struct job_filter *filter)
 {
     filter->owner = query_get(&call->query, "owner");
+    filter->catalog = engine_catalog(call->api->ports.engine);
     return read_label(call, filter) && read_text(call, filter) && read_status(call, filter);
 }
 

@@ -11,6 +11,7 @@ struct job_filter {
     char *label, *value; /* value NULL: any */
     const char *owner;   /* the call's */
     enum job_status status;
+    const struct catalog *catalog; /* which tells whether a job waits for one that is not there */
 };
 
 /* From the parameters of the call; false: the call has failed. */

@@ -28,6 +28,7 @@ struct job_write {
     struct job *job;  /* as it will be */
     char *json;       /* the same, for the store */
     char *before;     /* as it is there; NULL: there is none */
+    bool waits_anew;  /* for other jobs than before: after_check_job is to be asked */
     bool defines;     /* what it runs, or as whom, is new: that is a right of its own */
     int64_t revision; /* that it replaces; 0: none */
     int64_t cursor_ms;

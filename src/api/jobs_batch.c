@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "after_check.h"
 #include "encode.h"
 #include "handlers.h"
 #include "hash.h"
@@ -26,7 +27,8 @@ struct batch_item {
 
 struct batch {
     struct batch_item *items;
-    size_t count, checked;
+    size_t count, checked, linked;
+    struct after_check after;
     struct table names;
     struct store_put_job *puts;
     size_t put_count;
@@ -58,6 +60,7 @@ static void release_batch(void *state)
     free(batch->items);
     free(batch->puts);
     table_release(&batch->names);
+    after_check_release(&batch->after);
     json_decref(batch->errors);
 }
 
@@ -152,6 +155,28 @@ static enum status check_item(struct call *call, size_t index)
                                      : add_error(call, is_put ? "put" : "delete", place, &error);
 }
 
+/* Those of the batch come before those that are there. */
+static const struct job *planned_here(void *context, const char *name, bool *ret_gone)
+{
+    const struct batch *batch = context;
+    const struct batch_item *item = table_find(&batch->names, hash_text(0, name), name);
+    *ret_gone = item && item->is_delete;
+    return item && !item->is_delete ? item->write.job : NULL;
+}
+
+/* When all are known: what a job waits for may stand behind it. */
+static enum status check_link(struct call *call, size_t index)
+{
+    struct batch *batch = call->state;
+    struct job_error error = {0};
+    const struct job_write *write = &batch->items[index].write;
+    if (!write->waits_anew)
+        return OK;
+    const json_t *definition = json_array_get(json_object_get(call->body, "put"), index);
+    enum status st = after_check_job(&batch->after, write->job, definition, &error);
+    return st == OK || st == E_NOMEM ? st : add_error(call, "put", index, &error);
+}
+
 /* ---- results ---- */
 
 static const char *outcome(const struct batch_item *item)
@@ -244,6 +269,34 @@ static void fail_checks(struct call *call)
                    json_string_value(json_object_get(first, "message")));
 }
 
+static void finish_checks(struct call *call)
+{
+    struct batch *batch = call->state;
+    if (json_array_size(batch->errors))
+        fail_checks(call);
+    else if (batch->refused)
+        call_may_on(call, batch->needed, batch->refused); /* which fails */
+    else if (batch->dry_run)
+        reply_results(call, false);
+    else
+        submit_batch(call);
+}
+
+static void link_slice(struct call *call)
+{
+    struct batch *batch = call->state;
+    for (int i = 0; i < SLICE && batch->linked < batch->count; i++) {
+        if (check_link(call, batch->linked++) != OK) {
+            call_fail(call, 500, "out of memory");
+            return;
+        }
+    }
+    if (batch->linked < batch->count)
+        call_later(call, link_slice);
+    else
+        finish_checks(call);
+}
+
 static void check_slice(struct call *call)
 {
     struct batch *batch = call->state;
@@ -255,14 +308,10 @@ static void check_slice(struct call *call)
     }
     if (batch->checked < batch->count)
         call_later(call, check_slice);
-    else if (json_array_size(batch->errors))
-        fail_checks(call);
-    else if (batch->refused)
-        call_may_on(call, batch->needed, batch->refused); /* which fails */
-    else if (batch->dry_run)
-        reply_results(call, false);
+    else if (json_array_size(batch->errors) || batch->refused)
+        finish_checks(call);
     else
-        submit_batch(call);
+        link_slice(call);
 }
 
 static bool read_list(struct call *call, const char *name, size_t *count)
@@ -285,6 +334,7 @@ void batch_jobs(struct call *call)
         return;
     size_t count = 0;
     table_init(&batch->names, &names_type);
+    after_check_init(&batch->after, call, planned_here, batch);
     if (!read_list(call, "put", &count) || !read_list(call, "delete", &count) ||
         !field_bool(call, "dry_run", &batch->dry_run))
         return;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "after_check.h"
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
@@ -49,6 +50,11 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
     if (!problem && catalog_job_missing_calendar(job)) {
         snprintf(missing, sizeof(missing), "calendar \"%s\" is not there; it runs as without it",
                  catalog_job_missing_calendar(job));
+        problem = missing;
+    }
+    char awaited[JOB_NAME_SIZE];
+    if (!problem && after_missing(engine_catalog(call->api->ports.engine), job, awaited)) {
+        snprintf(missing, sizeof(missing), "after: there is no job \"%s\"", awaited);
         problem = missing;
     }
     bool masks = !scope_may(&call->principal.scope, RIGHT_DEFINE, job->name);

@@ -57,19 +57,34 @@ static json_t *encode_answer(const struct why_answer *answer)
                      answer->entry ? encode_entry(answer->entry) : json_null());
 }
 
-/* The coming tick, in the same words. */
-static json_t *encode_next(const struct why_facts *facts, enum language language)
+static void tell_after(const struct call *call, const struct why_facts *facts,
+                       struct why_answer *answer)
+{
+    const struct catalog_job *others[JOB_AFTER_MAX];
+    const struct job *definition = facts->definition;
+    for (size_t i = 0; i < definition->after_count; i++)
+        others[i] =
+            catalog_by_name(engine_catalog(call->api->ports.engine), definition->after[i].job);
+    why_tell_after(facts, others, answer);
+}
+
+/* The coming tick, in the same words, or what it waits for instead. */
+static json_t *encode_next(const struct call *call, const struct why_facts *facts)
 {
     struct why_facts next = *facts;
+    bool has_ticks = !facts->definition->after_count;
     next.any_tick = false;
     next.is_tick = true;
     next.tick_ms = catalog_job_next(facts->job, facts->now_ms, INT64_MIN);
-    if (next.tick_ms == NEVER_MS)
+    if (next.tick_ms == NEVER_MS && has_ticks)
         return json_null();
     next.calendar = catalog_job_out(facts->job, next.tick_ms);
     struct why_answer answer;
-    why_answer_init(&answer, language, next.tick_ms);
-    why_explain(&next, &answer);
+    why_answer_init(&answer, call->language, next.tick_ms);
+    if (has_ticks)
+        why_explain(&next, &answer);
+    else
+        tell_after(call, facts, &answer);
     json_t *value = encode_answer(&answer);
     strbuf_release(&answer.text);
     return value;
@@ -126,7 +141,7 @@ static void answer_why(struct call *call, const struct run *run, const struct le
         answer.tick_ms = run->tick_ms;
     json_t *value = encode_answer(&answer);
     if (value && why->with_next &&
-        json_object_set_new(value, "next", encode_next(&facts, call->language)) != 0) {
+        json_object_set_new(value, "next", encode_next(call, &facts)) != 0) {
         json_decref(value);
         value = NULL;
     }

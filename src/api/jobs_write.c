@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "after_check.h"
 #include "channels.h"
 #include "encode.h"
 #include "handlers.h"
@@ -31,11 +32,20 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static bool same_after(const struct job *a, const struct job *b)
+{
+    bool same = a->after_count == b->after_count;
+    for (size_t i = 0; i < a->after_count && same; i++)
+        same = strcmp(a->after[i].job, b->after[i].job) == 0 && a->after[i].on == b->after[i].on;
+    return same;
+}
+
 /* True if both are due at the same instants. */
 static bool same_ticks(const struct job *a, const struct job *b)
 {
     if (a->schedule_count != b->schedule_count || a->start_s != b->start_s ||
-        a->end_s != b->end_s || a->dst != b->dst || !same_text(a->timezone, b->timezone))
+        a->end_s != b->end_s || a->dst != b->dst || !same_text(a->timezone, b->timezone) ||
+        !same_after(a, b))
         return false;
     for (size_t i = 0; i < a->schedule_count; i++) {
         if (strcmp(a->schedules[i], b->schedules[i]) != 0)
@@ -92,6 +102,7 @@ static void lay_over(const struct call *call, struct job_write *write, bool says
     job->updated_ms = call->now_ms;
     write->cursor_ms = call->now_ms;
     write->defines = true;
+    write->waits_anew = job->after_count > 0;
     if (!there) {
         job->uid = call_make_id(call);
         job->created_ms = call->now_ms;
@@ -107,6 +118,7 @@ static void lay_over(const struct call *call, struct job_write *write, bool says
     }
     inherit(job, old, says_paused, call->now_ms);
     write->defines = !same_run(job, old);
+    write->waits_anew = job->after_count && !same_after(job, old);
     if (same_ticks(job, old))
         write->cursor_ms = -1;
     if (same_definition(job, old))
@@ -369,47 +381,6 @@ static json_t *encode_outcome(const struct job_write *write)
     return NULL;
 }
 
-/* RFC 7396: null removes, objects go into objects, anything else replaces. False: out of memory. */
-static bool merge(json_t *into, json_t *patch)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach (patch, name, value) {
-        json_t *there = json_object_get(into, name);
-        if (json_is_null(value)) {
-            json_object_del(into, name);
-        } else if (json_is_object(value)) {
-            if (!json_is_object(there) && json_object_set_new(into, name, json_object()) != 0)
-                return false;
-            if (!merge(json_object_get(into, name), value))
-                return false;
-        } else if (json_object_set(into, name, value) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Of two ways to say the same, the new one replaces the other. */
-static void drop_other(json_t *definition, const json_t *patch, const char *one, const char *other)
-{
-    if (json_object_get(patch, one) && !json_object_get(patch, other))
-        json_object_del(definition, other);
-    if (json_object_get(patch, other) && !json_object_get(patch, one))
-        json_object_del(definition, one);
-}
-
-json_t *job_patched(const struct job *job, json_t *patch)
-{
-    json_t *definition = job_encode_json(job, false);
-    drop_other(definition, patch, "schedule", "schedules");
-    drop_other(definition, patch, "command", "shell");
-    if (definition && merge(definition, patch))
-        return definition;
-    json_decref(definition);
-    return NULL;
-}
-
 /* The body becomes the stored definition with the patch over it. False: the call has failed. */
 static bool apply_patch(struct call *call, json_t *patch)
 {
@@ -428,6 +399,25 @@ static bool apply_patch(struct call *call, json_t *patch)
     return true;
 }
 
+static const struct job *planned_alone(void *context, const char *name, bool *ret_gone)
+{
+    const struct job *job = context;
+    *ret_gone = false;
+    return strcmp(job->name, name) == 0 ? job : NULL;
+}
+
+static enum status check_after(const struct call *call, const struct job_write *write,
+                               struct job_error *reterr)
+{
+    struct after_check check;
+    if (!write->waits_anew)
+        return OK;
+    after_check_init(&check, call, planned_alone, write->job);
+    enum status st = after_check_job(&check, write->job, call->body, reterr);
+    after_check_release(&check);
+    return st;
+}
+
 /* False: the call has failed. */
 static bool prepare_put(struct call *call)
 {
@@ -437,6 +427,8 @@ static bool prepare_put(struct call *call)
         return false;
     job_write_release(&state->write);
     enum status st = job_write_prepare(call, call->body, &state->write, &error);
+    if (st == OK)
+        st = check_after(call, &state->write, &error);
     if (st == E_NOMEM)
         call_fail(call, 500, "out of memory");
     else if (st != OK)

@@ -111,6 +111,8 @@ const struct message messages[] = {
 
     /* jobs and runs */
     {"there is no job \"%.128s\"", "没有任务“%.128s”"},
+    {"after: there is no job \"%.128s\"", "after：没有任务“%.128s”"},
+    {"after: a job would wait for itself: %s", "after：任务会等待自身：%s"},
     {"there is no deleted job \"%.128s\"", "没有已删除的任务“%.128s”"},
     {"there is no run \"%.60s\": that is not the id of a run", "没有运行“%.60s”：这不是运行的标识"},
     {"there is no run %.60s; it may have been removed by retention",
@@ -298,6 +300,13 @@ const struct message messages[] = {
     {"It is due and being dealt with; ask again in a moment, and see `peal state` if this goes on.",
      "时刻已到，正在处理；请稍后再问，若持续如此，请查看 `peal state`。"},
     {"The job has not been due since it was made.", "任务自创建以来尚未到过运行时刻。"},
+    {"The jobs that it waits for have not all ended since it was made.",
+     "自创建以来，它所等待的任务尚未全部结束。"},
+    {"It can't run: there is no job %s. ", "无法运行：没有任务 %s。"},
+    {"It waits for the end of %s.", "正在等待 %s 结束。"},
+    {"It waits for the next end of %s.", "正在等待 %s 下一次结束。"},
+    {" Since its last time, there was that of %s.", "自上次以来，%s 已结束。"},
+    {" It will be skipped unless the job is resumed before.", "除非在此之前恢复，否则将被跳过。"},
     {"The job was made later, at %s.", "任务在此之后才创建，创建于 %s。"},
     {"Nothing is on record. Its record may have been removed by retention, or the job had another "
      "schedule then.",

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "after_check.h"
 #include "encode.h"
 #include "fires.h"
 
@@ -224,11 +225,60 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
     }
 }
 
+/* Those in one of the three conditions, as a list with commas. */
+enum condition { WAIT_MISSING, WAIT_OPEN, WAIT_MET };
+
+static void list_waits(const struct why_facts *facts, const struct catalog_job *const *others,
+                       enum condition wanted, struct strbuf *out)
+{
+    for (size_t i = 0; i < facts->definition->after_count; i++) {
+        const struct job_after *after = &facts->definition->after[i];
+        enum condition condition = !others[i]                                   ? WAIT_MISSING
+                                   : after_is_met(facts->job, after, others[i]) ? WAIT_MET
+                                                                                : WAIT_OPEN;
+        if (condition != wanted)
+            continue;
+        strbuf_addf(out, "%s%s", out->length ? ", " : "", after->job);
+        if (after->on != AFTER_SUCCESS)
+            strbuf_addf(out, " (on: %s)", after_on_names[after->on]);
+    }
+}
+
+void why_tell_after(const struct why_facts *facts, const struct catalog_job *const *others,
+                    struct why_answer *answer)
+{
+    struct strbuf lists[WAIT_MET + 1];
+    for (int i = 0; i <= WAIT_MET; i++) {
+        strbuf_init(&lists[i]);
+        list_waits(facts, others, (enum condition)i, &lists[i]);
+    }
+    answer->state = "waiting";
+    if (lists[WAIT_MISSING].length)
+        tell(answer, "It can't run: there is no job %s. ", lists[WAIT_MISSING].text);
+    if (lists[WAIT_OPEN].length)
+        tell(answer, "It waits for the end of %s.", lists[WAIT_OPEN].text);
+    else if (!lists[WAIT_MISSING].length)
+        tell(answer, "It waits for the next end of %s.", lists[WAIT_MET].text);
+    if (lists[WAIT_MET].length && lists[WAIT_OPEN].length)
+        tell(answer, " Since its last time, there was that of %s.", lists[WAIT_MET].text);
+    if (facts->job->paused) {
+        answer->reason = REASON_PAUSED;
+        tell(answer, " It will be skipped unless the job is resumed before.");
+    }
+    for (int i = 0; i <= WAIT_MET; i++) {
+        answer->text.failed |= lists[i].failed;
+        strbuf_release(&lists[i]);
+    }
+}
+
 void why_explain(const struct why_facts *facts, struct why_answer *answer)
 {
     if (facts->any_tick) {
         answer->state = "none";
-        tell(answer, "The job has not been due since it was made.");
+        if (facts->definition->after_count)
+            tell(answer, "The jobs that it waits for have not all ended since it was made.");
+        else
+            tell(answer, "The job has not been due since it was made.");
     } else if (!facts->is_tick) {
         explain_no_tick(facts, answer);
     } else if (facts->tick_ms > facts->now_ms) {

@@ -38,6 +38,11 @@ struct why_facts {
     const char *missing;  /* a calendar of the job that is not there; NULL: all are */
 };
 
+/* What a job waits for instead of ticks; the jobs are in the order of its definition's `after`, and
+ * NULL where there is none of that name. */
+void why_tell_after(const struct why_facts *facts, const struct catalog_job *const *others,
+                    struct why_answer *answer);
+
 /* States besides those of runs: none, not_a_tick, upcoming, before_creation, waiting, unknown. */
 void why_explain(const struct why_facts *facts, struct why_answer *answer);
 

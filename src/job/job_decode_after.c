@@ -103,17 +103,13 @@ enum status decode_after(struct decoder *d, const struct field *field, const str
     return st;
 }
 
-/* What only ticks need. */
 enum status check_after(const struct decoder *d, const struct spot *root)
 {
-    static const char *const of_ticks[] = {"schedule", "schedules", "timezone", "start",
-                                           "end",      "jitter",    "dst",      "catch_up",
-                                           "deadline", "calendars", NULL};
-    for (const char *const *name = of_ticks; *name; name++) {
+    for (const char *const *name = fields_of_ticks; *name; name++) {
         struct spot spot = {root, *name, 0, node_get(root->node, *name)};
         if (!spot.node)
             continue;
-        if (name < of_ticks + 2)
+        if (name < fields_of_ticks + 2)
             return spot_fail(d->err, &spot,
                              "job \"%.128s\" has \"after\" too; it runs by a schedule or after "
                              "other jobs, not both",
