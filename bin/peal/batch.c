@@ -29,11 +29,23 @@ enum exit_code batch_put_all(struct batch *batch, const struct job_list *jobs)
     return EXIT_OK;
 }
 
-/* The elements [from, from + CALL_MAX) of a list. */
-static json_t *slice(const json_t *list, size_t from)
+/* How many changes go into one call: all, if jobs wait for others, which may be among them. */
+static size_t part_size(const struct batch *batch)
+{
+    const json_t *job;
+    size_t i;
+    json_array_foreach (batch->put, i, job) {
+        if (json_object_get(job, "after"))
+            return json_array_size(batch->put) + json_array_size(batch->delete);
+    }
+    return CALL_MAX;
+}
+
+/* The elements [from, from + count) of a list. */
+static json_t *slice(const json_t *list, size_t from, size_t count)
 {
     json_t *part = json_array();
-    for (size_t i = from; i < from + CALL_MAX && i < json_array_size(list); i++) {
+    for (size_t i = from; i < from + count && i < json_array_size(list); i++) {
         if (json_array_append(part, json_array_get(list, i)) != 0) {
             json_decref(part);
             return NULL;
@@ -60,10 +72,11 @@ static enum exit_code send_all(struct client *client, const struct batch *batch,
                                json_t *results)
 {
     size_t puts = json_array_size(batch->put), deletes = json_array_size(batch->delete);
+    size_t size = part_size(batch);
     enum exit_code code = EXIT_OK;
-    for (size_t from = 0; code == EXIT_OK && (from < puts || from < deletes); from += CALL_MAX)
-        code = send_part(client, slice(batch->put, from), slice(batch->delete, from), dry_run,
-                         results);
+    for (size_t from = 0; code == EXIT_OK && (from < puts || from < deletes); from += size)
+        code = send_part(client, slice(batch->put, from, size), slice(batch->delete, from, size),
+                         dry_run, results);
     return code;
 }
 
@@ -101,8 +114,8 @@ static enum exit_code send_and_tell(struct client *client, const struct batch *b
 enum exit_code batch_send(struct client *client, const struct batch *batch, bool dry_run,
                           json_t **ret)
 {
-    bool several =
-        json_array_size(batch->put) > CALL_MAX || json_array_size(batch->delete) > CALL_MAX;
+    size_t size = part_size(batch);
+    bool several = json_array_size(batch->put) > size || json_array_size(batch->delete) > size;
     if (several && !dry_run) { /* one call checks only its own part before it writes */
         json_t *checked;
         enum exit_code code = send_and_tell(client, batch, true, &checked);

@@ -9,6 +9,7 @@
 
 enum {
     OPTION_SHELL = OPTION_LONG_ONLY,
+    OPTION_AFTER,
     OPTION_ZONE,
     OPTION_ENV,
     OPTION_CWD,
@@ -30,6 +31,7 @@ enum {
 static const struct option options[] = {
     CLIENT_OPTIONS,
     {"shell", required_argument, NULL, OPTION_SHELL},
+    {"after", required_argument, NULL, OPTION_AFTER},
     {"tz", required_argument, NULL, OPTION_ZONE},
     {"env", required_argument, NULL, OPTION_ENV},
     {"cwd", required_argument, NULL, OPTION_CWD},
@@ -94,19 +96,29 @@ static bool take_pair(const struct command *self, const char *option, json_t *de
     return set(map, name, json_string(equals + 1));
 }
 
-/* A name, besides those that were given before. */
-static bool take_name(const char *option, json_t *definition, const char *field)
+/* Appends to a list of the definition; takes `item` over. */
+static bool append(const char *option, json_t *definition, const char *field, json_t *item)
 {
     json_t *list = json_object_get(definition, field);
     if (!list) {
         list = json_array();
-        if (!list || !set(definition, field, list))
-            return false;
+        if (json_object_set_new(definition, field, list) != 0)
+            list = NULL;
     }
-    if (json_array_append_new(list, json_string(optarg)) == 0)
+    if (json_array_append_new(list, item) == 0)
         return true;
     cli_error("%s: not text in UTF-8", option);
     return false;
+}
+
+/* JOB or JOB:ON; names have no colon. */
+static bool take_after(json_t *definition)
+{
+    int length = (int)strcspn(optarg, ":");
+    json_t *item = optarg[length]
+                       ? json_pack("{s:s#, s:s}", "job", optarg, length, "on", optarg + length + 1)
+                       : json_pack("{s:s}", "job", optarg);
+    return append("--after", definition, "after", item);
 }
 
 static bool take_option(const struct command *self, int opt, struct request *request)
@@ -119,14 +131,16 @@ static bool take_option(const struct command *self, int opt, struct request *req
     case OPTION_DATA:
         request->data = optarg;
         return true;
+    case OPTION_AFTER:
+        return take_after(request->definition);
     case OPTION_ENV:
         return take_pair(self, "--env", request->definition, "env");
     case OPTION_LABEL:
         return take_pair(self, "--label", request->definition, "labels");
     case OPTION_CALENDAR:
-        return take_name("--calendar", request->definition, "calendars");
+        return append("--calendar", request->definition, "calendars", json_string(optarg));
     case OPTION_NOTIFY:
-        return take_name("--notify", request->definition, "notify");
+        return append("--notify", request->definition, "notify", json_string(optarg));
     case OPTION_PAUSED:
         return set(request->definition, "paused", json_true());
     case OPTION_REPLACE:
@@ -206,11 +220,18 @@ static enum exit_code check(const struct request *request, const struct reading 
     return EXIT_INVALID;
 }
 
-static void print_next(struct client *client, const char *name, const char *result)
+static void print_next(struct client *client, const struct request *request, const char *name,
+                       const char *result)
 {
     struct strbuf text;
     json_t *answer = NULL;
     strbuf_init(&text);
+    definition_after(request->definition, &text);
+    if (text.length) {
+        fprintf(stderr, "%s: %s; runs %s\n", name, result, text.text);
+        strbuf_release(&text);
+        return;
+    }
     job_path(&text, name, "/next?n=1");
     int64_t next_ms = NO_TIME;
     if (client_get(client, text.text, &answer) == EXIT_OK)
@@ -246,7 +267,7 @@ static enum exit_code put(struct client *client, const char *name, const struct 
         code = client_report(client, st, &reply);
     }
     if (code == EXIT_OK)
-        print_next(client, name, reply.status == 201 ? "created" : "replaced");
+        print_next(client, request, name, reply.status == 201 ? "created" : "replaced");
     reply_release(&reply);
     strbuf_release(&path);
     return code;
@@ -260,8 +281,11 @@ static enum exit_code add(const struct command *self, struct request *request, c
     struct reading reading;
     if (count < 1)
         return cli_usage(self, "which name?");
-    if (count < 2)
-        return cli_usage(self, "when? Give a schedule, or @manual");
+    bool waits = json_object_get(request->definition, "after") != NULL;
+    if (count < 2 && !waits)
+        return cli_usage(self, "when? Give a schedule, or @manual, or --after JOB");
+    if (count > 1 && waits)
+        return cli_usage(self, "a schedule and --after are one too many");
     if (command_count == 0 && !shell)
         return cli_usage(self, "what? Give a command after --, or a script with --shell");
     if (command_count > 0 && shell)
@@ -275,7 +299,7 @@ static enum exit_code add(const struct command *self, struct request *request, c
     if (code == EXIT_OK && !shell &&
         !set(request->definition, "command", text_list(command, command_count)))
         code = EXIT_USAGE;
-    if (code == EXIT_OK)
+    if (code == EXIT_OK && !waits)
         code = take_schedules(request, words[0], count - 1, words + 1, &reading);
     if (code == EXIT_OK)
         code = check(request, &reading);
@@ -312,12 +336,16 @@ const struct command cmd_add = {
             "  peal add backup '30 2 * * *' -- /usr/local/bin/backup --full\n"
             "  peal add beat '@every 10s' --shell 'curl -fsS https://example.org/beat'\n"
             "  peal add report '0 9 * * MON-FRI' --tz Europe/Berlin --timeout 10m -- report\n"
+            "  peal add mail --after report -- /usr/local/bin/mail-report\n"
             "\n"
             "Usage: peal add NAME SCHEDULE... [options] -- COMMAND [ARGUMENT...]\n"
             "       peal add NAME SCHEDULE... [options] --shell SCRIPT\n"
+            "       peal add NAME --after JOB... [options] -- COMMAND [ARGUMENT...]\n"
             "\n"
             "Options:\n"
             "  --shell SCRIPT   run by bash, or sh where there is none\n"
+            "  --after JOB      instead of a schedule: when that job has ended well; may repeat,\n"
+            "                   then when all have. JOB:failure, JOB:always for other ends\n"
             "  --tz ZONE        time zone of the schedules (the agent's)\n"
             "  --env K=V        a variable; may repeat\n"
             "  --cwd DIR        where it runs\n"

@@ -72,6 +72,9 @@ static void print_bash(void)
           "    case $before in\n"
           "    -o | --output) COMPREPLY=($(compgen -W 'table wide json yaml name' -- \"$word\"))\n"
           "        return ;;\n"
+          "    --after) COMPREPLY=($(compgen -W \"$(peal list -o name \"${data[@]}\" "
+          "2>/dev/null)\" -- \"$word\"))\n"
+          "        return ;;\n"
           "    --overlap) COMPREPLY=($(compgen -W 'skip allow queue replace' -- \"$word\"))\n"
           "        return ;;\n"
           "    --catch-up) COMPREPLY=($(compgen -W 'last skip all' -- \"$word\"))\n"
@@ -182,6 +185,7 @@ static void print_zsh(void)
         "    --role) [[ ${words[2]} == (user|token) ]] && compadd viewer operator editor admin ||\n"
         "        compadd api worker api,worker\n"
         "        return ;;\n"
+        "    --after) compadd ${(f)\"$(peal list -o name 2>/dev/null)\"}; return ;;\n"
         "    "
         "-f|--file|--data|--from|--config|--log|--cwd|--password-file|--secret-file|--hook-file|--"
         "token-file|--ca) "
@@ -259,7 +263,9 @@ static void print_fish(void)
         "complete -c peal -n '__fish_seen_subcommand_from token' -f -a 'create list revoke'\n"
         "complete -c peal -n '__fish_seen_subcommand_from calendar' -f -a 'list show set delete'\n"
         "complete -c peal -n '__fish_seen_subcommand_from export' -f -a 'crontab yaml json'\n"
-        "complete -c peal -n '__fish_seen_subcommand_from import' -a crontab\n",
+        "complete -c peal -n '__fish_seen_subcommand_from import' -a crontab\n"
+        "complete -c peal -n '__fish_seen_subcommand_from add' -l after -x "
+        "-a '(peal list -o name 2>/dev/null)'\n",
         stdout);
 }
 

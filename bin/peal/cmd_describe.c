@@ -7,6 +7,7 @@
 #include "fires.h"
 #include "job_table.h"
 #include "run_table.h"
+#include "text_table.h"
 #include "text_width.h"
 #include "when.h"
 
@@ -120,6 +121,61 @@ static enum exit_code print_fires(struct client *client, const char *name)
     return code;
 }
 
+static enum status print_waits(const json_t *waits)
+{
+    static const char *const headers[] = {"  AFTER", "ON", "LAST", "ENDED", "SINCE ITS LAST TIME",
+                                          NULL};
+    struct text_table table;
+    struct strbuf text;
+    const json_t *wait;
+    size_t i;
+    text_table_init(&table, headers);
+    strbuf_init(&text);
+    json_array_foreach (waits, i, wait) {
+        bool exists = json_is_true(json_object_get(wait, "exists"));
+        strbuf_truncate(&text, 0);
+        strbuf_addf(&text, "  %s", answer_text(wait, "job"));
+        text_table_cell(&table, text.text);
+        text_table_cell(&table, answer_text(wait, "on"));
+        text_table_cell(&table, exists ? answer_text(wait, "state") : "there is no such job");
+        strbuf_truncate(&text, 0);
+        when_print_left(answer_time(wait, "ended_at"), now_ms(), &text);
+        text_table_cell(&table, text.text);
+        text_table_cell(&table, json_is_true(json_object_get(wait, "met")) ? "yes" : "not yet");
+    }
+    enum status st = strbuf_status(&text);
+    if (st == OK)
+        st = text_table_print(&table, stdout);
+    strbuf_release(&text);
+    text_table_release(&table);
+    return st;
+}
+
+/* What it waits for, and who waits for it; most jobs have neither. */
+static enum exit_code print_dependencies(struct client *client, const char *name)
+{
+    struct strbuf path;
+    json_t *answer;
+    const json_t *item;
+    size_t i;
+    strbuf_init(&path);
+    enum exit_code code = client_get(client, job_path(&path, name, "/dependencies"), &answer);
+    strbuf_release(&path);
+    if (code != EXIT_OK)
+        return code;
+    const json_t *waits = json_object_get(answer, "after");
+    if (json_array_size(waits)) {
+        fputs("\nWaits for\n", stdout);
+        code = cli_fail(print_waits(waits));
+    }
+    json_array_foreach (json_object_get(answer, "before"), i, item) {
+        printf("%s  %s (on %s)\n", i ? "" : "\nThese wait for it\n", answer_text(item, "job"),
+               answer_text(item, "on"));
+    }
+    json_decref(answer);
+    return code;
+}
+
 static enum exit_code print_runs(struct client *client, const char *name)
 {
     struct strbuf path;
@@ -153,13 +209,15 @@ static enum exit_code describe(struct client *client, const char *name)
     if (code == EXIT_OK) {
         print_line("Name", name);
         code = cli_fail(print_schedules(&reading, job));
-        print_line("Time zone", job->timezone);
+        print_line("Time zone", job->after_count ? "" : job->timezone);
         print_status(reply.body);
     }
     if (code == EXIT_OK)
         code = cli_fail(print_definition(job));
-    if (code == EXIT_OK)
+    if (code == EXIT_OK && !job->after_count)
         code = print_fires(client, name);
+    if (code == EXIT_OK)
+        code = print_dependencies(client, name);
     if (code == EXIT_OK)
         code = print_runs(client, name);
     job_free(job);
@@ -188,15 +246,17 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
 const struct command cmd_describe = {
     .name = "describe",
     .summary = "everything about a job, for reading",
-    .help = "Examples:\n"
-            "  peal describe backup\n"
-            "\n"
-            "Usage: peal describe NAME...\n"
-            "\n"
-            "Its schedules in words, how it is doing, its definition, the next five ticks and\n"
-            "the last five runs. For programs: peal get NAME -o json\n"
-            "\n"
-            "Options:\n" CLIENT_HELP,
+    .help =
+        "Examples:\n"
+        "  peal describe backup\n"
+        "\n"
+        "Usage: peal describe NAME...\n"
+        "\n"
+        "Its schedules in words, how it is doing, its definition, the next five ticks, what it\n"
+        "waits for and who waits for it, and the last five runs.\n"
+        "For programs: peal get NAME -o json\n"
+        "\n"
+        "Options:\n" CLIENT_HELP,
     .options = options,
     .run = run,
 };

@@ -245,6 +245,18 @@ enum status definition_yaml(const struct reading *reading, const json_t *api_job
     return st;
 }
 
+void definition_after(const json_t *api_job, struct strbuf *out)
+{
+    const json_t *after;
+    size_t i;
+    json_array_foreach (json_object_get(api_job, "after"), i, after) {
+        const char *on = answer_text(after, "on");
+        strbuf_addf(out, "%s%s", i ? ", " : "after ", answer_text(after, "job"));
+        if (*on)
+            strbuf_addf(out, " (%s)", on);
+    }
+}
+
 void definition_schedules(const json_t *api_job, struct strbuf *out)
 {
     const json_t *one = json_object_get(api_job, "schedule"), *each;
@@ -256,4 +268,5 @@ void definition_schedules(const json_t *api_job, struct strbuf *out)
         strbuf_addf(out, "%s%s", i ? "; " : "",
                     json_is_string(each) ? json_string_value(each) : "");
     }
+    definition_after(api_job, out);
 }

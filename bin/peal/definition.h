@@ -43,7 +43,9 @@ MUST_CHECK enum status definition_decode(const struct reading *reading, const js
 MUST_CHECK enum status definition_yaml(const struct reading *reading, const json_t *api_job,
                                        struct strbuf *out);
 
-/* All schedules of a job of the API in one line. */
+/* All schedules of a job of the API in one line, or what it waits for instead: "after extract,
+ * probe (always)". The second alone; empty: it has schedules. */
 void definition_schedules(const json_t *api_job, struct strbuf *out);
+void definition_after(const json_t *api_job, struct strbuf *out);
 
 #endif

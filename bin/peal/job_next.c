@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client.h"
+#include "definition.h"
 #include "job_fields.h"
 #include "json_out.h"
 #include "text_table.h"
@@ -55,7 +55,21 @@ static void tell_left_out(const json_t *rows)
     }
 }
 
-static enum exit_code print_answer(json_t *answer, const char *name, enum next_output output)
+/* A job of the API has no ticks to come. */
+static void tell_none(const json_t *job, const char *name)
+{
+    struct strbuf after;
+    strbuf_init(&after);
+    definition_after(job, &after);
+    if (after.length)
+        cli_note("%s has no ticks: it runs %s", name, after.text);
+    else
+        cli_note("%s has no next tick", name);
+    strbuf_release(&after);
+}
+
+static enum exit_code print_answer(json_t *answer, const json_t *job, const char *name,
+                                   enum next_output output)
 {
     const json_t *fires = json_object_get(answer, "fires");
     if (output == NEXT_JSON) {
@@ -65,7 +79,7 @@ static enum exit_code print_answer(json_t *answer, const char *name, enum next_o
     }
     tell_left_out(json_object_get(answer, "left_out"));
     if (json_array_size(fires) == 0) {
-        cli_note("%s has no next tick", name);
+        tell_none(job, name);
         return EXIT_OK;
     }
     return cli_fail(print_table(fires));
@@ -75,7 +89,7 @@ enum exit_code job_next_print(const char *data, const char *name, int64_t count,
                               enum next_output output)
 {
     struct client *client;
-    struct reply job;
+    struct reply job = {0};
     struct strbuf path;
     json_t *answer;
     enum exit_code code = client_open(data, &client);
@@ -86,15 +100,15 @@ enum exit_code job_next_print(const char *data, const char *name, int64_t count,
     if (code == EXIT_OK) {
         if (json_is_true(json_object_get(json_object_get(job.body, "status"), "paused")))
             cli_note("%s is paused: what is due is left out until peal resume %s", name, name);
-        reply_release(&job);
         job_path(&path, name, "/next");
         strbuf_addf(&path, "?n=%" PRId64, count);
         code = client_get(client, path.text, &answer);
     }
     if (code == EXIT_OK) {
-        code = print_answer(answer, name, output);
+        code = print_answer(answer, job.body, name, output);
         json_decref(answer);
     }
+    reply_release(&job);
     strbuf_release(&path);
     client_close(client);
     return code;

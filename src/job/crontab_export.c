@@ -165,6 +165,14 @@ static void add_duration_remark(struct strbuf *out, const char *what, int64_t se
     strbuf_addc(out, '\n');
 }
 
+static void add_after(struct strbuf *out, const struct job *job)
+{
+    strbuf_adds(out, job->after_count ? "# left out: cron can't wait for " : "");
+    for (size_t i = 0; i < job->after_count; i++)
+        strbuf_addf(out, "%s%s", i ? ", " : "", job->after[i].job);
+    strbuf_adds(out, job->after_count ? "\n" : "");
+}
+
 /* What cron will not do for it. */
 static void add_remarks(struct strbuf *out, const struct job *job, bool system)
 {
@@ -245,6 +253,7 @@ enum status crontab_export(struct job *const *jobs, size_t count, bool system,
     for (size_t i = 0; i < count; i++) {
         strbuf_addf(out, "\n# %s\n", jobs[i]->name);
         add_remarks(out, jobs[i], system);
+        add_after(out, jobs[i]);
         for (size_t k = 0; k < jobs[i]->schedule_count; k++) {
             enum status st = export_schedule(&ex, jobs[i], k, complaint(jobs[i], system));
             if (st != OK)

@@ -42,6 +42,8 @@ complete_line peal drain "$(peal nodes -o name | cut -c 1-3)"
 expect_stdout "$(peal nodes -o name)"
 complete_line peal start --role w
 expect_stdout worker
+complete_line peal add x --after rep
+expect_stdout report
 complete_line peal user s
 expect_stdout set
 run peal calendar set holidays 12-25

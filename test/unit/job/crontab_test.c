@@ -200,6 +200,8 @@ static const struct {
      HEAD "# a\n# left out: its script is empty\n# 0 3 * * *  \n"},
     {__LINE__, false, "{name: a, schedule: 0 3 * * *, shell: a, paused: true}",
      HEAD "# a\n# left out: it is paused\n# 0 3 * * * a\n"},
+    {__LINE__, false, "{name: a, after: [b, c], shell: a, timeout: 5m}",
+     HEAD "# a\n# not in cron: timeout: 5m\n# left out: cron can't wait for b, c\n"},
 };
 
 static void exports_crontabs(void **state)
