@@ -3,6 +3,47 @@
 #include <stdio.h>
 #include <string.h>
 
+enum status rules_make_run(struct rules *rules, const struct run *run, enum run_state state)
+{
+    struct run made = *run;
+    made.state = state;
+    if (state == RUN_QUEUED || state == RUN_DUE) {
+        made.node[0] = '\0';
+        made.nonce = 0;
+        made.claimed_ms = 0;
+    }
+    enum status st = rules->ops->add_run(rules->tables, &made);
+    if (st == OK)
+        feed_add_run(rules->feed, STORE_CHANGE_RUN, &made);
+    return st;
+}
+
+enum status rules_add_entry(struct rules *rules, const struct ledger_entry *entry)
+{
+    enum status st = rules->ops->add_entry(rules->tables, entry);
+    if (st == OK)
+        feed_add_entry(rules->feed, entry);
+    return st;
+}
+
+enum status rules_skip_tick(struct rules *rules, const struct run *run, const struct id *entry_id,
+                            enum placement placement)
+{
+    struct ledger_entry entry = {
+        .id = *entry_id,
+        .job_uid = run->job_uid,
+        .from_ms = run->tick_ms,
+        .to_ms = run->tick_ms,
+        .count = 1,
+        .state = RUN_SKIPPED,
+        .reason = placement == PLACE_FULL ? REASON_QUEUE_FULL : REASON_OVERLAP,
+        .recorded_ms = run->claimed_ms,
+    };
+    snprintf(entry.job_name, sizeof(entry.job_name), "%s", run->job_name);
+    snprintf(entry.node, sizeof(entry.node), "%s", run->node);
+    return rules_add_entry(rules, &entry);
+}
+
 enum status rules_set_run(struct rules *rules, const struct run_row *row)
 {
     enum status st = rules->ops->set_run(rules->tables, row);

@@ -29,6 +29,9 @@ struct tables;
 /* Each answers OK, or E_NOT_FOUND where it looks something up, or a fault of the table. */
 struct tables_ops {
     enum status (*get_job)(struct tables *tables, const struct id *uid, struct job_row *ret);
+    /* The same, for a decision that rests on its cursor or its last run though it is not written.
+     */
+    enum status (*hold_job)(struct tables *tables, const struct id *uid, struct job_row *ret);
     /* Of the jobs that are not deleted. */
     enum status (*find_name)(struct tables *tables, const char *name, struct id *ret);
     enum status (*put_job)(struct tables *tables, const struct job_row *row, const char *name,

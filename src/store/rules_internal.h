@@ -23,6 +23,15 @@ enum placement {
 enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
                         int queue_limit, enum placement *ret);
 
+/* Writes a new run; one that is QUEUED or DUE is nobody's. */
+enum status rules_make_run(struct rules *rules, const struct run *run, enum run_state state);
+
+enum status rules_add_entry(struct rules *rules, const struct ledger_entry *entry);
+
+/* The entry of a tick whose run was not placed: as if the run had been claimed. */
+enum status rules_skip_tick(struct rules *rules, const struct run *run, const struct id *entry_id,
+                            enum placement placement);
+
 enum status rules_set_run(struct rules *rules, const struct run_row *row);
 
 /* Ends a run that never started. Its job's queue is not looked at. */
@@ -44,6 +53,10 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim);
 enum status rules_take(struct rules *rules, struct store_take *take);
 enum status rules_begin(struct rules *rules, struct store_begin *begin);
 enum status rules_finish(struct rules *rules, struct store_finish *finish);
+
+/* rules_next.c: what the end of `run`, which was `before`, makes due. */
+enum status rules_make_nexts(struct rules *rules, const struct run *run, enum run_state before,
+                             struct store_finish *finish);
 
 /* rules_job.c */
 enum status rules_put_job(struct rules *rules, struct store_put_job *put);

@@ -95,17 +95,11 @@ static enum status name_open_run(struct rules *rules, struct store_add_run *add)
 
 static enum status make_run(struct rules *rules, struct store_add_run *add, enum run_state state)
 {
-    struct run run = add->run;
-    run.state = state;
-    run.node[0] = '\0';
-    run.nonce = 0;
-    run.claimed_ms = 0;
-    enum status st = rules->ops->add_run(rules->tables, &run);
+    enum status st = rules_make_run(rules, &add->run, state);
     if (st != OK)
         return st;
     add->run.state = state;
     add->added = true;
-    feed_add_run(rules->feed, STORE_CHANGE_RUN, &run);
     return OK;
 }
 

@@ -5,47 +5,13 @@
 
 #include "rules_internal.h"
 
-static enum status add_entry(struct rules *rules, const struct ledger_entry *entry)
-{
-    enum status st = rules->ops->add_entry(rules->tables, entry);
-    if (st == OK)
-        feed_add_entry(rules->feed, entry);
-    return st;
-}
-
-static enum status skip_tick(struct rules *rules, const struct store_claim *claim,
-                             enum run_reason reason)
-{
-    struct ledger_entry entry = {
-        .id = claim->skip_entry_id,
-        .job_uid = claim->job_uid,
-        .from_ms = claim->tick_ms,
-        .to_ms = claim->tick_ms,
-        .count = 1,
-        .state = RUN_SKIPPED,
-        .reason = reason,
-        .recorded_ms = claim->run.claimed_ms,
-    };
-    snprintf(entry.job_name, sizeof(entry.job_name), "%s", claim->run.job_name);
-    snprintf(entry.node, sizeof(entry.node), "%s", claim->run.node);
-    return add_entry(rules, &entry);
-}
-
 static enum status make_run(struct rules *rules, struct store_claim *claim, enum run_state state)
 {
-    struct run run = claim->run;
-    run.state = state;
-    if (state == RUN_QUEUED) {
-        run.node[0] = '\0';
-        run.nonce = 0;
-        run.claimed_ms = 0;
-    }
-    enum status st = rules->ops->add_run(rules->tables, &run);
+    enum status st = rules_make_run(rules, &claim->run, state);
     if (st != OK)
         return st;
     claim->run.state = state;
     claim->result = state == RUN_QUEUED ? CLAIM_QUEUED : CLAIM_WON;
-    feed_add_run(rules->feed, STORE_CHANGE_RUN, &run);
     return OK;
 }
 
@@ -73,7 +39,7 @@ static enum status claim_run(struct rules *rules, struct store_claim *claim)
         break;
     }
     claim->result = CLAIM_SKIPPED;
-    return skip_tick(rules, claim, placement == PLACE_FULL ? REASON_QUEUE_FULL : REASON_OVERLAP);
+    return rules_skip_tick(rules, run, &claim->skip_entry_id, placement);
 }
 
 enum status rules_claim(struct rules *rules, struct store_claim *claim)
@@ -95,7 +61,7 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
         return st;
     rules_feed_cursor(rules, &job);
     for (size_t i = 0; i < claim->passed_count; i++) {
-        st = add_entry(rules, &claim->passed[i]);
+        st = rules_add_entry(rules, &claim->passed[i]);
         if (st != OK)
             return st;
     }
@@ -220,6 +186,8 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     struct run_row row;
     assert(!state_is_open(finish->run.state));
     finish->accepted = false;
+    for (size_t i = 0; i < finish->next_count; i++)
+        finish->nexts[i].made = false;
     enum status st = rules->ops->get_run(rules->tables, &finish->run.id, &row);
     if (st == E_NOT_FOUND)
         return OK;
@@ -245,5 +213,5 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
         st = set_last_run(rules, &row.run);
     if (st == OK && was_open)
         st = rules_release_queue(rules, &row.run.job_uid);
-    return st;
+    return st == OK ? rules_make_nexts(rules, &row.run, before.state, finish) : st;
 }

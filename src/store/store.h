@@ -109,14 +109,48 @@ struct store_begin {
     int64_t job_revision;
 };
 
+/* Another job that must have ended as wanted, before the next one is made due. */
+struct store_need {
+    struct id job_uid;
+    unsigned states; /* of its last run: a bit for each one wanted, 1 << state */
+};
+
+/* The jobs of a finish's nexts and of all their needs, each counted once, are at most so many: not
+ * every store can do more in one go. */
+enum { STORE_NEXT_JOBS_MAX = 96 };
+
+/* A job that waits for the ends of others, of which this may be the last. If the run ends in one of
+ * `states`, and each of the needs has a last run that ended in one of its own and later than this
+ * job's cursor, then the job is due: tick_ms, which is when the run finished, or the first
+ * millisecond after the cursor that has no run yet if that is later, becomes the cursor, and the
+ * run is made: DUE where a claim would be CLAIMED, or by the overlap rule QUEUED, or an entry as
+ * with a claim. Nothing of a job that is deleted or gone. */
+struct store_next {
+    struct id job_uid;        /* not the job of the run that ends, and only once in a finish */
+    struct store_need *needs; /* owned by the caller until done */
+    size_t need_count;
+    struct run run; /* the caller fills all but state and tick_ms, which come back as written; node
+                       and claimed_ms are for the entry: a run that is made is nobody's */
+    unsigned states;
+    enum overlap_policy overlap;
+    int queue_limit;
+    struct id skip_entry_id;
+    bool made; /* a run or an entry */
+};
+
 /* The end of a run that has this nonce (0 while it is QUEUED or DUE): written whole, but for what
  * the run is (job, tick, attempt, cause, fence). One that has ended already stays as it is (a
  * repeat), unless it was LOST: then it is amended. Becomes the job's last run, unless that finished
  * later. Whenever a run ends, here or elsewhere, the oldest QUEUED run of the job becomes DUE if
- * nothing else of it is open. */
+ * nothing else of it is open.
+ *
+ * The nexts are made due with it, or not at all: a repeat makes none, and an amended end none that
+ * the loss was good enough for already. */
 struct store_finish {
-    struct run run; /* ended: state is an end */
-    bool accepted;  /* false: no such run, or it is somebody else's now */
+    struct run run;           /* ended: state is an end */
+    struct store_next *nexts; /* owned by the caller until done */
+    size_t next_count;
+    bool accepted; /* false: no such run, or it is somebody else's now */
 };
 
 /* Ended runs and ledger entries, by id, that the history has acknowledged: removed. Open runs stay,

@@ -1,16 +1,17 @@
 #include "store_etcd_plan.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hash.h"
 #include "store_etcd_tables.h"
 
-struct plan_compare {
+/* The cursor of a job, compared. */
+struct plan_guard {
+    struct id uid;
     struct plan_key key;
-    int64_t mod_revision; /* 0: there is no such key */
-    bool is_definition;   /* needless when the guard is compared */
+    size_t write;        /* 1 + its place in `writes`; 0: not written */
+    size_t write_before; /* the same, before the item that is being decided */
 };
 
 struct plan_before {
@@ -24,9 +25,8 @@ struct plan_before {
 };
 
 enum {
-    LEVEL_MAX = 60, /* operations of one level, see plan_width */
-    COMPARES_MAX = 60,
-    STEPS_MAX = 3000, /* of one item, in one transaction */
+    COMPARES_MAX = STORE_NEXT_JOBS_MAX + 8, /* the run, its job, and steps */
+    STEPS_MAX = 1900,                       /* of one item, in one transaction */
     STEPS_BYTES_MAX = 400 * 1024,
 };
 
@@ -75,21 +75,6 @@ struct plan_key plan_run_key(struct plan *plan, const struct id *id)
     return plan->run;
 }
 
-struct plan_key plan_guard_key(struct plan *plan, const struct id *uid)
-{
-    assert(plan->guard.length == 0 || id_compare(&plan->guard_uid, uid) == 0);
-    if (plan->guard.length == 0) {
-        plan->guard = plan_id_key(plan, "cursors", uid);
-        plan->guard_uid = *uid;
-    }
-    return plan->guard;
-}
-
-static struct etcd_bytes key_bytes(const struct plan *plan, const struct plan_key *key)
-{
-    return (struct etcd_bytes){plan->bytes.text + key->at, key->length};
-}
-
 static bool same_key(const struct plan *plan, const struct plan_key *a, const struct plan_key *b)
 {
     return a->hash == b->hash && a->length == b->length &&
@@ -97,6 +82,14 @@ static bool same_key(const struct plan *plan, const struct plan_key *a, const st
 }
 
 /* ---- what the decision rests on ---- */
+
+static struct plan_guard *find_guard(const struct plan *plan, const struct id *uid)
+{
+    for (size_t i = 0; i < plan->guard_count; i++)
+        if (id_compare(&plan->guards[i].uid, uid) == 0)
+            return &plan->guards[i];
+    return NULL;
+}
 
 static enum status add_compare(struct plan *plan, struct plan_compare compare)
 {
@@ -114,15 +107,15 @@ static enum status add_compare(struct plan *plan, struct plan_compare compare)
 
 enum status plan_compare_key(struct plan *plan, struct plan_key key, int64_t mod_revision)
 {
-    return add_compare(plan, (struct plan_compare){key, mod_revision, false});
+    return add_compare(plan, (struct plan_compare){.key = key, .mod_revision = mod_revision});
 }
 
 enum status plan_compare_definition(struct plan *plan, const struct id *uid, int64_t mod_revision)
 {
-    if (plan->has_guard)
+    if (find_guard(plan, uid))
         return OK;
-    return add_compare(plan,
-                       (struct plan_compare){plan_id_key(plan, "jobs", uid), mod_revision, true});
+    return add_compare(plan, (struct plan_compare){plan_id_key(plan, "jobs", uid), mod_revision,
+                                                   .definition = *uid});
 }
 
 enum status plan_compare_run(struct plan *plan, const struct id *id, const struct mirror_run *run)
@@ -130,20 +123,33 @@ enum status plan_compare_run(struct plan *plan, const struct id *id, const struc
     return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0);
 }
 
-enum status plan_compare_guard(struct plan *plan, const struct id *uid)
+/* With the guard the item need not compare the definition. What an earlier item compares stays,
+ * since this one may be taken back. */
+static void drop_definition(struct plan *plan, const struct id *uid)
 {
-    if (plan->has_guard)
-        return OK;
-    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
-    enum status st =
-        plan_compare_key(plan, plan_guard_key(plan, uid), job ? job->cursor_revision : 0);
-    plan->has_guard = st == OK;
-    return st;
+    for (size_t i = plan->item.compares; i < plan->compare_count; i++) {
+        if (id_compare(&plan->compares[i].definition, uid) == 0) {
+            plan->compares[i] = plan->compares[--plan->compare_count];
+            return;
+        }
+    }
 }
 
-static bool is_needless(const struct plan *plan, const struct plan_compare *compare)
+enum status plan_compare_guard(struct plan *plan, const struct id *uid)
 {
-    return compare->is_definition && plan->has_guard;
+    if (find_guard(plan, uid))
+        return OK;
+    enum status st =
+        grow((void **)&plan->guards, plan->guard_count, &plan->guard_room, sizeof(*plan->guards));
+    if (st != OK)
+        return st;
+    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
+    struct plan_key key = plan_id_key(plan, "cursors", uid);
+    drop_definition(plan, uid);
+    st = plan_compare_key(plan, key, job ? job->cursor_revision : 0);
+    if (st == OK)
+        plan->guards[plan->guard_count++] = (struct plan_guard){.uid = *uid, .key = key};
+    return st;
 }
 
 /* ---- what it does ---- */
@@ -179,11 +185,11 @@ enum status plan_delete(struct plan *plan, struct plan_key key)
     return add_write(plan, (struct plan_write){.key = key, .is_delete = true});
 }
 
-void plan_drop_cursor_write(struct plan *plan)
+static void drop_cursor_write(struct plan *plan, struct plan_guard *guard)
 {
-    if (plan->cursor_write)
-        plan->writes[plan->cursor_write - 1].is_dropped = true;
-    plan->cursor_write = 0;
+    if (guard->write)
+        plan->writes[guard->write - 1].is_dropped = true;
+    guard->write = 0;
 }
 
 enum status plan_write_cursor(struct plan *plan, const struct job_row *row, enum tell tell)
@@ -191,20 +197,32 @@ enum status plan_write_cursor(struct plan *plan, const struct job_row *row, enum
     enum status st = plan_compare_guard(plan, &row->uid);
     if (st != OK)
         return st;
-    plan_drop_cursor_write(plan);
-    struct plan_key key = plan_guard_key(plan, &row->uid);
+    struct plan_guard *guard = find_guard(plan, &row->uid);
+    drop_cursor_write(plan, guard);
     size_t value_at = plan->bytes.length;
     value_write_cursor(&plan->bytes, row, tell);
-    st = plan_put(plan, (struct plan_write){.key = key}, value_at);
-    if (st == OK)
-        plan->cursor_write = plan->write_count;
-    return st == OK ? plan_overlay_job(plan, row) : st;
+    st = plan_put(plan, (struct plan_write){.key = guard->key}, value_at);
+    if (st != OK)
+        return st;
+    guard->write = plan->write_count;
+    return plan_overlay_job(plan, row);
+}
+
+enum status plan_delete_cursor(struct plan *plan, const struct id *uid)
+{
+    enum status st = plan_compare_guard(plan, uid);
+    if (st != OK)
+        return st;
+    struct plan_guard *guard = find_guard(plan, uid);
+    drop_cursor_write(plan, guard);
+    return plan_delete(plan, guard->key);
 }
 
 enum status plan_touch_guard(struct plan *plan, const struct id *uid)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
-    if (plan->cursor_write || !job || !job->mod_revision)
+    const struct plan_guard *guard = find_guard(plan, uid);
+    if ((guard && guard->write) || !job || !job->mod_revision)
         return OK;
     return plan_write_cursor(plan, &job->row, TELL_NOTHING);
 }
@@ -279,15 +297,16 @@ void etcd_plan_release(struct plan *plan)
     strbuf_release(&plan->bytes);
     free(plan->compares);
     free(plan->writes);
+    free(plan->guards);
     free(plan->befores);
 }
 
 void plan_begin(struct plan *plan)
 {
     strbuf_reset(&plan->bytes);
-    plan->compare_count = plan->write_count = plan->cursor_write = plan->item_count = 0;
-    plan->guard.length = plan->run.length = 0;
-    plan->is_partial = plan->has_guard = false;
+    plan->compare_count = plan->write_count = plan->guard_count = plan->item_count = 0;
+    plan->run.length = 0;
+    plan->is_partial = false;
 }
 
 void plan_end(struct plan *plan)
@@ -301,20 +320,21 @@ static void rewind_item(struct plan *plan)
     put_back(plan, mark->befores);
     plan->compare_count = mark->compares;
     plan->write_count = mark->writes;
-    plan->cursor_write = mark->cursor_write;
-    if (plan->cursor_write)
-        plan->writes[plan->cursor_write - 1].is_dropped = false;
-    plan->has_guard = mark->has_guard;
+    plan->guard_count = mark->guards;
+    for (size_t i = 0; i < plan->guard_count; i++) {
+        plan->guards[i].write = plan->guards[i].write_before;
+        if (plan->guards[i].write)
+            plan->writes[plan->guards[i].write - 1].is_dropped = false;
+    }
     strbuf_truncate(&plan->bytes, mark->bytes);
     plan->run.length = 0;
-    if (plan->guard.at >= mark->bytes)
-        plan->guard.length = 0;
 }
 
 /* Leaves out all that is not right without the rest. */
 static enum status keep_steps(struct plan *plan)
 {
     size_t steps = 0;
+    enum status st = OK;
     put_back(plan, 0);
     for (size_t i = 0; i < plan->write_count; i++) {
         plan->writes[i].is_dropped |= !plan->writes[i].is_step;
@@ -322,9 +342,12 @@ static enum status keep_steps(struct plan *plan)
     }
     if (steps == 0)
         return E_TOO_LARGE;
-    plan->cursor_write = 0;
     plan->is_partial = true;
-    return plan->has_guard ? plan_touch_guard(plan, &plan->guard_uid) : OK;
+    for (size_t i = 0; i < plan->guard_count; i++)
+        plan->guards[i].write = 0;
+    for (size_t i = 0; st == OK && i < plan->guard_count; i++)
+        st = plan_touch_guard(plan, &plan->guards[i].uid);
+    return st;
 }
 
 /* A request of its item alone. */
@@ -354,10 +377,11 @@ enum status plan_add(struct plan *plan, const struct store_request *request, siz
     struct store_request item = single(request, i);
     plan->item = (struct plan_mark){.compares = plan->compare_count,
                                     .writes = plan->write_count,
+                                    .guards = plan->guard_count,
                                     .befores = plan->before_count,
-                                    .bytes = plan->bytes.length,
-                                    .cursor_write = plan->cursor_write,
-                                    .has_guard = plan->has_guard};
+                                    .bytes = plan->bytes.length};
+    for (size_t g = 0; g < plan->guard_count; g++)
+        plan->guards[g].write_before = plan->guards[g].write;
     plan->place = place;
     plan->more_follow = more_follow;
     enum status st = rules_apply(&plan->tables, &plan->unused, &item);
@@ -393,87 +417,4 @@ bool plan_may_chain(const struct plan *plan, const struct store_request *request
         return false;
     const struct mirror_job *job = job_of(plan, request, i);
     return job && job == job_of(plan, request, i + 1);
-}
-
-/* ---- as a transaction ---- */
-
-static void emit_write(const struct plan *plan, const struct plan_write *write,
-                       struct etcd_txn *txn)
-{
-    struct etcd_bytes key = key_bytes(plan, &write->key);
-    struct etcd_bytes value = {plan->bytes.text + write->value_at, write->value_length};
-    if (write->is_delete)
-        etcd_txn_delete(txn, &(struct etcd_delete){.key = key});
-    else
-        etcd_txn_put(txn, &(struct etcd_put){.key = key, .value = value});
-}
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
-size_t plan_width(const struct plan *plan)
-{
-    size_t wraps = (plan->write_count + LEVEL_MAX - 1) / LEVEL_MAX;
-    return wraps <= 1 ? larger(plan->compare_count, plan->write_count)
-                      : larger(plan->compare_count, wraps) + LEVEL_MAX;
-}
-
-/* Many writes are wrapped, to keep within what etcd takes per level. */
-static void emit_writes(const struct plan *plan, struct etcd_txn *txn)
-{
-    bool wrapped = plan->write_count > LEVEL_MAX;
-    size_t emitted = 0;
-    for (int last = 0; last < 2; last++) {
-        for (size_t i = 0; i < plan->write_count; i++) {
-            const struct plan_write *write = &plan->writes[i];
-            if (write->is_dropped || write->is_last != last)
-                continue;
-            if (wrapped && emitted % LEVEL_MAX == 0) {
-                if (emitted)
-                    etcd_txn_end(txn);
-                etcd_txn_begin(txn);
-            }
-            emit_write(plan, write, txn);
-            emitted++;
-        }
-    }
-    if (wrapped && emitted)
-        etcd_txn_end(txn);
-}
-
-void plan_emit(const struct plan *plan, struct etcd_txn *txn)
-{
-    etcd_txn_begin(txn);
-    for (size_t i = 0; i < plan->compare_count; i++)
-        if (!is_needless(plan, &plan->compares[i]))
-            etcd_txn_if_mod_revision(txn, key_bytes(plan, &plan->compares[i].key), ETCD_EQUAL,
-                                     plan->compares[i].mod_revision);
-    emit_writes(plan, txn);
-    etcd_txn_end(txn);
-}
-
-bool plan_writes(const struct plan *plan)
-{
-    return plan->write_count > 0;
-}
-
-bool plan_puts(const struct plan *plan)
-{
-    for (size_t i = 0; i < plan->write_count; i++)
-        if (!plan->writes[i].is_delete && !plan->writes[i].is_dropped)
-            return true;
-    return false;
-}
-
-bool plan_each_key(const struct plan *plan, bool written,
-                   bool (*take)(void *context, uint64_t key_hash), void *context)
-{
-    bool go_on = true;
-    for (size_t i = 0; written && go_on && i < plan->write_count; i++)
-        go_on = plan->writes[i].is_dropped || take(context, plan->writes[i].key.hash);
-    for (size_t i = 0; !written && go_on && i < plan->compare_count; i++)
-        go_on = is_needless(plan, &plan->compares[i]) || take(context, plan->compares[i].key.hash);
-    return go_on;
 }

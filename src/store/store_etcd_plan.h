@@ -4,7 +4,8 @@
  *
  * A job is guarded by its cursor's key: that is written whenever its definition changes, and
  * whenever a run of it is made, taken or ends. So whoever compares it need not compare the
- * definition, nor the runs that wait, nor that there is none.
+ * definition, nor the runs that wait, nor that there is none. An end that makes other jobs due has
+ * their guards too, and those of the jobs that they wait for besides.
  *
  *     plan_begin, plan_add [, plan_add ...: of the same job], plan_emit, plan_end */
 #ifndef PEAL_STORE_ETCD_PLAN_H
@@ -16,6 +17,7 @@
 
 struct plan_compare;
 struct plan_write;
+struct plan_guard;
 struct plan_before;
 
 /* In plan->bytes, which moves while it grows. */
@@ -26,8 +28,7 @@ struct plan_key {
 
 /* How far a plan has come. */
 struct plan_mark {
-    size_t compares, writes, befores, bytes, cursor_write;
-    bool has_guard;
+    size_t compares, writes, guards, befores, bytes;
 };
 
 struct plan {
@@ -36,21 +37,20 @@ struct plan {
     struct strbuf bytes; /* all keys and values */
     struct plan_compare *compares;
     struct plan_write *writes;
+    struct plan_guard *guards;   /* those that are compared */
     struct plan_before *befores; /* what was changed in the mirror, to be put back */
     size_t compare_count, compare_room;
     size_t write_count, write_room;
+    size_t guard_count, guard_room;
     size_t before_count, before_room;
     size_t item_count;
-    struct plan_mark item;      /* before the one that is being decided */
-    int place;                  /* of that one, in the transaction */
-    bool more_follow;           /* which are to see what it does */
-    bool is_partial;            /* see plan_add */
-    struct id guard_uid;        /* whose the guard is */
-    struct plan_key guard, run; /* the last ones that were made; length 0: none */
-    struct id run_id;           /* whose key `run` is */
-    bool has_guard;             /* it is compared */
-    size_t cursor_write;        /* 1 + its place in `writes`; 0: not written */
-    struct feed unused;         /* the feed comes from the watch */
+    struct plan_mark item; /* before the one that is being decided */
+    int place;             /* of that one, in the transaction */
+    bool more_follow;      /* which are to see what it does */
+    bool is_partial;       /* see plan_add */
+    struct plan_key run;   /* the last one that was made; length 0: none */
+    struct id run_id;      /* whose key it is */
+    struct feed unused;    /* the feed comes from the watch */
 };
 
 void etcd_plan_init(struct plan *plan, struct mirror *mirror);

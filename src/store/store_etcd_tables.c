@@ -26,6 +26,12 @@ static enum status get_job(struct tables *tables, const struct id *uid, struct j
     return OK;
 }
 
+static enum status hold_job(struct tables *tables, const struct id *uid, struct job_row *ret)
+{
+    enum status st = plan_compare_guard((struct plan *)tables, uid);
+    return st == OK ? get_job(tables, uid, ret) : st;
+}
+
 static enum status find_name(struct tables *tables, const char *text, struct id *ret)
 {
     struct plan *plan = (struct plan *)tables;
@@ -86,10 +92,7 @@ static enum status move_job(struct tables *tables, const struct job_row *row)
 static enum status remove_job(struct tables *tables, const struct id *uid)
 {
     struct plan *plan = (struct plan *)tables;
-    enum status st = plan_compare_guard(plan, uid);
-    plan_drop_cursor_write(plan);
-    if (st == OK)
-        st = plan_delete(plan, plan_guard_key(plan, uid));
+    enum status st = plan_delete_cursor(plan, uid);
     if (st == OK)
         st = change_name(plan, defined_job(plan, uid), uid, NULL);
     if (st == OK)
@@ -341,6 +344,7 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
 
 const struct tables_ops plan_tables_ops = {
     .get_job = get_job,
+    .hold_job = hold_job,
     .find_name = find_name,
     .put_job = put_job,
     .move_job = move_job,

@@ -4,6 +4,12 @@
 
 #include "store_etcd_plan.h"
 
+struct plan_compare {
+    struct plan_key key;
+    int64_t mod_revision; /* 0: there is no such key */
+    struct id definition; /* whose it is; zero: it is none */
+};
+
 struct plan_write {
     struct plan_key key;
     size_t value_at, value_length; /* in the bytes */
@@ -19,12 +25,11 @@ extern const struct tables_ops plan_tables_ops;
 struct plan_key plan_key(struct plan *plan, const char *kind, const char *rest);
 struct plan_key plan_id_key(struct plan *plan, const char *kind, const struct id *id);
 struct plan_key plan_run_key(struct plan *plan, const struct id *id);
-struct plan_key plan_guard_key(struct plan *plan, const struct id *uid);
 
 /* ---- what the decision rests on ---- */
 
 enum status plan_compare_key(struct plan *plan, struct plan_key key, int64_t mod_revision);
-/* The same, unless the guard is compared. */
+/* The same, unless the job's guard is compared. */
 enum status plan_compare_definition(struct plan *plan, const struct id *uid, int64_t mod_revision);
 /* `run` is NULL when there is none. */
 enum status plan_compare_run(struct plan *plan, const struct id *id, const struct mirror_run *run);
@@ -38,7 +43,7 @@ enum status plan_put(struct plan *plan, struct plan_write write, size_t value_at
 enum status plan_delete(struct plan *plan, struct plan_key key);
 
 enum status plan_write_cursor(struct plan *plan, const struct job_row *row, enum tell tell);
-void plan_drop_cursor_write(struct plan *plan);
+enum status plan_delete_cursor(struct plan *plan, const struct id *uid);
 /* The job or its runs are no longer as they were. A purged job makes none. */
 enum status plan_touch_guard(struct plan *plan, const struct id *uid);
 

@@ -368,6 +368,7 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
 
 const struct tables_ops sqlite_tables_ops = {
     .get_job = get_job,
+    .hold_job = get_job,
     .find_name = find_name,
     .put_job = put_job,
     .move_job = move_job,

@@ -143,7 +143,7 @@ struct contract_test {
 #function, function                                                                        \
     }
 
-extern const struct contract_test claim_tests[], run_tests[], job_tests[], feed_tests[],
-    node_tests[], doc_tests[];
+extern const struct contract_test claim_tests[], run_tests[], next_tests[], job_tests[],
+    feed_tests[], node_tests[], doc_tests[];
 
 #endif

@@ -49,22 +49,33 @@ static void wait_until_well(struct world *world)
     strbuf_release(&why);
 }
 
+/* A run's end that makes a run of another job due. */
+static struct store_finish an_end(struct world *world, const struct run *run, struct id after,
+                                  struct store_next *next)
+{
+    struct store_finish finish = {.run = *run, .nexts = next, .next_count = 1};
+    finish.run.state = RUN_OK;
+    finish.run.finished_ms = TICK_MS + 5;
+    *next = (struct store_next){.job_uid = after, .states = 1 << RUN_OK};
+    next->run = an_add(world, after, 0, OVERLAP_ALLOW).run;
+    return finish;
+}
+
 /* The life of a run. False: the plan found nothing to cut. */
 static bool cut_once(enum cut cut, int n)
 {
     char when[64];
+    struct store_next next;
     struct world *world = world_new(&etcd_backend);
     snprintf(when, sizeof(when), "%s %d", cut == CUT_REQUEST ? "request" : "answer", n);
     world_open(world);
-    struct id job = make_job(world, "job");
+    struct id job = make_job(world, "job"), after = make_job(world, "after");
     struct store_claim claim = a_claim(world, job, TICK_MS, OVERLAP_ALLOW);
     struct store_begin begin = {.run_id = claim.run.id, .nonce = claim.run.nonce}, again = begin;
     cutter_plan(cutter, cut, n);
     enum status claimed = world_do(world, STORE_CLAIM, &claim, 1);
     enum status begun = world_do(world, STORE_BEGIN, &begin, 1);
-    struct store_finish finish = {.run = claim.run};
-    finish.run.state = RUN_OK;
-    finish.run.finished_ms = TICK_MS + 5;
+    struct store_finish finish = an_end(world, &claim.run, after, &next);
     enum status finished = world_do(world, STORE_FINISH, &finish, 1);
     bool has_cut = cutter_has_cut(cutter);
     cutter_plan(cutter, cut, 0);
@@ -80,6 +91,10 @@ static bool cut_once(enum cut cut, int n)
         if (again.begun)
             fail_msg("%s: the run began twice", when);
     }
+    finish = an_end(world, &claim.run, after, &next);
+    world_do_one(world, STORE_FINISH, &finish);
+    if (count_runs(world, after, RUN_DUE) != finish.accepted)
+        fail_msg("%s: %zu runs come after it", when, count_runs(world, after, RUN_DUE));
     struct id other = make_job(world, "afterwards");
     struct run run = claim_run(world, other, TICK_MS);
     assert_true(begin_run(world, &run).begun);

@@ -28,6 +28,22 @@ static void *copy(const void *from, size_t length)
     return memcpy(to, from, length);
 }
 
+static void copy_nexts(struct store_finish *finish)
+{
+    finish->nexts = copy(finish->nexts, finish->next_count * sizeof(*finish->nexts));
+    for (size_t i = 0; i < finish->next_count; i++) {
+        struct store_next *next = &finish->nexts[i];
+        next->needs = copy(next->needs, next->need_count * sizeof(*next->needs));
+    }
+}
+
+static void free_nexts(struct store_finish *finish)
+{
+    for (size_t i = 0; i < finish->next_count; i++)
+        free(finish->nexts[i].needs);
+    free(finish->nexts);
+}
+
 struct store_request *request_copy(const struct store_request *request)
 {
     struct store_request *new = copy(request, sizeof(*request));
@@ -39,6 +55,8 @@ struct store_request *request_copy(const struct store_request *request)
         new->items.claims[i].passed =
             copy(from->passed, from->passed_count * sizeof(*from->passed));
     }
+    for (size_t i = 0; request->op == STORE_FINISH && i < request->count; i++)
+        copy_nexts(&new->items.finishes[i]);
     for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {
         struct store_put_job *put = &new->items.puts[i];
         put->name = put->name ? copy(put->name, strlen(put->name) + 1) : NULL;
@@ -53,6 +71,8 @@ struct store_request *request_free(struct store_request *request)
         return NULL;
     for (size_t i = 0; request->op == STORE_CLAIM && i < request->count; i++)
         free(request->items.claims[i].passed);
+    for (size_t i = 0; request->op == STORE_FINISH && i < request->count; i++)
+        free_nexts(&request->items.finishes[i]);
     for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {
         free((char *)request->items.puts[i].name);
         free((char *)request->items.puts[i].json);

@@ -111,10 +111,10 @@ peal_sim_mistake(left_for_ever memory races engine/sweeper.c
 # ---- the store in etcd, and the etcd client ----
 
 peal_sim_mistake(guard_not_compared etcd any store/store_etcd_plan.c
-    "plan_compare_key(plan, plan_guard_key(plan, uid), job ? job->cursor_revision : 0)" "OK"
+    "plan_compare_key(plan, key, job ? job->cursor_revision : 0)" "((void)job, OK)"
     "a claim from a cursor that has moved: P1")
 peal_sim_mistake(guard_not_touched etcd people store/store_etcd_plan.c
-    "if (plan->cursor_write || !job || !job->mod_revision)" "if (true)"
+    "if ((guard && guard->write) || !job || !job->mod_revision)" "if (true)"
     "a change that claims do not notice: P4")
 peal_sim_mistake(run_not_compared etcd races store/store_etcd_plan.c
     "return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0)"
