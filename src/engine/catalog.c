@@ -41,6 +41,7 @@ void catalog_init(struct catalog *catalog)
     table_init(&catalog->by_uid, &uid_type);
     table_init(&catalog->by_name, &name_type);
     known_calendars_init(&catalog->calendars);
+    waits_init(&catalog->waits);
 }
 
 static void free_schedules(struct catalog_job *job)
@@ -57,6 +58,7 @@ static void free_job(struct catalog *catalog, struct catalog_job *job)
 {
     free_schedules(job);
     job_calendars_free(&catalog->calendars, job->calendars);
+    free(job->waits);
     free(job->json);
     free(job);
 }
@@ -70,6 +72,7 @@ void catalog_release(struct catalog *catalog)
     table_release(&catalog->by_name);
     known_calendars_release(&catalog->calendars);
     name_order_release(&catalog->in_order);
+    waits_release(&catalog->waits);
     catalog_init(catalog);
 }
 
@@ -150,6 +153,8 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     enum status st = keep_texts(job, change, definition ? definition->where : NULL);
     if (st == OK)
         st = read_calendars(catalog, job, definition, change->cursor_ms);
+    if (st == OK)
+        st = waits_read(job, definition);
     if (st != OK)
         goto out;
     job->deleted = change->job_deleted;
@@ -188,7 +193,10 @@ static enum status index_name(struct catalog *catalog, struct catalog_job *job)
 {
     if (catalog->is_sorted)
         catalog->is_sorted = name_order_insert(&catalog->in_order, job) == OK;
-    return job->deleted ? OK : table_insert(&catalog->by_name, job);
+    if (job->deleted)
+        return OK;
+    enum status st = table_insert(&catalog->by_name, job);
+    return st == OK ? waits_link(&catalog->waits, job) : st;
 }
 
 static void unindex_name(struct catalog *catalog, struct catalog_job *job)
@@ -197,6 +205,7 @@ static void unindex_name(struct catalog *catalog, struct catalog_job *job)
         name_order_remove(&catalog->in_order, job);
     if (table_find(&catalog->by_name, hash_text(0, job->name), job->name) == job)
         table_remove(&catalog->by_name, job);
+    waits_unlink(&catalog->waits, job);
 }
 
 enum status catalog_put(struct catalog *catalog, const struct store_change *change,

@@ -13,6 +13,7 @@
 #include "run.h"
 #include "store.h"
 #include "table.h"
+#include "waits.h"
 
 #define NEVER_MS INT64_MAX
 
@@ -30,7 +31,8 @@ struct catalog_job {
     const char *where;               /* there too; NULL: any node may run it */
     struct job_calendars *calendars; /* that take ticks out; NULL: none */
     struct schedule **schedules;
-    struct schedule *only; /* where `schedules` points to if there is but one */
+    struct schedule *only;   /* where `schedules` points to if there is but one */
+    struct job_waits *waits; /* for other jobs; NULL: for none */
     uint32_t schedule_count;
     uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
     uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
@@ -44,6 +46,7 @@ struct catalog_job {
 struct catalog {
     struct table by_uid, by_name; /* by_name: without the deleted ones */
     struct name_order in_order;   /* with them; see catalog_sort */
+    struct waits waits;           /* without them */
     bool is_sorted;
     struct table calendars; /* of known_calendar */
 };

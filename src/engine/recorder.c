@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "follow.h"
 #include "hash.h"
 
 enum {
@@ -183,7 +184,23 @@ static void finishes_done(struct store_request *request, enum status st)
         open_runs_move(recorder->runs, open, OPEN_FINISHED);
         job_ended(recorder, open);
     }
+    follow_release(batch->finishes, request->count);
     free(batch);
+}
+
+/* False: out of memory, so later. */
+static bool add_finish(struct recorder *recorder, struct finish_batch *batch, struct open_run *open)
+{
+    struct store_finish *finish = &batch->finishes[batch->request.count];
+    finish->run = open->run;
+    if (follow_fill(recorder->ports, recorder->catalog, recorder->node, recorder->now, finish) !=
+        OK) {
+        recorder->store_retry_at.ms = recorder->now.boot.ms + RETRY_AFTER_MS;
+        return false;
+    }
+    batch->request.count++;
+    open_runs_move(recorder->runs, open, OPEN_FINISHING);
+    return true;
 }
 
 static void send_finishes(struct recorder *recorder)
@@ -194,10 +211,11 @@ static void send_finishes(struct recorder *recorder)
         if (!batch)
             return;
         batch->recorder = recorder;
-        for (; open && batch->request.count < room;
-             open = open_runs_first(recorder->runs, OPEN_ENDED)) {
-            batch->finishes[batch->request.count++].run = open->run;
-            open_runs_move(recorder->runs, open, OPEN_FINISHING);
+        while (open && batch->request.count < room && add_finish(recorder, batch, open))
+            open = open_runs_first(recorder->runs, OPEN_ENDED);
+        if (!batch->request.count) {
+            free(batch);
+            return;
         }
         batch->request.op = STORE_FINISH;
         batch->request.items.finishes = batch->finishes;

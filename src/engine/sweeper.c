@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "follow.h"
 #include "job_codec.h"
 
 enum {
@@ -68,6 +69,7 @@ static void losses_done(struct store_request *request, enum status st)
     }
     if (st != OK)
         look_again(batch->sweeper, RETRY_AFTER_MS);
+    follow_release(batch->finishes, request->count);
     free(batch);
 }
 
@@ -83,13 +85,20 @@ static void send_losses(struct sweeper *sweeper, struct loss_batch *batch)
 
 static void add_loss(struct sweeper *sweeper, struct loss_batch *batch, struct open_run *open)
 {
-    struct run *run = &batch->finishes[batch->request.count++].run;
+    struct store_finish *finish = &batch->finishes[batch->request.count];
+    struct run *run = &finish->run;
     *run = open->run;
     run->state = RUN_LOST;
     run->reason = REASON_NODE_DIED;
     run->exit_code = -1;
     run->finished_ms = sweeper->now.wall.ms;
     snprintf(run->detail, sizeof(run->detail), "node %s is gone", open->run.node);
+    if (follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->node, sweeper->now, finish) !=
+        OK) {
+        look_again(sweeper, RETRY_AFTER_MS);
+        return;
+    }
+    batch->request.count++;
     open->is_swept = true;
     ports_log(sweeper->ports, "run_lost", "job=%s node=%s", open->run.job_name, open->run.node);
 }
@@ -122,8 +131,10 @@ static void sweep_open(struct sweeper *sweeper)
             batch = NULL;
         }
     }
-    if (batch)
+    if (batch && batch->request.count)
         send_losses(sweeper, batch);
+    else
+        free(batch);
 }
 
 /* ---- missed ---- */

@@ -1,5 +1,10 @@
 #include "after.h"
 
+#include <stdio.h>
+#include <string.h>
+
+static const char noted[] = "after ";
+
 const char *const after_on_names[] = {
     [AFTER_SUCCESS] = "success",
     [AFTER_FAILURE] = "failure",
@@ -29,4 +34,21 @@ unsigned after_states(enum after_on on)
 bool after_wants(enum after_on on, enum run_state state)
 {
     return after_states(on) >> state & 1;
+}
+
+void after_note(struct run *run, const struct run *before, const char *job_name)
+{
+    char id[ID_TEXT + 1];
+    id_format(&before->id, id);
+    run->cause = CAUSE_AFTER;
+    snprintf(run->by, sizeof(run->by), "%s", id);
+    snprintf(run->detail, sizeof(run->detail), "%s%s", noted, job_name);
+    memcpy(run->traceparent, before->traceparent, sizeof(run->traceparent));
+}
+
+const char *after_noted_job(const struct run *run)
+{
+    size_t length = sizeof(noted) - 1;
+    bool is_noted = run->cause == CAUSE_AFTER && strncmp(run->detail, noted, length) == 0;
+    return is_noted ? run->detail + length : "";
 }

@@ -23,6 +23,12 @@ struct job_after {
 unsigned after_states(enum after_on on);
 bool after_wants(enum after_on on, enum run_state state);
 
+/* Notes in a new run what made it due: a run of that job. */
+void after_note(struct run *run, const struct run *before, const char *job_name);
+/* The job's name, until the run ends; empty: it is not of cause AFTER. The other's id is in `by`.
+ */
+const char *after_noted_job(const struct run *run);
+
 extern const char *const after_on_names[]; /* by value; NULL at the end */
 
 /* The fields of a job that only ticks need, which one with `after` does not have; NULL at the end.

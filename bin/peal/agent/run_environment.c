@@ -85,6 +85,10 @@ static void set_run(enum status *st, struct run_environment *environment, const 
     snprintf(number, sizeof(number), "%" PRId64, run->fence);
     also(st, environment, "PEAL_FENCE", number);
     also(st, environment, "PEAL_NODE", node);
+    if (run->cause == CAUSE_AFTER) {
+        also(st, environment, "PEAL_AFTER_JOB", after_noted_job(run));
+        also(st, environment, "PEAL_AFTER_RUN_ID", run->by);
+    }
     if (*run->traceparent)
         also(st, environment, "TRACEPARENT", run->traceparent);
 }
