@@ -4,61 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "follow.h"
 #include "hash.h"
 #include "hint.h"
 #include "job_fields.h"
-#include "json_text.h"
 #include "server.h"
 #include "visible.h"
 
 /* ---- jobs of the catalog ---- */
 
-static enum after_on on_of(const json_t *item)
+const char *after_missing(const struct catalog *catalog, const struct catalog_job *job)
 {
-    const char *text = json_string_value(json_object_get(item, "on"));
-    for (int i = 0; text && after_on_names[i]; i++) {
-        if (strcmp(after_on_names[i], text) == 0)
-            return (enum after_on)i;
-    }
-    return AFTER_SUCCESS;
-}
-
-size_t after_of(const struct catalog_job *job, struct job_after ret[JOB_AFTER_MAX])
-{
-    struct json_span at;
-    size_t count = 0, i;
-    json_t *item;
-    if (job->schedule_count || job->broken || !json_text_get(job->json, "after", &at))
-        return 0;
-    json_t *list = json_loadb(at.text, at.length, 0, NULL);
-    json_array_foreach (list, i, item) {
-        const char *name = json_string_value(json_object_get(item, "job"));
-        if (!name || count == JOB_AFTER_MAX)
-            break;
-        snprintf(ret[count].job, sizeof(ret[count].job), "%s", name);
-        ret[count++].on = on_of(item);
-    }
-    json_decref(list);
-    return count;
-}
-
-const char *after_missing(const struct catalog *catalog, const struct catalog_job *job,
-                          char buffer[JOB_NAME_SIZE])
-{
-    struct job_after after[JOB_AFTER_MAX];
-    size_t count = after_of(job, after);
-    for (size_t i = 0; i < count; i++) {
-        if (!catalog_by_name(catalog, after[i].job))
-            return memcpy(buffer, after[i].job, JOB_NAME_SIZE);
+    for (size_t i = 0; job->waits && i < job->waits->count; i++) {
+        if (!catalog_by_name(catalog, job->waits->waits[i].name))
+            return job->waits->waits[i].name;
     }
     return NULL;
 }
 
-bool after_is_met(const struct catalog_job *job, const struct job_after *after,
-                  const struct catalog_job *other)
+bool after_is_met(const struct catalog_job *job, enum after_on on, const struct catalog_job *other)
 {
     return other && !id_is_zero(&other->last.run_id) && other->last.ended_ms > job->cursor_ms &&
-           after_wants(after->on, other->last.state);
+           after_wants(on, other->last.state);
 }
 
 /* ---- what is known of a job while others are checked ---- */
@@ -67,8 +34,9 @@ struct seen {
     char name[JOB_NAME_SIZE];
     bool is_done;      /* nothing behind it comes back to it */
     struct seen *down; /* who was looked at before, and waits for it; NULL: it was asked about */
-    struct job_after *after;
-    size_t count, next; /* which of them comes next */
+    const struct job *planned;       /* what it waits for is here, */
+    const struct catalog_job *there; /* or here, or nowhere */
+    size_t next;                     /* which of them comes next */
 };
 
 static uint64_t seen_hash(const void *item)
@@ -90,17 +58,11 @@ void after_check_init(struct after_check *check, const struct call *call, after_
     table_init(&check->seen, &seen_type);
 }
 
-static void free_seen(struct seen *seen)
-{
-    free(seen->after);
-    free(seen);
-}
-
 void after_check_release(struct after_check *check)
 {
     size_t at = 0;
     for (struct seen *seen; (seen = table_next(&check->seen, &at));)
-        free_seen(seen);
+        free(seen);
     table_release(&check->seen);
 }
 
@@ -109,39 +71,34 @@ static struct catalog *catalog_of(const struct after_check *check)
     return engine_catalog(check->call->api->ports.engine);
 }
 
-static enum status copy_after(const struct job_after *after, size_t count, struct seen *ret)
-{
-    ret->after = count ? calloc(count, sizeof(*after)) : NULL;
-    if (count && !ret->after)
-        return E_NOMEM;
-    if (count)
-        memcpy(ret->after, after, count * sizeof(*after));
-    ret->count = count;
-    return OK;
-}
-
 static enum status look_at(struct after_check *check, const char *name, struct seen *down,
                            struct seen **ret)
 {
     bool is_gone = false;
-    struct job_after stored[JOB_AFTER_MAX];
-    const struct job *planned = check->planned(check->context, name, &is_gone);
-    const struct catalog_job *there =
-        planned || is_gone ? NULL : catalog_by_name(catalog_of(check), name);
     struct seen *seen = calloc(1, sizeof(*seen));
     if (!seen)
         return E_NOMEM;
     snprintf(seen->name, sizeof(seen->name), "%s", name);
     seen->down = down;
-    enum status st = planned ? copy_after(planned->after, planned->after_count, seen)
-                             : copy_after(stored, there ? after_of(there, stored) : 0, seen);
-    if (st == OK)
-        st = table_insert(&check->seen, seen);
+    seen->planned = check->planned(check->context, name, &is_gone);
+    if (!seen->planned && !is_gone)
+        seen->there = catalog_by_name(catalog_of(check), name);
+    enum status st = table_insert(&check->seen, seen);
     if (st == OK)
         *ret = seen;
     else
-        free_seen(seen);
+        free(seen);
     return st;
+}
+
+/* The next one that it waits for; NULL: that were all. */
+static const char *next_name(struct seen *seen)
+{
+    const struct job_waits *waits = seen->there ? seen->there->waits : NULL;
+    size_t at = seen->next++;
+    if (seen->planned)
+        return at < seen->planned->after_count ? seen->planned->after[at].job : NULL;
+    return waits && at < waits->count ? waits->waits[at].name : NULL;
 }
 
 /* ---- mistakes ---- */
@@ -224,6 +181,21 @@ static enum status no_such_job(const struct after_check *check, const json_t *de
     return E_INVALID;
 }
 
+static enum status too_many(const struct after_check *check, const json_t *definition,
+                            const char *name, struct job_error *reterr)
+{
+    struct strbuf message;
+    strbuf_init(&message);
+    strbuf_addf(&message,
+                message_in(check->call->language,
+                           "after: too many jobs wait for \"%.128s\": at most %d, with all that "
+                           "they wait for"),
+                name, STORE_NEXT_JOBS_MAX);
+    set_error(&message, definition, name, reterr);
+    strbuf_release(&message);
+    return E_INVALID;
+}
+
 static const char *shown(const struct after_check *check, const char *name)
 {
     return call_sees(check->call, name) ? name : "...";
@@ -274,12 +246,12 @@ static enum status walk(struct after_check *check, struct seen *start, const jso
 {
     struct seen *at = start;
     while (at) {
-        if (at->next == at->count) {
+        const char *name = next_name(at);
+        if (!name) {
             at->is_done = true;
             at = at->down;
             continue;
         }
-        const char *name = at->after[at->next++].job;
         struct seen *known = table_find(&check->seen, hash_text(0, name), name);
         enum status st = OK;
         if (!known)
@@ -311,8 +283,11 @@ enum status after_check_job(struct after_check *check, const struct job *job,
 {
     struct seen *start = table_find(&check->seen, hash_text(0, job->name), job->name);
     for (size_t i = 0; i < job->after_count; i++) {
-        if (!is_there(check, job->after[i].job))
-            return no_such_job(check, definition, job->after[i].job, reterr);
+        const char *name = job->after[i].job;
+        if (!is_there(check, name))
+            return no_such_job(check, definition, name, reterr);
+        if (!follow_fits(catalog_of(check), name, &job->uid, job))
+            return too_many(check, definition, name, reterr);
     }
     if (start)
         return OK; /* met on the way from another */

@@ -26,15 +26,10 @@ void after_check_release(struct after_check *check);
 MUST_CHECK enum status after_check_job(struct after_check *check, const struct job *job,
                                        const json_t *definition, struct job_error *reterr);
 
-/* What a job of the catalog waits for; 0: it does not wait. */
-size_t after_of(const struct catalog_job *job, struct job_after ret[JOB_AFTER_MAX]);
+/* The first job that it waits for and that is not there; NULL: none. */
+const char *after_missing(const struct catalog *catalog, const struct catalog_job *job);
 
-/* The first job that it waits for and that is not there; NULL: none. `buffer` has the name. */
-const char *after_missing(const struct catalog *catalog, const struct catalog_job *job,
-                          char buffer[JOB_NAME_SIZE]);
-
-/* Since it was last made due, the other job has ended as wanted. */
-bool after_is_met(const struct catalog_job *job, const struct job_after *after,
-                  const struct catalog_job *other);
+/* Since it was last made due, the other job (NULL: there is none) has ended as wanted. */
+bool after_is_met(const struct catalog_job *job, enum after_on on, const struct catalog_job *other);
 
 #endif

@@ -69,7 +69,6 @@ static bool definition_has(const struct job_filter *filter, const char *definiti
 
 static bool has_status(const struct job_filter *filter, const struct catalog_job *job)
 {
-    char missing[JOB_NAME_SIZE];
     bool has_run = job->last.ended_ms != 0;
     switch (filter->status) {
     case STATUS_ANY:
@@ -85,7 +84,7 @@ static bool has_status(const struct job_filter *filter, const struct catalog_job
     case IS_PAUSED:
         return job->paused;
     case IS_BROKEN:
-        return job->broken || after_missing(filter->catalog, job, missing);
+        return job->broken || after_missing(filter->catalog, job);
     }
     return false;
 }

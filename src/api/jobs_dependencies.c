@@ -1,4 +1,5 @@
 /* What a job waits for, and who waits for it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "after_check.h"
@@ -8,27 +9,24 @@
 #include "server.h"
 #include "visible.h"
 
-static json_t *encode_after(const struct call *call, const struct catalog_job *job,
-                            const struct job_after *after)
+static json_t *encode_wait(const struct call *call, const struct job_wait *wait)
 {
-    bool is_theirs = call_sees(call, after->job);
+    bool is_theirs = call_sees(call, wait->name);
     const struct catalog_job *other =
-        is_theirs ? catalog_by_name(engine_catalog(call->api->ports.engine), after->job) : NULL;
+        is_theirs ? catalog_by_name(engine_catalog(call->api->ports.engine), wait->name) : NULL;
     bool has_run = other && !id_is_zero(&other->last.run_id);
-    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:b}", "job", after->job, "on",
-                     after_on_names[after->on], "exists", other != NULL, "state",
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:b}", "job", wait->name, "on",
+                     after_on_names[wait->on], "exists", other != NULL, "state",
                      has_run ? json_string(run_state_name(other->last.state)) : json_null(),
                      "ended_at", json_time(has_run ? other->last.ended_ms : 0), "met",
-                     after_is_met(job, after, other));
+                     after_is_met(wait->job, wait->on, other));
 }
 
-static json_t *encode_afters(const struct call *call, const struct catalog_job *job)
+static json_t *encode_waits(const struct call *call, const struct job_waits *waits)
 {
-    struct job_after after[JOB_AFTER_MAX];
-    size_t count = after_of(job, after);
     json_t *list = json_array();
-    for (size_t i = 0; i < count && list; i++) {
-        if (json_array_append_new(list, encode_after(call, job, &after[i])) != 0) {
+    for (size_t i = 0; waits && i < waits->count && list; i++) {
+        if (json_array_append_new(list, encode_wait(call, &waits->waits[i])) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -36,38 +34,45 @@ static json_t *encode_afters(const struct call *call, const struct catalog_job *
     return list;
 }
 
-struct followers {
-    const char *name; /* who wait for this one */
-    json_t *list;
-    bool failed;
-};
-
-static bool add_follower(void *context, const struct catalog_job *job)
+static int compare_names(const void *a, const void *b)
 {
-    struct followers *followers = context;
-    struct job_after after[JOB_AFTER_MAX];
-    size_t count = after_of(job, after);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(after[i].job, followers->name) != 0)
-            continue;
-        json_t *item = json_pack("{s:s, s:s}", "job", job->name, "on", after_on_names[after[i].on]);
-        followers->failed |= json_array_append_new(followers->list, item) != 0;
+    const struct job_wait *const *one = a, *const *other = b;
+    return strcmp((*one)->job->name, (*other)->job->name);
+}
+
+/* Those that they may see, in the order of their names. */
+static json_t *encode_followers(const struct call *call, const char *name)
+{
+    const struct waits *waits = &engine_catalog(call->api->ports.engine)->waits;
+    size_t count = 0, at = 0;
+    for (const struct job_wait *wait = waits_first(waits, name); wait; wait = waits_next(wait))
+        count += call_sees(call, wait->job->name);
+    const struct job_wait **sorted = calloc(count + 1, sizeof(const struct job_wait *));
+    json_t *list = sorted ? json_array() : NULL;
+    for (const struct job_wait *wait = waits_first(waits, name); wait && list;
+         wait = waits_next(wait)) {
+        if (call_sees(call, wait->job->name))
+            sorted[at++] = wait;
     }
-    return true;
+    if (list)
+        qsort(sorted, count, sizeof(const struct job_wait *), compare_names);
+    for (size_t i = 0; i < count && list; i++) {
+        json_t *item = json_pack("{s:s, s:s}", "job", sorted[i]->job->name, "on",
+                                 after_on_names[sorted[i]->on]);
+        if (json_array_append_new(list, item) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    free(sorted);
+    return list;
 }
 
 void get_dependencies(struct call *call)
 {
     const struct catalog_job *job = path_job(call);
-    if (!job)
-        return;
-    struct followers followers = {.name = job->name, .list = json_array()};
-    call_each_job(call, NULL, false, add_follower, &followers);
-    if (followers.failed) {
-        json_decref(followers.list);
-        followers.list = NULL;
-    }
-    call_reply(
-        call, 200,
-        json_pack("{s:o, s:o}", "after", encode_afters(call, job), "before", followers.list));
+    if (job)
+        call_reply(call, 200,
+                   json_pack("{s:o, s:o}", "after", encode_waits(call, job->waits), "before",
+                             encode_followers(call, job->name)));
 }

@@ -52,8 +52,8 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
                  catalog_job_missing_calendar(job));
         problem = missing;
     }
-    char awaited[JOB_NAME_SIZE];
-    if (!problem && after_missing(engine_catalog(call->api->ports.engine), job, awaited)) {
+    const char *awaited = after_missing(engine_catalog(call->api->ports.engine), job);
+    if (!problem && awaited) {
         snprintf(missing, sizeof(missing), "after: there is no job \"%s\"", awaited);
         problem = missing;
     }

@@ -112,6 +112,8 @@ const struct message messages[] = {
     /* jobs and runs */
     {"there is no job \"%.128s\"", "没有任务“%.128s”"},
     {"after: there is no job \"%.128s\"", "after：没有任务“%.128s”"},
+    {"after: too many jobs wait for \"%.128s\": at most %d, with all that they wait for",
+     "after：等待“%.128s”的任务过多：连同它们所等待的任务，最多 %d 个"},
     {"after: a job would wait for itself: %s", "after：任务会等待自身：%s"},
     {"there is no deleted job \"%.128s\"", "没有已删除的任务“%.128s”"},
     {"there is no run \"%.60s\": that is not the id of a run", "没有运行“%.60s”：这不是运行的标识"},

@@ -233,9 +233,9 @@ static void list_waits(const struct why_facts *facts, const struct catalog_job *
 {
     for (size_t i = 0; i < facts->definition->after_count; i++) {
         const struct job_after *after = &facts->definition->after[i];
-        enum condition condition = !others[i]                                   ? WAIT_MISSING
-                                   : after_is_met(facts->job, after, others[i]) ? WAIT_MET
-                                                                                : WAIT_OPEN;
+        enum condition condition = !others[i]                                       ? WAIT_MISSING
+                                   : after_is_met(facts->job, after->on, others[i]) ? WAIT_MET
+                                                                                    : WAIT_OPEN;
         if (condition != wanted)
             continue;
         strbuf_addf(out, "%s%s", out->length ? ", " : "", after->job);

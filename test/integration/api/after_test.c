@@ -233,6 +233,18 @@ static void test_there_are_no_ticks(void **state)
     json_decref(answer);
 }
 
+/* All that an end makes due is made at once, which has a limit. */
+static void test_there_is_a_limit(void **state)
+{
+    struct world *world = *state;
+    char line[32];
+    EXPECT_STATUS(world, 201, "PUT /jobs/extract", YEARLY);
+    for (int i = 0; i <= STORE_NEXT_JOBS_MAX; i++) {
+        snprintf(line, sizeof(line), "PUT /jobs/after-%d", i);
+        EXPECT_STATUS(world, i < STORE_NEXT_JOBS_MAX ? 201 : 422, line, AFTER("\"extract\""));
+    }
+}
+
 /* Who may not see a job can't wait for it, and is not told who else does. */
 static void test_namespaces(void **state)
 {
@@ -270,6 +282,7 @@ int main(void)
         TEST(test_what_it_waits_for),
         TEST(test_a_missing_job_is_a_problem),
         TEST(test_there_are_no_ticks),
+        TEST(test_there_is_a_limit),
         TEST(test_namespaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
