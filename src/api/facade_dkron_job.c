@@ -145,6 +145,8 @@ static bool read_unknown(struct reading *reading, const struct field *field, con
 static bool read_schedule(struct reading *reading, const struct field *field, const json_t *value)
 {
     const char *text = json_string_value(value);
+    if (text_of(reading, "parent_job"))
+        return true; /* dkron does not look at it either */
     if (!text || !*text)
         return refuse_field(reading, field, "expected a schedule");
     if (strcmp(text, "@manually") == 0)
@@ -152,6 +154,14 @@ static bool read_schedule(struct reading *reading, const struct field *field, co
     if (strcmp(text, "@minutely") == 0)
         text = "* * * * *";
     return set(reading, field->ours, json_string(text));
+}
+
+static bool read_parent(struct reading *reading, const struct field *field, const json_t *value)
+{
+    if (!json_is_string(value))
+        return refuse_field(reading, field, "expected a text");
+    return !*json_string_value(value) ||
+           set(reading, field->ours, json_pack("[s]", json_string_value(value)));
 }
 
 /* "Name <address>": peal has one field for both. */
@@ -293,7 +303,7 @@ static const struct field job_fields[] = {
     {"starts_at", read_text, "start"},
     {"expires_at", read_text, "end"},
     {"retries", read_unknown, "peal starts a tick once; it does not try again"},
-    {"parent_job", read_unknown, "a job can't wait for another one"},
+    {"parent_job", read_parent, "after"},
     {"processors", read_unknown, "peal keeps all output itself, and has no processors"},
     {"ephemeral", read_unknown, "jobs stay until they are deleted; give it an expires_at"},
     {"id", read_nothing, NULL},
@@ -420,6 +430,13 @@ static const char *show_schedule(const json_t *native)
     return !text ? "" : strcmp(text, "@manual") == 0 ? "@manually" : text;
 }
 
+static const char *show_parent(const json_t *native)
+{
+    const json_t *first = json_array_get(json_object_get(native, "after"), 0);
+    const char *name = json_string_value(json_object_get(first, "job"));
+    return name ? name : "";
+}
+
 json_t *dkron_show_job(const json_t *native)
 {
     const json_t *status = json_object_get(native, "status");
@@ -435,9 +452,10 @@ json_t *dkron_show_job(const json_t *native)
         show_schedule(native), "timezone", share(native, "timezone", json_string("")), "disabled",
         json_is_true(json_object_get(status, "paused")), "tags",
         show_tags(json_string_value(json_object_get(native, "where"))), "metadata",
-        share(native, "labels", json_object()), "retries", 0, "parent_job", "", "dependent_jobs",
-        "processors", "concurrency", policy && strcmp(policy, "allow") == 0 ? "allow" : "forbid",
-        "executor", "shell", "executor_config", show_executor(native));
+        share(native, "labels", json_object()), "retries", 0, "parent_job", show_parent(native),
+        "dependent_jobs", "processors", "concurrency",
+        policy && strcmp(policy, "allow") == 0 ? "allow" : "forbid", "executor", "shell",
+        "executor_config", show_executor(native));
     json_t *more =
         json_pack("{s:o, s:o, s:s, s:o}", "last_success",
                   share(status, "succeeded_at", json_null()), "last_error",

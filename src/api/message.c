@@ -245,7 +245,6 @@ const struct message messages[] = {
     {"peal runs a job on one node at a time: say so with \"VALUE:1\"",
      "peal 每次只在一个节点上运行任务：请用 \"VALUE:1\" 说明"},
     {"peal starts a tick once; it does not try again", "peal 对每个时刻只启动一次，不会重试"},
-    {"a job can't wait for another one", "任务不能等待另一个任务"},
     {"peal keeps all output itself, and has no processors", "peal 自己保存所有输出，没有处理器"},
     {"jobs stay until they are deleted; give it an expires_at",
      "任务会一直保留到被删除；请为其设置 expires_at"},

@@ -85,4 +85,105 @@ expect_stdout_has 'after: there is no job "load"'
 run peal describe report
 expect_stdout_has 'there is no such job'
 
+# ---- they run ----
+# A run of its own, and whatever follows it: each line of the log is a run.
+log=$scratch/log
+logger() { # NAME OPTION... : a job that writes its name and what made it due
+    local name=$1
+    shift
+    peal add "$name" "$@" --replace --shell "echo $name \${PEAL_AFTER_JOB:-} >>$log" 2>/dev/null
+}
+# shellcheck disable=SC2317 # wait_until calls it
+lines_are() { # TEXT [sorted]
+    [ "$(if [ $# -gt 1 ]; then sort "$log"; else cat "$log"; fi 2>/dev/null)" = "$1" ]
+}
+rm_jobs() {
+    peal list -o name | xargs -r peal delete --yes 2>/dev/null
+    rm -f "$log"
+}
+
+# A chain, and what it tells of itself.
+rm_jobs
+logger one @manual
+logger two --after one
+logger three --after two
+run peal run one --wait
+expect_status 0
+wait_until lines_are "one
+two one
+three two"
+wait_until newest_is three ok
+run peal runs three -o json
+expect_json '[.[] | [.cause, .state]]' '[["after","ok"]]'
+id=$(jq -r '.[0].by' "$scratch/out")
+run peal runs two -o json
+expect_json '.[0].run_id' "\"$id\""
+run peal why three
+expect_stdout_has 'It waits for the end of two.'
+
+# A join: twice one of them is not both of them.
+rm_jobs
+logger left @manual
+logger right @manual
+logger both --after left --after right
+run peal run left --wait
+run peal run left --wait
+run peal describe both
+expect_stdout_has 'yes'
+expect_stdout_has 'not yet'
+run peal run right --wait
+wait_until lines_are "left
+left
+right
+both right"
+wait_until newest_is both ok
+run peal run right --wait
+run peal run left --wait
+wait_until newest_is both ok
+wait_until grep -q 'both left' "$log"
+run peal runs both -o json
+expect_json length 2
+
+# A branch for failures, and one for any end.
+rm_jobs
+peal add shaky @manual --shell "test -e $scratch/good" 2>/dev/null
+logger mend --after shaky:failure
+logger next --after shaky
+logger count --after shaky:always
+run peal run shaky --wait
+wait_until newest_is mend ok
+wait_until newest_is count ok
+touch "$scratch/good"
+run peal run shaky --wait
+wait_until newest_is next ok
+wait_until lines_are 'count shaky
+count shaky
+mend shaky
+next shaky' sorted
+
+# Paused: what would have run is on record as skipped.
+run peal pause next
+run peal run shaky --wait
+wait_until newest_is next skipped
+run peal runs next -o json
+expect_json '.[0] | [.state, .reason]' '["skipped","paused"]'
+
+# An agent that is killed while the first runs: its end is taken in by the next one, and what
+# follows runs once.
+rm_jobs
+peal add slow @manual --shell "echo slow >>$log; while [ ! -e $scratch/go ]; do sleep 0.1; done" \
+    2>/dev/null
+logger follower --after slow
+run peal run slow
+wait_until lines_are slow
+kill -9 "$(cat "$PEAL_DATA/peal.pid")"
+touch "$scratch/go"
+start_agent data
+wait_until newest_is slow ok
+wait_until newest_is follower ok
+wait_until lines_are 'slow
+follower slow'
+run peal runs follower -o json
+expect_json '[.[] | .cause]' '["after"]'
+
 finish

@@ -60,6 +60,24 @@ static void test_dkron_job(void **state)
     json_decref(same);
 }
 
+static void test_dkron_parents(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "POST //v1/jobs", DKRON);
+    json_t *made = EXPECT(world, 201, "POST //v1/jobs",
+                          "{\"name\":\"check\",\"schedule\":\"\",\"parent_job\":\"backup\","
+                          "\"executor\":\"shell\",\"executor_config\":{\"command\":\"true\"}}");
+    check_text(made, "parent_job", "backup");
+    check_text(made, "schedule", "");
+    json_decref(made);
+    json_t *native = EXPECT(world, 200, "GET /jobs/check", NULL);
+    check_text(native, "after.0.job", "backup");
+    json_decref(native);
+    struct answer read = ask(world, "GET //v1/jobs/check", NULL);
+    EXPECT_STATUS(world, 201, "POST //v1/jobs", read.text);
+    answer_release(&read);
+}
+
 static void test_dkron_refusals(void **state)
 {
     static const struct {
@@ -67,7 +85,8 @@ static void test_dkron_refusals(void **state)
         const char *body, *pointer;
     } cases[] = {
         {__LINE__, "\"retries\":2", "/retries"},
-        {__LINE__, "\"parent_job\":\"a\"", "/parent_job"},
+        {__LINE__, "\"parent_job\":\"nobody\"", "/after/0"},
+        {__LINE__, "\"parent_job\":7", "/parent_job"},
         {__LINE__, "\"processors\":{\"files\":{}}", "/processors"},
         {__LINE__, "\"ephemeral\":true", "/ephemeral"},
         {__LINE__, "\"tags\":{\"zone\":\"eu\"}", "/tags/zone"},
@@ -337,6 +356,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_dkron_job),
+        TEST(test_dkron_parents),
         TEST(test_dkron_refusals),
         TEST(test_dkron_life),
         TEST(test_dkron_list),
