@@ -1,6 +1,6 @@
 /* Nodes stop, vanish, come back, restart, lose answers and have their clocks set, at random; and
- * yet each tick is started at most once, and has one end on record. PEAL_SIM_SEEDS and
- * PEAL_SIM_FIRST_SEED choose the lives. */
+ * yet each tick is started at most once, and has one end on record, and each end is followed once
+ * by what waits for it. PEAL_SIM_SEEDS and PEAL_SIM_FIRST_SEED choose the lives. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "cluster.h"
 
-enum { SEEDS = 10, NODES = 4, JOBS = 8, EVENTS = 120 };
+enum { SEEDS = 10, NODES = 4, JOBS = 13, EVENTS = 120 };
 
 struct chaos {
     struct cluster *cluster;
@@ -40,7 +40,19 @@ static const char *const jobs[JOBS] = {
     "name: f\nschedule: '* * * * *'\ncommand: [x]\nwhere: even\n",
     "name: g\nschedule: '@every 10s'\ncommand: [x]\n",
     "name: h\nschedule: '@after 5s'\ncommand: [x]\n",
+    "name: i\nafter: c\ncommand: [x]\noverlap: allow\n",
+    "name: j\nafter: {jobs: [c], on: failure}\ncommand: [x]\noverlap: allow\n",
+    "name: k\nafter: {jobs: [c], on: always}\ncommand: [x]\noverlap: allow\n",
+    "name: l\nafter: {jobs: [k], on: always}\ncommand: [x]\noverlap: allow\n",
+    "name: m\nafter: [b, c, g]\ncommand: [x]\noverlap: queue\n",
 };
+
+/* Who follows whom, always. */
+static const struct {
+    size_t job, after;
+    enum after_on on;
+} follows[] = {
+    {8, 2, AFTER_SUCCESS}, {9, 2, AFTER_FAILURE}, {10, 2, AFTER_ALWAYS}, {11, 10, AFTER_ALWAYS}};
 
 static void set_up(struct chaos *chaos, unsigned seed)
 {
@@ -167,6 +179,17 @@ static void fail_with(const struct chaos *chaos, const char *what, const char *j
     fail_msg("seed %u: %s: %s", chaos->seed, what, job);
 }
 
+/* Lost with a node that may still come back and amend it. */
+static bool is_kept(const struct chaos *chaos, const struct run *run)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        const struct world *node = chaos->cluster->nodes[i];
+        if (strcmp(node->config.node, run->node) == 0)
+            return node->frozen && run->state == RUN_LOST;
+    }
+    return false;
+}
+
 static void check_store_is_empty(const struct chaos *chaos)
 {
     struct store *view;
@@ -175,7 +198,7 @@ static void check_store_is_empty(const struct chaos *chaos)
                                          (struct store_wake){NULL, NULL}, &view),
                      OK);
     while (store_next_change(view, &change) && change.kind != STORE_CHANGE_LOADED) {
-        if (change.kind == STORE_CHANGE_RUN)
+        if (change.kind == STORE_CHANGE_RUN && !is_kept(chaos, change.run))
             fail_with(chaos, run_state_name(change.run->state), change.run->job_name);
         if (change.kind == STORE_CHANGE_ENTRY)
             fail_with(chaos, "an entry is left", change.entry->job_name);
@@ -228,6 +251,54 @@ static const struct run *find_record(const struct world *node, const struct id *
             return &node->runs[i];
     }
     return NULL;
+}
+
+/* Runs of the job that the other run made due, each counted once however often it is on record. */
+static size_t count_after(const struct chaos *chaos, const struct id *uid, const struct id *run_id)
+{
+    struct id seen[8];
+    char by[ID_TEXT + 1];
+    size_t count = 0;
+    id_format(run_id, by);
+    for (size_t i = 0; i < NODES; i++) {
+        const struct world *node = chaos->cluster->nodes[i];
+        for (size_t k = 0; k < node->run_count && count < 8; k++) {
+            const struct run *run = &node->runs[k];
+            if (run->cause != CAUSE_AFTER || strcmp(run->by, by) != 0 ||
+                id_compare(&run->job_uid, uid) != 0)
+                continue;
+            size_t m = 0;
+            while (m < count && id_compare(&seen[m], &run->id) != 0)
+                m++;
+            seen[m] = run->id;
+            count += m == count;
+        }
+    }
+    return count;
+}
+
+/* A run that was lost and then amended has ended twice, and may be on record with either end. */
+static void check_followed(const struct chaos *chaos, size_t f, const struct run *run)
+{
+    enum after_on on = follows[f].on;
+    size_t count = count_after(chaos, &chaos->uids[follows[f].job], &run->id);
+    bool may_be = run->state == RUN_LOST || after_wants(on, RUN_LOST);
+    if (after_wants(on, run->state) ? count != 1 : count > may_be)
+        fail_msg("seed %u: %s of %.7s is followed by %zu of %.7s", chaos->seed,
+                 run_state_name(run->state), jobs[follows[f].after], count, jobs[follows[f].job]);
+}
+
+static void check_follows(const struct chaos *chaos)
+{
+    for (size_t f = 0; f < sizeof(follows) / sizeof(follows[0]); f++) {
+        for (size_t i = 0; i < NODES; i++) {
+            const struct world *node = chaos->cluster->nodes[i];
+            for (size_t k = 0; k < node->run_count; k++) {
+                if (id_compare(&node->runs[k].job_uid, &chaos->uids[follows[f].after]) == 0)
+                    check_followed(chaos, f, &node->runs[k]);
+            }
+        }
+    }
 }
 
 /* A run that is on record twice ended in one way; but who thought it lost may not know better. */
@@ -297,6 +368,7 @@ static void wind_down(struct chaos *chaos)
     cluster_pass(chaos->cluster, 30 * 60000);
     check_ticks(chaos, until_ms);
     check_records(chaos);
+    check_follows(chaos);
     check_processes(chaos);
     check_store_is_empty(chaos);
     check_engines_are_empty(chaos);
