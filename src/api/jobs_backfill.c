@@ -30,7 +30,7 @@ struct backfill {
     size_t at; /* the next tick to add */
     size_t already, added;
     struct id last_id; /* of the run before: they are listed in the order of their ticks */
-    json_t *left_out; /* by calendars */
+    json_t *left_out;  /* by calendars */
     struct store_add_run adds[BATCH];
 };
 

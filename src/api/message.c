@@ -173,7 +173,8 @@ const struct message messages[] = {
      "链接须在代理所在的机器上创建：peal link"},
     {"the agent listens on no address: peal start --listen 127.0.0.1",
      "代理未监听任何地址：peal start --listen 127.0.0.1"},
-    {"the name of a channel has at most 63 letters, digits and . _ -, and starts with a letter or a "
+    {"the name of a channel has at most 63 letters, digits and . _ -, and starts with a letter or "
+     "a "
      "digit",
      "通知渠道的名称最多 63 个字符，由字母、数字和 . _ - 组成，并以字母或数字开头"},
     {"there is no channel \"%.63s\"", "没有通知渠道“%.63s”"},

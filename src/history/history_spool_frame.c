@@ -199,9 +199,9 @@ static bool is_known(const struct history_row *row)
 {
     const struct run *run = &row->run;
     const struct ledger_entry *entry = &row->entry;
-    return row->is_entry ? run_state_is_end(entry->state) && entry->reason < REASONS
-                         : run_state_is_end(run->state) && run->reason < REASONS &&
-                               run->cause < CAUSES;
+    return row->is_entry
+               ? run_state_is_end(entry->state) && entry->reason < REASONS
+               : run_state_is_end(run->state) && run->reason < REASONS && run->cause < CAUSES;
 }
 
 static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)

@@ -29,6 +29,7 @@ static const char *const reasons_zh[REASONS] = {
     [REASON_SHUTDOWN] = "该节点上的一切都被要求停止",
     [REASON_NO_NODE] = "没有可以运行它的节点",
     [REASON_RESTORED] = "存储已从备份恢复",
+    [REASON_CALENDAR] = "其日期在任务的日历上",
 };
 
 static const struct {
