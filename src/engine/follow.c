@@ -160,9 +160,11 @@ static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog
     struct jobs jobs = {.count = 0};
     mark_before(catalog, ended);
     for (; wait; wait = waits_next(wait)) {
+        if (!after_wants(wait->on, finish->run.state))
+            continue; /* there is no room for it */
         struct store_next *next = &finish->nexts[finish->next_count];
         next->needs = needs;
-        if (!after_wants(wait->on, finish->run.state) || !fill_needs(catalog, wait, next))
+        if (!fill_needs(catalog, wait, next))
             continue;
         if (wait->job == ended || is_before(catalog, wait->job)) {
             leave_out(ports, wait->job, ended, "they wait for each other");

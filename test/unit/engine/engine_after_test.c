@@ -100,6 +100,24 @@ static void branches_follow_how_it_ended(void **state)
     }
 }
 
+/* Whoever is there first, of those who want such an end and those who do not. */
+static void only_one_is_called(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, BY_HAND("probe"));
+    world_add(world, AFTER("well", "probe"));
+    world_add(world, AFTER("badly", "{jobs: [probe], on: failure}"));
+    for (int i = 1; i >= 0; i--) {
+        world->exit_code = i;
+        world_trigger(world, &uid);
+        world_pass(world, 15);
+        world->exit_code = 0;
+        world_pass(world, SECOND);
+    }
+    only_record(world, "well");
+    only_record(world, "badly");
+}
+
 static void by_hand_it_waits_for_nobody(void **state)
 {
     struct world *world = *state;
@@ -382,6 +400,7 @@ int main(void)
         IN_A_WORLD(a_chain_runs_from_end_to_end),
         IN_A_WORLD(a_join_waits_for_all),
         IN_A_WORLD(branches_follow_how_it_ended),
+        IN_A_WORLD(only_one_is_called),
         IN_A_WORLD(by_hand_it_waits_for_nobody),
         cmocka_unit_test(it_is_made_once),
         cmocka_unit_test(it_keeps_to_its_overlap),
