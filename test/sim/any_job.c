@@ -93,3 +93,14 @@ void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int versi
     if (any_chance(random, 10))
         strbuf_adds(yaml, any_chance(random, 50) ? "dst: skip\n" : "dst: both\n");
 }
+
+void any_after_write(uint64_t *random, const char *name, int version, const char *const others[2],
+                     struct strbuf *yaml)
+{
+    static const char *const ends[] = {"success", "success", "failure", "always"};
+    strbuf_addf(yaml, "name: %s\ncommand: [/bin/true, '%d']\n", name, version);
+    strbuf_addf(yaml, "after: [{job: %s, on: %s}", others[0], PICK(random, ends));
+    if (others[1])
+        strbuf_addf(yaml, ", {job: %s, on: %s}", others[1], PICK(random, ends));
+    strbuf_addf(yaml, "]\noverlap: %s\n", PICK(random, overlaps));
+}

@@ -9,6 +9,7 @@
  *   cluster_people.c    jobs, changes, triggers, kills, drains
  *   cluster_faults.c    what goes wrong, and comes right
  *   cluster_oracle.c    what must hold at every change of the store, and at every start
+ *   cluster_follow.c    and what must follow an end
  *   cluster_restore.c   and how it reads a store that was restored from a backup
  *   cluster_check.c     what must hold when all is well again, and at the end
  *   life.c              a life from a seed
@@ -124,6 +125,7 @@ struct known_job {
     bool paused, deleted;
     int64_t cursor_ms, last_fence, last_end_ms;
     int64_t cursor_moment, before_ms; /* when it was written, and what it was before */
+    int64_t defined_ms;               /* the stage's time of its last change */
     size_t open_runs;
 };
 
@@ -136,7 +138,8 @@ struct known_run {
     int64_t begun_ms;   /* the stage's time; 0: not yet */
     size_t begun_epoch; /* of its job, then */
     bool was_lost;
-    bool is_undone; /* a backup was restored since it was made */
+    bool is_undone;                     /* a backup was restored since it was made */
+    uint32_t must_follow, has_followed; /* a bit for each job: a run of it comes after this one */
     struct child *child;
 };
 
@@ -317,6 +320,13 @@ void oracle_end_restore(struct cluster *cluster);
 void oracle_see_start(struct cluster *cluster, struct child *child);
 struct known_job *find_job(struct cluster *cluster, const struct id *uid);
 struct known_run *find_run(const struct cluster *cluster, const struct id *id);
+
+/* ---- cluster_follow.c ---- */
+
+_Static_assert(JOBS_MAX <= 32, "bits in known_run");
+void follow_see_new(struct cluster *cluster, const struct known_run *known);
+void follow_see_end(struct cluster *cluster, struct known_run *known, enum run_state was);
+void check_followed(struct cluster *cluster);
 
 /* ---- cluster_check.c ---- */
 

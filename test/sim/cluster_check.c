@@ -266,6 +266,7 @@ void check_end(struct cluster *cluster)
     for (size_t i = 0; i < cluster->child_count; i++)
         check_child(cluster, cluster->children[i]);
     check_records(cluster);
+    check_followed(cluster);
     for (size_t i = 0; i < cluster->job_count; i++)
         check_ledger(cluster, &cluster->jobs[i]);
 }

@@ -240,7 +240,7 @@ void node_stop(struct node *node)
     if (node->state != NODE_UP || node->machine.is_paused)
         return;
     engine_drain(node->engine);
-    for (int i = 0; i < 20 && !engine_is_idle(node->engine); i++)
+    for (int i = 0; i < 20 && node->state == NODE_UP && !engine_is_idle(node->engine); i++)
         stage_play(stage, stage->now_ms + 100);
     if (node->machine.is_paused) /* whoever told it to stop is not that patient */
         node_kill(node);

@@ -103,6 +103,7 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
     epoch->paused = job->paused = job->definition->paused;
     epoch->deleted = job->deleted = job->definition->deleted_ms != 0;
     job->overlap = job->definition->overlap;
+    job->defined_ms = cluster->stage.now_ms;
     stage_log(&cluster->stage, "store: %s revision %lld version %d%s%s", job->name,
               (long long)revision, epoch->version, job->paused ? " paused" : "",
               job->deleted ? " deleted" : "");
@@ -130,22 +131,25 @@ static bool is_asked_for(const struct run *run)
     return run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
 }
 
-/* P4, and the overlap rule, where a run is made. */
+/* P4, and the overlap rule, where a run is made. What an end makes due is for whoever begins it:
+ * the node that tells of the end may not have heard of the last change yet. */
 static void check_new(struct cluster *cluster, const struct known_job *job, const struct run *run)
 {
     struct stage *stage = &cluster->stage;
+    bool is_old = run->cause == CAUSE_AFTER && run->job_revision != job->revision;
     if (job->deleted)
         stage_fail(stage, "a run of %s is made after it was deleted", job->name);
-    if (!is_asked_for(run) && job->paused)
+    if (!is_asked_for(run) && run->cause != CAUSE_AFTER && job->paused)
         stage_fail(stage, "a tick of %s is claimed while it is paused", job->name);
-    if (!is_asked_for(run) && run->job_revision != job->revision)
+    if (!is_asked_for(run) && !is_old && run->job_revision != job->revision)
         stage_fail(stage, "a tick of %s is claimed from revision %lld, but it is %lld", job->name,
                    (long long)run->job_revision, (long long)job->revision);
-    if (!is_asked_for(run) && run->tick_ms != job->cursor_ms)
+    bool is_of_many = run->cause == CAUSE_AFTER && run->tick_ms < job->cursor_ms; /* at once */
+    if (!is_asked_for(run) && !is_of_many && run->tick_ms != job->cursor_ms)
         stage_fail(stage, "tick %lld of %s is claimed, but the cursor is %lld",
                    (long long)run->tick_ms / 1000, job->name, (long long)job->cursor_ms / 1000);
-    if (!is_asked_for(run) && run->state != RUN_QUEUED && job->overlap != OVERLAP_ALLOW &&
-        job->open_runs)
+    if (!is_asked_for(run) && !is_old && run->state != RUN_QUEUED &&
+        job->overlap != OVERLAP_ALLOW && job->open_runs)
         stage_fail(stage, "a run of %s is made beside an open one", job->name);
 }
 
@@ -278,9 +282,14 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
         check_step(cluster, job, known, run);
     if (run->node[0] && (is_new || known->run.state != run->state))
         node_trigger(node_of(cluster, run), run->state);
+    enum run_state was = is_new ? RUN_QUEUED : known->run.state;
     known->run = *run;
     known->is_stored = true;
     job->open_runs += (size_t)is_open(run) - (size_t)was_open;
+    if (is_new)
+        follow_see_new(cluster, known);
+    if (was != run->state && run_state_is_end(run->state))
+        follow_see_end(cluster, known, was);
 }
 
 /* ---- entries and nodes ---- */

@@ -108,6 +108,30 @@ static struct id new_id(struct cluster *cluster)
     return id_make((struct wall_ms){cluster->wall_ms + cluster->stage.now_ms}, random);
 }
 
+/* It waits for jobs that were there before it, so that there is no circle. */
+static void write_after(struct cluster *cluster, struct known_job *job, uint64_t *random,
+                        struct strbuf *yaml)
+{
+    int64_t before = job - cluster->jobs;
+    size_t one = (size_t)any_below(random, before), two = (size_t)any_below(random, before);
+    const char *others[2] = {cluster->jobs[one].name, NULL};
+    if (one != two && any_chance(random, 40))
+        others[1] = cluster->jobs[two].name;
+    any_after_write(random, job->name, ++job->versions, others, yaml);
+}
+
+static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *random,
+                      int64_t now_ms, struct strbuf *yaml)
+{
+    if (job != cluster->jobs && any_chance(random, 20)) {
+        write_after(cluster, job, random, yaml);
+        return;
+    }
+    any_job_write(random, now_ms, job->name, ++job->versions, cluster->is_dense, yaml);
+    if (cluster->has_calendar && any_chance(random, 25))
+        strbuf_adds(yaml, "calendars: [" LEDGER_CALENDAR "]\n");
+}
+
 static struct job *new_definition(struct cluster *cluster, struct known_job *job, uint64_t *random,
                                   int64_t now_ms)
 {
@@ -116,9 +140,7 @@ static struct job *new_definition(struct cluster *cluster, struct known_job *job
     struct job_error error = {0};
     strbuf_init(&yaml);
     job_list_init(&list);
-    any_job_write(random, now_ms, job->name, ++job->versions, cluster->is_dense, &yaml);
-    if (cluster->has_calendar && any_chance(random, 25))
-        strbuf_adds(&yaml, "calendars: [" LEDGER_CALENDAR "]\n");
+    write_job(cluster, job, random, now_ms, &yaml);
     if (any_chance(random, cluster->picky))
         strbuf_addf(&yaml, "where: zone=%s\n", any_chance(random, 50) ? "a" : "b");
     if (jobs_decode_text(yaml.text, yaml.length, "UTC", cluster->zones, &list, &error) != OK ||

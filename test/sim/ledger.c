@@ -29,7 +29,7 @@ enum status ledger_epoch_init(struct ledger_epoch *epoch, const struct job *defi
     enum status st = job_schedules(definition, zones, &epoch->schedules, &error);
     if (st != OK)
         return st;
-    epoch->computable = is_computable(&epoch->schedules);
+    epoch->computable = !definition->after_count && is_computable(&epoch->schedules);
     const struct schedule *only = epoch->schedules.count == 1 ? epoch->schedules.items[0] : NULL;
     if (only && schedule_kind(only) == SCHEDULE_AFTER && schedule_end(only) == TIME_UNSET &&
         schedule_start(only) == TIME_UNSET)

@@ -108,6 +108,13 @@ peal_sim_mistake(left_for_ever memory races engine/sweeper.c
     "late_at_ms == NEVER_MS && is_nobodys(sweeper, job)" "false"
     "what was asked for stays claimed by a node that is gone: P6")
 
+peal_sim_mistake(followed_twice memory any store/rules_next.c
+    "|| has_state(next->states, before)" ""
+    "what follows every end follows a loss, and then its amendment: P1")
+peal_sim_mistake(loss_not_followed memory any engine/follow.c
+    "ended && !ended->deleted" "ended && finish->run.state != RUN_LOST"
+    "what waits for a failure does not hear of a loss: P6")
+
 # ---- the store in etcd, and the etcd client ----
 
 peal_sim_mistake(guard_not_compared etcd any store/store_etcd_plan.c
