@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+    aftersOf,
     arePairs,
     compare,
     formatPairs,
@@ -10,11 +11,33 @@ import {
     same,
     schedulesOf,
     splitWords,
+    waiting,
+    withAfters,
     withSchedules,
     writeAt,
 } from "@console/screens/editor/draft";
 import { valueOf } from "@console/screens/editor/fields";
 import { diffLines, nearChanges } from "@console/ui/line_diff";
+
+describe("what a job waits for", () => {
+    test.each([
+        ["a", [{ job: "a", on: "success" }]],
+        [["a", { job: "b", on: "always" }], [{ job: "a", on: "success" }, { job: "b", on: "always" }]],
+        [{ jobs: ["a", "b"], on: "failure" }, [{ job: "a", on: "failure" }, { job: "b", on: "failure" }]],
+    ])("%j", (after, items) => expect(aftersOf({ after })).toEqual(items));
+
+    test("is written as the server has it", () => {
+        const after = [{ job: "a" }, { job: "b", on: "always" }];
+        expect(withAfters({}, aftersOf({ after }))).toEqual({ after });
+    });
+
+    test("comes instead of all that ticks need, and goes for a schedule", () => {
+        const draft = { name: "x", schedule: "@daily", timezone: "UTC", jitter: "5s", catch_up: "all", timeout: "5m" };
+        const waits = waiting(draft, true, "UTC");
+        expect(waits).toEqual({ name: "x", timeout: "5m", after: [{ job: "" }] });
+        expect(waiting(waits, false, "UTC")).toEqual({ name: "x", timeout: "5m", schedule: "", timezone: "UTC" });
+    });
+});
 
 describe("a command", () => {
     test.each([
@@ -83,13 +106,13 @@ describe("two who edit", () => {
 
     test("are told apart by field", () => {
         expect(compare(base, mine, theirs).map((row) => [row.field, row.side, row.both])).toEqual([
-            ["schedule schedules", "mine", true],
+            ["schedule schedules after", "mine", true],
             ["command shell", "theirs", false],
         ]);
     });
 
     test("are merged as chosen; what belongs together stays together", () => {
-        const chosen = new Set(["schedule schedules"]);
+        const chosen = new Set(["schedule schedules after"]);
         expect(merge(mine, theirs, chosen)).toEqual({ name: "x", schedule: "@hourly", command: ["b"], timeout: "2h", owner: "me" });
         expect(merge(mine, theirs, new Set())).toEqual(theirs);
     });

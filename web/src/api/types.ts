@@ -82,6 +82,7 @@ export interface Job {
     status: JobStatus;
     schedule?: string;
     schedules?: string[];
+    after?: { job: string; on?: string }[];
     timezone?: string;
     calendars?: string[];
     command?: (string | number)[];
@@ -126,6 +127,11 @@ export interface Calendar {
     notes?: string;
     job_count: number;
     jobs: string[];
+}
+
+export interface Dependencies {
+    after: { job: string; on: string; exists: boolean; state: RunState | null; ended_at: string | null; met: boolean }[];
+    before: { job: string; on: string }[];
 }
 
 export interface Why {

@@ -40,7 +40,7 @@ function ConflictRow({ row, side, onChoose }: { row: Conflict; side: "mine" | "t
     return (
         <fieldset class="conflict">
             <legend>
-                <code>{row.field.replace(" ", " / ")}</code>
+                <code>{row.field.replaceAll(" ", " / ")}</code>
                 {row.both && <span class="label warn">{t("conflict.both")}</span>}
             </legend>
             {(["theirs", "mine"] as const).map((name) => (

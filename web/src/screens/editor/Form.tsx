@@ -1,6 +1,6 @@
 // The definition as a form.
 import { Panel } from "../../ui/parts";
-import { joinWords, readAt, same, splitWords, writeAt, type Draft } from "./draft";
+import { joinWords, ofTicks, readAt, same, splitWords, writeAt, type Draft } from "./draft";
 import { FieldRow, mistakesAt, Row, useText, type FormProps } from "./Field";
 import { sections, type Field } from "./fields";
 import { When } from "./Schedules";
@@ -126,8 +126,10 @@ export function Form({ form, isNew }: { form: FormProps; isNew: boolean }) {
                 </div>
             </Panel>
             {sections.map((section) => {
-                const set = section.fields.filter((field) => isSet(form.draft, field)).length;
-                const wrong = section.fields.some((field) => mistakesAt(form.mistakes, `/${field.path[0]}`).length > 0);
+                const waits = form.draft["after"] !== undefined;
+                const fields = section.fields.filter((field) => !waits || !ofTicks.includes(field.path[0] ?? ""));
+                const set = fields.filter((field) => isSet(form.draft, field)).length;
+                const wrong = fields.some((field) => mistakesAt(form.mistakes, `/${field.path[0]}`).length > 0);
                 return (
                     <details key={section.name} class="panel" open={wrong || undefined}>
                         <summary class="panel-head">
@@ -135,7 +137,7 @@ export function Form({ form, isNew }: { form: FormProps; isNew: boolean }) {
                             <span class="panel-beside">{set > 0 && t("section.set", { n: set })}</span>
                         </summary>
                         <div class="fields panel-body">
-                            {section.fields.map((field) => (
+                            {fields.map((field) => (
                                 <FieldRow
                                     key={field.path.join()}
                                     field={field}

@@ -1,4 +1,4 @@
-// When a job is due: schedules that explain themselves while they are typed, and what comes of them.
+// When a job is due: after others, or by schedules that explain themselves while they are typed, and what comes of them.
 import { api } from "../../api/client";
 import type { Explanation, Fire } from "../../api/types";
 import { localZone } from "../../app/preferences";
@@ -8,8 +8,9 @@ import { LocalTime, Relative } from "../../ui/moments";
 import { Button, useDelayed } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { partsOf } from "../../ui/time";
+import { After } from "./After";
 import { Calendars, calendarsOf } from "./Calendars";
-import { readAt, schedulesOf, withSchedules, writeAt } from "./draft";
+import { readAt, schedulesOf, waiting, withSchedules, writeAt } from "./draft";
 import { Caret, FieldRow, Mistakes, mistakesAt, Row, type FormProps, type Mistake } from "./Field";
 import { whenFields } from "./fields";
 import { t } from "./words";
@@ -159,7 +160,7 @@ function Fires({ specs, zone, calendars }: { specs: string[]; zone: string; cale
     );
 }
 
-export function When({ form, disabled }: { form: FormProps; disabled: boolean }) {
+function Ticks({ form, disabled }: { form: FormProps; disabled: boolean }) {
     const { draft, mistakes, onChange } = form;
     const specs = schedulesOf(draft);
     const zone = String(readAt(draft, ["timezone"]) ?? "");
@@ -215,6 +216,32 @@ export function When({ form, disabled }: { form: FormProps; disabled: boolean })
                 <FieldRow key={field.path.join()} field={field} form={form} disabled={disabled} />
             ))}
             <Calendars form={form} disabled={disabled} />
+        </>
+    );
+}
+
+export function When({ form, disabled }: { form: FormProps; disabled: boolean }) {
+    const { draft, onChange } = form;
+    const waits = draft["after"] !== undefined;
+    return (
+        <>
+            <fieldset class="field wide" disabled={disabled}>
+                <legend>{t("when")}</legend>
+                <div class="segments">
+                    {[false, true].map((after) => (
+                        <label key={String(after)}>
+                            <input
+                                type="radio"
+                                name="when"
+                                checked={waits === after}
+                                onChange={() => onChange(waiting(draft, after, localZone))}
+                            />
+                            <span>{t(after ? "when.after" : "when.schedule")}</span>
+                        </label>
+                    ))}
+                </div>
+            </fieldset>
+            {waits ? <After form={form} disabled={disabled} /> : <Ticks form={form} disabled={disabled} />}
         </>
     );
 }

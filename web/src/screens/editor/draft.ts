@@ -61,6 +61,42 @@ export function withSchedules(draft: Draft, specs: string[]): Draft {
     return { ...withField(rest, "schedule", undefined), schedules: specs };
 }
 
+// ---- after other jobs ----
+
+export interface AfterItem {
+    job: string;
+    on: string;
+}
+
+// What only ticks need; a job that waits for others has none.
+export const ofTicks: readonly string[] = [
+    "schedule", "schedules", "timezone", "start", "end", "jitter", "dst", "calendars", "catch_up", "deadline",
+];
+
+// A name, {job, on}, {jobs, on}, or a list of such.
+export function aftersOf(draft: Draft): AfterItem[] {
+    const read = (value: unknown, on: string): AfterItem[] =>
+        Array.isArray(value)
+            ? value.flatMap((item) => read(item, on))
+            : isMap(value)
+              ? read(value["jobs"] ?? value["job"] ?? "", String(value["on"] ?? on))
+              : [{ job: String(value ?? ""), on }];
+    return read(draft["after"], "success");
+}
+
+export function withAfters(draft: Draft, items: AfterItem[]): Draft {
+    return { ...draft, after: items.map(({ job, on }) => (on === "success" ? { job } : { job, on })) };
+}
+
+// From ticks to other jobs, and back.
+export function waiting(draft: Draft, waits: boolean, zone: string): Draft {
+    if (!waits) return { ...withField(draft, "after", undefined), schedule: "", timezone: zone };
+    return withAfters(
+        ofTicks.reduce((rest, name) => withField(rest, name, undefined), draft),
+        [{ job: "", on: "success" }],
+    );
+}
+
 // ---- texts that stand for values ----
 
 // The words of a command as a shell would split them; a quote that is still open ends at the end.
@@ -128,10 +164,10 @@ export interface Conflict {
     both: boolean;
 }
 
-// `command` and `shell` say the same thing in two ways, and so do `schedule` and `schedules`: they
+// `command` and `shell` say the same thing in two ways, and so do `schedule`, `schedules` and `after`: they
 // are taken together.
 const together: readonly (readonly string[])[] = [
-    ["schedule", "schedules"],
+    ["schedule", "schedules", "after"],
     ["command", "shell"],
 ];
 

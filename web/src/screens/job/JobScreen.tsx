@@ -18,6 +18,7 @@ import { act } from "../jobs/actions";
 import { JobDialog, type Asked } from "../jobs/Dialogs";
 import { RunsTable } from "../runs/RunsTable";
 import { Calendar } from "./Calendar";
+import { AfterWords, DependenciesPanel } from "./Dependencies";
 import { Trend } from "./Trend";
 import { useVersions, Versions, type Version } from "./Versions";
 import { WhyPanel } from "./Why";
@@ -41,6 +42,7 @@ function ScheduleWords({ job }: { job: Job }) {
             ),
         ),
     );
+    if (job.after) return <AfterWords after={job.after} />;
     if (!specs.length) return <p class="faint">{t("schedule.manual")}</p>;
     return (
         <ul class="schedule-words">
@@ -161,7 +163,8 @@ function Overview({ job, version }: { job: Job; version: string }) {
                 )}
             </div>
             <div class="job-column">
-                <NextFires job={job} version={version} />
+                {!job.after && <NextFires job={job} version={version} />}
+                <DependenciesPanel name={job.name} version={version} />
                 <Calendar job={job.name} version={version} />
                 <About job={job} />
             </div>
@@ -295,7 +298,8 @@ export default function JobScreen({ params }: ScreenProps) {
         resource.reload();
         setTurn((n) => n + 1);
     }, 2000);
-    useEffect(() => onLive("run", (event) => (event.job === name ? soon() : undefined)), [name]);
+    const isAbout = (other: string): boolean => other === name || !!job?.after?.some((item) => item.job === other);
+    useEffect(() => onLive("run", (event) => (isAbout(event.job) ? soon() : undefined)), [name, job]);
     useEffect(() => onLive("entry", (event) => (event.job === name ? soon() : undefined)), [name]);
     useEffect(() => onLive("job", (event) => (event.job === name && event.change === "put" ? soon() : undefined)), [name]);
     useEffect(() => onLive("reset", soon), []);

@@ -36,7 +36,7 @@ function readFilters(query: URLSearchParams): Filters {
     };
 }
 
-const FIELDS = "name,status,schedule,schedules,timezone,owner,labels,deleted_at";
+const FIELDS = "name,status,schedule,schedules,after,timezone,owner,labels,deleted_at";
 
 function FilterBar({ filters }: { filters: Filters }) {
     const [text, setText] = useState(filters.q);
@@ -110,6 +110,7 @@ function FilterBar({ filters }: { filters: Filters }) {
 function Schedule({ job }: { job: Job }) {
     const all = job.schedules ?? (job.schedule ? [job.schedule] : []);
     const [first, ...rest] = all;
+    if (job.after) return <span>{t("after", { names: job.after.map((item) => item.job).join(", ") })}</span>;
     if (!first || first === "@manual") return <span class="faint">{t("no.schedule")}</span>;
     return (
         <span title={[...all, job.timezone ?? ""].join("\n")}>

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { until } from "../support/world.mjs";
+import { useWorld } from "../support/use_world.mjs";
+
+const holder = useWorld();
+
+describe("jobs after others", () => {
+    test("make one, see what it waits for, and see it run", async () => {
+        const { api } = holder.world.agent;
+        for (const name of ["extract", "load"]) await api("PUT", `/jobs/${name}`, { schedule: "@manual", command: ["true"] });
+        const page = await holder.world.page();
+        await page.goto("/#/new");
+        await page.getByLabel("Name", { exact: true }).fill("report");
+        await page.getByLabel("Program and arguments").fill("true");
+        await page.getByText("after other jobs").click();
+        await page.getByLabel("Job 1", { exact: true }).fill("extrct");
+        await page.getByRole("button", { name: "Add another job" }).click();
+        await page.getByLabel("Job 2", { exact: true }).fill("load");
+        await page.getByLabel("End of job 2").selectOption("always");
+        await page.getByRole("button", { name: "Review and save" }).click();
+        await page.locator(".field", { has: page.locator("#f-after-0") }).getByText('did you mean "extract"?').first().waitFor();
+        await page.getByLabel("Job 1", { exact: true }).fill("extract");
+        await page.getByRole("button", { name: "Review and save" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+        await page.getByText("Runs after").waitFor();
+        expect((await api("GET", "/jobs/report")).body).toMatchObject({ after: [{ job: "extract" }, { job: "load", on: "always" }] });
+
+        const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Dependencies" }) });
+        await panel.getByText("not yet as wanted").first().waitFor();
+        await api("POST", "/jobs/extract/run");
+        await panel.getByText("counts for the next run").waitFor();
+        await api("POST", "/jobs/load/run");
+        await until("it has run", async () => (await api("GET", "/jobs/report")).body.status.last?.state === "ok");
+        await page.getByText("after another job").first().waitFor();
+
+        await panel.getByRole("link", { name: "extract" }).click();
+        await page.getByRole("heading", { name: "extract" }).waitFor();
+        await page.getByText("These wait for it").waitFor();
+        await page.goto("/#/jobs?q=report");
+        await page.getByText("after extract, load").first().waitFor();
+        await page.context().close();
+    });
+});

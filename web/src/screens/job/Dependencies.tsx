@@ -1,0 +1,67 @@
+// What a job waits for, and who waits for it.
+import { api, jobPath } from "../../api/client";
+import type { Dependencies } from "../../api/types";
+import { hrefs } from "../../app/router";
+import { Relative } from "../../ui/moments";
+import { Panel } from "../../ui/parts";
+import { useResource } from "../../ui/resource";
+import { Status } from "../../ui/status";
+import { t } from "./words";
+
+function Name({ job, on }: { job: string; on: string | undefined }) {
+    return (
+        <>
+            <a href={hrefs.job(job)}>{job}</a> {on && on !== "success" && <span class="label">{on}</span>}
+        </>
+    );
+}
+
+export function AfterWords({ after }: { after: { job: string; on?: string }[] }) {
+    return (
+        <p>
+            {t("after")}{" "}
+            {after.map(({ job, on }, i) => (
+                <span key={job}>
+                    {i > 0 && ", "}
+                    <Name job={job} on={on} />
+                </span>
+            ))}
+        </p>
+    );
+}
+
+export function DependenciesPanel({ name, version }: { name: string; version: string }) {
+    const found = useResource(`dependencies ${name} ${version}`, (signal) =>
+        api.get<Dependencies>(jobPath(name, "/dependencies"), {}, signal),
+    );
+    const { after, before } = found.data ?? { after: [], before: [] };
+    if (!after.length && !before.length) return null;
+    return (
+        <Panel title={t("dependencies")}>
+            <div class="panel-body">
+                {after.length > 0 && <span class="faint small">{t("waits")}</span>}
+                <ul class="schedule-words">
+                    {after.map((item) => (
+                        <li key={item.job}>
+                            <Name {...item} /> {item.state && <Status state={item.state} />}{" "}
+                            {item.ended_at && (
+                                <span class="faint">
+                                    <Relative at={item.ended_at} />
+                                </span>
+                            )}{" "}
+                            <span class={item.exists ? "faint" : "note bad"}>{t(item.exists ? (item.met ? "met" : "unmet") : "missing")}</span>
+                        </li>
+                    ))}
+                </ul>
+                {before.length > 0 && <span class="faint small">{t("waited")}</span>}
+                <ul class="schedule-words">
+                    {before.map((item) => (
+                        <li key={item.job}>
+                            <Name {...item} />
+                        </li>
+                    ))}
+                </ul>
+            </div>
+        </Panel>
+    );
+}
