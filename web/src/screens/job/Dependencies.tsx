@@ -11,22 +11,30 @@ import { t } from "./words";
 function Name({ job, on }: { job: string; on: string | undefined }) {
     return (
         <>
-            <a href={hrefs.job(job)}>{job}</a> {on && on !== "success" && <span class="label">{on}</span>}
+            <a href={hrefs.job(job)}>{job}</a>
+            {on && on !== "success" && (
+                <>
+                    {" "}
+                    <span class="label">{on}</span>
+                </>
+            )}
         </>
     );
 }
 
 export function AfterWords({ after }: { after: { job: string; on?: string }[] }) {
     return (
-        <p>
-            {t("after")}{" "}
-            {after.map(({ job, on }, i) => (
-                <span key={job}>
-                    {i > 0 && ", "}
-                    <Name job={job} on={on} />
-                </span>
-            ))}
-        </p>
+        <ul class="schedule-words">
+            <li>
+                {t("after")}{" "}
+                {after.map(({ job, on }, i) => (
+                    <span key={job}>
+                        {i > 0 && ", "}
+                        <Name job={job} on={on} />
+                    </span>
+                ))}
+            </li>
+        </ul>
     );
 }
 
@@ -39,28 +47,38 @@ export function DependenciesPanel({ name, version }: { name: string; version: st
     return (
         <Panel title={t("dependencies")}>
             <div class="panel-body">
-                {after.length > 0 && <span class="faint small">{t("waits")}</span>}
-                <ul class="schedule-words">
-                    {after.map((item) => (
-                        <li key={item.job}>
-                            <Name {...item} /> {item.state && <Status state={item.state} />}{" "}
-                            {item.ended_at && (
-                                <span class="faint">
-                                    <Relative at={item.ended_at} />
-                                </span>
-                            )}{" "}
-                            <span class={item.exists ? "faint" : "note bad"}>{t(item.exists ? (item.met ? "met" : "unmet") : "missing")}</span>
-                        </li>
-                    ))}
-                </ul>
-                {before.length > 0 && <span class="faint small">{t("waited")}</span>}
-                <ul class="schedule-words">
-                    {before.map((item) => (
-                        <li key={item.job}>
-                            <Name {...item} />
-                        </li>
-                    ))}
-                </ul>
+                {after.length > 0 && (
+                    <>
+                        <span class="faint small">{t("waits")}</span>
+                        <ul class="schedule-words">
+                            {after.map((item) => (
+                                <li key={item.job}>
+                                    <Name {...item} /> {item.state && <Status state={item.state} />}{" "}
+                                    {item.ended_at && (
+                                        <span class="faint">
+                                            (<Relative at={item.ended_at} />){" "}
+                                        </span>
+                                    )}
+                                    <span class={item.exists ? "faint" : "note bad"}>
+                                        {t(item.exists ? (item.met ? "met" : "unmet") : "missing")}
+                                    </span>
+                                </li>
+                            ))}
+                        </ul>
+                    </>
+                )}
+                {before.length > 0 && (
+                    <>
+                        <span class="faint small">{t("waited")}</span>
+                        <ul class="schedule-words">
+                            {before.map((item) => (
+                                <li key={item.job}>
+                                    <Name {...item} />
+                                </li>
+                            ))}
+                        </ul>
+                    </>
+                )}
             </div>
         </Panel>
     );
