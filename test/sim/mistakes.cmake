@@ -134,7 +134,7 @@ peal_sim_mistake(relist_not_told etcd store store/store_etcd_load.c
 peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
     "long_stream_restart(&hub->stream)" "on_opened(hub)"
     "a watch that tells nothing is trusted: P6")
-peal_sim_mistake(stale_look etcd store etcd/etcd_election.c
+peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
     "election->look || " ""
     "a leader that is gone is waited for: P6")
 peal_sim_mistake(half_told etcd pieces store/store_etcd_load.c
