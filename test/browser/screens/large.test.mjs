@@ -1,6 +1,8 @@
 // 100,000 jobs, and an output of 100 MB: what is shown costs no more than what is looked at.
-import { statSync } from "node:fs";
-import { beforeAll, describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gauge } from "../support/gauge.mjs";
 import { until } from "../support/world.mjs";
 import { useWorld } from "../support/use_world.mjs";
@@ -11,12 +13,17 @@ const LINE = "line 000000001 of the huge output, with a few words more on it\n";
 const JOBS = 100_000;
 const TEAMS = 50;
 
-function output(name, lines) {
+// Before `gate` is there it prints nothing.
+function output(name, lines, gate) {
     const format = LINE.trim().replace("000000001", "%09.0f");
-    return { name, schedule: "@manual", shell: `seq -f '${format}' ${lines}`, output_limit: "200MiB" };
+    const wait = gate ? `until [ -e ${gate} ]; do sleep 0.1; done; ` : "";
+    return { name, schedule: "@manual", shell: `${wait}seq -f '${format}' ${lines}`, output_limit: "200MiB" };
 }
 
-const holder = useWorld({ jobs: [output("huge", LINES), output("small", 2000)] });
+const gate = join(mkdtempSync(join(tmpdir(), "peal-gate-")), "open");
+const holder = useWorld({ jobs: [output("huge", LINES, gate), output("small", 2000)] });
+
+afterAll(() => rmSync(dirname(gate), { recursive: true }));
 
 function lineText(n) {
     return `line ${String(n).padStart(9, "0")}`;
@@ -52,6 +59,8 @@ describe("an output of 100 MB", () => {
         const page = await world.page();
         const cost = await gauge(page);
         await page.goto(`/#/runs/${id}`);
+        await page.locator(".status-big").waitFor();
+        writeFileSync(gate, "");
         await page.locator(".log-row", { hasText: lineText(LINES) }).waitFor({ timeout: 100_000 });
         await page.locator(".status-big", { hasText: "OK" }).waitFor();
         expect(await page.locator(".log-row").count()).toBeLessThan(100);
