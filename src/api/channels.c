@@ -367,8 +367,9 @@ static void fail_in_use(struct call *call)
     size_t i;
     json_t *name;
     strbuf_init(&names);
-    json_array_foreach (edit->users, i, name)
+    json_array_foreach (edit->users, i, name) {
         strbuf_addf(&names, "%s%s", i ? ", " : "", json_string_value(name));
+    }
     call_fail_with(call, 409, json_pack("{s:O}", "jobs", edit->users),
                    edit->has_more ? "\"%s\" is named by %s and more jobs; change those first"
                                   : "\"%s\" is named by %s; change that first",

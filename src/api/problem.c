@@ -107,7 +107,7 @@ static const char *nearest_in(char *list, const char *typed)
     for (char *word = strtok_r(list, ", ", &rest); word && count < MOST;
          word = strtok_r(NULL, ", ", &rest))
         words[count++] = word;
-    for (; typed[i] && i < sizeof(lower) - 1; i++)
+    for (; i < sizeof(lower) - 1 && typed[i]; i++)
         lower[i] = (char)tolower((unsigned char)typed[i]);
     lower[i] = '\0';
     return word_nearest(words, lower);

@@ -57,19 +57,20 @@ bool follow_fits(const struct catalog *catalog, const char *name, const struct i
 static void mark_before(struct catalog *catalog, const struct catalog_job *job)
 {
     uint64_t mark = ++catalog->waits.mark;
-    struct job_waits *todo = NULL;
-    const struct job_waits *waits = job->waits;
-    while (waits) {
+    struct job_waits *todo = NULL, *taken;
+    for (const struct job_waits *waits = job->waits; waits; waits = taken) {
         for (size_t i = 0; i < waits->count; i++) {
             const struct catalog_job *other = catalog_by_name(catalog, waits->waits[i].name);
-            if (!other || !other->waits || other->waits->mark == mark)
+            struct job_waits *more = other ? other->waits : NULL;
+            if (!more || more->mark == mark)
                 continue;
-            other->waits->mark = mark;
-            other->waits->next = todo;
-            todo = other->waits;
+            more->mark = mark;
+            more->next = todo;
+            todo = more;
         }
-        waits = todo;
-        todo = todo ? todo->next : NULL;
+        taken = todo;
+        if (taken)
+            todo = taken->next;
     }
 }
 

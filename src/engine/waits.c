@@ -8,7 +8,7 @@
 
 /* A name that somebody waits for. */
 struct awaited {
-    LIST_HEAD(, job_wait) by;
+    LIST_HEAD(job_wait_list, job_wait) by;
     char name[];
 };
 

@@ -71,8 +71,9 @@ static void rewrite_journal(struct notifier *notifier)
     struct waiting *waiting;
     strbuf_init(&frames);
     TAILQ_FOREACH (lane, &notifier->lanes, link) {
-        TAILQ_FOREACH (waiting, &lane->waiting, link)
+        TAILQ_FOREACH (waiting, &lane->waiting, link) {
             add_put(&frames, waiting);
+        }
     }
     if (strbuf_status(&frames) != OK || journal_replace(notifier->journal, &frames) != OK)
         strbuf_release(&frames); /* with the next look */
@@ -366,8 +367,9 @@ void notifier_take_channel(struct notifier *notifier, const char *name, const ch
     lane->try_at_ms = 0; /* it may be better now */
     lane->troubles = 0;
     struct waiting *waiting;
-    TAILQ_FOREACH (waiting, &lane->waiting, link)
+    TAILQ_FOREACH (waiting, &lane->waiting, link) {
         waiting->try_at_ms = 0;
+    }
     notifier_pump(notifier);
 }
 
@@ -401,8 +403,9 @@ void notifier_stats(const struct notifier *notifier, const char *name, struct ch
     if (lane) {
         stats = lane->stats;
         int64_t now_ms = clock_now().wall.ms;
-        TAILQ_FOREACH (waiting, &lane->waiting, link)
+        TAILQ_FOREACH (waiting, &lane->waiting, link) {
             stats.held += waiting->notice.not_before_ms > now_ms;
+        }
     }
     *ret = stats;
 }

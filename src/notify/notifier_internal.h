@@ -34,11 +34,11 @@ struct told {
 struct lane {
     struct notifier *notifier;
     char name[CHANNEL_NAME_MAX + 1];
-    struct channel *channel;       /* NULL: there is none of that name (any more) */
-    TAILQ_HEAD(, waiting) waiting; /* oldest first */
-    struct waiting *sending;       /* one of them; NULL: none */
-    int troubles;                  /* in a row */
-    int64_t try_at_ms;             /* not before, since the receiver has trouble; wall time */
+    struct channel *channel;                   /* NULL: there is none of that name (any more) */
+    TAILQ_HEAD(waiting_list, waiting) waiting; /* oldest first */
+    struct waiting *sending;                   /* one of them; NULL: none */
+    int troubles;                              /* in a row */
+    int64_t try_at_ms; /* not before, since the receiver has trouble; wall time */
     struct table told;
     struct channel_stats stats;
     TAILQ_ENTRY(lane) link; /* by name */
@@ -58,7 +58,7 @@ struct notifier {
     int wake_fd;
     struct loop_fd *wake_watch;
     TAILQ_HEAD(lanes, lane) lanes;
-    TAILQ_HEAD(, sample) samples; /* under way */
+    TAILQ_HEAD(sample_list, sample) samples; /* under way */
     bool is_live;
     uint64_t next_number;
     size_t waiting_count, waiting_bytes;

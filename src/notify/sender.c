@@ -38,7 +38,7 @@ struct sender {
     struct loop_timer *timer;
     int connect_ms, whole_ms;
     char *ca_file, *agent;
-    TAILQ_HEAD(, transfer) transfers;
+    TAILQ_HEAD(transfer_list, transfer) transfers;
 };
 
 /* ---- what has ended ---- */

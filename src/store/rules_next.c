@@ -58,7 +58,7 @@ static enum status make_next(struct rules *rules, struct store_next *next, int64
 {
     struct job_row job;
     enum placement placement;
-    bool is_due;
+    bool is_due = false;
     enum status st = rules->ops->get_job(rules->tables, &next->job_uid, &job);
     if (st == E_NOT_FOUND || (st == OK && job.deleted))
         return OK;

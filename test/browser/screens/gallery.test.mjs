@@ -66,6 +66,10 @@ function screensOf(coloured, long) {
         await page.locator(".bulk button").nth(1).click();
         await page.locator("dialog[open] .preview-row").first().waitFor();
     };
+    const year = async (page) => {
+        await page.locator("tbody tr button").first().click();
+        await page.locator(".year").waitFor();
+    };
     return [
         ["overview", "#/", ".bars"],
         ["jobs", "#/jobs", ".sparkline"],
@@ -74,6 +78,7 @@ function screensOf(coloured, long) {
         ["job-runs", "#/jobs/metrics%2Frollup?tab=runs", "tbody tr"],
         ["job-definition", "#/jobs/billing%2Fclose-day?tab=definition", ".definition"],
         ["job-versions", "#/jobs/billing%2Fclose-day?tab=versions", ".version-row"],
+        ["job-after", "#/jobs/reports%2Fsales", ".schedule-words a"],
         ["runs", "#/runs", ".primary-cell"],
         ["run", `#/runs/${coloured}`, ".fg-3"],
         ["run-live", `#/runs/${long}`, ".log-row"],
@@ -84,6 +89,8 @@ function screensOf(coloured, long) {
         ["timeline-table", "#/timeline?view=table", "tbody tr"],
         ["nodes", "#/nodes", ".nodes-table tbody tr"],
         ["settings", "#/settings", ".choice"],
+        ["settings-calendars", "#/settings?tab=calendars", "tbody tr", year],
+        ["settings-channels", "#/settings?tab=channels", "tbody tr"],
         ["settings-users", "#/settings?tab=users", "tbody tr"],
         ["settings-tokens", "#/settings?tab=tokens", "tbody tr"],
         ["settings-audit", "#/settings?tab=audit", ".change"],
@@ -103,6 +110,10 @@ describe("every screen", () => {
         await world.run("reports/weekly", true);
         await api("POST", "/users", { name: "ann", password: "correct horse", role: "admin" });
         await api("POST", "/users", { name: "otto", role: "none", namespaces: [{ namespace: "billing", role: "editor" }] });
+        await api("PUT", "/calendars/holidays", { dates: ["2026-12-24/2026-12-26", "2026-12-31", "01-01", "05-01"], weekdays: ["sun"], notes: "Nobody is in the office." });
+        await api("PUT", "/channels/ops", { type: "slack", url: "https://hooks.slack.example/services/T0/B0/secret" });
+        await api("PUT", "/channels/billing", { type: "mail", url: "smtps://mail.example.org", from: "peal@example.org", to: ["billing@example.org"], quiet: "1h" });
+        await api("PATCH", "/jobs/billing%2Finvoices", { calendars: ["holidays"], notify: ["billing"] });
         await api("POST", "/tokens", { label: "deploys", role: "operator", expires_in: "90d" });
         await api("PATCH", "/jobs/billing%2Fclose-day", { timeout: "1h", labels: { tier: "2" } });
         await api("PATCH", "/jobs/billing%2Fclose-day", { timeout: "2h", labels: { tier: "1" } });

@@ -50,6 +50,7 @@ export const galleryJobs = [
     { name: "mail/digest", schedule: "0 7 * * *", timezone: "Asia/Shanghai", command: ["/bin/true"], owner: "growth@example.org", labels: { team: "growth" } },
     { name: "mail/queue", schedule: "*/10 7-19 * * *", timezone: "Europe/Berlin", shell: mostly("queue", 170), owner: "growth@example.org", labels: { team: "growth" } },
     { name: "metrics/rollup", schedule: "*/20 * * * *", timezone: "UTC", shell: mostly("rollup", 220), owner: "platform@example.org", labels: { team: "platform", tier: "2" } },
+    { name: "reports/sales", after: ["crm/sync", "billing/close-day"], shell: "sleep 0.05; echo 'sales of the day: done'", owner: "growth@example.org", labels: { team: "growth" } },
     { name: "reports/weekly", schedule: "0 8 * * MON", timezone: "Europe/Berlin", shell: "echo 'no space left on device' >&2; exit 1", owner: "growth@example.org", labels: { team: "growth" } },
     { name: "search/index", schedule: "0 * * * *", timezone: "UTC", shell: mostly("index", 660), owner: "search@example.org", labels: { team: "search" } },
     { name: "web/sitemap", schedule: "0 * * * *", timezone: "UTC", command: ["/bin/true"], labels: { team: "web" } },
