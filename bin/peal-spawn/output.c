@@ -45,29 +45,28 @@ static bool write_record(int fd, uint64_t used, const struct spawn_record *recor
     return false;
 }
 
-/* Writes as much as the head has room for and says how much that was; what fails to be written
- * counts as done. */
+/* Writes what belongs to the output's first head_limit bytes and says how much that was; what fails
+ * to be written counts as done. */
 static size_t append_head(struct output *output, int folder_fd, const char *id,
                           struct spawn_record record, const char *bytes)
 {
     if (output->head_closed)
         return 0;
-    uint64_t room = output->head_limit - output->head_used;
-    if (room <= HEADER) {
-        output->head_closed = true;
-        return 0;
-    }
-    if (record.length > room - HEADER) {
-        record.length = (uint32_t)(room - HEADER);
+    uint64_t room = output->head_limit > record.position ? output->head_limit - record.position : 0;
+    if (record.length >= room) {
+        record.length = (uint32_t)room;
         output->head_closed = true;
     }
-    if (output->head_fd < 0)
-        output->head_fd = open_file(folder_fd, id);
-    if (output->head_fd >= 0 && write_record(output->head_fd, output->head_used, &record, bytes)) {
-        output->head_used += HEADER + record.length;
-    } else {
-        output->disk_full = true;
-        output->dropped += record.length;
+    if (record.length > 0) {
+        if (output->head_fd < 0)
+            output->head_fd = open_file(folder_fd, id);
+        if (output->head_fd >= 0 &&
+            write_record(output->head_fd, output->head_used, &record, bytes)) {
+            output->head_used += HEADER + record.length;
+        } else {
+            output->disk_full = true;
+            output->dropped += record.length;
+        }
     }
     if (output->head_closed && output->head_fd >= 0) { /* one open file for a run is enough */
         close(output->head_fd);
@@ -93,22 +92,10 @@ static void turn_tail(struct output *output, int folder_fd, const char *id)
     output->tail_used[turn] = 0;
 }
 
-static void append_tail(struct output *output, int folder_fd, const char *id,
-                        struct spawn_record record, const char *bytes)
+/* A record that the tail file in turn has room for. */
+static void append_piece(struct output *output, int folder_fd, const char *id,
+                         const struct spawn_record *piece, const char *bytes)
 {
-    uint64_t room = output->tail_limit > HEADER ? output->tail_limit - HEADER : 0;
-    if (record.length > room) { /* a tail smaller than a chunk keeps the chunk's end */
-        uint32_t skip = record.length - (uint32_t)room;
-        output->dropped += skip;
-        record.position += skip;
-        record.length -= skip;
-        bytes += skip;
-    }
-    if (record.length == 0)
-        return;
-    if (output->tail_used[output->tail_turn] + HEADER + record.length > output->tail_limit)
-        turn_tail(output, folder_fd, id);
-
     uint32_t turn = output->tail_turn;
     if (output->tail_fd < 0) {
         char name[SPAWN_OUTPUT_NAME_MAX];
@@ -116,12 +103,38 @@ static void append_tail(struct output *output, int folder_fd, const char *id,
         output->tail_fd = open_file(folder_fd, name);
     }
     if (output->tail_fd >= 0 &&
-        write_record(output->tail_fd, output->tail_used[turn], &record, bytes)) {
-        output->tail_used[turn] += HEADER + record.length;
-        output->tail_bytes[turn] += record.length;
+        write_record(output->tail_fd, output->tail_used[turn], piece, bytes)) {
+        output->tail_used[turn] += HEADER + piece->length;
+        output->tail_bytes[turn] += piece->length;
     } else {
         output->disk_full = true;
-        output->dropped += record.length;
+        output->dropped += piece->length;
+    }
+}
+
+/* Fills each file to its last byte before the other takes its turn: so the last tail_limit bytes
+ * are in the two, whatever the sizes in which they came. */
+static void append_tail(struct output *output, int folder_fd, const char *id,
+                        struct spawn_record rest, const char *bytes)
+{
+    if (rest.length > output->tail_limit) { /* a tail smaller than a chunk keeps the chunk's end */
+        uint32_t skip = rest.length - (uint32_t)output->tail_limit;
+        output->dropped += skip;
+        rest.position += skip;
+        rest.length -= skip;
+        bytes += skip;
+    }
+    while (rest.length > 0) {
+        if (output->tail_bytes[output->tail_turn] >= output->tail_limit)
+            turn_tail(output, folder_fd, id);
+        uint64_t room = output->tail_limit - output->tail_bytes[output->tail_turn];
+        struct spawn_record piece = rest;
+        if (piece.length > room)
+            piece.length = (uint32_t)room;
+        append_piece(output, folder_fd, id, &piece, bytes);
+        rest.position += piece.length;
+        rest.length -= piece.length;
+        bytes += piece.length;
     }
 }
 

@@ -13,9 +13,9 @@
 struct output {
     int head_fd; /* -1: not open; opened with the first bytes */
     int tail_fd;
-    uint64_t head_limit; /* bytes of a file, headers included */
+    uint64_t head_limit; /* bytes of output in a file */
     uint64_t tail_limit;
-    uint64_t head_used;
+    uint64_t head_used;     /* bytes of the file, headers included */
     uint64_t tail_used[2];  /* bytes of each tail file */
     uint64_t tail_bytes[2]; /* of these: output */
     uint64_t position;      /* bytes that came */

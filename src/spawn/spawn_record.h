@@ -1,9 +1,9 @@
 /* The files that hold a run's output, as the spawner writes and the agent reads them.
  *
  * In the folder `out` of the spawner's folder, for a run ID:
- *   ID      the beginning of the output, at most head_bytes of it
- *   ID.0    after that, the end of the output in two files of at most tail_bytes each that take
- *   ID.1    turns: when one is full, the other is replaced by a new file and written instead
+ *   ID      the beginning of the output, its first head_bytes
+ *   ID.0    after that, the end of the output in two files with at most tail_bytes of it each that
+ *   ID.1    take turns: when one is full, the other is replaced by a new file and written instead
  * So the last tail_bytes are always there, and 1 GB of output leaves three small files. A file
  * that does not exist is empty.
  *
