@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "accounts.h"
+#include "conditions.h"
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
@@ -155,22 +156,21 @@ static void edit_done(struct call *call)
 }
 
 /* False: the call has failed. */
-static bool check_conditions(struct call *call, const struct known_calendar *known)
+static bool may_edit(struct call *call, const struct known_calendar *known)
 {
     struct calendar_edit *edit = call->state;
-    int64_t wanted, revision = known ? known->revision : 0;
-    bool only_new = if_none_match_any(call);
-    if (!if_match(call, &wanted))
-        return false;
-    edit->conditional = only_new || wanted != -1;
-    if (only_new && known) {
+    switch (check_conditions(call, known ? known->revision : 0, &edit->conditional)) {
+    case CONDITIONS_HOLD:
+        return true;
+    case CONDITIONS_NOT_NEW:
         call_fail(call, 412, "there is a calendar \"%s\" already", call->argument);
         return false;
+    case CONDITIONS_NOT_THERE:
+        call_fail(call, 412, "there is no calendar \"%.63s\"", call->argument);
+        return false;
+    case CONDITIONS_FAILED:
+        break;
     }
-    if (wanted == -1 || wanted == revision)
-        return true;
-    call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
-              (long long)revision);
     return false;
 }
 
@@ -180,7 +180,7 @@ static void prepare(struct call *call)
     struct calendar_edit *edit = call->state;
     const struct known_calendar *known =
         edit->json ? find(call, call->argument) : path_calendar(call);
-    if ((!known && !edit->json) || !check_conditions(call, known))
+    if ((!known && !edit->json) || !may_edit(call, known))
         return;
     if (known && edit->json && strcmp(known->json, edit->json) == 0) {
         reply_calendar(call, 200, known);

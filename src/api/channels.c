@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conditions.h"
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
@@ -251,21 +252,22 @@ static void submit(struct call *call)
     call_submit(call, STORE_PUT_DOC, &edit->put, 1, edit_put);
 }
 
-/* If-Match and If-None-Match, as for jobs. False: the call has failed. */
-static bool check_conditions(struct call *call, const struct channel *old)
+/* False: the call has failed. */
+static bool may_edit(struct call *call, const struct channel *old)
 {
-    int64_t wanted;
-    int64_t revision = old ? old->revision : 0;
-    if (!if_match(call, &wanted))
-        return false;
-    if (if_none_match_any(call) && old) {
+    bool strict;
+    switch (check_conditions(call, old ? old->revision : 0, &strict)) {
+    case CONDITIONS_HOLD:
+        return true;
+    case CONDITIONS_NOT_NEW:
         call_fail(call, 412, "there is a channel \"%s\" already", call->argument);
         return false;
+    case CONDITIONS_NOT_THERE:
+        call_fail(call, 412, "there is no channel \"%.63s\"", call->argument);
+        return false;
+    case CONDITIONS_FAILED:
+        break;
     }
-    if (wanted == -1 || wanted == revision)
-        return true;
-    call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
-              (long long)revision);
     return false;
 }
 
@@ -304,7 +306,7 @@ void put_channel(struct call *call)
     if (!edit)
         return;
     const struct channel *old = notifier_channel(notifier, call->argument);
-    if (!read_channel(call, old) || !check_conditions(call, old))
+    if (!read_channel(call, old) || !may_edit(call, old))
         return;
     json_t *before = old ? channel_encode(old, false) : NULL;
     json_t *after = channel_encode(edit->channel, false);
@@ -396,7 +398,7 @@ void delete_channel(struct call *call)
     const struct channel *old = path_channel(call);
     struct job_error error;
     struct channel_edit *edit = old ? call_state(call, sizeof(*edit), release_edit) : NULL;
-    if (!edit || !check_conditions(call, old))
+    if (!edit || !may_edit(call, old))
         return;
     json_t *whole = channel_encode(old, false);
     edit->users = json_array();

@@ -74,13 +74,4 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
  * taken over by another node, which does.) */
 bool run_is_out_of_reach(const struct call *call, const struct run *run);
 
-/* ---- If-Match ---- */
-
-enum { MATCH_NOTHING = -1, MATCH_ANY = 0 }; /* no condition; there must be one, whichever */
-
-/* The revision that the client wants to change, or one of these. False: the call has failed, which
- * it also does (428) if the client asked for a condition by `require_match` and gave none. */
-bool if_match(struct call *call, int64_t *ret);
-bool if_none_match_any(const struct call *call);
-
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conditions.h"
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
@@ -26,7 +27,7 @@ struct edit {
     struct id uid;
     bool is_delete;
     int64_t cursor_ms; /* -1: it stays */
-    int64_t wanted;    /* If-Match; -1: any revision */
+    int64_t wanted;    /* by if_match */
     bool repeated;
     struct store_put_job put;
     struct job *definition;
@@ -92,7 +93,7 @@ static void edit_done(struct call *call)
         note_edit(call);
         return;
     case PUT_CONFLICT:
-        if (edit->wanted != -1) {
+        if (edit->wanted > 0) {
             call_fail(call, 412, "\"%s\" was changed meanwhile; read it again", call->argument);
         } else if (edit->repeated) {
             call_fail(call, 409, "\"%s\" is being changed by others; try again", call->argument);

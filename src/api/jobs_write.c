@@ -3,6 +3,7 @@
 
 #include "after_check.h"
 #include "channels.h"
+#include "conditions.h"
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
@@ -207,40 +208,6 @@ void job_write_note(struct call *call, enum change_action action, const struct j
     note_job(call, action, &job);
 }
 
-/* ---- If-Match ---- */
-
-bool if_match(struct call *call, int64_t *ret)
-{
-    const char *text = call_input(call, "If-Match");
-    bool required = false;
-    *ret = MATCH_NOTHING;
-    if (!param_bool(call, "require_match", &required))
-        return false;
-    if (!text && required && !if_none_match_any(call)) {
-        call_fail(call, 428, "say which revision you have seen: If-Match: \"REVISION\"");
-        return false;
-    }
-    if (text && strcmp(text, "*") == 0)
-        *ret = MATCH_ANY;
-    if (!text || *ret == MATCH_ANY)
-        return true;
-    char *end;
-    text += strncmp(text, "W/", 2) == 0 ? 2 : 0; /* a proxy that compresses makes it weak */
-    long long revision = *text == '"' ? strtoll(text + 1, &end, 10) : -1;
-    if (revision > 0 && (*end == '-' || strcmp(end, "\"") == 0)) {
-        *ret = revision;
-        return true;
-    }
-    call_fail(call, 412, "If-Match: expected a revision like \"17\", in its quotes");
-    return false;
-}
-
-bool if_none_match_any(const struct call *call)
-{
-    const char *text = call_input(call, "If-None-Match");
-    return text && strcmp(text, "*") == 0;
-}
-
 /* ---- PUT ---- */
 
 struct put_state {
@@ -327,29 +294,25 @@ static void submit_put(struct call *call)
 }
 
 /* False: the call has failed. */
-static bool check_conditions(struct call *call, struct put_state *state)
+static bool may_put(struct call *call, struct put_state *state)
 {
-    int64_t wanted;
-    bool only_new = if_none_match_any(call);
-    if (!if_match(call, &wanted))
-        return false;
-    state->conditional = only_new || wanted > 0;
-    if (state->is_post && state->write.kind != WRITE_CREATE) {
+    bool is_new = state->write.kind == WRITE_CREATE;
+    if (state->is_post && !is_new) {
         call_fail(call, 409, "there is a job \"%s\" already", call->argument);
         return false;
     }
-    if (only_new && state->write.kind != WRITE_CREATE) {
+    switch (check_conditions(call, is_new ? 0 : state->write.revision, &state->conditional)) {
+    case CONDITIONS_HOLD:
+        return true;
+    case CONDITIONS_NOT_NEW:
         call_fail(call, 412, "there is a job \"%s\" already", call->argument);
         return false;
-    }
-    if (wanted != MATCH_NOTHING && state->write.kind == WRITE_CREATE) {
+    case CONDITIONS_NOT_THERE:
         call_fail(call, 412, "there is no job \"%.128s\"", call->argument);
         return false;
+    case CONDITIONS_FAILED:
+        break;
     }
-    if (wanted <= 0 || wanted == state->write.revision)
-        return true;
-    call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
-              (long long)state->write.revision);
     return false;
 }
 
@@ -434,7 +397,7 @@ static bool prepare_put(struct call *call)
     else if (st != OK)
         call_fail_job(call, &error);
     return st == OK && (!state->write.defines || call_may_on(call, RIGHT_DEFINE, call->argument)) &&
-           check_conditions(call, state);
+           may_put(call, state);
 }
 
 static void put_definition(struct call *call, bool dry_run)

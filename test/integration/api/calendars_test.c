@@ -59,13 +59,15 @@ static void test_conditions(void **state)
         const char *request, *header, *body;
     } cases[] = {
         {__LINE__, 412, "PUT /calendars/c", "If-Match: \"1\"\r\n", "{}"},
+        {__LINE__, 412, "PUT /calendars/c", "If-Match: *\r\n", "{}"},
         {__LINE__, 428, "PUT /calendars/c?require_match=true", "", "{}"},
         {__LINE__, 201, "PUT /calendars/c", "If-None-Match: *\r\n", "{}"},
         {__LINE__, 412, "PUT /calendars/c", "If-None-Match: *\r\n", "{\"dates\":[\"01-01\"]}"},
         {__LINE__, 200, "PUT /calendars/c", "If-Match: \"1\"\r\n", "{\"dates\":[\"01-01\"]}"},
         {__LINE__, 412, "PUT /calendars/c", "If-Match: \"1\"\r\n", "{\"dates\":[\"01-02\"]}"},
+        {__LINE__, 200, "PUT /calendars/c", "If-Match: *\r\n", "{\"dates\":[\"01-03\"]}"},
         {__LINE__, 412, "DELETE /calendars/c", "If-Match: \"1\"\r\n", NULL},
-        {__LINE__, 200, "DELETE /calendars/c", "If-Match: \"2\"\r\n", NULL},
+        {__LINE__, 200, "DELETE /calendars/c", "If-Match: \"3\"\r\n", NULL},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct answer answer = ask_with(world, cases[i].request, cases[i].header, cases[i].body);

@@ -94,9 +94,11 @@ static void test_conditions(void **state)
     } cases[] = {
         {__LINE__, "PUT /channels/ops?require_match=true", "", 428},
         {__LINE__, "PUT /channels/ops", "If-Match: \"7\"\r\n", 412},
+        {__LINE__, "PUT /channels/ops", "If-Match: *\r\n", 412},
         {__LINE__, "PUT /channels/ops", "If-None-Match: *\r\n", 201},
         {__LINE__, "PUT /channels/ops", "If-None-Match: *\r\n", 412},
         {__LINE__, "PUT /channels/ops", "If-Match: \"1\"\r\n", 200},
+        {__LINE__, "PUT /channels/ops", "If-Match: *\r\n", 200},
         {__LINE__, "DELETE /channels/ops", "If-Match: \"2\"\r\n", 412},
         {__LINE__, "DELETE /channels/ops", "If-Match: \"1\"\r\n", 200},
     };
