@@ -21,6 +21,22 @@ const struct catalog_job *deleted_job(const struct call *call, const char *name)
 
 /* ---- definitions on their way to the store ---- */
 
+/* What becomes of ticks that were due by a definition which is replaced or goes. */
+struct passes {
+    struct ledger_entry *entries;
+    size_t count;
+    int64_t seen_cursor_ms; /* of the job then */
+};
+
+/* E_NOMEM. */
+MUST_CHECK enum status passes_find(const struct call *call, struct catalog_job *job,
+                                   enum run_reason reason, struct passes *ret);
+void passes_put(const struct passes *passes, struct store_put_job *put);
+
+/* The store refused a change: only because a tick of the job was decided meanwhile? Then nobody has
+ * changed what the client has seen. */
+bool put_met_a_tick(const struct store_put_job *put);
+
 enum write_kind { WRITE_CREATE, WRITE_CHANGE, WRITE_NOTHING };
 
 struct job_write {
@@ -32,6 +48,7 @@ struct job_write {
     bool defines;     /* what it runs, or as whom, is new: that is a right of its own */
     int64_t revision; /* that it replaces; 0: none */
     int64_t cursor_ms;
+    struct passes passes;
 };
 
 /* Checks a definition (an object) and lays it over the job of its name, if there is one: that
@@ -43,7 +60,7 @@ MUST_CHECK enum status job_write_prepare(const struct call *call, const json_t *
 /* The stored definition as `edit` changes it, which is not what the job runs: a pause, a deletion.
  * E_INVALID: this version can't read it. */
 typedef void job_edit(struct job *definition, int64_t now_ms);
-MUST_CHECK enum status job_write_edit(const struct call *call, const struct catalog_job *job,
+MUST_CHECK enum status job_write_edit(const struct call *call, struct catalog_job *job,
                                       job_edit *edit, struct job_write *ret);
 void job_write_release(struct job_write *write);
 struct store_put_job job_write_put(const struct job_write *write);

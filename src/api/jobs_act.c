@@ -59,8 +59,7 @@ static enum status prepare_labels(const struct job_act *act, const struct catalo
     return st;
 }
 
-static enum status prepare_put(struct job_act *act, const struct catalog_job *job,
-                               struct act_item *item)
+static enum status prepare_put(struct job_act *act, struct catalog_job *job, struct act_item *item)
 {
     static job_edit *const edits[] = {
         [ACT_PAUSE] = pause,
@@ -253,7 +252,7 @@ static void submit(struct call *call)
 /* E_NOMEM, or OK: what can't be done to it is told. */
 static enum status prepare(struct job_act *act, struct act_item *item)
 {
-    const struct catalog_job *job =
+    struct catalog_job *job =
         catalog_by_uid(engine_catalog(act->call->api->ports.engine), &item->uid);
     if (!job || job->deleted) {
         job_act_leave(act, LEAVE_GONE, item->name);

@@ -30,6 +30,7 @@ struct edit {
     int64_t wanted;    /* by if_match */
     bool repeated;
     struct store_put_job put;
+    struct passes passes; /* of a delete */
     struct job *definition;
     char *json, *before;
     json_t *ticks; /* of skip-next */
@@ -41,6 +42,7 @@ static void release_edit(void *state)
     job_free(edit->definition);
     free(edit->json);
     free(edit->before);
+    free(edit->passes.entries);
     json_decref(edit->ticks);
 }
 
@@ -93,7 +95,7 @@ static void edit_done(struct call *call)
         note_edit(call);
         return;
     case PUT_CONFLICT:
-        if (edit->wanted > 0) {
+        if (edit->wanted > 0 && !put_met_a_tick(&edit->put)) {
             call_fail(call, 412, "\"%s\" was changed meanwhile; read it again", call->argument);
         } else if (edit->repeated) {
             call_fail(call, 409, "\"%s\" is being changed by others; try again", call->argument);
@@ -111,14 +113,25 @@ static void edit_done(struct call *call)
     }
 }
 
-static void submit_edit(struct call *call, const struct catalog_job *job)
+static enum status find_passes(const struct call *call, struct catalog_job *job)
+{
+    struct edit *edit = call->state;
+    free(edit->passes.entries);
+    edit->passes = (struct passes){0};
+    if (!edit->is_delete)
+        return OK;
+    edit->cursor_ms = call->now_ms;
+    return passes_find(call, job, REASON_DELETED, &edit->passes);
+}
+
+static void submit_edit(struct call *call, struct catalog_job *job)
 {
     struct edit *edit = call->state;
     edit->definition->updated_ms = call->now_ms;
     edit->json = job_encode_text(edit->definition);
     free(edit->before);
     edit->before = strdup(job->json);
-    if (!edit->json || !edit->before) {
+    if (!edit->json || !edit->before || find_passes(call, job) != OK) {
         call_fail(call, 500, "out of memory");
         return;
     }
@@ -131,6 +144,7 @@ static void submit_edit(struct call *call, const struct catalog_job *job)
         .expected_revision = job->revision,
         .cursor_ms = edit->cursor_ms,
     };
+    passes_put(&edit->passes, &edit->put);
     call_submit(call, STORE_PUT_JOB, &edit->put, 1, edit_done);
 }
 
@@ -138,7 +152,7 @@ static void submit_edit(struct call *call, const struct catalog_job *job)
 static void make_edit(struct call *call)
 {
     struct edit *edit = call->state;
-    const struct catalog_job *job = edited_job(call);
+    struct catalog_job *job = edited_job(call);
     if (!job) {
         call_fail(call, 404, "\"%s\" is gone by now", call->argument);
         return;

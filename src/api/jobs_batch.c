@@ -126,7 +126,7 @@ static enum status check_delete(struct call *call, struct batch_item *item, cons
     }
     if (!may_change(call, RIGHT_EDIT, text))
         return OK; /* nor are they told whether it is there */
-    const struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), text);
+    struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), text);
     if (!job) {
         snprintf(reterr->message, sizeof(reterr->message), "there is no job \"%.128s\"", text);
         return E_INVALID;

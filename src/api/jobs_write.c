@@ -94,12 +94,35 @@ static void inherit(struct job *job, const struct job *old, bool says_paused, in
     set_paused(job, paused, now_ms);
 }
 
-static void lay_over(const struct call *call, struct job_write *write, bool says_paused)
+enum status passes_find(const struct call *call, struct catalog_job *job, enum run_reason reason,
+                        struct passes *ret)
+{
+    struct passes passes = {.seen_cursor_ms = job->cursor_ms};
+    enum status st = engine_pass(call->api->ports.engine, job, call->now_ms, reason,
+                                 &passes.entries, &passes.count);
+    if (st == OK)
+        *ret = passes;
+    return st;
+}
+
+void passes_put(const struct passes *passes, struct store_put_job *put)
+{
+    put->seen_cursor_ms = passes->seen_cursor_ms;
+    put->passed = passes->entries;
+    put->passed_count = passes->count;
+}
+
+bool put_met_a_tick(const struct store_put_job *put)
+{
+    return put->result == PUT_CONFLICT && put->revision == put->expected_revision;
+}
+
+static enum status lay_over(const struct call *call, struct job_write *write, bool says_paused)
 {
     const struct api *api = call->api;
     struct job *job = write->job, *old = NULL;
     struct job_error error;
-    const struct catalog_job *there = catalog_by_name(engine_catalog(api->ports.engine), job->name);
+    struct catalog_job *there = catalog_by_name(engine_catalog(api->ports.engine), job->name);
     job->updated_ms = call->now_ms;
     write->cursor_ms = call->now_ms;
     write->defines = true;
@@ -108,14 +131,14 @@ static void lay_over(const struct call *call, struct job_write *write, bool says
         job->uid = call_make_id(call);
         job->created_ms = call->now_ms;
         job->paused_ms = job->paused ? call->now_ms : 0;
-        return;
+        return OK;
     }
     job->uid = there->uid;
     write->revision = there->revision;
     write->kind = WRITE_CHANGE;
     if (job_decode_stored(there->json, api->ports.zones, &old, &error) != OK) {
         job->created_ms = call->now_ms; /* what was there can't be read: start anew */
-        return;
+        return OK;
     }
     inherit(job, old, says_paused, call->now_ms);
     write->defines = !same_run(job, old);
@@ -125,6 +148,7 @@ static void lay_over(const struct call *call, struct job_write *write, bool says
     if (same_definition(job, old))
         write->kind = WRITE_NOTHING;
     job_free(old);
+    return write->cursor_ms == -1 ? OK : passes_find(call, there, REASON_EDITED, &write->passes);
 }
 
 enum status job_write_prepare(const struct call *call, const json_t *definition,
@@ -138,11 +162,12 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
         st = calendars_check(call, write.job, reterr);
     if (st == OK)
         st = channels_check(api, definition, write.job, reterr);
+    if (st == OK)
+        st = lay_over(call, &write, json_object_get(definition, "paused") != NULL);
     if (st != OK) {
         job_write_release(&write);
         return st;
     }
-    lay_over(call, &write, json_object_get(definition, "paused") != NULL);
     write.json = job_encode_text(write.job);
     const struct catalog_job *there =
         catalog_by_name(engine_catalog(api->ports.engine), write.job->name);
@@ -155,7 +180,7 @@ enum status job_write_prepare(const struct call *call, const json_t *definition,
     return OK;
 }
 
-enum status job_write_edit(const struct call *call, const struct catalog_job *job, job_edit *edit,
+enum status job_write_edit(const struct call *call, struct catalog_job *job, job_edit *edit,
                            struct job_write *ret)
 {
     struct job_error error;
@@ -167,9 +192,15 @@ enum status job_write_edit(const struct call *call, const struct catalog_job *jo
     write.job->updated_ms = call->now_ms;
     write.json = job_encode_text(write.job);
     write.before = strdup(job->json);
-    if (!write.json || !write.before) {
+    if (!write.json || !write.before)
+        st = E_NOMEM;
+    if (st == OK && write.job->deleted_ms) {
+        write.cursor_ms = call->now_ms;
+        st = passes_find(call, job, REASON_DELETED, &write.passes);
+    }
+    if (st != OK) {
         job_write_release(&write);
-        return E_NOMEM;
+        return st;
     }
     *ret = write;
     return OK;
@@ -180,12 +211,13 @@ void job_write_release(struct job_write *write)
     job_free(write->job);
     free(write->json);
     free(write->before);
+    free(write->passes.entries);
     *write = (struct job_write){0};
 }
 
 struct store_put_job job_write_put(const struct job_write *write)
 {
-    return (struct store_put_job){
+    struct store_put_job put = {
         .uid = write->job->uid,
         .name = write->job->name,
         .json = write->json,
@@ -193,6 +225,8 @@ struct store_put_job job_write_put(const struct job_write *write)
         .expected_revision = write->revision,
         .cursor_ms = write->cursor_ms,
     };
+    passes_put(&write->passes, &put);
+    return put;
 }
 
 void job_write_note(struct call *call, enum change_action action, const struct job_write *write,
@@ -276,8 +310,9 @@ static void put_done(struct call *call)
         call_fail_store(call, call->answer);
     } else if (state->put.result == PUT_OK) {
         note_put(call);
-    } else if (!state->conditional && !state->repeated) { /* a post finds the other job then */
-        state->repeated = true; /* somebody was faster; the later one wins */
+    } else if ((!state->conditional || put_met_a_tick(&state->put)) &&
+               !state->repeated) { /* a post finds the other job then */
+        state->repeated = true;    /* somebody was faster; the later one wins */
         if (prepare_put(call))
             submit_put(call);
     } else {

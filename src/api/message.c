@@ -340,6 +340,7 @@ const struct message messages[] = {
     {"no node that may run it was there", "没有可以运行它的节点"},
     {"the store was restored from a backup", "存储从备份恢复"},
     {"its date is on a calendar of the job", "其日期在任务的日历上"},
+    {"the job was given other times before it started", "启动前任务的时间已被更改"},
 
     /* calendars */
     {"there is no calendar \"%.63s\"", "没有日历“%.63s”"},

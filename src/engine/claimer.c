@@ -127,8 +127,9 @@ static void claims_done(struct store_request *request, enum status st)
     free_batch(batch);
 }
 
-static void fill_entries(struct claimer *claimer, const struct catalog_job *job, struct plan *plan)
+void claimer_fill_entries(struct claimer *claimer, struct plan *plan)
 {
+    const struct catalog_job *job = plan->job;
     for (size_t i = 0; i < plan->passed_count; i++) {
         struct ledger_entry *entry = &plan->passed[i];
         entry->id = ports_new_id(claimer->ports, claimer->now.wall);
@@ -229,7 +230,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
     }
     size_t i = batch->request.count++;
     claimer->unanswered++;
-    fill_entries(claimer, plan->job, plan);
+    claimer_fill_entries(claimer, plan);
     struct store_claim *claim = &batch->claims[i];
     *claim = (struct store_claim){
         .job_uid = plan->job->uid,

@@ -39,6 +39,9 @@ bool claimer_has_room(const struct claimer *claimer);
 /* Takes the plan over. */
 void claimer_submit(struct claimer *claimer, struct plan *plan);
 
+/* Names the job, this node and the moment in the entries of ticks that are passed over. */
+void claimer_fill_entries(struct claimer *claimer, struct plan *plan);
+
 /* Sends what was submitted, and takes as many runs as there is room for. */
 void claimer_flush(struct claimer *claimer, size_t room);
 

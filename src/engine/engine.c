@@ -285,6 +285,19 @@ bool engine_has_node(struct engine *engine, const char *where)
     return !engine->placement.count || placement_has_node(&engine->placement, where);
 }
 
+enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t until_ms,
+                        enum run_reason reason, struct ledger_entry **ret, size_t *ret_count)
+{
+    struct plan plan;
+    enum status st = planner_pass(&engine->planner, job, until_ms, reason, &plan);
+    if (st != OK)
+        return st;
+    claimer_fill_entries(&engine->claimer, &plan);
+    *ret = plan.passed;
+    *ret_count = plan.passed_count;
+    return OK;
+}
+
 void engine_set_observer(struct engine *engine, struct change_observer observer)
 {
     engine->ports.observer = observer;

@@ -77,6 +77,13 @@ const struct run *engine_find_run(const struct engine *engine, const struct id *
 /* 0: no limit. What runs already goes on. */
 void engine_set_max_running(struct engine *engine, int max_running);
 
+/* The job is about to get other times, or to go (`reason`): the entries of its ticks that are due
+ * until then and not decided yet, counted from its cursor. They are for the store_put_job that does
+ * it; the caller frees them. E_NOMEM. */
+MUST_CHECK enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t until_ms,
+                                   enum run_reason reason, struct ledger_entry **ret,
+                                   size_t *ret_count);
+
 /* tzdata changed: plan everything again. */
 void engine_replan(struct engine *engine);
 

@@ -8,6 +8,7 @@
 
 enum {
     PASSES_PER_PLAN = 100000, /* longer outages are dealt with in several claims */
+    ENTRIES_PER_PLAN = 32,    /* and so is what needs more; they go with a claim, or with a put */
     FLUSH_MS = 3600 * 1000,   /* how long skipped ticks are gathered */
 };
 
@@ -156,18 +157,29 @@ struct due {
     const char *calendar; /* that takes it out; NULL: none does */
 };
 
+/* Is it not to run because somebody said so? */
+static bool is_called_off(const struct job *job, const struct due *due, struct verdict *ret)
+{
+    if (was_paused(job, due->tick_ms))
+        *ret = passed_over(RUN_SKIPPED, REASON_PAUSED);
+    else if (due->tick_ms <= job->skip_until_ms)
+        *ret = passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
+    else if (due->calendar)
+        *ret = (struct verdict){
+            .state = RUN_SKIPPED, .reason = REASON_CALENDAR, .detail = due->calendar};
+    else
+        return false;
+    return true;
+}
+
 /* `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node may run it. */
 static struct verdict judge(const struct planner *planner, const struct job *job,
                             const struct due *due, int64_t oldest_ms, bool nobody)
 {
     int64_t tick_ms = due->tick_ms, late_ms = due->late_ms;
-    if (was_paused(job, tick_ms))
-        return passed_over(RUN_SKIPPED, REASON_PAUSED);
-    if (tick_ms <= job->skip_until_ms)
-        return passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
-    if (due->calendar)
-        return (struct verdict){
-            .state = RUN_SKIPPED, .reason = REASON_CALENDAR, .detail = due->calendar};
+    struct verdict verdict;
+    if (is_called_off(job, due, &verdict))
+        return verdict;
     if (nobody)
         return passed_over(RUN_MISSED, REASON_NO_NODE);
     if (job->deadline_s && late_ms > job->deadline_s * 1000)
@@ -237,6 +249,13 @@ static struct due look_at_tick(const struct planner *planner, struct now now,
     return due;
 }
 
+/* The tick after one that look_at_tick has looked at. */
+static int64_t next_tick(const struct planner *planner, const struct catalog_job *job,
+                         int64_t tick_ms, int64_t run_ms)
+{
+    return job->calendars ? catalog_job_next(job, tick_ms, planner->boot_tick_ms) : run_ms;
+}
+
 /* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run.
  * `nobody`: no node may run any of them, but for the latest one may still come. */
 static enum status walk(const struct planner *planner, struct now now, const struct job *definition,
@@ -255,6 +274,8 @@ static enum status walk(const struct planner *planner, struct now now, const str
          i++) {
         struct due due = look_at_tick(planner, now, job, tick_ms, &run_ms);
         struct verdict verdict = judge(planner, definition, &due, oldest_ms, nobody);
+        if (!verdict.run && plan->passed_count == ENTRIES_PER_PLAN)
+            return OK;
         plan->tick_ms = tick_ms;
         if (verdict.run) {
             plan->with_run = true;
@@ -265,7 +286,7 @@ static enum status walk(const struct planner *planner, struct now now, const str
         enum status st = pass(plan, tick_ms, verdict);
         if (st != OK)
             return st;
-        tick_ms = job->calendars ? catalog_job_next(job, tick_ms, planner->boot_tick_ms) : run_ms;
+        tick_ms = next_tick(planner, job, tick_ms, run_ms);
     }
     return OK;
 }
@@ -292,6 +313,51 @@ static enum status plan_job(const struct planner *planner, struct now now, struc
 out:
     job_free(definition);
     plan_release(&plan);
+    return st;
+}
+
+/* More than anybody would wait for to be counted, or than a transaction holds. */
+static enum status pass_rest(struct plan *plan, int64_t from_ms, int64_t until_ms,
+                             enum run_reason reason)
+{
+    struct verdict verdict = passed_over(RUN_SKIPPED, reason);
+    verdict.detail = "these are so many that they were not counted";
+    enum status st = pass(plan, from_ms, verdict);
+    if (st != OK)
+        return st;
+    struct ledger_entry *rest = &plan->passed[plan->passed_count - 1];
+    rest->to_ms = until_ms;
+    rest->count = 0;
+    return OK;
+}
+
+enum status planner_pass(const struct planner *planner, struct catalog_job *job, int64_t until_ms,
+                         enum run_reason reason, struct plan *ret)
+{
+    struct plan plan = {.job = job, .tick_ms = until_ms};
+    struct job *definition = NULL;
+    struct job_error error;
+    struct now until = {.wall = {until_ms}};
+    int64_t tick_ms = job->next_ms, run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
+    enum status st = OK;
+    if (tick_ms <= until_ms)
+        st = job_decode_stored(job->json, NULL, &definition, &error);
+    for (int i = 0; st == OK && tick_ms <= until_ms; i++) {
+        if (i == PASSES_PER_PLAN || plan.passed_count == ENTRIES_PER_PLAN - 1) {
+            st = pass_rest(&plan, tick_ms, until_ms, reason);
+            break;
+        }
+        struct due due = look_at_tick(planner, until, job, tick_ms, &run_ms);
+        struct verdict verdict = passed_over(RUN_SKIPPED, reason);
+        is_called_off(definition, &due, &verdict);
+        st = pass(&plan, tick_ms, verdict);
+        tick_ms = next_tick(planner, job, tick_ms, run_ms);
+    }
+    job_free(definition);
+    if (st == OK)
+        *ret = plan;
+    else
+        plan_release(&plan);
     return st;
 }
 

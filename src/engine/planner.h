@@ -49,6 +49,11 @@ void planner_remove(struct planner *planner, struct catalog_job *job);
 MUST_CHECK enum status planner_next_due(struct planner *planner, struct now now, struct plan *ret);
 void plan_release(struct plan *plan);
 
+/* What becomes of the job's ticks that are due until then and not decided yet, when it gets other
+ * times or goes: they are all passed over, for `reason` if there is none but that. */
+MUST_CHECK enum status planner_pass(const struct planner *planner, struct catalog_job *job,
+                                    int64_t until_ms, enum run_reason reason, struct plan *ret);
+
 /* Wall time at which planner_next_due has work; NEVER_MS: not by itself. */
 int64_t planner_wake_at(const struct planner *planner);
 

@@ -170,7 +170,9 @@ static void finishes_done(struct store_request *request, enum status st)
         struct open_run *open = open_runs_find(recorder->runs, &batch->finishes[i].run.id);
         if (!open || open->phase != OPEN_FINISHING)
             continue;
-        if (st != OK) {
+        if (st == OK && batch->finishes[i].is_stale) /* until the feed has told of the change */
+            recorder->store_retry_at.ms = recorder->now.boot.ms + RETRY_AFTER_MS;
+        if (st != OK || batch->finishes[i].is_stale) {
             open_runs_move(recorder->runs, open, OPEN_ENDED);
             continue;
         }

@@ -66,9 +66,9 @@ static void losses_done(struct store_request *request, enum status st)
             open->is_swept = false;
             open->is_to_tell = st == OK && batch->finishes[i].accepted;
         }
+        if (st != OK || batch->finishes[i].is_stale)
+            look_again(batch->sweeper, RETRY_AFTER_MS);
     }
-    if (st != OK)
-        look_again(batch->sweeper, RETRY_AFTER_MS);
     follow_release(batch->finishes, request->count);
     free(batch);
 }

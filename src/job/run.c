@@ -44,6 +44,7 @@ static const struct {
     [REASON_NO_NODE] = {"no_node", "no node that may run it was there"},
     [REASON_RESTORED] = {"restored", "the store was restored from a backup"},
     [REASON_CALENDAR] = {"calendar", "its date is on a calendar of the job"},
+    [REASON_EDITED] = {"edited", "the job was given other times before it started"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

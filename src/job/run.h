@@ -65,6 +65,7 @@ enum run_reason {
     REASON_NO_NODE,      /* missed: no node that may run it was there */
     REASON_RESTORED,     /* missed, lost: the store was restored from a backup */
     REASON_CALENDAR,     /* skipped: its date is on a calendar of the job; detail names it */
+    REASON_EDITED,       /* skipped: the job was given other times before it started */
     REASONS,
 };
 

@@ -30,6 +30,7 @@ static const char *const reasons_zh[REASONS] = {
     [REASON_NO_NODE] = "没有可以运行它的节点",
     [REASON_RESTORED] = "存储已从备份恢复",
     [REASON_CALENDAR] = "其日期在任务的日历上",
+    [REASON_EDITED] = "启动前任务的时间已被更改",
 };
 
 static const struct {

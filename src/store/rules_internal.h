@@ -55,6 +55,8 @@ enum status rules_begin(struct rules *rules, struct store_begin *begin);
 enum status rules_finish(struct rules *rules, struct store_finish *finish);
 
 /* rules_next.c: what the end of `run`, which was `before`, makes due. */
+enum status rules_nexts_are_stale(struct rules *rules, const struct store_finish *finish,
+                                  bool *ret);
 enum status rules_make_nexts(struct rules *rules, const struct run *run, enum run_state before,
                              struct store_finish *finish);
 

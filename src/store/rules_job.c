@@ -43,6 +43,8 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
     enum status st = rules->ops->put_job(rules->tables, job, put->name, put->json);
     if (st == OK && job->deleted)
         st = rules_skip_waiting(rules, &job->uid, REASON_DELETED);
+    for (size_t i = 0; i < put->passed_count && st == OK; i++)
+        st = rules_add_entry(rules, &put->passed[i]);
     if (st != OK)
         return st;
     put->result = PUT_OK;
@@ -64,7 +66,8 @@ enum status rules_put_job(struct rules *rules, struct store_put_job *put)
         put->result = PUT_MISSING;
         return OK;
     }
-    if (exists && put->expected_revision != -1 && put->expected_revision != job.revision) {
+    if (exists && ((put->expected_revision != -1 && put->expected_revision != job.revision) ||
+                   (put->passed_count && put->seen_cursor_ms != job.cursor_ms))) {
         put->result = PUT_CONFLICT;
         put->revision = job.revision;
         return OK;

@@ -78,6 +78,20 @@ static enum status make_next(struct rules *rules, struct store_next *next, int64
     return rules_make_run(rules, &next->run, next->run.state);
 }
 
+enum status rules_nexts_are_stale(struct rules *rules, const struct store_finish *finish, bool *ret)
+{
+    *ret = false;
+    for (size_t i = 0; i < finish->next_count && !*ret; i++) {
+        const struct store_next *next = &finish->nexts[i];
+        struct job_row job;
+        enum status st = rules->ops->get_job(rules->tables, &next->job_uid, &job);
+        if (st != OK && st != E_NOT_FOUND)
+            return st;
+        *ret = st == OK && !job.deleted && job.revision != next->run.job_revision;
+    }
+    return OK;
+}
+
 enum status rules_make_nexts(struct rules *rules, const struct run *run, enum run_state before,
                              struct store_finish *finish)
 {

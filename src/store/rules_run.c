@@ -185,7 +185,7 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
 {
     struct run_row row;
     assert(!state_is_open(finish->run.state));
-    finish->accepted = false;
+    finish->accepted = finish->is_stale = false;
     for (size_t i = 0; i < finish->next_count; i++)
         finish->nexts[i].made = false;
     enum status st = rules->ops->get_run(rules->tables, &finish->run.id, &row);
@@ -195,10 +195,15 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
         return st;
     if (row.run.nonce != finish->run.nonce)
         return OK;
-    finish->accepted = true;
     bool was_open = state_is_open(row.run.state);
-    if (!was_open && (row.run.state != RUN_LOST || finish->run.state == RUN_LOST))
+    if (!was_open && (row.run.state != RUN_LOST || finish->run.state == RUN_LOST)) {
+        finish->accepted = true;
         return OK;
+    }
+    st = rules_nexts_are_stale(rules, finish, &finish->is_stale);
+    if (st != OK || finish->is_stale)
+        return st;
+    finish->accepted = true;
 
     struct run before = row.run;
     row.run = finish->run;

@@ -145,12 +145,14 @@ struct store_next {
  * nothing else of it is open.
  *
  * The nexts are made due with it, or not at all: a repeat makes none, and an amended end none that
- * the loss was good enough for already. */
+ * the loss was good enough for already. A next is what its job's definition says: is that not
+ * run.job_revision of the next any more, nothing is done, and the finish has to be filled anew. */
 struct store_finish {
     struct run run;           /* ended: state is an end */
     struct store_next *nexts; /* owned by the caller until done */
     size_t next_count;
-    bool accepted; /* false: no such run, or it is somebody else's now */
+    bool accepted; /* false: no such run, or it is somebody else's now, or: */
+    bool is_stale; /* the job of a next has changed */
 };
 
 /* Ended runs and ledger entries, by id, that the history has acknowledged: removed. Open runs stay,
@@ -171,7 +173,11 @@ enum put_result {
  * expected_revision -1: whatever it is now. `deleted` frees its name, it is no longer planned, and
  * its QUEUED and DUE runs end as SKIPPED (DELETED); it is kept so that it can be brought back (put
  * again without `deleted`), or removed for good with `purge`, which needs neither name nor json.
- * `cursor_ms` is the new cursor, or -1 to keep it; a cursor never moves back. */
+ * `cursor_ms` is the new cursor, or -1 to keep it; a cursor never moves back.
+ *
+ * Ticks that were due by the definition before, and that the new cursor leaves behind, are in
+ * `passed`, counted from the cursor `seen_cursor_ms` on. Has that moved meanwhile, nothing is done:
+ * PUT_CONFLICT, with the revision that was expected. */
 struct store_put_job {
     struct id uid;
     const char *name;
@@ -181,6 +187,9 @@ struct store_put_job {
     bool purge;
     int64_t expected_revision;
     int64_t cursor_ms;
+    int64_t seen_cursor_ms;
+    struct ledger_entry *passed; /* owned by the caller until done */
+    size_t passed_count;
     enum put_result result;
     int64_t revision; /* PUT_OK: the new one; PUT_CONFLICT: the one it is */
 };

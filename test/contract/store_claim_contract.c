@@ -91,6 +91,45 @@ static void claim_of_a_deleted_job_is_stale(struct world *world)
     assert_int_equal(claim.result, CLAIM_STALE);
 }
 
+static void passed_ticks_are_written_with_the_put(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct store_claim claim = a_claim(world, job, 5000, OVERLAP_SKIP);
+    claim.without_run = true;
+    struct store_put_job put = a_put(job, "backup", 1);
+    struct ledger_entry passed = {.id = world_id(world),
+                                  .job_uid = job,
+                                  .job_name = "backup",
+                                  .from_ms = 6000,
+                                  .to_ms = 8000,
+                                  .count = 3,
+                                  .state = RUN_SKIPPED,
+                                  .reason = REASON_EDITED,
+                                  .recorded_ms = 9000};
+    put.cursor_ms = 9000;
+    put.seen_cursor_ms = see_job(world, job)->cursor_ms;
+    put.passed = &passed;
+    put.passed_count = 1;
+    world_do_one(world, STORE_CLAIM, &claim);
+    world_do_one(world, STORE_PUT_JOB, &put); /* counted from a cursor that has moved */
+    assert_int_equal(put.result, PUT_CONFLICT);
+    assert_int_equal(put.revision, put.expected_revision);
+    assert_int_equal(see_job(world, job)->cursor_ms, 5000);
+    assert_int_equal(world->picture.entry_count, 0);
+
+    put.seen_cursor_ms = 5000;
+    world_do_one(world, STORE_PUT_JOB, &put);
+    assert_int_equal(put.result, PUT_OK);
+    assert_int_equal(see_job(world, job)->cursor_ms, 9000);
+    assert_int_equal(world->picture.entry_count, 1);
+    const struct ledger_entry *entry = &world->picture.entries[0];
+    assert_int_equal(id_compare(&entry->id, &passed.id), 0);
+    assert_int_equal(entry->from_ms, 6000);
+    assert_int_equal(entry->to_ms, 8000);
+    assert_int_equal(entry->count, 3);
+    assert_int_equal(entry->reason, REASON_EDITED);
+}
+
 static void passed_ticks_are_written_with_the_claim(struct world *world)
 {
     struct id job = make_job(world, "backup");
@@ -328,6 +367,7 @@ const struct contract_test claim_tests[] = {
     CONTRACT_TEST(claim_compares_revision_and_cursor),
     CONTRACT_TEST(claim_of_a_deleted_job_is_stale),
     CONTRACT_TEST(passed_ticks_are_written_with_the_claim),
+    CONTRACT_TEST(passed_ticks_are_written_with_the_put),
     CONTRACT_TEST(a_tick_that_was_added_before_is_not_made_again),
     CONTRACT_TEST(claim_keeps_the_overlap_rule),
     CONTRACT_TEST(add_keeps_the_overlap_rule),

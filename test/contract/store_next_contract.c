@@ -280,10 +280,10 @@ static void a_deleted_job_is_never_next(struct world *world)
 static void a_paused_next_is_skipped_when_it_begins(struct world *world)
 {
     struct id job = make_job(world, "extract"), after = make_job(world, "report");
-    struct store_next next = a_next(world, after, WELL, OVERLAP_ALLOW);
     struct store_put_job put = a_put(after, "report", -1);
     put.paused = true;
     world_do_one(world, STORE_PUT_JOB, &put);
+    struct store_next next = a_next(world, after, WELL, OVERLAP_ALLOW);
     assert_true(makes(world, job, RUN_OK, 3000, &next));
     struct store_take take = {.run_id = next.run.id, .node = "node-2", .nonce = 7, .now_ms = 3000};
     world_do_one(world, STORE_TAKE, &take);
@@ -291,6 +291,27 @@ static void a_paused_next_is_skipped_when_it_begins(struct world *world)
     assert_false(begin.begun);
     assert_int_equal(begin.refused, RUN_SKIPPED);
     assert_int_equal(see_run(world, next.run.id)->run.reason, REASON_PAUSED);
+}
+
+static void a_next_goes_by_the_definition_that_is_there(struct world *world)
+{
+    struct id job = make_job(world, "extract"), after = make_job(world, "report");
+    struct store_next next = a_next(world, after, WELL, OVERLAP_ALLOW);
+    struct store_finish finish = a_finish(world, job, RUN_OK, 3000);
+    struct store_put_job put = a_put(after, "report", -1);
+    world_do_one(world, STORE_PUT_JOB, &put);
+    finish.nexts = &next;
+    finish.next_count = 1;
+    world_do_one(world, STORE_FINISH, &finish);
+    assert_true(finish.is_stale);
+    assert_false(finish.accepted || next.made);
+    assert_int_equal(see_run(world, finish.run.id)->run.state, RUN_BEGUN);
+    assert_int_equal(count_runs(world, after, RUN_DUE), 0);
+
+    next = a_next(world, after, WELL, OVERLAP_ALLOW);
+    world_do_one(world, STORE_FINISH, &finish);
+    assert_true(finish.accepted && next.made);
+    assert_false(finish.is_stale);
 }
 
 /* ---- many at once ---- */
@@ -453,6 +474,7 @@ const struct contract_test next_tests[] = {
     CONTRACT_TEST(a_queued_next_is_let_go),
     CONTRACT_TEST(a_deleted_job_is_never_next),
     CONTRACT_TEST(a_paused_next_is_skipped_when_it_begins),
+    CONTRACT_TEST(a_next_goes_by_the_definition_that_is_there),
     CONTRACT_TEST(ends_of_one_job_make_the_same_one_due),
     CONTRACT_TEST(ends_of_many_jobs_make_the_same_one_due),
     CONTRACT_TEST(ends_replace_what_others_have_made),

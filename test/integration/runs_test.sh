@@ -127,6 +127,23 @@ expect_json '[.state, .reason]' '["skipped","paused"]'
 run peal runs beat --ledger
 expect_stdout_has 'skipped (paused)'
 
+# What was due and passed over is on record, also when the job gets other times before it is told.
+run peal add idle '@every 1s' --paused -- true
+expect_status 0
+due=$((SECONDS + 3))
+wait_until is_due
+run peal add idle '@every 1h' --replace --paused -- true
+expect_status 0
+run sh -c "peal runs idle --ledger -o json | jq -c '[.[] | [.state, .reason, .count > 1]]'"
+expect_stdout '[["skipped","paused",true]]'
+run peal add idle '@every 1s' --replace --paused -- true
+due=$((SECONDS + 3))
+wait_until is_due
+run peal delete idle --yes
+expect_status 0
+run sh -c "peal runs --ledger -o json | jq -c '[.[] | select(.job == \"idle\") | .reason]'"
+expect_stdout '["paused","paused"]'
+
 # backfill
 run peal add daily '@daily' -- true
 run peal backfill daily --from 2026-01-01 --to 2026-01-04 --dry-run

@@ -124,8 +124,7 @@ struct known_job {
     int64_t revision; /* 0: there is none */
     bool paused, deleted;
     int64_t cursor_ms, last_fence, last_end_ms;
-    int64_t cursor_moment, before_ms; /* when it was written, and what it was before */
-    int64_t defined_ms;               /* the stage's time of its last change */
+    int64_t defined_ms; /* the stage's time of its last change */
     size_t open_runs;
 };
 
@@ -301,12 +300,12 @@ void fault_heal_all(struct cluster *cluster);
 void oracle_init(struct cluster *cluster);
 void oracle_release(struct cluster *cluster);
 
-/* What the world has done to the store, right after it was done. A moment is one transaction,
- * within which cursors come before jobs, and both before runs. NULL: it is removed. */
+/* What the world has done to the store, right after it was done. Within a transaction cursors come
+ * before jobs, and both before runs. NULL: it is removed. */
 void oracle_see_cursor(struct cluster *cluster, const struct id *uid, int64_t cursor_ms,
-                       int64_t last_end_ms, int64_t moment);
+                       int64_t last_end_ms);
 void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *json,
-                    int64_t revision, int64_t moment);
+                    int64_t revision);
 void oracle_see_run(struct cluster *cluster, const struct id *id, const struct run *run);
 void oracle_see_entry(struct cluster *cluster, const struct id *id,
                       const struct ledger_entry *entry);

@@ -82,7 +82,7 @@ static struct ledger_epoch *add_epoch(struct known_job *job)
 }
 
 void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *json,
-                    int64_t revision, int64_t moment)
+                    int64_t revision)
 {
     struct known_job *job = find_job(cluster, uid);
     struct job_error error;
@@ -94,8 +94,6 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
     job->definition = job_free(job->definition);
     if (job_decode_stored(json, cluster->zones, &job->definition, &error) != OK)
         stage_fail(&cluster->stage, "%s is stored unreadable", job->name);
-    if (job->epoch_count && job->cursor_moment == moment) /* moved by the change */
-        job->epochs[job->epoch_count - 1].to_ms = job->before_ms;
     struct ledger_epoch *epoch = add_epoch(job);
     if (ledger_epoch_init(epoch, job->definition, cluster->zones, job->cursor_ms) != OK)
         stage_fail(&cluster->stage, "%s has unreadable schedules", job->name);
@@ -110,17 +108,15 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
 }
 
 void oracle_see_cursor(struct cluster *cluster, const struct id *uid, int64_t cursor_ms,
-                       int64_t last_end_ms, int64_t moment)
+                       int64_t last_end_ms)
 {
     struct known_job *job = find_job(cluster, uid);
     if (cursor_ms < job->cursor_ms)
         stage_fail(&cluster->stage, "the cursor of %s moves back", job->name);
-    job->before_ms = job->cursor_ms;
-    job->cursor_moment = moment;
     job->cursor_ms = cursor_ms;
     if (last_end_ms > job->last_end_ms)
         job->last_end_ms = last_end_ms;
-    if (job->epoch_count)
+    if (job->epoch_count && !job->epochs[job->epoch_count - 1].deleted) /* else none is due */
         job->epochs[job->epoch_count - 1].to_ms = cursor_ms;
 }
 

@@ -44,6 +44,8 @@ static void wish_free(struct wish *wish)
     if (wish->job)
         wish->job->is_busy = false;
     free(wish->json);
+    if (wish->request.op == STORE_PUT_JOB)
+        free(wish->item.put.passed);
     free(wish);
 }
 
@@ -156,6 +158,22 @@ static struct job *new_definition(struct cluster *cluster, struct known_job *job
     return definition;
 }
 
+/* A change of times is made from what the agent knows: from there on it says what becomes of the
+ * ticks before. False: it does not know the job. */
+static bool pass_ticks(struct node *node, const struct known_job *job, struct store_put_job *put)
+{
+    struct catalog_job *known = catalog_by_uid(engine_catalog(node->engine), &job->uid);
+    if (!known)
+        return false;
+    put->expected_revision = known->revision;
+    put->seen_cursor_ms = known->cursor_ms;
+    if (engine_pass(node->engine, known, put->cursor_ms,
+                    put->deleted ? REASON_DELETED : REASON_EDITED, &put->passed,
+                    &put->passed_count) != OK)
+        abort();
+    return true;
+}
+
 static void put(struct node *node, struct known_job *job, const struct job *definition,
                 int64_t cursor_ms, uint64_t *random)
 {
@@ -169,8 +187,15 @@ static void put(struct node *node, struct known_job *job, const struct job *defi
                                             .paused = definition->paused,
                                             .expected_revision = job->revision,
                                             .cursor_ms = cursor_ms};
-    if (job->revision && any_chance(random, 50))
+    bool at_any_revision = job->revision && any_chance(random, 50);
+    if (job->revision && cursor_ms != -1) {
+        if (!pass_ticks(node, job, &wish->item.put)) {
+            wish_free(wish);
+            return;
+        }
+    } else if (at_any_revision) {
         wish->item.put.expected_revision = -1;
+    }
     submit(node, wish);
 }
 
@@ -241,7 +266,7 @@ static void delete_or_restore(struct node *node, struct known_job *job, uint64_t
     int64_t before_ms = job->definition->deleted_ms;
     job->definition->deleted_ms = before_ms ? 0 : wall_of(node);
     stage_log(node->machine.stage, "%s %s", before_ms ? "restore" : "delete", job->name);
-    put(node, job, job->definition, before_ms ? wall_of(node) : -1, random);
+    put(node, job, job->definition, wall_of(node), random);
     job->definition->deleted_ms = before_ms;
 }
 

@@ -12,7 +12,7 @@ static void forget_job(struct known_job *job)
     job->epoch_count = 0;
     if (job->ledger_from_ms < job->cursor_ms)
         job->ledger_from_ms = job->cursor_ms;
-    job->cursor_ms = job->before_ms = job->last_end_ms = 0;
+    job->cursor_ms = job->last_end_ms = 0;
     job->revision = 0;
     job->deleted = true;
     job->open_runs = 0;

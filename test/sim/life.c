@@ -230,7 +230,7 @@ static void wind_down(struct cluster *cluster, const struct life *life)
     }
     for (int i = 0; i < 5; i++) {
         people_delete_all(cluster);
-        pass(cluster, 20 * SECOND);
+        pass(cluster, 20 * SECOND + 700); /* not always while the same tick is being claimed */
     }
     if (life->with_gone) /* until somebody else puts on record what it had */
         pass(cluster, 12 * MINUTE);

@@ -61,6 +61,7 @@ struct store_request *request_copy(const struct store_request *request)
         struct store_put_job *put = &new->items.puts[i];
         put->name = put->name ? copy(put->name, strlen(put->name) + 1) : NULL;
         put->json = put->json ? copy(put->json, strlen(put->json) + 1) : NULL;
+        put->passed = copy(put->passed, put->passed_count * sizeof(*put->passed));
     }
     return new;
 }
@@ -76,6 +77,7 @@ struct store_request *request_free(struct store_request *request)
     for (size_t i = 0; request->op == STORE_PUT_JOB && i < request->count; i++) {
         free((char *)request->items.puts[i].name);
         free((char *)request->items.puts[i].json);
+        free(request->items.puts[i].passed);
     }
     free(request->items.claims);
     free(request);

@@ -33,18 +33,15 @@ static void see_forget(struct cluster *cluster, const struct id *id)
 
 static void see(struct cluster *cluster, const struct store_change *change)
 {
-    int64_t moment = cluster->world->moment;
     switch ((int)change->kind) {
     case STORE_CHANGE_JOB:
     case STORE_CHANGE_DELETE:
         if (change->job_json && change->cursor_ms > find_job(cluster, &change->job_uid)->cursor_ms)
-            oracle_see_cursor(cluster, &change->job_uid, change->cursor_ms, change->last.ended_ms,
-                              moment);
-        oracle_see_job(cluster, &change->job_uid, change->job_json, change->job_revision, moment);
+            oracle_see_cursor(cluster, &change->job_uid, change->cursor_ms, change->last.ended_ms);
+        oracle_see_job(cluster, &change->job_uid, change->job_json, change->job_revision);
         break;
     case STORE_CHANGE_CURSOR:
-        oracle_see_cursor(cluster, &change->job_uid, change->cursor_ms, change->last.ended_ms,
-                          moment);
+        oracle_see_cursor(cluster, &change->job_uid, change->cursor_ms, change->last.ended_ms);
         break;
     case STORE_CHANGE_RUN:
         oracle_see_run(cluster, &change->run->id, change->run);
@@ -95,7 +92,6 @@ enum status world_apply(struct line *line, struct store_request *request, size_t
         struct store_request one = request_item(request, i);
         one.done = done;
         one.context = &st;
-        cluster->world->moment++;
         store_submit(line->view, &one);
         store_dispatch(line->view);
         if (request->op == STORE_SET_META)

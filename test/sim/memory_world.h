@@ -49,7 +49,6 @@ struct world {
     struct store *eye; /* what the oracle sees */
     struct line lines[NODES_MAX];
     bool is_away, is_full;
-    int64_t moment;
     size_t told; /* changes, each to all lines */
     size_t messages;
 };

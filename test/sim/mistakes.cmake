@@ -55,6 +55,15 @@ peal_sim_mistake(overlap_ignored memory races engine/claimer.c
 peal_sim_mistake(miscounted_range memory races engine/planner.c
     "last->count++" "last->count = 1"
     "a range of missed ticks says less than were missed: P2")
+peal_sim_mistake(edited_in_silence memory races engine/planner.c
+    "for (int i = 0; st == OK && tick_ms <= until_ms; i++)" "for (int i = 0; i < 0; i++)"
+    "ticks of a job that gets other times have no end: P2")
+peal_sim_mistake(edited_twice_told memory races store/rules_job.c
+    "put->seen_cursor_ms != job.cursor_ms" "false"
+    "a tick that was claimed is passed over by a change, too: P2")
+peal_sim_mistake(followed_by_old_rules memory people store/rules_next.c
+    "!job.deleted && job.revision != next->run.job_revision" "false"
+    "a job is made due by a definition that it had: P4")
 peal_sim_mistake(entry_dropped memory races engine/engine_feed.c
     "recorder_add_entry(&engine->recorder, change->entry) != OK" "false"
     "a missed tick gets no record: P2")

@@ -11,12 +11,12 @@ static void read_job(struct cluster *cluster, const struct id *uid, const struct
     struct job_row row = {.uid = *uid};
     char *name, *json;
     if (!kv->version) {
-        oracle_see_job(cluster, uid, NULL, 0, kv->mod_revision);
+        oracle_see_job(cluster, uid, NULL, 0);
         return;
     }
     if (value_read_job(kv, &row, &name, &json) != OK)
         stage_fail(&cluster->stage, "a job can't be read");
-    oracle_see_job(cluster, uid, json, row.revision, kv->mod_revision);
+    oracle_see_job(cluster, uid, json, row.revision);
     if (!cluster->world->oldest_backup)
         cluster->world->oldest_backup = kv->mod_revision;
     const struct known_job *job = find_job(cluster, uid);
@@ -34,7 +34,7 @@ static void read_cursor(struct cluster *cluster, const struct id *uid, const str
         return;
     if (value_read_cursor(kv, &row, &tell) != OK)
         stage_fail(&cluster->stage, "a cursor can't be read");
-    oracle_see_cursor(cluster, uid, row.cursor_ms, row.last.ended_ms, kv->mod_revision);
+    oracle_see_cursor(cluster, uid, row.cursor_ms, row.last.ended_ms);
 }
 
 static void read_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)

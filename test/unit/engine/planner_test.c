@@ -96,6 +96,43 @@ static void plans_of_a_minutely_job(void **state)
     }
 }
 
+/* It gets other times: what is due until then, and not decided, is passed over. */
+static void a_change_passes_what_is_due(void **state)
+{
+    static const struct {
+        int line;
+        const char *schedule, *more;
+        int64_t until_ms;
+        const char *want;
+    } cases[] = {
+        {__LINE__, "'* * * * *'", "", MINUTE - 1, ""},
+        {__LINE__, "'* * * * *'", "", MINUTE, "skipped edited 60-60 x1; "},
+        {__LINE__, "'* * * * *'", "catch_up: all\n", HOUR, "skipped edited 60-3600 x60; "},
+        {__LINE__, "'* * * * *'", "jitter: 1h\n", 2 * MINUTE, "skipped edited 60-120 x2; "},
+        {__LINE__, "'* * * * *'", "paused: true\n", 10 * MINUTE, "skipped paused 60-600 x10; "},
+        {__LINE__, "'@every 1s'", "", 100000 * SECOND, "skipped edited 1-100000 x100000; "},
+        {__LINE__, "'@every 1s'", "", 100004 * SECOND,
+         "skipped edited 1-100000 x100000; skipped edited 100001-100004 x0; "}, /* not counted */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct shelf *shelf = *state;
+        struct planner planner;
+        struct plan plan;
+        char text[256];
+        init(&planner);
+        struct catalog_job *job = shelf_put(shelf, 1, "a", cases[i].schedule, cases[i].more);
+        assert_int_equal(planner_put(&planner, job), OK);
+        assert_int_equal(
+            planner_pass(&planner, job, SHELF_MS + cases[i].until_ms, REASON_EDITED, &plan), OK);
+        print_plan(&plan, text, sizeof(text));
+        if (strcmp(text, cases[i].want) != 0)
+            fail_msg("line %d: %s", cases[i].line, text);
+        plan_release(&plan);
+        planner_release(&planner);
+        job->heap_place = HEAP_NONE;
+    }
+}
+
 static void the_most_urgent_comes_first(void **state)
 {
     struct shelf *shelf = *state;
@@ -180,8 +217,11 @@ static void an_unreadable_job_steps_aside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SHELF(plans_of_a_minutely_job),         WITH_SHELF(the_most_urgent_comes_first),
-        WITH_SHELF(a_job_under_claim_is_left_alone), WITH_SHELF(nothing_to_plan),
+        WITH_SHELF(plans_of_a_minutely_job),
+        WITH_SHELF(a_change_passes_what_is_due),
+        WITH_SHELF(the_most_urgent_comes_first),
+        WITH_SHELF(a_job_under_claim_is_left_alone),
+        WITH_SHELF(nothing_to_plan),
         WITH_SHELF(an_unreadable_job_steps_aside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
