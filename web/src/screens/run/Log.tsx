@@ -111,7 +111,7 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
         const measure = new ResizeObserver(() => {
             log.viewHeight = element.clientHeight;
             log.rows = Math.max(5, Math.ceil(element.clientHeight / LINE_HEIGHT));
-            if (log.following.value) log.toEnd();
+            if (log.following.value || log.atEnd) log.toEnd();
             else log.scrollBy(0);
         });
         measure.observe(element);
@@ -131,7 +131,8 @@ function Viewport({ log, runId }: { log: LogController; runId: string }) {
 
     useLayoutEffect(() => {
         const element = scroller.current;
-        if (!element) return;
+        // Somebody has scrolled since, and the event is on its way: it must not be undone.
+        if (!element || Math.abs(element.scrollTop - ours.current) >= 2) return;
         const top = log.scrollTop;
         if (Math.abs(element.scrollTop - top) >= 1) {
             element.scrollTop = top;

@@ -24,6 +24,7 @@ export class LogController {
     rows = 30;
     viewHeight = 30 * LINE_HEIGHT; // in pixels, of what is in view
     needle = "";
+    atEnd = false; // scrolled there; how many lines that is may turn out only when they come
     private source: LogSource;
     private stop = new AbortController();
     private asked = new Set<number>();
@@ -110,7 +111,8 @@ export class LogController {
             const piece = await this.source.read(from - lead, this.model.bytesIn(block) + lead, this.stop.signal);
             const before = lead ? (piece.bytes[0] ?? -1) : -1;
             if (!this.model.has(block)) this.model.put(block, before, piece.bytes.subarray(lead), piece.marks);
-            this.draw();
+            if (this.atEnd) this.toEnd();
+            else this.draw();
         } catch (error) {
             if (!this.stop.signal.aborted)
                 this.problem.value = error instanceof Problem ? error : new Problem(0, String(error));
@@ -161,7 +163,9 @@ export class LogController {
     scrollTo(line: number): void {
         const top = Math.max(0, Math.min(this.lastTop, line));
         this.place = this.model.placeAt(top);
-        this.following.value = this.following.value && top >= this.lastTop - 1;
+        const isLast = top >= this.lastTop - 1;
+        this.atEnd = isLast && top > 0;
+        this.following.value = this.following.value && isLast;
         this.draw();
     }
 
@@ -171,6 +175,7 @@ export class LogController {
     }
 
     toEnd(): void {
+        this.atEnd = true;
         this.place = this.model.placeAt(this.lastTop);
         this.draw();
     }
@@ -184,6 +189,7 @@ export class LogController {
     show(offset: number): void {
         const block = Math.floor(offset / BLOCK);
         this.following.value = false;
+        this.atEnd = false;
         const aim = (): void => {
             const line = this.model.lineAt(this.model.placeOf(offset));
             this.place = this.model.placeAt(Math.max(0, Math.min(this.lastTop, line - Math.floor(this.rows / 3))));
