@@ -195,12 +195,25 @@ static bool is_given_up(const struct engine *engine, const struct open_run *open
     return open->phase == OPEN_ORPHAN && engine->runner.executor_ready;
 }
 
+/* This node was taken for dead after it had sent a begin. It never heard that it may start. */
+static bool is_lost_unstarted(const struct open_run *open, const struct run *run)
+{
+    bool is_unanswered = open->phase == OPEN_CLAIMED || open->phase == OPEN_BEGINNING ||
+                         open->phase == OPEN_REFUSED;
+    return is_unanswered && run->state == RUN_LOST && run->reason == REASON_NODE_DIED;
+}
+
 /* What the store has ended before it was begun here stays so; of what is begun here, this node's
  * own steps are the truth. */
 static void take_end(struct engine *engine, struct open_run *open, const struct run *run)
 {
     bool ours = is_ours(engine, run);
     bool was_open = open->phase < OPEN_FINISHED;
+    if (ours && is_lost_unstarted(open, run)) {
+        open->run.fence = run->fence;
+        runner_begun_before(&engine->runner, open);
+        return;
+    }
     if (open->phase == OPEN_FINISHED && !ours) { /* adopted, and its node has come back */
         open->run = *run;
         return;

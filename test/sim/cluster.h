@@ -325,6 +325,7 @@ struct known_run *find_run(const struct cluster *cluster, const struct id *id);
 _Static_assert(JOBS_MAX <= 32, "bits in known_run");
 void follow_see_new(struct cluster *cluster, const struct known_run *known);
 void follow_see_end(struct cluster *cluster, struct known_run *known, enum run_state was);
+void follow_see_edit(struct cluster *cluster, const struct known_job *job);
 void check_followed(struct cluster *cluster);
 
 /* ---- cluster_check.c ---- */

@@ -49,6 +49,18 @@ void follow_see_new(struct cluster *cluster, const struct known_run *known)
     before->has_followed |= 1U << known->job;
 }
 
+/* A definition that has changed may want the amended end of a run whose loss the one before it
+ * wanted: what was followed until then is done with. */
+void follow_see_edit(struct cluster *cluster, const struct known_job *job)
+{
+    uint32_t bit = 1U << (job - cluster->jobs);
+    struct known_run *known;
+    for (size_t at = 0; (known = table_next(&cluster->runs, &at));) {
+        known->must_follow &= ~(known->has_followed & bit);
+        known->has_followed &= ~bit;
+    }
+}
+
 void check_followed(struct cluster *cluster)
 {
     const struct known_run *known;

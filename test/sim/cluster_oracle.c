@@ -97,6 +97,8 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
     struct ledger_epoch *epoch = add_epoch(job);
     if (ledger_epoch_init(epoch, job->definition, cluster->zones, job->cursor_ms) != OK)
         stage_fail(&cluster->stage, "%s has unreadable schedules", job->name);
+    if (job->epoch_count > 1 && epoch->version != epoch[-1].version)
+        follow_see_edit(cluster, job);
     epoch->revision = job->revision = revision;
     epoch->paused = job->paused = job->definition->paused;
     epoch->deleted = job->deleted = job->definition->deleted_ms != 0;
