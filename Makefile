@@ -20,8 +20,8 @@ help: ## list the goals
 
 run: ## build peal and watch it run a few demo jobs (Ctrl-C ends it)
 	@tools/deps.sh run
-	@tools/build.sh release --target peal peal-spawn
-	@build/bin/peal dev
+	@tools/build.sh quick --target peal peal-spawn
+	@build/quick/bin/peal dev
 
 build: ## build the release binaries into build/bin
 	@tools/deps.sh build
