@@ -198,8 +198,8 @@ static bool is_given_up(const struct engine *engine, const struct open_run *open
 /* This node was taken for dead after it had sent a begin. It never heard that it may start. */
 static bool is_lost_unstarted(const struct open_run *open, const struct run *run)
 {
-    bool is_unanswered = open->phase == OPEN_CLAIMED || open->phase == OPEN_BEGINNING ||
-                         open->phase == OPEN_REFUSED;
+    bool is_unanswered =
+        open->phase == OPEN_CLAIMED || open->phase == OPEN_BEGINNING || open->phase == OPEN_REFUSED;
     return is_unanswered && run->state == RUN_LOST && run->reason == REASON_NODE_DIED;
 }
 
