@@ -70,7 +70,7 @@ peal_sim_mistake(entry_dropped memory races engine/engine_feed.c
 peal_sim_mistake(entry_of_nobody memory races engine/recorder.c
     "strcmp(entry->node, recorder->node) == 0" "false"
     "the same, of those that are this node's: P2")
-peal_sim_mistake(early_acknowledgement memory races engine/recorder.c
+peal_sim_mistake(early_acknowledgement memory races engine/recorder_store.c
     "open_runs_move(recorder->runs, open, OPEN_FINISHING)"
     "open_runs_move(recorder->runs, open, OPEN_FINISHING), \
 recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id)"
@@ -101,10 +101,10 @@ peal_sim_mistake(lost_take memory races engine/engine_feed.c
 peal_sim_mistake(rank_kept memory people engine/engine_feed.c
     "open->ranked = 0" "(void)0"
     "a run waits for nodes that may not run it any more: P6")
-peal_sim_mistake(wall_clock_retry memory clocks engine/recorder.c
+peal_sim_mistake(wall_clock_retry memory clocks engine/recorder_store.c
     "recorder->now.boot.ms" "recorder->now.wall.ms"
     "a retry waits until a wrong clock's time has come: P6")
-peal_sim_mistake(end_after_takeover memory races engine/recorder.c
+peal_sim_mistake(end_after_takeover memory races engine/recorder_store.c
     "!batch->finishes[i].accepted && !open->is_begun" "false"
     "an end of a run that is another node's now: P2")
 peal_sim_mistake(clock_set_back memory clocks engine/engine.c
