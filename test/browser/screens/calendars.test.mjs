@@ -31,6 +31,11 @@ describe("calendars", () => {
         await page.getByRole("link", { name: "holidays" }).waitFor();
 
         await page.goto("/#/settings?tab=calendars");
+        await page.getByRole("row", { name: /holidays/ }).waitFor();
+        await api("PUT", "/calendars/closed", { weekdays: ["sun"] }); // by somebody else
+        await page.getByRole("row", { name: /closed Sun/ }).waitFor();
+        await api("DELETE", "/calendars/closed");
+        await page.getByRole("row", { name: /closed Sun/ }).waitFor({ state: "detached" });
         await page.getByRole("button", { name: "Delete holidays?" }).click();
         await dialog.getByRole("button", { name: "Delete" }).click();
         await dialog.getByRole("alert").filter({ hasText: "in use by flaky" }).waitFor();

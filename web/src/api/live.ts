@@ -25,6 +25,7 @@ export interface LiveEvents {
     entry: Omit<Entry, "detail">;
     job: { uid: string; job: string; revision: number; change: "put" | "deleted" | "purged" };
     node: { node: string; change: string };
+    calendar: { calendar: string };
     reset: null; // something was missed: read anew what is shown
 }
 
@@ -53,11 +54,14 @@ function tell<K extends keyof LiveEvents>(name: K, data: LiveEvents[K]): void {
     listeners.get(name)?.forEach((listener) => (listener as (data: LiveEvents[K]) => void)(data));
 }
 
+function isKnown(name: string): name is Exclude<keyof LiveEvents, "reset"> {
+    return ["run", "entry", "job", "node", "calendar"].includes(name);
+}
+
 function take(event: ServerEvent): void {
     if (event.id !== null) lastId = event.id;
     if (event.event === "reset") tell("reset", null);
-    else if (event.event === "run" || event.event === "entry" || event.event === "job" || event.event === "node")
-        tell(event.event, JSON.parse(event.data) as never);
+    else if (isKnown(event.event)) tell(event.event, JSON.parse(event.data) as never);
 }
 
 function become(state: LiveState): void {
@@ -85,7 +89,7 @@ async function lead(signal: AbortSignal): Promise<void> {
     for (let attempt = 0; !signal.aborted; attempt++) {
         try {
             await readStream("/events", {
-                query: { topics: "jobs,runs,nodes" },
+                query: { topics: "jobs,runs,nodes,calendars" },
                 lastId,
                 signal,
                 onOpen: () => {

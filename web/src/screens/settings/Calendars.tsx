@@ -1,6 +1,7 @@
 // Named sets of dates on which jobs do not run.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
+import { onLive } from "../../api/live";
 import type { Calendar, Page } from "../../api/types";
 import { hrefs } from "../../app/router";
 import { may } from "../../app/session";
@@ -150,6 +151,8 @@ export function Calendars() {
     const calendars = useResource("calendars", (signal) => api.get<Page<Calendar>>("/calendars", {}, signal));
     const [edited, setEdited] = useState<Calendar | "new" | null>(null);
     const [deleted, setDeleted] = useState<Calendar | null>(null);
+    useEffect(() => onLive("calendar", calendars.reload), []);
+    useEffect(() => onLive("reset", calendars.reload), []);
     if (calendars.problem) return <Failure problem={calendars.problem} onRetry={calendars.reload} />;
     if (!calendars.data) return null;
     const { items } = calendars.data;

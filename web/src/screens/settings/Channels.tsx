@@ -87,6 +87,8 @@ function ChannelDialog({ channel, onClose, onDone }: DialogProps) {
             </label>
             {select("language", ["en", "zh"])}
             {input("quiet", t("quiet"), { placeholder: "0s" })}
+            {input("give_up", t("give_up"), { placeholder: "1h" })}
+            {input("notes", settings("calendar.notes"), { spellcheck: true })}
             <div>
                 <Button onClick={() => test(name || "new", fromTexts(texts))}>{t("test")}</Button>
             </div>

@@ -29,6 +29,7 @@ export const t = words(
         "default": "Hears of all jobs that name no channel",
         "language": "Language of the messages",
         "quiet": "At most one of a kind in",
+        "give_up": "A message is tried for",
     },
     {
         "title": "通知",
@@ -58,5 +59,6 @@ export const t = words(
         "default": "接收所有未指定渠道的任务",
         "language": "消息语言",
         "quiet": "同类消息最多每隔",
+        "give_up": "一条消息最多尝试",
     },
 );
