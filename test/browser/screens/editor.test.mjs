@@ -68,7 +68,7 @@ describe("the editor", () => {
         expect(await page.getByLabel("Timeout", { exact: true }).inputValue()).toBe("90m");
         const dialog = await review(page);
         await dialog.getByRole("button", { name: "Save" }).click();
-        await page.getByRole("heading", { name: "billing/close-day" }).waitFor();
+        await page.waitForURL(/\/jobs\/billing%2Fclose-day$/); // the editor is left when it is saved
         const saved = (await world.agent.api("GET", "/jobs/billing%2Fclose-day")).body;
         expect([saved.schedule, saved.timeout, saved.command[2]]).toEqual(["@weekly", "1h30m", "other books"]);
         await page.context().close();
