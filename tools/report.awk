@@ -1,11 +1,13 @@
-# Turns the output of `ctest -V` into one line per test program, the output of those that failed,
-# the skipped cases with their reasons, and the totals. Status 1 when something failed.
+# Turns the output of `ctest -V` into one line per test program, the output of those that failed
+# without that of their cases that passed, the skipped cases with their reasons, and the totals.
+# Status 1 when something failed.
 #
 # A cmocka program counts as many as it has cases; any other program counts as one. A program that
 # ends badly counts as at least one failure, even when every case that it came to has passed.
 #
 # After a line "== again" come the tests that failed, run once more. What passes then is named, and
-# counts as passed; but a memory error, a data race or a failed assertion is no matter of luck.
+# counts as passed; but a memory error, a data race or a failed assertion is no matter of luck. A
+# case that failed was left in the middle of what it did: what it leaks is no error, nor news.
 
 # Output of test N: "N: text".
 /^[0-9]+: / {
@@ -15,6 +17,9 @@
         next
     in_environment[n] = text ~ /^Environment variables:/ || (in_environment[n] && text ~ /^ [A-Z_]+=/)
     if (in_environment[n])
+        next
+    has_left[n] = has_left[n] || (bad[n] && text ~ /LeakSanitizer/)
+    if (has_left[n])
         next
     if (text ~ /(Address|Thread|UndefinedBehavior|Leak)Sanitizer|runtime error:|Assertion .* failed/)
         is_grave[n] = 1
@@ -52,6 +57,7 @@
     delete idle
     delete bad_names
     delete running
+    delete has_left
 }
 /^No tests were found/ { print "no tests were found" }
 /^(CMake|CTest) (Error|Warning)|^Could not|^Unable to/ { print }
@@ -83,9 +89,11 @@ function take_case(n, text,    name)
     } else if (counting[n] && text ~ /^\[ RUN      \] /) {
         running[n] = substr(text, 14)
         reason[n] = ""
+        kept[n] = length(output[n]) - length("    " text "\n")
     } else if (counting[n] && text ~ /^\[       OK \] /) {
         ok[n]++
         running[n] = ""
+        output[n] = substr(output[n], 1, kept[n])
     } else if (counting[n] && text ~ /^\[  FAILED  \] /) {
         bad[n]++
         bad_names[n] = bad_names[n] " " substr(text, 14)

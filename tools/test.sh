@@ -2,7 +2,7 @@
 # tools/test.sh BUILD-DIR [argument of ctest]...
 # Runs the tests of a build directory, quick ones first, and ends with one line of totals:
 #   N passed, N failed, N skipped
-# Status 1 when something failed. Test cases are counted, see report.awk. Up to three test programs
+# Status 1 when something failed. Test cases are counted, see report.awk. Up to ten test programs
 # that failed are run once more, alone: on a machine that others use, too, something may be late that
 # a test does not wait for. They are named.
 set -eu
@@ -20,7 +20,7 @@ esac
 jobs=$(nproc)
 [ "$jobs" -ge 2 ] || jobs=2 # with one job CTest does not order by cost
 
-again=3
+again=10
 failures=$build/Testing/Temporary/LastTestsFailed.log
 
 run_tests()

@@ -171,6 +171,9 @@ json_t *job_error_item(const struct call *call, const char *pointer, const struc
 /* 429: `words` say what was too often. */
 void call_fail_later(struct call *call, int64_t wait_ms, const char *words);
 
+/* 503: clients have left so much unread that there is no room for another answer. */
+void call_fail_full(struct call *call);
+
 /* 500 or 503, by what the store or the history answered. */
 void call_fail_store(struct call *call, enum status st);
 void call_fail_history(struct call *call, enum status st);

@@ -76,8 +76,7 @@ static bool has_room(struct call *call)
     bool is_small = call->route->right == RIGHT_PUBLIC && !(call->route->flags & ROUTE_PAGE);
     if (is_small || !connections_are_full(&call->listener->connections))
         return true;
-    call_header(call, "Retry-After", "1");
-    call_fail(call, 503, "too many answers wait for their clients to read them; try again later");
+    call_fail_full(call);
     return false;
 }
 

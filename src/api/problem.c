@@ -61,6 +61,12 @@ void call_fail(struct call *call, int status, const char *format, ...)
     strbuf_release(&detail);
 }
 
+void call_fail_full(struct call *call)
+{
+    call_header(call, "Retry-After", "1");
+    call_fail(call, 503, "too many answers wait for their clients to read them; try again later");
+}
+
 json_t *error_item(const struct call *call, const char *pointer, int line, int column,
                    const char *message, const char *hint)
 {

@@ -11,7 +11,7 @@
 #include "idempotency.h"
 #include "server.h"
 
-enum { COMPRESS_FROM = 1024 };
+enum { COMPRESS_FROM = 1024, LARGE = 64 << 10 };
 
 void call_header(struct call *call, const char *name, const char *value)
 {
@@ -187,11 +187,24 @@ static void send_content(struct call *call, int status, struct content content)
         evhttp_send_reply(request, status, status_title(status), NULL);
 }
 
+/* Others have filled the room while this answer was being made. What was changed is told all the
+ * same. */
+static bool comes_too_late(const struct call *call, int status, size_t length)
+{
+    return status < 300 && call->is_safe && call->request && length >= LARGE &&
+           connections_are_full(&call->listener->connections);
+}
+
 void call_reply_text(struct call *call, int status, const char *type, char *text, size_t length)
 {
     struct content content = {text, length};
     if (!text) {
         send_no_memory(call);
+        return;
+    }
+    if (comes_too_late(call, status, length)) {
+        free(text);
+        call_fail_full(call);
         return;
     }
     idempotency_keep(call, status, type, text, length);

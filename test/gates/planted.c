@@ -49,14 +49,21 @@ static void leaks(void **state)
     lost = NULL;
 }
 
+static void fails_and_leaks(void **state)
+{
+    leaks(state);
+    fails(state);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void **state);
     } faults[] = {
-        {"fail", fails}, {"skip", skips}, {"abort", aborts}, {"memory", reads_freed_memory},
-        {"leak", leaks},
+        {"fail", fails},   {"skip", skips},
+        {"abort", aborts}, {"memory", reads_freed_memory},
+        {"leak", leaks},   {"fail-leaking", fails_and_leaks},
     };
     void (*run)(void **state) = passes;
     for (size_t i = 0; argc > 1 && i < sizeof(faults) / sizeof(faults[0]); i++)

@@ -33,6 +33,12 @@ expect 1 '1 passed, 1 failed, 0 skipped' '2 != 0x3' <<END
 add_test(one_fails $planted fail)
 END
 
+if grep -q 'OK' "$dir/log"; then
+    echo "shows the case that passed:"
+    cat "$dir/log"
+    exit 1
+fi
+
 expect 1 '0 passed, 1 failed, 0 skipped' 'the reason' <<END
 add_test(script_fails sh -c "echo the reason; exit 3")
 END
@@ -75,8 +81,8 @@ once()
 
 once unsteady late fail | expect 0 '2 passed, 0 failed, 0 skipped' '^unsteady: unsteady: fail'
 once grave AddressSanitizer fail | expect 1 '1 passed, 1 failed, 0 skipped' '^failed: .*grave'
-for i in 1 2 3 4; do once "many$i" late fail; done |
-    expect 1 '4 passed, 4 failed, 0 skipped' '^failed: .*many2'
+for i in $(seq 11); do once "many$i" late fail; done |
+    expect 1 '11 passed, 11 failed, 0 skipped' '^failed: .*many2'
 
 if [ "$sanitizers" = ON ]; then
     expect 1 '1 passed, 1 failed, 0 skipped' 'heap-use-after-free' <<END
@@ -85,4 +91,6 @@ END
     expect 1 '2 passed, 1 failed, 0 skipped' 'LeakSanitizer' <<END
 add_test(broken $planted leak)
 END
+    # Not its leak, but its failure.
+    once leaves late fail-leaking | expect 0 '2 passed, 0 failed, 0 skipped' '^unsteady: leaves'
 fi

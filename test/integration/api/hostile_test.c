@@ -414,7 +414,7 @@ static void test_slow_beside_traffic(void **state)
     client_free(slow);
 }
 
-enum { HOARDERS = 300 };
+enum { HOARDERS = 300, AT_ONCE = 4 };
 
 static bool is_refused(void *context)
 {
@@ -442,10 +442,9 @@ static void test_many_that_do_not_read(void **state)
     size_t count = 0, refused = 0, most = 0;
     put_large_jobs(world);
     for (int64_t until_ms = clock_now().boot.ms + 15000; !api_cut(world->api);) {
-        if (is_refused(world))
-            refused++;
-        else if (count < HOARDERS)
+        for (size_t i = 0; i < AT_ONCE && count < HOARDERS; i++)
             clients[count++] = hoard(world);
+        refused += is_refused(world);
         most = api_unsent(world->api) > most ? api_unsent(world->api) : most;
         assert_true(clock_now().boot.ms < until_ms);
     }
