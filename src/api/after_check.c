@@ -278,19 +278,43 @@ static bool is_there(const struct after_check *check, const char *name)
            (!is_gone && catalog_by_name(catalog_of(check), name));
 }
 
-enum status after_check_job(struct after_check *check, const struct job *job,
-                            const json_t *definition, struct job_error *reterr)
+/* Whatever they wait for may be gone. */
+static enum status check_way(struct after_check *check, const struct job *job,
+                             const json_t *definition, struct job_error *reterr)
 {
     struct seen *start = table_find(&check->seen, hash_text(0, job->name), job->name);
     for (size_t i = 0; i < job->after_count; i++) {
-        const char *name = job->after[i].job;
-        if (!is_there(check, name))
-            return no_such_job(check, definition, name, reterr);
-        if (!follow_fits(catalog_of(check), name, &job->uid, job))
-            return too_many(check, definition, name, reterr);
+        if (!follow_fits(catalog_of(check), job->after[i].job, &job->uid, job))
+            return too_many(check, definition, job->after[i].job, reterr);
     }
     if (start)
         return OK; /* met on the way from another */
     enum status st = look_at(check, job->name, NULL, &start);
     return st == OK ? walk(check, start, definition, reterr) : st;
+}
+
+enum status after_check_job(struct after_check *check, const struct job *job,
+                            const json_t *definition, struct job_error *reterr)
+{
+    for (size_t i = 0; i < job->after_count; i++) {
+        if (!is_there(check, job->after[i].job))
+            return no_such_job(check, definition, job->after[i].job, reterr);
+    }
+    return check_way(check, job, definition, reterr);
+}
+
+const struct job *after_planned_alone(void *context, const char *name, bool *ret_gone)
+{
+    const struct job *job = context;
+    *ret_gone = false;
+    return strcmp(job->name, name) == 0 ? job : NULL;
+}
+
+enum status after_check_return(const struct call *call, struct job *job, struct job_error *reterr)
+{
+    struct after_check check;
+    after_check_init(&check, call, after_planned_alone, job);
+    enum status st = check_way(&check, job, NULL, reterr);
+    after_check_release(&check);
+    return st;
 }

@@ -17,6 +17,9 @@ struct after_check {
     void *context;
     struct table seen; /* what was looked at: each job once, however many are checked */
 };
+/* Of a request with one job, which is the context. */
+after_planned after_planned_alone;
+
 void after_check_init(struct after_check *check, const struct call *call, after_planned *planned,
                       void *context);
 void after_check_release(struct after_check *check);
@@ -25,6 +28,10 @@ void after_check_release(struct after_check *check);
  * E_INVALID: *reterr says which name, where, and what may have been meant. */
 MUST_CHECK enum status after_check_job(struct after_check *check, const struct job *job,
                                        const json_t *definition, struct job_error *reterr);
+
+/* Checks a deleted job that is brought back: what it waits for may be gone. */
+MUST_CHECK enum status after_check_return(const struct call *call, struct job *job,
+                                          struct job_error *reterr);
 
 /* The first job that it waits for and that is not there; NULL: none. */
 const char *after_missing(const struct catalog *catalog, const struct catalog_job *job);

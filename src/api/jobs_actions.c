@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "after_check.h"
 #include "conditions.h"
 #include "encode.h"
 #include "handlers.h"
@@ -300,11 +301,16 @@ void delete_job(struct call *call)
 static enum edit_result edit_undelete(struct call *call, const struct catalog_job *job,
                                       struct job *definition)
 {
-    (void)call;
+    struct job_error error = {0};
     if (!job->deleted)
         return EDIT_NOTHING;
     definition->deleted_ms = 0;
-    return EDITED;
+    enum status st = after_check_return(call, definition, &error);
+    if (st == E_NOMEM)
+        call_fail(call, 500, "out of memory");
+    else if (st != OK)
+        call_fail_job(call, &error);
+    return st == OK ? EDITED : EDIT_FAILED;
 }
 
 void undelete_job(struct call *call)

@@ -397,20 +397,13 @@ static bool apply_patch(struct call *call, json_t *patch)
     return true;
 }
 
-static const struct job *planned_alone(void *context, const char *name, bool *ret_gone)
-{
-    const struct job *job = context;
-    *ret_gone = false;
-    return strcmp(job->name, name) == 0 ? job : NULL;
-}
-
 static enum status check_after(const struct call *call, const struct job_write *write,
                                struct job_error *reterr)
 {
     struct after_check check;
     if (!write->waits_anew)
         return OK;
-    after_check_init(&check, call, planned_alone, write->job);
+    after_check_init(&check, call, after_planned_alone, write->job);
     enum status st = after_check_job(&check, write->job, call->body, reterr);
     after_check_release(&check);
     return st;

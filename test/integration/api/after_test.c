@@ -243,6 +243,22 @@ static void test_there_is_a_limit(void **state)
         snprintf(line, sizeof(line), "PUT /jobs/after-%d", i);
         EXPECT_STATUS(world, i < STORE_NEXT_JOBS_MAX ? 201 : 422, line, AFTER("\"extract\""));
     }
+
+    /* One that comes back when another has taken its place does not fit either. */
+    EXPECT_STATUS(world, 200, "DELETE /jobs/after-0", NULL);
+    EXPECT_STATUS(world, 201, line, AFTER("\"extract\""));
+    struct answer answer = ask(world, "POST /jobs/after-0/undelete", NULL);
+    assert_int_equal(answer.status, 422);
+    assert_true(has_error(answer.body, "/after", "too many jobs wait for \"extract\""));
+    answer_release(&answer);
+    snprintf(line, sizeof(line), "DELETE /jobs/after-%d", STORE_NEXT_JOBS_MAX);
+    EXPECT_STATUS(world, 200, line, NULL);
+    EXPECT_STATUS(world, 200, "POST /jobs/after-0/undelete", NULL);
+
+    /* What it waits for may be gone. */
+    EXPECT_STATUS(world, 200, "DELETE /jobs/after-0", NULL);
+    EXPECT_STATUS(world, 200, "DELETE /jobs/extract", NULL);
+    EXPECT_STATUS(world, 200, "POST /jobs/after-0/undelete", NULL);
 }
 
 /* Who may not see a job can't wait for it, and is not told who else does. */
