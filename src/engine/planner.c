@@ -7,9 +7,9 @@
 #include "job_codec.h"
 
 enum {
-    PASSES_PER_PLAN = 100000, /* longer outages are dealt with in several claims */
-    ENTRIES_PER_PLAN = 32,    /* and so is what needs more; they go with a claim, or with a put */
-    FLUSH_MS = 3600 * 1000,   /* how long skipped ticks are gathered */
+    PASSES_PER_PLAN =
+        100000, /* longer outages take several claims, as does what needs more entries */
+    FLUSH_MS = 3600 * 1000, /* how long skipped ticks are gathered */
 };
 
 static void job_moved(void *item, uint32_t place)
@@ -274,7 +274,7 @@ static enum status walk(const struct planner *planner, struct now now, const str
          i++) {
         struct due due = look_at_tick(planner, now, job, tick_ms, &run_ms);
         struct verdict verdict = judge(planner, definition, &due, oldest_ms, nobody);
-        if (!verdict.run && plan->passed_count == ENTRIES_PER_PLAN)
+        if (!verdict.run && plan->passed_count == STORE_PASSED_MAX)
             return OK;
         plan->tick_ms = tick_ms;
         if (verdict.run) {
@@ -343,7 +343,7 @@ enum status planner_pass(const struct planner *planner, struct catalog_job *job,
     if (tick_ms <= until_ms)
         st = job_decode_stored(job->json, NULL, &definition, &error);
     for (int i = 0; st == OK && tick_ms <= until_ms; i++) {
-        if (i == PASSES_PER_PLAN || plan.passed_count == ENTRIES_PER_PLAN - 1) {
+        if (i == PASSES_PER_PLAN || plan.passed_count == STORE_PASSED_MAX - 1) {
             st = pass_rest(&plan, tick_ms, until_ms, reason);
             break;
         }

@@ -1,4 +1,5 @@
 /* Definitions, and what people ask for: put, add a run, order a kill. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "rules_internal.h"
@@ -43,6 +44,7 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
     enum status st = rules->ops->put_job(rules->tables, job, put->name, put->json);
     if (st == OK && job->deleted)
         st = rules_skip_waiting(rules, &job->uid, REASON_DELETED);
+    assert(put->passed_count <= STORE_PASSED_MAX);
     for (size_t i = 0; i < put->passed_count && st == OK; i++)
         st = rules_add_entry(rules, &put->passed[i]);
     if (st != OK)

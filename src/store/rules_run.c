@@ -60,6 +60,7 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
     if (st != OK)
         return st;
     rules_feed_cursor(rules, &job);
+    assert(claim->passed_count <= STORE_PASSED_MAX);
     for (size_t i = 0; i < claim->passed_count; i++) {
         st = rules_add_entry(rules, &claim->passed[i]);
         if (st != OK)

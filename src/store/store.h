@@ -48,6 +48,10 @@ enum claim_result {
     CLAIM_PASSED,  /* had no run: the cursor moved, the entries are written */
 };
 
+/* The ledger entries that a claim or a change of a job brings along are at most so many: they are
+ * written together with it, and a transaction of etcd has a limit. */
+enum { STORE_PASSED_MAX = 32 };
+
 /* If the job's revision and cursor are `job_revision` and `cursor_ms` (and it is not deleted): the
  * cursor becomes `tick_ms`, the `passed` entries are written, and unless `without_run` the run is
  * made, by the overlap rule:
@@ -77,7 +81,7 @@ struct store_claim {
     int queue_limit;
     struct id skip_entry_id;
     struct ledger_entry *passed; /* owned by the caller until done */
-    size_t passed_count;
+    size_t passed_count;         /* at most STORE_PASSED_MAX */
     enum claim_result result;
 };
 
@@ -189,7 +193,7 @@ struct store_put_job {
     int64_t cursor_ms;
     int64_t seen_cursor_ms;
     struct ledger_entry *passed; /* owned by the caller until done */
-    size_t passed_count;
+    size_t passed_count;         /* at most STORE_PASSED_MAX */
     enum put_result result;
     int64_t revision; /* PUT_OK: the new one; PUT_CONFLICT: the one it is */
 };

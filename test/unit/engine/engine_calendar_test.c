@@ -113,6 +113,20 @@ static void test_each_calendar_is_named(void **state)
     world_check(world);
 }
 
+/* A long outage, of which every other tick is out: more than one claim can tell. */
+static void test_an_outage_with_many_holes(void **state)
+{
+    struct world *world = *state;
+    put_calendar(world, "holidays", "{\"weekdays\":[\"tue\",\"thu\",\"sat\"]}");
+    world_add(world, JOB("0 9 * * *", "catch_up: skip\n"));
+    world_sleep(world, 20 * 7 * DAY);
+    world_pass(world, SECOND);
+    assert_int_equal(skipped(world), 20 * 3);
+    assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP), 20 * 4);
+    assert_int_equal(world->entry_count, 20 * 6 + 1); /* Sunday and Monday are one */
+    world_check(world);
+}
+
 /* What was out when it was due stays so, also if it is not on record yet when the calendar changes;
  * from then on the new dates hold. */
 static void test_a_calendar_that_changes(void **state)
@@ -275,6 +289,7 @@ int main(void)
         WITH_WORLD(test_a_day_with_a_gap),
         WITH_WORLD(test_a_day_of_seconds_is_a_few_ranges),
         WITH_WORLD(test_each_calendar_is_named),
+        WITH_WORLD(test_an_outage_with_many_holes),
         WITH_WORLD(test_a_calendar_that_changes),
         WITH_WORLD(test_a_job_that_drops_its_calendar),
         cmocka_unit_test(test_catching_up_over_a_holiday),
