@@ -134,7 +134,8 @@ etcd_start() {
     exit 1
 }
 
-# The same once more, with the data of FOLDER. Fails when somebody else has its ports.
+# The same once more, with the data of FOLDER. Fails, and says what etcd said, when it does not serve:
+# somebody else may have its ports.
 etcd_serve() { # FOLDER
     local program log=$scratch/etcd.log
     program=${PEAL_ETCD:-$(PATH=$PATH:/usr/local/bin command -v etcd)} || {
@@ -147,10 +148,16 @@ etcd_serve() { # FOLDER
         --listen-peer-urls "$etcd_peer" --initial-advertise-peer-urls "$etcd_peer" \
         --initial-cluster "default=$etcd_peer" >"$log" 2>&1 &
     etcd_pid=$!
-    wait_until grep -q -e 'serving client traffic' -e 'address already in use' "$log"
+    wait_until etcd_has_begun "$log"
     grep -q 'serving client traffic' "$log" && return
+    tail -n 5 "$log"
     etcd_stop
     return 1
+}
+
+# It serves, or it has ended.
+etcd_has_begun() { # LOG
+    grep -q 'serving client traffic' "$1" || ! kill -0 "$etcd_pid"
 }
 
 etcd_stop() {

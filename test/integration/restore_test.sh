@@ -39,7 +39,9 @@ go_back() { # FOLDER
     run etcdctl snapshot restore "$scratch/snapshot" --data-dir "$1" --name default \
         --initial-cluster "default=$etcd_peer" --initial-advertise-peer-urls "$etcd_peer"
     expect_status 0
-    etcd_serve "$1"
+    until etcd_serve "$1"; do
+        sleep 1 # somebody else has its ports, for a moment
+    done
     wait_until is_halted
 }
 
