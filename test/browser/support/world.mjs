@@ -51,6 +51,7 @@ export async function startWorld(options = {}) {
         agent,
         problems, // what pages complained about
         url: agent.url,
+        contexts: () => browser.contexts(),
         // Between a browser and the agent, for a page with `baseURL: wire.url`.
         async wire() {
             wires.push(await startWire(agent.url));
