@@ -173,6 +173,6 @@ expect_json '[.[].tick]' \
 run peal top
 expect_status 0
 expect_stdout_has 'LAST'
-expect_stdout_has 'slow'
+expect_stdout_has 'beat'
 
 finish
