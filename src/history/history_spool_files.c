@@ -49,6 +49,14 @@ void segments_close_last(struct segment_list *list)
     list->fd = -1;
 }
 
+struct segment_mark segments_mark(const struct segment_list *list)
+{
+    if (!list->count)
+        return (struct segment_mark){0};
+    const struct segment *last = &list->items[list->count - 1];
+    return (struct segment_mark){last->number, last->size};
+}
+
 /* A new last segment, unless the last one has room. */
 enum status segments_ensure(struct spool_files *files, struct segment_list *list)
 {
@@ -70,8 +78,10 @@ enum status segments_ensure(struct spool_files *files, struct segment_list *list
     if (st == OK)
         st = add_segment(list, &segment);
     if (st == OK) {
-        if (list->fd >= 0 && fsync(list->fd) != 0)
+        if (list->fd >= 0 && fsync(list->fd) != 0) {
+            files->sync_failed = true; /* it is told only once */
             st = E_IO;
+        }
         segments_close_last(list);
         list->fd = fd;
         files->next_number++;
@@ -273,6 +283,8 @@ enum status spool_files_open(const char *dir, int64_t max_bytes, struct spool_fi
     }
     while (files.outputs.count && !files.states.count) /* nobody refers to it */
         segments_delete_first(&files, &files.outputs);
+    files.synced_states = segments_mark(&files.states);
+    files.synced_outputs = segments_mark(&files.outputs);
     *ret = files;
     return OK;
 }

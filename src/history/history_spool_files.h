@@ -68,6 +68,7 @@ struct spool_files {
     uint64_t next_number;
     int64_t at; /* in the first state segment: the first that was not delivered */
     struct segment_mark synced_states, synced_outputs;
+    bool sync_failed; /* that of a segment that was full; what was written since is not on disk */
     int64_t unsynced_records;
     struct history_spool_stats stats;
 };
@@ -82,6 +83,7 @@ void segments_delete_first(struct spool_files *files, struct segment_list *list)
 void segments_delete(const struct spool_files *files, const struct segment_list *list,
                      uint64_t number); /* the file alone */
 void segments_close_last(struct segment_list *list);
+struct segment_mark segments_mark(const struct segment_list *list);
 
 int segment_open(const struct spool_files *files, const struct segment_list *list, uint64_t number,
                  int flags);

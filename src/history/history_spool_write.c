@@ -100,14 +100,6 @@ static enum status write_record(struct spool_files *files, const struct history_
     return st;
 }
 
-static struct segment_mark mark_of(const struct segment_list *list)
-{
-    if (!list->count)
-        return (struct segment_mark){0};
-    const struct segment *last = &list->items[list->count - 1];
-    return (struct segment_mark){last->number, last->size};
-}
-
 static void undo(struct spool_files *files, struct segment_list *list, struct segment_mark mark)
 {
     while (list->count && list->items[list->count - 1].number > mark.number) {
@@ -131,7 +123,8 @@ static void undo(struct spool_files *files, struct segment_list *list, struct se
 
 enum status spool_files_write(struct spool_files *files, const struct history_append *append)
 {
-    struct segment_mark states = mark_of(&files->states), outputs = mark_of(&files->outputs);
+    struct segment_mark states = segments_mark(&files->states),
+                        outputs = segments_mark(&files->outputs);
     int64_t records = files->stats.waiting_records;
     enum status st = OK;
     for (size_t i = 0; i < append->count && st == OK; i++)
@@ -148,12 +141,31 @@ enum status spool_files_write(struct spool_files *files, const struct history_ap
     return OK;
 }
 
+/* The last segment was closed if what came last was undone; what came before that is in it. */
+static bool sync_last(const struct spool_files *files, const struct segment_list *list,
+                      const struct segment_mark *synced)
+{
+    struct segment_mark mark = segments_mark(list);
+    if (list->fd >= 0)
+        return fsync(list->fd) == 0;
+    if (!mark.number || (mark.number == synced->number && mark.size == synced->size))
+        return true;
+    int fd = segment_open(files, list, mark.number, O_WRONLY);
+    bool done = fd >= 0 && fsync(fd) == 0;
+    int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = reason;
+    return done;
+}
+
 /* Output first: an end on disk never refers to output that is not. */
 enum status spool_files_sync(struct spool_files *files)
 {
-    if ((files->outputs.fd >= 0 && fsync(files->outputs.fd) != 0) ||
-        (files->states.fd >= 0 && fsync(files->states.fd) != 0)) {
-        int reason = errno;
+    if (files->sync_failed || !sync_last(files, &files->outputs, &files->synced_outputs) ||
+        !sync_last(files, &files->states, &files->synced_states)) {
+        int reason = files->sync_failed ? EIO : errno;
+        files->sync_failed = false;
         undo(files, &files->states, files->synced_states);
         undo(files, &files->outputs, files->synced_outputs);
         files->stats.waiting_records -= files->unsynced_records;
@@ -161,8 +173,8 @@ enum status spool_files_sync(struct spool_files *files)
         errno = reason;
         return E_IO;
     }
-    files->synced_states = mark_of(&files->states);
-    files->synced_outputs = mark_of(&files->outputs);
+    files->synced_states = segments_mark(&files->states);
+    files->synced_outputs = segments_mark(&files->outputs);
     files->stats.spooled_records += files->unsynced_records;
     files->unsynced_records = 0;
     return OK;

@@ -3,6 +3,7 @@
 #include "history_spool_files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -75,7 +77,7 @@ static void open_files(const char *dir, int64_t max_bytes, struct spool_files *f
     strbuf_release(&why);
 }
 
-static enum status write_one(struct spool_files *files, int number, size_t output_length)
+static enum status write_unsynced(struct spool_files *files, int number, size_t output_length)
 {
     struct run run = run_of(number);
     char *bytes = malloc(output_length + 1);
@@ -89,6 +91,12 @@ static enum status write_one(struct spool_files *files, int number, size_t outpu
     struct history_append append = {.records = &record, .count = 1};
     enum status st = spool_files_write(files, &append);
     free(bytes);
+    return st;
+}
+
+static enum status write_one(struct spool_files *files, int number, size_t output_length)
+{
+    enum status st = write_unsynced(files, number, output_length);
     return st == OK ? spool_files_sync(files) : st;
 }
 
@@ -303,6 +311,95 @@ static void test_full(void **state)
     assert_int_equal(drain(*state, &whole), 1);
 }
 
+/* ---- a disk that fails ---- */
+
+static struct {
+    ino_t watched; /* how often it is synced is counted */
+    int count;
+    int to_fail; /* so many syncs of it */
+} syncs;
+
+/* In place of libc's. */
+int fsync(int fd)
+{
+    struct stat info;
+    if (syncs.watched && fstat(fd, &info) == 0 && info.st_ino == syncs.watched) {
+        syncs.count++;
+        if (syncs.to_fail > 0) {
+            syncs.to_fail--;
+            errno = EIO;
+            return -1;
+        }
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
+static void watch_syncs(int fd, int to_fail)
+{
+    struct stat info;
+    assert_int_equal(fstat(fd, &info), 0);
+    syncs.watched = info.st_ino;
+    syncs.count = 0;
+    syncs.to_fail = to_fail;
+}
+
+/* The first sync after a restart fails: what was on disk before is still there. */
+static void test_sync_fails_after_restart(void **state)
+{
+    struct spool_files files;
+    int whole;
+    fill(*state);
+    open_files(*state, 1 << 20, &files);
+    assert_int_equal(write_unsynced(&files, RECORDS, OUTPUT), OK);
+    watch_syncs(files.states.fd, 1);
+    assert_int_equal(spool_files_sync(&files), E_IO);
+    assert_int_equal(files.stats.waiting_records, RECORDS);
+    spool_files_close(&files);
+    assert_int_equal(drain(*state, &whole), RECORDS);
+    assert_int_equal(whole, RECORDS);
+}
+
+/* What is undone does not take the sync of what was written before it along. */
+static void test_sync_behind_a_refusal(void **state)
+{
+    static const struct {
+        int to_fail;
+        enum status want;
+    } rows[] = {{0, OK}, {1, E_IO}};
+    for (size_t i = 0; i < 2; i++) {
+        struct spool_files files;
+        open_files(*state, 400, &files);
+        assert_int_equal(write_unsynced(&files, 1, 0), OK);
+        watch_syncs(files.states.fd, rows[i].to_fail);
+        assert_int_equal(write_unsynced(&files, 2, 0), E_TOO_LARGE);
+        enum status st = spool_files_sync(&files);
+        if (syncs.count != 1 || st != rows[i].want)
+            fail_msg("row %zu: %d syncs, %s", i, syncs.count, status_text(st));
+        assert_int_equal(files.stats.waiting_records, st == OK);
+        spool_files_close(&files);
+        empty_spool(*state);
+    }
+}
+
+/* The sync of a full segment fails when the next one is begun: nothing in it is called written. */
+static void test_sync_of_a_full_segment_fails(void **state)
+{
+    struct spool_files files;
+    enum status st = OK;
+    open_files(*state, 4 << 20, &files);
+    assert_int_equal(write_unsynced(&files, 0, 0), OK);
+    watch_syncs(files.states.fd, 1);
+    for (int i = 1; i < 2000 && st == OK; i++)
+        st = write_unsynced(&files, i % 200, 0);
+    assert_int_equal(st, E_IO);
+    assert_int_equal(spool_files_sync(&files), E_IO);
+    assert_int_equal(files.stats.waiting_records, 0);
+    assert_int_equal(files.stats.waiting_bytes, 0);
+    assert_int_equal(write_one(&files, 1, 0), OK);
+    assert_int_equal(files.stats.waiting_records, 1);
+    spool_files_close(&files);
+}
+
 /* A run of the first format has no traceparent. */
 static void test_first_format(void **state)
 {
@@ -334,9 +431,16 @@ int main(void)
 {
 #define WITH_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        WITH_DIR(test_round_trip),           WITH_DIR(test_cut_anywhere),
-        WITH_DIR(test_change_anywhere),      WITH_DIR(test_newer_version),
-        WITH_DIR(test_output_goes_first),    WITH_DIR(test_full),
+        WITH_DIR(test_round_trip),
+        WITH_DIR(test_cut_anywhere),
+        WITH_DIR(test_change_anywhere),
+        WITH_DIR(test_newer_version),
+        WITH_DIR(test_output_goes_first),
+        WITH_DIR(test_full),
+        WITH_DIR(test_sync_fails_after_restart),
+        WITH_DIR(test_sync_behind_a_refusal),
+        WITH_DIR(test_sync_of_a_full_segment_fails),
+
         cmocka_unit_test(test_first_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
