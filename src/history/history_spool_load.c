@@ -1,4 +1,5 @@
 /* Batches of what waits, oldest first, and its removal once it was delivered. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,6 +51,12 @@ static enum status tell_gap(struct spooled *item)
     return OK;
 }
 
+/* Only a file that is gone is lost: it may be that too many are open just now. */
+static enum status why_not_open(void)
+{
+    return errno == ENOENT ? E_CORRUPT : E_IO;
+}
+
 static enum status load_output(struct spool_files *files, struct spooled *item)
 {
     const struct output_ref *ref = &item->ref;
@@ -59,7 +66,7 @@ static enum status load_output(struct spool_files *files, struct spooled *item)
     if (!ref->segment || !find_segment(&files->outputs, ref->segment))
         return tell_gap(item);
     int fd = segment_open(files, &files->outputs, ref->segment, O_RDONLY);
-    enum status st = fd < 0 ? E_CORRUPT : frame_read(fd, ref->at, &item->payload, &length);
+    enum status st = fd < 0 ? why_not_open() : frame_read(fd, ref->at, &item->payload, &length);
     if (fd >= 0)
         close(fd);
     if (st == OK)
@@ -139,7 +146,7 @@ enum status spool_files_load(struct spool_files *files, size_t limit, struct spo
     int fd = segment_open(files, &files->states, files->states.items[0].number, O_RDONLY);
     enum status st = batch.items && batch.records ? OK : E_NOMEM;
     if (st == OK)
-        st = fd < 0 ? E_CORRUPT : load_items(files, limit, fd, &batch);
+        st = fd < 0 ? why_not_open() : load_items(files, limit, fd, &batch);
     if (fd >= 0)
         close(fd);
     if (st == E_CORRUPT) { /* it was whole when it was written: the rest of it is lost */

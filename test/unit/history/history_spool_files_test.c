@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -311,7 +312,7 @@ static void test_full(void **state)
     assert_int_equal(drain(*state, &whole), 1);
 }
 
-/* ---- a disk that fails ---- */
+/* ---- a disk that fails, a process without descriptors ---- */
 
 static struct {
     ino_t watched; /* how often it is synced is counted */
@@ -400,6 +401,33 @@ static void test_sync_of_a_full_segment_fails(void **state)
     spool_files_close(&files);
 }
 
+/* With no descriptor left, or one, there is nothing to deliver for now; and nothing is lost. */
+static void test_no_descriptors(void **state)
+{
+    fill(*state);
+    for (rlim_t left = 0; left < 2; left++) {
+        struct spool_files files;
+        struct spool_batch batch;
+        struct rlimit before, few;
+        open_files(*state, 1 << 20, &files);
+        int next = dup(STDERR_FILENO);
+        close(next);
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+        few = (struct rlimit){.rlim_cur = (rlim_t)next + left, .rlim_max = before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        enum status st = spool_files_load(&files, 4, &batch);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        if (st != E_IO)
+            fail_msg("%d left: %s", (int)left, status_text(st));
+        assert_int_equal(spool_files_load(&files, 4, &batch), OK);
+        assert_int_equal(batch.count, 4);
+        for (size_t i = 0; i < batch.count; i++)
+            assert_int_equal(batch.records[i].chunk_count, 2);
+        spool_batch_release(&batch);
+        spool_files_close(&files);
+    }
+}
+
 /* A run of the first format has no traceparent. */
 static void test_first_format(void **state)
 {
@@ -440,7 +468,7 @@ int main(void)
         WITH_DIR(test_sync_fails_after_restart),
         WITH_DIR(test_sync_behind_a_refusal),
         WITH_DIR(test_sync_of_a_full_segment_fails),
-
+        WITH_DIR(test_no_descriptors),
         cmocka_unit_test(test_first_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
