@@ -28,10 +28,11 @@ struct h2_address {
     int64_t timeout_ms;       /* until READY */
 };
 
-/* Come from the loop, never from within a call. */
+/* Come from the loop, never from within a call; but `draining` may come from h2_stream_open. */
 struct h2_connection_events {
     void (*ready)(void *context, struct h2_connection *connection);
-    void (*draining)(void *context, struct h2_connection *connection); /* by the peer's wish */
+    /* By the peer's wish, or since it has no numbers left for streams. */
+    void (*draining)(void *context, struct h2_connection *connection);
     /* The last call; the connection may be freed in it. */
     void (*closed)(void *context, struct h2_connection *connection, const char *why);
 };

@@ -161,6 +161,10 @@ enum status h2_stream_open(struct h2_connection *connection, struct h2_stream *s
     nghttp2_data_provider body = {.read_callback = read_body};
     *stream = (struct h2_stream){.events = events};
     stream->id = nghttp2_submit_request(connection->session, NULL, headers, count, &body, stream);
+    if (stream->id == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE) {
+        h2_connection_got_goaway(connection); /* another one has to take over, as if it were so */
+        loop_timer_set(connection->flush, 0);
+    }
     if (stream->id < 0)
         return stream->id == NGHTTP2_ERR_NOMEM ? E_NOMEM : E_UNREACHABLE;
     link_stream(connection, stream);

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "etcd.h"
+#include "etcd_internal.h"
 #include "fake_peer.h"
+#include "h2_connection_internal.h"
 
 struct outcome {
     bool is_done;
@@ -211,6 +213,30 @@ static void goaway_in_the_middle(void **state)
     world_release(&world);
 }
 
+/* A connection has about a billion requests in it: a busy node gets there in months. */
+static void a_connection_that_is_used_up(void **state)
+{
+    (void)state;
+    enum { COUNT = 4, BEFORE_THE_LAST = INT32_MAX - 2 };
+    struct world world;
+    struct outcome first, outcomes[COUNT];
+    world_init(&world);
+    assert_int_equal(ask(world.client, true, &first), OK);
+    wait_for(&world, &first);
+    struct h2_connection *connection = channel_get(&world.client->calls);
+    assert_int_equal(nghttp2_session_set_next_stream_id(connection->session, BEFORE_THE_LAST), 0);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(ask(world.client, true, &outcomes[i]), OK);
+    for (int i = 0; i < COUNT; i++) {
+        wait_for(&world, &outcomes[i]);
+        if (outcomes[i].status != OK)
+            fail_msg("request %d: %s", i, outcomes[i].message);
+    }
+    assert_int_equal(world.peer.requests, 1 + COUNT);
+    assert_int_equal(world.peer.accepted, 2);
+    world_release(&world);
+}
+
 static void freeing_the_client_with_requests_under_way(void **state)
 {
     (void)state;
@@ -234,6 +260,7 @@ int main(void)
         cmocka_unit_test(what_the_request_says),
         cmocka_unit_test(not_http2_at_all),
         cmocka_unit_test(goaway_in_the_middle),
+        cmocka_unit_test(a_connection_that_is_used_up),
         cmocka_unit_test(freeing_the_client_with_requests_under_way),
     };
     signal(SIGPIPE, SIG_IGN); /* as the agent does */
