@@ -364,11 +364,11 @@ void notifier_take_channel(struct notifier *notifier, const char *name, const ch
     lane->channel = channel;
     if (channel)
         channel->revision = revision;
-    lane->try_at_ms = 0; /* it may be better now */
+    lane->try_at.ms = 0; /* it may be better now */
     lane->troubles = 0;
     struct waiting *waiting;
     TAILQ_FOREACH (waiting, &lane->waiting, link) {
-        waiting->try_at_ms = 0;
+        waiting->try_at.ms = 0;
     }
     notifier_pump(notifier);
 }

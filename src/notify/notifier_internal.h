@@ -8,6 +8,7 @@
 
 #include <sys/queue.h>
 
+#include "clock.h"
 #include "journal.h"
 #include "notifier.h"
 #include "table.h"
@@ -18,7 +19,7 @@ struct waiting {
     uint64_t number; /* its place in the journal */
     size_t bytes;    /* of its frame */
     int tries;
-    int64_t try_at_ms; /* not before, since it was refused; wall time */
+    struct boot_ms try_at; /* not before, since it was refused */
     TAILQ_ENTRY(waiting) link;
 };
 
@@ -38,7 +39,7 @@ struct lane {
     TAILQ_HEAD(waiting_list, waiting) waiting; /* oldest first */
     struct waiting *sending;                   /* one of them; NULL: none */
     int troubles;                              /* in a row */
-    int64_t try_at_ms; /* not before, since the receiver has trouble; wall time */
+    struct boot_ms try_at;                     /* not before, since the receiver has trouble */
     struct table told;
     struct channel_stats stats;
     TAILQ_ENTRY(lane) link; /* by name */

@@ -124,6 +124,8 @@ int64_t lane_hold_until(struct lane *lane, const struct notice *notice, int64_t 
         drop_old(lane, now_ms);
     const struct told *told = find_told(lane, notice);
     int64_t until_ms = told && told->at_ms + quiet_ms > now_ms ? told->at_ms + quiet_ms : 0;
+    if (until_ms > now_ms + quiet_ms) /* the clock was set back */
+        until_ms = now_ms + quiet_ms;
     lane_note_told(lane, notice, until_ms ? until_ms : now_ms);
     return until_ms;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "notifier_internal.h"
 
 enum { RETRY_AFTER_MAX_S = 600 }; /* of what a receiver may ask for */
@@ -45,23 +44,23 @@ static void note_failure(struct lane *lane, const char *why, int64_t now_ms)
 }
 
 static void failed(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
-                   const struct outcome *outcome, int64_t now_ms)
+                   const struct outcome *outcome, struct now now)
 {
     int64_t asked_s = outcome->retry_after_s < RETRY_AFTER_MAX_S ? outcome->retry_after_s
                                                                  : (int64_t)RETRY_AFTER_MAX_S;
     waiting->tries++;
-    note_failure(lane, outcome->why, now_ms);
+    note_failure(lane, outcome->why, now.wall.ms);
     notifier_log(notifier, "notification_failed", "channel=%s job=%s event=%s try=%d error=\"%s\"",
                  lane->name, waiting->notice.job, notify_event_name(waiting->notice.event),
                  waiting->tries, outcome->why);
     if (outcome->verdict == VERDICT_TROUBLE) {
         int64_t wait_ms = pause_ms(notifier, ++lane->troubles);
-        lane->try_at_ms = now_ms + (asked_s * 1000 > wait_ms ? asked_s * 1000 : wait_ms);
+        lane->try_at.ms = now.boot.ms + (asked_s * 1000 > wait_ms ? asked_s * 1000 : wait_ms);
     } else {
         lane->troubles = 0;
-        waiting->try_at_ms = now_ms + pause_ms(notifier, waiting->tries);
+        waiting->try_at.ms = now.boot.ms + pause_ms(notifier, waiting->tries);
     }
-    if (lane->channel && is_over(lane, &waiting->notice, now_ms))
+    if (lane->channel && is_over(lane, &waiting->notice, now.wall.ms))
         give_up(notifier, lane, waiting, outcome->why);
 }
 
@@ -70,15 +69,15 @@ static void sent(void *context, const struct outcome *outcome)
     struct lane *lane = context;
     struct notifier *notifier = lane->notifier;
     struct waiting *waiting = lane->sending;
-    int64_t now_ms = clock_now().wall.ms;
+    struct now now = clock_now();
     lane->sending = NULL;
     if (outcome->verdict == VERDICT_SENT) {
         lane->stats.sent++;
-        lane->stats.sent_ms = now_ms;
+        lane->stats.sent_ms = now.wall.ms;
         lane->troubles = 0;
         notifier_remove(notifier, lane, waiting);
     } else {
-        failed(notifier, lane, waiting, outcome, now_ms);
+        failed(notifier, lane, waiting, outcome, now);
     }
     notifier_pump(notifier);
 }
@@ -86,24 +85,33 @@ static void sent(void *context, const struct outcome *outcome)
 /* ---- sending ---- */
 
 static void send_one(struct notifier *notifier, struct lane *lane, struct waiting *waiting,
-                     int64_t now_ms)
+                     struct now now)
 {
     struct payload payload;
     enum status st =
-        payload_make(lane->channel, &waiting->notice, &notifier->world, now_ms, &payload);
+        payload_make(lane->channel, &waiting->notice, &notifier->world, now.wall.ms, &payload);
     if (st == OK)
         st = sender_send(notifier->sender, lane->channel, &payload, sent, lane);
     if (st == OK)
         lane->sending = waiting;
     else
-        lane->try_at_ms = now_ms + pause_ms(notifier, ++lane->troubles);
+        lane->try_at.ms = now.boot.ms + pause_ms(notifier, ++lane->troubles);
 }
 
-/* When this one can be sent; in the past: now. */
-static int64_t due_ms(const struct waiting *waiting)
+static int64_t later(int64_t a_ms, int64_t b_ms)
 {
-    int64_t held_ms = waiting->notice.not_before_ms;
-    return held_ms > waiting->try_at_ms ? held_ms : waiting->try_at_ms;
+    return a_ms > b_ms ? a_ms : b_ms;
+}
+
+/* For how long this one can't be sent; 0 or less: it can. Nothing is held back for longer than the
+ * channel is quiet, unless the clock was set back, or the channel was changed, since. */
+static int64_t wait_of(const struct lane *lane, struct waiting *waiting, struct now now)
+{
+    int64_t last_ms = now.wall.ms + lane->channel->quiet_s * 1000;
+    if (waiting->notice.not_before_ms > last_ms)
+        waiting->notice.not_before_ms = last_ms;
+    return later(waiting->notice.not_before_ms - now.wall.ms,
+                 later(waiting->try_at.ms, lane->try_at.ms) - now.boot.ms);
 }
 
 /* The channel is gone, or what waits has waited too long while its receiver was in trouble. */
@@ -122,40 +130,41 @@ static void clear(struct notifier *notifier, struct lane *lane, int64_t now_ms)
     }
 }
 
-/* Sends the first that can be. Returns when there is more to do; INT64_MAX: only after what is
- * under way. */
-static int64_t pump_lane(struct notifier *notifier, struct lane *lane, int64_t now_ms)
+/* Sends the first that can be. Returns after what time there is more to do; INT64_MAX: only after
+ * what is under way. */
+static int64_t pump_lane(struct notifier *notifier, struct lane *lane, struct now now)
 {
     int64_t first_ms = INT64_MAX;
     struct waiting *waiting;
-    clear(notifier, lane, now_ms);
+    clear(notifier, lane, now.wall.ms);
     if (lane->sending)
         return first_ms;
     TAILQ_FOREACH (waiting, &lane->waiting, link) {
-        int64_t at_ms = due_ms(waiting) > lane->try_at_ms ? due_ms(waiting) : lane->try_at_ms;
-        if (at_ms <= now_ms) {
-            send_one(notifier, lane, waiting, now_ms);
-            return lane->sending ? INT64_MAX : lane->try_at_ms;
+        int64_t wait_ms = wait_of(lane, waiting, now);
+        if (wait_ms <= 0) {
+            send_one(notifier, lane, waiting, now);
+            return lane->sending ? INT64_MAX : lane->try_at.ms - now.boot.ms;
         }
-        first_ms = at_ms < first_ms ? at_ms : first_ms;
+        first_ms = wait_ms < first_ms ? wait_ms : first_ms;
     }
     return first_ms;
 }
 
 void notifier_pump(struct notifier *notifier)
 {
-    int64_t now_ms = clock_now().wall.ms, first_ms = INT64_MAX;
+    struct now now = clock_now();
+    int64_t first_ms = INT64_MAX;
     struct lane *lane;
     if (!notifier->is_live)
         return;
     TAILQ_FOREACH (lane, &notifier->lanes, link) {
-        int64_t at_ms = pump_lane(notifier, lane, now_ms);
-        first_ms = at_ms < first_ms ? at_ms : first_ms;
+        int64_t wait_ms = pump_lane(notifier, lane, now);
+        first_ms = wait_ms < first_ms ? wait_ms : first_ms;
     }
     if (first_ms == INT64_MAX)
         loop_timer_stop(notifier->timer);
     else
-        loop_timer_set(notifier->timer, first_ms > now_ms ? first_ms - now_ms : 0);
+        loop_timer_set(notifier->timer, first_ms > 0 ? first_ms : 0);
 }
 
 /* ---- samples ---- */

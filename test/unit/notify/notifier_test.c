@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "clock.h"
 #include "notifier.h"
 #include "receiver.h"
 
@@ -27,6 +29,20 @@ struct world {
     int64_t runs; /* made so far */
     char log[4096];
 };
+
+static int64_t wall_set_by_ms; /* what somebody has set the wall clock by */
+
+/* In place of the library's. */
+struct now clock_now(void)
+{
+    struct timespec wall, boot;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    return (struct now){
+        .wall.ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000 + wall_set_by_ms,
+        .boot.ms = (int64_t)boot.tv_sec * 1000 + boot.tv_nsec / 1000000,
+    };
+}
 
 static void on_tick(void *context)
 {
@@ -62,6 +78,7 @@ static int set_up(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
+    wall_set_by_ms = 0;
     snprintf(world->folder, sizeof(world->folder), "/tmp/peal-notify.XXXXXX");
     assert_non_null(mkdtemp(world->folder));
     assert_int_equal(loop_new(&world->loop), OK);
@@ -451,6 +468,38 @@ static void a_sample_says_what_the_receiver_said(void **state)
     assert_int_equal(stats_of(world, "ops").sent, 0); /* samples don't count */
 }
 
+/* ---- a clock that is set back ---- */
+
+enum { HOUR_MS = 3600 * 1000 };
+
+static void a_clock_set_back_does_not_put_off_the_next_try(void **state)
+{
+    struct world *world = *state;
+    put_channel(world, "ops", "");
+    notifier_go_live(world->notifier);
+    world->receiver.status = 503;
+    tell(world, "a", "ops", RUN_FAILED, false);
+    wait_for_log(world, "try=1");
+    wall_set_by_ms -= HOUR_MS;
+    world->receiver.status = 200;
+    wait_for(world, &world->receiver.count, 1);
+}
+
+static void a_clock_set_back_does_not_make_it_quiet_for_longer(void **state)
+{
+    struct world *world = *state;
+    put_channel(world, "ops", ",\"quiet\":\"1s\"");
+    notifier_go_live(world->notifier);
+    tell(world, "a", "ops", RUN_FAILED, false);
+    tell(world, "a", "ops", RUN_FAILED, false); /* held back */
+    wait_for(world, &world->receiver.count, 1);
+    wall_set_by_ms -= HOUR_MS;
+    wait_for(world, &world->receiver.count, 2);
+    wall_set_by_ms -= HOUR_MS;
+    tell(world, "a", "ops", RUN_FAILED, false); /* for as long as that, too */
+    wait_for(world, &world->receiver.count, 3);
+}
+
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -469,6 +518,8 @@ int main(void)
         IN_WORLD(a_damaged_journal_gives_what_is_whole),
         IN_WORLD(the_journal_stays_small),
         IN_WORLD(a_sample_says_what_the_receiver_said),
+        IN_WORLD(a_clock_set_back_does_not_put_off_the_next_try),
+        IN_WORLD(a_clock_set_back_does_not_make_it_quiet_for_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
