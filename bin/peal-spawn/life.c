@@ -160,6 +160,7 @@ static void exited(struct spawner *s, struct run *run, enum spawn_reason reason)
     run->info.ended_wall_ms = clock_now().wall.ms;
     run->info.reason = run->stop_reason != SPAWN_NOT_ENDED ? run->stop_reason : reason;
     run->has_exited = true;
+    s->tree_is_fresh = false; /* it may be there as one that lives */
     run_drop_pid(&s->runs, run);
     if (run->state == RUN_RUNNING)
         drain(s, run);
@@ -215,7 +216,7 @@ static int signal_tree(struct spawner *s, struct run *run, int signal)
         tree_scan(&s->tree);
     s->tree_is_fresh = true;
     int in_cgroup = run->has_cgroup ? cgroup_signal(&s->cgroups, run->info.id, signal) : 0;
-    int in_tree = tree_signal(&s->tree, run->info.pid, run->info.id, signal);
+    int in_tree = tree_signal(&s->tree, run->info.pid, run->has_exited, run->info.id, signal);
     return in_tree > in_cgroup ? in_tree : in_cgroup;
 }
 

@@ -118,20 +118,34 @@ void tree_release(struct tree *tree)
     *tree = (struct tree){0};
 }
 
+static const struct tree_process *find(const struct tree *tree, pid_t pid)
+{
+    struct tree_process key = {.pid = pid};
+    return tree->count ? bsearch(&key, tree->processes, tree->count, sizeof(key), by_pid) : NULL;
+}
+
 static bool parent_belongs(const struct tree *tree, const struct tree_process *process)
 {
-    struct tree_process key = {.pid = process->parent};
-    const struct tree_process *parent =
-        tree->count ? bsearch(&key, tree->processes, tree->count, sizeof(key), by_pid) : NULL;
+    const struct tree_process *parent = find(tree, process->parent);
     return parent && parent->belongs;
 }
 
-int tree_signal(struct tree *tree, pid_t main_pid, const char *id, int signal)
+/* Whether the pid of a process that has ended is another one's by now. The kernel gives it away
+ * only when nobody is left in the session that has its number. */
+static bool is_taken(const struct tree *tree, pid_t pid)
 {
+    const struct tree_process *process = find(tree, pid);
+    return process && !process->is_zombie;
+}
+
+int tree_signal(struct tree *tree, pid_t main_pid, bool main_has_ended, const char *id, int signal)
+{
+    bool is_its_own = !main_has_ended || !is_taken(tree, main_pid);
     for (size_t i = 0; i < tree->count; i++) {
         struct tree_process *process = &tree->processes[i];
-        process->belongs = process->pid == main_pid || process->session == main_pid ||
-                           strcmp(process->mark, id) == 0;
+        process->belongs =
+            (is_its_own && (process->pid == main_pid || process->session == main_pid)) ||
+            strcmp(process->mark, id) == 0;
     }
     for (bool changed = true; changed;) { /* pids wrap: a child's may be below its parent's */
         changed = false;

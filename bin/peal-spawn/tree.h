@@ -31,8 +31,9 @@ struct tree {
 void tree_scan(struct tree *tree);
 void tree_release(struct tree *tree);
 
-/* Sends the signal (0: none) to every live process of the run; returns how many there are. */
-int tree_signal(struct tree *tree, pid_t main_pid, const char *id, int signal);
+/* Sends the signal (0: none) to every live process of the run; returns how many there are. If the
+ * main process has ended before the picture was taken, whoever has its pid is not one of them. */
+int tree_signal(struct tree *tree, pid_t main_pid, bool main_has_ended, const char *id, int signal);
 
 /* When the process was started, in ms of boot time, rounded down to a clock tick; -1: there is
  * no such process, or it is a zombie. */

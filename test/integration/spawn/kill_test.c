@@ -1,4 +1,6 @@
 /* Killing: the whole tree, with grace, whatever its processes did to get away. */
+#include <errno.h>
+#include <linux/sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -6,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -160,6 +164,50 @@ static void others_are_not_touched(void **state)
     assert_int_equal(WEXITSTATUS(run->wait_status), 3);
 }
 
+/* A process that gets a certain pid. 0: it is in use; -1: this machine or user can't choose. */
+static pid_t take_pid(pid_t pid)
+{
+    struct clone_args args = {
+        .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1};
+    long made = syscall(SYS_clone3, &args, sizeof(args));
+    if (made == 0) {
+        for (;;)
+            pause();
+    }
+    return made > 0 ? (pid_t)made : errno == EEXIST ? 0 : -1;
+}
+
+/* While the last ones of a run have their grace, the pid of its main process may get to be another
+ * one's. */
+static void who_gets_its_pid_is_not_touched(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    char variable[300];
+    int pids[8], status;
+    shell_init(&shell, "former",
+               "(setsid sh -c \"trap '' TERM; echo \\$\\$ >> $PIDS; while :; do sleep 1; done\" &);"
+               "exec sleep 100");
+    snprintf(variable, sizeof(variable), "PIDS=%s/pids-former", h->folder);
+    shell.env[1] = variable;
+    shell.request.grace_ms = 2000;
+    harness_start(h, &shell.request);
+    harness_wait(h, read_pids(variable + 5, pids) == 1);
+    pid_t pid = (pid_t)harness_seen(h, "former")->run.pid, other = 0;
+    assert_int_equal(spawn_client_kill(h->client, "former", 0, -1), OK);
+    harness_wait(h, (other = take_pid(pid)) != 0);
+    if (other < 0)
+        skip();
+    assert_int_equal(harness_ended(h, "former")->reason, SPAWN_KILLED);
+    assert_false(harness_seen(h, "former")->run.left_over);
+    assert_false(process_lives(pids[0]));
+    pid_t ended = waitpid(other, &status, WNOHANG);
+    kill(other, SIGKILL);
+    if (ended == 0)
+        waitpid(other, &status, 0);
+    assert_int_equal(ended, 0);
+}
+
 static void an_end_in_time_is_no_timeout(void **state)
 {
     struct harness *h = *state;
@@ -189,6 +237,7 @@ static void cgroups_are_used_where_they_can_be(void **state)
         cmocka_unit_test_setup_teardown(the_first_signal_can_be_chosen, setup, harness_teardown),  \
         cmocka_unit_test_setup_teardown(no_grace_is_sigkill_at_once, setup, harness_teardown),     \
         cmocka_unit_test_setup_teardown(others_are_not_touched, setup, harness_teardown),          \
+        cmocka_unit_test_setup_teardown(who_gets_its_pid_is_not_touched, setup, harness_teardown), \
         cmocka_unit_test_setup_teardown(an_end_in_time_is_no_timeout, setup, harness_teardown)
 
 int main(void)
