@@ -62,6 +62,14 @@ void agent_log_reopen(struct agent_log *log)
     log->fd = fd;
 }
 
+/* Some words come from outside, such as the name that somebody tried to log in with: they must not
+ * look like further lines. */
+static void add_printable(struct strbuf *line, const char *text)
+{
+    for (; *text; text++)
+        strbuf_addc(line, (unsigned char)*text < ' ' || *text == 0x7F ? ' ' : *text);
+}
+
 void agent_log_write(void *context, const char *event, const char *particulars)
 {
     const struct agent_log *log = context;
@@ -70,7 +78,9 @@ void agent_log_write(void *context, const char *event, const char *particulars)
     strbuf_init(&line);
     timestamp_print_utc(now.wall.ms / 1000, &line);
     strbuf_truncate(&line, line.length - 1);
-    strbuf_addf(&line, ".%03dZ %s %s\n", (int)(now.wall.ms % 1000), event, particulars);
+    strbuf_addf(&line, ".%03dZ %s ", (int)(now.wall.ms % 1000), event);
+    add_printable(&line, particulars);
+    strbuf_addc(&line, '\n');
     /* One write, so that lines of several processes do not mix. A log that can't be written must
      * not stop the agent. */
     if (strbuf_status(&line) == OK && write(log->fd, line.text, line.length) < 0) {

@@ -14,7 +14,7 @@ struct agent_log *agent_log_close(struct agent_log *log);
 /* Opens the file anew, so that a rotated one can be taken away. */
 void agent_log_reopen(struct agent_log *log);
 
-/* `context` is the log; the shape of the engine's port. */
+/* `context` is the log; the shape of the engine's port. Control characters become spaces. */
 void agent_log_write(void *context, const char *event, const char *particulars);
 void agent_log_event(struct agent_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
