@@ -298,7 +298,7 @@ static void read_range(const struct call *call, struct raw *raw)
     if (*end || (to >= 0 && to < from))
         return;
     raw->from = from;
-    raw->to = to;
+    raw->to = to > INT64_MAX / 2 ? -1 : to; /* no output is as long */
     raw->is_range = true;
 }
 
