@@ -62,7 +62,7 @@ static enum status count_rows(struct link *link, const char *name, int64_t befor
 }
 
 /* Nobody can add to it between the look and the drop, and readers wait for the drop alone. If it
- * cannot be had, its rows go one by one. */
+ * cannot be had, or is so large that the look takes too long, its rows go one by one. */
 static enum status drop_month(struct link *link, int month, int64_t before_ms, int64_t *removed)
 {
     char name[16];
@@ -83,7 +83,7 @@ static enum status drop_month(struct link *link, int month, int64_t before_ms, i
         *removed += rows;
         schema_forget_months(link);
     }
-    if (st == E_CONFLICT) {
+    if (st == E_CONFLICT || st == E_BUSY) {
         link_roll_back(link);
         return OK;
     }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <cmocka.h>
+#include <libpq-fe.h>
 
 #include "history_open.h"
 #include "history_postgres.h"
@@ -275,6 +276,49 @@ static void test_months(void **state)
     assert_int_equal(world_prune(world, NULL, 0, INT64_MAX), 1);
 }
 
+struct pruned {
+    bool is_done;
+    enum status status;
+};
+
+static void note_pruned(struct history_prune *prune, enum status st)
+{
+    *(struct pruned *)prune->context = (struct pruned){true, st};
+}
+
+/* A month whose rows take too long to count: they go one by one. Here it waits for somebody's lock,
+ * and is cancelled as the server does when the time is over. */
+static void test_month_takes_too_long(void **state)
+{
+    struct history_world *world = *state;
+    struct pruned pruned = {.is_done = false};
+    struct history_prune prune = {
+        .before_ms = SAMPLE_MS + 86400000 * INT64_C(40), .done = note_pruned, .context = &pruned};
+    char url[256], sql[192], cancelled[128] = "0";
+    for (uint32_t i = 0; i < 10; i++) {
+        struct run run = sample_run(1, i);
+        assert_int_equal(world_append_run(world, &run), OK);
+    }
+    postgres_server_url(&postgres_server, "", url);
+    PGconn *other = PQconnectdb(url);
+    snprintf(sql, sizeof(sql), "BEGIN; LOCK TABLE %s.runs_202701 IN ROW EXCLUSIVE MODE",
+             world->place);
+    PQclear(PQexec(other, sql));
+    assert_int_equal(PQtransactionStatus(other), PQTRANS_INTRANS);
+    history_prune(world->history, &prune);
+    while (!pruned.is_done && atoi(cancelled) == 0) {
+        postgres_place_sql("public",
+                           "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity"
+                           " WHERE wait_event_type = 'Lock' AND query LIKE '%LOCK TABLE runs_%'",
+                           cancelled);
+        history_dispatch(world->history);
+    }
+    world_wait(world, &pruned.is_done);
+    PQfinish(other);
+    assert_int_equal(pruned.status, OK);
+    assert_int_equal(prune.removed, 10);
+}
+
 int main(void)
 {
 #define WITH_WORLD(test)                                                                           \
@@ -294,6 +338,7 @@ int main(void)
         WITH_WORLD(test_read_only),
         WITH_WORLD(test_no_rights),
         WITH_WORLD(test_months),
+        WITH_WORLD(test_month_takes_too_long),
     };
     if (!postgres_server_available()) {
         puts("there is no PostgreSQL server here");
