@@ -24,6 +24,7 @@ static const struct connection_limits limits = {
     .idle_ms = 60000,
     .bytes_per_s = 64 << 10,
     .held_bytes = 4 << 20,
+    .unsent_bytes = 64 << 20,
 };
 
 struct gather_port {
