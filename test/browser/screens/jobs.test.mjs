@@ -15,6 +15,22 @@ describe("jobs", () => {
         await page.context().close();
     });
 
+    test("stay on the page, however long a name is", async () => {
+        const { world } = holder;
+        const name = `${"a-long-name-of-a-job-".repeat(5)}end`;
+        await world.agent.api("PUT", `/jobs/${name}`, { schedule: "@manual", command: ["true"] });
+        for (const width of [390, 1024, 1440]) {
+            const page = await world.page({ viewport: { width, height: 800 } });
+            await page.goto("/#/jobs");
+            await page.getByRole("row", { name: /a-long-name/ }).waitFor();
+            const menu = await page.getByRole("button", { name: "Actions for clock" }).boundingBox();
+            expect(menu.x + menu.width).toBeLessThan(width);
+            expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+            await page.context().close();
+        }
+        await world.agent.api("DELETE", `/jobs/${name}`);
+    });
+
     test("are searched, filtered and sorted by the server, and the address says so", async () => {
         const page = await holder.world.page();
         await page.goto("/#/jobs");

@@ -177,7 +177,7 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
                 {status.queued > 0 && <span class="faint num"> {t("queued", { n: status.queued })}</span>}
             </td>
             <td class="primary-cell">
-                <a data-row class="row-link" href={hrefs.job(job.name)}>
+                <a data-row class="row-link" title={job.name} href={hrefs.job(job.name)}>
                     {job.name}
                 </a>
             </td>
@@ -191,7 +191,7 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
             )}
             <td class="wide-only">{status.last ? <Relative at={status.last.finished_at ?? status.last.started_at} /> : <span class="faint">–</span>}</td>
             <td>{status.paused ? <span class="faint">–</span> : <Relative at={status.next_at} overdue />}</td>
-            {recent && <td class="right num wide-only">{p50 === null || p50 === undefined ? "" : spanText(p50)}</td>}
+            {recent && <td class="right num roomy-only">{p50 === null || p50 === undefined ? "" : spanText(p50)}</td>}
             <td class="owner-cell widest-only" title={job.owner}>
                 {job.owner && (
                     <a class="over faint" href={href("/jobs", { owner: job.owner })}>
@@ -199,7 +199,7 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
                     </a>
                 )}
             </td>
-            <td class="wide-only">
+            <td class="roomy-only">
                 <Labels job={job} />
             </td>
             <td class="menu-cell">
@@ -383,9 +383,9 @@ export default function JobsScreen() {
                                             {sort === "next" && <Icon name="up" />}
                                         </button>
                                     </th>
-                                    {recent && <th scope="col" class="right wide-only">{t("column.p50")}</th>}
+                                    {recent && <th scope="col" class="right roomy-only">{t("column.p50")}</th>}
                                     <th scope="col" class="widest-only">{t("column.owner")}</th>
-                                    <th scope="col" class="wide-only">{t("column.labels")}</th>
+                                    <th scope="col" class="roomy-only">{t("column.labels")}</th>
                                     <th scope="col">
                                         <span class="hidden-text">{t("actions", { name: "" })}</span>
                                     </th>

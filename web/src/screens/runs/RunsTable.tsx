@@ -14,7 +14,7 @@ function EntryRow({ entry, withJob }: { entry: Entry; withJob: boolean }) {
             </td>
             {withJob && (
                 <td class="primary-cell">
-                    <a data-row href={hrefs.job(entry.job)}>
+                    <a data-row title={entry.job} href={hrefs.job(entry.job)}>
                         {entry.job}
                     </a>
                 </td>
@@ -48,7 +48,7 @@ function RunRow({ run, withJob }: { run: Run; withJob: boolean }) {
             </td>
             {withJob && (
                 <td class="primary-cell">
-                    <a data-row class="row-link" href={hrefs.run(run.run_id)}>
+                    <a data-row class="row-link" title={run.job} href={hrefs.run(run.run_id)}>
                         {run.job}
                     </a>
                 </td>
