@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { href, matchPath, parseHash } from "@console/app/router";
 import { preferredLanguage } from "@console/i18n/language";
 import { fill, type Words } from "@console/i18n/words";
-import { countRows, emptyDays, levelOf, pointsOf, quantile } from "@console/screens/job/figures";
+import { axisOf, countRows, emptyDays, levelOf, pointsOf, quantile } from "@console/screens/job/figures";
 import { askFor, readFilters } from "@console/screens/runs/filters";
 import { bytesText, formatRough, formatSpan, fullTime, shortTime, unitsOf } from "@console/ui/time";
 import type { Entry, Run } from "@console/api/types";
@@ -125,6 +125,12 @@ describe("figures", () => {
             [100, true],
             [300, false],
         ]);
+    });
+
+    test("a chart of one run shows an hour", () => {
+        const one = { at: 7_200_000, ms: 5, ok: true };
+        expect(axisOf([one])).toEqual([5400, 9000]);
+        expect(axisOf([one, { ...one, at: 7_201_000 }])).toEqual([7200, 7201]);
     });
 
     test("quantiles", () => {

@@ -6,7 +6,7 @@ import { isDark, zone } from "../../app/preferences";
 import { Empty, Panel } from "../../ui/parts";
 import { spanText } from "../../ui/spans";
 import { partsOf } from "../../ui/time";
-import { pointsOf, quantile, type Point } from "./figures";
+import { axisOf, pointsOf, quantile, type Point } from "./figures";
 import { t } from "./words";
 
 // Charts are drawn on a canvas, which does not know the names of colours.
@@ -19,7 +19,7 @@ function colourOf(element: Element, name: string): string {
     return value;
 }
 
-function optionsFor(element: HTMLElement): uPlot.Options {
+function optionsFor(element: HTMLElement, points: Point[]): uPlot.Options {
     const ink = colourOf(element, "--ink-2");
     const line = colourOf(element, "--line");
     const good = colourOf(element, "--good-mark");
@@ -31,7 +31,7 @@ function optionsFor(element: HTMLElement): uPlot.Options {
         padding: [8, 28, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: true } },
-        scales: { y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 0.01)] } },
+        scales: { x: { range: () => axisOf(points) }, y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 0.01)] } },
         axes: [
             {
                 ...axis,
@@ -73,7 +73,7 @@ function Chart({ points, label }: { points: Point[]; label: string }) {
                 points.map((point) => (point.ok ? point.ms / 1000 : null)),
                 points.map((point) => (point.ok ? null : point.ms / 1000)),
             ];
-            chart = new module.default(optionsFor(element), data, element);
+            chart = new module.default(optionsFor(element, points), data, element);
             resize.observe(element);
         });
         return () => {

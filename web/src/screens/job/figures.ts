@@ -18,6 +18,13 @@ export function pointsOf(rows: (Run | Entry)[]): Point[] {
     return points.sort((a, b) => a.at - b.at);
 }
 
+// What an axis of time shows, in seconds: of a single run the hour that it is in the middle of.
+export function axisOf(points: Point[]): [number, number] {
+    const from = (points[0]?.at ?? 0) / 1000;
+    const to = (points.at(-1)?.at ?? 0) / 1000;
+    return from === to ? [from - 1800, to + 1800] : [from, to];
+}
+
 // The value below which `part` of them are.
 export function quantile(values: number[], part: number): number {
     const sorted = [...values].sort((a, b) => a - b);
