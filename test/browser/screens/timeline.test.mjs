@@ -31,6 +31,7 @@ describe("the timeline", () => {
         await page.goto("/#/timeline");
         await page.getByText("Table", { exact: true }).click();
         await page.getByRole("row", { name: /Coming clock/ }).first().waitFor();
+        expect(await page.locator("th").allInnerTexts()).toContain("Job");
         await page.context().close();
     });
 

@@ -37,7 +37,7 @@ function TableRow({ job, mark }: { job: string; mark: Mark }) {
             </td>
             <td>{known ? <Status state={known.state} /> : <Coming />}</td>
             <td class="primary-cell">
-                <a data-row class="row-link" href={mark.run ? hrefs.run(mark.run.run_id) : hrefs.job(job)}>
+                <a data-row class="row-link" title={job} href={mark.run ? hrefs.run(mark.run.run_id) : hrefs.job(job)}>
                     {job}
                 </a>
             </td>
@@ -58,7 +58,7 @@ function Table({ rows }: { rows: Row[] }) {
                             {t("tick")} <ZoneNote />
                         </th>
                         <th>{t("state")}</th>
-                        <th>{t("job")}</th>
+                        <th>{t("column.job")}</th>
                         <th>{t("took")}</th>
                     </tr>
                 </thead>
