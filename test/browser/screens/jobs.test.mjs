@@ -66,7 +66,7 @@ describe("jobs", () => {
         await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
         const dialog = page.getByRole("dialog");
         expect(await dialog.innerText()).toContain("Pause 1 job?");
-        expect(await dialog.innerText()).toContain("1 are left as they are");
+        expect(await dialog.innerText()).toContain("1 is left as it is");
         await dialog.getByRole("button", { name: "Pause" }).click();
         await until("it to be paused", async () => (await world.agent.api("GET", "/jobs/colours")).body.status.paused);
         await page.getByLabel("Choose colours").check();
