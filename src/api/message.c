@@ -99,6 +99,7 @@ const struct message messages[] = {
     {"there are more than %d jobs, too many to sort", "任务超过 %d 个，无法排序"},
     {"to: is more than %d days after from", "to：比 from 晚超过 %d 天"},
     {"lang: expected en or zh", "lang：应为 en 或 zh"},
+    {"dst: expected default, skip or both", "dst：应为 default、skip 或 both"},
     {"to: is not after from", "to：不晚于 from"},
     {"from: is in the future; ticks that are to come run by themselves",
      "from：在未来；将来的时刻会自动运行"},

@@ -149,11 +149,12 @@ const struct route api_routes[] = {
     {HTTP_GET, V1 "/audit", RIGHT_VIEW, ROUTE_SCOPED, "job actor action since until q limit cursor", "",
      list_audit, "Who changed what, newest first"},
 
-    {HTTP_GET, V1 "/schedule/explain", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz lang", "",
+    {HTTP_GET, V1 "/schedule/explain", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz job dst lang", "",
      explain_schedule, "A schedule in words"},
-    {HTTP_GET, V1 "/schedule/next", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz n from calendars", "",
+    {HTTP_GET, V1 "/schedule/next", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED,
+     "spec tz job dst start end n from calendars", "",
      next_of_schedule, "The coming ticks of a schedule"},
-    {HTTP_GET, V1 "/schedule/validate", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz lang", "",
+    {HTTP_GET, V1 "/schedule/validate", RIGHT_VIEW, ROUTE_EARLY | ROUTE_SCOPED, "spec tz job dst lang", "",
      validate_schedule, "Whether a schedule is right, and what is wrong"},
 
     /* Facades: off unless the configuration says otherwise. */

@@ -24,34 +24,87 @@ static bool read_language(struct call *call)
     return true;
 }
 
-static enum status parse(struct call *call, const char *spec, struct schedule **ret,
-                         struct parse_error *reterr)
+static bool read_dst(struct call *call, enum dst_policy *inout)
 {
-    struct schedule_options options = schedule_options_default();
-    options.tz = query_get(&call->query, "tz");
-    options.default_tz = call->api->default_tz;
-    return schedule_parse(spec, &options, call->api->ports.zones, ret, reterr);
+    static const char *const words[] = {
+        [DST_DEFAULT] = "default", [DST_SKIP] = "skip", [DST_BOTH] = "both"};
+    const char *text = query_get(&call->query, "dst");
+    for (unsigned i = 0; text && i < sizeof(words) / sizeof(*words); i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *inout = (enum dst_policy)i;
+            return true;
+        }
+    }
+    if (text)
+        call_fail_at(call, "?dst", "dst: expected default, skip or both");
+    return !text;
 }
 
-/* NULL: the call has failed. */
-static const char *read_spec(struct call *call)
+/* `start` or `end`, in the zone of the job, as in its definition. */
+static bool read_bound(struct call *call, const char *name, int64_t *inout_s)
 {
-    const char *spec = query_get(&call->query, "spec");
-    if (!spec || !*spec) {
-        call_fail_at(call, "?spec", "spec: is missing: a schedule like \"30 2 * * *\"");
-        return NULL;
+    const char *tz = query_get(&call->query, "tz");
+    const struct zone *zone = zone_utc();
+    struct parse_error error;
+    int64_t at_ms;
+    if (!query_get(&call->query, name))
+        return true;
+    if (!tz)
+        tz = call->api->default_tz;
+    if (tz && zone_db_get(call->api->ports.zones, tz, &zone, &error) != OK)
+        return true; /* the schedule is refused for it */
+    if (!param_time(call, name, zone, &at_ms))
+        return false;
+    *inout_s = at_ms / 1000;
+    return true;
+}
+
+/* A schedule, and the job that it is held to be of: peal chooses values by its name and uid. */
+struct asked {
+    const char *spec;
+    struct schedule_options options;
+    char uid[ID_TEXT + 1];
+};
+
+static void read_job(const struct call *call, struct asked *asked)
+{
+    const char *name = query_get(&call->query, "job");
+    if (!name || !*name)
+        return;
+    asked->options.job_name = name;
+    const struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), name);
+    if (job && scope_may(&call->principal.scope, RIGHT_VIEW, name)) {
+        id_format(&job->uid, asked->uid);
+        asked->options.job_uid = asked->uid;
     }
-    return read_language(call) ? spec : NULL;
+}
+
+/* False: the call has failed. */
+static bool read_asked(struct call *call, struct asked *ret)
+{
+    ret->spec = query_get(&call->query, "spec");
+    if (!ret->spec || !*ret->spec) {
+        call_fail_at(call, "?spec", "spec: is missing: a schedule like \"30 2 * * *\"");
+        return false;
+    }
+    ret->options = schedule_options_default();
+    ret->options.tz = query_get(&call->query, "tz");
+    ret->options.default_tz = call->api->default_tz;
+    read_job(call, ret);
+    return read_language(call) && read_dst(call, &ret->options.dst) &&
+           read_bound(call, "start", &ret->options.start_s) &&
+           read_bound(call, "end", &ret->options.end_s);
 }
 
 static struct schedule *read_schedule(struct call *call)
 {
     struct schedule *schedule = NULL;
     struct parse_error error = {0};
-    const char *spec = read_spec(call);
-    if (!spec)
+    struct asked asked;
+    if (!read_asked(call, &asked))
         return NULL;
-    enum status st = parse(call, spec, &schedule, &error);
+    enum status st =
+        schedule_parse(asked.spec, &asked.options, call->api->ports.zones, &schedule, &error);
     if (st == E_NOMEM) {
         call_fail(call, 500, "out of memory");
     } else if (st != OK) {
@@ -172,14 +225,15 @@ void validate_schedule(struct call *call)
 {
     struct schedule *schedule = NULL;
     struct parse_error error = {0};
-    const char *spec = read_spec(call);
-    if (!spec)
+    struct asked asked;
+    if (!read_asked(call, &asked))
         return;
-    enum status st = parse(call, spec, &schedule, &error);
+    enum status st =
+        schedule_parse(asked.spec, &asked.options, call->api->ports.zones, &schedule, &error);
     json_t *answer = st == OK ? encode_schedule(call, schedule)
                      : st == E_NOMEM
                          ? NULL
-                         : json_pack("{s:s, s:i, s:o}", "spec", spec, "column", error.column,
+                         : json_pack("{s:s, s:i, s:o}", "spec", asked.spec, "column", error.column,
                                      "message", json_words(error.message));
     if (answer)
         json_object_set_new(answer, "valid", json_boolean(st == OK));

@@ -25,6 +25,22 @@ describe("the editor", () => {
         await page.context().close();
     });
 
+    test("shows the times that the job will have, by its name and its bounds", async () => {
+        const { world } = holder;
+        const H = { schedule: "H 3 * * *", timezone: "UTC", start: "2096-03-01", command: ["true"] };
+        await world.agent.api("PUT", "/jobs/hashed", H);
+        const [fire] = (await world.agent.api("GET", "/jobs/hashed/next?n=1")).body.fires;
+        const time = fire.local.slice(11, 19); // 03:17:00
+        const page = await world.page();
+        await page.goto("/#/jobs/hashed");
+        await page.getByText(`At ${time.slice(0, 5)} every day`).waitFor();
+        await page.goto("/#/jobs/hashed/edit");
+        await page.getByText(`At ${time.slice(0, 5)} every day`).waitFor();
+        await page.locator(".fires-next").getByText(`2096-03-01 ${time}`).first().waitFor();
+        await page.context().close();
+        await world.agent.api("DELETE", "/jobs/hashed");
+    });
+
     test("makes a job, after a look at it", async () => {
         const { world } = holder;
         const page = await world.page();

@@ -209,6 +209,46 @@ static void test_schedules(void **state)
     EXPECT_STATUS(world, 422, "GET /schedule/explain?spec=@hourly&tz=Mars/Base", NULL);
 }
 
+/* What is told of a schedule that is being typed is what comes of it once it is the job's. */
+static void test_schedule_of_a_job(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(
+        world, 201, "PUT /jobs/hashed",
+        "{\"schedule\":\"H H ~ * "
+        "*\",\"timezone\":\"Asia/Shanghai\",\"start\":\"2096-01-01\",\"command\":[\"true\"]}");
+    json_t *due = EXPECT(world, 200, "GET /jobs/hashed/next?n=1", NULL);
+    const char *local = member_text(due, "fires.0.local"); /* 2096-01-02T03:04:00+08:00 */
+    json_t *answer = EXPECT(world, 200,
+                            "GET /schedule/next?spec=H+H+~+*+*&tz=Asia/Shanghai&job=hashed&n=1"
+                            "&start=2096-01-01",
+                            NULL);
+    assert_string_equal(member_text(answer, "fires.0.local"), local);
+    json_decref(answer);
+    char clock[6];
+    snprintf(clock, sizeof(clock), "%.5s", strchr(local, 'T') + 1);
+    static const char *const calls[] = {"explain", "validate"};
+    for (size_t i = 0; i < 2; i++) {
+        char call[128];
+        snprintf(call, sizeof(call), "GET /schedule/%s?spec=H+H+~+*+*&tz=Asia/Shanghai&job=hashed",
+                 calls[i]);
+        answer = EXPECT(world, 200, call, NULL);
+        if (!strstr(member_text(answer, "text"), clock))
+            fail_msg("%s: %s, not at %s", call, member_text(answer, "text"), clock);
+        json_decref(answer);
+    }
+    json_decref(due);
+    answer = EXPECT(world, 200,
+                    "GET /schedule/next?spec=30+2+*+*+*&tz=Europe/Berlin&dst=skip"
+                    "&start=2096-03-24+12:00&end=2096-03-27&n=10&from=2096-01-01T00:00:00Z",
+                    NULL);
+    assert_int_equal(member_count(answer, "fires"), 1); /* the clock skips it on the 25th */
+    assert_string_equal(member_text(answer, "fires.0.local"), "2096-03-26T02:30:00+02:00");
+    json_decref(answer);
+    EXPECT_STATUS(world, 422, "GET /schedule/next?spec=@daily&dst=never", NULL);
+    EXPECT_STATUS(world, 422, "GET /schedule/next?spec=@daily&start=soon", NULL);
+}
+
 /* What is wrong with a job that is being typed is told beside what it says. */
 static void test_decode(void **state)
 {
@@ -313,8 +353,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_patch),     TEST(test_patches_meet), TEST(test_filters), TEST(test_fields),
-        TEST(test_schedules), TEST(test_decode),       TEST(test_retry),   TEST(test_timeline),
+        TEST(test_patch),  TEST(test_patches_meet), TEST(test_filters),
+        TEST(test_fields), TEST(test_schedules),    TEST(test_schedule_of_a_job),
+        TEST(test_decode), TEST(test_retry),        TEST(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,7 @@ export interface Job {
     schedules?: string[];
     after?: { job: string; on?: string }[];
     timezone?: string;
+    dst?: string;
     calendars?: string[];
     command?: (string | number)[];
     shell?: string;

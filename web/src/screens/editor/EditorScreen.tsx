@@ -116,7 +116,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
     const mistakes: Mistake[] = wrongName
         ? [{ pointer: "/name", line: 0, column: 0, message: wrongName }]
         : (problem?.errors ?? []).map((item) => item as Mistake);
-    const form: FormProps = { draft, mayEdit, mayDefine: isForeign || may("define", name), mistakes, onChange: setDraft };
+    const form: FormProps = { name, draft, mayEdit, mayDefine: isForeign || may("define", name), mistakes, onChange: setDraft };
     return (
         <form
             class="editor"

@@ -12,6 +12,7 @@ export interface Mistake extends ProblemItem {
 }
 
 export interface FormProps {
+    name: string;
     draft: Draft;
     mayEdit: boolean;
     mayDefine: boolean; // what it runs, and as whom

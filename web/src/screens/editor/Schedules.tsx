@@ -20,23 +20,28 @@ const PAUSE_MS = 250;
 
 type Verdict = ({ valid: true } & Explanation) | { valid: false; spec: string; column: number; message: string; hint?: string | null };
 
-function hasZone(spec: string): boolean {
-    return /^\s*(?:CRON_)?TZ=/.test(spec);
+// What else of the job says when it is due.
+type Rest = Record<"tz" | "job" | "dst", string>;
+type Bounds = Rest & Record<"start" | "end" | "calendars", string>;
+
+function queryOf(spec: string, rest: Rest): Record<string, string> {
+    const hasZone = /^\s*(?:CRON_)?TZ=/.test(spec);
+    return { spec, ...rest, ...(hasZone && { tz: "" }) };
 }
 
-function useVerdict(spec: string, zone: string): Verdict | null {
-    const late = useDelayed(`${zone}\n${spec}`, PAUSE_MS);
+function useVerdict(spec: string, rest: Rest): Verdict | null {
+    const late = useDelayed(JSON.stringify(queryOf(spec, rest)), PAUSE_MS);
     const verdict = useResource<Verdict | null>(`validate ${late} ${language.value}`, async (signal) => {
-        const [tz, text] = [late.slice(0, late.indexOf("\n")), late.slice(late.indexOf("\n") + 1)];
-        if (!text.trim()) return null;
-        return api.get<Verdict>("/schedule/validate", { spec: text, tz: hasZone(text) ? null : tz, lang: language.value }, signal);
+        const query = JSON.parse(late) as Record<string, string>;
+        if (!query["spec"]?.trim()) return null;
+        return api.get<Verdict>("/schedule/validate", { ...query, lang: language.value }, signal);
     });
     return verdict.data && verdict.data.spec === spec ? verdict.data : null;
 }
 
 function ScheduleRow(props: {
     spec: string;
-    zone: string;
+    rest: Rest;
     at: number;
     count: number;
     mistakes: Mistake[];
@@ -44,8 +49,8 @@ function ScheduleRow(props: {
     onChange: (spec: string) => void;
     onRemove: () => void;
 }) {
-    const { spec, zone, at, count } = props;
-    const verdict = useVerdict(spec, zone);
+    const { spec, at, count } = props;
+    const verdict = useVerdict(spec, props.rest);
     const wrong: Mistake[] =
         verdict && !verdict.valid
             ? [{ pointer: "", line: 0, column: verdict.column, message: verdict.message, hint: verdict.hint ?? null }]
@@ -91,11 +96,9 @@ function ScheduleRow(props: {
 }
 
 // Of all schedules together, each moment once.
-async function nextFires(specs: string[], zone: string, calendars: string, signal: AbortSignal): Promise<Fire[]> {
+async function nextFires(specs: string[], bounds: Bounds, signal: AbortSignal): Promise<Fire[]> {
     const answers = await Promise.all(
-        specs.map((spec) =>
-            api.get<{ fires: Fire[] }>("/schedule/next", { spec, tz: hasZone(spec) ? null : zone, n: SHOWN, calendars }, signal),
-        ),
+        specs.map((spec) => api.get<{ fires: Fire[] }>("/schedule/next", { ...queryOf(spec, bounds), n: SHOWN }, signal)),
     );
     const found = new Map(answers.flatMap((answer) => answer.fires).map((fire) => [fire.at, fire]));
     return [...found.values()].sort((a, b) => a.at.localeCompare(b.at)).slice(0, SHOWN);
@@ -111,11 +114,11 @@ function Time({ at, zone }: { at: string; zone: string }) {
 }
 
 // "2026-11-16T02:30:00-05:00", the job's own, for people.
-function Fires({ specs, zone, calendars }: { specs: string[]; zone: string; calendars: string }) {
-    const late = useDelayed(JSON.stringify([zone, calendars, ...specs.filter((spec) => spec.trim())]), PAUSE_MS);
+function Fires({ specs, bounds }: { specs: string[]; bounds: Bounds }) {
+    const late = useDelayed(JSON.stringify([bounds, specs.filter((spec) => spec.trim())]), PAUSE_MS);
     const fires = useResource(`fires ${late}`, async (signal) => {
-        const [tz = "", names = "", ...all] = JSON.parse(late) as string[];
-        return nextFires(all, tz, names, signal);
+        const [all, texts] = JSON.parse(late) as [Bounds, string[]];
+        return nextFires(texts, all, signal);
     });
     const shown = fires.problem ? null : fires.data;
     if (!shown || specs.every((spec) => !spec.trim() || spec.trim() === "@manual")) return null;
@@ -163,7 +166,9 @@ function Fires({ specs, zone, calendars }: { specs: string[]; zone: string; cale
 function Ticks({ form, disabled }: { form: FormProps; disabled: boolean }) {
     const { draft, mistakes, onChange } = form;
     const specs = schedulesOf(draft);
-    const zone = String(readAt(draft, ["timezone"]) ?? "");
+    const text = (name: string): string => String(readAt(draft, [name]) ?? "");
+    const zone = text("timezone");
+    const rest: Rest = { tz: zone, job: form.name, dst: text("dst") };
     const set = (next: string[]): void => onChange(withSchedules(draft, next));
     const zoneMistakes = mistakesAt(mistakes, "/timezone");
     return (
@@ -172,7 +177,7 @@ function Ticks({ form, disabled }: { form: FormProps; disabled: boolean }) {
                 <ScheduleRow
                     key={i}
                     spec={spec}
-                    zone={zone}
+                    rest={rest}
                     at={i}
                     count={specs.length}
                     mistakes={[...mistakesAt(mistakes, `/schedules/${i}`), ...(i ? [] : mistakesAt(mistakes, "/schedule"))]}
@@ -193,7 +198,7 @@ function Ticks({ form, disabled }: { form: FormProps; disabled: boolean }) {
                     </div>
                 )}
             </div>
-            <Fires specs={specs} zone={zone} calendars={calendarsOf(draft).join()} />
+            <Fires specs={specs} bounds={{ ...rest, start: text("start"), end: text("end"), calendars: calendarsOf(draft).join() }} />
             <Row id="f-timezone" label={t("f.timezone")} help={t("h.timezone")} items={zoneMistakes}>
                 <input
                     id="f-timezone"

@@ -35,10 +35,14 @@ function schedulesOf(job: Job): string[] {
 // The schedule in words is the server's.
 function ScheduleWords({ job }: { job: Job }) {
     const specs = schedulesOf(job).filter((spec) => spec !== "@manual");
-    const words = useResource(`explain ${specs.join("\n")} ${job.timezone ?? ""} ${language.value}`, (signal) =>
+    const words = useResource(`explain ${job.name} ${job.dst ?? ""} ${specs.join("\n")} ${job.timezone ?? ""} ${language.value}`, (signal) =>
         Promise.all(
             specs.slice(0, 5).map((spec) =>
-                api.get<Explanation>("/schedule/explain", { spec, tz: /^(?:CRON_)?TZ=/.test(spec) ? null : job.timezone, lang: language.value }, signal),
+                api.get<Explanation>(
+                    "/schedule/explain",
+                    { spec, tz: /^(?:CRON_)?TZ=/.test(spec) ? null : job.timezone, job: job.name, dst: job.dst, lang: language.value },
+                    signal,
+                ),
             ),
         ),
     );
