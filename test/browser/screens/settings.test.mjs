@@ -108,6 +108,12 @@ describe("settings", () => {
         await change.getByRole("button", { name: "What changed" }).click();
         await change.getByText("+ owner: somebody@example.org").waitFor();
         await change.getByText("- owner: platform@example.org").waitFor();
+        await api("DELETE", "/jobs/flaky");
+        await page.reload();
+        const deleted = page.getByRole("listitem").filter({ hasText: "deleted" }).first();
+        await deleted.waitFor();
+        expect(await deleted.getByRole("button").count()).toBe(0); // it can be brought back: nothing has changed
+        await api("POST", "/jobs/flaky/undelete");
         await page.context().close();
     });
 

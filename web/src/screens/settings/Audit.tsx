@@ -42,7 +42,7 @@ function Target({ change }: { change: Change }) {
 
 function ChangeRow({ change }: { change: Change }) {
     const [isOpen, setIsOpen] = useState(false);
-    const hasDiff = change.before !== null || change.after !== null;
+    const hasDiff = JSON.stringify(change.before) !== JSON.stringify(change.after); // a job that is deleted stays as it is
     return (
         <li>
             <div class="change">
