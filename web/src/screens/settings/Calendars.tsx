@@ -88,7 +88,7 @@ function EditDialog({ calendar, onClose, onDone }: { calendar: Calendar | null; 
                 <span class="faint small">{t("calendar.dates.text")}</span>
             </label>
             <fieldset class="year-head">
-                <legend class="small">{t("calendar.weekdays")}</legend>
+                <legend>{t("calendar.weekdays")}</legend>
                 {MONDAY_FIRST.map((weekday) => {
                     const day = weekdays[weekday] ?? "";
                     return (

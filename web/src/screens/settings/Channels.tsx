@@ -68,7 +68,7 @@ function ChannelDialog({ channel, onClose, onDone }: DialogProps) {
                     input(field, t(field), { required: field !== "user" })
                 ),
             )}
-            <fieldset>
+            <fieldset class="year-head">
                 <legend>{t("on")}</legend>
                 {events.map((event) => (
                     <label key={event} class="check">
