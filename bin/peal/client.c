@@ -31,18 +31,26 @@ struct client {
 
 /* ---- open and close ---- */
 
-static bool is_remote(const struct client *client)
+bool client_is_remote(const struct client *client)
 {
     return client->remote.url.length > 0;
 }
 
+static enum exit_code no_remote(const struct remote *remote)
+{
+    cli_error("can't reach %s: %s", remote->url.text,
+              remote->error[0] ? remote->error : "no answer");
+    if (remote->is_distrusted && !remote->ca)
+        fputs("If the certificate is its own (peal tls init): --ca FILE, a copy of its "
+              "tls/cert.pem\n",
+              stderr);
+    return EXIT_UNREACHABLE;
+}
+
 static enum exit_code no_socket(const struct client *client)
 {
-    if (is_remote(client)) {
-        cli_error("can't reach %s: %s", client->remote.url.text,
-                  client->remote.error[0] ? client->remote.error : "no answer");
-        return EXIT_UNREACHABLE;
-    }
+    if (client_is_remote(client))
+        return no_remote(&client->remote);
     if (access(client->socket_path.text, W_OK) != 0 && errno == EACCES) {
         cli_error(
             "the agent at %s is for root and for the user that it runs as; for others: --url, "
@@ -69,8 +77,8 @@ enum exit_code client_open(const char *data, struct client **ret)
         client_close(client);
         return code;
     }
-    enum status st = is_remote(client) ? OK : data_folder_find(data, &client->data);
-    if (is_remote(client))
+    enum status st = client_is_remote(client) ? OK : data_folder_find(data, &client->data);
+    if (client_is_remote(client))
         strbuf_adds(&client->data, client->remote.url.text);
     else
         strbuf_addf(&client->socket_path, "%s/api.sock", client->data.text);
@@ -127,7 +135,7 @@ struct client *client_close(struct client *client)
 
 enum exit_code client_must_be_remote(const struct client *client)
 {
-    if (is_remote(client))
+    if (client_is_remote(client))
         return EXIT_OK;
     cli_error("which agent? --url https://HOST:7325; this machine's own needs no login");
     return EXIT_USAGE;
@@ -228,7 +236,7 @@ static void set_options(struct client *client, const struct call *call, const ch
     CURL *curl = client->curl;
     curl_easy_reset(curl); /* keeps the connection */
     curl_easy_setopt(curl, CURLOPT_URL, url);
-    if (is_remote(client)) {
+    if (client_is_remote(client)) {
         remote_set_options(&client->remote, curl);
     } else {
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket_path.text);
@@ -268,7 +276,9 @@ static enum status perform(struct client *client, const struct call *call, const
     curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &answer);
     curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(client->curl, CURLOPT_HEADERDATA, reply);
-    enum status st = failed ? E_NOMEM : status_of(curl_easy_perform(client->curl));
+    CURLcode result = failed ? CURLE_OUT_OF_MEMORY : curl_easy_perform(client->curl);
+    enum status st = status_of(result);
+    client->remote.is_distrusted = result == CURLE_PEER_FAILED_VERIFICATION;
     if (st == OK) {
         curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &reply->status);
         reply->body = json_loadb(answer.text, answer.length, JSON_DECODE_ANY, NULL);
@@ -287,8 +297,8 @@ enum status client_try(struct client *client, const struct call *call, struct re
     struct reply reply = {0};
     struct strbuf url;
     strbuf_init(&url);
-    strbuf_addf(&url, "%s/api/v1%s", is_remote(client) ? client->remote.url.text : "http://peal",
-                call->path);
+    strbuf_addf(&url, "%s/api/v1%s",
+                client_is_remote(client) ? client->remote.url.text : "http://peal", call->path);
     char *body = call->body ? json_dumps(call->body, JSON_COMPACT) : NULL;
     enum status st = strbuf_status(&url);
     if (call->body && !body)
@@ -365,14 +375,21 @@ static enum exit_code exit_code_of(long status)
     }
 }
 
+static enum exit_code connection_broke(const struct client *client)
+{
+    const char *url = client->remote.url.text;
+    cli_error("the connection to the agent broke; look whether it was done before you repeat");
+    if (client_is_remote(client) && strncasecmp(url, "http://", strlen("http://")) == 0)
+        fprintf(stderr, "If it has a certificate: --url https://%s\n", url + strlen("http://"));
+    return EXIT_UNREACHABLE;
+}
+
 enum exit_code client_report(struct client *client, enum status st, const struct reply *reply)
 {
     if (st == E_UNREACHABLE)
         return no_socket(client);
-    if (st == E_UNKNOWN) {
-        cli_error("the connection to the agent broke; look whether it was done before you repeat");
-        return EXIT_UNREACHABLE;
-    }
+    if (st == E_UNKNOWN)
+        return connection_broke(client);
     if (st == E_CORRUPT) {
         cli_error("the agent's answer is not JSON");
         return EXIT_ERROR;
@@ -388,6 +405,8 @@ enum exit_code client_report(struct client *client, enum status st, const struct
     else
         cli_error("the agent answered with status %ld", reply->status);
     print_errors(json_object_get(reply->body, "errors"), detail);
+    if (reply->status == 401 && client_is_remote(client) && !client->keeps_cookies)
+        fprintf(stderr, "Log in: peal login --url %s\n", client->remote.url.text);
     return exit_code_of(reply->status);
 }
 

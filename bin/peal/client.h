@@ -32,6 +32,9 @@ enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
 MUST_CHECK enum exit_code client_open(const char *data, struct client **ret);
 struct client *client_close(struct client *client);
 
+/* It was named by a URL. */
+bool client_is_remote(const struct client *client);
+
 /* EXIT_USAGE: it is this machine's own, which has been told. */
 MUST_CHECK enum exit_code client_must_be_remote(const struct client *client);
 

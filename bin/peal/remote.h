@@ -12,6 +12,7 @@ struct remote {
     struct strbuf token; /* "Authorization: Bearer ..."; empty: none */
     const char *ca;      /* a file; NULL: those that the system believes */
     char error[CURL_ERROR_SIZE];
+    bool is_distrusted; /* the last call failed since its certificate is not believed */
 };
 
 /* From PEAL_URL, PEAL_TOKEN, PEAL_TOKEN_FILE and PEAL_CA, else the token of `peal login`. What is

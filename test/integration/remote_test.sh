@@ -49,9 +49,14 @@ unset PEAL_DATA
 run peal list --url "$url"
 expect_status 5
 expect_stderr_has 'certificate'
+expect_stderr_has '--ca FILE'
 run peal list --url "$url" --ca "$scratch/one/tls/cert.pem"
 expect_status 1
 expect_stderr_has 'Authorization: Bearer'
+expect_stderr_has "Log in: peal login --url $url"
+run peal list --url "http://127.0.0.1:$port"
+expect_status 5
+expect_stderr_has "--url $url"
 echo wrong >"$scratch/token"
 run peal list --url "$url/" --ca "$scratch/one/tls/cert.pem" --token-file "$scratch/token"
 expect_status 1
