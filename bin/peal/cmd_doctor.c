@@ -91,13 +91,32 @@ out:
     return code;
 }
 
+/* Of another machine only what its agent says of itself can be seen, and a store that is named. */
+static enum exit_code look_from_elsewhere(struct client *client, const struct request *request,
+                                          struct report *report)
+{
+    struct agent_config config;
+    json_t *agent = NULL;
+    char *url = NULL;
+    enum exit_code code = daemon_configure_store(request->config, request->store, &config);
+    if (code == EXIT_OK)
+        code = client_get(client, "/agent", &agent);
+    if (code == EXIT_OK && doctor_agent(report, client, &url) && config.store.is_etcd)
+        doctor_etcd(report, &config);
+    json_decref(agent);
+    free(url);
+    agent_config_release(&config);
+    return code;
+}
+
 static enum exit_code diagnose(struct client *client, const struct request *request)
 {
     bool is_json = request->output == OUTPUT_JSON || request->output == OUTPUT_YAML;
     struct report report = {.checks = is_json ? json_array() : NULL};
     if (is_json && !report.checks)
         return cli_fail(E_NOMEM);
-    enum exit_code code = look(client, request, &report);
+    enum exit_code code = client_is_remote(client) ? look_from_elsewhere(client, request, &report)
+                                                   : look(client, request, &report);
     if (code == EXIT_OK && report.failed)
         code = cli_fail(E_NOMEM);
     if (code == EXIT_OK && is_json)
@@ -145,8 +164,9 @@ const struct command cmd_doctor = {
         "One line a check: ok, warn or FAIL, and what to do. Looks at the data folder, the agent,\n"
         "its spawner and clock, its history, and the store: of SQLite, whether the database is\n"
         "whole; of etcd, each server, how fast it answers, and whether this user may do what peal\n"
-        "needs. It writes a key below PREFIX/doctor/ and removes it. Exit status 1: something has\n"
-        "failed.\n"
+        "needs. It writes a key below PREFIX/doctor/ and removes it. With --url: what the agent "
+        "says\n"
+        "of itself, and the store if one is named. Exit status 1: something has failed.\n"
         "\n"
         "Options:\n"
         "  --store URL      the store to look at (else the file's, $PEAL_STORE, the agent's)\n"

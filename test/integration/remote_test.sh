@@ -72,8 +72,25 @@ expect_status 2
 run peal list --url https://127.0.0.1:1
 expect_status 5
 expect_stderr_has "can't reach https://127.0.0.1:1"
+expect_stderr_lacks '--ca FILE'
 run peal list --url "$url" --token-file "$scratch/nothing"
 expect_status 1
+
+# What can be seen of it from elsewhere: nothing of this machine's own.
+run peal doctor --url "$url" --ca "$scratch/one/tls/cert.pem"
+expect_status 1
+expect_stderr_has 'Log in: peal login'
+run peal doctor --url https://127.0.0.1:1
+expect_status 5
+expect_stderr_has "can't reach https://127.0.0.1:1"
+expect_stdout ''
+run peal token create doctor --role admin --data "$scratch/one"
+cp "$scratch/out" "$scratch/admin"
+run peal doctor --url "$url" --ca "$scratch/one/tls/cert.pem" --token-file "$scratch/admin"
+expect_status 0
+expect_stdout_has 'ok    agent: running'
+expect_stdout_lacks 'data folder'
+expect_stdout_lacks 'database'
 
 # Nothing but TLS, and none that is old.
 run curl -s -o /dev/null "http://127.0.0.1:$port/api/v1/jobs"
