@@ -87,7 +87,7 @@ static void cell_time(struct text_table *table, int64_t at_ms, int64_t from_ms)
     strbuf_release(&text);
 }
 
-static enum status print_next(const json_t *jobs, size_t rows, FILE *out)
+static enum status print_next(const json_t *jobs, size_t rows, int columns, FILE *out)
 {
     static const char *const headers[] = {"NEXT", "JOB", "SCHEDULE", NULL};
     size_t count = json_array_size(jobs), used = 0;
@@ -103,6 +103,7 @@ static enum status print_next(const json_t *jobs, size_t rows, FILE *out)
     }
     qsort(sorted, used, sizeof(*sorted), by_next);
     text_table_init(&table, headers);
+    table.room = columns;
     strbuf_init(&text);
     for (size_t i = 0; i < used && i < rows; i++) {
         cell_time(&table, answer_time(json_object_get(sorted[i], "status"), "next_at"), now_ms());
@@ -118,14 +119,15 @@ static enum status print_next(const json_t *jobs, size_t rows, FILE *out)
     return st;
 }
 
-static enum status print_runs(const char *title, const json_t *runs, size_t rows, bool with_node,
-                              FILE *out)
+static enum status print_runs(const char *title, const json_t *runs, size_t rows, int columns,
+                              bool with_node, FILE *out)
 {
     const char *const headers[] = {title, "JOB", "STATE", "TOOK", "NODE", "RUN", NULL};
     struct text_table table;
     struct strbuf text;
     int64_t now = now_ms();
     text_table_init(&table, headers);
+    table.room = columns;
     strbuf_init(&text);
     for (size_t i = 0; i < json_array_size(runs) && i < rows; i++) {
         const json_t *run = json_array_get(runs, i);
@@ -148,8 +150,9 @@ static enum status print_runs(const char *title, const json_t *runs, size_t rows
     return st;
 }
 
-/* The three tables share the height; what the first does not need is left to the others. */
-static enum status print_frame(const struct view *view, size_t rows, FILE *out)
+/* The three tables share the height; what the first does not need is left to the others. Without
+ * `columns` nothing is cut. */
+static enum status print_frame(const struct view *view, size_t rows, int columns, FILE *out)
 {
     size_t open = json_array_size(view->open), room = rows > 12 ? rows - 9 : 3;
     size_t open_rows = open < room / 3 ? open : room / 3;
@@ -157,13 +160,13 @@ static enum status print_frame(const struct view *view, size_t rows, FILE *out)
     bool with_node = answer_int(view->agent, "nodes", 1) > 1;
     print_head(view->agent, out);
     fputc('\n', out);
-    enum status st = print_runs("RUNNING", view->open, open_rows, with_node, out);
+    enum status st = print_runs("RUNNING", view->open, open_rows, columns, with_node, out);
     fputc('\n', out);
     if (st == OK)
-        st = print_next(view->jobs, next_rows, out);
+        st = print_next(view->jobs, next_rows, columns, out);
     fputc('\n', out);
     if (st == OK)
-        st = print_runs("LAST", view->ended, ended_rows, with_node, out);
+        st = print_runs("LAST", view->ended, ended_rows, columns, with_node, out);
     return st;
 }
 
@@ -196,7 +199,8 @@ static enum exit_code show_frame(struct client *client, bool terminal)
     if (!terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_row || !size.ws_col)
         size = (struct winsize){.ws_row = 40, .ws_col = 120};
     FILE *memory = open_memstream(&frame, &length);
-    enum status st = memory ? print_frame(&view, size.ws_row, memory) : E_NOMEM;
+    enum status st =
+        memory ? print_frame(&view, size.ws_row, terminal ? size.ws_col : 0, memory) : E_NOMEM;
     if (memory)
         fclose(memory);
     if (st == OK && terminal)

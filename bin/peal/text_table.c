@@ -9,7 +9,10 @@
 #include "terminal.h"
 #include "text_width.h"
 
-enum { GAP = 2 }; /* between two columns */
+enum {
+    GAP = 2,       /* between two columns */
+    LEAST_CUT = 26 /* cells are not cut below this: ids of runs and times stay whole */
+};
 
 void text_table_init(struct text_table *table, const char *const *headers)
 {
@@ -70,6 +73,43 @@ static void measure(const struct text_table *table, int *widths)
     }
 }
 
+static int sum(const struct text_table *table, const int *widths)
+{
+    int all = -GAP;
+    for (size_t column = 0; column < table->columns; column++)
+        all += widths[column] ? widths[column] + GAP : 0;
+    return all;
+}
+
+/* Takes from the widest column until all fit into `room`, or none is wide any more. */
+static void narrow(const struct text_table *table, int room, int *widths)
+{
+    for (int over = sum(table, widths) - room; over > 0; over--) {
+        size_t widest = 0;
+        for (size_t column = 1; column < table->columns; column++) {
+            if (widths[column] > widths[widest])
+                widest = column;
+        }
+        if (widths[widest] <= LEAST_CUT)
+            return;
+        widths[widest]--;
+    }
+}
+
+/* Appends the cell, cut to the width of its column; returns the columns that it takes. */
+static int format_cell(const char *cell, int width, struct strbuf *line)
+{
+    int whole = text_width(cell);
+    if (whole <= width) {
+        strbuf_adds(line, cell);
+        return whole;
+    }
+    size_t from = line->length;
+    strbuf_add(line, cell, text_fit(cell, width - 1));
+    strbuf_adds(line, "…");
+    return line->failed ? width : text_width(line->text + from);
+}
+
 /* Without blanks at the end of the line: these are made up for when the next cell comes. */
 static void format_row(const struct text_table *table, size_t row, const int *widths,
                        struct strbuf *line)
@@ -79,11 +119,13 @@ static void format_row(const struct text_table *table, size_t row, const int *wi
         const char *cell = table->cells[row * table->columns + column];
         if (widths[column] == 0)
             continue;
+        int used = 0;
         if (*cell) {
-            strbuf_addf(line, "%*s%s", blanks, "", cell);
+            strbuf_addf(line, "%*s", blanks, "");
+            used = format_cell(cell, widths[column], line);
             blanks = 0;
         }
-        blanks += widths[column] - text_width(cell) + GAP;
+        blanks += widths[column] - used + GAP;
     }
 }
 
@@ -107,6 +149,10 @@ enum status text_table_print(const struct text_table *table, FILE *out)
     if (!widths)
         return E_NOMEM;
     measure(table, widths);
+    if (table->room)
+        terminal.columns = table->room;
+    if (terminal.columns > 0)
+        narrow(table, terminal.columns, widths);
     strbuf_init(&line);
     for (size_t row = 0; row < table->count / table->columns; row++) {
         strbuf_truncate(&line, 0);

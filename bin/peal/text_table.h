@@ -1,5 +1,6 @@
-/* A table of text: columns as wide as their widest cell, wide characters counted as such. On a
- * terminal the last column is cut where the line would break; elsewhere nothing is cut. */
+/* A table of text: columns as wide as their widest cell, wide characters counted as such. Where a
+ * terminal is too narrow, long cells are cut first, so that one long name does not push all that
+ * follows off the screen, and then the line's end; elsewhere nothing is cut. */
 #ifndef PEAL_TEXT_TABLE_H
 #define PEAL_TEXT_TABLE_H
 
@@ -11,6 +12,7 @@ struct text_table {
     size_t columns;
     char **cells; /* row after row; the first row is the header */
     size_t count, capacity;
+    int room; /* columns to keep to; 0: those of the terminal that is printed to */
     enum status status;
 };
 

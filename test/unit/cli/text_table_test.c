@@ -21,6 +21,24 @@ static void fill(struct text_table *table, const char *const *cells)
         text_table_cell(table, *cells);
 }
 
+/* `room` as in the table: 0 for as much as there is. */
+static void expect_print(int line, int room, const char *const *cells, const char *want)
+{
+    struct text_table table;
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    assert_non_null(out);
+    fill(&table, cells);
+    table.room = room;
+    assert_int_equal(text_table_print(&table, out), OK);
+    fclose(out);
+    if (strcmp(text, want) != 0)
+        fail_msg("line %d: got\n%swant\n%s", line, text, want);
+    free(text);
+    text_table_release(&table);
+}
+
 static void lines_up_columns(void **state)
 {
     static const struct {
@@ -56,20 +74,8 @@ static void lines_up_columns(void **state)
          "a?[2Jb  n      x y\n"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct text_table table;
-        char *text;
-        size_t length;
-        FILE *out = open_memstream(&text, &length);
-        assert_non_null(out);
-        fill(&table, cases[i].cells);
-        assert_int_equal(text_table_print(&table, out), OK);
-        fclose(out);
-        if (strcmp(text, cases[i].want) != 0)
-            fail_msg("line %d: got\n%swant\n%s", cases[i].line, text, cases[i].want);
-        free(text);
-        text_table_release(&table);
-    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        expect_print(cases[i].line, 0, cases[i].cells, cases[i].want);
 }
 
 /* What a table with a long cell prints on a terminal of 20 columns. */
@@ -110,11 +116,54 @@ static void keeps_to_the_terminal(void **state)
     assert_null(strchr(text, '\033'));
 }
 
+/* A long name does not push the rest off the screen. Ids of runs (26 columns) and times stay whole.
+ */
+static void cuts_long_cells_first(void **state)
+{
+    static const struct {
+        int line;
+        int room;
+        const char *cells[8];
+        const char *want;
+    } cases[] = {
+        {__LINE__,
+         51, /* it fits */
+         {"billing/europe/invoices/monthly/close", "node-1", "late", NULL},
+         "JOB                                    WHERE   NOTE\n"
+         "billing/europe/invoices/monthly/close  node-1  late\n"},
+        {__LINE__,
+         45,
+         {"billing/europe/invoices/monthly/close", "node-1", "late", "a", "b", "c", NULL},
+         "JOB                              WHERE   NOTE\n"
+         "billing/europe/invoices/monthl…  node-1  late\n"
+         "a                                b       c\n"},
+        {__LINE__,
+         30, /* too little for all: then the line is cut, too */
+         {"billing/europe/invoices/monthly/close", "node-1", "late", NULL},
+         "JOB                         W…\n"
+         "billing/europe/invoices/m…  n…\n"},
+        {__LINE__,
+         43, /* a wide character that would stick out by half */
+         {"a", "每天晚上把数据库备份到另一个地方去保存好", "late", NULL},
+         "JOB  WHERE                             NOTE\n"
+         "a    每天晚上把数据库备份到另一个地…   late\n"},
+        {__LINE__,
+         68, /* both of them */
+         {"billing/europe/invoices/monthly/close", "a-node-with-a-very-long-name-12345", "x", NULL},
+         "JOB                             WHERE                           NOTE\n"
+         "billing/europe/invoices/month…  a-node-with-a-very-long-name-…  x\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        expect_print(cases[i].line, cases[i].room, cases[i].cells, cases[i].want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_up_columns),
         cmocka_unit_test(keeps_to_the_terminal),
+        cmocka_unit_test(cuts_long_cells_first),
     };
     return cmocka_run_group_tests_name("text_table", tests, NULL, NULL);
 }
