@@ -17,7 +17,7 @@
 #include "text_width.h"
 #include "when.h"
 
-enum { EVERY_MS = 1000, NEXT_MAX = 500, LAST_MAX = 100 };
+enum { EVERY_MS = 1000, NEXT_MAX = 100, LAST_MAX = 100 };
 
 static const struct option options[] = {CLIENT_OPTIONS, {0}};
 
@@ -41,7 +41,7 @@ static enum exit_code view_fetch(struct client *client, struct view *view)
 {
     enum exit_code code = client_get(client, "/agent", &view->agent);
     if (code == EXIT_OK)
-        code = client_list(client, "/jobs?", NEXT_MAX, &view->jobs);
+        code = client_list(client, "/jobs?sort=next&", NEXT_MAX, &view->jobs);
     if (code == EXIT_OK)
         code = client_list(client, "/runs?state=" OPEN_STATES "&", LAST_MAX, &view->open);
     if (code == EXIT_OK)
@@ -71,13 +71,6 @@ static void print_head(const json_t *agent, FILE *out)
     }
 }
 
-static int by_next(const void *a, const void *b)
-{
-    int64_t at_a = answer_time(json_object_get(*(json_t *const *)a, "status"), "next_at");
-    int64_t at_b = answer_time(json_object_get(*(json_t *const *)b, "status"), "next_at");
-    return at_a < at_b ? -1 : at_a > at_b;
-}
-
 static void cell_time(struct text_table *table, int64_t at_ms, int64_t from_ms)
 {
     struct strbuf text;
@@ -87,35 +80,29 @@ static void cell_time(struct text_table *table, int64_t at_ms, int64_t from_ms)
     strbuf_release(&text);
 }
 
+/* They come in the order in which they are due. */
 static enum status print_next(const json_t *jobs, size_t rows, int columns, FILE *out)
 {
     static const char *const headers[] = {"NEXT", "JOB", "SCHEDULE", NULL};
-    size_t count = json_array_size(jobs), used = 0;
-    json_t **sorted = calloc(count + 1, sizeof(*sorted));
     struct text_table table;
     struct strbuf text;
-    if (!sorted)
-        return E_NOMEM;
-    for (size_t i = 0; i < count; i++) {
-        json_t *job = json_array_get(jobs, i);
-        if (answer_time(json_object_get(job, "status"), "next_at") != NO_TIME)
-            sorted[used++] = job;
-    }
-    qsort(sorted, used, sizeof(*sorted), by_next);
     text_table_init(&table, headers);
     table.room = columns;
     strbuf_init(&text);
-    for (size_t i = 0; i < used && i < rows; i++) {
-        cell_time(&table, answer_time(json_object_get(sorted[i], "status"), "next_at"), now_ms());
-        text_table_cell(&table, answer_text(sorted[i], "name"));
+    for (size_t i = 0; i < json_array_size(jobs) && i < rows; i++) {
+        const json_t *job = json_array_get(jobs, i);
+        int64_t next = answer_time(json_object_get(job, "status"), "next_at");
+        if (next == NO_TIME)
+            break; /* and so have all that follow */
+        cell_time(&table, next, now_ms());
+        text_table_cell(&table, answer_text(job, "name"));
         strbuf_truncate(&text, 0);
-        definition_schedules(sorted[i], &text);
+        definition_schedules(job, &text);
         text_table_cell(&table, text.text);
     }
     enum status st = text_table_print(&table, out);
     strbuf_release(&text);
     text_table_release(&table);
-    free(sorted);
     return st;
 }
 

@@ -175,4 +175,14 @@ expect_status 0
 expect_stdout_has 'LAST'
 expect_stdout_has 'beat'
 
+# What is due first is shown first, however many jobs there are.
+for i in $(seq 520); do
+    echo "- {name: a/$i, schedule: '0 0 1 1 *', command: ['true']}"
+done >"$scratch/many.yaml"
+echo "- {name: soon, schedule: '@every 1h', command: ['true']}" >>"$scratch/many.yaml"
+run peal apply -f "$scratch/many.yaml"
+expect_status 0
+run peal top
+expect_stdout_has '@every 1h'
+
 finish
