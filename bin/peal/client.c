@@ -47,17 +47,20 @@ static enum exit_code no_remote(const struct remote *remote)
     return EXIT_UNREACHABLE;
 }
 
+enum exit_code client_not_for_us(const char *folder)
+{
+    cli_error("the agent at %s is for root and for the user that it runs as; for others: --url, "
+              "with a token",
+              folder);
+    return EXIT_UNREACHABLE;
+}
+
 static enum exit_code no_socket(const struct client *client)
 {
     if (client_is_remote(client))
         return no_remote(&client->remote);
-    if (access(client->socket_path.text, W_OK) != 0 && errno == EACCES) {
-        cli_error(
-            "the agent at %s is for root and for the user that it runs as; for others: --url, "
-            "with a token",
-            client->data.text);
-        return EXIT_UNREACHABLE;
-    }
+    if (access(client->socket_path.text, W_OK) != 0 && errno == EACCES)
+        return client_not_for_us(client->data.text);
     cli_error("no agent answers at %s; is it running?", client->data.text);
     fprintf(stderr, "Start it: peal start -d --data %s\n", client->data.text);
     return EXIT_UNREACHABLE;

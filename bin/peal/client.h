@@ -35,6 +35,9 @@ struct client *client_close(struct client *client);
 /* It was named by a URL. */
 bool client_is_remote(const struct client *client);
 
+/* Tells that the agent of this folder is another user's: EXIT_UNREACHABLE. */
+enum exit_code client_not_for_us(const char *folder);
+
 /* EXIT_USAGE: it is this machine's own, which has been told. */
 MUST_CHECK enum exit_code client_must_be_remote(const struct client *client);
 

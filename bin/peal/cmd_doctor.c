@@ -71,11 +71,12 @@ static enum exit_code look(struct client *client, const struct request *request,
     struct parse_error err;
     char *url = NULL;
     const char *folder = client_data(client);
+    bool is_closed = data_folder_is_closed(folder); /* then nothing can be said of the agent */
     enum exit_code code = daemon_configure_store(request->config, request->store, &config);
     if (code != EXIT_OK)
         goto out;
     doctor_folder(report, folder);
-    if (!doctor_agent(report, client, &url)) {
+    if (!is_closed && !doctor_agent(report, client, &url)) {
         url = data_folder_recall(folder, "store");
         doctor_history(report, folder);
     }
@@ -83,7 +84,7 @@ static enum exit_code look(struct client *client, const struct request *request,
         report_add(report, CHECK_FAIL, "store", NULL, "%s: %s", url, err.message);
     if (config.store.is_etcd)
         doctor_etcd(report, &config);
-    else
+    else if (!is_closed)
         doctor_sqlite(report, folder);
 out:
     free(url);

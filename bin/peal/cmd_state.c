@@ -5,6 +5,7 @@
 
 #include "client.h"
 #include "daemon.h"
+#include "data_folder.h"
 #include "output.h"
 #include "when.h"
 
@@ -71,7 +72,8 @@ static enum exit_code show(struct client *client, enum output output)
 {
     struct reply reply = {0};
     enum status st = client_try(client, &(struct call){.path = "/agent"}, &reply);
-    if (st == E_UNREACHABLE)
+    bool can_see = !client_is_remote(client) && !data_folder_is_closed(client_data(client));
+    if (st == E_UNREACHABLE && can_see)
         return not_answering(client, output);
     enum exit_code code = client_report(client, st, &reply);
     if (code == EXIT_OK && (output == OUTPUT_JSON || output == OUTPUT_YAML))

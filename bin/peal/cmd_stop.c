@@ -19,7 +19,9 @@ static enum exit_code stop(const char *data, int64_t wait_s)
     struct strbuf folder;
     strbuf_init(&folder);
     enum exit_code code = cli_fail(data_folder_find(data, &folder));
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK && data_folder_is_closed(folder.text)) {
+        code = client_not_for_us(folder.text);
+    } else if (code == EXIT_OK) {
         code = daemon_stop(folder.text, wait_s * 1000);
         if (code == EXIT_OK)
             fprintf(stderr, "peal stopped (data %s)\n", folder.text);

@@ -25,7 +25,7 @@ static const int64_t enough_bytes = 1024LL * 1024 * 1024, least_bytes = 64LL * 1
 void doctor_folder(struct report *report, const char *folder)
 {
     struct stat info;
-    if (stat(folder, &info) != 0) {
+    if (stat(folder, &info) != 0 && errno == ENOENT) {
         report_add(report, CHECK_WARN, "data folder", "peal start makes it", "%s: %s", folder,
                    strerror(errno));
         return;

@@ -32,9 +32,17 @@ if [ "$(id -u)" -eq 0 ]; then
     outside=$(mktemp -d)
     cp "$(command -v peal)" "$outside/peal"
     chmod 755 "$outside" "$outside/peal"
-    run setpriv --reuid 65534 --regid 65534 --clear-groups "$outside/peal" list --data "$scratch/one"
-    expect_status 5
-    expect_stderr_has 'is for root and for the user that it runs as'
+    other=(setpriv --reuid 65534 --regid 65534 --clear-groups "$outside/peal")
+    for command in list state stop; do
+        run "${other[@]}" $command --data "$scratch/one"
+        expect_status 5
+        expect_stdout ''
+        expect_stderr_has 'is for root and for the user that it runs as'
+    done
+    run "${other[@]}" doctor --data "$scratch/one"
+    expect_status 1
+    expect_stdout_lacks 'is not running'
+    expect_stdout_lacks 'database'
     rm -r "$outside"
 fi
 url=$(url_of one)

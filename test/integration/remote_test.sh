@@ -76,6 +76,10 @@ expect_stderr_lacks '--ca FILE'
 run peal list --url "$url" --token-file "$scratch/nothing"
 expect_status 1
 
+run peal state --url https://127.0.0.1:1
+expect_status 5
+expect_stderr_has "can't reach https://127.0.0.1:1"
+
 # What can be seen of it from elsewhere: nothing of this machine's own.
 run peal doctor --url "$url" --ca "$scratch/one/tls/cert.pem"
 expect_status 1

@@ -43,6 +43,11 @@ enum status data_folder_find(const char *option, struct strbuf *out)
     return strbuf_status(out);
 }
 
+bool data_folder_is_closed(const char *folder)
+{
+    return access(folder, X_OK) != 0 && errno == EACCES;
+}
+
 enum status data_folder_make(const char *folder)
 {
     char *path = strdup(folder);

@@ -2,6 +2,7 @@
 #ifndef PEAL_DATA_FOLDER_H
 #define PEAL_DATA_FOLDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +12,9 @@
 /* Appends the folder that is meant: `option` (--data) if it is not NULL, else $PEAL_DATA, else
  * /var/lib/peal for root, else peal below $XDG_STATE_HOME or ~/.local/state. Always absolute. */
 MUST_CHECK enum status data_folder_find(const char *option, struct strbuf *out);
+
+/* It is another user's, who does not let this one look into it. */
+bool data_folder_is_closed(const char *folder);
 
 /* Makes it, 0700, with its parents. E_IO: errno. */
 MUST_CHECK enum status data_folder_make(const char *folder);
