@@ -63,8 +63,10 @@ static void tell_notes(struct source *source, const char *place, const struct cr
 {
     for (size_t i = 0; i < crontab->note_count; i++) {
         const struct crontab_note *note = &crontab->notes[i];
-        fprintf(stderr, "%s:%d: %s: %s\n", place, note->line, crontab_severity_name(note->severity),
-                note->text);
+        fprintf(stderr, "%s:%d:", place, note->line);
+        if (note->column)
+            fprintf(stderr, "%d:", note->column);
+        fprintf(stderr, " %s: %s\n", crontab_severity_name(note->severity), note->text);
         source->lost += note->severity == CRONTAB_ERROR;
     }
 }

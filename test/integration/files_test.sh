@@ -134,7 +134,8 @@ cp "$scratch/crontab" "$scratch/before"
 run peal import crontab "$scratch/crontab"
 expect_status 6
 expect_stdout_has 'name: check'
-expect_stderr_has "$scratch/crontab:5: error: "
+expect_stderr_has "$scratch/crontab:5:1: error: minute 61"
+expect_stderr_has "$scratch/crontab:1: warning: MAILTO"
 expect_stderr_has 'nothing was changed, --apply adds them'
 run peal get check
 expect_status 3
