@@ -22,6 +22,11 @@ chmod 0644 "$scratch/not_executable"
 printf '#!/no/such/interpreter\n' >"$scratch/no_interpreter"
 printf 'neither a program nor a script' >"$scratch/not_a_program"
 chmod 0755 "$scratch/no_interpreter" "$scratch/not_a_program"
+if [ "$(id -u)" -eq 0 ]; then
+    not_allowed='the file of allow_users does not name it'
+else
+    not_allowed='only an agent of root can'
+fi
 while IFS='|' read -r name options command words; do
     # shellcheck disable=SC2086 # options
     run peal add "$name" @manual $options -- $command
@@ -45,7 +50,7 @@ a_folder||/tmp|can't execute /tmp: Permission denied
 no_cwd|--cwd /no/such/folder|/bin/true|no such directory: /no/such/folder
 not_a_folder|--cwd /etc/passwd|/bin/true|can't enter the directory /etc/passwd: Not a directory
 no_user|--user no-such-user-here|/bin/true|no such user: no-such-user-here
-not_allowed|--user daemon|/bin/true|not allowed to run as daemon
+not_allowed|--user daemon|/bin/true|not allowed to run as daemon: $not_allowed
 TABLE
 
 # ---- the whole tree ----

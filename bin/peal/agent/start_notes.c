@@ -89,6 +89,16 @@ static void tell_exec(const char *file, int error, char *buf, size_t size)
         snprintf(buf, size, "no such file: %s", file);
 }
 
+/* The spawner's user is the agent's. */
+static void tell_not_allowed(const char *user, char *buf, size_t size)
+{
+    if (geteuid() == 0)
+        snprintf(buf, size, "not allowed to run as %s: the file of allow_users does not name it",
+                 user);
+    else
+        snprintf(buf, size, "not allowed to run as %s: only an agent of root can", user);
+}
+
 void start_notes_tell(const struct start_notes *notes, const struct spawn_run *run, char *buf,
                       size_t size)
 {
@@ -100,7 +110,7 @@ void start_notes_tell(const struct start_notes *notes, const struct spawn_run *r
     else if (note && run->step == SPAWN_STEP_USER)
         snprintf(buf, size, "no such user: %s", note->user);
     else if (note && run->step == SPAWN_STEP_ALLOW)
-        snprintf(buf, size, "not allowed to run as %s", note->user);
+        tell_not_allowed(note->user, buf, size);
     else if (note && run->step == SPAWN_STEP_SWITCH)
         snprintf(buf, size, "can't switch to %s: %s", note->user, strerror(run->error));
     else if (note && run->step == SPAWN_STEP_EXEC)
