@@ -276,6 +276,8 @@ const struct message messages[] = {
     {"It waits for an earlier run of the job to end.", "正在等待该任务先前的运行结束。"},
     {"It is due and waits for a node to take it.", "时刻已到，正在等待节点接手。"},
     {"It is about to start on %s.", "即将在 %s 上启动。"},
+    {"It is under way on %s, which alone knows since when.",
+     "正在 %s 上进行，何时启动只有该节点知道。"},
     {"It has been running on %s for %s.", "正在 %s 上运行，已历时 %s。"},
     {"It is due, but no node has the labels of its where: %s. See `peal nodes`.",
      "时刻已到，但没有节点具有其 where 要求的标签：%s。请查看 `peal nodes`。"},

@@ -103,8 +103,10 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         tell(answer, "It is due and waits for a node to take it.");
         return;
     case RUN_CLAIMED:
-    case RUN_BEGUN:
         tell(answer, "It is about to start on %s.", run->node);
+        return;
+    case RUN_BEGUN: /* on another node this stays so for as long as it runs */
+        tell(answer, "It is under way on %s, which alone knows since when.", run->node);
         return;
     case RUN_RUNNING:
         tell(answer, "It has been running on %s for %s.", run->node,

@@ -143,6 +143,8 @@ has_begun() {
 wait_until has_begun
 run peal runs on-b
 expect_stdout_has 'NODE'
+run peal why on-b
+expect_stdout_has 'It is under way on b'
 run peal top
 expect_stdout_has '3 nodes'
 run peal cluster import --from "$scratch/d" --store "$store" # what runs there is no obstacle
