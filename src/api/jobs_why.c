@@ -39,10 +39,11 @@ static bool is_tick(const struct catalog_job *job, int64_t tick_ms)
            schedule_set_next(&set, tick_ms / 1000 - 1, NULL) == tick_ms / 1000;
 }
 
+/* Strictly before, to the millisecond: of 12:00:00.3 that is also 12:00:00. */
 static int64_t tick_before(const struct catalog_job *job, int64_t at_ms)
 {
     struct schedule_set set = set_of(job);
-    int64_t tick_s = schedule_set_prev(&set, at_ms / 1000, NULL);
+    int64_t tick_s = schedule_set_prev(&set, at_ms / 1000 + (at_ms % 1000 > 0), NULL);
     return tick_s == NEVER_BEFORE ? NEVER_MS : tick_s * 1000;
 }
 
@@ -238,7 +239,7 @@ void why_job(struct call *call)
         return;
     if (why->with_next) {
         json_t *definition = json_loads(job->json, 0, NULL);
-        why->tick_ms = tick_before(job, call->now_ms + 1000);
+        why->tick_ms = tick_before(job, call->now_ms + 1);
         why->any_tick =
             why->tick_ms == NEVER_MS || why->tick_ms < stored_time(definition, "created_ms");
         json_decref(definition);

@@ -23,7 +23,8 @@ static void print_time(int64_t ms, char text[32])
 {
     time_t seconds = (time_t)(ms / 1000);
     struct tm tm;
-    strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &tm));
+    size_t length = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &tm));
+    snprintf(text + length, 32 - length, ".%03dZ", (int)(ms % 1000));
 }
 
 /* ---- a job with a past ---- */
@@ -190,6 +191,20 @@ static void test_every_answer(void **state)
     EXPECT_STATUS(world, 422, "GET /jobs/old/why?tick=noon", NULL);
 }
 
+/* A span like 2h is hardly ever a whole second: the tick of that very second is the one before. */
+static void test_part_of_a_second(void **state)
+{
+    struct world *world = *state;
+    char tick[32], words[64];
+    add_old_job(world, "old", true, NULL);
+    print_time(today_ms() - 5 * DAY_MS, tick);
+    snprintf(words, sizeof(words), "before it, it was due at %s", tick);
+    json_t *why = ask_why(world, "old", today_ms() - 5 * DAY_MS + 300);
+    if (!strstr(member_text(why, "text"), words))
+        fail_msg("%s", member_text(why, "text"));
+    json_decref(why);
+}
+
 /* The same by Accept-Language, whole sentences. */
 static void test_in_chinese(void **state)
 {
@@ -306,8 +321,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_every_answer),   TEST(test_in_chinese), TEST(test_lost),
-        TEST(test_without_a_tick), TEST(test_draining),
+        TEST(test_every_answer), TEST(test_part_of_a_second), TEST(test_in_chinese),
+        TEST(test_lost),         TEST(test_without_a_tick),   TEST(test_draining),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
