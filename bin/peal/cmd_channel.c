@@ -276,7 +276,10 @@ static enum exit_code set(struct client *client, const struct request *request)
         return cli_usage(request->self, "set what? --type, --hook, --to, --on ...");
     strbuf_init(&path);
     enum exit_code code = lay_over(client, request, channel_path(&path, request->name, ""), &old);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK && json_object_get(old.body, "type") && !json_object_get(old.body, "url")) {
+        code =
+            cli_usage(request->self, "where to? --hook-file F or --hook URL; of mail --smtp URL");
+    } else if (code == EXIT_OK) {
         struct call put = {.method = "PUT",
                            .path = path.text,
                            .body = old.body,

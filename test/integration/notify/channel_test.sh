@@ -45,6 +45,9 @@ expect_stdout ops
 run peal channel set ops --on failure,sucess
 expect_status 6
 expect_stderr_has 'did you mean "success"?'
+run peal channel set x --type webhook
+expect_status 2
+expect_stderr_has 'where to? --hook-file F'
 run peal channel set x --type mail --smtp smtp://localhost --from peal@example.com
 expect_status 6
 expect_stderr_has 'mail needs one or more addresses that it goes "to"'
