@@ -181,11 +181,22 @@ static enum exit_code import_user(struct source *source)
     return code;
 }
 
+/* Read as a user's, such a line would run a command named like its user. */
+static void warn_of_system_file(const char *file)
+{
+    static const char folder[] = "/etc/cron.d/";
+    if (strcmp(file, "/etc/crontab") == 0 || strncmp(file, folder, strlen(folder)) == 0)
+        fprintf(stderr, "warning: lines in %s name a user before the command: add --system\n",
+                file);
+}
+
 enum exit_code crontab_source_read(const struct crontab_request *request,
                                    const struct reading *reading, struct job_list *jobs,
                                    size_t *ret_lost)
 {
     struct source source = {.request = request, .reading = reading, .jobs = jobs};
+    if (request->file && !request->system)
+        warn_of_system_file(request->file);
     enum exit_code code = request->file     ? import_file(&source, request->file)
                           : request->system ? import_system(&source)
                                             : import_user(&source);

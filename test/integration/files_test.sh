@@ -131,6 +131,10 @@ PATH=/usr/bin:/bin
 61 * * * * broken
 END
 cp "$scratch/crontab" "$scratch/before"
+run peal import crontab /etc/crontab # whether there is one or not
+expect_stderr_has 'name a user before the command: add --system'
+run peal import crontab /etc/crontab --system
+expect_stderr_lacks 'add --system'
 run peal import crontab "$scratch/crontab"
 expect_status 6
 expect_stdout_has 'name: check'
