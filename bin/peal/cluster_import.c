@@ -236,7 +236,7 @@ static enum status write_store(struct loop *loop, struct store *store, struct it
     if (!todo)
         return E_NOMEM;
     enum status st = read_store(store, &target, NULL, why);
-    if (st == OK) /* jobs may name calendars */
+    if (st == OK) /* jobs may name calendars and channels */
         st = import_docs_write(&source->docs, loop, store);
     size_t count = st == OK ? sort_out(source, &target, todo) : 0;
     for (size_t i = 0; i < count && st == OK; i += AT_ONCE)
@@ -276,6 +276,12 @@ static void tell_jobs(const struct items *items, enum outcome outcome, const cha
     }
 }
 
+static void tell_docs(size_t count, const char *what)
+{
+    if (count)
+        printf("%zu %s%s imported\n", count, what, count == 1 ? "" : "s");
+}
+
 static enum exit_code sum_up(const char *from, const struct agent_config *config,
                              const struct items *items)
 {
@@ -295,12 +301,9 @@ static enum exit_code sum_up(const char *from, const struct agent_config *config
     if (deleted)
         printf(" (%zu of them deleted, kept for peal undelete)", deleted);
     printf(", %zu already there, %zu not imported\n", counts[ALREADY_THERE], refused);
-    if (items->docs.accounts)
-        printf("%zu account%s imported\n", items->docs.accounts,
-               items->docs.accounts == 1 ? "" : "s");
-    if (items->docs.calendars)
-        printf("%zu calendar%s imported\n", items->docs.calendars,
-               items->docs.calendars == 1 ? "" : "s");
+    tell_docs(items->docs.accounts, "account");
+    tell_docs(items->docs.calendars, "calendar");
+    tell_docs(items->docs.channels, "channel");
     if (!refused)
         fprintf(stderr, "Next: peal start -d --data %s --store %s\n", from, url.text);
     strbuf_release(&url);

@@ -1,4 +1,5 @@
-/* Moves the jobs and accounts of an embedded store into a cluster's. No agent takes part. */
+/* Moves the jobs, accounts, calendars and channels of an embedded store into a cluster's. No agent
+ * takes part. */
 #ifndef PEAL_CLUSTER_IMPORT_H
 #define PEAL_CLUSTER_IMPORT_H
 

@@ -6,13 +6,23 @@
 
 #include "account.h"
 #include "calendar_codec.h"
+#include "channel.h"
 
 enum { AT_ONCE = 100 };
 
+/* Where documents of this kind are counted; NULL: they stay behind. */
+static size_t *counter_of(struct import_docs *docs, const char *kind)
+{
+    if (strcmp(kind, USER_DOC) == 0 || strcmp(kind, TOKEN_DOC) == 0)
+        return &docs->accounts;
+    if (strcmp(kind, CALENDAR_DOC) == 0)
+        return &docs->calendars;
+    return strcmp(kind, CHANNEL_DOC) == 0 ? &docs->channels : NULL;
+}
+
 enum status import_docs_add(struct import_docs *docs, const struct store_doc *doc)
 {
-    if (!doc->json || (strcmp(doc->kind, USER_DOC) != 0 && strcmp(doc->kind, TOKEN_DOC) != 0 &&
-                       strcmp(doc->kind, CALENDAR_DOC) != 0))
+    if (!doc->json || !counter_of(docs, doc->kind))
         return OK;
     if (docs->count == docs->capacity) {
         size_t capacity = docs->capacity ? 2 * docs->capacity : 16;
@@ -62,10 +72,8 @@ enum status import_docs_write(struct import_docs *docs, struct loop *loop, struc
         }
         if (answer.status != OK)
             return answer.status;
-        for (size_t i = at; i < at + count; i++) {
-            bool is_calendar = strcmp(docs->puts[i].kind, CALENDAR_DOC) == 0;
-            *(is_calendar ? &docs->calendars : &docs->accounts) += docs->puts[i].result == PUT_OK;
-        }
+        for (size_t i = at; i < at + count; i++)
+            *counter_of(docs, docs->puts[i].kind) += docs->puts[i].result == PUT_OK;
     }
     return OK;
 }

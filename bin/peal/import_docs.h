@@ -1,5 +1,5 @@
-/* The documents of a store on their way into another one: users, tokens and calendars. The key of
- * the sessions stays behind: who moves logs in again. */
+/* The documents of a store on their way into another one: users, tokens, calendars and channels.
+ * The key of the sessions stays behind: who moves logs in again. */
 #ifndef PEAL_IMPORT_DOCS_H
 #define PEAL_IMPORT_DOCS_H
 
@@ -9,7 +9,7 @@
 struct import_docs {
     struct store_put_doc *puts; /* their json is malloc'ed */
     size_t count, capacity;
-    size_t accounts, calendars; /* written; the others have another one of their name there */
+    size_t accounts, calendars, channels; /* written; others of their names are there already */
 };
 
 /* A document of the feed; other kinds are left out. */

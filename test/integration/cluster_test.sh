@@ -25,6 +25,8 @@ run peal delete gone
 run peal add slow @manual --shell "while [ ! -e '$scratch/go' ]; do sleep 0.05; done"
 run peal user add anna --role admin --no-password
 expect_status 0
+run peal channel set ops --type webhook --hook http://127.0.0.1:1/
+expect_status 0
 uid=$(peal get daily -o json | jq -r .uid)
 
 # Its jobs move into the cluster when its agent is away and its runs are over.
@@ -47,7 +49,8 @@ run peal cluster import --from "$PEAL_DATA" --store "$store"
 expect_status 0
 expect_stdout '4 imported (1 of them deleted, kept for peal undelete), 0 already there, 0 not imported
 1 account imported
-1 calendar imported'
+1 calendar imported
+1 channel imported'
 expect_stderr "Next: peal start -d --data $PEAL_DATA --store $store"
 run peal cluster import --from "$PEAL_DATA" --store "$store"
 expect_status 0
@@ -78,6 +81,8 @@ export PEAL_DATA=$scratch/a
 wait_until nodes_are '[["a","ready"],["b","ready"],["c","ready"]]'
 run peal user list -o name
 expect_stdout anna
+run peal channel list -o name
+expect_stdout ops
 run peal list -o name
 expect_stdout "daily
 later
