@@ -238,9 +238,10 @@ static enum exit_code show(struct client *client, const struct request *request)
     strbuf_init(&path);
     struct call get = {.path = channel_path(&path, request->name, "")};
     enum exit_code code = call(client, &get, &reply);
-    if (code == EXIT_OK)
-        code = output_print(reply.body,
-                            request->output == OUTPUT_TABLE ? OUTPUT_YAML : request->output);
+    if (code == EXIT_OK && request->output == OUTPUT_NAME)
+        puts(answer_text(reply.body, "name"));
+    else if (code == EXIT_OK)
+        code = output_print(reply.body, request->output == OUTPUT_JSON ? OUTPUT_JSON : OUTPUT_YAML);
     reply_release(&reply);
     strbuf_release(&path);
     return code;

@@ -18,6 +18,8 @@ run peal channel set ops --type webhook --hook-file "$scratch/hook" --secret-fil
 expect_status 0
 expect_stderr 'ops: made; try it: peal channel test ops'
 
+run peal channel show ops -o name
+expect_stdout ops
 run peal channel show ops
 expect_status 0
 expect_stdout_has "url: $hook?********"
