@@ -298,6 +298,32 @@ static void test_without_a_tick(void **state)
     json_decref(why);
 }
 
+static void two_days_after(struct job *job)
+{
+    free(job->schedules[0]);
+    job->schedules[0] = strdup("@after 2d");
+    assert_non_null(job->schedules[0]);
+}
+
+/* The delay counts from the last end, or from when it was made, whenever somebody asks. */
+static void test_fixed_delay(void **state)
+{
+    struct world *world = *state;
+    char tick[32];
+    add_old_job(world, "old", true, two_days_after);
+    json_t *why = EXPECT(world, 200, "GET /jobs/old/why", NULL);
+    print_time(today_ms() + 2 * DAY_MS, tick);
+    assert_string_equal(member_text(why, "next.tick"), tick);
+    json_decref(why);
+    EXPECT_STATUS(world, 201, "PUT /jobs/new",
+                  "{\"schedule\":\"@after 1d\",\"command\":[\"true\"]}");
+    json_t *job = EXPECT(world, 200, "GET /jobs/new", NULL);
+    json_t *next = EXPECT(world, 200, "GET /jobs/new/next", NULL);
+    assert_string_equal(member_text(next, "fires.0.at"), member_text(job, "status.next_at"));
+    json_decref(next);
+    json_decref(job);
+}
+
 static void test_draining(void **state)
 {
     struct world *world = *state;
@@ -323,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_every_answer), TEST(test_part_of_a_second), TEST(test_in_chinese),
         TEST(test_lost),         TEST(test_without_a_tick),   TEST(test_draining),
+        TEST(test_fixed_delay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
