@@ -69,13 +69,6 @@ static void tell_after(const struct call *call, const struct why_facts *facts,
     why_tell_after(facts, others, answer);
 }
 
-/* What is planned, if that is to come: `@after` counts from the last end, and not from now. */
-static int64_t coming_tick(const struct catalog_job *job, int64_t now_ms)
-{
-    int64_t next_ms = catalog_job_next(job, now_ms, INT64_MIN);
-    return job->next_ms > now_ms && job->next_ms < next_ms ? job->next_ms : next_ms;
-}
-
 /* The coming tick, in the same words, or what it waits for instead. */
 static json_t *encode_next(const struct call *call, const struct why_facts *facts)
 {
@@ -83,7 +76,7 @@ static json_t *encode_next(const struct call *call, const struct why_facts *fact
     bool has_ticks = !facts->definition->after_count;
     next.any_tick = false;
     next.is_tick = true;
-    next.tick_ms = coming_tick(facts->job, facts->now_ms);
+    next.tick_ms = catalog_job_coming(facts->job, facts->now_ms);
     if (next.tick_ms == NEVER_MS && has_ticks)
         return json_null();
     next.calendar = catalog_job_out(facts->job, next.tick_ms);

@@ -358,6 +358,22 @@ int64_t catalog_job_planned(const struct catalog_job *job)
     return is_planned && job->calendars ? job->calendars->next_run_ms : job->next_ms;
 }
 
+static int64_t planned_or(int64_t planned_ms, int64_t now_ms, int64_t next_ms)
+{
+    return planned_ms > now_ms && planned_ms < next_ms ? planned_ms : next_ms;
+}
+
+int64_t catalog_job_coming(const struct catalog_job *job, int64_t now_ms)
+{
+    return planned_or(job->next_ms, now_ms, catalog_job_next(job, now_ms, INT64_MIN));
+}
+
+int64_t catalog_job_coming_run(const struct catalog_job *job, int64_t now_ms)
+{
+    return planned_or(catalog_job_planned(job), now_ms,
+                      catalog_job_next_run(job, now_ms, INT64_MIN));
+}
+
 /* `@after` and `@reboot` can be due at any time. */
 static bool may_be_due(const struct schedule *schedule, int64_t tick_s)
 {

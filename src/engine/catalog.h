@@ -83,6 +83,11 @@ int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_
 /* The same, without the ticks that the job's calendars take out. */
 int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
 
+/* The same two for a time that is now or to come: what is planned, if that is later. `@after`
+ * counts from the last end then, and not from whenever somebody asks. */
+int64_t catalog_job_coming(const struct catalog_job *job, int64_t now_ms);
+int64_t catalog_job_coming_run(const struct catalog_job *job, int64_t now_ms);
+
 /* When the job runs next, as far as it is planned: next_ms, unless calendars take that out. */
 int64_t catalog_job_planned(const struct catalog_job *job);
 

@@ -309,12 +309,20 @@ static void two_days_after(struct job *job)
 static void test_fixed_delay(void **state)
 {
     struct world *world = *state;
-    char tick[32];
+    char tick[32], until[32], line[128];
     add_old_job(world, "old", true, two_days_after);
     json_t *why = EXPECT(world, 200, "GET /jobs/old/why", NULL);
     print_time(today_ms() + 2 * DAY_MS, tick);
     assert_string_equal(member_text(why, "next.tick"), tick);
     json_decref(why);
+    print_time(today_ms() + 5 * DAY_MS, until);
+    snprintf(line, sizeof(line), "GET /timeline?job=old&to=%s", until);
+    json_t *timeline = EXPECT(world, 200, line, NULL);
+    assert_string_equal(member_text(timeline, "ticks.0.at"), tick);
+    json_decref(timeline);
+    json_t *skipped = EXPECT(world, 200, "POST /jobs/old/skip-next", NULL);
+    assert_string_equal(member_text(skipped, "skipped.0"), tick);
+    json_decref(skipped);
     EXPECT_STATUS(world, 201, "PUT /jobs/new",
                   "{\"schedule\":\"@after 1d\",\"command\":[\"true\"]}");
     json_t *job = EXPECT(world, 200, "GET /jobs/new", NULL);
