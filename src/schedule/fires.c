@@ -11,6 +11,8 @@ static int64_t next_of(const struct schedule *schedule, const struct calendars *
 {
     if (schedule_kind(schedule) != SCHEDULE_AFTER)
         return schedule_next_free(schedule, calendars, after_s);
+    if (created_s == NEVER_BEFORE)
+        return NEVER;
     int64_t first_s = schedule_next_after_free(schedule, calendars, created_s);
     return first_s > after_s ? first_s : NEVER;
 }

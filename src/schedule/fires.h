@@ -11,7 +11,7 @@ struct fire {
 };
 
 /* The first fire strictly after `after_s` that no calendar takes out. An `@after` counts once, as
- * if the job had been made at `created_s`. False: there is none. */
+ * if the job had been made at `created_s`; NEVER_BEFORE: not at all. False: there is none. */
 bool fires_next(const struct schedule_set *set, const struct calendars *calendars,
                 int64_t created_s, int64_t after_s, struct fire *ret);
 

@@ -238,6 +238,21 @@ static void test_what_comes_next(void **state)
     json_decref(job);
 }
 
+/* An @after has no ticks in the past, whatever the zone; the cron beside it has. */
+static void test_backfill_beside_after(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /calendars/day", "{\"dates\":[\"2020-01-02\"]}");
+    EXPECT_STATUS(world, 201, "PUT /jobs/j",
+                  "{\"schedules\":[\"0 9 * * *\",\"@after 1h\"],\"command\":[\"true\"],"
+                  "\"timezone\":\"America/New_York\",\"calendars\":[\"day\"]}");
+    json_t *fill = EXPECT(world, 200, "POST /jobs/j/backfill",
+                          "{\"from\":\"2020-01-01\",\"to\":\"2020-01-04\",\"dry_run\":true}");
+    assert_int_equal(member_number(fill, "ticks"), 2);
+    assert_string_equal(member_text(fill, "left_out.0.calendar"), "day");
+    json_decref(fill);
+}
+
 /* A job that never may: no next tick, and a timeline without it. */
 static void test_every_day_is_out(void **state)
 {
@@ -306,6 +321,7 @@ int main(void)
         TEST(test_who_may),
         TEST(test_jobs_of_other_namespaces_are_hidden),
         TEST(test_what_comes_next),
+        TEST(test_backfill_beside_after),
         TEST(test_every_day_is_out),
         TEST(test_it_is_on_record_and_told),
     };
