@@ -63,6 +63,8 @@ static void tell_none(const json_t *job, const char *name)
     definition_after(job, &after);
     if (after.length)
         cli_note("%s has no ticks: it runs %s", name, after.text);
+    else if (answer_int(json_object_get(job, "status"), "running", 0))
+        cli_note("%s has no next tick while it runs", name);
     else
         cli_note("%s has no next tick", name);
     strbuf_release(&after);

@@ -156,7 +156,7 @@ static json_t *coming_ticks(const struct catalog_job *job, int64_t now_ms, int64
         .set = {job->schedules, job->schedule_count},
         .calendars = catalog_job_calendars(job),
         .uses = job->calendars ? job->calendars->uses : NULL,
-        .ended_s = (ended_ms + 999) / 1000, /* as it is planned */
+        .ended_s = job->open_runs ? NEVER_BEFORE : (ended_ms + 999) / 1000, /* as it is planned */
         .skip_until_s = stored_time(definition, "skip_until_ms") / 1000,
     };
     json_decref(definition);

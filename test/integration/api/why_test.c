@@ -330,6 +330,11 @@ static void test_fixed_delay(void **state)
     assert_string_equal(member_text(next, "fires.0.at"), member_text(job, "status.next_at"));
     json_decref(next);
     json_decref(job);
+    EXPECT_STATUS(world, 202, "POST /jobs/new/run", NULL); /* whose end is not known yet */
+    world_until(world, is_running, world);
+    next = EXPECT(world, 200, "GET /jobs/new/next", NULL);
+    assert_int_equal(member_count(next, "fires"), 0);
+    json_decref(next);
 }
 
 static void test_draining(void **state)
