@@ -8,7 +8,10 @@
 #include "routes.h"
 #include "server.h"
 
-enum { BODY_LIMIT = 1 << 20 }; /* but for ROUTE_LARGE */
+enum {
+    BODY_LIMIT = 1 << 20,         /* but for ROUTE_LARGE */
+    PUBLIC_BODY_LIMIT = 16 << 10, /* a megabyte of JSON takes a while to read */
+};
 
 /* ---- which route ---- */
 
@@ -173,17 +176,25 @@ static void fail_json(struct call *call, const json_error_t *error)
                    error->column, text);
 }
 
+/* False: the call has failed. */
+static bool check_length(struct call *call)
+{
+    int limit = call->route->right == RIGHT_PUBLIC ? PUBLIC_BODY_LIMIT : BODY_LIMIT;
+    if (call->body_length <= (size_t)limit || call->route->flags & ROUTE_LARGE)
+        return true;
+    call_fail(call, 413, "the body has %zu bytes; this call takes %d at most", call->body_length,
+              limit);
+    return false;
+}
+
 static bool read_body(struct call *call)
 {
     struct evbuffer *in = evhttp_request_get_input_buffer(call->request);
     bool any = strcmp(call->route->fields, ANY_BODY) == 0;
     json_error_t error = {0};
     call->body_length = evbuffer_get_length(in);
-    if (call->body_length > BODY_LIMIT && !(call->route->flags & ROUTE_LARGE)) {
-        call_fail(call, 413, "the body has %zu bytes; this call takes %d at most",
-                  call->body_length, BODY_LIMIT);
+    if (!check_length(call))
         return false;
-    }
     if (!call->body_length && any) {
         call_fail_at(call, "", "a body is needed: a definition as JSON");
         return false;

@@ -226,6 +226,34 @@ static void test_expected_continue(void **state)
     client_free(client);
 }
 
+/* Reading a body costs time, which whoever is not known yet has little of. */
+static void test_body_of_strangers(void **state)
+{
+    static const struct {
+        int line;
+        const char *what;
+        size_t length;
+        int status;
+    } cases[] = {
+        {__LINE__, "POST /login", 16 << 10, 422},
+        {__LINE__, "POST /login", (16 << 10) + 1, 413},
+        {__LINE__, "POST /setup", (16 << 10) + 1, 413},
+        {__LINE__, "GET /auth", (16 << 10) + 1, 413},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *body = calloc(1, cases[i].length + 1);
+        assert_non_null(body);
+        memset(body, ' ', cases[i].length);
+        memcpy(body, "{}", 2);
+        struct answer answer = ask(world, cases[i].what, body);
+        if (answer.status != cases[i].status)
+            fail_msg("line %d: %d", cases[i].line, answer.status);
+        answer_release(&answer);
+        free(body);
+    }
+}
+
 static void test_body_over_a_megabyte(void **state)
 {
     struct world *world = *state;
@@ -510,6 +538,7 @@ int main(void)
         TEST(test_large_headers),
         TEST(test_long_target),
         TEST(test_expected_continue),
+        TEST(test_body_of_strangers),
         TEST(test_body_over_a_megabyte),
         SLOW(test_slowloris),
         SLOW(test_slow_body),
