@@ -555,12 +555,37 @@ const char *run_path(struct strbuf *out, const char *run_id, const char *rest)
     return make_path(out, "/runs/", run_id, rest);
 }
 
+/* It can still be brought back. */
+static bool was_deleted(struct client *client, const char *name)
+{
+    struct strbuf path;
+    json_t *jobs = NULL;
+    const json_t *job;
+    size_t i;
+    bool found = false;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/jobs?deleted=true&fields=name&");
+    url_param(&path, "q", name);
+    if (client_list(client, path.text, NAMES_MAX, &jobs) == EXIT_OK) {
+        json_array_foreach (jobs, i, job) {
+            found = found || strcmp(text_of(job, "name"), name) == 0;
+        }
+    }
+    json_decref(jobs);
+    strbuf_release(&path);
+    return found;
+}
+
 static enum exit_code no_job(struct client *client, const char *name)
 {
     struct suggestion best = suggest_start(name, strlen(name));
     json_t *jobs = NULL;
     const json_t *job;
     size_t i;
+    if (was_deleted(client, name)) {
+        cli_error("\"%s\" was deleted; back with: peal undelete %s", name, name);
+        return EXIT_NOT_FOUND;
+    }
     if (client_list(client, "/jobs?", NAMES_MAX, &jobs) != EXIT_OK)
         return EXIT_NOT_FOUND;
     json_array_foreach (jobs, i, job) {
@@ -623,11 +648,18 @@ enum exit_code client_job_action(struct client *client, const char *name, const 
 
 enum exit_code url_job_param(struct client *client, const char *name, struct strbuf *path)
 {
-    struct reply job;
-    enum exit_code code = client_job(client, name, &job);
-    if (code != EXIT_OK)
-        return code;
-    reply_release(&job);
-    url_param(path, "job", name);
-    return EXIT_OK;
+    struct strbuf job;
+    struct reply reply = {0};
+    strbuf_init(&job);
+    enum status st = client_try(client, &(struct call){.path = job_path(&job, name, "")}, &reply);
+    enum exit_code code = EXIT_OK;
+    if (st != OK || reply.status != 404)
+        code = client_report(client, st, &reply);
+    else if (!was_deleted(client, name))
+        code = no_job(client, name);
+    reply_release(&reply);
+    strbuf_release(&job);
+    if (code == EXIT_OK)
+        url_param(path, "job", name);
+    return code;
 }

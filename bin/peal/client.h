@@ -97,7 +97,8 @@ void url_escape(struct strbuf *out, const char *text);
 /* Appends "NAME=TEXT&" to a path that has its "?". */
 void url_param(struct strbuf *path, const char *name, const char *text);
 
-/* The parameter job=NAME, once there is such a job: a mistyped name would be an empty list. */
+/* The parameter job=NAME, once there is such a job, or one that was deleted and is still known: a
+ * mistyped name would be an empty list. */
 MUST_CHECK enum exit_code url_job_param(struct client *client, const char *name,
                                         struct strbuf *path);
 

@@ -226,6 +226,11 @@ many/a
 many/b
 many/c
 weekly"
+run peal why backup
+expect_status 3
+expect_stderr 'peal: "backup" was deleted; back with: peal undelete backup'
+run peal runs backup # they are on record
+expect_status 0
 run peal undelete backup
 expect_status 0
 run peal get backup -o json
