@@ -141,7 +141,7 @@ static enum exit_code read_specs(const struct command *self, struct check *check
         return cli_fail(st);
     }
     if (argc > 1)
-        return cli_usage(self, "one schedule, in quotes, or one file");
+        return cli_usage(self, "one schedule, in quotes, or one file of them");
 
     struct strbuf text;
     strbuf_init(&text);
@@ -192,10 +192,25 @@ static enum status report_job(const struct check *check, const struct job *job)
     return json_array_append_new(check->results, result) == 0 ? OK : E_NOMEM;
 }
 
-static enum exit_code check_jobs(const struct check *check, char *const *path)
+/* All of them do: as many as the shell makes of a pattern. */
+static bool all_hold_jobs(int argc, char *const *argv)
 {
-    struct file_args files = {.paths = {*path}, .count = 1};
+    for (int i = 0; i < argc; i++) {
+        if (is_spec(argv[i]) || !holds_jobs(argv[i]))
+            return false;
+    }
+    return argc > 0;
+}
+
+static enum exit_code check_jobs(const struct command *self, const struct check *check, int argc,
+                                 char **argv)
+{
+    struct file_args files = {.count = 0};
     struct reading reading;
+    for (int i = 0; i < argc; i++) {
+        if (!file_args_take(&files, self, argv[i]))
+            return EXIT_USAGE;
+    }
     struct job_list jobs;
     job_list_init(&jobs);
     enum exit_code code = reading_init(&reading, NULL);
@@ -242,8 +257,8 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
         code = cli_fail(E_NOMEM);
         goto out;
     }
-    if (argc - optind == 1 && !is_spec(argv[optind]) && holds_jobs(argv[optind])) {
-        code = check_jobs(&check, argv + optind);
+    if (all_hold_jobs(argc - optind, argv + optind)) {
+        code = check_jobs(self, &check, argc - optind, argv + optind);
         goto out;
     }
     code = read_specs(self, &check, argc - optind, argv + optind);
@@ -259,21 +274,23 @@ out:
 const struct command cmd_validate = {
     .name = "validate",
     .summary = "whether schedules, or files of jobs, are right",
-    .help = "Examples:\n"
-            "  peal validate '0 0 L * *'\n"
-            "  peal validate schedules.txt\n"
-            "  peal validate jobs.yaml\n"
-            "  grep -h ^schedule *.conf | cut -d= -f2 | peal validate -\n"
-            "\n"
-            "Usage: peal validate SPEC|FILE|- [options]\n"
-            "\n"
-            "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one\n"
-            "schedule per line; blank lines and lines that start with # are left out. Every line\n"
-            "is read: right ones are printed as peal understands them, wrong ones as\n"
-            "FILE:LINE:COLUMN: and why. The exit status is 6 if any is wrong. A FILE that ends in\n"
-            ".yaml, .yml or .json, or a folder, holds jobs as in docs/JOBS.md.\n"
-            "\n"
-            "Options:\n" SCHEDULE_READER_HELP "  -o, --output F  text (default) or json\n",
+    .help =
+        "Examples:\n"
+        "  peal validate '0 0 L * *'\n"
+        "  peal validate schedules.txt\n"
+        "  peal validate jobs/*.yaml\n"
+        "  grep -h ^schedule *.conf | cut -d= -f2 | peal validate -\n"
+        "\n"
+        "Usage: peal validate SPEC|FILE|- [options]\n"
+        "       peal validate JOBS... [options]\n"
+        "\n"
+        "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one\n"
+        "schedule per line; blank lines and lines that start with # are left out. Every line\n"
+        "is read: right ones are printed as peal understands them, wrong ones as\n"
+        "FILE:LINE:COLUMN: and why. The exit status is 6 if any is wrong. JOBS are files that end\n"
+        "in .yaml, .yml or .json, or folders of them, and hold jobs as in docs/JOBS.md.\n"
+        "\n"
+        "Options:\n" SCHEDULE_READER_HELP "  -o, --output F  text (default) or json\n",
     .options = options,
     .run = run,
 };

@@ -58,6 +58,18 @@ expect_status 0
 expect_stdout 'ok a'
 run peal validate jobs -o json
 expect_json '.[0].name' '"a"'
+mkdir more
+for name in c d e f g; do
+    printf 'name: %s\nschedule: "@daily"\ncommand: ["true"]\n' "$name" >"more/$name.yaml"
+done
+run peal validate jobs/a.yaml more/*.yaml # as many as a cron schedule has words, and one more
+expect_status 0
+expect_stdout 'ok a
+ok c
+ok d
+ok e
+ok f
+ok g'
 printf 'name: b\nschedul: "@daily"\ncommand: ["true"]\n' >jobs/b.yml
 run peal validate jobs
 expect_status 6
