@@ -261,6 +261,8 @@ void why_tell_after(const struct why_facts *facts, const struct catalog_job *con
         tell(answer, "It waits for the end of %s.", lists[WAIT_OPEN].text);
     else if (!lists[WAIT_MISSING].length)
         tell(answer, "It waits for the next end of %s.", lists[WAIT_MET].text);
+    else if (answer->text.length && answer->text.text[answer->text.length - 1] == ' ')
+        strbuf_truncate(&answer->text, answer->text.length - 1); /* nothing follows */
     if (lists[WAIT_MET].length && lists[WAIT_OPEN].length)
         tell(answer, " Since its last time, there was that of %s.", lists[WAIT_MET].text);
     if (facts->job->paused) {

@@ -204,6 +204,12 @@ static void test_a_missing_job_is_a_problem(void **state)
     job = EXPECT(world, 200, "GET /jobs/report", NULL);
     assert_true(json_is_null(member(job, "status.problem")));
     json_decref(job);
+    EXPECT_STATUS(world, 200, "DELETE /jobs/load", NULL);
+    EXPECT_STATUS(world, 200, "DELETE /jobs/extract", NULL);
+    answer = EXPECT(world, 200, "GET /jobs/report/why", NULL);
+    assert_string_equal(member_text(answer, "next.text"),
+                        "It can't run: there is no job extract, load.");
+    json_decref(answer);
 }
 
 /* All that is about ticks has nothing to say. */
