@@ -115,6 +115,8 @@ static enum exit_code send(struct client *client, const char *method, const stru
 static enum exit_code set(struct client *client, const struct request *request)
 {
     bool wants_password = request->password || request->password_file;
+    if (request->disable && request->enable)
+        return cli_usage(request->self, "--disable and --enable are one too many");
     if (!scope_is_given(&request->scope) && !wants_password && !request->disable &&
         !request->enable)
         return cli_usage(request->self, "set what? --role, --namespace, --password, --disable ...");

@@ -108,6 +108,9 @@ expect_stderr_has 'viewer, operator, editor, admin or none, not "edtor"; did you
 run peal user add late --namespace team=boss
 expect_status 2
 expect_stderr_has 'the role in --namespace team is viewer, operator or editor, not "boss"'
+run peal user set anna --disable --enable
+expect_status 2
+expect_stderr_has 'are one too many'
 run peal user set late --role viewer
 expect_status 3
 expect_stderr 'peal: there is no user "late"
