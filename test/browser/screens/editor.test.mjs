@@ -148,6 +148,17 @@ describe("the editor", () => {
         await page.context().close();
     });
 
+    test("tells who may not make jobs, and takes nothing from them", async () => {
+        const { world } = holder;
+        await world.agent.api("POST", "/users", { name: "vera", password: "correct horse", role: "viewer" });
+        const page = await world.page({ as: "vera" });
+        await page.goto("/#/new");
+        await page.getByText("You may not make jobs.").waitFor();
+        expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);
+        expect(await page.getByRole("button", { name: "Review and save" }).count()).toBe(0);
+        await page.context().close();
+    });
+
     test("says that a name is taken", async () => {
         const page = await holder.world.page();
         await page.goto("/#/new");

@@ -161,7 +161,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
                     </button>
                 )}
             </Head>
-            {!mayEdit && <p class="note">{t("no.right")}</p>}
+            {!mayEdit && <p class="note">{t(isNew ? "no.right.new" : "no.right")}</p>}
             {isOld && !theirs && (
                 <p class="note warn changed">
                     {t("changed")}

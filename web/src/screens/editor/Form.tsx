@@ -73,6 +73,7 @@ function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
                         autofocus
                         value={String(draft["name"] ?? "")}
                         placeholder="db/backup"
+                        disabled={!mayEdit}
                         autocomplete="off"
                         spellcheck={false}
                         aria-invalid={names.length > 0}
