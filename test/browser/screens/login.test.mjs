@@ -171,7 +171,7 @@ describe("an editor of one namespace", () => {
         await page.getByLabel("Schedule", { exact: true }).fill("30 1 * * *");
         await page.getByRole("button", { name: "Review and save" }).click();
         await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-        await page.getByRole("heading", { name: "billing/close-day" }).waitFor();
+        await page.getByRole("heading", { name: "billing/close-day", exact: true }).waitFor(); // not that of the editor
         expect((await world.agent.api("GET", "/jobs/billing%2Fclose-day")).body.schedule).toBe("30 1 * * *");
         await page.context().close();
     });
