@@ -4,6 +4,22 @@ import { useWorld } from "../support/use_world.mjs";
 const holder = useWorld();
 
 describe("a job", () => {
+    test("is gone from the screen when it is deleted elsewhere, and back when it is", async () => {
+        const { world } = holder;
+        await world.agent.api("PUT", "/jobs/fleeting", { schedule: "@daily", command: ["true"] });
+        const page = await world.page();
+        await page.goto("/#/jobs/fleeting");
+        await page.getByRole("button", { name: "Run now" }).waitFor();
+        await page.locator(".live-live").waitFor();
+        await world.agent.api("DELETE", "/jobs/fleeting");
+        await page.getByRole("button", { name: "Run now" }).waitFor({ state: "detached" });
+        expect(await page.getByRole("alert").innerText()).toContain('there is no job "fleeting"');
+        await world.agent.api("POST", "/jobs/fleeting/undelete");
+        await page.getByRole("button", { name: "Run now" }).waitFor();
+        await world.agent.api("DELETE", "/jobs/fleeting");
+        await page.context().close();
+    });
+
     test("shows when it runs, in the server's words, and why it did not", async () => {
         const page = await holder.world.page();
         await page.goto("/#/jobs/billing%2Fclose-day");

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { href, matchPath, parseHash } from "@console/app/router";
-import { preferredLanguage } from "@console/i18n/language";
+import { chooseLanguage, preferredLanguage } from "@console/i18n/language";
 import { fill, type Words } from "@console/i18n/words";
 import { axisOf, countRows, emptyDays, levelOf, pointsOf, quantile } from "@console/screens/job/figures";
 import { askFor, readFilters } from "@console/screens/runs/filters";
+import { noteText } from "@console/ui/moments";
 import { bytesText, formatRough, formatSpan, fullTime, shortTime, unitsOf } from "@console/ui/time";
 import type { Entry, Run } from "@console/api/types";
 
@@ -102,6 +103,17 @@ describe("filters of runs", () => {
     test("ticks that did not run are in the ledger", () => {
         expect(askFor(readFilters(new URLSearchParams("state=skipped")), now)["ledger"]).toBe(true);
         expect(askFor(readFilters(new URLSearchParams("state=ok")), now)["ledger"]).toBeNull();
+    });
+});
+
+describe("what is special about a tick", () => {
+    test("is said in the language of the screen", () => {
+        chooseLanguage("zh");
+        expect(noteText("moved: 02:30 does not exist on this day; left out: skip-next")).toBe("已顺移：这一天没有 02:30; 按要求跳过");
+        expect(noteText("second of two: 01:30:15 happens twice on this day")).toBe("两次中的第二次：这一天有两个 01:30:15");
+        chooseLanguage("en");
+        expect(noteText("first of two: 01:30 happens twice on this day")).toBe("first of two: 01:30 happens twice on this day");
+        expect(noteText("something new")).toBe("something new");
     });
 });
 

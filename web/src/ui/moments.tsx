@@ -22,6 +22,22 @@ export function Moment({ at, bare }: { at: string | null; bare?: boolean }) {
     );
 }
 
+// The same in a sentence.
+export function momentText(at: string): string {
+    return `${shortTime(msOf(at), zone.value, Date.now())} ${zoneName(msOf(at), zone.value)}`;
+}
+
+const notes = { "moved": "note.moved", "first of two": "note.first", "second of two": "note.second", "left out": "note.skipped" } as const;
+
+// What is special about a tick: the server says it in English.
+export function noteText(note: string): string {
+    const say = (part: string): string => {
+        const key = notes[part.slice(0, part.indexOf(":")) as keyof typeof notes];
+        return key ? t(key, { clock: /[\d:]*\d/.exec(part)?.[0] ?? "" }) : part;
+    };
+    return note.split("; ").map(say).join("; ");
+}
+
 // What the server gives as a time of the job's own zone: "2026-11-16T02:30:00-05:00".
 export function LocalTime({ text }: { text: string }) {
     const [, date, time, offset] = /^(.*)T([\d:.]+)(.*)$/.exec(text) ?? ["", text, "", ""];

@@ -4,7 +4,7 @@ import type { Explanation, Fire } from "../../api/types";
 import { localZone } from "../../app/preferences";
 import { language } from "../../i18n/language";
 import { Icon } from "../../ui/icons";
-import { LocalTime, Relative } from "../../ui/moments";
+import { LocalTime, noteText, Relative } from "../../ui/moments";
 import { Button, useDelayed } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { partsOf } from "../../ui/time";
@@ -144,7 +144,7 @@ function Fires({ specs, bounds }: { specs: string[]; bounds: Bounds }) {
                                 <td>
                                     <LocalTime text={fire.local} />
                                 </td>
-                                {hasNotes && <td>{fire.note && <span class="label warn">{fire.note}</span>}</td>}
+                                {hasNotes && <td>{fire.note && <span class="label warn">{noteText(fire.note)}</span>}</td>}
                                 <td>
                                     <Time at={fire.at} zone={localZone} />
                                 </td>

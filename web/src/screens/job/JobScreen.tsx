@@ -10,7 +10,7 @@ import { attempt, toastDone } from "../../app/toasts";
 import { language } from "../../i18n/language";
 import { Icon } from "../../ui/icons";
 import { ListEnd, useList } from "../../ui/list";
-import { LocalTime, Moment, Relative } from "../../ui/moments";
+import { LocalTime, Moment, momentText, noteText, Relative } from "../../ui/moments";
 import { Button, CopyButton, Facts, Failure, Head, Incomplete, Menu, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { jobState, Status } from "../../ui/status";
@@ -81,7 +81,7 @@ function NextFires({ job, version }: { job: Job; version: string }) {
                             <span class="faint">
                                 <Relative at={fire.at} overdue />
                             </span>
-                            {fire.note && <span class="note">{fire.note}</span>}
+                            {fire.note && <span class="note">{noteText(fire.note)}</span>}
                         </li>
                     ))}
                     {next.data?.left_out?.map((row) => (
@@ -244,7 +244,7 @@ function Actions({ job, onChange, onAsk }: { job: Job; onChange: () => void; onA
     const skip = (): void =>
         void attempt(async () => {
             const { skipped } = await api.post<{ skipped: string[] }>(jobPath(job.name, "/skip-next"), { count: 1 });
-            toastDone(skipped[0] ? t("skip.done", { tick: skipped[0] }) : t("skip.none"));
+            toastDone(skipped[0] ? t("skip.done", { tick: momentText(skipped[0]) }) : t("skip.none"));
             onChange();
         });
     const run = (): void =>
@@ -305,9 +305,10 @@ export default function JobScreen({ params }: ScreenProps) {
     const isAbout = (other: string): boolean => other === name || !!job?.after?.some((item) => item.job === other);
     useEffect(() => onLive("run", (event) => (isAbout(event.job) ? soon() : undefined)), [name, job]);
     useEffect(() => onLive("entry", (event) => (event.job === name ? soon() : undefined)), [name]);
-    useEffect(() => onLive("job", (event) => (event.job === name && event.change === "put" ? soon() : undefined)), [name]);
+    useEffect(() => onLive("job", (event) => (event.job === name ? soon() : undefined)), [name]);
     useEffect(() => onLive("reset", soon), []);
-    if (resource.problem && !job) return <Failure problem={resource.problem} onRetry={resource.reload} />;
+    const isGone = resource.problem?.status === 404;
+    if (resource.problem && (!job || isGone)) return <Failure problem={resource.problem} onRetry={resource.reload} />;
     if (!job) return null;
 
     const wanted = location.value.query.get("tab");

@@ -174,7 +174,7 @@ function JobRow({ job, recent, chosen, onChoose, onAsk, onChange }: RowProps) {
             <td class="status-cell">
                 <Status state={jobState(job)} />
                 {status.running > 1 && <span class="faint num"> ×{status.running}</span>}
-                {status.queued > 0 && <span class="faint num"> {t("queued", { n: status.queued })}</span>}
+                {status.queued > (jobState(job) === "queued" ? 1 : 0) && <span class="faint num"> {t("queued", { n: status.queued })}</span>}
             </td>
             <td class="primary-cell">
                 <a data-row class="row-link" title={job.name} href={hrefs.job(job.name)}>
