@@ -72,6 +72,8 @@ struct open_run {
     struct run *news;           /* RECORDING: how its own node has ended it meanwhile; NULL */
     bool is_to_tell;            /* this node has found it lost: people are told at once, not ... */
     bool is_told;               /* ... when it goes on record */
+    bool has_unread;            /* output, when it was last tried */
+    unsigned read_tries;        /* that failed */
     bool was_bad;               /* its job's end before this was a failure */
     bool is_overdue;            /* being taken only to say that nobody could, or did in time */
     struct boot_ms seen;        /* WAITING, LEFT: since when it can be taken */

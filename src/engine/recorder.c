@@ -8,6 +8,7 @@ enum {
     RECORDS = 500,          /* in one append */
     OUTPUT_BYTES = 8 << 20, /* of output in one append */
     GATHER_MS = 1000,       /* how long records wait for company while runs wait for their start */
+    READ_TRIES = 10,        /* of output that can't be read */
 };
 
 struct record_batch {
@@ -149,7 +150,7 @@ static void run_recorded(struct recorder *recorder, struct open_run *open, enum 
     const struct output_source *output = &recorder->ports->output;
     enum open_phase next = is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE : OPEN_RECORDED;
     open->is_recorded = st == OK;
-    if (st == OK && output->remove && may_have_output(&open->run))
+    if (st == OK && output->remove && may_have_output(&open->run) && !open->has_unread)
         output->remove(output->context, &open->run.id);
     if (open->news)
         open->run = *open->news;
@@ -254,21 +255,37 @@ static void records_done(struct history_append *append, enum status st)
         end_records(batch, st);
 }
 
-/* Adds the run's output to its record; returns its size. Output that can't be read is no reason to
- * hold back the run. */
-static size_t add_output(struct recorder *recorder, struct history_record *record)
+static bool is_unread(enum status st)
+{
+    return st != OK && st != E_NOT_FOUND;
+}
+
+/* Adds the run's output to its record, and its size to *bytes. Output that can't be read holds back
+ * its run for a while: it may be that memory or descriptors are short. Then the run goes on record
+ * without it, and the output stays where it is. */
+static enum status add_output(struct recorder *recorder, struct open_run *open,
+                              struct history_record *record, size_t *bytes)
 {
     const struct output_source *output = &recorder->ports->output;
     struct output_chunk *chunks = NULL;
-    size_t count = 0, bytes = 0;
-    if (!output->read || !may_have_output(record->run) ||
-        output->read(output->context, &record->run->id, &chunks, &count) != OK)
-        return 0;
+    size_t count = 0;
+    if (!output->read || !may_have_output(&open->run))
+        return OK;
+    enum status st = output->read(output->context, &open->run.id, &chunks, &count);
+    open->has_unread = is_unread(st);
+    if (open->has_unread && ++open->read_tries < READ_TRIES)
+        return st;
+    if (open->has_unread) {
+        char id[ID_TEXT + 1];
+        id_format(&open->run.id, id);
+        ports_log(recorder->ports, "output_unread", "run=%s job=%s error=\"%s\"", id,
+                  open->run.job_name, status_text(st));
+    }
     record->chunks = chunks;
     record->chunk_count = count;
     for (size_t i = 0; i < count; i++)
-        bytes += chunks[i].length;
-    return bytes;
+        *bytes += chunks[i].length;
+    return OK;
 }
 
 static void gather_runs(struct recorder *recorder, struct record_batch *batch)
@@ -277,10 +294,14 @@ static void gather_runs(struct recorder *recorder, struct record_batch *batch)
     struct open_run *open;
     while (batch->append.count < batch->room && bytes < OUTPUT_BYTES &&
            (open = open_runs_first(recorder->runs, OPEN_FINISHED))) {
-        size_t i = batch->append.count++;
+        size_t i = batch->append.count;
+        if (add_output(recorder, open, &batch->records[i], &bytes) != OK) {
+            recorder->history_retry_at.ms = recorder->now.boot.ms + RECORDER_RETRY_MS;
+            return;
+        }
+        batch->append.count++;
         batch->of[i].run = open;
         batch->records[i].run = &open->run;
-        bytes += add_output(recorder, &batch->records[i]);
         open_runs_move(recorder->runs, open, OPEN_RECORDING);
     }
 }

@@ -452,6 +452,32 @@ static void test_last_run_is_the_latest(void **state)
     assert_int_equal(job->last.ended_ms, ended_ms);
 }
 
+/* Output that can't be read for a moment comes later; one that never can holds nothing back for
+ * ever, and is not thrown away. */
+static void test_output_that_cannot_be_read(void **state)
+{
+    struct world *world = *state;
+    world->output_bytes = 1;
+    world->output_status = E_NOMEM;
+    world_add(world, JOB("* * * * *", "end: 2026-01-01T00:02:30Z\n"));
+    world_pass(world, MINUTE + 5 * SECOND);
+    assert_int_equal(world->process_count, 1);
+    assert_int_equal(world->run_count, 0);
+    world->output_status = OK;
+    world_pass(world, 5 * SECOND);
+    assert_int_equal(world->run_count, 1);
+    assert_int_equal(world->recorded_outputs, 1);
+    assert_int_equal(world->removed_outputs, 1);
+
+    world->output_status = E_IO;
+    world_pass(world, 2 * MINUTE);
+    assert_int_equal(world->run_count, 2);
+    assert_int_equal(world->recorded_outputs, 1);
+    assert_int_equal(world->removed_outputs, 1);
+    assert_true(engine_is_idle(world->engine));
+    world_check(world);
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -490,6 +516,7 @@ int main(void)
         WITH_WORLD(test_deadline_of_a_queued_run),
         WITH_WORLD(test_stale_claims_do_not_spin),
         WITH_WORLD(test_last_run_is_the_latest),
+        WITH_WORLD(test_output_that_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,37 @@ void world_release_told(struct world *world)
         done(world->held_context);
 }
 
+/* ---- the output: a chunk of each run ---- */
+
+static enum status read_output(void *context, const struct id *run_id, struct output_chunk **ret,
+                               size_t *ret_count)
+{
+    struct world *world = context;
+    (void)run_id;
+    if (world->output_status != OK)
+        return world->output_status;
+    struct output_chunk *chunk = calloc(1, sizeof(*chunk));
+    assert_non_null(chunk);
+    *chunk = (struct output_chunk){.bytes = "", .length = (size_t)world->output_bytes};
+    *ret = chunk;
+    *ret_count = 1;
+    return OK;
+}
+
+static void release_output(void *context, struct output_chunk *chunks, size_t count)
+{
+    (void)context;
+    (void)count;
+    free(chunks);
+}
+
+static void remove_output(void *context, const struct id *run_id)
+{
+    struct world *world = context;
+    (void)run_id;
+    world->removed_outputs++;
+}
+
 static void new_engine(struct world *world)
 {
     struct engine_ports ports = {
@@ -67,6 +98,7 @@ static void new_engine(struct world *world)
         .zones = world->zones,
         .entropy = {fill_random, world},
         .teller = {tell, world},
+        .output = {read_output, release_output, remove_output, world},
     };
     assert_int_equal(engine_new(&world->config, &ports, &world->engine), OK);
     world->tell_ready = true;

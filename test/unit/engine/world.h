@@ -67,6 +67,9 @@ struct world {
     bool tell_gone;
     size_t kills; /* that the executor was asked for */
     bool history_away;
+    int64_t output_bytes;      /* of the processes that end from now on */
+    enum status output_status; /* of what reads it */
+    size_t recorded_outputs, removed_outputs;
     struct run runs[WORLD_ROWS];
     size_t run_count;
     struct ledger_entry entries[WORLD_ROWS];

@@ -189,6 +189,7 @@ static void fill_end(const struct world *world, const struct world_process *proc
 {
     end->started_ms = process->started_ms;
     end->finished_ms = world->now.wall.ms;
+    end->output_bytes = world->output_bytes;
     end->exit_code = process->killed ? -1 : process->exit_code;
     end->state = process->killed ? RUN_KILLED : process->exit_code ? RUN_FAILED : RUN_OK;
     end->reason = process->killed      ? process->kill_reason
@@ -248,6 +249,7 @@ static void keep(struct world *world, const struct history_record *record)
         world->entries[world->entry_count++] = *record->entry;
         return;
     }
+    world->recorded_outputs += record->chunk_count;
     for (size_t i = 0; i < world->run_count; i++) {
         if (id_compare(&world->runs[i].id, &record->run->id) == 0) {
             world->runs[i] = *record->run;
