@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BLOCK, BLOCKS_KEPT, findBytes, LINE_MAX, LogModel, type Mark } from "@console/screens/run/log_model";
-import { findEnd } from "@console/screens/run/log_source";
+import { findEnd, isGrowing } from "@console/screens/run/log_source";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const mark = (offset = 0): Mark => ({ offset, stream: "stdout", at: null });
@@ -158,5 +158,16 @@ describe("the end of what grows", () => {
         expect(end).toBeLessThanOrEqual(size);
         expect(size - end).toBeLessThanOrEqual(65_536);
         expect(calls).toBeLessThan(30);
+    });
+});
+
+describe("an output", () => {
+    test.each([
+        ["grows while it runs", "running", "2026-11-15T10:00:00Z", null, true],
+        ["is not known to be whole when only an event told the end", "ok", "2026-11-15T10:00:00Z", null, true],
+        ["is whole when its size is known", "ok", "2026-11-15T10:00:00Z", 0, false],
+        ["is none of a run that never started", "missed", null, null, false],
+    ] as const)("%s", (_name, state, started_at, output_bytes, expected) => {
+        expect(isGrowing({ state, started_at, output_bytes })).toBe(expected);
     });
 });

@@ -4,7 +4,7 @@ import { Problem } from "../../api/client";
 import { isOpen, type Run } from "../../api/types";
 import { parseAnsi, plain, lastDrawn, type Style } from "./ansi";
 import { BLOCK, findBytes, LogModel, type Line, type Place } from "./log_model";
-import { follow, sourceOf, type LogSource } from "./log_source";
+import { follow, isGrowing, sourceOf, type LogSource } from "./log_source";
 
 export const LINE_HEIGHT = 19;
 const HEIGHT_MAX = 8_000_000; // browsers draw no taller element well
@@ -53,7 +53,7 @@ export class LogController {
         const { signal } = this.stop;
         try {
             const size = await this.source.size(signal);
-            if (isOpen(this.run.state)) await this.tail(size, signal);
+            if (isGrowing(this.run)) await this.tail(size, signal);
             else this.settle(size);
         } catch (error) {
             if (!signal.aborted) this.problem.value = error instanceof Problem ? error : new Problem(0, String(error));

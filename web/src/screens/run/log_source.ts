@@ -1,7 +1,7 @@
 // Reads the output of a run: by ranges what is there, as a stream what comes.
 import { api, BASE, runPath, send } from "../../api/client";
 import { readStream } from "../../api/sse";
-import type { Run } from "../../api/types";
+import { isOpen, type Run } from "../../api/types";
 import type { Mark } from "./log_model";
 
 interface Chunk {
@@ -86,6 +86,12 @@ function keptSource(run: Run): LogSource {
 
 export function sourceOf(run: Run): LogSource {
     return run.output_truncated ? keptSource(run) : wholeSource(run);
+}
+
+// It may print more, or has ended while its size is not known yet: an event tells the end before the
+// run is read anew.
+export function isGrowing(run: Pick<Run, "state" | "started_at" | "output_bytes">): boolean {
+    return isOpen(run.state) || (run.started_at !== null && run.output_bytes === null);
 }
 
 // The end of what still grows, in a few small calls: an offset that is reached and one that is not,
