@@ -106,10 +106,16 @@ static void stop_watching(struct connection *connection)
     connection->hang_up = NULL;
 }
 
-/* It is in no list any more. */
+static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context);
+static void on_output(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context);
+
+/* It is in no list any more. With TLS its buffers may live on for a turn of the loop, and even send
+ * what is in them. */
 static void forget(struct connection *connection)
 {
     struct connections *owner = connection->owner;
+    evbuffer_remove_cb(bufferevent_get_input(connection->bev), on_input, connection);
+    evbuffer_remove_cb(bufferevent_get_output(connection->bev), on_output, connection);
     set_phase(connection, IDLE, 0);
     owner->unsent_bytes -= connection->unsent;
     if (connection->is_refused)
@@ -402,8 +408,9 @@ void connections_release(struct connections *connections, struct evhttp *http)
         evhttp_free(http);
     for (struct connection *fresh; (fresh = TAILQ_FIRST(&connections->fresh));) {
         TAILQ_REMOVE(&connections->fresh, fresh, link);
-        bufferevent_decref(fresh->bev);
+        struct bufferevent *bev = fresh->bev;
         forget(fresh);
+        bufferevent_decref(bev);
     }
     if (connections->settle)
         event_free(connections->settle);

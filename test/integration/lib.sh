@@ -196,7 +196,18 @@ newest_is() { # JOB STATE
     [ "$(peal runs "$1" -n 1 -o json | jq -r '.[0].state')" = "$2" ]
 }
 
+# What an agent says when it dies of a memory error is in its log.
+look_into_logs() {
+    find "$scratch" -name peal.log -exec grep -h -A 20 -e 'Sanitizer' -e 'runtime error:' {} + \
+        >"$scratch/out"
+    [ -s "$scratch/out" ] || return
+    ran='the logs of the agents'
+    : >"$scratch/err"
+    mismatch 'a sanitizer complained'
+}
+
 finish() {
+    look_into_logs
     echo "$checks checks, $failures failed"
     [ "$checks" -gt 0 ] && [ "$failures" -eq 0 ]
     exit
