@@ -37,7 +37,7 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
             return EXIT_USAGE;
         if (opt == OPTION_DATA)
             data = optarg;
-        else if (!cli_number(self, "-n", optarg, 1, 1000, &count))
+        else if (!cli_number(self, "-n", optarg, 0, 1000, &count))
             return EXIT_USAGE;
     }
     if (argc - optind != 1)
@@ -51,7 +51,10 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
                 : cli_fail(E_NOMEM);
     if (code == EXIT_OK) {
         const json_t *ticks = json_object_get(answer, "skipped");
-        fprintf(stderr, "%s: skips %zu\n", argv[optind], json_array_size(ticks));
+        if (count)
+            fprintf(stderr, "%s: skips %zu\n", argv[optind], json_array_size(ticks));
+        else
+            fprintf(stderr, "%s: skips nothing any more\n", argv[optind]);
         print_skipped(ticks);
     }
     json_decref(answer);
@@ -66,13 +69,15 @@ const struct command cmd_skip_next = {
     .help = "Examples:\n"
             "  peal skip-next backup\n"
             "  peal skip-next backup -n 3\n"
+            "  peal skip-next backup -n 0     take it back\n"
             "\n"
             "Usage: peal skip-next NAME [-n N]\n"
             "\n"
             "The ticks are printed, and on record as skipped once they are due.\n"
             "\n"
             "Options:\n"
-            "  -n, --count N    how many (1)\n" CLIENT_HELP,
+            "  -n, --count N    how many (1); 0: those that are not due yet run after "
+            "all\n" CLIENT_HELP,
     .options = options,
     .run = run,
 };

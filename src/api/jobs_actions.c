@@ -76,9 +76,11 @@ static void note_edit(struct call *call)
         .after = edit->json,
     };
     note_job(call, edit->action, &job);
-    if (edit->ticks)
+    if (json_array_size(edit->ticks))
         note_detail(call, "%zu ticks, the first at %s", json_array_size(edit->ticks),
                     json_string_value(json_array_get(edit->ticks, 0)));
+    else if (edit->ticks)
+        note_detail(call, "none any more");
     note_write(call, reply_edited);
 }
 
@@ -233,18 +235,29 @@ void resume_job(struct call *call)
 
 /* ---- skip-next ---- */
 
+/* What is due, and was to be skipped, stays so. */
+static enum edit_result take_back_skips(const struct call *call, struct job *definition)
+{
+    if (definition->skip_until_ms <= call->now_ms)
+        return EDIT_NOTHING;
+    definition->skip_until_ms = call->now_ms;
+    return EDITED;
+}
+
 static enum edit_result edit_skip(struct call *call, const struct catalog_job *job,
                                   struct job *definition)
 {
     struct edit *edit = call->state;
     int64_t count = 1;
-    if (!field_number(call, "count", 1, 1000, &count))
+    if (!field_number(call, "count", 0, 1000, &count))
         return EDIT_FAILED;
+    json_decref(edit->ticks);
+    edit->ticks = json_array();
+    if (!count)
+        return take_back_skips(call, definition);
     int64_t tick_ms = job->cursor_ms > call->now_ms ? job->cursor_ms : call->now_ms;
     if (definition->skip_until_ms > tick_ms)
         tick_ms = definition->skip_until_ms; /* those are skipped already */
-    json_decref(edit->ticks);
-    edit->ticks = json_array();
     for (int64_t i = 0; i < count; i++) {
         int64_t next_ms = i == 0 ? catalog_job_coming_run(job, tick_ms)
                                  : catalog_job_next_run(job, tick_ms, INT64_MIN);

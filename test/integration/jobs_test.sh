@@ -125,6 +125,14 @@ expect_stderr 'backup: skips 1'
 run peal next backup -n 1
 expect_stdout_has 'left out: skip-next'
 [ "$(peal get backup -o json | jq -r .status.next_at)" != "$first" ] || mismatch 'not skipped'
+run peal skip-next backup -n 0
+expect_status 0
+expect_stderr 'backup: skips nothing any more'
+[ "$(peal get backup -o json | jq -r .status.next_at)" = "$first" ] || mismatch 'still skipped'
+run peal skip-next backup -n 0
+expect_status 0
+run peal skip-next backup
+expect_status 0
 
 # by a filter: a look, then all of them
 run peal pause --label team=none

@@ -338,10 +338,21 @@ static void test_skip_next(void **state)
     json_decref(one);
     json_decref(two);
     json_decref(job);
-    EXPECT_STATUS(world, 422, "POST /jobs/a/skip-next", "{\"count\":0}");
+    EXPECT_STATUS(world, 422, "POST /jobs/a/skip-next", "{\"count\":-1}");
     EXPECT_STATUS(world, 422, "POST /jobs/a/skip-next", "{\"count\":\"1\"}");
     EXPECT_STATUS(world, 422, "POST /jobs/a/skip-next", "{\"n\":1}");
     EXPECT_STATUS(world, 409, "POST /jobs/m/skip-next", NULL);
+
+    /* taken back */
+    json_t *none = EXPECT(world, 200, "POST /jobs/a/skip-next", "{\"count\":0}");
+    assert_int_equal(member_count(none, "skipped"), 0);
+    next = EXPECT(world, 200, "GET /jobs/a/next?n=1", NULL);
+    assert_null(member(next, "fires.0.note"));
+    job = EXPECT(world, 200, "GET /jobs/a", NULL);
+    assert_string_equal(member_text(job, "status.next_at"), member_text(next, "fires.0.at"));
+    json_decref(none);
+    json_decref(next);
+    json_decref(job);
 }
 
 /* ---- delete ---- */
