@@ -27,7 +27,8 @@ struct backfill {
     size_t count;
     bool more; /* ticks beyond the limit: from `next_ms` on */
     int64_t next_ms;
-    size_t at; /* the next tick to add */
+    enum status failure; /* of the store, after some were added */
+    size_t at;           /* the next tick to add */
     size_t already, added;
     struct id last_id; /* of the run before: they are listed in the order of their ticks */
     json_t *left_out;  /* by calendars */
@@ -112,6 +113,12 @@ static void reply_backfill(struct call *call)
                          fill->left_out));
 }
 
+static void fail_stopped(struct call *call)
+{
+    const struct backfill *fill = call->state;
+    call_fail_store(call, fill->failure);
+}
+
 static void fail_deleted(struct call *call)
 {
     const struct backfill *fill = call->state;
@@ -140,7 +147,8 @@ static void runs_added(struct call *call)
 {
     struct backfill *fill = call->state;
     if (call->answer != OK) {
-        call_fail_store(call, call->answer);
+        fill->failure = call->answer;
+        end_backfill(call, fail_stopped);
         return;
     }
     for (size_t i = 0; i < call->store.count; i++) {

@@ -28,6 +28,8 @@ static void test_every_write(void **state)
         {__LINE__, 200, "POST /jobs/a/pause", NULL, NULL, NULL, NULL, NULL},
         {__LINE__, 200, "POST /jobs/a/resume", NULL, "resume", "job", "a", "a"},
         {__LINE__, 200, "POST /jobs/a/skip-next", NULL, "skip_next", "job", "a", "a"},
+        {__LINE__, 200, "POST /jobs/a/skip-next", "{\"count\":0}", "skip_next", "job", "a", "a"},
+        {__LINE__, 200, "POST /jobs/a/skip-next", "{\"count\":0}", NULL, NULL, NULL, NULL},
         {__LINE__, 202, "POST /jobs/a/run", NULL, "run", "run", NULL, "a"},
         {__LINE__, 200, "POST /jobs/a/backfill",
          "{\"from\":\"2020-01-01\",\"to\":\"2021-02-02\",\"dry_run\":true}", NULL, NULL, NULL,
@@ -463,16 +465,39 @@ static void test_traceparent(void **state)
     }
 }
 
+/* What a backfill has added is told, also if it did not come to its end. */
+static void test_backfill_that_stops(void **state)
+{
+    struct world *world = *state;
+    EXPECT_STATUS(world, 201, "PUT /jobs/a",
+                  "{\"schedule\":\"* * * * *\",\"command\":[\"true\"],\"paused\":true}");
+    world->api_store.fails_after = 1;
+    EXPECT_STATUS(world, 503, "POST /jobs/a/backfill",
+                  "{\"from\":\"2020-01-01\",\"to\":\"2020-01-02\"}");
+    world->api_store.fails = false;
+    json_t *page = EXPECT(world, 200, "GET /audit?action=backfill", NULL);
+    assert_int_equal(member_count(page, "items"), 1);
+    assert_non_null(strstr(member_text(page, "items.0.detail"), "500 runs"));
+    json_decref(page);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_every_write),       TEST(test_runs),
-        TEST(test_lines_are_whole),   TEST(test_filters),
-        TEST(test_who_sees_what),     TEST(test_history_fails),
-        TEST(test_history_is_silent), TEST(test_versions),
-        TEST(test_rollback),          TEST(test_stats),
-        TEST(test_traceparent),       TEST(test_hints),
+        TEST(test_every_write),
+        TEST(test_runs),
+        TEST(test_lines_are_whole),
+        TEST(test_filters),
+        TEST(test_who_sees_what),
+        TEST(test_history_fails),
+        TEST(test_history_is_silent),
+        TEST(test_versions),
+        TEST(test_rollback),
+        TEST(test_stats),
+        TEST(test_traceparent),
+        TEST(test_hints),
+        TEST(test_backfill_that_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

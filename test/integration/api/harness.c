@@ -77,6 +77,8 @@ static void submit(struct store *store, struct store_request *request)
         request->done(request, E_IO);
     else
         store_submit(self->real, request);
+    if (self->fails_after && !--self->fails_after)
+        self->fails = true;
 }
 
 static enum status health(struct store *store, struct strbuf *why)

@@ -21,7 +21,8 @@ struct failing_store {
     struct store base;
     struct store *real;
     bool fails;
-    bool forgets; /* does what it is asked, and says that it does not know */
+    int fails_after; /* so many more requests; 0: it does not */
+    bool forgets;    /* does what it is asked, and says that it does not know */
     struct store_request *asked;
     void (*done)(struct store_request *request, enum status st);
 };
