@@ -89,7 +89,7 @@ const struct command cmd_runs = {
         "Options:\n"
         "  -n, --count N    at most so many, newest first (20)\n"
         "  --state S,...    queued, running, ok, failed, timed_out, killed, lost, ...\n"
-        "  --since T, --until T\n"
+        "  --since T, --until T   by their ticks\n"
         "  --ledger         ticks that did not run, too, with the reason\n" OUTPUT_HELP CLIENT_HELP
         "\n" WHEN_HELP,
     .options = options,

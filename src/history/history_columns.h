@@ -80,7 +80,7 @@ unsigned table_states(enum record_table table, const struct history_query *query
 
 enum {
     PIECE_BYTES = 64 * 1024, /* of output in one row */
-    PIECE_MS = 1000,         /* between the reads of what is put together */
+    PIECE_MS = 100,          /* between the reads of what is put together */
 };
 
 /* Chunks are gathered into pieces, which are rows. */

@@ -205,7 +205,7 @@ static void release_chunks(void *context, struct output_chunk *chunks, size_t co
     free(chunks);
 }
 
-/* Appends a copy of the chunk, joined with the last one if it goes on in the same stream. */
+/* Appends a copy of the chunk. */
 static enum status add_chunk(const struct spawn_chunk *chunk, size_t length,
                              struct output_chunk **chunks, size_t *count)
 {
