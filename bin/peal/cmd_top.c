@@ -18,6 +18,7 @@
 #include "when.h"
 
 enum { EVERY_MS = 1000, NEXT_MAX = 100, LAST_MAX = 100 };
+enum { SORTED_MAX = 200000 }; /* jobs, by what is next: an agent sorts no more */
 
 static const struct option options[] = {CLIENT_OPTIONS, {0}};
 
@@ -37,11 +38,17 @@ static void view_release(struct view *view)
     *view = (struct view){0};
 }
 
+/* Of too many, what is due of the first by name is better than nothing. */
+static const char *jobs_path(const json_t *agent)
+{
+    return answer_int(agent, "jobs", 0) > SORTED_MAX ? "/jobs?" : "/jobs?sort=next&";
+}
+
 static enum exit_code view_fetch(struct client *client, struct view *view)
 {
     enum exit_code code = client_get(client, "/agent", &view->agent);
     if (code == EXIT_OK)
-        code = client_list(client, "/jobs?sort=next&", NEXT_MAX, &view->jobs);
+        code = client_list(client, jobs_path(view->agent), NEXT_MAX, &view->jobs);
     if (code == EXIT_OK)
         code = client_list(client, "/runs?state=" OPEN_STATES "&", LAST_MAX, &view->open);
     if (code == EXIT_OK)
@@ -80,7 +87,7 @@ static void cell_time(struct text_table *table, int64_t at_ms, int64_t from_ms)
     strbuf_release(&text);
 }
 
-/* They come in the order in which they are due. */
+/* They come in the order in which they are due, unless they are too many. */
 static enum status print_next(const json_t *jobs, size_t rows, int columns, FILE *out)
 {
     static const char *const headers[] = {"NEXT", "JOB", "SCHEDULE", NULL};
@@ -93,7 +100,7 @@ static enum status print_next(const json_t *jobs, size_t rows, int columns, FILE
         const json_t *job = json_array_get(jobs, i);
         int64_t next = answer_time(json_object_get(job, "status"), "next_at");
         if (next == NO_TIME)
-            break; /* and so have all that follow */
+            continue;
         cell_time(&table, next, now_ms());
         text_table_cell(&table, answer_text(job, "name"));
         strbuf_truncate(&text, 0);

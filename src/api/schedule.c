@@ -26,11 +26,9 @@ static bool read_language(struct call *call)
 
 static bool read_dst(struct call *call, enum dst_policy *inout)
 {
-    static const char *const words[] = {
-        [DST_DEFAULT] = "default", [DST_SKIP] = "skip", [DST_BOTH] = "both"};
     const char *text = query_get(&call->query, "dst");
-    for (unsigned i = 0; text && i < sizeof(words) / sizeof(*words); i++) {
-        if (strcmp(text, words[i]) == 0) {
+    for (unsigned i = 0; text && dst_policy_names[i]; i++) {
+        if (strcmp(text, dst_policy_names[i]) == 0) {
             *inout = (enum dst_policy)i;
             return true;
         }

@@ -187,6 +187,13 @@ const char *notify_event_name(enum notify_event event)
     return notify_event_names[event];
 }
 
+const char *const dst_policy_names[] = {
+    [DST_DEFAULT] = "default",
+    [DST_SKIP] = "skip",
+    [DST_BOTH] = "both",
+    NULL,
+};
+
 const char *overlap_policy_name(enum overlap_policy policy)
 {
     return overlap_names[policy];

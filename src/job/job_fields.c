@@ -67,13 +67,6 @@ static const char *user_complaint(const char *user)
     return user[strcspn(user, ":/ \t\r\n")] ? "is not the name of a user" : NULL;
 }
 
-static const char *const dst_words[] = {
-    [DST_DEFAULT] = "default",
-    [DST_SKIP] = "skip",
-    [DST_BOTH] = "both",
-    NULL,
-};
-
 static const struct field limit_fields[] = {
     {"open_files", FIELD_INT64, AT(limits.open_files), 0, COUNT_LIMIT},
     {"processes", FIELD_INT64, AT(limits.processes), 0, COUNT_LIMIT},
@@ -122,7 +115,7 @@ const struct field job_fields[] = {
     {"start", FIELD_TIME, AT(start_s)},
     {"end", FIELD_TIME, AT(end_s)},
     {"jitter", FIELD_DURATION, AT(jitter_s), 0, DAY_S},
-    {"dst", FIELD_CHOICE, AT(dst), .words = dst_words},
+    {"dst", FIELD_CHOICE, AT(dst), .words = dst_policy_names},
     {"calendars", FIELD_CALENDARS, AT(calendars), 1, JOB_CALENDARS_MAX},
     {"command", FIELD_ARGV, AT(command), 1, 4096},
     {"shell", FIELD_SCRIPT, AT(script), 1, 131071}, /* one argument, of which Linux takes no more */
