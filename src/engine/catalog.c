@@ -415,6 +415,14 @@ void catalog_job_keep_out(struct catalog_job *job, int64_t now_ms)
     calendars->out_until_ms = now_ms < calendars->next_run_ms ? now_ms : calendars->next_run_ms - 1;
 }
 
+void catalog_job_set_back(struct catalog_job *job, int64_t now_ms)
+{
+    if (job->caught_up_ms > now_ms)
+        job->caught_up_ms = now_ms;
+    if (job->calendars && job->calendars->out_until_ms > now_ms)
+        job->calendars->out_until_ms = now_ms;
+}
+
 int64_t catalog_job_jitter_ms(const struct catalog_job *job)
 {
     return job->schedule_count ? schedule_jitter_ms(job->schedules[0]) : 0;

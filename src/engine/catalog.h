@@ -38,9 +38,10 @@ struct catalog_job {
     uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
     bool claiming : 1;
     bool paused : 1, deleted : 1;
-    bool broken : 1;  /* the definition can't be read by this version: never planned */
-    bool was_bad : 1; /* the end before the last, or the last itself while it was thought to be
-                         lost, was a failure; as far as this node has seen */
+    bool boot_passed : 1; /* the tick of this node's boot, by a change of the job */
+    bool broken : 1;      /* the definition can't be read by this version: never planned */
+    bool was_bad : 1;     /* the end before the last, or the last itself while it was thought to be
+                             lost, was a failure; as far as this node has seen */
 };
 
 struct catalog {
@@ -104,6 +105,9 @@ const char *catalog_job_missing_calendar(const struct catalog_job *job);
 /* The job or its calendars are about to change: what was out until now, and is not on record yet,
  * stays out. */
 void catalog_job_keep_out(struct catalog_job *job, int64_t now_ms);
+
+/* The clock was set back to `now_ms`: what was kept until a later time is kept until now. */
+void catalog_job_set_back(struct catalog_job *job, int64_t now_ms);
 
 /* A run of the job has ended, or a lost one turned out to have ended otherwise: takes it in, and
  * keeps whether things were bad before it. */

@@ -306,7 +306,8 @@ static int64_t take_at(const struct claimer *claimer, struct open_run *open)
     if (rank == NOT_ELIGIBLE)
         return NEVER_MS;
     int64_t base_ms = wall_at(claimer->now, open->seen);
-    if (!is_left && open->run.not_before_ms > base_ms)
+    bool is_set_back = open->run.tick_ms > claimer->now.wall.ms + STORE_AHEAD_MS;
+    if (!is_left && !is_set_back && open->run.not_before_ms > base_ms)
         base_ms = open->run.not_before_ms;
     return base_ms + rank * STEP_IN_MS;
 }

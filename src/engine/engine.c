@@ -129,11 +129,19 @@ static void set_now(struct engine *engine, struct now now)
 }
 
 /* What was put off while the wall clock was ahead would wait until it shows that time again. */
+static void set_back(struct engine *engine)
+{
+    size_t at = 0;
+    for (struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));)
+        catalog_job_set_back(job, engine->now.wall.ms);
+    engine_replan(engine);
+}
+
 static void follow_clock(struct engine *engine)
 {
     int64_t ahead_ms = engine->now.wall.ms - engine->now.boot.ms;
     if (engine->loaded && ahead_ms < engine->ahead_ms - STEP_BACK_MS)
-        engine_replan(engine);
+        set_back(engine);
     else if (ahead_ms < engine->ahead_ms)
         return;
     engine->ahead_ms = ahead_ms;

@@ -79,3 +79,55 @@ int64_t engine_boot_at(const struct engine *engine)
                ? wall_at(engine->now, engine->boot_retry_at)
                : NEVER_MS;
 }
+
+/* ---- a job that goes ---- */
+
+static bool has_reboot(const struct catalog_job *job)
+{
+    for (uint32_t i = 0; i < job->schedule_count; i++) {
+        if (schedule_kind(job->schedules[i]) == SCHEDULE_REBOOT)
+            return true;
+    }
+    return false;
+}
+
+void engine_pass_boot(struct engine *engine, struct catalog_job *job,
+                      const struct store_change *change)
+{
+    int64_t tick_ms = engine->stored_boot_tick_ms;
+    if (engine->loaded && tick_ms > job->cursor_ms && tick_ms <= change->cursor_ms &&
+        !job->deleted && has_reboot(job))
+        engine->boot_passed = job->boot_passed = true;
+}
+
+static void record_boot(struct engine *engine, const struct catalog_job *job)
+{
+    int64_t tick_ms = engine->stored_boot_tick_ms;
+    if (recorder_has_tick(&engine->recorder, &job->uid, tick_ms))
+        return;
+    struct ledger_entry entry = {
+        .id = ports_new_id(&engine->ports, engine->now.wall),
+        .job_uid = job->uid,
+        .from_ms = tick_ms,
+        .to_ms = tick_ms,
+        .count = 1,
+        .state = RUN_SKIPPED,
+        .reason = job->deleted ? REASON_DELETED : REASON_EDITED,
+        .recorded_ms = engine->now.wall.ms,
+    };
+    snprintf(entry.job_name, sizeof(entry.job_name), "%s", job->name);
+    snprintf(entry.node, sizeof(entry.node), "%s", engine->config.node);
+    if (recorder_add_entry(&engine->recorder, &entry) != OK)
+        ports_log(&engine->ports, "entry_dropped", "job=%s error=\"out of memory\"", job->name);
+}
+
+void engine_record_boots(struct engine *engine)
+{
+    size_t at = 0;
+    for (struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));) {
+        if (job->boot_passed)
+            record_boot(engine, job);
+        job->boot_passed = false;
+    }
+    engine->boot_passed = false;
+}

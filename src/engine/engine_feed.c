@@ -32,8 +32,10 @@ static void take_job(struct engine *engine, const struct store_change *change)
     struct catalog_job *job;
     struct parse_error error = {0};
     struct catalog_job *before = catalog_by_uid(&engine->catalog, &change->job_uid);
-    if (before)
+    if (before) {
         catalog_job_keep_out(before, engine->now.wall.ms);
+        engine_pass_boot(engine, before, change);
+    }
     enum status st = catalog_put(&engine->catalog, change, engine->ports.zones, &job, &error);
     if (st != OK) {
         ports_log(&engine->ports, "job_dropped", "job=%s error=\"%s\"", change->job_name,
@@ -381,4 +383,6 @@ void engine_take_changes(struct engine *engine)
         take_change(engine, &change);
         ports_observe(&engine->ports, &change);
     }
+    if (engine->boot_passed)
+        engine_record_boots(engine);
 }

@@ -43,6 +43,7 @@ struct engine {
 
     bool boot_unsaved, boot_saving; /* the tick of @reboot is not in the store yet; on its way */
     struct boot_ms boot_retry_at;
+    bool boot_passed; /* a change of some job went past it: see engine_miss_boot */
     char stored_boot_id[40];
     int64_t stored_boot_tick_ms;
 };
@@ -89,5 +90,13 @@ void engine_settle_boot(struct engine *engine);
 void engine_save_boot(struct engine *engine);
 
 int64_t engine_boot_at(const struct engine *engine);
+
+/* The job is about to be changed or deleted. Whoever asked for it counted the ticks that are due
+ * without those of other nodes' boots: is the tick of this one's passed over? */
+void engine_pass_boot(struct engine *engine, struct catalog_job *job,
+                      const struct store_change *change);
+
+/* Puts on record what became of such ticks, once all that came with the changes is known. */
+void engine_record_boots(struct engine *engine);
 
 #endif

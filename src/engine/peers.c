@@ -11,6 +11,8 @@ enum {
     WELL_MS = 400,    /* ... until it is nearer than this */
     STEP_MS = 20,     /* the wall clock was set, or slewed for long: reckon again */
     SETTLE_MS = 2500, /* all that are alive have spoken by then */
+    AWAKE_MS = 100,   /* between turns, while it matters how old news is */
+    WAKING_MS = 1000, /* after a sleep, until all that lay there has been read */
     KEEP_MS = 24 * 3600 * 1000,
 };
 
@@ -115,6 +117,22 @@ static void drop_old(struct peers *peers, struct now now)
     } while (old);
 }
 
+/* How long news that comes now may have lain there: since the last turn; or, shortly after turns
+ * that were far apart, since the first of those. An idle node, and one that was stopped, look the
+ * same. */
+static int64_t lain_ms(const struct peers *peers, struct now now)
+{
+    bool is_waking = now.boot.ms - peers->slept_to.ms <= WAKING_MS;
+    return now.boot.ms - (is_waking ? peers->slept_from.ms : peers->turned.ms);
+}
+
+/* Its clock seems to be too far behind ours, and would not be if the news were that old. */
+static bool may_be_old(const struct peers *peers, const struct peer *news, struct now now)
+{
+    int64_t behind_ms = now.wall.ms - news->wall_ms;
+    return behind_ms > SKEWED_MS && behind_ms - lain_ms(peers, now) <= SKEWED_MS;
+}
+
 /* The same news again say nothing about the clocks, nor do those that are older than our ears. */
 static void hear(const struct peers *peers, struct known_peer *known, const struct peer *news,
                  struct now now)
@@ -128,6 +146,9 @@ static void hear(const struct peers *peers, struct known_peer *known, const stru
         return;
     known->heard = now.boot;
     if (!peers->is_live)
+        return;
+    known->is_unsure = may_be_old(peers, news, now);
+    if (known->is_unsure)
         return;
     size_t room = sizeof(known->offsets_ms) / sizeof(known->offsets_ms[0]);
     known->offsets_ms[known->heard_count++ % room] = news->boot_ms - now.boot.ms;
@@ -188,7 +209,7 @@ enum status peers_take(struct peers *peers, const struct store_change *change, s
 void peers_go_live(struct peers *peers, struct now now)
 {
     peers->is_live = true;
-    peers->live_since = now.boot;
+    peers->live_since = peers->turned = now.boot;
     peers->is_reckoned = false;
 }
 
@@ -231,8 +252,19 @@ static bool counts(const struct known_peer *known)
     return known->peer.is_alive && (known->peer.roles & PEER_WORKER);
 }
 
+/* Notes that there is a turn. */
+static void turn(struct peers *peers, struct now now)
+{
+    if (now.boot.ms - peers->turned.ms > 2 * AWAKE_MS) {
+        peers->slept_from = peers->turned;
+        peers->slept_to = now.boot;
+    }
+    peers->turned = now.boot;
+}
+
 void peers_reckon(struct peers *peers, struct now now)
 {
+    turn(peers, now);
     int64_t ahead_ms = now.wall.ms - now.boot.ms;
     bool is_settling = !peers->is_settled && peers->is_live;
     if (peers->is_reckoned && !is_settling && llabs(ahead_ms - peers->ahead_ms) < STEP_MS)
@@ -242,9 +274,11 @@ void peers_reckon(struct peers *peers, struct now now)
         return; /* with the next turn */
     clocks[0] = (struct clock_of){0, peers_am_alive(peers) ? peers->me->peer.joined : INT64_MAX};
     size_t count = 1, silent = 0, at = 0;
+    peers->is_unsure = false;
     for (struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
         if (known == peers->me || !counts(known))
             continue;
+        peers->is_unsure |= known->is_unsure;
         if (known->heard_count) {
             reckon_offset(known, now);
             clocks[count++] = (struct clock_of){known->offset_ms, known->peer.joined};
@@ -264,7 +298,10 @@ void peers_reckon(struct peers *peers, struct now now)
 struct boot_ms peers_settle_at(const struct peers *peers)
 {
     bool is_settling = peers->is_live && !peers->is_settled;
-    return (struct boot_ms){is_settling ? peers->live_since.ms + SETTLE_MS : INT64_MAX};
+    int64_t at_ms = is_settling ? peers->live_since.ms + SETTLE_MS : INT64_MAX;
+    if ((peers->is_unsure || is_settling) && peers->turned.ms + AWAKE_MS < at_ms)
+        at_ms = peers->turned.ms + AWAKE_MS;
+    return (struct boot_ms){at_ms};
 }
 
 /* ---- who there is ---- */

@@ -4,8 +4,9 @@
  * Clocks: what a node says carries both its clocks. Boot clocks are never set, so that the delay of
  * the news is all that moves the difference between two of them; the least delayed of the last few
  * is the best. With that, and what its wall clock was ahead of its boot clock, its wall clock is
- * known, and a step of either side shows at once. The cluster's time is the median of all workers
- * that are alive. */
+ * known, and a step of either side shows at once. News that may have lain in the feed while this
+ * node slept says nothing, if that alone could make its clock wrong. The cluster's time is the
+ * median of all workers that are alive. */
 #ifndef PEAL_PEERS_H
 #define PEAL_PEERS_H
 
@@ -25,6 +26,7 @@ struct known_peer {
     int64_t offset_ms;     /* its wall clock minus ours, as well as can be known */
     int64_t offsets_ms[4]; /* its boot clock minus ours, each time it spoke */
     unsigned heard_count;  /* how often it spoke while we listened; 0: its clock is not known */
+    bool is_unsure;        /* what it said last may be old: to be compared when it speaks again */
 };
 
 struct peers {
@@ -37,10 +39,13 @@ struct peers {
     bool is_settled;             /* its clock has been compared with those of the others */
     bool is_live;                /* what is told now is news, not what was there before */
     struct boot_ms live_since;
-    size_t alive_count;  /* this node too, if it has joined */
-    unsigned generation; /* grows with every change of who may be given what */
-    bool is_reckoned;    /* skew_ms is up to date with what was told */
-    int64_t ahead_ms;    /* of the boot clock was the wall clock, when skew_ms was reckoned */
+    size_t alive_count;    /* this node too, if it has joined */
+    unsigned generation;   /* grows with every change of who may be given what */
+    bool is_reckoned;      /* skew_ms is up to date with what was told */
+    int64_t ahead_ms;      /* of the boot clock was the wall clock, when skew_ms was reckoned */
+    struct boot_ms turned; /* the last turn */
+    struct boot_ms slept_from, slept_to; /* the last two that were long apart */
+    bool is_unsure;                      /* of some peer */
 };
 
 void peers_init(struct peers *peers, const char *self);

@@ -75,7 +75,9 @@ static bool may_be_taken(const struct run *run, const struct store_take *take)
 {
     if (take->from_nonce)
         return run->state == RUN_CLAIMED && run->nonce == take->from_nonce;
-    return run->state == RUN_DUE && take->now_ms >= run->not_before_ms;
+    bool is_time =
+        take->now_ms >= run->not_before_ms || run->tick_ms > take->now_ms + STORE_AHEAD_MS;
+    return run->state == RUN_DUE && is_time;
 }
 
 enum status rules_take(struct rules *rules, struct store_take *take)

@@ -85,9 +85,14 @@ struct store_claim {
     enum claim_result result;
 };
 
-/* If the run is DUE and not_before_ms has come: it is CLAIMED by this node, for the definition that
- * its job has now. So is one that is CLAIMED with the nonce `from_nonce`, by a node that is gone:
- * the caller says so, and should it come back, its begin is refused. */
+/* How far ahead of a right clock a tick can be claimed: its lead, and the skew of two clocks. One
+ * that is further ahead was claimed by a clock that has been set back since, and is due now. */
+enum { STORE_AHEAD_MS = 2000 };
+
+/* If the run is DUE and not_before_ms has come, or its tick is more than STORE_AHEAD_MS ahead of
+ * now_ms: it is CLAIMED by this node, for the definition that its job has now. So is one that is
+ * CLAIMED with the nonce `from_nonce`, by a node that is gone: the caller says so, and should it
+ * come back, its begin is refused. */
 struct store_take {
     struct id run_id;
     uint64_t from_nonce; /* 0: the run is DUE */

@@ -124,7 +124,7 @@ struct known_job {
     int64_t revision; /* 0: there is none */
     bool paused, deleted;
     int64_t cursor_ms, last_fence, last_end_ms;
-    int64_t defined_ms; /* the stage's time of its last change */
+    int64_t made_ms, defined_ms; /* the stage's time of its first and its last definition */
     size_t open_runs;
 };
 
@@ -174,8 +174,10 @@ struct cluster {
     struct table entries;  /* of record (entries), by id: in the store now */
     struct table records;  /* of record, by id */
     struct known_peer_key peers[NODES_MAX];
-    int64_t boot_ticks_ms[64]; /* of a node that is alone */
-    size_t boot_tick_count;
+    struct {
+        int64_t tick_ms, seen_ms; /* seen: the stage's time */
+    } boots[64];                  /* of a node that is alone */
+    size_t boot_count;
     struct child **children;
     size_t child_count, child_room;
     int64_t restored_ms; /* when a backup was; 0: never */

@@ -144,16 +144,18 @@ static void fail(void *context, const char *what)
     stage_fail(context, "%s", what);
 }
 
-/* A job that has had @reboot from the first: each boot since has been dealt with. */
+/* A job that has had @reboot from the first: each boot since has been dealt with. By a clock that
+ * was wrong it may have been made before boots that were over. */
 static void check_reboots(struct cluster *cluster, const struct known_job *job,
                           const struct ledger_cover *covers, size_t count)
 {
     const struct ledger_epoch *epoch = &job->epochs[0];
     if (epoch->schedules.count != 1 || schedule_kind(epoch->schedules.items[0]) != SCHEDULE_REBOOT)
         return;
-    for (size_t i = 0; i < cluster->boot_tick_count; i++) {
-        int64_t tick_ms = cluster->boot_ticks_ms[i];
-        bool is_covered = tick_ms <= epoch->from_ms || tick_ms > epoch->to_ms;
+    for (size_t i = 0; i < cluster->boot_count; i++) {
+        int64_t tick_ms = cluster->boots[i].tick_ms;
+        bool is_over = i + 1 < cluster->boot_count && cluster->boots[i + 1].seen_ms < job->made_ms;
+        bool is_covered = is_over || tick_ms <= epoch->from_ms || tick_ms > epoch->to_ms;
         for (size_t k = 0; k < count && !is_covered; k++)
             is_covered = covers[k].from_ms <= tick_ms && covers[k].to_ms >= tick_ms;
         if (!is_covered)

@@ -104,6 +104,8 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
     epoch->deleted = job->deleted = job->definition->deleted_ms != 0;
     job->overlap = job->definition->overlap;
     job->defined_ms = cluster->stage.now_ms;
+    if (job->epoch_count == 1)
+        job->made_ms = job->defined_ms;
     stage_log(&cluster->stage, "store: %s revision %lld version %d%s%s", job->name,
               (long long)revision, epoch->version, job->paused ? " paused" : "",
               job->deleted ? " deleted" : "");
@@ -341,11 +343,13 @@ void oracle_see_node(struct cluster *cluster, const char *name, bool is_there)
 
 void oracle_see_boot(struct cluster *cluster, int64_t tick_ms)
 {
-    for (size_t i = 0; i < cluster->boot_tick_count; i++)
-        if (cluster->boot_ticks_ms[i] == tick_ms)
+    for (size_t i = 0; i < cluster->boot_count; i++)
+        if (cluster->boots[i].tick_ms == tick_ms)
             return;
-    if (cluster->boot_tick_count < sizeof(cluster->boot_ticks_ms) / sizeof(int64_t))
-        cluster->boot_ticks_ms[cluster->boot_tick_count++] = tick_ms;
+    if (cluster->boot_count == sizeof(cluster->boots) / sizeof(cluster->boots[0]))
+        return;
+    cluster->boots[cluster->boot_count].tick_ms = tick_ms;
+    cluster->boots[cluster->boot_count++].seen_ms = cluster->stage.now_ms;
 }
 
 /* ---- processes ---- */

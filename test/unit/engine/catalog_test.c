@@ -203,6 +203,24 @@ static void ticks_are_out_by_the_zone_of_their_schedule(void **state)
     assert_int_equal(shelf->catalog.calendars.count, 1); /* nothing is left of the others */
 }
 
+/* What was kept out, or made good, until a time that the clock does not show any more. */
+static void nothing_outlives_a_step_back(void **state)
+{
+    struct shelf *shelf = *state;
+    put_calendar(shelf, "first", "{\"dates\":[\"2026-01-01\"]}");
+    struct catalog_job *job = shelf_put(shelf, 1, "j", "'* * * * *'", "calendars: [first]\n");
+    job->next_ms = SHELF_MS + 60000;
+    job->calendars->next_run_ms = SHELF_MS + INT64_C(86400000);
+    job->caught_up_ms = SHELF_MS + 3600000;
+    catalog_job_keep_out(job, SHELF_MS + 3600000);
+    assert_int_equal(job->calendars->out_until_ms, SHELF_MS + 3600000);
+    catalog_job_set_back(job, SHELF_MS + 120000);
+    assert_int_equal(job->calendars->out_until_ms, SHELF_MS + 120000);
+    assert_int_equal(job->caught_up_ms, SHELF_MS + 120000);
+    catalog_job_set_back(job, SHELF_MS + 240000);
+    assert_int_equal(job->calendars->out_until_ms, SHELF_MS + 120000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +230,7 @@ int main(void)
         WITH_SHELF(pages_are_in_order),
         WITH_SHELF(next_of_every_kind),
         WITH_SHELF(ticks_are_out_by_the_zone_of_their_schedule),
+        WITH_SHELF(nothing_outlives_a_step_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

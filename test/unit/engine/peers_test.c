@@ -127,12 +127,59 @@ static void test_delays(void **state)
     for (size_t i = 0; i < sizeof(delays_ms) / sizeof(delays_ms[0]); i++) {
         int64_t sent_ms = 2000 * (int64_t)i;
         struct peer other = saying("other", 1, sent_ms, 0);
+        for (int64_t ms = 1500; ms > 0; ms -= 100) /* it is awake */
+            peers_reckon(&peers, at_ms(sent_ms + delays_ms[i] - ms));
         tell(&peers, &other, at_ms(sent_ms + delays_ms[i]));
         peers_reckon(&peers, at_ms(sent_ms + delays_ms[i]));
         if (peers_find(&peers, "other")->offset_ms != want_ms[i])
             fail_msg("%zu: %lld", i, (long long)peers_find(&peers, "other")->offset_ms);
     }
     peers_release(&peers);
+}
+
+/* News that lay there while this node slept is no sign of a wrong clock, also if it is read with
+ * the second turn after the sleep. */
+static void test_sleep(void **state)
+{
+    static const struct {
+        int line;
+        int64_t ahead_ms;                    /* of the other's clock */
+        int64_t slept_ms, sent_ms, after_ms; /* sent: while it slept; after: read after it */
+        bool want_known, want_skewed;
+    } cases[] = {
+        {__LINE__, 0, 2500, 300, 0, false, false},    {__LINE__, 0, 2500, 300, 90, false, false},
+        {__LINE__, 0, 2500, 2300, 0, true, false},    /* that is not long */
+        {__LINE__, 0, 50, 0, 0, true, false},         /* it did not sleep */
+        {__LINE__, -700, 50, 45, 0, true, true},      /* and a clock is wrong */
+        {__LINE__, 5000, 2500, 300, 0, true, true},   /* no sleep makes a clock go ahead */
+        {__LINE__, -60000, 2500, 300, 0, true, true}, /* nor so far behind */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct peers peers;
+        int64_t read_ms = 5000 + cases[i].slept_ms + cases[i].after_ms;
+        peers_init(&peers, "self");
+        peers_go_live(&peers, at_ms(0));
+        for (int64_t ms = 0; ms <= 5000; ms += 100)
+            peers_reckon(&peers, at_ms(ms));
+        if (cases[i].after_ms)
+            peers_reckon(&peers, at_ms(read_ms - cases[i].after_ms));
+        struct peer other = saying("other", 1, 5000 + cases[i].sent_ms, cases[i].ahead_ms);
+        tell(&peers, &other, at_ms(read_ms));
+        peers_reckon(&peers, at_ms(read_ms));
+        bool is_known = peers_find(&peers, "other")->heard_count > 0;
+        if (is_known != cases[i].want_known || peers.is_skewed != cases[i].want_skewed)
+            fail_msg("line %d: skew %lld", cases[i].line, (long long)peers.skew_ms);
+        if (!is_known) { /* there is a turn soon, so that the next word is a fresh one */
+            assert_int_equal(peers_settle_at(&peers).ms, at_ms(read_ms + 100).boot.ms);
+            peers_reckon(&peers, at_ms(read_ms + 1900));
+            peers_reckon(&peers, at_ms(read_ms + 1950));
+            other = saying("other", 1, read_ms + 1980, 0);
+            tell(&peers, &other, at_ms(read_ms + 2000));
+            assert_int_equal(peers_find(&peers, "other")->heard_count, 1);
+        }
+        peers_release(&peers);
+    }
 }
 
 /* Whoever sets a clock, here or there, it shows at once, and is over at once. */
@@ -180,8 +227,10 @@ static void test_settling(void **state)
     peers_go_live(&peers, at_ms(0));
     peers_reckon(&peers, at_ms(0));
     assert_false(peers.is_settled);
-    assert_int_equal(peers_settle_at(&peers).ms, at_ms(2500).boot.ms);
-    tell(&peers, &a, at_ms(10)); /* told again: no news */
+    assert_int_equal(peers_settle_at(&peers).ms, at_ms(100).boot.ms); /* awake until then */
+    for (int64_t ms = 10; ms < 100; ms += 10)
+        peers_reckon(&peers, at_ms(ms));
+    tell(&peers, &a, at_ms(90)); /* told again: no news */
     a = saying("a", 1, 100, 0);
     tell(&peers, &a, at_ms(100));
     peers_reckon(&peers, at_ms(100));
@@ -257,9 +306,10 @@ static void test_who_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_median),   cmocka_unit_test(test_who_counts),
-        cmocka_unit_test(test_delays),   cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_settling), cmocka_unit_test(test_who_is_there),
+        cmocka_unit_test(test_median),       cmocka_unit_test(test_who_counts),
+        cmocka_unit_test(test_delays),       cmocka_unit_test(test_sleep),
+        cmocka_unit_test(test_steps),        cmocka_unit_test(test_settling),
+        cmocka_unit_test(test_who_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,13 +247,14 @@ static void put_job(struct world *world, const struct job *job, int64_t expected
 {
     char *json = job_encode_text(job);
     assert_non_null(json);
-    struct put put = {.item = {.uid = job->uid,
-                               .name = job->name,
-                               .json = json,
-                               .deleted = job->deleted_ms != 0,
-                               .paused = job->paused,
-                               .expected_revision = expected,
-                               .cursor_ms = expected ? -1 : world->now.wall.ms}};
+    struct put put = {
+        .item = {.uid = job->uid,
+                 .name = job->name,
+                 .json = json,
+                 .deleted = job->deleted_ms != 0,
+                 .paused = job->paused,
+                 .expected_revision = expected,
+                 .cursor_ms = expected && !world->cursor_with_change ? -1 : world->now.wall.ms}};
     put.request = (struct store_request){.op = STORE_PUT_JOB,
                                          .count = 1,
                                          .items.puts = &put.item,

@@ -44,7 +44,8 @@ struct world {
     enum door door;
     enum store_op door_op;
     enum status door_status;
-    bool open_with_change; /* the next world_change opens the door, in the same turn */
+    bool open_with_change;   /* the next world_change opens the door, in the same turn */
+    bool cursor_with_change; /* world_change moves the cursor to now */
     struct store_request *submitted[64]; /* not answered yet, in their order */
     int64_t applied_ms[64];              /* DOOR_SLOW: when each was done; 0: not yet */
     size_t submitted_count;
