@@ -5,8 +5,10 @@ MAKEFLAGS += --no-print-directory
 PREFIX    ?= /usr/local
 DESTDIR   ?=
 SECONDS   ?= 60# per fuzzer
-SEEDS     ?= 300
-FIRST_SEED ?= 1
+HOURS     ?= 1000
+SEEDS     ?=
+FIRST_SEED ?=
+WORLD     ?= memory etcd
 DURATION  ?= 10m
 SEED      ?=
 FAULTS    ?=
@@ -33,10 +35,12 @@ test: ## build with sanitizers and run every test
 	@tools/build.sh asan
 	@tools/test.sh build/asan
 
-sim: ## simulate clusters, with faults, for SEEDS=300 from FIRST_SEED=1 on, in both worlds
+sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd]
 	@tools/deps.sh build test
-	@tools/build.sh sim --target sim_memory_test sim_etcd_test
-	@test/sim/run.sh build/sim/test $(FIRST_SEED) $(SEEDS)
+	@tools/build.sh sim --target sim_drive $(WORLD:%=sim_%_test)
+	@build/sim/test/sim_drive $(if $(SEEDS),--seeds $(SEEDS),--hours $(HOURS)) \
+		$(if $(FIRST_SEED),--first-seed $(FIRST_SEED)) --logs build/sim/failures \
+		$(foreach world,$(WORLD),$(world)=build/sim/test/sim_$(world)_test)
 
 fault: ## hurt a real cluster for DURATION=10m [SEED=n] [FAULTS=name,...], write the report
 	@tools/deps.sh build test

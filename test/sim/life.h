@@ -3,6 +3,7 @@
 #ifndef PEAL_SIM_LIFE_H
 #define PEAL_SIM_LIFE_H
 
+#include "tally.h"
 #include "world.h"
 
 enum { STEPS_MAX = 600 };
@@ -15,10 +16,6 @@ struct step {
     uint64_t random;
     bool is_left_out;
 };
-
-/* Days in which hours pass in peace; an hour in which something is due every few seconds; a few
- * minutes that are crowded with faults of one sort. */
-enum life_kind { LIFE_DAYS, LIFE_HOUR, LIFE_DRILL, LIFE_KINDS };
 
 struct life {
     uint64_t seed;
@@ -33,18 +30,12 @@ struct life {
     char expected[STAGE_LOG_TEXT]; /* how it has failed, while it is shrunk */
 };
 
-/* What happened in all lives so far. */
-struct tally {
-    size_t lives, starts, faults, losses, amended, takeovers, messages, turns;
-    int64_t node_ms;
-};
-
 /* MIX_COUNT: of any sort; else a drill with this one. */
 void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix);
 
 /* Lives it, and ends the program where something does not hold, after `failed`. Returns the hash
- * over all that happened. `tally` may be NULL. Quietly nothing is written down of what happens: it
- * is quicker, the hash says nothing, and where it fails nothing is printed. */
+ * over all that happened; adds it up in `tally`, which may be NULL. Quietly nothing is written down
+ * of what happens: it is quicker, the hash says nothing, and where it fails nothing is printed. */
 uint64_t life_live(const struct life *life, struct tally *tally, bool is_quiet,
                    void (*failed)(void *life, const char *what));
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "life.h"
 
@@ -70,86 +71,77 @@ static void failed(void *context, const char *what)
     _Exit(1);
 }
 
-/* What came of one kind of lives, and how quickly: by what they took of a processor. */
-struct kind_tally {
-    struct tally tally;
-    double cpu_s;
-};
+/* ---- lives ---- */
 
-static void print_kind(const char *what, const struct kind_tally *of)
+static bool is_shown(void)
 {
-    const struct tally *tally = &of->tally;
-    double hours = (double)tally->node_ms / HOUR;
-    if (tally->lives)
-        printf("  %-6s %4zu lives %8.1f node-hours in %6.2f s of a processor: %5.0f/s, with %.0f "
-               "starts and %.1f faults an hour\n",
-               what, tally->lives, hours, of->cpu_s, hours / of->cpu_s,
-               (double)tally->starts / hours, (double)tally->faults / hours);
+    return getenv("PEAL_SIM_LOG") != NULL;
 }
 
-static void add(struct kind_tally *sum, const struct kind_tally *one)
+/* Every sixteenth is lived twice, and must be the same to the last message. */
+static bool is_compared(const struct life *life)
 {
-    const struct tally *from = &one->tally;
-    struct tally *to = &sum->tally;
-    to->lives += from->lives;
-    to->starts += from->starts;
-    to->faults += from->faults;
-    to->losses += from->losses;
-    to->amended += from->amended;
-    to->takeovers += from->takeovers;
-    to->messages += from->messages;
-    to->turns += from->turns;
-    to->node_ms += from->node_ms;
-    sum->cpu_s += one->cpu_s;
+    return life->seed % 16 == 0 && !is_shown();
 }
 
-static void print_tallies(const struct kind_tally *kinds, long first, double took_s)
+static void live(const struct life *life, struct tally *tally)
 {
-    static const char *const names[] = {
-        [LIFE_DAYS] = "days", [LIFE_HOUR] = "hours", [LIFE_DRILL] = "drills"};
-    struct kind_tally sum = {0};
-    for (int i = 0; i < LIFE_KINDS; i++)
-        add(&sum, &kinds[i]);
-    const struct tally *all = &sum.tally;
-    printf("%s: %zu seeds from %ld in %.1f s: %zu turns, %zu starts, %zu faults, %zu lost, %zu "
-           "amended, %zu taken over, %zu messages\n",
-           world_name(), all->lives, first, took_s, all->turns, all->starts, all->faults,
-           all->losses, all->amended, all->takeovers, all->messages);
-    for (int i = 0; i < LIFE_KINDS; i++)
-        print_kind(names[i], &kinds[i]);
-    print_kind("all", &sum);
-}
-
-static uint64_t live(const struct life *life, struct kind_tally *of, bool is_quiet)
-{
+    bool is_quiet = !is_compared(life) && !is_shown();
     double began = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    uint64_t hash = life_live(life, &of->tally, is_quiet, is_quiet ? failed : explain);
-    of->cpu_s += seconds(CLOCK_PROCESS_CPUTIME_ID) - began;
-    return hash;
+    uint64_t hash = life_live(life, tally, is_quiet, is_quiet ? failed : explain);
+    tally->cpu_s += seconds(CLOCK_PROCESS_CPUTIME_ID) - began;
+    if (!is_compared(life) || life_live(life, NULL, false, explain) == hash)
+        return;
+    printf("FAILED with seed %llu: it gives two different lives\n", (unsigned long long)life->seed);
+    exit(1);
 }
 
-int main(void)
+/* By PEAL_SIM_FIRST_SEED, PEAL_SIM_SEEDS (or as many as fit into 20 s) and PEAL_SIM_ONLY. */
+static int live_some(void)
 {
     static struct life life;
     long first = number_of("PEAL_SIM_FIRST_SEED", 1), seeds = number_of("PEAL_SIM_SEEDS", 0);
     const char *only = getenv("PEAL_SIM_ONLY");
-    bool is_shown = getenv("PEAL_SIM_LOG") != NULL;
     double began = seconds(CLOCK_MONOTONIC), limit = seeds ? 1e9 : QUICK_S;
-    struct kind_tally kinds[LIFE_KINDS] = {0};
+    struct tally kinds[LIFE_KINDS] = {0};
     for (long done = 0; seconds(CLOCK_MONOTONIC) - began < limit && (!seeds || done < seeds);
          done++) {
-        bool is_compared = done % 16 == 0 && !is_shown;
         life_lay_down(&life, (uint64_t)(first + done), mix_wanted());
         if (only && !life_set_only(&life, only)) {
             printf("PEAL_SIM_ONLY is a number of jobs and of steps, like 5j 0,7,12: %s\n", only);
             return 2;
         }
-        uint64_t hash = live(&life, &kinds[life.kind], !is_compared && !is_shown);
-        if (is_compared && life_live(&life, NULL, false, explain) != hash) {
-            printf("FAILED: seed %ld gives two different lives\n", first + done);
-            return 1;
-        }
+        live(&life, &kinds[life.kind]);
     }
-    print_tallies(kinds, first, seconds(CLOCK_MONOTONIC) - began);
+    tally_print(kinds, world_name(), (uint64_t)first, seconds(CLOCK_MONOTONIC) - began);
     return 0;
+}
+
+static void report(int reports, const struct life_report *what)
+{
+    if (write(reports, what, sizeof(*what)) != (ssize_t)sizeof(*what))
+        exit(1); /* the driver is gone */
+}
+
+/* Seeds come as lines, until there are no more. */
+static int live_as_told(int reports)
+{
+    static struct life life;
+    unsigned long long seed;
+    while (scanf("%llu", &seed) == 1) {
+        life_lay_down(&life, seed, mix_wanted());
+        struct life_report what = {.seed = seed, .kind = life.kind};
+        snprintf(what.mix, sizeof(what.mix), "%s", fault_mix_name(life.mix));
+        report(reports, &what);
+        live(&life, &what.tally);
+        what.is_over = true;
+        report(reports, &what);
+    }
+    return 0;
+}
+
+int main(void)
+{
+    int reports = (int)number_of("PEAL_SIM_REPORTS", -1);
+    return reports >= 0 ? live_as_told(reports) : live_some();
 }
