@@ -46,10 +46,11 @@ const struct command cmd_start = {
             "Usage: peal start [-d] [options]\n"
             "\n"
             "Stopping or restarting the agent leaves running jobs alone. Exit status 4: another\n"
-            "agent uses the data folder, or is the node of that name.\n"
+            "agent uses the data folder, or is the node of that name. Exit status 5: the store\n"
+            "can't be reached, so the node was not let in; nothing is left running.\n"
             "\n"
             "Options:\n"
-            "  -d, --detach     in the background, as soon as it is ready\n" DAEMON_HELP,
+            "  -d, --detach     in the background, as soon as it is ready and let in\n" DAEMON_HELP,
     .options = daemon_options_table,
     .run = run,
 };

@@ -11,7 +11,7 @@ start_node b --role worker --label zone=us
 for node in api a b; do
     wait_for 20 is_member $node
 done
-end_in 45
+end_in 60
 apply api <<TABLE
 eu|@manual|where: zone=eu|60000|0
 us|@manual|where: 'zone=us,!disk'|60000|0
@@ -94,6 +94,27 @@ expect_stderr_lacks 'peal started'
 run peal state --data "$scratch/twin"
 expect_status 3
 wait_for 5 node_is b ready api # the one that was there before
+
+# Also when etcd goes away while it waits: nobody can tell that the name is free.
+refuse_without_etcd() {
+    PEAL_DATA=$scratch/twin peal start -d --store "etcd://$endpoints$prefix" --node-id b --listen none &
+    local start=$!
+    nap 3
+    goes_away etcd
+    tell_etcd stop 0
+    wait $start
+    local code=$?
+    tell_etcd cont 0
+    is_back etcd
+    return $code
+}
+run refuse_without_etcd
+expect_status 4
+expect_stderr_has 'in use by another agent'
+expect_stderr_lacks 'peal started'
+run peal state --data "$scratch/twin"
+expect_status 3
+wait_for 15 node_is b ready api
 
 # ---- another cluster in the same etcd ----
 

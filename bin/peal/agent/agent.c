@@ -14,8 +14,9 @@
 enum {
     STOP_WITHIN_MS = 10000, /* how long the end waits for what is on its way to the disk */
     ZONES_EVERY_MS = 600000,
-    JOIN_WITHIN_MS = 9000, /* how long being ready waits to be let in; that another agent has this
+    JOIN_WITHIN_MS = 9000, /* how long a start waits to be let in; that another agent has this
                               node's name is certain after its lease, 5 s, and 2 s more */
+    JOIN_LOOK_MS = 500,    /* how often it looks meanwhile, if nothing else brings a turn */
 };
 
 void agent_wake(void *context)
@@ -45,28 +46,53 @@ static void arm(struct agent *agent, struct wall_ms at)
     timerfd_settime(agent->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL);
 }
 
-/* Jobs are loaded, and the node is one of the cluster's; a store that is away just now is told by
- * the state, and does not keep it from serving. */
-static bool is_ready(struct agent *agent, struct now now)
+/* ---- being let in ---- */
+
+/* The name of this node belongs to another agent, as far as the store told last. */
+static bool is_name_taken(const struct agent *agent)
 {
-    if (!engine_is_loaded(agent->engine))
-        return false;
-    if (!agent->loaded_at.ms)
-        agent->loaded_at = now.boot;
-    return engine_is_joined(agent->engine) || now.boot.ms - agent->loaded_at.ms > JOIN_WITHIN_MS;
+    const struct known_peer *known = peers_find(engine_peers(agent->engine), agent->data.node);
+    return known && known->peer.is_alive && !engine_is_joined(agent->engine) &&
+           known->peer.home != data_folder_home(agent->config->data);
 }
 
-/* Before it is ready only: one that was let in, and lost its name while it was cut off, keeps what
- * it runs and says so in its state. */
-static bool is_refused(struct agent *agent)
+/* With a store that does not answer nobody can tell whether its name is free. It ends, and whoever
+ * supervises it tries again: were it to stay, the name would fall to it unseen as soon as the agent
+ * that has it sleeps. */
+static void give_up(struct agent *agent, enum status health, const char *words)
+{
+    struct strbuf *why = agent->why;
+    bool is_away = health == OK || health == E_BUSY; /* slow, or full */
+    agent->failed = is_away ? E_UNREACHABLE : health;
+    if (health != E_CONFLICT && is_name_taken(agent)) {
+        agent->failed = E_CONFLICT;
+        strbuf_addf(why,
+                    "node id %s was in use by another agent when the store answered last: give "
+                    "this one another --node-id, or stop the other one\n",
+                    agent->data.node);
+    } else if (health != E_CONFLICT) {
+        strbuf_addf(why,
+                    "node %s could not join the cluster, and is not started: ", agent->data.node);
+    }
+    strbuf_adds(why, *words ? words : "the store has not let it in in time");
+    agent_log_event(agent->log, "not_joined", "node=%s detail=\"%s\"", agent->data.node, why->text);
+    loop_stop(agent->loop);
+}
+
+/* The time to load is the store's; what is counted is time in which it could have been let in. */
+static void wait_to_join(struct agent *agent, struct now now)
 {
     struct strbuf why;
-    if (engine_is_joined(agent->engine))
-        return false;
     strbuf_init(&why);
-    agent->is_refused = store_health(agent->data.store, &why) == E_CONFLICT;
+    enum status health = store_health(agent->data.store, &why);
+    bool is_loading = health == OK && !engine_is_loaded(agent->engine);
+    if (is_loading || !agent->joining_since.ms)
+        agent->joining_since = now.boot;
+    if (health == E_CONFLICT || now.boot.ms - agent->joining_since.ms > JOIN_WITHIN_MS)
+        give_up(agent, health, why.text);
+    else
+        loop_timer_set(agent->join_timer, JOIN_LOOK_MS);
     strbuf_release(&why);
-    return agent->is_refused;
 }
 
 static void tell_ready(struct agent *agent)
@@ -96,12 +122,10 @@ static void turn(struct agent *agent)
     if (!agent->is_set_up)
         return;
     engine_step(agent->engine, now);
-    if (!agent->told_ready && is_refused(agent)) {
-        loop_stop(agent->loop);
-        return;
-    }
-    if (!agent->told_ready && is_ready(agent, now))
+    if (!agent->told_ready && engine_is_joined(agent->engine))
         go_live(agent);
+    else if (!agent->told_ready && !agent->stopping)
+        wait_to_join(agent, now);
     if (agent->failed != OK)
         return;
     if (agent->stopping && engine_is_idle(agent->engine) && !api_open_requests(agent->api)) {
@@ -130,6 +154,11 @@ static void on_timer(void *context, unsigned events)
     if (read(agent->timer_fd, &count, sizeof(count)) < 0 && errno == ECANCELED)
         agent_log_event(agent->log, "clock_set", "action=\"planned again\"");
     turn(agent);
+}
+
+static void on_join_timer(void *context)
+{
+    turn(context);
 }
 
 static void on_zones_timer(void *context)
@@ -259,6 +288,8 @@ static enum status set_up_loop(struct agent *agent, struct strbuf *why)
     if (st == OK)
         st = loop_timer_new(agent->loop, on_stop_timer, agent, &agent->stop_timer);
     if (st == OK)
+        st = loop_timer_new(agent->loop, on_join_timer, agent, &agent->join_timer);
+    if (st == OK)
         st = loop_timer_new(agent->loop, on_zones_timer, agent, &agent->zones_timer);
     if (st == OK)
         loop_timer_set(agent->zones_timer, ZONES_EVERY_MS);
@@ -312,6 +343,7 @@ static void tear_down(struct agent *agent)
     engine_free(agent->engine);
     executor_spawn_free(agent->executor);
     loop_timer_free(agent->zones_timer);
+    loop_timer_free(agent->join_timer);
     loop_timer_free(agent->stop_timer);
     loop_fd_free(agent->signal_watch);
     loop_fd_free(agent->timer_watch);
@@ -343,9 +375,8 @@ enum status agent_run(struct agent_config *config, void (*ready)(void *context),
         agent_wake(&agent);
         if (!agent.stopping)
             loop_run(agent.loop);
-        st = agent.is_refused ? store_health(agent.data.store, why) : agent.failed;
-        agent_log_event(agent.log, "stopped", "node=%s%s", agent.data.node,
-                        agent.is_refused ? " why=\"another agent has its name\"" : "");
+        st = agent.failed;
+        agent_log_event(agent.log, "stopped", "node=%s", agent.data.node);
         data_folder_remove_pid(config->data);
     } else if (!why->length) {
         strbuf_adds(why, status_text(st));

@@ -22,15 +22,14 @@ struct agent {
     struct notifier *notifier;
     int wake_fd, timer_fd, signal_fd;
     struct loop_fd *wake_watch, *timer_watch, *signal_watch;
-    struct loop_timer *stop_timer, *zones_timer;
+    struct loop_timer *stop_timer, *join_timer, *zones_timer;
     int64_t started_ms;
-    int64_t open_files;       /* how many jobs may have */
-    struct boot_ms loaded_at; /* 0: not yet */
-    int64_t armed_ms;         /* what timer_fd is set to */
+    int64_t open_files;           /* how many jobs may have */
+    struct boot_ms joining_since; /* it could have been let in since then; 0: not yet */
+    int64_t armed_ms;             /* what timer_fd is set to */
     bool is_set_up; /* else there are no turns: the loop may run while parts are missing */
     bool stopping, told_ready;
-    bool is_refused;    /* another agent has this node's name */
-    enum status failed; /* what else it ends for, and ... */
+    enum status failed; /* what it ends for, and ... */
     struct strbuf *why; /* ... why */
     void (*ready)(void *context);
     void *ready_context;
