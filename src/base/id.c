@@ -1,6 +1,5 @@
 #include "id.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -40,31 +39,37 @@ void id_format(const struct id *id, char text[ID_TEXT + 1])
     text[ID_TEXT] = '\0';
 }
 
+/* Of either case; I and L are 1, O is 0; -1: none. */
 static int digit_value(char c)
 {
-    c = (char)toupper((unsigned char)c);
-    if (c == 'I' || c == 'L')
-        c = '1';
-    if (c == 'O')
-        c = '0';
-    const char *found = c ? strchr(digits, c) : NULL;
-    return found ? (int)(found - digits) : -1;
+    static const signed char letters[] = {
+        10, 11, 12, 13, 14, 15, 16, 17, 1,  18, 19, 1,  20, /* A to M */
+        21, 0,  22, 23, 24, 25, 26, -1, 27, 28, 29, 30, 31, /* N to Z */
+    };
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    char lower = (char)(c | 0x20);
+    return lower >= 'a' && lower <= 'z' ? letters[lower - 'a'] : -1;
 }
 
 enum status id_parse(const char *text, struct id *ret)
 {
-    struct id id = {{0}};
+    struct id id;
+    unsigned bits = 0;
+    int count = -2; /* of the bits that are not in a byte yet: the first digit has only three */
+    size_t byte = 0;
     if (strnlen(text, ID_TEXT + 1) != ID_TEXT || digit_value(text[0]) > 7)
         return E_INVALID;
     for (int i = 0; i < ID_TEXT; i++) {
         int value = digit_value(text[i]);
         if (value < 0)
             return E_INVALID;
-        for (int k = 0; k < 5; k++) {
-            int bit = 5 * i - 2 + k;
-            if (bit >= 0 && value >> (4 - k) & 1)
-                id.bytes[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
-        }
+        bits = bits << 5 | (unsigned)value;
+        count += 5;
+        if (count < 8)
+            continue;
+        count -= 8;
+        id.bytes[byte++] = (uint8_t)(bits >> count);
     }
     *ret = id;
     return OK;

@@ -103,6 +103,7 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
     life->with_gone = life->node_count > 1 && any_chance(&random, 30);
     choose_pace(life, &random, &end_ms, &pace_ms);
     lay_down_steps(life, &random, end_ms, pace_ms);
+    life->is_quiet = any_chance(&random, life->kind == LIFE_DRILL ? 40 : 90);
 }
 
 size_t life_steps_left(const struct life *life)
@@ -123,7 +124,7 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->names = life->seed ^ UINT64_C(0x5bd1e995);
     cluster->node_count = life->node_count;
     cluster->latency_ms = life->latency_ms;
-    cluster->is_quiet = world_is_quick() && life->kind != LIFE_DRILL;
+    cluster->is_quiet = life->is_quiet;
     cluster->is_dense = life->kind != LIFE_DAYS;
     cluster->picky = life->mix == MIX_PEOPLE || life->mix == MIX_CLOCKS ? 50 : 15;
     faults_init(cluster);

@@ -121,7 +121,8 @@ static void arrive(struct task *task)
     if (message->is_up && !link->near)
         link->is_torn = link->is_torn || stage_chance(stage, 400);
     bool is_lost = link->is_torn || (!message->is_up && !link->near);
-    stage->hash = hash_bytes(stage->hash, message->bytes, message->length);
+    if (!stage->is_quiet)
+        stage->hash = hash_bytes(stage->hash, message->bytes, message->length);
     if (!is_lost && message->is_up)
         arrive_up(message);
     else if (!is_lost)

@@ -1,0 +1,304 @@
+/* A peer as JSON. Every node reads every heartbeat of every other, so this is what an idle cluster
+ * does all the time: what is written is plain (one object without blanks, escapes or nesting), and
+ * what is plain is read without building a tree. All else goes through jansson, to the same end. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "peer.h"
+
+enum kind { KIND_ID, KIND_HEX, KIND_TEXT, KIND_BOOL, KIND_INT, KIND_INT64, KIND_REFUSAL };
+
+#define FIELD(kind, member)                                                                        \
+    {                                                                                              \
+#member, kind, offsetof(struct peer, member), sizeof(((struct peer *)0)->member)           \
+    }
+
+/* In the order in which they are written, and looked for. */
+static const struct field {
+    const char *name;
+    enum kind kind;
+    size_t offset, size;
+} fields[] = {
+    FIELD(KIND_ID, instance),
+    FIELD(KIND_HEX, home),
+    FIELD(KIND_TEXT, address),
+    FIELD(KIND_BOOL, has_history),
+    FIELD(KIND_TEXT, history_address),
+    FIELD(KIND_TEXT, fingerprint),
+    FIELD(KIND_TEXT, version),
+    FIELD(KIND_TEXT, labels),
+    FIELD(KIND_INT, roles),
+    FIELD(KIND_INT, capacity),
+    FIELD(KIND_INT, max_running),
+    FIELD(KIND_INT, running),
+    FIELD(KIND_REFUSAL, refusal),
+    FIELD(KIND_INT64, started_ms),
+    FIELD(KIND_INT64, wall_ms),
+    FIELD(KIND_INT64, boot_ms),
+    FIELD(KIND_INT64, skew_ms),
+    FIELD(KIND_INT64, lag_ms),
+};
+
+enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+
+static bool is_plain(char c)
+{
+    return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* ---- written ---- */
+
+static void add_number(struct strbuf *out, int64_t number)
+{
+    char text[24];
+    int length = snprintf(text, sizeof(text), "%" PRId64, number);
+    strbuf_add(out, text, (size_t)length);
+}
+
+static enum status add_text(struct strbuf *out, const char *text)
+{
+    size_t length = 0;
+    while (is_plain(text[length]))
+        length++;
+    if (!text[length]) {
+        strbuf_addc(out, '"');
+        strbuf_add(out, text, length);
+        strbuf_addc(out, '"');
+        return OK;
+    }
+    json_t *json = json_string(text);
+    char *escaped = json ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
+    json_decref(json);
+    if (!escaped)
+        return E_NOMEM;
+    strbuf_adds(out, escaped);
+    free(escaped);
+    return OK;
+}
+
+static enum status add_field(const struct peer *peer, const struct field *field, struct strbuf *out)
+{
+    const void *member = (const char *)peer + field->offset;
+    char text[32];
+    switch (field->kind) {
+    case KIND_ID:
+        id_format(member, text);
+        return add_text(out, text);
+    case KIND_HEX:
+        snprintf(text, sizeof(text), "%016" PRIx64, *(const uint64_t *)member);
+        return add_text(out, text);
+    case KIND_TEXT:
+        return add_text(out, member);
+    case KIND_REFUSAL:
+        return add_text(out, peer_refusal_name(*(const enum peer_refusal *)member));
+    case KIND_BOOL:
+        strbuf_adds(out, *(const bool *)member ? "true" : "false");
+        return OK;
+    case KIND_INT:
+        add_number(out, *(const int *)member);
+        return OK;
+    case KIND_INT64:
+        add_number(out, *(const int64_t *)member);
+        return OK;
+    }
+    return E_INVALID;
+}
+
+enum status peer_encode(const struct peer *peer, struct strbuf *out)
+{
+    enum status st = OK;
+    for (size_t i = 0; st == OK && i < FIELDS; i++) {
+        strbuf_adds(out, i ? ",\"" : "{\"");
+        strbuf_adds(out, fields[i].name);
+        strbuf_adds(out, "\":");
+        st = add_field(peer, &fields[i], out);
+    }
+    strbuf_addc(out, '}');
+    return st == OK ? strbuf_status(out) : st;
+}
+
+/* ---- read ---- */
+
+struct value {
+    enum { VALUE_TEXT, VALUE_NUMBER, VALUE_TRUE, VALUE_OTHER } kind;
+    const char *text;
+    size_t length;
+    int64_t number;
+};
+
+struct reading {
+    struct peer peer;
+    bool has_instance;
+    size_t next; /* the field that is likely to come next */
+};
+
+static const struct field *find_field(struct reading *reading, const char *name, size_t length)
+{
+    for (size_t i = 0; i < FIELDS; i++) {
+        const struct field *field = &fields[(reading->next + i) % FIELDS];
+        if (strncmp(field->name, name, length) != 0 || field->name[length] != '\0')
+            continue;
+        reading->next += i + 1;
+        return field;
+    }
+    return NULL;
+}
+
+/* A reason that a newer version has and this one does not know is a reason all the same. */
+static enum peer_refusal refusal_by_name(const char *name)
+{
+    for (int i = 0; i < PEER_REFUSALS; i++)
+        if (strcmp(name, peer_refusal_name((enum peer_refusal)i)) == 0)
+            return (enum peer_refusal)i;
+    return PEER_STOPPING;
+}
+
+/* What does not fit is cut off; what is of another type counts as missing. */
+static void take_text(struct reading *reading, const struct field *field, const struct value *value)
+{
+    void *member = (char *)&reading->peer + field->offset;
+    char text[64];
+    size_t length = value->length < sizeof(text) ? value->length : sizeof(text) - 1;
+    memcpy(text, value->text, length);
+    text[length] = '\0';
+    if (field->kind == KIND_ID)
+        reading->has_instance = id_parse(text, member) == OK;
+    else if (field->kind == KIND_HEX)
+        *(uint64_t *)member = strtoull(text, NULL, 16);
+    else if (field->kind == KIND_REFUSAL)
+        *(enum peer_refusal *)member = refusal_by_name(text);
+    else if (field->kind == KIND_TEXT) {
+        length = value->length < field->size ? value->length : field->size - 1;
+        memcpy(member, value->text, length);
+        ((char *)member)[length] = '\0';
+    }
+}
+
+static void take(struct reading *reading, const char *name, size_t length,
+                 const struct value *value)
+{
+    const struct field *field = find_field(reading, name, length);
+    if (!field)
+        return;
+    void *member = (char *)&reading->peer + field->offset;
+    if (value->kind == VALUE_TEXT)
+        take_text(reading, field, value);
+    else if (value->kind == VALUE_NUMBER && field->kind == KIND_INT)
+        *(int *)member = value->number > INT_MAX   ? INT_MAX
+                         : value->number < INT_MIN ? INT_MIN
+                                                   : (int)value->number;
+    else if (value->kind == VALUE_NUMBER && field->kind == KIND_INT64)
+        *(int64_t *)member = value->number;
+    else if (value->kind == VALUE_TRUE && field->kind == KIND_BOOL)
+        *(bool *)member = true;
+}
+
+static void take_tree(struct reading *reading, json_t *json)
+{
+    const char *name;
+    json_t *item;
+    json_object_foreach (json, name, item) {
+        struct value value = {.kind = json_is_string(item)    ? VALUE_TEXT
+                                      : json_is_integer(item) ? VALUE_NUMBER
+                                      : json_is_true(item)    ? VALUE_TRUE
+                                                              : VALUE_OTHER,
+                              .text = json_string_value(item),
+                              .length = json_string_length(item),
+                              .number = json_integer_value(item)};
+        take(reading, name, strlen(name), &value);
+    }
+}
+
+/* ---- what is plain ---- */
+
+struct span {
+    const char *at, *end;
+};
+
+static bool skip(struct span *span, const char *word)
+{
+    size_t length = strlen(word);
+    if ((size_t)(span->end - span->at) < length || memcmp(span->at, word, length) != 0)
+        return false;
+    span->at += length;
+    return true;
+}
+
+static bool read_text(struct span *span, const char **ret, size_t *ret_length)
+{
+    if (!skip(span, "\""))
+        return false;
+    *ret = span->at;
+    while (span->at < span->end && is_plain(*span->at))
+        span->at++;
+    *ret_length = (size_t)(span->at - *ret);
+    return skip(span, "\"");
+}
+
+/* Of 18 digits none is too large; what comes behind them is not plain. */
+static bool read_number(struct span *span, int64_t *ret)
+{
+    bool is_negative = skip(span, "-");
+    const char *first = span->at;
+    int64_t number = 0;
+    while (span->at < span->end && *span->at >= '0' && *span->at <= '9' && span->at - first < 18)
+        number = 10 * number + (*span->at++ - '0');
+    ptrdiff_t digits = span->at - first;
+    *ret = is_negative ? -number : number;
+    return digits == 1 || (digits > 1 && *first != '0');
+}
+
+static bool read_value(struct span *span, struct value *ret)
+{
+    *ret = (struct value){.kind = VALUE_OTHER};
+    if (skip(span, "false"))
+        return true;
+    ret->kind = skip(span, "true")                         ? VALUE_TRUE
+                : span->at < span->end && *span->at == '"' ? VALUE_TEXT
+                                                           : VALUE_NUMBER;
+    return ret->kind == VALUE_TRUE ||
+           (ret->kind == VALUE_TEXT ? read_text(span, &ret->text, &ret->length)
+                                    : read_number(span, &ret->number));
+}
+
+/* False: it is not, and what was taken says nothing. */
+static bool take_plain(struct reading *reading, const char *text, size_t length)
+{
+    struct span span = {text, text + length};
+    const char *name;
+    size_t name_length;
+    struct value value;
+    if (!skip(&span, "{"))
+        return false;
+    do {
+        if (!read_text(&span, &name, &name_length) || !skip(&span, ":") ||
+            !read_value(&span, &value))
+            return false;
+        take(reading, name, name_length, &value);
+    } while (skip(&span, ","));
+    return skip(&span, "}") && span.at == span.end;
+}
+
+enum status peer_decode(const char *name, const char *text, size_t length, struct peer *ret)
+{
+    const struct reading empty = {.peer = {.lag_ms = -1}};
+    struct reading reading = empty;
+    if (!take_plain(&reading, text, length)) {
+        json_t *json = json_loadb(text, length, 0, NULL);
+        reading = empty;
+        take_tree(&reading, json);
+        json_decref(json);
+    }
+    struct peer *peer = &reading.peer;
+    if (!reading.has_instance || strlen(name) >= sizeof(peer->name))
+        return E_CORRUPT;
+    memcpy(peer->name, name, strlen(name) + 1);
+    peer->capacity = peer->capacity < 1 ? 1 : peer->capacity > 1000000 ? 1000000 : peer->capacity;
+    *ret = *peer;
+    return OK;
+}
