@@ -26,6 +26,27 @@ const char *peer_refusal_text(enum peer_refusal refusal)
     return refusals[refusal].text;
 }
 
+/* ---- whose ---- */
+
+/* A run of an older peal says only the name. */
+static bool is_same_home(uint64_t home, const char *name, const char *node,
+                         const struct incarnation *owner)
+{
+    return owner->home ? owner->home == home : strcmp(name, node) == 0;
+}
+
+enum whose peer_whose(const struct peer *self, const char *node, const struct incarnation *owner)
+{
+    if (!is_same_home(self->home, self->name, node, owner))
+        return WHOSE_OTHERS;
+    return id_compare(&owner->instance, &self->instance) == 0 ? WHOSE_OURS : WHOSE_FORMER;
+}
+
+bool peer_goes_on_as(const struct peer *peer, const struct incarnation *owner)
+{
+    return !owner->home || owner->home == peer->home;
+}
+
 /* ---- labels ---- */
 
 static bool is_label_char(char c)

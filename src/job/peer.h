@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "id.h"
+#include "run.h"
 #include "strbuf.h"
 
 enum peer_role {
@@ -57,6 +58,24 @@ static inline bool peer_can_lead(const struct peer *peer)
 {
     return (peer->roles & PEER_WORKER) && peer->refusal != PEER_STOPPING;
 }
+
+/* The life that it is in now. */
+static inline struct incarnation peer_incarnation(const struct peer *peer)
+{
+    return (struct incarnation){peer->instance, peer->home};
+}
+
+/* Whose something in the store is, by the life that it belongs to and never by a name alone. */
+enum whose {
+    WHOSE_OTHERS, /* also under this node's name */
+    WHOSE_FORMER, /* an earlier agent's of this home. It has ended, or the folder would be locked */
+    WHOSE_OURS,   /* of this very life */
+};
+enum whose peer_whose(const struct peer *self, const char *node, const struct incarnation *owner);
+
+/* Does the node, whose name the owner has, live on as that owner: in the same life, or in the next
+ * one of the same home? */
+bool peer_goes_on_as(const struct peer *peer, const struct incarnation *owner);
 
 const char *peer_refusal_name(enum peer_refusal refusal); /* "full"; "" for ACCEPTS */
 const char *peer_refusal_text(enum peer_refusal refusal); /* for people */

@@ -10,6 +10,13 @@
 #include "job_name.h"
 #include "strbuf.h"
 
+/* One life of an agent. A name can come back in another life, elsewhere even while the first one
+ * lives; what a run belongs to is the life that claimed it. */
+struct incarnation {
+    struct id instance; /* made at every start of an agent; zero: nobody's, or of an older peal */
+    uint64_t home;      /* its machine and data folder, where the next agent speaks for it */
+};
+
 /* Why there is a run. */
 enum run_cause {
     CAUSE_TICK,     /* its schedule */
@@ -78,7 +85,8 @@ struct run {
     enum run_cause cause;
     enum run_state state;
     enum run_reason reason;
-    char node[64];  /* owner; empty while QUEUED or DUE */
+    char node[64];            /* its owner's name; empty while QUEUED or DUE */
+    struct incarnation owner; /* and which life of it; in the store only */
     uint64_t nonce; /* made for each claim: tells whether a claim of unknown outcome is ours */
     int64_t fence;  /* grows with every begin; 0 before */
     int64_t job_revision;                        /* of the definition that it runs */
@@ -114,6 +122,7 @@ struct ledger_entry {
     char detail[160];
     int64_t recorded_ms;
     char node[64]; /* who passed them over, and records it; empty: nobody, so the leader does */
+    struct incarnation owner; /* and which life of it; in the store only */
 };
 
 const char *run_state_name(enum run_state state);    /* "timed_out" */

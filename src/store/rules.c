@@ -9,6 +9,7 @@ enum status rules_make_run(struct rules *rules, const struct run *run, enum run_
     made.state = state;
     if (state == RUN_QUEUED || state == RUN_DUE) {
         made.node[0] = '\0';
+        made.owner = (struct incarnation){.home = 0};
         made.nonce = 0;
         made.claimed_ms = 0;
     }
@@ -41,6 +42,7 @@ enum status rules_skip_tick(struct rules *rules, const struct run *run, const st
     };
     snprintf(entry.job_name, sizeof(entry.job_name), "%s", run->job_name);
     snprintf(entry.node, sizeof(entry.node), "%s", run->node);
+    entry.owner = run->owner;
     return rules_add_entry(rules, &entry);
 }
 

@@ -70,7 +70,7 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
     return claim->without_run ? OK : claim_run(rules, claim);
 }
 
-/* DUE and its time has come, or left behind by the node that had claimed it. */
+/* DUE and its time has come, or claimed by somebody who has not begun it. */
 static bool may_be_taken(const struct run *run, const struct store_take *take)
 {
     if (take->from_nonce)
@@ -106,6 +106,7 @@ enum status rules_take(struct rules *rules, struct store_take *take)
     row.run.nonce = take->nonce;
     row.run.claimed_ms = take->now_ms;
     snprintf(row.run.node, sizeof(row.run.node), "%s", take->node);
+    row.run.owner = take->owner;
     st = rules_set_run(rules, &row);
     if (st != OK)
         return st;
@@ -201,6 +202,7 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     bool was_open = state_is_open(row.run.state);
     if (!was_open && (row.run.state != RUN_LOST || finish->run.state == RUN_LOST)) {
         finish->accepted = true;
+        finish->run = row.run;
         return OK;
     }
     st = rules_nexts_are_stale(rules, finish, &finish->is_stale);
@@ -216,6 +218,7 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     row.run.attempt = before.attempt;
     row.run.cause = before.cause;
     row.run.fence = before.fence;
+    finish->run = row.run;
     st = rules_set_run(rules, &row);
     if (st == OK)
         st = set_last_run(rules, &row.run);

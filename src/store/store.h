@@ -91,12 +91,13 @@ enum { STORE_AHEAD_MS = 2000 };
 
 /* If the run is DUE and not_before_ms has come, or its tick is more than STORE_AHEAD_MS ahead of
  * now_ms: it is CLAIMED by this node, for the definition that its job has now. So is one that is
- * CLAIMED with the nonce `from_nonce`, by a node that is gone: the caller says so, and should it
- * come back, its begin is refused. */
+ * CLAIMED with the nonce `from_nonce`, whether its owner lives or not: the nonce is another one
+ * then, and the owner's begin is refused. */
 struct store_take {
     struct id run_id;
     uint64_t from_nonce; /* 0: the run is DUE */
     char node[64];
+    struct incarnation owner;
     uint64_t nonce;
     int64_t now_ms;
     bool taken;
@@ -149,9 +150,10 @@ struct store_next {
 
 /* The end of a run that has this nonce (0 while it is QUEUED or DUE): written whole, but for what
  * the run is (job, tick, attempt, cause, fence). One that has ended already stays as it is (a
- * repeat), unless it was LOST: then it is amended. Becomes the job's last run, unless that finished
- * later. Whenever a run ends, here or elsewhere, the oldest QUEUED run of the job becomes DUE if
- * nothing else of it is open.
+ * repeat), unless it was LOST: then it is amended. Accepted, `run` comes back as it is on record,
+ * which is what belongs into the history: the end before a repeat may be another one. Becomes the
+ * job's last run, unless that finished later. Whenever a run ends, here or elsewhere, the oldest
+ * QUEUED run of the job becomes DUE if nothing else of it is open.
  *
  * The nexts are made due with it, or not at all: a repeat makes none, and an amended end none that
  * the loss was good enough for already. A next is what its job's definition says: is that not

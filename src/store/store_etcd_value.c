@@ -135,9 +135,11 @@ static const struct field run_fields[] = {
     FIELD(FIELD_TEXT, run_row, kill_by),
 };
 
-/* Which a value of an older peal does not have. */
+/* Which a value of an older peal does not have, or only the first of them. */
 static const struct field newer_run_fields[] = {
     FIELD(FIELD_TEXT, run_row, run.traceparent),
+    FIELD(FIELD_ID, run_row, run.owner.instance),
+    FIELD(FIELD_INT64, run_row, run.owner.home),
 };
 
 static const struct field entry_fields[] = {
@@ -146,6 +148,12 @@ static const struct field entry_fields[] = {
     FIELD(FIELD_INT64, ledger_entry, count),       FIELD(FIELD_INT, ledger_entry, state),
     FIELD(FIELD_INT, ledger_entry, reason),        FIELD(FIELD_TEXT, ledger_entry, detail),
     FIELD(FIELD_INT64, ledger_entry, recorded_ms), FIELD(FIELD_TEXT, ledger_entry, node),
+};
+
+/* As newer_run_fields. */
+static const struct field newer_entry_fields[] = {
+    FIELD(FIELD_ID, ledger_entry, owner.instance),
+    FIELD(FIELD_INT64, ledger_entry, owner.home),
 };
 
 static const struct field cursor_fields[] = {
@@ -244,6 +252,14 @@ static void read_fields(struct reader *from, const struct field *fields, size_t 
         read_field(from, &fields[i], (char *)to + fields[i].offset);
 }
 
+/* As many as the value has. */
+static void read_newer_fields(struct reader *from, const struct field *fields, size_t count,
+                              void *to)
+{
+    for (size_t i = 0; i < count && from->failed == OK && from->at < from->end; i++)
+        read_field(from, &fields[i], (char *)to + fields[i].offset);
+}
+
 /* ---- values ---- */
 
 void value_write_job(struct strbuf *to, const struct job_row *row, const char *name,
@@ -315,8 +331,7 @@ enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, 
     enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
     int place = from.failed == OK ? (int)read_number(&from) : 0;
     read_fields(&from, run_fields, COUNT(run_fields), &read);
-    if (from.at < from.end)
-        read_fields(&from, newer_run_fields, COUNT(newer_run_fields), &read);
+    read_newer_fields(&from, newer_run_fields, COUNT(newer_run_fields), &read);
     if (from.failed == OK &&
         (read.run.state < 0 || read.run.state >= RUN_STATES || place < 0 || place >= BATCH_PLACES))
         from.failed = E_CORRUPT;
@@ -335,6 +350,7 @@ void value_write_entry(struct strbuf *to, const struct ledger_entry *entry)
 {
     strbuf_addc(to, VALUE_VERSION);
     write_fields(to, entry_fields, COUNT(entry_fields), entry);
+    write_fields(to, newer_entry_fields, COUNT(newer_entry_fields), entry);
 }
 
 enum status value_read_entry(const struct etcd_kv *kv, struct ledger_entry *ret)
@@ -342,6 +358,7 @@ enum status value_read_entry(const struct etcd_kv *kv, struct ledger_entry *ret)
     struct reader from = open_value(kv);
     struct ledger_entry read = {.count = 0};
     read_fields(&from, entry_fields, COUNT(entry_fields), &read);
+    read_newer_fields(&from, newer_entry_fields, COUNT(newer_entry_fields), &read);
     if (from.failed == OK)
         *ret = read;
     return from.failed;

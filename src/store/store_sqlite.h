@@ -103,17 +103,18 @@ extern const struct tables_ops sqlite_tables_ops;
     "id, job, job_name, tick_ms, attempt, cause, state, reason, node, nonce, fence, "              \
     "job_revision, not_before_ms, claimed_ms, started_ms, finished_ms, exit_code, term_signal, "   \
     "user_ms, system_ms, max_rss_kb, output_bytes, output_truncated, asked_by, detail, "           \
-    "kill_reason, kill_by, traceparent"
+    "kill_reason, kill_by, instance, home, traceparent"
 
 /* Columns of a job: jobs.* without the definition, in the order of struct job_row; name is next. */
 #define JOB_COLUMNS                                                                                \
     "jobs.uid, revision, cursor_ms, last_run, last_started_ms, last_ended_ms, last_state, "        \
     "succeeded_ms, paused, deleted"
 
-enum { RUN_COLUMN_COUNT = 28, JOB_COLUMN_COUNT = 10 };
+enum { RUN_COLUMN_COUNT = 30, JOB_COLUMN_COUNT = 10 };
 
 void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret);
 void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size);
+void sqlite_read_owner(sqlite3_stmt *stmt, int column, struct incarnation *ret); /* two columns */
 void sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret);
 void sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret); /* seq comes after RUN_COLUMNS */
 

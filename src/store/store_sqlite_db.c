@@ -36,18 +36,19 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_ADD_RUN] =
         "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
         " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
-        " ?26, ?27, ?28)",
+        " ?26, ?27, ?28, ?29, ?30)",
     [SQL_SET_RUN] =
         "UPDATE runs SET state = ?7, reason = ?8, node = ?9, nonce = ?10, fence = ?11,"
         " job_revision = ?12, not_before_ms = ?13, claimed_ms = ?14, started_ms = ?15,"
         " finished_ms = ?16, exit_code = ?17, term_signal = ?18, user_ms = ?19,"
         " system_ms = ?20, max_rss_kb = ?21, output_bytes = ?22, output_truncated = ?23,"
-        " asked_by = ?24, detail = ?25, kill_reason = ?26, kill_by = ?27 WHERE seq = ?28",
+        " asked_by = ?24, detail = ?25, kill_reason = ?26, kill_by = ?27, instance = ?28,"
+        " home = ?29 WHERE seq = ?30",
     [SQL_REMOVE_ENDED_RUN] = "DELETE FROM runs WHERE id = ?1 AND state >= 5",
     [SQL_ADD_ENTRY] =
         "INSERT OR IGNORE INTO entries (id, job, job_name, from_ms, to_ms, count, state,"
-        " reason, detail, recorded_ms, node)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        " reason, detail, recorded_ms, node, instance, home)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     [SQL_REMOVE_ENTRY] = "DELETE FROM entries WHERE id = ?1",
     [SQL_NEXT_FENCE] = "UPDATE counters SET value = value + 1 WHERE name = 'fence' RETURNING value",
     [SQL_SET_META] = "INSERT OR REPLACE INTO metas (key, value) VALUES (?1, ?2)",

@@ -99,6 +99,7 @@ static bool load_entry(struct sqlite_loader *loader, struct store_change *ret)
     sqlite_read_text(stmt, 8, entry->detail, sizeof(entry->detail));
     entry->recorded_ms = sqlite3_column_int64(stmt, 9);
     sqlite_read_text(stmt, 10, entry->node, sizeof(entry->node));
+    sqlite_read_owner(stmt, 11, &entry->owner);
     *ret = (struct store_change){
         .kind = STORE_CHANGE_ENTRY, .job_uid = entry->job_uid, .entry = entry};
     return true;
@@ -116,7 +117,7 @@ static const struct {
      load_job},
     {"SELECT " RUN_COLUMNS ", seq FROM runs ORDER BY seq", load_run},
     {"SELECT id, job, job_name, from_ms, to_ms, count, state, reason, detail, recorded_ms,"
-     " node FROM entries ORDER BY id",
+     " node, instance, home FROM entries ORDER BY id",
      load_entry},
 };
 

@@ -51,6 +51,12 @@ static const char *const migrations[] = {
     /* Known only where the last run was one that ended well. */
     "ALTER TABLE jobs ADD COLUMN succeeded_ms INTEGER NOT NULL DEFAULT 0;"
     "UPDATE jobs SET succeeded_ms = last_ended_ms WHERE last_state = 5;",
+
+    /* Which life of the node it is of. */
+    "ALTER TABLE runs ADD COLUMN instance BLOB NOT NULL DEFAULT x'';"
+    "ALTER TABLE runs ADD COLUMN home INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE entries ADD COLUMN instance BLOB NOT NULL DEFAULT x'';"
+    "ALTER TABLE entries ADD COLUMN home INTEGER NOT NULL DEFAULT 0;",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

@@ -16,6 +16,13 @@ static void bind_text(sqlite3_stmt *stmt, int at, const char *text)
     sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
 }
 
+/* Two parameters. */
+static void bind_owner(sqlite3_stmt *stmt, int at, const struct incarnation *owner)
+{
+    bind_id(stmt, at, &owner->instance);
+    sqlite3_bind_int64(stmt, at + 1, (int64_t)owner->home);
+}
+
 static sqlite3_stmt *with_id(struct sqlite_db *t, enum sql which, const struct id *id)
 {
     bind_id(t->stmts[which], 1, id);
@@ -28,6 +35,12 @@ void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret)
     *ret = (struct id){{0}};
     if (bytes && sqlite3_column_bytes(stmt, column) == (int)sizeof(ret->bytes))
         memcpy(ret->bytes, bytes, sizeof(ret->bytes));
+}
+
+void sqlite_read_owner(sqlite3_stmt *stmt, int column, struct incarnation *ret)
+{
+    sqlite_read_id(stmt, column, &ret->instance);
+    ret->home = (uint64_t)sqlite3_column_int64(stmt, column + 1);
 }
 
 void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size)
@@ -153,10 +166,11 @@ void sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret)
     sqlite_read_text(stmt, 24, run->detail, sizeof(run->detail));
     ret->kill_reason = (enum run_reason)sqlite3_column_int(stmt, 25);
     sqlite_read_text(stmt, 26, ret->kill_by, sizeof(ret->kill_by));
-    sqlite_read_text(stmt, 27, run->traceparent, sizeof(run->traceparent));
+    sqlite_read_owner(stmt, 27, &run->owner);
+    sqlite_read_text(stmt, 29, run->traceparent, sizeof(run->traceparent));
 }
 
-/* Parameters 7 to 27, which SQL_ADD_RUN and SQL_SET_RUN share. */
+/* Parameters 7 to 29, which SQL_ADD_RUN and SQL_SET_RUN share. */
 static void bind_run(sqlite3_stmt *stmt, const struct run *run, enum run_reason kill_reason,
                      const char *kill_by)
 {
@@ -181,6 +195,7 @@ static void bind_run(sqlite3_stmt *stmt, const struct run *run, enum run_reason 
     bind_text(stmt, 25, run->detail);
     sqlite3_bind_int(stmt, 26, (int)kill_reason);
     bind_text(stmt, 27, kill_by);
+    bind_owner(stmt, 28, &run->owner);
 }
 
 static enum status first_run(struct sqlite_db *t, enum sql which, struct run_row *ret)
@@ -253,7 +268,7 @@ static enum status add_run(struct tables *tables, const struct run *run)
     sqlite3_bind_int(stmt, 5, run->attempt);
     sqlite3_bind_int(stmt, 6, (int)run->cause);
     bind_run(stmt, run, REASON_NONE, "");
-    bind_text(stmt, 28, run->traceparent);
+    bind_text(stmt, 30, run->traceparent);
     return sqlite_finish(t, SQL_ADD_RUN);
 }
 
@@ -261,7 +276,7 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
     bind_run(t->stmts[SQL_SET_RUN], &row->run, row->kill_reason, row->kill_by);
-    sqlite3_bind_int64(t->stmts[SQL_SET_RUN], 28, row->seq);
+    sqlite3_bind_int64(t->stmts[SQL_SET_RUN], 30, row->seq);
     return sqlite_finish(t, SQL_SET_RUN);
 }
 
@@ -295,6 +310,7 @@ static enum status add_entry(struct tables *tables, const struct ledger_entry *e
     bind_text(stmt, 9, entry->detail);
     sqlite3_bind_int64(stmt, 10, entry->recorded_ms);
     bind_text(stmt, 11, entry->node);
+    bind_owner(stmt, 12, &entry->owner);
     return sqlite_finish(t, SQL_ADD_ENTRY);
 }
 

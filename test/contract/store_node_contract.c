@@ -120,6 +120,7 @@ static struct store_take a_take_over(const struct run *run)
                               .nonce = run->nonce - 1000,
                               .now_ms = run->claimed_ms + 500};
     snprintf(take.node, sizeof(take.node), "node-2");
+    take.owner = (struct incarnation){.instance = {{2, 2}}, .home = 22};
     return take;
 }
 
@@ -135,6 +136,8 @@ static void a_claimed_run_is_taken_over(struct world *world)
     assert_int_equal(world->picture.changes[STORE_CHANGE_RUN], 1);
     const struct run *seen = &see_run(world, run.id)->run;
     assert_string_equal(seen->node, "node-2");
+    assert_true(id_compare(&seen->owner.instance, &take.owner.instance) == 0);
+    assert_true(seen->owner.home == 22);
     assert_true(seen->nonce == take.nonce);
     assert_int_equal(seen->claimed_ms, take.now_ms);
 

@@ -254,6 +254,36 @@ static void finish_is_the_owners(struct world *world)
     assert_int_equal(see_job(world, job)->last.ended_ms, 0);
 }
 
+/* A begin was refused, and its answer lost: whoever ends the run then learns how it has ended. */
+static void finish_tells_the_end_on_record(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run run = claim_run(world, job, 5000);
+    change_job(world, job, true, false);
+    assert_false(begin_run(world, &run).begun);
+    struct store_finish finish = end_run(world, &run, RUN_KILLED, 6000);
+    assert_true(finish.accepted);
+    assert_int_equal(finish.run.state, RUN_SKIPPED);
+    assert_int_equal(finish.run.reason, REASON_PAUSED);
+    assert_int_equal(finish.run.finished_ms, 0);
+}
+
+static void a_claim_has_its_owner(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct store_claim claim = a_claim(world, job, 5000, OVERLAP_QUEUE),
+                       queued = a_claim(world, job, 6000, OVERLAP_QUEUE);
+    world_do_one(world, STORE_CLAIM, &claim);
+    queued.cursor_ms = 5000;
+    world_do_one(world, STORE_CLAIM, &queued);
+    assert_int_equal(queued.result, CLAIM_QUEUED);
+    const struct run *seen = &see_run(world, claim.run.id)->run;
+    assert_true(id_compare(&seen->owner.instance, &claim.run.owner.instance) == 0);
+    assert_true(seen->owner.home == claim.run.owner.home);
+    seen = &see_run(world, queued.run.id)->run; /* it is nobody's */
+    assert_true(id_is_zero(&seen->owner.instance) && seen->owner.home == 0);
+}
+
 static void finish_again_changes_nothing(struct world *world)
 {
     struct id job = make_job(world, "backup");
@@ -419,6 +449,8 @@ const struct contract_test run_tests[] = {
     CONTRACT_TEST(begin_looks_at_the_job_again),
     CONTRACT_TEST(finish_writes_the_whole_end),
     CONTRACT_TEST(finish_is_the_owners),
+    CONTRACT_TEST(a_claim_has_its_owner),
+    CONTRACT_TEST(finish_tells_the_end_on_record),
     CONTRACT_TEST(finish_again_changes_nothing),
     CONTRACT_TEST(a_lost_run_is_amended),
     CONTRACT_TEST(finish_becomes_the_last_run),

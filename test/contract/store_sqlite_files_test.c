@@ -290,9 +290,12 @@ static void a_creation_that_was_cut_short_is_begun_again(void **state)
 /* As it was before the last success was kept; the job's last run is as in the row. */
 static void make_older(const char *path, int last_state)
 {
-    char sql[256];
+    char sql[512];
     snprintf(sql, sizeof(sql),
-             "ALTER TABLE jobs DROP COLUMN succeeded_ms; PRAGMA user_version = 4;"
+             "ALTER TABLE jobs DROP COLUMN succeeded_ms;"
+             "ALTER TABLE runs DROP COLUMN instance; ALTER TABLE runs DROP COLUMN home;"
+             "ALTER TABLE entries DROP COLUMN instance; ALTER TABLE entries DROP COLUMN home;"
+             "PRAGMA user_version = 4;"
              "UPDATE jobs SET last_ended_ms = 7000, last_state = %d",
              last_state);
     run_sql(path, sql);

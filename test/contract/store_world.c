@@ -220,6 +220,9 @@ static void describe_run(struct strbuf *line, const struct seen_run *seen)
                 describe_id(&run->id, id), describe_id(&run->job_uid, job), run->job_name,
                 (long long)run->tick_ms, run->attempt, (int)run->cause, (int)run->state,
                 (int)run->reason);
+    char instance[ID_TEXT + 1];
+    id_format(&run->owner.instance, instance);
+    strbuf_addf(line, " of %s %llx", instance, (unsigned long long)run->owner.home);
     strbuf_addf(line, " node '%s' nonce %llx fence %lld rev %lld not before %lld", run->node,
                 (unsigned long long)run->nonce, (long long)run->fence, (long long)run->job_revision,
                 (long long)run->not_before_ms);
@@ -490,6 +493,7 @@ struct store_claim a_claim(struct world *world, struct id job, int64_t tick_ms,
     claim.run.nonce = UINT64_MAX - world->last_number; /* does it come back whole? */
     claim.run.claimed_ms = tick_ms + 3;
     snprintf(claim.run.node, sizeof(claim.run.node), "node-1");
+    claim.run.owner = (struct incarnation){world_id(world), UINT64_MAX - 7};
     return claim;
 }
 
