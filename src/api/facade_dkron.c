@@ -174,7 +174,7 @@ static json_t *show_member(const struct peers *peers, const struct known_peer *k
                                                        : address ? strlen(address)
                                                                  : 0),
                   "Port", colon ? atoi(colon + 1) : 0, "Tags", tags, "Status",
-                  peers_is_alive(peers, known->peer.name) ? SERF_ALIVE : SERF_LEFT);
+                  known->peer.is_alive ? SERF_ALIVE : SERF_LEFT);
     json_decref(node);
     if (!failed)
         return member;

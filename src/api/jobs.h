@@ -87,6 +87,9 @@ void mark_deleted(struct job *job, int64_t now_ms);
 void fill_run(const struct call *call, const struct catalog_job *job, enum run_cause cause,
               int64_t tick_ms, struct run *ret);
 
+/* It is of this agent, or of one before it in this home: the name alone does not say so. */
+bool run_is_here(const struct call *call, const struct run *run);
+
 /* An order to kill it is one that nobody is there to carry out. (A run that has not begun yet is
  * taken over by another node, which does.) */
 bool run_is_out_of_reach(const struct call *call, const struct run *run);

@@ -7,6 +7,7 @@
 #include "handlers.h"
 #include "input.h"
 #include "job_codec.h"
+#include "jobs.h"
 #include "log.h"
 #include "server.h"
 #include "visible.h"
@@ -138,7 +139,7 @@ void fail_elsewhere(struct call *call, const struct run *run)
 
 bool is_elsewhere(const struct call *call, const struct run *run)
 {
-    return *run->node && run->state != RUN_CLAIMED && strcmp(run->node, call->api->node) != 0;
+    return *run->node && run->state != RUN_CLAIMED && !run_is_here(call, run);
 }
 
 static void log_read(struct call *call)

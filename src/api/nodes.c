@@ -26,7 +26,7 @@ const char *node_state(const struct known_peer *known)
 
 bool node_skew(const struct peers *peers, const struct known_peer *known, int64_t *ret_ms)
 {
-    bool is_self = strcmp(known->peer.name, peers->self) == 0;
+    bool is_self = strcmp(known->peer.name, peers->self->name) == 0;
     if (is_gone(known) || (!is_self && !known->heard_count))
         return false;
     *ret_ms = peers->skew_ms + (is_self ? 0 : known->offset_ms);
@@ -93,11 +93,11 @@ json_t *encode_node(const struct peers *peers, const struct known_peer *known, s
     json_t *value = json_pack(
         "{s:o, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:I}", "node", json_words(peer->name),
         "state", node_state(known), "detail", encode_detail(known, heard_ago_ms), "self",
-        strcmp(peer->name, peers->self) == 0, "leader", strcmp(peer->name, peers->leader) == 0,
-        "drained", known->is_drained, "drained_by", json_words_or_null(known->drained_by),
-        "heard_at", known->heard.ms ? json_time(wall_at(now, known->heard)) : json_null(),
-        "skew_ms", has_skew ? json_integer(skew_ms) : json_null(), "running",
-        (json_int_t)peer->running);
+        strcmp(peer->name, peers->self->name) == 0, "leader",
+        strcmp(peer->name, peers->leader) == 0, "drained", known->is_drained, "drained_by",
+        json_words_or_null(known->drained_by), "heard_at",
+        known->heard.ms ? json_time(wall_at(now, known->heard)) : json_null(), "skew_ms",
+        has_skew ? json_integer(skew_ms) : json_null(), "running", (json_int_t)peer->running);
     json_t *rest = json_pack(
         "{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "max_running", (json_int_t)peer->max_running,
         "capacity", (json_int_t)peer->capacity, "roles", encode_roles(peer->roles), "labels",
@@ -122,7 +122,7 @@ struct listing {
 
 static bool is_self(const struct engine *engine, const struct known_peer *known)
 {
-    return strcmp(known->peer.name, engine_peers(engine)->self) == 0;
+    return strcmp(known->peer.name, engine_peers(engine)->self->name) == 0;
 }
 
 /* How late it hears of what the others do; null: not known. */

@@ -127,11 +127,16 @@ static void order_done(struct call *call)
     }
 }
 
+bool run_is_here(const struct call *call, const struct run *run)
+{
+    const struct peer *self = engine_peers(call->api->ports.engine)->self;
+    return peer_whose(self, run->node, &run->owner) != WHOSE_OTHERS;
+}
+
 bool run_is_out_of_reach(const struct call *call, const struct run *run)
 {
-    return (run->state == RUN_BEGUN || run->state == RUN_RUNNING) &&
-           strcmp(run->node, call->api->node) != 0 &&
-           !peers_is_alive(engine_peers(call->api->ports.engine), run->node);
+    return (run->state == RUN_BEGUN || run->state == RUN_RUNNING) && !run_is_here(call, run) &&
+           !peers_is_alive(engine_peers(call->api->ports.engine), run->node, &run->owner);
 }
 
 /* True: it is, and the call has failed. */
@@ -142,8 +147,9 @@ static bool is_out_of_reach(struct call *call, const struct run *run)
         return false;
     struct now now = clock_now();
     const struct known_peer *known = peers_find(peers, run->node);
-    int64_t silent_ms = known && known->heard.ms ? now.boot.ms - known->heard.ms
-                                                 : peers_gone_for_ms(peers, run->node, now);
+    int64_t silent_ms = known && known->heard.ms
+                            ? now.boot.ms - known->heard.ms
+                            : peers_gone_for_ms(peers, run->node, &run->owner, now);
     call_fail(call, 409,
               "run %s is on node %.63s, which has not been heard of for %lld s; it will be "
               "recorded as lost",

@@ -31,15 +31,16 @@ struct take_batch {
     struct store_take takes[]; /* as many as wait */
 };
 
-void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
-                  struct catalog *catalog, struct planner *planner, struct placement *placement,
-                  struct open_runs *runs)
+void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
+                  const struct peer *self, struct catalog *catalog, struct planner *planner,
+                  struct placement *placement, const struct peers *peers, struct open_runs *runs)
 {
     *claimer = (struct claimer){.ports = ports,
-                                .node = node,
+                                .self = self,
                                 .catalog = catalog,
                                 .planner = planner,
                                 .placement = placement,
+                                .peers = peers,
                                 .runs = runs,
                                 .latency_ms = 5};
 }
@@ -136,7 +137,8 @@ void claimer_fill_entries(struct claimer *claimer, struct plan *plan)
         entry->job_uid = job->uid;
         entry->recorded_ms = claimer->now.wall.ms;
         snprintf(entry->job_name, sizeof(entry->job_name), "%s", job->name);
-        snprintf(entry->node, sizeof(entry->node), "%s", claimer->node);
+        snprintf(entry->node, sizeof(entry->node), "%s", claimer->self->name);
+        entry->owner = peer_incarnation(claimer->self);
         if (entry->reason == REASON_NO_NODE)
             placement_tell_nobody(job->where, entry->detail, sizeof(entry->detail));
     }
@@ -155,7 +157,8 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
     run->claimed_ms = claimer->now.wall.ms;
     run->exit_code = -1;
     snprintf(run->job_name, sizeof(run->job_name), "%s", plan->job->name);
-    snprintf(run->node, sizeof(run->node), "%s", claimer->node);
+    snprintf(run->node, sizeof(run->node), "%s", claimer->self->name);
+    run->owner = peer_incarnation(claimer->self);
 }
 
 /* Ticks that are made good run one after the other, also where the job would skip a tick that comes
@@ -259,7 +262,8 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
 static void not_taken(struct claimer *claimer, struct open_run *open)
 {
     open->seen.ms = claimer->now.boot.ms + RETRY_AFTER_MS;
-    open_runs_move(claimer->runs, open, open->run.state == RUN_CLAIMED ? OPEN_LEFT : OPEN_WAITING);
+    open_runs_move(claimer->runs, open,
+                   open->run.state == RUN_CLAIMED ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
 }
 
 static void takes_done(struct store_request *request, enum status st)
@@ -283,32 +287,48 @@ static void takes_done(struct store_request *request, enum status st)
     free(batch);
 }
 
-/* This node's place among those that may run it; asked once for each placement. */
+/* This node's place among those that may run it, without the one that has claimed it; asked once
+ * for each placement. */
 static int rank_of(const struct claimer *claimer, struct open_run *open)
 {
     if (open->ranked != claimer->placement->generation) {
         const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
-        open->rank = placement_rank(claimer->placement, &open->run.id, job ? job->where : NULL);
+        open->rank = placement_rank(claimer->placement, &open->run.id, job ? job->where : NULL,
+                                    open->run.node);
         open->ranked = claimer->placement->generation;
     }
     return open->rank;
 }
 
-/* When this node is to take a run that waits or was left behind; NEVER_MS: it is not. */
+/* The one that has claimed it may still begin. Who has claims of its own that wait does not take
+ * another living node's: all would be as busy. */
+static bool is_others_turn(const struct claimer *claimer, const struct open_run *open)
+{
+    return peers_is_in_life(claimer->peers, open->run.node, &open->run.owner) &&
+           peer_whose(claimer->self, open->run.node, &open->run.owner) == WHOSE_OTHERS;
+}
+
+/* When this node is to take a run that waits, or that somebody has claimed and does not begin;
+ * NEVER_MS: it is not. */
 static int64_t take_at(const struct claimer *claimer, struct open_run *open)
 {
-    bool is_left = open->phase == OPEN_LEFT;
-    if (!is_left && open->run.state != RUN_DUE)
+    bool is_claimed = open->phase == OPEN_CLAIMED_ELSEWHERE;
+    if (!is_claimed && open->run.state != RUN_DUE)
         return NEVER_MS;
-    if (is_left && open_run_is_too_late(open, claimer->on_time_ms, claimer->now.wall))
+    if (is_claimed && open_run_is_too_late(open, claimer->on_time_ms, claimer->now.wall))
         return NEVER_MS;
     int rank = rank_of(claimer, open);
     if (rank == NOT_ELIGIBLE)
         return NEVER_MS;
     int64_t base_ms = wall_at(claimer->now, open->seen);
     bool is_set_back = open->run.tick_ms > claimer->now.wall.ms + STORE_AHEAD_MS;
-    if (!is_left && !is_set_back && open->run.not_before_ms > base_ms)
+    if (!is_set_back && open->run.not_before_ms > base_ms)
         base_ms = open->run.not_before_ms;
+    if (is_claimed && is_others_turn(claimer, open)) {
+        if (claimer->runs->counts[OPEN_CLAIMED])
+            return NEVER_MS;
+        rank++;
+    }
     return base_ms + rank * STEP_IN_MS;
 }
 
@@ -316,10 +336,11 @@ static void add_take(struct claimer *claimer, struct take_batch *batch, struct o
 {
     struct store_take *take = &batch->takes[batch->request.count++];
     take->run_id = open->run.id;
-    take->from_nonce = open->phase == OPEN_LEFT ? open->run.nonce : 0;
+    take->from_nonce = open->phase == OPEN_CLAIMED_ELSEWHERE ? open->run.nonce : 0;
     take->nonce = ports_new_nonce(claimer->ports);
     take->now_ms = claimer->now.wall.ms;
-    snprintf(take->node, sizeof(take->node), "%s", claimer->node);
+    snprintf(take->node, sizeof(take->node), "%s", claimer->self->name);
+    take->owner = peer_incarnation(claimer->self);
     open->is_overdue = false;
     open_runs_move(claimer->runs, open, OPEN_TAKING);
 }
@@ -328,34 +349,43 @@ static void add_take(struct claimer *claimer, struct take_batch *batch, struct o
 static struct take_batch *new_takes(struct claimer *claimer, size_t limit)
 {
     const size_t *counts = claimer->runs->counts;
-    size_t waiting = counts[OPEN_LEFT] + counts[OPEN_WAITING];
+    size_t waiting = counts[OPEN_CLAIMED_ELSEWHERE] + counts[OPEN_WAITING];
     size_t room = waiting < limit ? waiting : limit;
     return calloc(1, sizeof(struct take_batch) + room * sizeof(struct store_take));
 }
 
-/* Adds those of a phase whose time has come. Out of memory: they stay where they are. */
-static void gather_takes(struct claimer *claimer, enum open_phase phase, size_t limit,
+/* A run whose job is deleted or gone is taken only to be ended, which its begin does. */
+static bool needs_room(const struct claimer *claimer, const struct open_run *open)
+{
+    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
+    return job && !job->deleted;
+}
+
+/* Adds those of a phase whose time has come, `*room` of those that need room. Out of memory: they
+ * stay where they are. */
+static void gather_takes(struct claimer *claimer, enum open_phase phase, size_t *room,
                          struct take_batch **batch)
 {
     struct open_run *open = open_runs_first(claimer->runs, phase);
     for (struct open_run *next; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        if (*batch && (*batch)->request.count == limit)
+        if (*batch && (*batch)->request.count == BATCH) /* the rest with the next turn */
             return;
-        if (take_at(claimer, open) > claimer->now.wall.ms)
+        bool is_counted = needs_room(claimer, open);
+        if ((is_counted && !*room) || take_at(claimer, open) > claimer->now.wall.ms)
             continue;
-        if (!*batch && !(*batch = new_takes(claimer, limit)))
+        if (!*batch && !(*batch = new_takes(claimer, BATCH)))
             return;
         add_take(claimer, *batch, open);
+        *room -= is_counted;
     }
 }
 
 static void send_takes(struct claimer *claimer, size_t room)
 {
-    size_t limit = room < BATCH ? room : BATCH; /* the rest with the next turn */
     struct take_batch *batch = NULL;
-    gather_takes(claimer, OPEN_LEFT, limit, &batch);
-    gather_takes(claimer, OPEN_WAITING, limit, &batch);
+    gather_takes(claimer, OPEN_CLAIMED_ELSEWHERE, &room, &batch);
+    gather_takes(claimer, OPEN_WAITING, &room, &batch);
     if (!batch)
         return;
     batch->claimer = claimer;
@@ -367,23 +397,29 @@ static void send_takes(struct claimer *claimer, size_t room)
     store_submit(claimer->ports->store, &batch->request);
 }
 
-void claimer_flush(struct claimer *claimer, size_t room)
+void claimer_take(struct claimer *claimer, size_t room)
 {
-    if (claimer->filling && claimer->filling->request.count)
-        send(claimer);
-    if (room && claimer->in_flight < MAX_IN_FLIGHT && claimer->retry_at.ms <= claimer->now.boot.ms)
+    if (claimer->in_flight < MAX_IN_FLIGHT && claimer->retry_at.ms <= claimer->now.boot.ms)
         send_takes(claimer, room);
 }
 
-int64_t claimer_wake_at(const struct claimer *claimer)
+void claimer_flush(struct claimer *claimer)
 {
-    static const enum open_phase phases[] = {OPEN_LEFT, OPEN_WAITING};
+    if (claimer->filling && claimer->filling->request.count)
+        send(claimer);
+}
+
+int64_t claimer_wake_at(const struct claimer *claimer, size_t room)
+{
+    static const enum open_phase phases[] = {OPEN_CLAIMED_ELSEWHERE, OPEN_WAITING};
     int64_t first_ms = NEVER_MS;
     if (claimer->in_flight) /* the answer brings a turn */
         return NEVER_MS;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
         struct open_run *open;
         TAILQ_FOREACH (open, &claimer->runs->phases[phases[i]], in_phase) {
+            if (!room && needs_room(claimer, open))
+                continue;
             int64_t at_ms = take_at(claimer, open);
             first_ms = at_ms < first_ms ? at_ms : first_ms;
         }

@@ -1,6 +1,7 @@
 /* Who owns what is due: plans become claims in the store, in batches; runs that are DUE are taken,
- * and so are those that a node claimed which is gone. Where several nodes may take a run, each
- * leaves STEP_IN_MS to the one before it. */
+ * and so are those that somebody has claimed and not begun by their time, whether it lives or not:
+ * a take changes the nonce, and only one of the two can begin. Where several nodes may take a run,
+ * each leaves STEP_IN_MS to the one before it. */
 #ifndef PEAL_CLAIMER_H
 #define PEAL_CLAIMER_H
 
@@ -12,11 +13,12 @@ struct claim_batch;
 
 struct claimer {
     const struct engine_ports *ports;
-    const char *node;
+    const struct peer *self; /* this node */
     struct open_runs *runs;
     struct catalog *catalog;
     struct planner *planner;
     struct placement *placement;
+    const struct peers *peers;
     int64_t on_time_ms;          /* what was left behind for longer is nobody's to start */
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
@@ -27,9 +29,9 @@ struct claimer {
     struct now now;              /* of this turn */
 };
 
-void claimer_init(struct claimer *claimer, const struct engine_ports *ports, const char *node,
-                  struct catalog *catalog, struct planner *planner, struct placement *placement,
-                  struct open_runs *runs);
+void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
+                  const struct peer *self, struct catalog *catalog, struct planner *planner,
+                  struct placement *placement, const struct peers *peers, struct open_runs *runs);
 void claimer_release(struct claimer *claimer);
 
 /* False: enough runs are claimed and wait for their begin; what is due waits in the planner, where
@@ -42,10 +44,13 @@ void claimer_submit(struct claimer *claimer, struct plan *plan);
 /* Names the job, this node and the moment in the entries of ticks that are passed over. */
 void claimer_fill_entries(struct claimer *claimer, struct plan *plan);
 
-/* Sends what was submitted, and takes as many runs as there is room for. */
-void claimer_flush(struct claimer *claimer, size_t room);
+/* Takes as many runs as there is room for. Before anything new is planned: what waits is older. */
+void claimer_take(struct claimer *claimer, size_t room);
 
-/* When the next run can be taken; NEVER_MS: none. */
-int64_t claimer_wake_at(const struct claimer *claimer);
+/* Sends what was submitted. */
+void claimer_flush(struct claimer *claimer);
+
+/* When the next run can be taken, with so much room; NEVER_MS: none. */
+int64_t claimer_wake_at(const struct claimer *claimer, size_t room);
 
 #endif

@@ -28,20 +28,20 @@ static void init_parts(struct engine *engine)
     const struct engine_ports *ports = &engine->ports;
     catalog_init(&engine->catalog);
     open_runs_init(&engine->runs, &engine->catalog);
-    peers_init(&engine->peers, config->node);
+    peers_init(&engine->peers, &engine->config.self);
     planner_init(&engine->planner);
     engine->planner.on_time_ms = config->on_time_ms;
     engine->planner.lead_ms = LEAD_MIN_MS;
     engine->planner.placement = &engine->placement;
-    claimer_init(&engine->claimer, ports, config->node, &engine->catalog, &engine->planner,
-                 &engine->placement, &engine->runs);
+    claimer_init(&engine->claimer, ports, &config->self, &engine->catalog, &engine->planner,
+                 &engine->placement, &engine->peers, &engine->runs);
     engine->claimer.on_time_ms = config->on_time_ms;
     runner_init(&engine->runner, ports, &engine->catalog, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
     engine->runner.on_time_ms = config->on_time_ms;
-    recorder_init(&engine->recorder, ports, config->node, &engine->catalog, &engine->planner,
+    recorder_init(&engine->recorder, ports, &config->self, &engine->catalog, &engine->planner,
                   &engine->runs);
-    sweeper_init(&engine->sweeper, ports, config->node, &engine->peers, &engine->placement,
+    sweeper_init(&engine->sweeper, ports, &config->self, &engine->peers, &engine->placement,
                  &engine->runs, &engine->recorder);
     engine->sweeper.on_time_ms = config->on_time_ms;
 }
@@ -114,6 +114,14 @@ static bool may_claim(const struct engine *engine)
            !engine_is_drained(engine);
 }
 
+/* What ends a run needs no room. */
+static bool may_take(const struct engine *engine)
+{
+    enum peer_refusal refusal = engine_refusal(engine);
+    return is_in_touch(engine) && (refusal == PEER_ACCEPTS || refusal == PEER_FULL) &&
+           !engine_is_drained(engine);
+}
+
 /* The leader passes over what nobody may run, also while it is drained. */
 static bool may_plan(const struct engine *engine)
 {
@@ -167,16 +175,17 @@ void engine_step(struct engine *engine, struct now now)
     engine_take_changes(engine);
     look_at_health(engine);
     engine_meet_nodes(engine);
-    if (!engine->joined) /* the runs of our name may be another agent's */
-        return;
     runner_watch(&engine->runner);
     recorder_finish(&engine->recorder);
-    engine_save_boot(engine);
+    if (peers_am_alive(&engine->peers)) /* it is kept under this node's name */
+        engine_save_boot(engine);
     sweeper_sweep(&engine->sweeper);
     adapt_lead(engine);
+    if (may_take(engine))
+        claimer_take(&engine->claimer, engine_room(engine));
     while (may_plan(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
         claimer_submit(&engine->claimer, &plan);
-    claimer_flush(&engine->claimer, may_claim(engine) ? engine_room(engine) : 0);
+    claimer_flush(&engine->claimer);
     runner_start(&engine->runner);
     recorder_flush(&engine->recorder);
 }
@@ -199,17 +208,16 @@ static int64_t look_again_at(const struct engine *engine)
 
 struct wall_ms engine_wake_at(const struct engine *engine)
 {
-    if (!engine->joined) /* else the store brings a turn */
-        return (struct wall_ms){engine_meet_at(engine)};
     int64_t first_ms = runner_wake_at(&engine->runner);
     sooner(&first_ms, recorder_wake_at(&engine->recorder));
-    sooner(&first_ms, engine_boot_at(engine));
+    if (peers_am_alive(&engine->peers)) /* else the store brings a turn */
+        sooner(&first_ms, engine_boot_at(engine));
     sooner(&first_ms, engine_meet_at(engine));
     sooner(&first_ms, sweeper_wake_at(&engine->sweeper));
     if (may_plan(engine)) /* without room, an answer or a start brings a turn */
         sooner(&first_ms, planner_wake_at(&engine->planner));
-    if (may_claim(engine))
-        sooner(&first_ms, claimer_wake_at(&engine->claimer));
+    if (may_take(engine))
+        sooner(&first_ms, claimer_wake_at(&engine->claimer, engine_room(engine)));
     else if (!engine->draining)
         sooner(&first_ms, look_again_at(engine));
     return (struct wall_ms){first_ms};
@@ -230,6 +238,11 @@ bool engine_is_joined(const struct engine *engine)
     return engine->joined;
 }
 
+bool engine_is_shut_out(const struct engine *engine)
+{
+    return engine->joined && peers_am_shut_out(&engine->peers);
+}
+
 bool engine_is_loaded(const struct engine *engine)
 {
     return engine->loaded;
@@ -245,8 +258,8 @@ size_t engine_open_runs(const struct engine *engine)
 
 bool engine_is_idle(const struct engine *engine)
 {
-    static const enum open_phase at_rest[] = {OPEN_ELSEWHERE, OPEN_LEFT, OPEN_WAITING, OPEN_STARTED,
-                                              OPEN_ENDED_ELSEWHERE};
+    static const enum open_phase at_rest[] = {OPEN_BEGUN_ELSEWHERE, OPEN_CLAIMED_ELSEWHERE,
+                                              OPEN_WAITING, OPEN_STARTED, OPEN_ENDED_ELSEWHERE};
     size_t resting = 0;
     for (size_t i = 0; i < sizeof(at_rest) / sizeof(at_rest[0]); i++)
         resting += engine->runs.counts[at_rest[i]];

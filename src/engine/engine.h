@@ -43,8 +43,12 @@ struct wall_ms engine_wake_at(const struct engine *engine);
 void engine_drain(struct engine *engine);
 bool engine_is_draining(const struct engine *engine);
 bool engine_is_loaded(const struct engine *engine);
-/* The store has let this node in under its name; before, nothing is done in that name. */
+/* The store has let this node in under its name. Before, it only hands in the ends of what this
+ * home has run. */
 bool engine_is_joined(const struct engine *engine);
+/* It was let in, and another agent has joined under its name since: it claims and starts nothing,
+ * and hands in the ends of what runs. */
+bool engine_is_shut_out(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
 /* Nothing is on its way to store or history; and of an agent that is about to stop, the last word
  * is said: that it does, and whether it has runs, for which its place is kept (store_free). */

@@ -95,9 +95,17 @@ void engine_pass_boot(struct engine *engine, struct catalog_job *job,
                       const struct store_change *change)
 {
     int64_t tick_ms = engine->stored_boot_tick_ms;
-    if (engine->loaded && tick_ms > job->cursor_ms && tick_ms <= change->cursor_ms &&
+    bool is_saved = engine->planner.boot_tick_ms == tick_ms; /* else nobody knows of it */
+    if (engine->loaded && is_saved && tick_ms > job->cursor_ms && tick_ms <= change->cursor_ms &&
         !job->deleted && has_reboot(job))
         engine->boot_passed = job->boot_passed = true;
+}
+
+/* Two machines that start in the same second have the same tick: it has one entry, whoever records
+ * it. */
+static struct id boot_entry_id(const struct catalog_job *job, int64_t tick_ms)
+{
+    return id_make((struct wall_ms){tick_ms}, job->uid.bytes + sizeof(job->uid.bytes) - 10);
 }
 
 static void record_boot(struct engine *engine, const struct catalog_job *job)
@@ -106,7 +114,7 @@ static void record_boot(struct engine *engine, const struct catalog_job *job)
     if (recorder_has_tick(&engine->recorder, &job->uid, tick_ms))
         return;
     struct ledger_entry entry = {
-        .id = ports_new_id(&engine->ports, engine->now.wall),
+        .id = boot_entry_id(job, tick_ms),
         .job_uid = job->uid,
         .from_ms = tick_ms,
         .to_ms = tick_ms,
@@ -117,6 +125,7 @@ static void record_boot(struct engine *engine, const struct catalog_job *job)
     };
     snprintf(entry.job_name, sizeof(entry.job_name), "%s", job->name);
     snprintf(entry.node, sizeof(entry.node), "%s", engine->config.node);
+    entry.owner = peer_incarnation(&engine->config.self);
     if (recorder_add_entry(&engine->recorder, &entry) != OK)
         ports_log(&engine->ports, "entry_dropped", "job=%s error=\"out of memory\"", job->name);
 }

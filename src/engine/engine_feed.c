@@ -15,7 +15,7 @@ void engine_put_plan(struct engine *engine, struct catalog_job *job)
 /* Which nodes may run it can be others now, also for runs that wait. */
 static void rank_again(struct engine *engine, const struct id *job_uid)
 {
-    static const enum open_phase phases[] = {OPEN_WAITING, OPEN_LEFT};
+    static const enum open_phase phases[] = {OPEN_WAITING, OPEN_CLAIMED_ELSEWHERE};
     struct open_run *open;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
         TAILQ_FOREACH (open, &engine->runs.phases[phases[i]], in_phase) {
@@ -102,9 +102,21 @@ static void take_calendar(struct engine *engine, const struct store_doc *doc)
 
 /* ---- runs ---- */
 
+static enum whose whose(const struct engine *engine, const struct run *run)
+{
+    return peer_whose(&engine->config.self, run->node, &run->owner);
+}
+
+/* Of this life: it made the nonce. */
 static bool is_ours(const struct engine *engine, const struct run *run)
 {
-    return strcmp(run->node, engine->config.node) == 0;
+    return whose(engine, run) == WHOSE_OURS;
+}
+
+/* Nobody but this agent speaks for it: it is of this life, or of one before it in this home. */
+static bool is_for_us(const struct engine *engine, const struct run *run)
+{
+    return whose(engine, run) != WHOSE_OTHERS;
 }
 
 /* The next tick of an `@after` job depends on its open runs. */
@@ -127,39 +139,46 @@ static void look_for_a_node(struct engine *engine, const struct run *run)
 static void follow(struct engine *engine, struct open_run *open, const struct run *run,
                    enum open_phase phase)
 {
-    if (run->state == RUN_DUE && open->run.state != RUN_DUE)
+    bool is_new_claim = run->state == RUN_CLAIMED && run->nonce != open->run.nonce;
+    if ((run->state == RUN_DUE && open->run.state != RUN_DUE) || is_new_claim) {
         open->seen = engine->now.boot;
+        open->ranked = 0;
+    }
     look_for_a_node(engine, run);
     if (run->state != open->run.state)
         open->is_told = false;
     open->run = *run;
     if (open->phase != phase)
         open_runs_move(&engine->runs, open, phase);
-    bool is_elsewhere = phase == OPEN_ELSEWHERE || phase == OPEN_ENDED_ELSEWHERE;
+    bool is_elsewhere = phase == OPEN_BEGUN_ELSEWHERE || phase == OPEN_CLAIMED_ELSEWHERE ||
+                        phase == OPEN_ENDED_ELSEWHERE;
     if (!is_elsewhere)
         return;
     open->kill = REASON_NONE;
     open->is_overdue = false;
     open->begins = 0;
     open->job = job_free(open->job);
-    if (!peers_is_alive(&engine->peers, run->node))
+    if (!peers_is_alive(&engine->peers, run->node, &run->owner))
         engine->sweeper.has_news = true;
 }
 
 /* In which phase a run is that the store tells of and that is not known here: somebody added it, it
- * is another node's, or it is left over from this node's last life. Of one of those that is thought
- * to be lost the executor may know better. */
+ * is another life's, or its claim is told before it is answered. What this home's agent before had
+ * claimed is taken over like anybody's: its begin may be on its way still. Of what it had begun, or
+ * is thought to be lost, the executor may know better. */
 static enum open_phase phase_of(const struct engine *engine, const struct run *run)
 {
     if (run->state == RUN_QUEUED || run->state == RUN_DUE)
         return OPEN_WAITING;
+    if (run->state == RUN_CLAIMED)
+        return is_ours(engine, run) ? OPEN_CLAIMED : OPEN_CLAIMED_ELSEWHERE;
     bool ended = run_state_is_end(run->state);
-    if (!is_ours(engine, run))
-        return ended ? OPEN_ENDED_ELSEWHERE : OPEN_ELSEWHERE;
+    if (!is_for_us(engine, run))
+        return ended ? OPEN_ENDED_ELSEWHERE : OPEN_BEGUN_ELSEWHERE;
     if (ended)
         return run->state == RUN_LOST && !engine->runner.executor_ready ? OPEN_ORPHAN
                                                                         : OPEN_FINISHED;
-    return run->state == RUN_CLAIMED ? OPEN_CLAIMED : OPEN_ORPHAN;
+    return OPEN_ORPHAN;
 }
 
 static void take_new_run(struct engine *engine, const struct run *run)
@@ -172,10 +191,6 @@ static void take_new_run(struct engine *engine, const struct run *run)
     if (run->not_before_ms > open->start_at_ms)
         open->start_at_ms = run->not_before_ms;
     open->seen = engine->now.boot;
-    if (open->phase == OPEN_CLAIMED && !engine->loaded) { /* its begin may be on its way already */
-        open->begins = 1;
-        open->first_begin.ms = INT64_MIN / 2;
-    }
     follow(engine, open, run, open->phase);
     replan_job_of(engine, run);
 }
@@ -197,7 +212,7 @@ static bool is_given_up(const struct engine *engine, const struct open_run *open
     return open->phase == OPEN_ORPHAN && engine->runner.executor_ready;
 }
 
-/* This node was taken for dead after it had sent a begin. It never heard that it may start. */
+/* This life was taken for dead after it had sent a begin. It never heard that it may start. */
 static bool is_lost_unstarted(const struct open_run *open, const struct run *run)
 {
     bool is_unanswered =
@@ -209,31 +224,32 @@ static bool is_lost_unstarted(const struct open_run *open, const struct run *run
  * own steps are the truth. */
 static void take_end(struct engine *engine, struct open_run *open, const struct run *run)
 {
-    bool ours = is_ours(engine, run);
+    bool for_us = is_for_us(engine, run);
     bool was_open = open->phase < OPEN_FINISHED;
-    if (ours && is_lost_unstarted(open, run)) {
+    if (is_ours(engine, run) && is_lost_unstarted(open, run)) {
         open->run.fence = run->fence;
         runner_begun_before(&engine->runner, open);
         return;
     }
-    if (open->phase == OPEN_FINISHED && !ours) { /* adopted, and its node has come back */
+    if (open->phase == OPEN_FINISHED && !for_us) { /* adopted, and its node has come back */
         open->run = *run;
         return;
     }
-    if (open->phase == OPEN_RECORDING && !ours) {
+    if (open->phase == OPEN_RECORDING && !for_us) {
         keep_news(engine, open, run);
         return;
     }
-    bool is_taken_over = open_run_ended_unbegun(open) && !ours;
+    bool is_taken_over = open_run_ended_unbegun(open) && !for_us;
     if (!is_given_up(engine, open) && open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED &&
         open->phase != OPEN_ENDED_ELSEWHERE && !is_taken_over)
         return;
-    follow(engine, open, run, ours ? OPEN_FINISHED : OPEN_ENDED_ELSEWHERE);
+    follow(engine, open, run, for_us ? OPEN_FINISHED : OPEN_ENDED_ELSEWHERE);
     if (was_open)
         replan_job_of(engine, run);
 }
 
-/* A begin whose answer is not there yet, or never came. */
+/* A begin whose answer is not there yet, or never came. It was sent here: the nonce was made by
+ * this life, and nobody else sends begins with it. */
 static void take_begun(struct engine *engine, struct open_run *open, const struct run *run)
 {
     if (open->phase == OPEN_REFUSED) {
@@ -255,24 +271,35 @@ static void take_claimed(struct engine *engine, struct open_run *open, const str
         follow(engine, open, run, OPEN_CLAIMED);
 }
 
+/* Of a run that this life does not own: somebody else has claimed, taken or begun it, or a take of
+ * ours has come through. What a begin of this home's agent before has done after its death was not
+ * heard by anybody who could have started it. */
+static void take_step_elsewhere(struct engine *engine, struct open_run *open, const struct run *run)
+{
+    bool is_old_news = open->phase == OPEN_TAKING && !run->node[0];
+    bool ours = is_ours(engine, run);
+    if (ours && run->state == RUN_CLAIMED)
+        take_claimed(engine, open, run);
+    else if (!ours && !is_old_news)
+        follow(engine, open, run, phase_of(engine, run));
+    if (open->phase == OPEN_ORPHAN && engine->runner.executor_ready)
+        runner_never_started(&engine->runner, open);
+}
+
 /* Of runs that this node is busy with, its own steps are the truth; but of a step whose answer was
- * lost, and of those that another node has taken over, the feed tells. */
+ * lost, and of those that another life has taken over, the feed tells. */
 static void take_step(struct engine *engine, struct open_run *open, const struct run *run)
 {
     if (open->phase < OPEN_CLAIMED) {
-        bool is_old_news = open->phase == OPEN_TAKING && !run->node[0];
-        if (run->state == RUN_CLAIMED && strcmp(run->node, engine->config.node) == 0)
-            take_claimed(engine, open, run);
-        else if (!is_ours(engine, run) && !is_old_news)
-            follow(engine, open, run, phase_of(engine, run));
+        take_step_elsewhere(engine, open, run);
         return;
     }
     bool is_ended_here = open_run_ended_unbegun(open);
     bool is_begun_here = open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED;
     if (is_begun_here && !is_ended_here)
         return;
-    if (run->nonce != open->run.nonce) /* nobody's again: the store was restored from a backup */
-        follow(engine, open, run, run->node[0] ? OPEN_ELSEWHERE : OPEN_WAITING);
+    if (run->nonce != open->run.nonce) /* perhaps nobody's: the store was restored from a backup */
+        follow(engine, open, run, phase_of(engine, run));
     else if (run->state == RUN_BEGUN && !is_ended_here)
         take_begun(engine, open, run);
 }

@@ -8,10 +8,28 @@ enum {
     STEP_MS = 20,   /* of the wall clock: it was set */
 };
 
+/* Another agent has joined under this node's name, while this one was away; or has left again. */
+static void say_shut_out(struct engine *engine)
+{
+    const struct known_peer *other = engine->peers.me;
+    if (peers_am_shut_out(&engine->peers))
+        ports_log(&engine->ports, "shut_out",
+                  "node=%s by=\"%s\" what=\"another agent has this node id: nothing is claimed or"
+                  " started here, what runs goes on; stop one of the two, or give this one another"
+                  " --node-id\"",
+                  engine->config.node, other->peer.address);
+    else
+        ports_log(&engine->ports, "let_in_again", "node=%s", engine->config.node);
+}
+
 void engine_take_node(struct engine *engine, const struct store_change *change)
 {
     bool is_peer = change->kind == STORE_CHANGE_PEER;
-    bool was_alive = is_peer && peers_is_alive(&engine->peers, change->peer->name);
+    const struct known_peer *before =
+        is_peer ? peers_find(&engine->peers, change->peer->name) : NULL;
+    bool was_alive = before && before->peer.is_alive;
+    bool was_shut_out = peers_am_shut_out(&engine->peers);
+    struct id was_instance = before ? before->peer.instance : (struct id){{0}};
     if (peers_take(&engine->peers, change, engine->now) != OK) {
         ports_log(&engine->ports, "node_dropped", "error=\"out of memory\"");
         return;
@@ -20,6 +38,10 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
     if (is_self && change->peer->is_alive &&
         id_compare(&change->peer->instance, &engine->config.self.instance) == 0)
         engine->joined = true;
+    if (peers_am_shut_out(&engine->peers) != was_shut_out)
+        say_shut_out(engine);
+    if (is_peer && id_compare(&was_instance, &change->peer->instance) != 0)
+        engine->sweeper.has_news = true;
     if (is_peer && was_alive != change->peer->is_alive) {
         engine->sweeper.has_news = true;
         if (!is_self)
@@ -128,7 +150,7 @@ static void compare_clocks(struct engine *engine)
 {
     peers_reckon(&engine->peers, engine->now);
     bool is_skewed = engine->peers.is_skewed;
-    engine->runner.is_held = is_skewed;
+    engine->runner.is_held = is_skewed || !peers_am_alive(&engine->peers);
     if (is_skewed == engine->was_skewed)
         return;
     ports_log(&engine->ports, is_skewed ? "clock_wrong" : "clock_well", "ahead_ms=%lld%s",

@@ -100,7 +100,7 @@ static bool fill_needs(const struct catalog *catalog, const struct job_wait *wai
     return true;
 }
 
-static void fill_run(const struct engine_ports *ports, const char *node, struct now now,
+static void fill_run(const struct engine_ports *ports, const struct peer *self, struct now now,
                      const struct catalog_job *job, struct run *run)
 {
     run->id = ports_new_id(ports, now.wall);
@@ -110,10 +110,11 @@ static void fill_run(const struct engine_ports *ports, const char *node, struct 
     run->claimed_ms = now.wall.ms;
     run->exit_code = -1;
     snprintf(run->job_name, sizeof(run->job_name), "%s", job->name);
-    snprintf(run->node, sizeof(run->node), "%s", node);
+    snprintf(run->node, sizeof(run->node), "%s", self->name);
+    run->owner = peer_incarnation(self);
 }
 
-static void fill_next(const struct engine_ports *ports, const char *node, struct now now,
+static void fill_next(const struct engine_ports *ports, const struct peer *self, struct now now,
                       const struct job_wait *wait, const struct run *before,
                       struct store_next *next)
 {
@@ -123,7 +124,7 @@ static void fill_next(const struct engine_ports *ports, const char *node, struct
     next->overlap = job->waits->overlap;
     next->queue_limit = job->waits->queue_limit;
     next->skip_entry_id = ports_new_id(ports, now.wall);
-    fill_run(ports, node, now, job, &next->run);
+    fill_run(ports, self, now, job, &next->run);
     after_note(&next->run, before, wait->name);
 }
 
@@ -154,9 +155,10 @@ static void leave_out(const struct engine_ports *ports, const struct catalog_job
 }
 
 /* Those who wait, from the first on, but for those who can't. */
-static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog, const char *node,
-                       struct now now, const struct job_wait *wait, const struct catalog_job *ended,
-                       struct store_finish *finish, struct store_need *needs)
+static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog,
+                       const struct peer *self, struct now now, const struct job_wait *wait,
+                       const struct catalog_job *ended, struct store_finish *finish,
+                       struct store_need *needs)
 {
     struct jobs jobs = {.count = 0};
     mark_before(catalog, ended);
@@ -172,15 +174,15 @@ static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog
         } else if (!add_waiting(&jobs, wait->job, ended->name)) {
             leave_out(ports, wait->job, ended, "too many wait for it");
         } else {
-            fill_next(ports, node, now, wait, &finish->run, next);
+            fill_next(ports, self, now, wait, &finish->run, next);
             needs += next->need_count;
             finish->next_count++;
         }
     }
 }
 
-enum status follow_fill(const struct engine_ports *ports, struct catalog *catalog, const char *node,
-                        struct now now, struct store_finish *finish)
+enum status follow_fill(const struct engine_ports *ports, struct catalog *catalog,
+                        const struct peer *self, struct now now, struct store_finish *finish)
 {
     const struct catalog_job *ended = catalog_by_uid(catalog, &finish->run.job_uid);
     const struct job_wait *first =
@@ -190,7 +192,7 @@ enum status follow_fill(const struct engine_ports *ports, struct catalog *catalo
     finish->nexts = new_nexts(first, finish->run.state, &count, &needs);
     finish->next_count = 0;
     if (finish->nexts)
-        fill_nexts(ports, catalog, node, now, first, ended, finish, needs);
+        fill_nexts(ports, catalog, self, now, first, ended, finish, needs);
     return finish->nexts || !count ? OK : E_NOMEM;
 }
 

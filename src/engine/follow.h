@@ -12,7 +12,8 @@
  * does not fit (STORE_NEXT_JOBS_MAX); left out is also who waits for a job that is not there.
  * E_NOMEM: it must be filled later, and not be sent without. */
 MUST_CHECK enum status follow_fill(const struct engine_ports *ports, struct catalog *catalog,
-                                   const char *node, struct now now, struct store_finish *finish);
+                                   const struct peer *self, struct now now,
+                                   struct store_finish *finish);
 
 /* What was filled. */
 void follow_release(struct store_finish *finishes, size_t count);

@@ -8,44 +8,47 @@
 #include "heap.h"
 
 #define TO(phase) (1u << (phase))
+#define ELSEWHERE (TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_CLAIMED_ELSEWHERE))
 
 static const struct {
     const char *name;
     unsigned may;
 } phases[] = {
-    [OPEN_ELSEWHERE] = {"elsewhere", TO(OPEN_LEFT) | TO(OPEN_WAITING) | TO(OPEN_CLAIMED) |
-                                         TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_LEFT] = {"left", TO(OPEN_ELSEWHERE) | TO(OPEN_WAITING) | TO(OPEN_TAKING) |
-                               TO(OPEN_CLAIMED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_WAITING] = {"waiting", TO(OPEN_ELSEWHERE) | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) |
-                                     TO(OPEN_ENDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | TO(OPEN_LEFT) |
-                                   TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
-                                   TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_BEGUN_ELSEWHERE] = {"begun elsewhere", TO(OPEN_CLAIMED_ELSEWHERE) | TO(OPEN_WAITING) |
+                                                     TO(OPEN_CLAIMED) | TO(OPEN_STARTED) |
+                                                     TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_CLAIMED_ELSEWHERE] = {"claimed elsewhere", TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_WAITING) |
+                                                         TO(OPEN_TAKING) | TO(OPEN_CLAIMED) |
+                                                         TO(OPEN_ORPHAN) | TO(OPEN_FINISHED) |
+                                                         TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_WAITING] = {"waiting", ELSEWHERE | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) | TO(OPEN_ENDED) |
+                                     TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_ORPHAN) |
+                                   TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_CLAIMED] = {"claimed", TO(OPEN_WAITING) | TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) |
-                                     TO(OPEN_ENDED) | TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
+                                     TO(OPEN_ENDED) | ELSEWHERE | TO(OPEN_FINISHED) |
                                      TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_BEGINNING] = {"beginning", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | TO(OPEN_REFUSED) |
-                                         TO(OPEN_CLAIMED) | TO(OPEN_ELSEWHERE) | TO(OPEN_FINISHED) |
+                                         TO(OPEN_CLAIMED) | ELSEWHERE | TO(OPEN_FINISHED) |
                                          TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_BEGUN] = {"begun", TO(OPEN_STARTING) | TO(OPEN_ENDED)},
     [OPEN_STARTING] = {"starting", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
     [OPEN_STARTED] = {"started", TO(OPEN_ENDED)},
     [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED) |
                                    TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_REFUSED] = {"refused", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | TO(OPEN_ELSEWHERE) |
-                                     TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_ENDED] = {"ended", TO(OPEN_WAITING) | TO(OPEN_FINISHING) | TO(OPEN_ELSEWHERE) |
-                                 TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_REFUSED] = {"refused", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | ELSEWHERE | TO(OPEN_FINISHED) |
+                                     TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_ENDED] = {"ended",
+                    TO(OPEN_WAITING) | TO(OPEN_FINISHING) | ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_FINISHING] = {"finishing", TO(OPEN_WAITING) | TO(OPEN_FINISHED) | TO(OPEN_ENDED) |
-                                         TO(OPEN_ELSEWHERE) | TO(OPEN_ENDED_ELSEWHERE)},
+                                         ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_FINISHED] = {"finished", TO(OPEN_RECORDING)},
     [OPEN_RECORDING] = {"recording",
                         TO(OPEN_RECORDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
     [OPEN_RECORDED] = {"recorded", TO(OPEN_FORGETTING)},
     [OPEN_FORGETTING] = {"forgetting", TO(OPEN_RECORDED)},
-    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", TO(OPEN_WAITING) | TO(OPEN_ELSEWHERE) |
-                                                     TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
+    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere",
+                              TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
 };
 
 static uint64_t id_hash(const struct id *id)
@@ -140,7 +143,7 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     runs->counts[open->phase]--;
     count(runs, open, open->phase < OPEN_FINISHED, next < OPEN_FINISHED);
     open->phase = next;
-    open->is_begun |= next == OPEN_BEGUN;
+    open->is_begun |= next == OPEN_BEGUN || next == OPEN_ORPHAN || next == OPEN_STARTED;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;
 }

@@ -19,21 +19,27 @@
  *        ENDED, REFUSED -> (FINISHING) -> FINISHED -> RECORDING -> RECORDED -> FORGETTING
  *
  *
- *        ELSEWHERE -> LEFT -> TAKING; and -> ENDED_ELSEWHERE -> FINISHED when its node does not
- * come back to record it. If it is lost, it goes back there once it is recorded, and is forgotten
- * only when its node has had time enough to come back and amend it
+ *        CLAIMED_ELSEWHERE -> TAKING, when its begin does not come in time
+ *                 \-> BEGUN_ELSEWHERE -> ENDED_ELSEWHERE -> FINISHED when its node does not come
+ *                                        back to record it. If it is lost, it goes back there once
+ *                                        it is recorded, and is forgotten only when its node has
+ *                                        had time enough to come back and amend it
  *
- * Of runs that this node does not own, the feed is the truth: it moves what is not begun here to
- * ELSEWHERE when another node has it, also when it has ended here, killed or too late before its
+ * "Elsewhere" is every life but this one: other nodes, another agent under this node's name, and
+ * this home's agent before the last start.
+ *
+ * Of runs that this life does not own, the feed is the truth: it moves what is not begun here
+ * elsewhere when somebody else has it, also when it has ended here, killed or too late before its
  * begin.
  * What the store ends by itself goes from any phase before BEGUN to FINISHED. Where the answer to a
- * take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN.
- * After a restart: CLAIMED goes on from there; ORPHAN is BEGUN until the executor has said whether
- * it knows the run. */
+ * take or a begin was lost, the feed moves WAITING to CLAIMED and CLAIMED to BEGUN: the nonce was
+ * made here, in this life, so nobody else can have sent that request.
+ * ORPHAN is what the agent before had begun in this home, until the executor has said whether it
+ * knows the run. */
 enum open_phase {
-    OPEN_ELSEWHERE, /* another node's, CLAIMED or BEGUN */
-    OPEN_LEFT,      /* CLAIMED by a node that is gone since: to be taken over */
-    OPEN_WAITING,   /* QUEUED or DUE in the store, nobody's */
+    OPEN_BEGUN_ELSEWHERE,   /* another life's: it alone may start it */
+    OPEN_CLAIMED_ELSEWHERE, /* another life's: to be taken over unless it begins in time */
+    OPEN_WAITING,           /* QUEUED or DUE in the store, nobody's */
     OPEN_TAKING,
     OPEN_CLAIMED,
     OPEN_BEGINNING,
@@ -75,8 +81,9 @@ struct open_run {
     bool has_unread;            /* output, when it was last tried */
     unsigned read_tries;        /* that failed */
     bool was_bad;               /* its job's end before this was a failure */
-    bool is_overdue;            /* being taken only to say that nobody could, or did in time */
-    struct boot_ms seen;        /* WAITING, LEFT: since when it can be taken */
+    bool is_overdue;            /* taken over only to record that no node was eligible, or began it
+                                   in time */
+    struct boot_ms seen;        /* WAITING, CLAIMED_ELSEWHERE: since when it can be taken */
     int rank;                   /* this node's for it, in the placement of that generation */
     unsigned ranked;
 };

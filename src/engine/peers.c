@@ -28,7 +28,7 @@ static bool peer_has_name(const void *item, const void *key)
 
 static const struct table_type by_name_type = {peer_hash, peer_has_name};
 
-void peers_init(struct peers *peers, const char *self)
+void peers_init(struct peers *peers, const struct peer *self)
 {
     *peers = (struct peers){.self = self};
     table_init(&peers->by_name, &by_name_type);
@@ -52,23 +52,44 @@ const struct known_peer *peers_find(const struct peers *peers, const char *name)
     return find(peers, name);
 }
 
-bool peers_is_alive(const struct peers *peers, const char *name)
+bool peers_is_alive(const struct peers *peers, const char *name, const struct incarnation *owner)
 {
     const struct known_peer *known = find(peers, name);
-    return known && known->peer.is_alive;
+    return known && known->peer.is_alive && peer_goes_on_as(&known->peer, owner);
+}
+
+bool peers_is_in_life(const struct peers *peers, const char *name, const struct incarnation *owner)
+{
+    const struct known_peer *known = find(peers, name);
+    bool is_known = !id_is_zero(&owner->instance); /* else an older peal has claimed it */
+    return known && known->peer.is_alive &&
+           (!is_known || id_compare(&known->peer.instance, &owner->instance) == 0);
+}
+
+static bool is_this_life(const struct peers *peers)
+{
+    return id_compare(&peers->me->peer.instance, &peers->self->instance) == 0;
 }
 
 bool peers_am_alive(const struct peers *peers)
 {
-    return peers->me && peers->me->peer.is_alive;
+    return peers->me && peers->me->peer.is_alive && is_this_life(peers);
 }
 
-int64_t peers_gone_for_ms(const struct peers *peers, const char *name, struct now now)
+bool peers_am_shut_out(const struct peers *peers)
+{
+    return peers->me && peers->me->peer.is_alive && !is_this_life(peers);
+}
+
+int64_t peers_gone_for_ms(const struct peers *peers, const char *name,
+                          const struct incarnation *owner, struct now now)
 {
     const struct known_peer *known = find(peers, name);
-    if (known && known->peer.is_alive)
-        return -1;
-    return now.boot.ms - (known ? known->gone.ms : peers->live_since.ms);
+    if (!known)
+        return now.boot.ms - peers->live_since.ms;
+    if (!known->peer.is_alive)
+        return now.boot.ms - known->gone.ms;
+    return peer_goes_on_as(&known->peer, owner) ? -1 : now.boot.ms - known->since.ms;
 }
 
 bool known_peer_accepts(const struct known_peer *known)
@@ -93,7 +114,7 @@ static struct known_peer *find_or_add(struct peers *peers, const char *name, str
         free(known);
         return NULL;
     }
-    if (strcmp(name, peers->self) == 0)
+    if (strcmp(name, peers->self->name) == 0)
         peers->me = known;
     return known;
 }
@@ -169,6 +190,8 @@ static enum status take_peer(struct peers *peers, const struct peer *news, struc
         return E_NOMEM;
     struct peer was = known->peer;
     if (news->is_alive) {
+        if (!was.is_alive || id_compare(&was.instance, &news->instance) != 0)
+            known->since = now.boot;
         hear(peers, known, news, now);
         known->peer = *news;
         known->gone.ms = 0;

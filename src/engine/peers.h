@@ -23,6 +23,7 @@ struct known_peer {
     char drained_by[64];
     struct boot_ms heard;  /* when it last spoke, by this node's clock */
     struct boot_ms gone;   /* since when it is known to be gone; 0: it is alive */
+    struct boot_ms since;  /* since when it is known to be in its present life */
     int64_t offset_ms;     /* its wall clock minus ours, as well as can be known */
     int64_t offsets_ms[4]; /* its boot clock minus ours, each time it spoke */
     unsigned heard_count;  /* how often it spoke while we listened; 0: its clock is not known */
@@ -30,14 +31,15 @@ struct known_peer {
 };
 
 struct peers {
-    struct table by_name;        /* of known_peer; those that are gone stay for a day */
-    const char *self;            /* this node's name */
-    const struct known_peer *me; /* and what is known of it; NULL: nothing. Asked every turn */
-    char leader[64];             /* empty: nobody leads, or it is not known */
-    int64_t skew_ms;             /* this node's wall clock minus the cluster's */
-    bool is_skewed;              /* too far: it must not claim */
-    bool is_settled;             /* its clock has been compared with those of the others */
-    bool is_live;                /* what is told now is news, not what was there before */
+    struct table by_name;    /* of known_peer; those that are gone stay for a day */
+    const struct peer *self; /* this node */
+    const struct known_peer
+        *me;         /* and what is known of its name; NULL: nothing. Asked every turn */
+    char leader[64]; /* empty: nobody leads, or it is not known */
+    int64_t skew_ms; /* this node's wall clock minus the cluster's */
+    bool is_skewed;  /* too far: it must not claim */
+    bool is_settled; /* its clock has been compared with those of the others */
+    bool is_live;    /* what is told now is news, not what was there before */
     struct boot_ms live_since;
     size_t alive_count;    /* this node too, if it has joined */
     unsigned generation;   /* grows with every change of who may be given what */
@@ -48,7 +50,7 @@ struct peers {
     bool is_unsure;                      /* of some peer */
 };
 
-void peers_init(struct peers *peers, const char *self);
+void peers_init(struct peers *peers, const struct peer *self);
 void peers_release(struct peers *peers);
 
 /* PEER, DRAIN and LEADER. E_NOMEM: not noted. */
@@ -67,18 +69,26 @@ struct boot_ms peers_settle_at(const struct peers *peers);
 /* NULL: never heard of. */
 const struct known_peer *peers_find(const struct peers *peers, const char *name);
 
-/* The store has let this node in, and keeps it. */
+/* The store has let this node in, in this life, and keeps it. */
 bool peers_am_alive(const struct peers *peers);
+
+/* Another agent lives under this node's name. */
+bool peers_am_shut_out(const struct peers *peers);
 
 /* By name, those that are gone too; out of memory: in any order, but all of them. */
 void peers_each(const struct peers *peers,
                 bool (*visit)(void *context, const struct known_peer *known), void *context);
 
-/* False: there is no such node now, and what it owned is nobody's. An unknown name is gone. */
-bool peers_is_alive(const struct peers *peers, const char *name);
+/* False: that life of the node is over, and what it owned is nobody's, unless another one of the
+ * same home has followed. An unknown name is gone. */
+bool peers_is_alive(const struct peers *peers, const char *name, const struct incarnation *owner);
+
+/* It is in that very life: what it has claimed, it may still begin. */
+bool peers_is_in_life(const struct peers *peers, const char *name, const struct incarnation *owner);
 
 /* How long it is gone; -1: it is alive. Of an unknown name: since we listen. */
-int64_t peers_gone_for_ms(const struct peers *peers, const char *name, struct now now);
+int64_t peers_gone_for_ms(const struct peers *peers, const char *name,
+                          const struct incarnation *owner, struct now now);
 
 /* May this node be given new runs, as far as it says itself and nobody has drained it? */
 bool known_peer_accepts(const struct known_peer *known);

@@ -115,7 +115,8 @@ static bool fits(const struct placement *placement, size_t node, const char *whe
     return choice ? choice->fits[node] : selector_matches(where, placement->nodes[node].labels);
 }
 
-int placement_rank(struct placement *placement, const struct id *id, const char *where)
+int placement_rank(struct placement *placement, const struct id *id, const char *where,
+                   const char *without)
 {
     const struct placement_node *self = &placement->nodes[0];
     const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
@@ -128,7 +129,8 @@ int placement_rank(struct placement *placement, const struct id *id, const char 
     int rank = 0;
     for (size_t i = 1; i < placement->count; i++) {
         const struct placement_node *node = &placement->nodes[i];
-        if (!node->accepts || !fits(placement, i, where, choice))
+        if (!node->accepts || !fits(placement, i, where, choice) ||
+            strcmp(node->name, without) == 0)
             continue;
         double score = placement_score(node->hash, id_hash, node->capacity);
         rank += score > own || (score == own && strcmp(node->name, self->name) < 0);

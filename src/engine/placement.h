@@ -42,8 +42,10 @@ MUST_CHECK enum status placement_set(struct placement *placement, const struct p
 enum { NOT_ELIGIBLE = -1 };
 
 /* How many others that may be given runs go before this node; or NOT_ELIGIBLE, by its labels.
- * `where`: NULL: any node may run it. */
-int placement_rank(struct placement *placement, const struct id *id, const char *where);
+ * `where`: NULL: any node may run it. `without`: the name of one that does not count; "": all do.
+ */
+int placement_rank(struct placement *placement, const struct id *id, const char *where,
+                   const char *without);
 
 /* Is there a node at all whose labels fit, whether or not it takes runs now? */
 bool placement_has_node(struct placement *placement, const char *where);

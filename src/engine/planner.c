@@ -91,7 +91,7 @@ static int rank_of(const struct planner *planner, const struct catalog_job *job)
         return NOT_ELIGIBLE;
     if (!planner->placement)
         return 0;
-    int rank = placement_rank(planner->placement, &job->uid, job->where);
+    int rank = placement_rank(planner->placement, &job->uid, job->where, "");
     return rank > 0 && job->next_ms == planner->boot_tick_ms ? 0 : rank;
 }
 

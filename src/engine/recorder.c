@@ -39,11 +39,12 @@ static bool entry_has_id(const void *item, const void *key)
 
 static const struct table_type aside_type = {entry_hash, entry_has_id};
 
-void recorder_init(struct recorder *recorder, const struct engine_ports *ports, const char *node,
-                   struct catalog *catalog, struct planner *planner, struct open_runs *runs)
+void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
+                   const struct peer *self, struct catalog *catalog, struct planner *planner,
+                   struct open_runs *runs)
 {
     *recorder = (struct recorder){
-        .ports = ports, .node = node, .catalog = catalog, .planner = planner, .runs = runs};
+        .ports = ports, .self = self, .catalog = catalog, .planner = planner, .runs = runs};
     TAILQ_INIT(&recorder->entries);
     table_init(&recorder->aside, &aside_type);
 }
@@ -82,7 +83,7 @@ enum status recorder_add_entry(struct recorder *recorder, const struct ledger_en
     if (!pending)
         return E_NOMEM;
     pending->entry = *entry;
-    if (strcmp(entry->node, recorder->node) == 0) {
+    if (peer_whose(recorder->self, entry->node, &entry->owner) != WHOSE_OTHERS) {
         add_own(recorder, pending);
         return OK;
     }
@@ -123,14 +124,16 @@ void recorder_forget_entry(struct recorder *recorder, const struct id *id)
 }
 
 void recorder_adopt_entries(struct recorder *recorder,
-                            bool (*is_ours)(void *context, const char *node), void *context)
+                            bool (*is_ours)(void *context, const char *node,
+                                            const struct incarnation *owner),
+                            void *context)
 {
     struct pending_entry **ours = calloc(recorder->aside.count + 1, sizeof(struct pending_entry *));
     if (!ours)
         return; /* with the next look */
     size_t at = 0, count = 0;
     for (struct pending_entry *pending; (pending = table_next(&recorder->aside, &at));) {
-        if (is_ours(context, pending->entry.node))
+        if (is_ours(context, pending->entry.node, &pending->entry.owner))
             ours[count++] = pending;
     }
     for (size_t i = 0; i < count; i++) {
@@ -158,11 +161,16 @@ static bool may_have_output(const struct run *run)
     return run->output_bytes || run->state == RUN_LOST;
 }
 
+/* This agent, or one before it in this home, has run it. */
+static bool is_for_us(const struct recorder *recorder, const struct run *run)
+{
+    return peer_whose(recorder->self, run->node, &run->owner) != WHOSE_OTHERS;
+}
+
 /* Lost with its node, which may come back, or just has: the store does not forget it yet. */
 static bool is_kept(const struct recorder *recorder, const struct open_run *open)
 {
-    return open->run.state == RUN_LOST && !open->is_forgotten &&
-           strcmp(open->run.node, recorder->node) != 0 &&
+    return open->run.state == RUN_LOST && !open->is_forgotten && !is_for_us(recorder, &open->run) &&
            recorder->now.wall.ms < open_run_kept_until(open);
 }
 
@@ -208,7 +216,7 @@ static void end_records(struct record_batch *batch, enum status st)
 static bool is_told(const struct recorder *recorder, const struct open_run *open)
 {
     return open->is_told || (open->run.state == RUN_LOST && open->run.reason == REASON_NODE_DIED &&
-                             strcmp(open->run.node, recorder->node) == 0);
+                             is_for_us(recorder, &open->run));
 }
 
 /* One that another node has ended is known by the feed alone. */

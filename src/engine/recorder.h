@@ -17,7 +17,7 @@ TAILQ_HEAD(entry_list, pending_entry);
 
 struct recorder {
     const struct engine_ports *ports;
-    const char *node;
+    const struct peer *self; /* this node */
     struct open_runs *runs;
     struct catalog *catalog;
     struct planner *planner;
@@ -33,8 +33,9 @@ struct recorder {
     struct now now;              /* of this turn */
 };
 
-void recorder_init(struct recorder *recorder, const struct engine_ports *ports, const char *node,
-                   struct catalog *catalog, struct planner *planner, struct open_runs *runs);
+void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
+                   const struct peer *self, struct catalog *catalog, struct planner *planner,
+                   struct open_runs *runs);
 void recorder_release(struct recorder *recorder);
 
 /* An entry that the store holds for the history: to be recorded, or kept aside. */
@@ -49,7 +50,9 @@ void recorder_forget_entry(struct recorder *recorder, const struct id *id);
 
 /* Records those that are aside and of which `is_ours` says so now. */
 void recorder_adopt_entries(struct recorder *recorder,
-                            bool (*is_ours)(void *context, const char *node), void *context);
+                            bool (*is_ours)(void *context, const char *node,
+                                            const struct incarnation *owner),
+                            void *context);
 
 /* A run that this node has found lost: people are told before it is on record, which is left to its
  * own node for a while. */

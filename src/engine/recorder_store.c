@@ -55,9 +55,13 @@ static void finishes_done(struct store_request *request, enum status st)
         if (!batch->finishes[i].accepted && !open->is_begun) {
             /* Another node has taken it over, or it is on record: the feed tells which. */
             open->run.state = RUN_CLAIMED;
-            open_runs_move(recorder->runs, open, OPEN_ELSEWHERE);
+            open->seen = recorder->now.boot;
+            open->ranked = 0;
+            open_runs_move(recorder->runs, open, OPEN_CLAIMED_ELSEWHERE);
             continue;
         }
+        if (batch->finishes[i].accepted) /* of a repeat: the end that is on record */
+            open->run = batch->finishes[i].run;
         recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id);
         open_runs_move(recorder->runs, open, OPEN_FINISHED);
         job_ended(recorder, open);
@@ -71,7 +75,7 @@ static bool add_finish(struct recorder *recorder, struct finish_batch *batch, st
 {
     struct store_finish *finish = &batch->finishes[batch->request.count];
     finish->run = open->run;
-    if (follow_fill(recorder->ports, recorder->catalog, recorder->node, recorder->now, finish) !=
+    if (follow_fill(recorder->ports, recorder->catalog, recorder->self, recorder->now, finish) !=
         OK) {
         recorder->store_retry_at.ms = recorder->now.boot.ms + RECORDER_RETRY_MS;
         return false;

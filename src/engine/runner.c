@@ -293,17 +293,21 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
     open_runs_move(runner->runs, open, OPEN_ENDED);
 }
 
-/* The executor has told all that it knows: what it does not know was never started, and must not
- * be any more, because nobody knows how long ago its begin was. What is on record as lost stays
- * so. */
+/* Nobody knows how long ago its begin was. */
+void runner_never_started(struct runner *runner, struct open_run *open)
+{
+    end(runner, open, RUN_MISSED, REASON_START_WINDOW,
+        "the agent stopped between the begin and the start");
+}
+
+/* The executor has told all that it knows. What is on record as lost stays so. */
 static void end_orphans(struct runner *runner)
 {
     for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));) {
         if (open->run.state == RUN_LOST)
             open_runs_move(runner->runs, open, OPEN_ENDED);
         else
-            end(runner, open, RUN_MISSED, REASON_START_WINDOW,
-                "the agent stopped between the begin and the start");
+            runner_never_started(runner, open);
     }
 }
 
@@ -356,7 +360,8 @@ static void executor_came_or_went(struct runner *runner, bool ready)
     repeat_kills(runner);
 }
 
-/* A run of this node's last life is still there, whatever was thought of it meanwhile. */
+/* A run of the agent before is still there, whatever was thought of it meanwhile; also one of a
+ * home that has moved to this machine. */
 static void found(struct runner *runner, struct open_run *open)
 {
     open->run.state = RUN_RUNNING;
@@ -373,14 +378,16 @@ static void take_event(struct runner *runner, const struct executor_event *event
         return;
     }
     struct open_run *open = open_runs_find(runner->runs, &event->run_id);
-    if (!open || open->phase < OPEN_STARTING || open->phase > OPEN_ORPHAN) {
+    bool is_here = open && (open->phase == OPEN_BEGUN_ELSEWHERE ||
+                            (open->phase >= OPEN_STARTING && open->phase <= OPEN_ORPHAN));
+    if (!is_here) {
         /* Its end is in the store already: only the acknowledgement was lost. */
         if (event->kind == EXECUTOR_ENDED && (!open || open->phase > OPEN_FINISHING))
             runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
         return;
     }
     open->told = true;
-    if (open->phase == OPEN_ORPHAN)
+    if (open->phase == OPEN_ORPHAN || open->phase == OPEN_BEGUN_ELSEWHERE)
         found(runner, open);
     if (event->kind == EXECUTOR_STARTED)
         started(runner, open, &event->end);
@@ -401,7 +408,8 @@ void runner_watch(struct runner *runner)
 void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,
                  const char *by)
 {
-    if (open->phase == OPEN_ELSEWHERE || open->phase == OPEN_LEFT) /* its owner hears of it, too */
+    if (open->phase == OPEN_BEGUN_ELSEWHERE ||
+        open->phase == OPEN_CLAIMED_ELSEWHERE) /* its owner hears of it, too */
         return;
     open->kill = reason;
     snprintf(open->run.by, sizeof(open->run.by), "%s", by);

@@ -18,7 +18,8 @@ struct runner {
     int64_t on_time_ms;
     struct boot_ms retry_at; /* the store failed: no begins before */
     bool executor_ready;
-    bool is_held;   /* what is claimed must not begin: this node's clock is wrong */
+    bool is_held;   /* what is claimed must not begin: this node's clock is wrong, or another agent
+                       has its name */
     struct now now; /* of this turn */
 };
 
@@ -39,6 +40,10 @@ void runner_begun(struct runner *runner, struct open_run *open, int64_t fence,
 /* The store has begun a run, but it is not known with which request, nor how long ago that was: it
  * must not start. */
 void runner_begun_before(struct runner *runner, struct open_run *open);
+
+/* OPEN_ORPHAN, and the executor, which has told all that it knows, does not have it: it was never
+ * started, and must not be any more. */
+void runner_never_started(struct runner *runner, struct open_run *open);
 
 /* Kills the run, wherever it is on its way. */
 void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,

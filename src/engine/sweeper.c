@@ -26,12 +26,12 @@ struct end_batch {
     struct store_take takes[BATCH];
 };
 
-void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, const char *node,
-                  const struct peers *peers, struct placement *placement, struct open_runs *runs,
-                  struct recorder *recorder)
+void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports,
+                  const struct peer *self, const struct peers *peers, struct placement *placement,
+                  struct open_runs *runs, struct recorder *recorder)
 {
     *sweeper = (struct sweeper){.ports = ports,
-                                .node = node,
+                                .self = self,
                                 .peers = peers,
                                 .placement = placement,
                                 .runs = runs,
@@ -46,10 +46,12 @@ static void look_again(struct sweeper *sweeper, int64_t after_ms)
         sweeper->look_at.ms = at_ms;
 }
 
-/* Is the node gone for so long? If it is gone at all, there is another look when it will be. */
-static bool is_gone_for(struct sweeper *sweeper, const char *node, int64_t ms)
+/* Is that life of the node over for so long? If it is over at all, there is another look when it
+ * will be. */
+static bool is_gone_for(struct sweeper *sweeper, const char *node, const struct incarnation *owner,
+                        int64_t ms)
 {
-    int64_t gone_ms = peers_gone_for_ms(sweeper->peers, node, sweeper->now);
+    int64_t gone_ms = peers_gone_for_ms(sweeper->peers, node, owner, sweeper->now);
     if (gone_ms >= 0 && gone_ms < ms)
         look_again(sweeper, ms - gone_ms);
     return gone_ms >= ms;
@@ -93,7 +95,7 @@ static void add_loss(struct sweeper *sweeper, struct loss_batch *batch, struct o
     run->exit_code = -1;
     run->finished_ms = sweeper->now.wall.ms;
     snprintf(run->detail, sizeof(run->detail), "node %s is gone", open->run.node);
-    if (follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->node, sweeper->now, finish) !=
+    if (follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->self, sweeper->now, finish) !=
         OK) {
         look_again(sweeper, RETRY_AFTER_MS);
         return;
@@ -103,23 +105,20 @@ static void add_loss(struct sweeper *sweeper, struct loss_batch *batch, struct o
     ports_log(sweeper->ports, "run_lost", "job=%s node=%s", open->run.job_name, open->run.node);
 }
 
-/* Runs that others have claimed are put up to be taken over; those that they have begun are lost.
- */
-static void sweep_open(struct sweeper *sweeper)
+static bool is_alive(const struct sweeper *sweeper, const struct run *run)
+{
+    return peers_is_alive(sweeper->peers, run->node, &run->owner);
+}
+
+/* Runs that were begun by lives that are over are lost. */
+static void sweep_begun(struct sweeper *sweeper)
 {
     struct loss_batch *batch = NULL;
-    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_ELSEWHERE);
+    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_BEGUN_ELSEWHERE);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        if (peers_is_alive(sweeper->peers, open->run.node))
-            continue;
-        if (open->run.state == RUN_CLAIMED) {
-            open->seen = sweeper->now.boot;
-            open_runs_move(sweeper->runs, open, OPEN_LEFT);
-            continue;
-        }
-        if (open->is_swept || !sweeper->leads ||
-            !is_gone_for(sweeper, open->run.node, LOST_AFTER_MS))
+        if (open->is_swept || is_alive(sweeper, &open->run) ||
+            !is_gone_for(sweeper, open->run.node, &open->run.owner, LOST_AFTER_MS))
             continue;
         if (!batch && !(batch = calloc(1, sizeof(*batch)))) {
             look_again(sweeper, RETRY_AFTER_MS);
@@ -173,7 +172,8 @@ static void ends_done(struct store_request *request, enum status st)
             sweeper_end(sweeper, open, &take->run);
         } else {
             open->is_overdue = st == E_UNKNOWN; /* then the feed may still tell of it */
-            open_runs_move(sweeper->runs, open, take->from_nonce ? OPEN_LEFT : OPEN_WAITING);
+            open_runs_move(sweeper->runs, open,
+                           take->from_nonce ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
             look_again(sweeper, RETRY_AFTER_MS);
         }
     }
@@ -202,10 +202,11 @@ static void add_end(struct sweeper *sweeper, struct end_batch **batch, struct op
     }
     struct store_take *take = &(*batch)->takes[(*batch)->request.count++];
     take->run_id = open->run.id;
-    take->from_nonce = open->phase == OPEN_LEFT ? open->run.nonce : 0;
+    take->from_nonce = open->phase == OPEN_CLAIMED_ELSEWHERE ? open->run.nonce : 0;
     take->nonce = ports_new_nonce(sweeper->ports);
     take->now_ms = sweeper->now.wall.ms;
-    snprintf(take->node, sizeof(take->node), "%s", sweeper->node);
+    snprintf(take->node, sizeof(take->node), "%s", sweeper->self->name);
+    take->owner = peer_incarnation(sweeper->self);
     open->is_overdue = true;
     open_runs_move(sweeper->runs, open, OPEN_TAKING);
     if ((*batch)->request.count == BATCH) {
@@ -251,18 +252,15 @@ static int64_t left_until_ms(const struct sweeper *sweeper, const struct open_ru
     return late_at_ms;
 }
 
-static void sweep_left(struct sweeper *sweeper)
+/* Runs that were claimed by lives that are over, and that nobody has taken over in time. */
+static void sweep_claimed(struct sweeper *sweeper)
 {
     struct end_batch *batch = NULL;
-    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_LEFT);
+    struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_CLAIMED_ELSEWHERE);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        if (peers_is_alive(sweeper->peers, open->run.node)) {
-            open_runs_move(sweeper->runs, open, OPEN_ELSEWHERE);
-            continue;
-        }
-        if (!sweeper->leads || sweeper->peers->is_skewed)
-            continue;
+        if (peers_is_in_life(sweeper->peers, open->run.node, &open->run.owner))
+            continue; /* it ends it itself */
         int64_t late_at_ms = left_until_ms(sweeper, open);
         if (late_at_ms != NEVER_MS && is_time(sweeper, late_at_ms))
             add_end(sweeper, &batch, open);
@@ -291,10 +289,10 @@ static void sweep_waiting(struct sweeper *sweeper)
 
 /* ---- on record ---- */
 
-static bool is_to_adopt(void *context, const char *node)
+static bool is_to_adopt(void *context, const char *node, const struct incarnation *owner)
 {
     struct sweeper *sweeper = context;
-    return !*node || is_gone_for(sweeper, node, OPEN_RUN_ADOPT_MS);
+    return !*node || is_gone_for(sweeper, node, owner, OPEN_RUN_ADOPT_MS);
 }
 
 /* A lost run is put on record, and kept in the store: whenever its node comes back with it, the
@@ -322,7 +320,7 @@ static void adopt(struct sweeper *sweeper)
         if (open->is_to_tell && open->run.state == RUN_LOST)
             recorder_tell_lost(sweeper->recorder, open);
         open->is_to_tell = false;
-        if (is_to_adopt(sweeper, open->run.node))
+        if (is_to_adopt(sweeper, open->run.node, &open->run.owner))
             adopt_run(sweeper, open);
     }
     recorder_adopt_entries(sweeper->recorder, is_to_adopt, sweeper);
@@ -335,12 +333,14 @@ void sweeper_sweep(struct sweeper *sweeper)
         return;
     sweeper->has_news = sweeper->recorder->has_kept = false;
     sweeper->look_at.ms = INT64_MAX;
-    sweep_open(sweeper);
-    sweep_left(sweeper);
-    if (sweeper->leads && !sweeper->peers->is_skewed && sweeper->placement->count)
+    if (!sweeper->leads)
+        return;
+    sweep_begun(sweeper);
+    if (!sweeper->peers->is_skewed)
+        sweep_claimed(sweeper);
+    if (!sweeper->peers->is_skewed && sweeper->placement->count)
         sweep_waiting(sweeper);
-    if (sweeper->leads)
-        adopt(sweeper);
+    adopt(sweeper);
 }
 
 int64_t sweeper_wake_at(const struct sweeper *sweeper)

@@ -1,10 +1,9 @@
-/* What nodes leave behind that are gone. A run that such a node had claimed is put up to be taken
- * over. The rest needs one hand, that of the leader: a run that it had begun is lost; one that it
- * had claimed, and nobody took over in time, is missed, and so is one that is due and that no node
- * may run; and what has ended is put on record when
- * the node does not come back to do it. A node that does come back finds nothing done that it can't
- * amend: it ends its runs with their own nonce, and what is lost can be amended, since it stays in
- * the store for a week. */
+/* What lives leave behind that are over. It needs one hand, that of the leader: a run that was
+ * begun is lost; one that was claimed, and that nobody took over in time, is missed, and so is one
+ * that is due and that no node may run; and what has ended is put on record when the node does not
+ * come back to do it. A node that does come back finds nothing done that it can't amend: it ends
+ * its runs with their own nonce, and what is lost can be amended, since it stays in the store for a
+ * week. */
 #ifndef PEAL_SWEEPER_H
 #define PEAL_SWEEPER_H
 
@@ -16,7 +15,7 @@
 
 struct sweeper {
     const struct engine_ports *ports;
-    const char *node;
+    const struct peer *self; /* this node */
     const struct peers *peers;
     struct placement *placement;
     struct open_runs *runs;
@@ -28,9 +27,9 @@ struct sweeper {
     struct now now;         /* of this turn */
 };
 
-void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, const char *node,
-                  const struct peers *peers, struct placement *placement, struct open_runs *runs,
-                  struct recorder *recorder);
+void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports,
+                  const struct peer *self, const struct peers *peers, struct placement *placement,
+                  struct open_runs *runs, struct recorder *recorder);
 
 /* Looks around if there is a reason to; it costs as much as other nodes have runs. */
 void sweeper_sweep(struct sweeper *sweeper);

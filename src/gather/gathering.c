@@ -350,7 +350,8 @@ static void ask_own(struct part *part, struct history *own)
 
 static bool is_other(const struct gathering_place *place, const struct known_peer *known)
 {
-    return known->peer.has_history && strcmp(known->peer.name, place->peers->self) != 0;
+    return known->peer.has_history &&
+           id_compare(&known->peer.instance, &place->peers->self->instance) != 0;
 }
 
 struct others {

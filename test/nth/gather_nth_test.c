@@ -77,7 +77,7 @@ static enum status open_node(struct cluster *cluster, struct node *node, const c
     struct history *own;
     struct history_wake none = {0};
     node->name = name;
-    peers_init(&node->peers, name);
+    peers_init(&node->peers, &node->as);
     enum status st = history_memory_new(none, &own);
     if (st == OK)
         st = history_gather_new(cluster->loop, own, none, &node->history);

@@ -42,6 +42,7 @@ struct world *cluster_join(struct cluster *cluster, const char *labels, int64_t 
     snprintf(config.boot_id, sizeof(config.boot_id), "boot-%zu", cluster->count + 1);
     snprintf(config.self.labels, sizeof(config.self.labels), "%s", labels);
     config.self.instance.bytes[0] = (uint8_t)(cluster->count + 1);
+    config.self.home = cluster->count + 1;
     struct world *first = cluster->nodes[0];
     first->now.wall.ms += ahead_ms;
     struct world *world = world_join(first, &config);

@@ -156,8 +156,8 @@ static void test_paused_after_lost_begin(void **state)
     assert_true(engine_is_idle(world->engine));
 }
 
-/* The begin that an agent sent before it was killed gets through after the next one has sent its
- * own. When its window began only the dead one knew. */
+/* The begin that an agent sent before it was killed gets through when the next one is about to take
+ * the run over. When its window began only the dead one knew. */
 static void test_begun_by_the_agent_before(void **state)
 {
     struct world *world = *state;

@@ -10,6 +10,9 @@
 
 #define WALL_MS INT64_C(1767225600000)
 
+static const struct peer this_node = {.name = "self"};
+static const struct incarnation of_old = {.home = 0}; /* as an older peal has it: any life */
+
 static struct now at_ms(int64_t ms)
 {
     return (struct now){{WALL_MS + ms}, {5000 + ms}};
@@ -76,7 +79,7 @@ static void test_median(void **state)
     for (size_t i = 0; i < sizeof(medians) / sizeof(medians[0]); i++) {
         struct peers peers;
         struct now now = at_ms(0);
-        peers_init(&peers, "self");
+        peers_init(&peers, &this_node);
         peers_go_live(&peers, now);
         struct peer self = saying("self", medians[i].joined, 0, 0);
         tell(&peers, &self, now);
@@ -97,7 +100,7 @@ static void test_who_counts(void **state)
 {
     (void)state;
     struct peers peers;
-    peers_init(&peers, "self");
+    peers_init(&peers, &this_node);
     peers_go_live(&peers, at_ms(0));
     struct peer self = saying("self", 30, 0, 0), api = saying("api", 10, 0, 9000);
     struct peer worker = saying("worker", 20, 0, 9000);
@@ -122,7 +125,7 @@ static void test_delays(void **state)
     static const int64_t delays_ms[] = {900, 2, 1500, 700, 30, 40, 50, 60};
     static const int64_t want_ms[] = {-900, -2, -2, -2, -2, -30, -30, -30};
     struct peers peers;
-    peers_init(&peers, "self");
+    peers_init(&peers, &this_node);
     peers_go_live(&peers, at_ms(0));
     for (size_t i = 0; i < sizeof(delays_ms) / sizeof(delays_ms[0]); i++) {
         int64_t sent_ms = 2000 * (int64_t)i;
@@ -158,7 +161,7 @@ static void test_sleep(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct peers peers;
         int64_t read_ms = 5000 + cases[i].slept_ms + cases[i].after_ms;
-        peers_init(&peers, "self");
+        peers_init(&peers, &this_node);
         peers_go_live(&peers, at_ms(0));
         for (int64_t ms = 0; ms <= 5000; ms += 100)
             peers_reckon(&peers, at_ms(ms));
@@ -187,7 +190,7 @@ static void test_steps(void **state)
 {
     (void)state;
     struct peers peers;
-    peers_init(&peers, "self");
+    peers_init(&peers, &this_node);
     peers_go_live(&peers, at_ms(0));
     struct peer other = saying("other", 1, 0, 0);
     tell(&peers, &other, at_ms(5));
@@ -220,7 +223,7 @@ static void test_settling(void **state)
 {
     (void)state;
     struct peers peers;
-    peers_init(&peers, "self");
+    peers_init(&peers, &this_node);
     struct peer a = saying("a", 1, -60000, 0), b = saying("b", 2, -1900, 0);
     tell(&peers, &a, at_ms(0));
     tell(&peers, &b, at_ms(0));
@@ -255,11 +258,72 @@ static bool add_name(void *context, const struct known_peer *known)
     return true;
 }
 
+/* ---- lives ---- */
+
+static struct peer living(const char *name, uint8_t life, uint64_t home)
+{
+    struct peer peer = saying(name, 1, 0, 0);
+    peer.instance.bytes[0] = life;
+    peer.home = home;
+    return peer;
+}
+
+/* What the first life of b has, when the name is ... */
+static const struct {
+    int line;
+    uint8_t life;
+    uint64_t home;
+    bool want_alive, want_in_life;
+} lives[] = {
+    {__LINE__, 1, 10, true, true},
+    {__LINE__, 2, 10, true, false},  /* started again: it speaks for its first life */
+    {__LINE__, 3, 20, false, false}, /* another machine under its name */
+};
+
+static void test_lives(void **state)
+{
+    (void)state;
+    const struct incarnation first = {.instance = {{1}}, .home = 10};
+    for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
+        struct peers peers;
+        peers_init(&peers, &this_node);
+        peers_go_live(&peers, at_ms(0));
+        struct peer b = living("b", 1, 10);
+        tell(&peers, &b, at_ms(0));
+        b = living("b", lives[i].life, lives[i].home);
+        tell(&peers, &b, at_ms(1000));
+        bool is_alive = peers_is_alive(&peers, "b", &first);
+        if (is_alive != lives[i].want_alive ||
+            peers_is_in_life(&peers, "b", &first) != lives[i].want_in_life ||
+            peers_gone_for_ms(&peers, "b", &first, at_ms(1700)) != (is_alive ? -1 : 700))
+            fail_msg("line %d", lives[i].line);
+        peers_release(&peers);
+    }
+}
+
+/* Another agent joins under this node's name, and leaves again. */
+static void test_shut_out(void **state)
+{
+    (void)state;
+    struct peers peers;
+    struct peer me = living("self", 1, 10), other = living("self", 2, 20);
+    peers_init(&peers, &me);
+    tell(&peers, &me, at_ms(0));
+    assert_true(peers_am_alive(&peers) && !peers_am_shut_out(&peers));
+    tell(&peers, &other, at_ms(1));
+    assert_true(!peers_am_alive(&peers) && peers_am_shut_out(&peers));
+    leave(&peers, "self", at_ms(2));
+    assert_true(!peers_am_alive(&peers) && !peers_am_shut_out(&peers));
+    tell(&peers, &me, at_ms(3));
+    assert_true(peers_am_alive(&peers) && !peers_am_shut_out(&peers));
+    peers_release(&peers);
+}
+
 static void test_who_is_there(void **state)
 {
     (void)state;
     struct peers peers;
-    peers_init(&peers, "self");
+    peers_init(&peers, &this_node);
     struct store_drain drain = {.node = "b", .drained = true, .by = "anna"};
     struct store_change change = {.kind = STORE_CHANGE_DRAIN, .drain = &drain};
     assert_int_equal(peers_take(&peers, &change, at_ms(0)), OK); /* comes before the node */
@@ -284,10 +348,10 @@ static void test_who_is_there(void **state)
     assert_int_not_equal(peers.generation, before);
 
     leave(&peers, "b", at_ms(1000));
-    assert_false(peers_is_alive(&peers, "b"));
-    assert_false(peers_is_alive(&peers, "nobody"));
-    assert_int_equal(peers_gone_for_ms(&peers, "b", at_ms(1500)), 500);
-    assert_int_equal(peers_gone_for_ms(&peers, "c", at_ms(1500)), -1);
+    assert_false(peers_is_alive(&peers, "b", &of_old));
+    assert_false(peers_is_alive(&peers, "nobody", &of_old));
+    assert_int_equal(peers_gone_for_ms(&peers, "b", &of_old, at_ms(1500)), 500);
+    assert_int_equal(peers_gone_for_ms(&peers, "c", &of_old, at_ms(1500)), -1);
     struct names names = {0};
     peers_each(&peers, add_name, &names);
     assert_string_equal(names.text, "a b- c ");
@@ -309,7 +373,8 @@ int main(void)
         cmocka_unit_test(test_median),       cmocka_unit_test(test_who_counts),
         cmocka_unit_test(test_delays),       cmocka_unit_test(test_sleep),
         cmocka_unit_test(test_steps),        cmocka_unit_test(test_settling),
-        cmocka_unit_test(test_who_is_there),
+        cmocka_unit_test(test_who_is_there), cmocka_unit_test(test_lives),
+        cmocka_unit_test(test_shut_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,11 +36,13 @@ static void look(struct cluster *cluster)
                          OK);
 }
 
+static const struct peer nobody;
+
 static int set_up(void **state)
 {
     static struct cluster cluster;
     cluster = (struct cluster){0};
-    peers_init(&cluster.peers, "");
+    peers_init(&cluster.peers, &nobody);
     for (size_t i = 0; i < NODES; i++) {
         struct peer *node = &cluster.nodes[i];
         *node = (struct peer){.roles = PEER_WORKER, .capacity = 1, .is_alive = true};
@@ -66,7 +68,7 @@ static size_t first_of(struct cluster *cluster, uint32_t number)
     struct id id = id_of(number);
     size_t first = NODES;
     for (size_t i = 0; i < NODES; i++) {
-        if (cluster->nodes[i].is_alive && placement_rank(&cluster->views[i], &id, NULL) == 0) {
+        if (cluster->nodes[i].is_alive && placement_rank(&cluster->views[i], &id, NULL, "") == 0) {
             assert_int_equal(first, NODES); /* no two think so */
             first = i;
         }
@@ -83,7 +85,7 @@ static void test_all_agree(void **state)
         struct id id = id_of(number);
         unsigned seen = 0;
         for (size_t i = 0; i < NODES; i++)
-            seen |= 1u << placement_rank(&cluster->views[i], &id, NULL);
+            seen |= 1u << placement_rank(&cluster->views[i], &id, NULL, "");
         assert_int_equal(seen, (1u << NODES) - 1);
     }
 }
@@ -148,12 +150,12 @@ static void test_labels_and_refusals(void **state)
     look(cluster);
     for (uint32_t number = 0; number < 100; number++) {
         struct id id = id_of(number);
-        assert_int_equal(placement_rank(&cluster->views[0], &id, "zone=eu"), 0);
+        assert_int_equal(placement_rank(&cluster->views[0], &id, "zone=eu", ""), 0);
         /* Full as the others know it; itself it may know better, and then goes behind node 0 or
          * before it. */
-        assert_in_range(placement_rank(&cluster->views[1], &id, "zone=eu"), 0, 1);
-        assert_int_equal(placement_rank(&cluster->views[2], &id, "zone=eu"), NOT_ELIGIBLE);
-        assert_int_equal(placement_rank(&cluster->views[2], &id, "zone=us"), 0);
+        assert_in_range(placement_rank(&cluster->views[1], &id, "zone=eu", ""), 0, 1);
+        assert_int_equal(placement_rank(&cluster->views[2], &id, "zone=eu", ""), NOT_ELIGIBLE);
+        assert_int_equal(placement_rank(&cluster->views[2], &id, "zone=us", ""), 0);
     }
     assert_true(placement_has_node(&cluster->views[4], "zone=us"));
     assert_true(placement_has_node(&cluster->views[4], NULL));

@@ -316,6 +316,7 @@ void world_restart(struct world *world)
         if (!world->processes[i].acknowledged && world->processes[i].ended)
             world->processes[i].ended = false; /* told again */
     }
+    world->config.self.instance.bytes[1]++;
     new_engine(world);
 }
 
