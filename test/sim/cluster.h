@@ -78,9 +78,10 @@ TAILQ_HEAD(pending_appends, pending_append);
 struct node {
     struct loop machine; /* first */
     struct cluster *cluster;
-    char name[24];
+    char name[24]; /* for people; its id, config.node, may be another's, too */
     enum node_state state;
     bool is_gone; /* and does not come back */
+    bool is_twin; /* a replacement under the id of the first node: there only now and then */
     int64_t down_since_ms;
     struct task start;
     struct store *store;
@@ -161,19 +162,22 @@ struct cluster {
     int64_t wall_ms;    /* what right clocks showed when it began */
     int64_t latency_ms; /* of the network, at most and one way, when it is well */
     bool is_quiet;      /* its nodes speak seldom while nothing is new */
-    bool has_calendar;  /* the one of ledger.h is in the store: jobs may name it */
-    bool is_dense;      /* its jobs are due every few seconds, rather than every few minutes */
-    int picky;          /* percent of its jobs that only some nodes may run */
-    uint64_t names;     /* for ids that people make */
+    bool has_twin;      /* its last node has the id of its first, on another machine */
+    bool
+        refuses_strangers; /* its store compares who asks with who has joined, where it is played */
+    bool has_calendar;     /* the one of ledger.h is in the store: jobs may name it */
+    bool is_dense;         /* its jobs are due every few seconds, rather than every few minutes */
+    int picky;             /* percent of its jobs that only some nodes may run */
+    uint64_t names;        /* for ids that people make */
 
     struct known_job jobs[JOBS_MAX];
     size_t job_count;
     int job_names;
-    struct table runs;     /* of known_run, by id */
-    struct table attempts; /* of known_run, by job, tick and attempt */
-    struct table entries;  /* of record (entries), by id: in the store now */
-    struct table records;  /* of record, by id */
-    struct known_peer_key peers[NODES_MAX];
+    struct table runs;                      /* of known_run, by id */
+    struct table attempts;                  /* of known_run, by job, tick and attempt */
+    struct table entries;                   /* of record (entries), by id: in the store now */
+    struct table records;                   /* of record, by id */
+    struct known_peer_key peers[NODES_MAX]; /* of each machine */
     struct {
         int64_t tick_ms, seen_ms; /* seen: the stage's time */
     } boots[64];                  /* of a node that is alone */
@@ -192,6 +196,8 @@ struct cluster {
 /* ---- cluster_node.c ---- */
 
 void node_init(struct node *node, struct cluster *cluster, int number);
+/* The machine that a life of an agent is on. */
+struct node *node_of_home(struct cluster *cluster, const struct incarnation *owner);
 void node_release(struct node *node);
 void node_start_at(struct node *node, int64_t at_ms);
 /* kill -9. What was on its way to the store may still arrive. */
@@ -243,6 +249,7 @@ enum fault_kind {
     FAULT_EXECUTOR_AWAY,
     FAULT_EXECUTOR_SLOW,
     FAULT_HISTORY,
+    FAULT_TWIN,
     FAULT_CUT_OFF, /* from here on the world's */
     FAULT_CUT_ONE,
     FAULT_CUT_COMPACT,
@@ -274,6 +281,7 @@ enum fault_mix {
     MIX_LEADERS,
     MIX_PIECES,
     MIX_RESTORES,
+    MIX_TWINS,
     MIX_COUNT
 };
 
@@ -311,7 +319,8 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
 void oracle_see_run(struct cluster *cluster, const struct id *id, const struct run *run);
 void oracle_see_entry(struct cluster *cluster, const struct id *id,
                       const struct ledger_entry *entry);
-void oracle_see_node(struct cluster *cluster, const char *name, bool is_there);
+/* Who has joined under the name; NULL: nobody. */
+void oracle_see_node(struct cluster *cluster, const char *name, const struct peer *peer);
 void oracle_see_boot(struct cluster *cluster, int64_t tick_ms);
 
 /* A backup is restored: everything that is there is seen again in between. */

@@ -105,7 +105,7 @@ void check_losses(struct cluster *cluster, const struct node *dead)
 {
     const struct known_run *known;
     for (size_t at = 0; (known = table_next(&cluster->runs, &at));)
-        if (known->is_stored && strcmp(known->run.node, dead->name) == 0 &&
+        if (known->is_stored && known->run.owner.home == dead->config.self.home &&
             (known->run.state == RUN_BEGUN ||
              (known->run.state == RUN_CLAIMED && may_be_taken(cluster, known))))
             stage_fail(&cluster->stage, "tick %lld of %s is %s by %s, which is dead",
@@ -226,7 +226,7 @@ bool may_stay_lost(const struct cluster *cluster, const struct id *run_id)
 {
     const struct known_run *known = find_run(cluster, run_id);
     return known && known->run.state == RUN_LOST && known->run.node[0] &&
-           cluster->nodes[atoi(known->run.node + strlen("node-")) - 1].is_gone;
+           node_of_home((struct cluster *)cluster, &known->run.owner)->is_gone;
 }
 
 bool is_all_over(struct cluster *cluster)

@@ -37,6 +37,7 @@ static const char *const names[] = {
     [FAULT_EXECUTOR_AWAY] = "executor away",
     [FAULT_EXECUTOR_SLOW] = "executor slow",
     [FAULT_HISTORY] = "history away or slow",
+    [FAULT_TWIN] = "a replacement starts under the id of the first node, which may live",
 };
 
 /* ---- which ---- */
@@ -60,6 +61,12 @@ static const enum fault_kind restores[] = {FAULT_RESTORE, FAULT_RESTORE, FAULT_C
                                            FAULT_CUT_ONE, FAULT_RESET,   FAULT_SLOW,
                                            FAULT_PAUSE,   FAULT_HISTORY, FAULT_LAG};
 
+/* What makes two agents of one id meet: in every order of freeze, cut, restart and death. */
+static const enum fault_kind twins[] = {
+    FAULT_TWIN,       FAULT_TWIN,  FAULT_TWIN, FAULT_PAUSE,  FAULT_PAUSE,   FAULT_PAUSE_AT,
+    FAULT_CUT_OFF,    FAULT_LEASE, FAULT_KILL, FAULT_REBOOT, FAULT_STOP,    FAULT_OVERTAKEN,
+    FAULT_LOST_BEGIN, FAULT_RESET, FAULT_SLOW, FAULT_LAG,    FAULT_KILL_AT, FAULT_NO_QUORUM};
+
 static const struct {
     const char *name;
     const enum fault_kind *kinds; /* NULL: all from `first` on */
@@ -73,6 +80,7 @@ static const struct {
     [MIX_PEOPLE] = {"people", NULL, FAULT_RESTORE, FAULT_KILL},
     [MIX_LEADERS] = {"leaders", leaders, sizeof(leaders) / sizeof(leaders[0]), FAULT_KILL},
     [MIX_RESTORES] = {"restores", restores, sizeof(restores) / sizeof(restores[0]), FAULT_KILL},
+    [MIX_TWINS] = {"twins", twins, sizeof(twins) / sizeof(twins[0]), FAULT_KILL},
     [MIX_PIECES] = {"pieces", pieces, sizeof(pieces) / sizeof(pieces[0]), FAULT_KILL},
 };
 
@@ -134,6 +142,12 @@ static void heal(struct fault *fault)
     case FAULT_CLOCKS:
         for (int i = 0; i < cluster->node_count; i++)
             set_right(cluster, &cluster->nodes[i].machine);
+        break;
+    case FAULT_TWIN: /* one of the two goes; or both stay */
+        if (cluster->has_twin && stage_chance(&cluster->stage, 700))
+            node_kill(stage_chance(&cluster->stage, 500)
+                          ? &cluster->nodes[0]
+                          : &cluster->nodes[cluster->node_count - 1]);
         break;
     case FAULT_EXECUTOR_AWAY:
         executor_set_away(node, false);
@@ -252,6 +266,10 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
         node_kill(node);
         node_start_at(node, cluster->stage.now_ms + any_below(random, 15 * MINUTE));
         set_all_clocks(cluster, any_below(random, HOUR));
+        break;
+    case FAULT_TWIN: /* for its id the last machine is another home */
+        if (cluster->has_twin)
+            node_start_at(&cluster->nodes[cluster->node_count - 1], cluster->stage.now_ms);
         break;
     case FAULT_EXECUTOR_AWAY:
         executor_set_away(node, true);

@@ -252,15 +252,26 @@ void node_stop(struct node *node)
     machine_leave(before);
 }
 
+/* A home is the number of its machine, from 1 on. */
+struct node *node_of_home(struct cluster *cluster, const struct incarnation *owner)
+{
+    if (owner->home < 1 || owner->home > (uint64_t)cluster->node_count)
+        stage_fail(&cluster->stage, "something is of a machine that never was");
+    return &cluster->nodes[owner->home - 1];
+}
+
 void node_init(struct node *node, struct cluster *cluster, int number)
 {
     struct stage *stage = &cluster->stage;
     *node = (struct node){.cluster = cluster, .boots = 1};
     machine_init(&node->machine, stage, number, cluster->wall_ms + stage->now_ms);
-    snprintf(node->name, sizeof(node->name), "node-%d", number + 1);
+    node->is_twin = cluster->has_twin && number == cluster->node_count - 1;
+    snprintf(node->name, sizeof(node->name), "node-%d%s", node->is_twin ? 1 : number + 1,
+             node->is_twin ? "b" : "");
     task_init(&node->start, &node->machine, on_start);
     node->config = engine_config_default();
-    snprintf(node->config.node, sizeof(node->config.node), "%s", node->name);
+    snprintf(node->config.node, sizeof(node->config.node), "node-%d",
+             node->is_twin ? 1 : number + 1);
     snprintf(node->config.self.labels, sizeof(node->config.self.labels), "zone=%s",
              number % 2 ? "b" : "a");
     node->config.self.home = (uint64_t)number + 1;

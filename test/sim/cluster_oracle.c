@@ -158,7 +158,8 @@ static void check_begin(struct cluster *cluster, struct known_job *job, struct k
 {
     struct stage *stage = &cluster->stage;
     const struct run *was = &known->run;
-    if (was->state != RUN_CLAIMED || was->nonce != run->nonce || strcmp(was->node, run->node) != 0)
+    if (was->state != RUN_CLAIMED || was->nonce != run->nonce ||
+        id_compare(&was->owner.instance, &run->owner.instance) != 0)
         stage_fail(stage, "a run of %s begins that was %s, or somebody else's", job->name,
                    run_state_name(was->state));
     if (job->deleted || (job->paused && !is_asked_for(run)))
@@ -174,10 +175,11 @@ static void check_begin(struct cluster *cluster, struct known_job *job, struct k
 
 static struct node *node_of(struct cluster *cluster, const struct run *run)
 {
-    for (int i = 0; i < cluster->node_count; i++)
-        if (strcmp(cluster->nodes[i].name, run->node) == 0)
-            return &cluster->nodes[i];
-    stage_fail(&cluster->stage, "a run of %s is of nobody", run->job_name);
+    struct node *node = node_of_home(cluster, &run->owner);
+    if (strcmp(node->config.node, run->node) != 0)
+        stage_fail(&cluster->stage, "a run of %s is of %s, and of %s", run->job_name, run->node,
+                   node->name);
+    return node;
 }
 
 static void check_step(struct cluster *cluster, struct known_job *job, struct known_run *known,
@@ -222,15 +224,17 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     return known;
 }
 
-/* Whenever its node comes back, it can amend what was lost. */
+/* Whenever its node comes back, it can amend what was lost; an agent that is up there, joined or
+ * not, knows what it was. */
 static void check_removed(struct cluster *cluster, const struct run *run)
 {
     if (run->state != RUN_LOST || !run->node[0])
         return;
-    const struct known_peer_key *peer = &cluster->peers[atoi(run->node + strlen("node-")) - 1];
-    if (!peer->is_there && cluster->stage.now_ms - peer->since_ms > MINUTE)
+    const struct node *node = node_of(cluster, run);
+    const struct known_peer_key *peer = &cluster->peers[node->machine.number];
+    if (!peer->is_there && !node_is_up(node) && cluster->stage.now_ms - peer->since_ms > MINUTE)
         stage_fail(&cluster->stage, "tick %lld of %s is lost, and removed while %s is away",
-                   (long long)run->tick_ms / 1000, run->job_name, run->node);
+                   (long long)run->tick_ms / 1000, run->job_name, node->name);
 }
 
 static void see_run_gone(struct cluster *cluster, const struct id *id, struct known_run *known)
@@ -328,17 +332,29 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct
               run_state_name(read->state), run_reason_name(read->reason));
 }
 
-void oracle_see_node(struct cluster *cluster, const char *name, bool is_there)
+static void see_machine(struct cluster *cluster, struct node *node, bool is_there)
 {
-    int number = atoi(name + strlen("node-")) - 1;
-    if (number < 0 || number >= cluster->node_count)
-        stage_fail(&cluster->stage, "there is no %s", name);
-    struct known_peer_key *peer = &cluster->peers[number];
+    struct known_peer_key *peer = &cluster->peers[node->machine.number];
     if (peer->is_there == is_there)
         return;
-    stage_log(&cluster->stage, "store: %s is %s", name, is_there ? "there" : "gone");
+    stage_log(&cluster->stage, "store: %s is %s", node->name, is_there ? "there" : "gone");
     peer->since_ms = cluster->stage.now_ms;
     peer->is_there = is_there;
+}
+
+/* Of two machines under one name at most one has joined. */
+void oracle_see_node(struct cluster *cluster, const char *name, const struct peer *peer)
+{
+    bool is_known = false;
+    for (int i = 0; i < cluster->node_count; i++) {
+        struct node *node = &cluster->nodes[i];
+        if (strcmp(node->config.node, name) != 0)
+            continue;
+        see_machine(cluster, node, peer && peer->home == node->config.self.home);
+        is_known = true;
+    }
+    if (!is_known)
+        stage_fail(&cluster->stage, "there is no %s", name);
 }
 
 void oracle_see_boot(struct cluster *cluster, int64_t tick_ms)
@@ -383,9 +399,9 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
     known->child = child;
     if (known->is_undone) /* the store does not have it, or as it was before */
         return;
-    if (strcmp(known->run.node, child->node->name) != 0 || known->run.fence != child->fence)
+    if (node_of(cluster, &known->run) != child->node || known->run.fence != child->fence)
         stage_fail(stage, "%s starts a run of %s that is %s's", child->node->name, job->name,
-                   known->run.node);
+                   node_of(cluster, &known->run)->name);
     int64_t drift_ms = 1 + WINDOW_MS * (int64_t)abs(child->node->machine.drift_ppm) / 1000000;
     if (stage->now_ms - known->begun_ms > WINDOW_MS + drift_ms)
         stage_fail(stage, "a run of %s is started %lld ms after its begin", job->name,

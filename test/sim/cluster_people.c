@@ -328,7 +328,7 @@ static void drain(struct node *through, const struct node *node, bool is_drained
 {
     struct wish *wish = wish_new(through->cluster, STORE_DRAIN, NULL);
     wish->item.drain = (struct store_drain){.drained = is_drained, .by = "person"};
-    snprintf(wish->item.drain.node, sizeof(wish->item.drain.node), "%s", node->name);
+    snprintf(wish->item.drain.node, sizeof(wish->item.drain.node), "%s", node->config.node);
     stage_log(through->machine.stage, "%s %s", is_drained ? "drain" : "undrain", node->name);
     submit(through, wish);
 }

@@ -53,9 +53,9 @@ static void choose_pace(const struct life *life, uint64_t *random, int64_t *ret_
 
 static enum fault_mix any_mix(uint64_t *random)
 {
-    static const enum fault_mix mixes[] = {MIX_ANY,     MIX_ANY,    MIX_ANY,     MIX_RACES,
-                                           MIX_RACES,   MIX_CLOCKS, MIX_STORE,   MIX_PEOPLE,
-                                           MIX_LEADERS, MIX_PIECES, MIX_RESTORES};
+    static const enum fault_mix mixes[] = {MIX_ANY,     MIX_ANY,    MIX_ANY,      MIX_RACES,
+                                           MIX_RACES,   MIX_CLOCKS, MIX_STORE,    MIX_PEOPLE,
+                                           MIX_LEADERS, MIX_PIECES, MIX_RESTORES, MIX_TWINS};
     return PICK(random, mixes);
 }
 
@@ -97,6 +97,8 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
                  : !world_is_quick() || any_chance(&random, 70) ? LIFE_HOUR
                                                                 : LIFE_DAYS;
     life->node_count = any_size(life, &random);
+    if (life->kind == LIFE_DRILL && life->mix == MIX_TWINS && life->node_count < NODES_MAX)
+        life->node_count++; /* the replacement of the first */
     life->job_count = 1 + (int)any_below(&random, JOBS_MAX - 6);
     life->begins_ms = PICK(&random, beginnings_s) * 1000;
     life->latency_ms = PICK(&random, latencies_ms);
@@ -126,6 +128,8 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->latency_ms = life->latency_ms;
     cluster->is_quiet = life->is_quiet;
     cluster->is_dense = life->kind != LIFE_DAYS;
+    cluster->has_twin = life->kind == LIFE_DRILL && life->mix == MIX_TWINS;
+    cluster->refuses_strangers = stage_chance(&cluster->stage, 500);
     cluster->picky = life->mix == MIX_PEOPLE || life->mix == MIX_CLOCKS ? 50 : 15;
     faults_init(cluster);
     oracle_init(cluster);
@@ -136,7 +140,8 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
         struct node *node = &cluster->nodes[i];
         node_init(node, cluster, i);
         node->machine.drift_ppm = (int)stage_below(&cluster->stage, 201) - 100;
-        node_start_at(node, stage_below(&cluster->stage, 2 * SECOND));
+        if (!node->is_twin)
+            node_start_at(node, stage_below(&cluster->stage, 2 * SECOND));
     }
 }
 

@@ -77,6 +77,14 @@ static bool needs_room(enum store_op op)
     return op == STORE_CLAIM || op == STORE_PUT_JOB || op == STORE_ADD_RUN;
 }
 
+/* Who owns runs must have joined. */
+static bool is_a_strangers(const struct line *line, const struct store_request *request)
+{
+    bool is_owning =
+        request->op == STORE_CLAIM || request->op == STORE_TAKE || request->op == STORE_BEGIN;
+    return is_owning && line->node->cluster->refuses_strangers && !line_is_there(line);
+}
+
 /* Some of what can't be done for sure is done; and some of what is done is not told. */
 static enum status decide(struct line *line, struct store_request *request)
 {
@@ -86,6 +94,8 @@ static enum status decide(struct line *line, struct store_request *request)
         return E_IO;
     if (world->is_away)
         return stage_chance(stage, 500) ? E_UNREACHABLE : E_UNKNOWN;
+    if (is_a_strangers(line, request))
+        return E_CONFLICT;
     size_t some = request->count;
     bool is_lost = line->loses_answers && stage_chance(stage, line->loses_answers);
     if (is_lost && stage_chance(stage, 400))
@@ -153,7 +163,8 @@ static void on_late_arrival(struct task *task)
         parcel->is_held = true;
         return;
     }
-    if (!world_of(line)->is_away) /* who would be told of an error? */
+    if (!world_of(line)->is_away &&
+        !is_a_strangers(line, parcel->request)) /* who would be told of an error? */
         world_apply(line, parcel->request, parcel->request->count);
     late_free(parcel);
 }
@@ -320,9 +331,10 @@ static enum status health(struct store *store, struct strbuf *why)
 {
     const struct line *line = (const struct line *)store;
     const struct world *world = world_of(line);
-    enum status st = line->is_given_up || world->is_away ? E_UNREACHABLE
-                     : world->is_full                    ? E_IO
-                                                         : OK;
+    enum status st = line->is_given_up || world->is_away              ? E_UNREACHABLE
+                     : world->is_full                                 ? E_IO
+                     : !line_is_there(line) && line_is_shut_out(line) ? E_CONFLICT
+                                                                      : OK;
     if (st != OK)
         strbuf_adds(why, status_text(st));
     return st;
@@ -368,8 +380,10 @@ static struct store *free_store(struct store *store)
     while (!TAILQ_EMPTY(&line->parcels))
         dispatch(store);
     line->node->machine.is_ghost = is_ghost;
-    if (!is_ghost && !is_kept)
+    if (!is_ghost && !is_kept) {
+        line->has_joined = false;
         store_memory_expire(line->view);
+    }
     return NULL;
 }
 

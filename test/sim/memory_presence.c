@@ -1,6 +1,7 @@
 /* A node among the others: what it says of itself, and for how long the store takes it for alive.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "memory_world.h"
 
@@ -8,6 +9,7 @@ enum {
     KEEP_MS = 1600,       /* between two signs of life */
     EXPIRE_LATE_MS = 500, /* at most */
     TELL_MS = 120000,
+    WAIT_MS = 500,    /* at most, from one try to join to the next */
     REPEAT_MS = 2000, /* at most, until those who are there are heard of by one that comes */
 };
 
@@ -106,6 +108,19 @@ static void stop_keeping(struct line *line)
     task_at(stage, &line->expire, line->kept_until_ms);
 }
 
+/* Another agent has joined under its name, and is kept. */
+bool line_is_shut_out(const struct line *line)
+{
+    const struct cluster *cluster = line->node->cluster;
+    for (int i = 0; i < cluster->node_count; i++) {
+        const struct line *other = &cluster->world->lines[i];
+        if (other != line && other->has_joined &&
+            strcmp(other->node->config.node, line->node->config.node) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool can_keep(const struct line *line)
 {
     return line->is_open && !line_is_cut(line) && !line->node->machine.is_paused;
@@ -136,6 +151,11 @@ static void on_keep(struct task *task)
     struct stage *stage = stage_of(line);
     if (line->is_kept || !can_keep(line))
         return;
+    if (!line_is_there(line) && line_is_shut_out(line)) { /* until that one goes */
+        task_at(stage, &line->keep, stage->now_ms + 1 + stage_below(stage, WAIT_MS));
+        return;
+    }
+    line->has_joined = true;
     bool was_gone = !line_is_there(line);
     line->is_kept = true;
     line->kept_since_ms = stage->now_ms;
@@ -149,15 +169,17 @@ static void on_keep(struct task *task)
 static void on_expire(struct task *task)
 {
     struct line *line = (struct line *)((char *)task - offsetof(struct line, expire));
-    if (!line_is_there(line))
-        store_memory_expire(line->view);
+    if (line_is_there(line))
+        return;
+    line->has_joined = false;
+    store_memory_expire(line->view);
 }
 
 void line_lose_lease(struct line *line)
 {
     store_memory_expire(line->view);
     task_stop(stage_of(line), &line->expire);
-    line->is_kept = false;
+    line->is_kept = line->has_joined = false;
     line->kept_until_ms = 0;
     line_look(line);
 }

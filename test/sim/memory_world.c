@@ -53,7 +53,7 @@ static void see(struct cluster *cluster, const struct store_change *change)
         see_forget(cluster, &change->gone_id);
         break;
     case STORE_CHANGE_PEER:
-        oracle_see_node(cluster, change->peer->name, change->peer->is_alive);
+        oracle_see_node(cluster, change->peer->name, change->peer->is_alive ? change->peer : NULL);
         break;
     default:
         break;

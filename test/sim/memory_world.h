@@ -40,7 +40,8 @@ struct line {
     struct peer said; /* what of it was passed on */
     bool has_said;
     struct task say, repeat, keep, expire;
-    bool is_kept; /* its signs of life arrive, one every 1.6 s, the first at: */
+    bool has_joined; /* and is not gone yet; at most one of those who share a name has */
+    bool is_kept;    /* its signs of life arrive, one every 1.6 s, the first at: */
     int64_t kept_since_ms;
     int64_t kept_until_ms; /* else; the node itself is sure for a little less */
 };
@@ -74,6 +75,7 @@ void line_arrive(struct line *line); /* its agent starts, and has said nothing y
 void line_depart(struct line *line); /* it says no more; for a while it counts as alive */
 bool line_is_cut(const struct line *line);
 bool line_is_there(const struct line *line); /* for the store */
+bool line_is_shut_out(const struct line *line);
 /* The line, the store or the machine has changed: do the node's signs of life arrive? */
 void line_look(struct line *line);
 void line_lose_lease(struct line *line);

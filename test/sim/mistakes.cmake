@@ -38,7 +38,7 @@ peal_sim_mistake(two_of_one memory races engine/claimer.c
     "if (open_runs_find(claimer->runs, &claim->run.id))" "if (0)"
     "a claim that the feed has told of is taken for another: P1")
 peal_sim_mistake(orphan_begun_again memory races engine/engine_feed.c
-    "run->state == RUN_CLAIMED ? OPEN_CLAIMED : OPEN_ORPHAN" "OPEN_CLAIMED"
+    "return OPEN_ORPHAN" "return OPEN_CLAIMED"
     "an agent that comes back starts what it had begun: P1")
 peal_sim_mistake(old_definition memory races store/rules_run.c
     "job.revision != claim->job_revision ||" ""
@@ -68,7 +68,7 @@ peal_sim_mistake(entry_dropped memory races engine/engine_feed.c
     "recorder_add_entry(&engine->recorder, change->entry) != OK" "false"
     "a missed tick gets no record: P2")
 peal_sim_mistake(entry_of_nobody memory races engine/recorder.c
-    "strcmp(entry->node, recorder->node) == 0" "false"
+    "peer_whose(recorder->self, entry->node, &entry->owner) != WHOSE_OTHERS" "false"
     "the same, of those that are this node's: P2")
 peal_sim_mistake(early_acknowledgement memory races engine/recorder_store.c
     "open_runs_move(recorder->runs, open, OPEN_FINISHING)"
@@ -79,7 +79,7 @@ peal_sim_mistake(forgotten_too_soon memory clocks engine/recorder.c
     "st == OK ? next : OPEN_FINISHED" "next"
     "a run leaves the store before it is on record: P2")
 peal_sim_mistake(never_lost memory races engine/sweeper.c
-    "open->is_swept || !sweeper->leads" "true"
+    "open->is_swept ||" "true ||"
     "runs of a node that died are never lost: P3")
 peal_sim_mistake(not_amended memory races engine/engine_feed.c
     "run->state == RUN_LOST && !engine->runner.executor_ready" "false"
@@ -89,14 +89,14 @@ peal_sim_mistake(lost_for_ever memory any engine/recorder.c
     "false && is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE"
     "a run that was lost long ago keeps that end: P3")
 peal_sim_mistake(never_adopted memory races engine/sweeper.c
-    "return !*node || is_gone_for(sweeper, node, OPEN_RUN_ADOPT_MS)"
+    "return !*node || is_gone_for(sweeper, node, owner, OPEN_RUN_ADOPT_MS)"
     "return (void)sweeper, (void)node, false"
     "what a node left behind is never put on record: P2")
-peal_sim_mistake(never_taken_over memory races engine/sweeper.c
-    "open_runs_move(sweeper->runs, open, OPEN_LEFT)" "(void)open"
+peal_sim_mistake(never_taken_over memory races engine/claimer.c
+    "gather_takes(claimer, OPEN_CLAIMED_ELSEWHERE, &room, &batch)" "(void)0"
     "claims of a node that died stay: P6")
 peal_sim_mistake(lost_take memory races engine/engine_feed.c
-    "run->state == RUN_CLAIMED && strcmp(run->node, engine->config.node) == 0" "false"
+    "ours && run->state == RUN_CLAIMED" "false"
     "a take whose answer was lost is forgotten: P6")
 peal_sim_mistake(rank_kept memory people engine/engine_feed.c
     "open->ranked = 0" "(void)0"
@@ -110,9 +110,19 @@ peal_sim_mistake(end_after_takeover memory races engine/recorder_store.c
 peal_sim_mistake(clock_set_back memory clocks engine/engine.c
     "engine->loaded && ahead_ms < engine->ahead_ms - STEP_BACK_MS" "false"
     "ticks wait until a wrong clock's time has come: P6")
-peal_sim_mistake(begun_by_the_one_before memory races engine/engine_feed.c
-    "open->begins = 1;" ""
-    "a begin of the agent before is taken for one's own, and its window with it: P1")
+peal_sim_mistake(owned_by_a_name memory twins engine/engine_feed.c
+    "return whose(engine, run) == WHOSE_OURS" "return strcmp(run->node, engine->config.node) == 0"
+    "what another agent under this node's name begins is started here, too: P1")
+peal_sim_mistake(spoken_for_by_name memory twins job/peer.c
+    "owner->home ? owner->home == home : strcmp(name, node) == 0"
+    "((void)home, strcmp(name, node) == 0)"
+    "a replacement says of runs that it never had that they were never started: P2")
+peal_sim_mistake(alive_by_name memory twins job/peer.c
+    "return !owner->home || owner->home == peer->home" "return (void)peer, (void)owner, true"
+    "runs of a node that died are never lost, because another one has its name: P3")
+peal_sim_mistake(take_keeps_nonce memory races store/rules_run.c
+    "row.run.nonce = take->nonce;" ""
+    "a run that was taken over is begun by the one that had claimed it: P1")
 peal_sim_mistake(left_for_ever memory races engine/sweeper.c
     "late_at_ms == NEVER_MS && is_nobodys(sweeper, job)" "false"
     "what was asked for stays claimed by a node that is gone: P6")

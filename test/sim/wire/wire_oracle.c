@@ -51,6 +51,15 @@ static void read_run(struct cluster *cluster, const struct id *id, const struct 
     oracle_see_run(cluster, id, &row.run);
 }
 
+static void read_node(struct cluster *cluster, const char *name, const struct etcd_kv *kv)
+{
+    struct peer peer;
+    bool is_there = kv->version > 0;
+    if (is_there && peer_decode(name, kv->value.data, kv->value.length, &peer) != OK)
+        stage_fail(&cluster->stage, "what %s says of itself can't be read", name);
+    oracle_see_node(cluster, name, is_there ? &peer : NULL);
+}
+
 static void read_entry(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)
 {
     struct ledger_entry entry;
@@ -88,7 +97,7 @@ static void read_key(struct cluster *cluster, const char *key, const struct etcd
     if (round == 2 && has_id && starts_with(key, "/peal/entries/", &rest))
         read_entry(cluster, &id, kv);
     if (round == 2 && starts_with(key, "/peal/nodes/", &rest))
-        oracle_see_node(cluster, rest, kv->version > 0);
+        read_node(cluster, rest, kv);
 }
 
 /* Ends before beginnings, within a revision. */

@@ -93,7 +93,7 @@ enum status world_open(struct node *node, struct store_wake wake, struct store *
     for (int i = 0; i < NET_MEMBERS; i++)
         endpoints[i] = members[(node->machine.number + i) % NET_MEMBERS];
     struct store_etcd_config config = {
-        .endpoints = endpoints, .endpoint_count = NET_MEMBERS, .node = node->name};
+        .endpoints = endpoints, .endpoint_count = NET_MEMBERS, .node = node->config.node};
     return store_etcd_open(&node->machine, &config, wake, ret, why);
 }
 
