@@ -105,7 +105,7 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
     life->with_gone = life->node_count > 1 && any_chance(&random, 30);
     choose_pace(life, &random, &end_ms, &pace_ms);
     lay_down_steps(life, &random, end_ms, pace_ms);
-    life->is_quiet = any_chance(&random, life->kind == LIFE_DRILL ? 40 : 90);
+    life->is_quiet = any_chance(&random, life->kind == LIFE_DRILL ? 70 : 97);
 }
 
 size_t life_steps_left(const struct life *life)

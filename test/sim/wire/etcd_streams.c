@@ -52,35 +52,102 @@ static Etcdpb__Event *event_of(struct etcd_serve *serve, const struct serve_watc
     return event;
 }
 
-/* Those of them that it watches, whole or in fragments. */
-static void tell(struct etcd_serve *serve, struct serve_watch *watch,
-                 struct model_version *const *versions, size_t count)
+/* What is told to a watch of some versions, and to those that are like it: most nodes watch the
+ * same, under the same number. Made in the arena. */
+struct telling {
+    const struct serve_watch *watch; /* for which it was made; NULL: none */
+    Etcdpb__Event **events;
+    size_t count;
+    uint8_t *bytes; /* all of it in one response; NULL: not packed yet */
+    size_t length;
+};
+
+enum { TELLINGS = 4 }; /* a node has a few watches */
+
+static bool are_same(ProtobufCBinaryData one, ProtobufCBinaryData other)
 {
-    Etcdpb__Event **events = arena_array(&serve->arena, count, sizeof(*events));
-    size_t told = 0, sent = 0;
-    for (size_t i = 0; i < count; i++)
-        if (etcd_model_in_span(versions[i]->key, watch->key, watch->end))
-            events[told++] = event_of(serve, watch, versions[i]);
-    watch->has_told |= told > 0;
-    bool is_torn = serve->is_torn[watch->stream->member];
-    size_t most = is_torn ? 1 : FRAGMENT_EVENTS;
-    bool is_cut = told > most && (is_torn || stage_chance(serve->stage, 300));
-    while (sent < told) {
+    return one.len == other.len && memcmp(one.data, other.data, one.len) == 0;
+}
+
+static bool are_alike(const struct serve_watch *one, const struct serve_watch *other)
+{
+    return one->id == other->id && one->want_previous == other->want_previous &&
+           are_same(one->key, other->key) && are_same(one->end, other->end);
+}
+
+/* Those of them that it watches. */
+static struct telling telling_of(struct etcd_serve *serve, const struct serve_watch *watch,
+                                 struct model_version *const *versions, size_t count)
+{
+    struct telling telling = {.watch = watch};
+    for (size_t i = 0; i < count; i++) {
+        if (!etcd_model_in_span(versions[i]->key, watch->key, watch->end))
+            continue;
+        if (!telling.events)
+            telling.events = arena_array(&serve->arena, count, sizeof(struct Etcdpb__Event *));
+        telling.events[telling.count++] = event_of(serve, watch, versions[i]);
+    }
+    return telling;
+}
+
+static void tell_whole(struct etcd_serve *serve, struct serve_watch *watch, struct telling *telling)
+{
+    if (watch->stream->is_stuck || !telling->count)
+        return;
+    if (!telling->bytes) {
         Etcdpb__WatchResponse response = ETCDPB__WATCH_RESPONSE__INIT;
-        size_t part = is_cut && told - sent > most ? most : told - sent;
-        response.events = events + sent;
+        response.events = telling->events;
+        response.n_events = telling->count;
+        response.watch_id = watch->id;
+        response.header = serve_header(serve, serve->model.revision);
+        telling->length = protobuf_c_message_get_packed_size(&response.base);
+        telling->bytes = arena_alloc(&serve->arena, telling->length);
+        protobuf_c_message_pack(&response.base, telling->bytes);
+    }
+    net_send_packed(watch->stream, telling->bytes, telling->length);
+}
+
+static void tell_in_fragments(struct etcd_serve *serve, struct serve_watch *watch,
+                              const struct telling *telling, size_t most)
+{
+    for (size_t sent = 0; sent < telling->count;) {
+        Etcdpb__WatchResponse response = ETCDPB__WATCH_RESPONSE__INIT;
+        size_t left = telling->count - sent, part = left > most ? most : left;
+        response.events = telling->events + sent;
         response.n_events = part;
         sent += part;
-        response.fragment = sent < told;
+        response.fragment = sent < telling->count;
         send_response(serve, watch, &response, serve->model.revision);
     }
 }
 
+static void tell(struct etcd_serve *serve, struct serve_watch *watch, struct telling *telling)
+{
+    bool is_torn = serve->is_torn[watch->stream->member];
+    size_t most = is_torn ? 1 : FRAGMENT_EVENTS;
+    watch->has_told |= telling->count > 0;
+    if (telling->count > most && (is_torn || stage_chance(serve->stage, 300)))
+        tell_in_fragments(serve, watch, telling, most);
+    else
+        tell_whole(serve, watch, telling);
+}
+
 void serve_tell(struct etcd_serve *serve, struct model_version *const *versions, size_t count)
 {
+    struct telling tellings[TELLINGS] = {0};
     struct serve_watch *watch;
+    size_t made = 0, i;
     TAILQ_FOREACH (watch, &serve->watches, entry) {
-        tell(serve, watch, versions, count);
+        for (i = 0; i < TELLINGS && tellings[i].watch; i++)
+            if (are_alike(tellings[i].watch, watch))
+                break;
+        if (i == TELLINGS)
+            i = made % TELLINGS;
+        if (!tellings[i].watch || !are_alike(tellings[i].watch, watch)) {
+            tellings[i] = telling_of(serve, watch, versions, count);
+            made++;
+        }
+        tell(serve, watch, &tellings[i]);
     }
 }
 
@@ -147,7 +214,9 @@ static void create(struct etcd_serve *serve, struct net_stream *stream,
         watch_free(serve, watch);
     } else if (from && from <= serve->model.revision) {
         size_t first = etcd_model_log_from(&serve->model, from);
-        tell(serve, watch, serve->model.log + first, serve->model.log_count - first);
+        struct telling telling =
+            telling_of(serve, watch, serve->model.log + first, serve->model.log_count - first);
+        tell(serve, watch, &telling);
     }
 }
 

@@ -137,16 +137,12 @@ void net_post(struct net_stream *stream, bool is_up, enum message_kind kind, con
     struct net *net = link->net;
     if (is_up && !link->near)
         return; /* it is broken already, which the client will hear */
-    struct net_message *message = calloc(1, sizeof(*message) + length);
+    struct net_message *message = malloc(sizeof(*message) + length);
     if (!message)
         abort();
+    *message = (struct net_message){
+        .stream = stream, .kind = kind, .is_up = is_up, .code = code, .why = why, .length = length};
     task_init(&message->task, is_up || !link->near ? NULL : link->near->loop, arrive);
-    message->stream = stream;
-    message->is_up = is_up;
-    message->kind = kind;
-    message->code = code;
-    message->why = why;
-    message->length = length;
     if (length)
         memcpy(message->bytes, bytes, length);
     net_stream_hold(stream);
@@ -175,6 +171,12 @@ void net_send(struct net_stream *stream, const ProtobufCMessage *message, bool i
     net_post(stream, false, is_last ? MESSAGE_LAST : MESSAGE_DATA, bytes, length, GRPC_OK, "");
     if (bytes != small)
         free(bytes);
+}
+
+void net_send_packed(struct net_stream *stream, const void *bytes, size_t length)
+{
+    if (stream->near)
+        net_post(stream, false, MESSAGE_DATA, bytes, length, GRPC_OK, "");
 }
 
 void net_end(struct net_stream *stream, int code, const char *why)

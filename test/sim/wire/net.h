@@ -75,6 +75,8 @@ int net_stream_machine(const struct net_stream *stream);
 bool net_stream_is_open(const struct net_stream *stream);
 /* A message; with `is_last` the stream ends well. */
 void net_send(struct net_stream *stream, const ProtobufCMessage *message, bool is_last);
+/* One that is packed already, and is not the last. */
+void net_send_packed(struct net_stream *stream, const void *bytes, size_t length);
 void net_end(struct net_stream *stream, int code, const char *why);
 
 #endif
