@@ -40,6 +40,7 @@ struct etcd_election {
     struct strbuf leader;        /* its key; "" : vacant */
     int64_t leader_revision;     /* when its key was made */
     int64_t leader_mod_revision; /* when its value was written */
+    uint64_t cluster_id;         /* of the cluster that has said so */
 
     enum candidacy candidacy;
     const struct etcd_lease *lease;
@@ -154,6 +155,7 @@ static void on_look(void *context, const struct etcd_result *result)
         leave(election);
     if (election->must_look)
         wake(election, 0);
+    election->cluster_id = result->cluster_id;
     tell_leader(election, &ops[0]);
 }
 
@@ -384,4 +386,9 @@ void etcd_election_drop(struct etcd_election *election)
 bool etcd_election_is_self(const struct etcd_election *election)
 {
     return leads(election) && etcd_now_ms() < etcd_lease_held_until_boot_ms(election->lease);
+}
+
+uint64_t etcd_election_cluster_id(const struct etcd_election *election)
+{
+    return election->cluster_id;
 }

@@ -47,7 +47,12 @@ void etcd_election_resign(struct etcd_election *election);
 /* The lease is lost: not a candidate from now on. DROPPED comes from the next turn of the loop. */
 void etcd_election_drop(struct etcd_election *election);
 
-/* True only while the lease is surely held. */
+/* True only while the lease is surely held. Nobody else leads then in the cluster that has said so;
+ * an etcd that was restored from a backup may give the lead to another one before the leases of the
+ * etcd before have run out. */
 bool etcd_election_is_self(const struct etcd_election *election);
+
+/* The id of the cluster that has said who leads; 0: none has yet. */
+uint64_t etcd_election_cluster_id(const struct etcd_election *election);
 
 #endif

@@ -185,6 +185,15 @@ static enum status set_last_run(struct rules *rules, const struct run *run)
     return st;
 }
 
+/* Which end a run has that is lost, and was only claimed in the backup that was restored, knows
+ * only who has started it: since the backup it may have been taken over, begun and run elsewhere.
+ */
+static bool is_for_the_starter(const struct run *known, const struct run *end)
+{
+    return known->state == RUN_LOST && known->reason == REASON_RESTORED && known->fence == 0 &&
+           end->started_ms == 0;
+}
+
 enum status rules_finish(struct rules *rules, struct store_finish *finish)
 {
     struct run_row row;
@@ -200,7 +209,8 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     if (row.run.nonce != finish->run.nonce)
         return OK;
     bool was_open = state_is_open(row.run.state);
-    if (!was_open && (row.run.state != RUN_LOST || finish->run.state == RUN_LOST)) {
+    if (!was_open && (row.run.state != RUN_LOST || finish->run.state == RUN_LOST ||
+                      is_for_the_starter(&row.run, &finish->run))) {
         finish->accepted = true;
         finish->run = row.run;
         return OK;

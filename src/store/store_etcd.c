@@ -19,7 +19,7 @@ static enum status etcd_store_health(struct store *base, struct strbuf *why)
         epoch_explain(store, why);
         return E_ROLLED_BACK;
     }
-    if (store->health.status == OK)
+    if (store->health.status == OK || nodes_is_shut_out(store->nodes))
         return nodes_health(store->nodes, why);
     health_explain(store, why);
     return store->health.status;

@@ -34,10 +34,12 @@ MUST_CHECK enum status store_etcd_open(struct loop *loop, const struct store_etc
 
 /* After a restore from a backup, while store_health is E_ROLLED_BACK: goes on, on the word of the
  * person `by`. Open runs end as LOST, each job's cursor moves to `now_ms` with an entry MISSED of
- * unknown count, fences go on above all that were given, and all nodes work again. `done` comes
- * from store_dispatch or the loop; E_CONFLICT: somebody else was faster. What was interrupted can
- * be started again, on any node. Not OK: `done` is not called. E_NOT_FOUND: there is nothing to go
- * on from; E_BUSY: it is under way; E_UNREACHABLE, E_NOMEM. */
+ * unknown count, fences go on above all that were given, and all nodes work again. It begins when
+ * the leases of the etcd before have run out, some 5 s after the restore was noticed; `now_ms`
+ * moves on by what that takes. `done` comes from store_dispatch or the loop; E_CONFLICT: somebody
+ * else was faster; E_UNREACHABLE: it was restored once more. What was interrupted can be started
+ * again, on any node. Not OK: `done` is not called. E_NOT_FOUND: there is nothing to go on from;
+ * E_BUSY: it is under way; E_UNREACHABLE, E_NOMEM. */
 typedef void store_etcd_advanced(void *context, enum status st);
 MUST_CHECK enum status store_etcd_advance(struct store *store, int64_t now_ms, const char *by,
                                           store_etcd_advanced *done, void *context);

@@ -1,6 +1,10 @@
 /* Going on after a restore: what is open is lost, what was due until now is missed, fences go on
  * above all that were ever given, and the halt is lifted. In this order, in batches; whoever
- * starts it again after an interruption only does what is left. */
+ * starts it again after an interruption only does what is left.
+ *
+ * The lift says in which cluster all of that was done. If the etcd is restored once more meanwhile,
+ * from a backup in which the halt is the same, the lift may be done there: then the next reader
+ * finds the id of another cluster, and halts again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +12,17 @@
 
 #include "store_etcd_internal.h"
 
-enum { CHUNK = 500 };
+enum {
+    CHUNK = 500,
+    DAY_MS = 86400 * 1000,
+    /* After the restore, for a lease of the etcd before to run out, and with it the lead and the
+     * start's window of whoever was cut off when it was restored. */
+    LEASES_OUT_MS = 5500,
+    LIFT_AGAIN_MS = 500, /* after an unknown outcome */
+    LIFTS_MAX = 20,
+};
+
+static const int64_t first_day_ms = INT64_C(1577836800000); /* 2020-01-01 */
 
 struct advance {
     struct store_request request; /* first: it is what comes back */
@@ -17,6 +31,11 @@ struct advance {
     void *context;
     int64_t now_ms;
     char by[64];
+    uint64_t cluster_id;   /* in which it is done */
+    int64_t halt_revision; /* of the halt that is lifted */
+    struct epoch next;
+    struct loop_timer *timer; /* to begin, or to look whether it is lifted */
+    int lifts;                /* sent so far */
     struct store_finish *finishes;
     struct store_claim *claims;
     struct ledger_entry *entries;
@@ -27,6 +46,7 @@ static void end(struct advance *advance, enum status st)
     store_etcd_advanced *done = advance->done;
     void *context = advance->context;
     advance->store->advance = NULL;
+    loop_timer_free(advance->timer);
     free(advance->finishes);
     free(advance->claims);
     free(advance->entries);
@@ -109,45 +129,89 @@ static enum status collect_jobs(struct advance *advance, size_t *ret)
 
 /* ---- the halt is lifted ---- */
 
+/* Above all that this node knows of. A day's number is also above that of a lift which nobody who
+ * is left knows of, if that was on a day before. */
+static int64_t next_generation(const struct advance *advance)
+{
+    const struct store_etcd *store = advance->store;
+    int64_t known = store->mirror.epoch.generation;
+    int64_t day = (advance->now_ms - first_day_ms) / DAY_MS;
+    if (known < store->epoch.generation) /* the backup is older than the last restore */
+        known = store->epoch.generation;
+    return day > known && day < GENERATIONS ? day : known + 1;
+}
+
+static enum status make_next(struct advance *advance)
+{
+    struct epoch *next = &advance->next;
+    *next = advance->store->mirror.epoch;
+    next->generation = next_generation(advance);
+    next->cluster_id = advance->cluster_id;
+    next->since = 0; /* with the lift */
+    advance->halt_revision = advance->store->mirror.halt_revision;
+    if (getrandom(&next->stamp, sizeof(next->stamp), 0) != (ssize_t)sizeof(next->stamp))
+        return E_IO;
+    next->stamp |= 1; /* 0: none */
+    return OK;
+}
+
+/* It was done before, and its answer was lost. */
+static bool is_our_lift(const struct advance *advance, const struct etcd_txn_result *txn)
+{
+    struct epoch found;
+    return txn->op_count == 1 && txn->ops[0].kv_count == 1 &&
+           value_read_epoch(txn->ops[0].kvs, &found) == OK && found.stamp == advance->next.stamp;
+}
+
+/* An unknown outcome is looked up by sending the same once more: it is done at most once, as the
+ * epoch is another one then, and what is found has the stamp of whoever has done it. */
 static void on_lifted(void *context, const struct etcd_result *result)
 {
     struct advance *advance = context;
-    enum status st = result->status;
-    if (st == OK && !result->op.txn.succeeded)
-        st = E_CONFLICT; /* somebody else has */
-    end(advance, st);
+    bool may_be_done = result->status == E_UNKNOWN || advance->lifts > 1;
+    if (result->status != OK && may_be_done && advance->lifts < LIFTS_MAX)
+        loop_timer_set(advance->timer, LIFT_AGAIN_MS);
+    else if (result->status != OK)
+        end(advance, may_be_done ? E_UNKNOWN : result->status);
+    else if (result->cluster_id && result->cluster_id != advance->cluster_id)
+        end(advance, E_UNREACHABLE); /* restored once more: it is halted still, or again */
+    else if (result->op.txn.succeeded || is_our_lift(advance, &result->op.txn))
+        end(advance, OK);
+    else
+        end(advance, E_CONFLICT); /* somebody else has */
+}
+
+static enum status send_lift(struct advance *advance)
+{
+    struct store_etcd *store = advance->store;
+    struct etcd_bytes halt = etcd_text(store->halt_key), epoch = etcd_text(store->epoch_key);
+    struct strbuf value;
+    struct etcd_txn *txn = NULL;
+    strbuf_init(&value);
+    value_write_epoch(&value, &advance->next);
+    enum status st = strbuf_status(&value);
+    if (st == OK)
+        st = etcd_txn_new(&txn);
+    if (st != OK)
+        goto out;
+    etcd_txn_if_mod_revision(txn, halt, ETCD_EQUAL, advance->halt_revision);
+    etcd_txn_if_mod_revision(txn, epoch, ETCD_EQUAL, advance->next.mod_revision);
+    etcd_txn_delete(txn, &(struct etcd_delete){.key = halt});
+    etcd_txn_put(txn, &(struct etcd_put){.key = epoch, .value = {value.text, value.length}});
+    etcd_txn_else(txn);
+    etcd_txn_range(txn, &(struct etcd_range){.key = epoch});
+    advance->lifts++;
+    st = etcd_txn_send(store->client, txn, &(struct etcd_reply){on_lifted, advance, 0}, NULL);
+out:
+    etcd_txn_free(txn);
+    strbuf_release(&value);
+    return st;
 }
 
 static enum status lift(struct advance *advance)
 {
-    struct store_etcd *store = advance->store;
-    struct epoch next = store->mirror.epoch;
-    struct strbuf keys[2], value;
-    struct etcd_txn *txn = NULL;
-    if (next.generation < store->epoch.generation) /* the backup is older than the last restore */
-        next.generation = store->epoch.generation;
-    next.generation++;
-    strbuf_init(&keys[0]);
-    strbuf_init(&keys[1]);
-    strbuf_init(&value);
-    strbuf_addf(&keys[0], "%s/halt", store->prefix);
-    strbuf_addf(&keys[1], "%s/epoch", store->prefix);
-    value_write_epoch(&value, &next);
-    enum status st = etcd_txn_new(&txn);
-    if (st != OK)
-        goto out;
-    etcd_txn_if_mod_revision(txn, etcd_text(keys[0].text), ETCD_EQUAL, store->mirror.halt_revision);
-    etcd_txn_if_mod_revision(txn, etcd_text(keys[1].text), ETCD_EQUAL, next.mod_revision);
-    etcd_txn_delete(txn, &(struct etcd_delete){.key = etcd_text(keys[0].text)});
-    etcd_txn_put(txn, &(struct etcd_put){.key = etcd_text(keys[1].text),
-                                         .value = {value.text, value.length}});
-    st = etcd_txn_send(store->client, txn, &(struct etcd_reply){on_lifted, advance, 0}, NULL);
-out:
-    etcd_txn_free(txn);
-    strbuf_release(&keys[0]);
-    strbuf_release(&keys[1]);
-    strbuf_release(&value);
-    return st;
+    enum status st = make_next(advance);
+    return st == OK ? send_lift(advance) : st;
 }
 
 /* ---- one after the other ---- */
@@ -161,8 +225,20 @@ static void submit(struct advance *advance, enum store_op op, void *items, size_
     store_submit(&advance->store->base, &advance->request);
 }
 
+/* All of it is done in one cluster, and that is still the one which is in the mirror. */
+static bool is_possible(const struct advance *advance)
+{
+    const struct store_etcd *store = advance->store;
+    return store->is_loaded && store->mirror.halt &&
+           store->loading_sign.cluster_id == advance->cluster_id;
+}
+
 static void go_on(struct advance *advance)
 {
+    if (!is_possible(advance)) {
+        end(advance, E_UNREACHABLE);
+        return;
+    }
     size_t count = collect_runs(advance);
     if (count > 0) {
         submit(advance, STORE_FINISH, advance->finishes, count);
@@ -188,6 +264,28 @@ static void on_chunk(struct store_request *request, enum status st)
         go_on(advance);
 }
 
+static void on_timer(void *context)
+{
+    struct advance *advance = context;
+    enum status st = OK;
+    if (advance->lifts == 0)
+        go_on(advance);
+    else
+        st = send_lift(advance);
+    if (st != OK)
+        end(advance, E_UNKNOWN);
+}
+
+/* Not before the leases of the etcd before have run out. */
+static void begin(struct advance *advance)
+{
+    int64_t now_ms = clock_now().boot.ms;
+    int64_t from_ms = advance->store->epoch.halted_ms + LEASES_OUT_MS;
+    int64_t wait_ms = from_ms > now_ms ? from_ms - now_ms : 0;
+    advance->now_ms += wait_ms;
+    loop_timer_set(advance->timer, wait_ms);
+}
+
 enum status store_etcd_advance(struct store *base, int64_t now_ms, const char *by,
                                store_etcd_advanced *done, void *context)
 {
@@ -207,7 +305,9 @@ enum status store_etcd_advance(struct store *base, int64_t now_ms, const char *b
     advance->finishes = calloc(CHUNK, sizeof(*advance->finishes));
     advance->claims = calloc(CHUNK, sizeof(*advance->claims));
     advance->entries = calloc(CHUNK, sizeof(*advance->entries));
-    if (!advance->finishes || !advance->claims || !advance->entries) {
+    advance->cluster_id = store->loading_sign.cluster_id;
+    if (!advance->finishes || !advance->claims || !advance->entries ||
+        loop_timer_new(store->loop, on_timer, advance, &advance->timer) != OK) {
         free(advance->finishes);
         free(advance->claims);
         free(advance->entries);
@@ -215,7 +315,7 @@ enum status store_etcd_advance(struct store *base, int64_t now_ms, const char *b
         return E_NOMEM;
     }
     store->advance = advance;
-    go_on(advance);
+    begin(advance);
     return OK;
 }
 

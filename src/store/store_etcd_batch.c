@@ -80,11 +80,38 @@ static void guard_all(struct store_etcd *store)
                              store->mirror.epoch.mod_revision);
 }
 
+/* Of a node that has said something of itself, what makes or begins runs is done only while its key
+ * is as it knows it. */
+static bool is_guarded(const struct store_etcd *store, const struct store_request *request)
+{
+    bool is_a_start =
+        request->op == STORE_CLAIM || request->op == STORE_TAKE || request->op == STORE_BEGIN;
+    return is_a_start && store->nodes && !advance_owns(store, request);
+}
+
+/* What follows goes into a group with a guard of its own, or into none. */
+static void set_group(struct batch *batch, bool is_guarded)
+{
+    struct etcd_txn *txn = batch->store->flow.txn;
+    if (is_guarded == (batch->group_count > 0))
+        return;
+    if (!is_guarded) {
+        etcd_txn_end(txn);
+        batch->group_count = 0;
+        return;
+    }
+    etcd_txn_begin(txn);
+    nodes_guard(batch->store->nodes, txn);
+    batch->op_count++;
+    batch->inner_count++;
+}
+
 void etcd_batch_open(struct batch *batch, struct store_etcd *store)
 {
     batch->store = store;
     batch->state = BATCH_FILLING;
-    batch->count = batch->inner_count = batch->bytes = batch->width = 0;
+    batch->count = batch->bytes = batch->width = 0;
+    batch->op_count = batch->inner_count = batch->group_count = 0;
     batch->has_written = batch->has_put = false;
     etcd_txn_reset(store->flow.txn);
     guard_all(store);
@@ -104,7 +131,7 @@ static bool has_room(const struct batch *batch, const struct plan *plan)
     if (width < batch->width)
         width = batch->width;
     return batch->count == 0 || (batch->bytes + plan->bytes.length <= BATCH_BYTES_MAX &&
-                                 batch->inner_count + 1 + width <= BATCH_WIDTH_MAX);
+                                 batch->inner_count + 2 + width <= BATCH_WIDTH_MAX);
 }
 
 /* Plans those that follow on top of the first, for as long as they have the same guard. */
@@ -126,18 +153,23 @@ static size_t plan_chain(struct batch *batch, const struct item *first, size_t m
     return count;
 }
 
-static void take_items(struct batch *batch, const struct item *first, size_t count)
+static void take_items(struct batch *batch, const struct item *first, size_t count, bool is_guarded)
 {
     const struct plan *plan = &batch->store->flow.plan;
     for (size_t i = 0; i < count; i++) {
         batch->items[batch->count++] =
             (struct batch_item){.item = {first->request, first->index + i, first->losses},
-                                .inner = batch->inner_count,
+                                .group = is_guarded ? batch->op_count : 0,
+                                .inner = is_guarded ? batch->group_count : batch->op_count,
                                 .is_write = plan_writes(plan),
                                 .is_partial = plan->is_partial};
     }
     batch->has_put |= plan_puts(plan);
     batch->inner_count++;
+    if (is_guarded)
+        batch->group_count++;
+    else
+        batch->op_count++;
     if (batch->width < plan_width(plan))
         batch->width = plan_width(plan);
     batch->bytes += plan->bytes.length;
@@ -188,12 +220,20 @@ enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, si
         added = BATCH_FULL; /* what is under way may change that */
     if (added != BATCH_ADDED)
         return added;
+    bool is_in_group = is_guarded(batch->store, item->request);
+    set_group(batch, is_in_group);
     plan_emit(plan, batch->store->flow.txn);
-    take_items(batch, item, *taken);
+    take_items(batch, item, *taken, is_in_group);
     return BATCH_ADDED;
 }
 
 /* ---- what came of it ---- */
+
+/* The transaction that the item is in; NULL: it is in none. */
+static const struct etcd_txn_result *inner_of(const struct etcd_txn_result *txn, size_t place)
+{
+    return txn->succeeded && place < txn->op_count ? &txn->ops[place].txn : NULL;
+}
 
 /* Everything that was planned is true now, and a begin has its fence. */
 static void settle(struct batch *batch, size_t place)
@@ -212,6 +252,22 @@ static void settle(struct batch *batch, size_t place)
         begin->fence = place_number(&batch->store->mirror.epoch, batch->revision, (int)place);
 }
 
+static void settle_all(struct batch *batch, const struct etcd_txn_result *txn)
+{
+    bool is_any_refused = false;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_item *item = &batch->items[i];
+        const struct etcd_txn_result *level = item->group ? inner_of(txn, item->group - 1) : txn;
+        const struct etcd_txn_result *own = level ? inner_of(level, item->inner) : NULL;
+        item->is_refused = item->group && level && !level->succeeded;
+        is_any_refused |= item->is_refused;
+        if (own && own->succeeded)
+            settle(batch, i);
+    }
+    if (is_any_refused)
+        nodes_look(batch->store->nodes);
+}
+
 static void on_answer(void *context, const struct etcd_result *result)
 {
     struct batch *batch = context;
@@ -222,16 +278,12 @@ static void on_answer(void *context, const struct etcd_result *result)
         flow_batch_failed(store, batch, result->status);
         return;
     }
-    if (!epoch_saw(store, epoch_sign(result), &batch->seen)) {
+    if (!epoch_saw(store, epoch_sign(result), &batch->asked)) {
         flow_batch_failed(store, batch, E_UNKNOWN);
         return;
     }
     batch->revision = result->revision;
-    for (size_t i = 0; i < batch->count; i++) {
-        size_t inner = batch->items[i].inner;
-        if (txn->succeeded && inner < txn->op_count && txn->ops[inner].txn.succeeded)
-            settle(batch, i);
-    }
+    settle_all(batch, txn);
     if (!txn->succeeded && batch->has_put)
         health_remove_probe(store); /* see count_for_quota */
     batch->state = BATCH_ANSWERED;
@@ -255,7 +307,8 @@ void etcd_batch_send(struct batch *batch)
     struct store_etcd *store = batch->store;
     struct etcd_reply reply = {on_answer, batch, 0};
     batch->state = BATCH_SENT;
-    batch->seen = store->epoch.seen;
+    batch->asked = epoch_ask(store);
+    set_group(batch, false);
     if (batch->has_put)
         count_for_quota(store);
     enum status st = etcd_txn_send(store->client, store->flow.txn, &reply, NULL);

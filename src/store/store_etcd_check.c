@@ -143,11 +143,10 @@ static void on_page(void *context, const struct etcd_result *result)
     enum status st = result->status;
     if (st != OK || !result->op.more)
         check->list = NULL;
-    if (st == OK && check->revision == 0) {
+    if (st == OK && !epoch_saw(store, epoch_sign(result), &check->asked))
+        st = E_ROLLED_BACK;
+    if (st == OK && check->revision == 0)
         check->revision = result->revision;
-        if (!epoch_saw(store, epoch_sign(result), &check->seen))
-            st = E_ROLLED_BACK;
-    }
     for (size_t i = 0; st == OK && i < result->op.kv_count; i++)
         st = mirror_put(&check->read, &result->op.kvs[i], NULL);
     if (st != OK) {
@@ -166,7 +165,7 @@ static void start(void *context)
     struct etcd_range all = {.key = etcd_text(store->range), .prefix = true};
     struct etcd_reply reply = {on_page, store, PAGE_DEADLINE_MS};
     check->revision = 0;
-    check->seen = store->epoch.seen;
+    check->asked = epoch_ask(store);
     check->is_under_way =
         store->is_loaded && etcd_list(store->client, &all, &reply, &check->list) == OK;
     if (!check->is_under_way)

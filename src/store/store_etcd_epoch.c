@@ -1,24 +1,22 @@
-/* An etcd that was restored from a backup. Its revision has gone back, and with it the cursors:
- * what ran since would run again. So the highest revision that was seen is remembered, also in a
- * file, and when etcd answers with a lower one everybody stops (PREFIX/halt) until a person has
- * decided to go on: see store_etcd_advance.c.
- *
- * Who has seen nothing since the backup can't tell by the revision. But in a restored etcd the
- * terms of its leaders begin again, and with another token or other members it has another cluster
- * id: these two are remembered and compared as well.
+/* An etcd that was restored from a backup. Its cursors have gone back: what ran since would run
+ * again. Whoever notices stops everybody (PREFIX/halt) until a person has decided to go on: see
+ * store_etcd_advance.c. It is known by what is in it, and by what was seen before:
  *
  * PREFIX/epoch says whose revisions they are: a name that was made with the prefix, which a backup
- * has too but another etcd has not, and how often it was gone on with after a restore. */
-#include <errno.h>
-#include <fcntl.h>
+ * has too but another etcd has not; which restore they follow; and the id of the etcd cluster in
+ * which they are counted. A cluster that is restored with another token, or with other members, has
+ * another id than its data say. To see that takes no memory.
+ *
+ * With the same token and members it has the same id. Then only those can tell who saw a later
+ * state: by the highest revision, by the raft term, which begins again, and by the key of this node
+ * (store_etcd_nodes.c). Those are remembered, also in a file, with the epoch that they are of. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "store_etcd_internal.h"
+#include "store_etcd_revision.h"
 
 enum { REMEMBER_MS = 5000 };
 
@@ -36,51 +34,31 @@ void epoch_explain(const struct store_etcd *store, struct strbuf *why)
 
 static void read_file(struct epoch_memory *memory)
 {
-    char name[ID_TEXT + 1];
-    int64_t generation, revision;
-    uint64_t cluster_id = 0, term = 0; /* older versions did not write them */
-    FILE *file = memory->path ? fopen(memory->path, "re") : NULL;
-    if (!file)
+    struct revision_record read;
+    if (!memory->path || !revision_file_read(memory->path, &read))
         return;
-    struct id lineage;
-    if (fscanf(file, "peal-revision 1 %26s %" SCNd64 " %" SCNd64 " %" SCNx64 " %" SCNu64, name,
-               &generation, &revision, &cluster_id, &term) >= 3 &&
-        id_parse(name, &lineage) == OK) {
-        memory->lineage = lineage;
-        memory->generation = generation;
-        memory->seen = (struct epoch_seen){revision, term, term};
-        memory->cluster_id = cluster_id;
-        memory->is_written = true;
-    }
-    fclose(file);
-}
-
-static enum status write_whole(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return E_IO;
-    size_t length = strlen(text);
-    bool is_written = write(fd, text, length) == (ssize_t)length && fsync(fd) == 0;
-    return close(fd) == 0 && is_written ? OK : E_IO;
+    memory->lineage = read.lineage;
+    memory->generation = read.generation;
+    memory->stamp = read.stamp;
+    memory->seen = (struct epoch_seen){read.revision, read.term, read.term};
+    memory->cluster_id = read.cluster_id;
+    memory->key_revision = read.key_revision;
+    memory->is_written = true;
 }
 
 /* What could not be written is tried again the next time. */
 static void write_file(struct epoch_memory *memory)
 {
-    char name[ID_TEXT + 1], text[128], *fresh;
-    if (!memory->path || memory->is_rolled_back || id_is_zero(&memory->lineage) ||
-        memory->is_written)
-        return;
-    id_format(&memory->lineage, name);
-    snprintf(text, sizeof(text),
-             "peal-revision 1 %s %" PRId64 " %" PRId64 " %" PRIx64 " %" PRIu64 "\n", name,
-             memory->generation, memory->seen.revision, memory->cluster_id, memory->seen.term);
-    if (asprintf(&fresh, "%s.new", memory->path) < 0)
-        return;
-    if (write_whole(fresh, text) == OK && rename(fresh, memory->path) == 0)
-        memory->is_written = true;
-    free(fresh);
+    struct revision_record record = {.lineage = memory->lineage,
+                                     .generation = memory->generation,
+                                     .revision = memory->seen.revision,
+                                     .cluster_id = memory->cluster_id,
+                                     .term = memory->seen.term,
+                                     .stamp = memory->stamp,
+                                     .key_revision = memory->key_revision};
+    if (memory->path && !memory->is_rolled_back && !id_is_zero(&memory->lineage) &&
+        !memory->is_written)
+        memory->is_written = revision_file_write(memory->path, &record) == OK;
 }
 
 static void on_timer(void *context)
@@ -109,15 +87,16 @@ static void ignore(void *context, const struct etcd_result *result)
     (void)result; /* the watch tells; what failed is tried again */
 }
 
-/* Writes the key unless it is there. */
-static void put_new(struct store_etcd *store, const char *name, const struct strbuf *value)
+/* If the epoch is the one in the mirror: a halt that comes late does not stop what was gone on with
+ * meanwhile. */
+static void put_in_epoch(struct store_etcd *store, const char *key, const struct strbuf *value)
 {
     struct etcd_txn *txn = NULL;
-    char *key = NULL;
-    if (asprintf(&key, "%s/%s", store->prefix, name) < 0)
-        return;
     if (etcd_txn_new(&txn) == OK) {
-        etcd_txn_if_version(txn, etcd_text(key), ETCD_EQUAL, 0);
+        etcd_txn_if_mod_revision(txn, etcd_text(store->epoch_key), ETCD_EQUAL,
+                                 store->mirror.epoch.mod_revision);
+        if (key != store->epoch_key)
+            etcd_txn_if_version(txn, etcd_text(key), ETCD_EQUAL, 0);
         etcd_txn_put(
             txn, &(struct etcd_put){.key = etcd_text(key), .value = {value->text, value->length}});
         enum status st =
@@ -126,26 +105,51 @@ static void put_new(struct store_etcd *store, const char *name, const struct str
             health_ail(store, st, "a key could not be written");
     }
     etcd_txn_free(txn);
-    free(key);
+}
+
+static void put_epoch(struct store_etcd *store, const struct epoch *epoch)
+{
+    struct strbuf value;
+    strbuf_init(&value);
+    value_write_epoch(&value, epoch);
+    put_in_epoch(store, store->epoch_key, &value);
+    strbuf_release(&value);
 }
 
 static void create_epoch(struct store_etcd *store)
 {
     uint8_t random[10];
-    struct strbuf value;
     if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
         return;
-    struct epoch epoch = {.lineage = id_make(clock_now().wall, random)};
-    strbuf_init(&value);
-    value_write_epoch(&value, &epoch);
-    put_new(store, "epoch", &value);
-    strbuf_release(&value);
+    put_epoch(store, &(struct epoch){.lineage = id_make(clock_now().wall, random),
+                                     .cluster_id = store->loading_sign.cluster_id});
+}
+
+/* Who finds that an older peal has written it adds the cluster in which it was found, if nothing
+ * says that it was restored: from then on that shows. The generation goes on as it is. */
+static void complete_epoch(struct store_etcd *store)
+{
+    struct epoch epoch = store->mirror.epoch;
+    epoch.cluster_id = store->loading_sign.cluster_id;
+    if (epoch.cluster_id)
+        put_epoch(store, &epoch);
 }
 
 /* All nodes see it, and stop as well. */
 static void put_halt(struct store_etcd *store)
 {
-    put_new(store, "halt", &store->epoch.why);
+    put_in_epoch(store, store->halt_key, &store->epoch.why);
+}
+
+/* What is missing in etcd. */
+static void write_keys(struct store_etcd *store)
+{
+    if (store->epoch.is_rolled_back && !store->mirror.halt)
+        put_halt(store);
+    if (!store->mirror.epoch.mod_revision)
+        create_epoch(store);
+    else if (!store->mirror.epoch.cluster_id && !epoch_is_halted(store))
+        complete_epoch(store);
 }
 
 /* ---- what was seen ---- */
@@ -189,10 +193,14 @@ static void learn(struct store_etcd *store, struct epoch_sign sign, const struct
         write_soon(store);
 }
 
+static bool may_be_same(uint64_t cluster_id, uint64_t other)
+{
+    return !cluster_id || !other || cluster_id == other;
+}
+
 bool epoch_is_same_cluster(const struct store_etcd *store, uint64_t cluster_id)
 {
-    uint64_t read = store->loading_sign.cluster_id;
-    return !read || !cluster_id || read == cluster_id;
+    return may_be_same(store->loading_sign.cluster_id, cluster_id);
 }
 
 /* While all is halted it was restored once more. */
@@ -203,86 +211,171 @@ static bool is_older_still(const struct store_etcd *store, struct epoch_sign sig
                                 (loaded->cluster_id && sign.cluster_id != loaded->cluster_id));
 }
 
-bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_seen *before)
+struct epoch_asked epoch_ask(const struct store_etcd *store)
 {
-    if (store->epoch.is_rolled_back && !is_older_still(store, sign))
-        return true; /* known */
-    if (store->epoch.is_rolled_back || went_back(&store->epoch, sign, before)) {
+    return (struct epoch_asked){store->epoch.seen, store->loading_sign.cluster_id};
+}
+
+bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_asked *asked)
+{
+    const struct epoch_memory *memory = &store->epoch;
+    bool is_other = !may_be_same(asked->cluster_id, sign.cluster_id) ||
+                    !epoch_is_same_cluster(store, sign.cluster_id);
+    bool is_older = memory->is_rolled_back ? is_older_still(store, sign)
+                                           : went_back(memory, sign, &asked->seen);
+    if (is_other || is_older) {
         load_fail(store, E_UNREACHABLE, "it is not as new as it was; everything is read again");
         return false;
     }
-    learn(store, sign, before);
+    if (!memory->is_rolled_back)
+        learn(store, sign, &asked->seen);
     return true;
 }
 
-/* By which of the signs it is known. */
-static void explain(const struct epoch_memory *memory, struct epoch_sign sign,
-                    const struct epoch_seen *before, struct strbuf *why)
+/* ---- what is in the mirror ---- */
+
+/* The backup is from before the last lift, or another lift has begun this generation, too. */
+static bool is_other_past(const struct epoch_memory *memory, const struct epoch *epoch)
 {
-    if (is_other_cluster(memory, sign))
+    bool is_other_lift = epoch->generation == memory->generation && epoch->stamp && memory->stamp &&
+                         epoch->stamp != memory->stamp;
+    return id_compare(&epoch->lineage, &memory->lineage) == 0 &&
+           (epoch->generation < memory->generation || is_other_lift);
+}
+
+/* By which of the signs it is known that what is in the mirror was restored: in *why. */
+static bool is_restored(const struct store_etcd *store, struct epoch_sign sign, struct strbuf *why)
+{
+    const struct epoch_memory *memory = &store->epoch;
+    const struct epoch *epoch = &store->mirror.epoch;
+    const struct epoch_seen *before = &store->loading_seen;
+    strbuf_reset(why);
+    if (!epoch->mod_revision)
+        return false;
+    bool is_now = id_compare(&epoch->lineage, &memory->lineage) == 0 &&
+                  epoch->generation == memory->generation;
+    if (!may_be_same(epoch->cluster_id, sign.cluster_id))
+        strbuf_addf(why,
+                    "etcd's cluster id is %" PRIx64 ", and its data are of cluster %" PRIx64
+                    ": they were restored from a backup, or copied",
+                    sign.cluster_id, epoch->cluster_id);
+    else if (is_other_past(memory, epoch))
+        strbuf_addf(why,
+                    "etcd was restored from a backup, and gone on with (generation %" PRId64
+                    ") without what this node has seen since (generation %" PRId64 ")",
+                    epoch->generation, memory->generation);
+    else if (is_now && is_other_cluster(memory, sign))
         strbuf_addf(why,
                     "etcd's cluster id was %" PRIx64 " and is %" PRIx64
                     ": its data were restored from a backup, or copied, into another cluster",
                     memory->cluster_id, sign.cluster_id);
-    else if (sign.revision >= before->revision && sign.term < before->term)
-        strbuf_addf(why,
-                    "etcd's raft term went back from %" PRIu64 " to %" PRIu64
-                    ": it was restored from a backup",
-                    before->term, sign.term);
-    else
+    else if (is_now && sign.revision < before->revision)
         strbuf_addf(why,
                     "etcd's revision went back from %" PRId64 " to %" PRId64
                     ": it was restored from a backup",
                     before->revision, sign.revision);
+    else if (is_now && sign.term && sign.term < before->term)
+        strbuf_addf(why,
+                    "etcd's raft term went back from %" PRIu64 " to %" PRIu64
+                    ": it was restored from a backup",
+                    before->term, sign.term);
+    return why->length > 0;
 }
 
+/* memory->why begins with the reason. */
 static void halt(struct store_etcd *store)
 {
-    struct epoch_memory *memory = &store->epoch;
-    memory->is_rolled_back = true;
-    strbuf_reset(&memory->why);
-    explain(memory, store->loading_sign, &store->loading_seen, &memory->why);
-    strbuf_adds(&memory->why,
+    store->epoch.is_rolled_back = true;
+    strbuf_adds(&store->epoch.why,
                 ". Ticks since then may have run already; nothing is claimed until someone runs"
                 " `peal cluster advance-cursors`");
-    if (!store->mirror.halt)
-        put_halt(store);
+    write_keys(store);
     flow_fail_waiting(store, E_ROLLED_BACK);
     store_etcd_wake(store);
 }
 
-/* What is in the mirror is what counts from now on. */
-static void adopt(struct store_etcd *store, int64_t revision)
+/* Since when it is halted counts from a moment after the last restore. */
+static void note_halt(struct store_etcd *store, bool is_new)
+{
+    struct epoch_memory *memory = &store->epoch;
+    if (!epoch_is_halted(store))
+        memory->halted_ms = 0;
+    else if (is_new || memory->halted_ms == 0)
+        memory->halted_ms = clock_now().boot.ms;
+}
+
+void epoch_wrote_key(struct store_etcd *store, int64_t revision)
+{
+    if (store->epoch.is_rolled_back)
+        return;
+    store->epoch.key_revision = revision;
+    write_soon(store);
+}
+
+bool epoch_found_key(struct store_etcd *store, int64_t revision)
+{
+    struct epoch_memory *memory = &store->epoch;
+    if (memory->is_rolled_back || revision >= memory->key_revision)
+        return true;
+    strbuf_reset(&memory->why);
+    strbuf_addf(&memory->why,
+                "the key of this node in etcd is of revision %" PRId64
+                ", but was written with revision %" PRId64 ": etcd was restored from a backup",
+                revision, memory->key_revision);
+    halt(store);
+    note_halt(store, true);
+    return false;
+}
+
+/* What is in the mirror is what counts from now on, with all that is known of where it is from. */
+static void adopt(struct store_etcd *store, struct epoch_sign sign)
 {
     struct epoch_memory *memory = &store->epoch;
     const struct epoch *epoch = &store->mirror.epoch;
     bool is_other = id_compare(&memory->lineage, &epoch->lineage) != 0 ||
-                    memory->generation != epoch->generation;
+                    memory->generation != epoch->generation || memory->stamp != epoch->stamp;
     memory->lineage = epoch->lineage;
     memory->generation = epoch->generation;
+    memory->stamp = epoch->stamp;
     memory->is_rolled_back = false;
     if (is_other) {
-        memory->seen = store->loading_seen = (struct epoch_seen){.revision = revision};
-        memory->cluster_id = 0; /* the next answer says it */
+        memory->seen = (struct epoch_seen){.revision = sign.revision, .named_term = sign.term};
+        memory->key_revision = 0;
+        store->loading_seen = memory->seen;
+        memory->cluster_id = sign.cluster_id;
         write_soon(store);
     }
+    write_keys(store);
 }
 
 void epoch_loaded(struct store_etcd *store)
 {
     struct epoch_memory *memory = &store->epoch;
-    const struct epoch *epoch = &store->mirror.epoch;
-    bool is_same = epoch->mod_revision && id_compare(&epoch->lineage, &memory->lineage) == 0;
-    if (!epoch->mod_revision)
-        create_epoch(store);
-    if (is_same && (epoch->generation < memory->generation ||
-                    (epoch->generation == memory->generation &&
-                     went_back(memory, store->loading_sign, &store->loading_seen)))) {
+    memory->epoch_revision = store->mirror.epoch.mod_revision;
+    if (is_restored(store, store->loading_sign, &memory->why)) {
         halt(store);
-        return;
+    } else {
+        adopt(store, store->loading_sign);
+        learn(store, store->loading_sign, &store->loading_seen);
     }
-    adopt(store, store->loading_sign.revision);
-    learn(store, store->loading_sign, &store->loading_seen);
+    note_halt(store, true);
+}
+
+/* The epoch was made, completed or gone on with; by a lift, perhaps, that was meant for the cluster
+ * before this one. */
+static void take_epoch(struct store_etcd *store, int64_t told)
+{
+    struct epoch_memory *memory = &store->epoch;
+    const struct epoch *epoch = &store->mirror.epoch;
+    struct epoch_sign sign = store->loading_sign;
+    if (sign.revision < told)
+        sign.revision = told;
+    if (!may_be_same(epoch->cluster_id, sign.cluster_id) || is_other_past(memory, epoch)) {
+        is_restored(store, sign, &memory->why);
+        halt(store);
+    } else if (epoch->generation > memory->generation || !memory->is_rolled_back) {
+        adopt(store, sign);
+    }
 }
 
 void epoch_feed_moved(struct store_etcd *store)
@@ -290,15 +383,15 @@ void epoch_feed_moved(struct store_etcd *store)
     struct epoch_memory *memory = &store->epoch;
     const struct mirror *mirror = &store->mirror;
     int64_t told = etcd_watch_next_revision(store->watch) - 1;
-    if (mirror->epoch.mod_revision != memory->epoch_revision) { /* made, or gone on with */
+    if (mirror->epoch.mod_revision != memory->epoch_revision) {
         memory->epoch_revision = mirror->epoch.mod_revision;
-        if (mirror->epoch.generation > memory->generation || !memory->is_rolled_back)
-            adopt(store, told);
+        take_epoch(store, told);
     }
     if (!memory->is_rolled_back && told > memory->seen.revision) {
         memory->seen.revision = told;
         write_soon(store);
     }
+    note_halt(store, false);
     if (mirror->halt_revision == memory->halt_revision)
         return;
     memory->halt_revision = mirror->halt_revision;
@@ -308,10 +401,8 @@ void epoch_feed_moved(struct store_etcd *store)
 
 void epoch_tick(struct store_etcd *store)
 {
-    if (store->is_loaded && store->epoch.is_rolled_back && !store->mirror.halt)
-        put_halt(store);
-    if (store->is_loaded && !store->mirror.epoch.mod_revision)
-        create_epoch(store);
+    if (store->is_loaded && !store->is_half_told)
+        write_keys(store);
 }
 
 /* ---- all of it ---- */

@@ -18,4 +18,10 @@ struct epoch_seen {
     uint64_t term, named_term;
 };
 
+/* What was known when something was asked, to which its answer is held. */
+struct epoch_asked {
+    struct epoch_seen seen;
+    uint64_t cluster_id; /* of what is in the mirror; 0: not known */
+};
+
 #endif

@@ -141,7 +141,9 @@ void flow_batch_over(struct store_etcd *store, struct batch *batch)
     for (size_t i = 0; i < batch->count; i++) {
         struct batch_item *done = &batch->items[i];
         struct store_request *request = done->item.request;
-        if (done->is_done && !done->is_partial) {
+        if (done->is_refused)
+            fail(request, E_CONFLICT);
+        if (done->is_refused || (done->is_done && !done->is_partial)) {
             request->left--;
             continue;
         }
@@ -334,6 +336,16 @@ void flow_feed_moved(struct store_etcd *store)
     if (is_any_over)
         arm_patience(flow);
     flow_step(store);
+}
+
+void flow_forget_others(struct store_etcd *store)
+{
+    for (size_t i = 0; i < BATCHES; i++) {
+        struct batch *batch = &store->flow.batches[i];
+        if (batch->state == BATCH_ANSWERED &&
+            !epoch_is_same_cluster(store, batch->asked.cluster_id))
+            flow_batch_failed(store, batch, E_UNKNOWN);
+    }
 }
 
 void flow_batch_answered(struct store_etcd *store, struct batch *batch)

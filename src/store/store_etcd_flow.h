@@ -31,10 +31,12 @@ struct item {
 
 struct batch_item {
     struct item item;
-    size_t inner;    /* its inner transaction */
+    size_t group;    /* 1 + the place of the group that its transaction is in; 0: in none */
+    size_t inner;    /* the place of its transaction, in its group or in the batch */
     bool is_write;   /* it would change something */
     bool is_partial; /* and is not done with that */
     bool is_done;
+    bool is_refused; /* this node is not what it was: see nodes_guard */
 };
 
 enum batch_state {
@@ -48,13 +50,16 @@ struct batch {
     struct store_etcd *store;
     enum batch_state state;
     struct batch_item items[BATCH_MAX];
-    size_t count, inner_count, bytes;
-    size_t width; /* of its widest plan */
+    size_t count, bytes;
+    size_t op_count;    /* of the batch: inner transactions and groups of them */
+    size_t inner_count; /* of all levels together */
+    size_t group_count; /* of transactions in the group that is being filled; 0: there is none */
+    size_t width;       /* of its widest plan */
     struct key_list written, compared;
-    struct epoch_seen seen; /* by the store, when it was sent */
-    int64_t revision;       /* of the answer */
-    int64_t until_ms;       /* ANSWERED: when patience ends */
-    bool has_put;           /* of the writes, some are no deletes */
+    struct epoch_asked asked;
+    int64_t revision; /* of the answer */
+    int64_t until_ms; /* ANSWERED: when patience ends */
+    bool has_put;     /* of the writes, some are no deletes */
     bool has_written;
 };
 
@@ -92,6 +97,9 @@ void flow_step(void *context);
 
 /* The feed has come further, or the mirror is new. */
 void flow_feed_moved(struct store_etcd *store);
+
+/* The mirror is new: what another cluster has answered is in no feed of this one. */
+void flow_forget_others(struct store_etcd *store);
 
 /* Nothing that waits can be done. What was sent has an answer of its own. */
 void flow_fail_waiting(struct store_etcd *store, enum status st);

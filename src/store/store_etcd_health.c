@@ -92,7 +92,7 @@ static void on_probe(void *context, const struct etcd_result *result)
         health_ail(store, result->status, result->message);
         return;
     }
-    if (!epoch_saw(store, epoch_sign(result), &health->seen)) {
+    if (!epoch_saw(store, epoch_sign(result), &health->asked)) {
         look_again(store);
         return;
     }
@@ -106,7 +106,7 @@ static void send_probe(struct store_etcd *store)
     struct health *health = &store->health;
     struct etcd_put put = {.key = etcd_text(health->probe_key), .value = etcd_text(store->node)};
     struct etcd_reply reply = {on_probe, store, 0};
-    health->seen = store->epoch.seen;
+    health->asked = epoch_ask(store);
     if (etcd_put(store->client, &put, &reply, &health->probe) != OK)
         look_again(store);
 }

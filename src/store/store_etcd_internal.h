@@ -22,7 +22,7 @@ struct health {
     struct strbuf why;
     char *probe_key;
     struct etcd_call *probe;
-    struct epoch_seen seen; /* when it was sent */
+    struct epoch_asked asked;
     int64_t probe_revision; /* taken, to be told by the watch; 0: none */
     int64_t heard_ms;       /* when the watch last told anything */
     int64_t restarted_ms;   /* when it was last started anew */
@@ -33,11 +33,14 @@ struct epoch_memory {
     char *path; /* NULL: only in memory */
     struct id lineage;
     int64_t generation;
+    uint64_t stamp;       /* of the generation; 0: none */
+    int64_t key_revision; /* with which this node's key was written last; 0: not in it */
     struct epoch_seen seen;
     uint64_t cluster_id;                   /* 0: not known yet */
     bool is_written;                       /* all of that */
     int64_t epoch_revision, halt_revision; /* of the keys, when they were looked at */
     bool is_rolled_back;
+    int64_t halted_ms; /* since when all has been halted, on the boot clock; 0: it is not */
     struct strbuf why;
     struct loop_timer *timer;
     bool is_timed;
@@ -60,7 +63,7 @@ struct check {
     bool is_under_way;
     struct etcd_list *list; /* NULL: all is read */
     int64_t revision;       /* of the list; 0: no page yet */
-    struct epoch_seen seen; /* when it was asked for */
+    struct epoch_asked asked;
     struct mirror read;
     struct note *notes, **notes_end;
     size_t note_count;
@@ -81,7 +84,7 @@ struct store_etcd {
 
     struct mirror mirror, loading;
     struct epoch_seen loading_seen; /* when it was asked for */
-    struct epoch_sign loading_sign; /* of its first page; revision 0: none yet */
+    struct epoch_sign loading_sign; /* of its first page; revision 0: none yet. Of the mirror */
     bool is_loaded;                 /* the mirror is good */
     bool was_loaded;                /* it has been, once */
     struct etcd_list *list;
@@ -125,14 +128,22 @@ void epoch_release(struct store_etcd *store);
 /* What an answer says of the etcd that it comes from. Only of those that a quorum stands behind:
  * writes, transactions, and reads that are not serializable. */
 struct epoch_sign epoch_sign(const struct etcd_result *result);
-/* An answer to something that was asked when `before` had been seen. False: it is not the etcd that
- * it was, and everything is read again. */
-bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_seen *before);
+/* For what is asked now. */
+struct epoch_asked epoch_ask(const struct store_etcd *store);
+/* An answer to what was asked then. False: it is not the etcd that it was, so that the answer
+ * counts for nothing, and everything is read again. */
+bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_asked *asked);
 /* The mirror is new, and store->loading_sign came with it. */
 void epoch_loaded(struct store_etcd *store);
 void epoch_feed_moved(struct store_etcd *store);
 void epoch_tick(struct store_etcd *store); /* now and then: what could not be written */
-/* What is told goes on from what was read: it is not of an etcd that was restored meanwhile. */
+/* The key of this node was written with this revision, and that was acknowledged. */
+void epoch_wrote_key(struct store_etcd *store, int64_t revision);
+/* The key of this node, or of another agent of its name, is found with this revision. False: that
+ * is older than what was acknowledged, and all is halted. */
+bool epoch_found_key(struct store_etcd *store, int64_t revision);
+/* What comes from that cluster goes on from what was read: it is not of an etcd that was restored
+ * meanwhile. */
 bool epoch_is_same_cluster(const struct store_etcd *store, uint64_t cluster_id);
 bool epoch_is_halted(const struct store_etcd *store);
 void epoch_explain(const struct store_etcd *store, struct strbuf *why);
@@ -158,9 +169,15 @@ void check_abandon(struct store_etcd *store);
 
 enum status nodes_announce(struct store *base, const struct peer *self);
 bool nodes_lead(const struct store *base);
+/* Compares that hold while this node's key is what it wrote there last, or something newer of its
+ * own: not after it was shut out by another agent of its name, nor in an etcd from before. */
+void nodes_guard(const struct nodes *nodes, struct etcd_txn *txn);
+/* They did not hold: finds out why. Accepts NULL. */
+void nodes_look(struct nodes *nodes);
 /* Not OK: this node is not among the others, and *why says why; E_CONFLICT: another agent has its
  * name. Accepts NULL. */
 enum status nodes_health(const struct nodes *nodes, struct strbuf *why);
+bool nodes_is_shut_out(const struct nodes *nodes); /* E_CONFLICT; accepts NULL */
 /* The others see it at once if etcd can be asked, which is waited for, but not for long; a node
  * that stops and still has runs keeps its place for as long as it would count as alive. */
 void nodes_leave(struct store_etcd *store);

@@ -122,6 +122,7 @@ static void finish_load(struct store_etcd *store)
     store->is_loaded = store->was_loaded = true;
     store->is_half_told = false;
     store->is_watch_broken = false;
+    flow_forget_others(store);
     epoch_loaded(store);
     epoch_feed_moved(store);
     health_feed_moved(store);
@@ -137,6 +138,10 @@ static void on_page(void *context, const struct etcd_result *result)
         store->list = NULL;
     if (st == OK && store->loading_sign.revision == 0)
         store->loading_sign = epoch_sign(result);
+    if (st == OK && !epoch_is_same_cluster(store, result->cluster_id)) {
+        load_fail(store, E_UNREACHABLE, "it was restored while it was read");
+        return;
+    }
     for (size_t i = 0; st == OK && i < result->op.kv_count; i++)
         st = mirror_put(&store->loading, &result->op.kvs[i], NULL);
     if (st != OK) {

@@ -5,9 +5,13 @@
  *      ^       |          |       |   the lease was not granted, or is lost
  *      \-------+----------+-------/
  *
- * Joining waits while another agent has the key. All writes of the key compare its revision, so one
- * that comes late, after its outcome was unknown, can't undo a later one. What the others see comes
- * from the watch, as for them; here is only what this node does. */
+ * Joining waits while another agent has the key. Who has never been in is told that the name is
+ * taken when that one is still there after the time of its lease: then an agent ends. Who has been
+ * in is shut out at once, and is in again should the other one go.
+ *
+ * All writes of the key compare its revision, so one that comes late, after its outcome was
+ * unknown, can't undo a later one. What the others see comes from the watch, as for them; here is
+ * only what this node does. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +223,7 @@ static void wait_for_other(struct nodes *nodes, const struct peer *other)
         update_candidacy(nodes);
     if (nodes->waits < WAITS_MAX)
         nodes->waits++;
-    if (nodes->waits == WAITS_MAX) {
+    if (nodes->waits == WAITS_MAX || nodes->was_in) {
         explain_conflict(nodes, other);
         set_health(nodes, E_CONFLICT);
     }
@@ -234,6 +238,7 @@ static void meet(struct nodes *nodes, const struct etcd_kv *kv)
     bool is_known = peer_decode(nodes->self.name, kv->value.data, kv->value.length, &other) == OK;
     bool is_self = is_known && id_compare(&other.instance, &nodes->self.instance) == 0;
     bool is_former = is_known && other.home == nodes->self.home && !nodes->was_in;
+    epoch_found_key(nodes->store, kv->mod_revision); /* this node may be in all the same */
     if (!is_self && !is_former) {
         wait_for_other(nodes, is_known ? &other : NULL);
         return;
@@ -258,6 +263,7 @@ static void on_written(void *context, const struct etcd_result *result)
         nodes->is_news = true;
         retry_later(nodes);
     } else if (txn->succeeded) {
+        epoch_wrote_key(nodes->store, result->revision);
         enter(nodes, result->revision);
     } else if (txn->op_count && txn->ops[0].kv_count) {
         meet(nodes, txn->ops[0].kvs);
@@ -466,10 +472,38 @@ enum status nodes_announce(struct store *base, const struct peer *self)
     return OK;
 }
 
+/* Not in an etcd that was restored: whoever led in the one before may not know it yet. When it is
+ * gone on with, that lease has run out: see store_etcd_advance.c. */
+static bool is_settled(const struct nodes *nodes)
+{
+    return !epoch_is_halted(nodes->store) &&
+           epoch_is_same_cluster(nodes->store, etcd_election_cluster_id(nodes->election));
+}
+
 bool nodes_lead(const struct store *base)
 {
-    const struct nodes *nodes = ((const struct store_etcd *)base)->nodes;
-    return nodes && etcd_election_is_self(nodes->election);
+    const struct store_etcd *store = (const struct store_etcd *)base;
+    const struct nodes *nodes = store->nodes;
+    return nodes && etcd_election_is_self(nodes->election) && is_settled(nodes);
+}
+
+void nodes_guard(const struct nodes *nodes, struct etcd_txn *txn)
+{
+    struct etcd_bytes key = etcd_text(nodes->key);
+    int64_t lease = nodes->membership == NODE_IN ? etcd_lease_id(nodes->lease) : 0;
+    etcd_txn_if_lease(txn, key, ETCD_EQUAL, lease ? lease : -1); /* no key has that one */
+    etcd_txn_if_mod_revision(txn, key, ETCD_GREATER, nodes->key_revision - 1);
+}
+
+void nodes_look(struct nodes *nodes)
+{
+    if (nodes && nodes->membership == NODE_IN)
+        write_self(nodes);
+}
+
+bool nodes_is_shut_out(const struct nodes *nodes)
+{
+    return nodes && nodes->health == E_CONFLICT;
 }
 
 enum status nodes_health(const struct nodes *nodes, struct strbuf *why)

@@ -9,7 +9,7 @@ int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
     /* What was written before the epoch began, and is still open, ends before it does. */
     int64_t generation = epoch->generation;
-    if (generation > 0 && revision <= epoch->mod_revision)
+    if (generation > 0 && revision <= epoch->since)
         generation--;
     return (generation * (INT64_C(1) << 32) + revision) * BATCH_PLACES + place;
 }
@@ -403,6 +403,9 @@ void value_write_epoch(struct strbuf *to, const struct epoch *epoch)
     strbuf_addc(to, VALUE_VERSION);
     strbuf_add(to, epoch->lineage.bytes, sizeof(epoch->lineage.bytes));
     write_number(to, epoch->generation);
+    write_number(to, (int64_t)epoch->stamp);
+    write_number(to, (int64_t)epoch->cluster_id);
+    write_number(to, epoch->since);
 }
 
 enum status value_read_epoch(const struct etcd_kv *kv, struct epoch *ret)
@@ -413,6 +416,13 @@ enum status value_read_epoch(const struct etcd_kv *kv, struct epoch *ret)
     if (bytes)
         memcpy(&read.lineage, bytes, sizeof(read.lineage));
     read.generation = from.failed == OK ? read_number(&from) : 0;
+    if (from.failed == OK && from.at < from.end) { /* older versions did not write these */
+        read.stamp = (uint64_t)read_number(&from);
+        read.cluster_id = from.failed == OK ? (uint64_t)read_number(&from) : 0;
+        read.since = from.failed == OK ? read_number(&from) : 0;
+    }
+    if (read.since == 0)
+        read.since = kv->mod_revision;
     if (from.failed == OK)
         *ret = read;
     return from.failed;

@@ -15,13 +15,20 @@ enum tell {
 
 enum { BATCH_PLACES = 128 }; /* a place in a batch is less than this */
 
-/* Whose the revisions are, and how often etcd was restored from a backup since. Each time revisions
- * have gone back by less than 2^32. */
+/* Whose the revisions are, and which restore from a backup they follow. With each lift the
+ * generation grows; revisions have gone back by less than 2^32. Written by an older peal, it has
+ * neither stamp nor cluster id. */
 struct epoch {
     struct id lineage;
-    int64_t generation;
+    int64_t generation;   /* less than GENERATIONS */
+    uint64_t stamp;       /* random, made by the lift that began the generation; 0: none */
+    uint64_t cluster_id;  /* of the etcd cluster in which it began; 0: not on record */
+    int64_t since;        /* the revision with which it began */
     int64_t mod_revision; /* of its key; 0: there is none */
 };
+
+/* Of generations below this one all fences are exact in a JSON reader's double (2^53). */
+enum { GENERATIONS = 1 << 14 };
 
 /* A number for what was done at this place of the transaction with this revision: it grows with
  * every write to etcd, also after a restore. Fences and seqs are such numbers. */

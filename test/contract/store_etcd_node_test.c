@@ -314,9 +314,54 @@ static void a_name_that_is_in_use_is_refused(void **state)
     assert_true(is_well(first));
     assert_true(look_for_peer(second->world, "node-1")->home == 1);
     end_node(first);
-    wait_until(2000, is_well(second)); /* it went on trying */
+    wait_until(2000, is_well(second)); /* it went on trying: to end is for the agent */
     wait_until(2000, leads(second));
     assert_true(look_for_peer(second->world, "node-1")->home == 2);
+    strbuf_release(&why);
+    end_all();
+}
+
+static enum status try_claim(struct node *node, struct id job, int64_t tick_ms)
+{
+    struct store_claim claim = a_claim(node->world, job, tick_ms, OVERLAP_ALLOW);
+    return world_do(node->world, STORE_CLAIM, &claim, 1);
+}
+
+/* One sleeps until its lease is gone, another takes its name, and the first wakes up. */
+static void who_is_shut_out_claims_takes_and_begins_nothing(void **state)
+{
+    struct strbuf why;
+    (void)state;
+    new_lab();
+    strbuf_init(&why);
+    struct node *first = start_node(0, "node-1", 1);
+    wait_until(2000, leads(first));
+    struct id job = make_job(first->world, "backup");
+    assert_int_equal(try_claim(first, job, 5000), OK);
+    struct run open = claim_run(first->world, job, 6000),
+               running = claim_run(first->world, job, 7000);
+    begin_run(first->world, &running);
+    first->is_frozen = true;
+    struct node *second = start_node(1, "node-1", 2);
+    second->world->last_number = 1000;
+    wait_until(TTL_MS + 3000, leads(second));
+    first->is_frozen = false;
+    struct store_begin begin = {.run_id = open.id, .nonce = open.nonce};
+    struct store_take take = {
+        .run_id = open.id, .from_nonce = open.nonce, .node = "node-1", .nonce = 77};
+    assert_int_not_equal(try_claim(first, job, 8000), OK); /* the store itself refuses it */
+    assert_int_not_equal(world_do(first->world, STORE_BEGIN, &begin, 1), OK);
+    wait_until(3000, health(first, &why) == E_CONFLICT);
+    assert_int_equal(try_claim(first, job, 8000), E_CONFLICT);
+    assert_int_equal(world_do(first->world, STORE_BEGIN, &begin, 1), E_CONFLICT);
+    assert_int_equal(world_do(first->world, STORE_TAKE, &take, 1), E_CONFLICT);
+    struct store_finish finish = {.run = running}; /* what it has, it hands in */
+    finish.run.state = RUN_OK;
+    assert_int_equal(world_do(first->world, STORE_FINISH, &finish, 1), OK);
+    assert_int_equal(try_claim(second, job, 8000), OK);
+    assert_int_equal(health(first, &why), E_CONFLICT);
+    end_node(second);
+    wait_until(3000, is_well(first)); /* it has been in, and is again */
     strbuf_release(&why);
     end_all();
 }
@@ -566,6 +611,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_vanishes_is_gone_and_comes_back_by_itself),
         cmocka_unit_test(a_name_that_is_in_use_is_refused),
+        cmocka_unit_test(who_is_shut_out_claims_takes_and_begins_nothing),
         cmocka_unit_test(a_restart_joins_at_once),
         cmocka_unit_test(who_stops_with_runs_keeps_its_place),
         cmocka_unit_test(who_stops_without_runs_leaves_at_once),

@@ -141,6 +141,8 @@ struct known_run {
     bool is_undone;                     /* a backup was restored since it was made */
     uint32_t must_follow, has_followed; /* a bit for each job: a run of it comes after this one */
     struct child *child;
+    bool is_void; /* begun in a restored etcd before anybody had noticed: see check_begin */
+    const struct known_run *before; /* of the same attempt: see new_run */
 };
 
 struct known_peer_key {
@@ -186,6 +188,7 @@ struct cluster {
     size_t child_count, child_room;
     int64_t restored_ms; /* when a backup was; 0: never */
     bool is_restoring;   /* what is seen is what it was then */
+    bool is_restored;    /* and not gone on with */
     int64_t revoked_ms;  /* when a lease was last taken away before its time */
     bool is_over;        /* nobody adds anything any more */
 
@@ -326,6 +329,7 @@ void oracle_see_boot(struct cluster *cluster, int64_t tick_ms);
 /* A backup is restored: everything that is there is seen again in between. */
 void oracle_begin_restore(struct cluster *cluster);
 void oracle_end_restore(struct cluster *cluster);
+void oracle_see_lift(struct cluster *cluster);
 
 void oracle_see_start(struct cluster *cluster, struct child *child);
 struct known_job *find_job(struct cluster *cluster, const struct id *uid);

@@ -153,6 +153,9 @@ static void check_new(struct cluster *cluster, const struct known_job *job, cons
         stage_fail(stage, "a run of %s is made beside an open one", job->name);
 }
 
+/* A request that was planned before a restore may be done after it, by the restored etcd, where all
+ * is as the plan has it. It comes to nothing: who has sent it is not to count the answer, and who
+ * goes on ends what is open. So of such a begin only the start would be wrong: see check_start. */
 static void check_begin(struct cluster *cluster, struct known_job *job, struct known_run *known,
                         const struct run *run)
 {
@@ -166,9 +169,11 @@ static void check_begin(struct cluster *cluster, struct known_job *job, struct k
         stage_fail(stage, "a run of %s begins though it is paused or deleted", job->name);
     if (run->job_revision != job->revision)
         stage_fail(stage, "a run of %s begins from an old revision", job->name);
-    if (run->fence <= job->last_fence)
+    known->is_void = cluster->is_restored;
+    if (run->fence <= job->last_fence && !known->is_void)
         stage_fail(stage, "the fence of %s does not grow", job->name);
-    job->last_fence = run->fence;
+    if (run->fence > job->last_fence)
+        job->last_fence = run->fence;
     known->begun_ms = stage->now_ms;
     known->begun_epoch = job->epoch_count - 1;
 }
@@ -207,6 +212,12 @@ static void check_step(struct cluster *cluster, struct known_job *job, struct kn
     }
 }
 
+/* By a request from before a restore: see check_begin. */
+static bool may_be_claimed_again(const struct cluster *cluster, const struct known_run *same)
+{
+    return cluster->is_restored && same->is_undone;
+}
+
 static struct known_run *new_run(struct cluster *cluster, const struct run *run)
 {
     struct known_run *known = calloc(1, sizeof(*known));
@@ -215,10 +226,13 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     known->id = run->id;
     known->run = *run;
     known->job = (size_t)(find_job(cluster, &run->job_uid) - cluster->jobs);
-    const struct known_run *same = table_find(&cluster->attempts, attempt_hash(known), known);
-    if (same)
+    struct known_run *same = table_find(&cluster->attempts, attempt_hash(known), known);
+    if (same && !may_be_claimed_again(cluster, same))
         stage_fail(&cluster->stage, "tick %lld of %s has two runs", (long long)run->tick_ms / 1000,
                    run->job_name);
+    known->before = same;
+    if (same) /* the newest is found, and leads to those before */
+        table_remove(&cluster->attempts, same);
     if (table_insert(&cluster->runs, known) != OK || table_insert(&cluster->attempts, known) != OK)
         abort();
     return known;
@@ -298,12 +312,14 @@ void oracle_see_run(struct cluster *cluster, const struct id *id, const struct r
 
 /* ---- entries and nodes ---- */
 
-/* Which ticks ran before is not known any more. */
+/* Which ticks ran before is not known any more; nor by a definition that the job got after the
+ * restore, and before anybody had noticed. */
 static void begin_ledger(struct known_job *job, int64_t from_ms)
 {
     job->ledger_from_ms = from_ms;
-    if (job->epoch_count)
-        job->epochs[job->epoch_count - 1].from_ms = from_ms;
+    for (size_t i = 0; i < job->epoch_count; i++)
+        if (job->epochs[i].from_ms < from_ms)
+            job->epochs[i].from_ms = from_ms;
 }
 
 void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct ledger_entry *read)
@@ -383,6 +399,19 @@ static void check_room(struct cluster *cluster, const struct node *node)
 }
 
 /* P1: once, of a run that was begun here, within its window, from a definition that was not old. */
+/* P1, and P8, whatever was restored. */
+static void check_start(struct cluster *cluster, const struct known_job *job,
+                        const struct known_run *known, const struct child *child)
+{
+    const struct known_run *same = table_find(&cluster->attempts, attempt_hash(known), known);
+    for (; same; same = same->before)
+        if (same->child)
+            stage_fail(&cluster->stage, "tick %lld of %s is started twice, as two runs",
+                       (long long)child->tick_ms / 1000, job->name);
+    if (known->is_void && child->fence < job->last_fence)
+        stage_fail(&cluster->stage, "%s is started with a fence that does not grow", job->name);
+}
+
 void oracle_see_start(struct cluster *cluster, struct child *child)
 {
     struct stage *stage = &cluster->stage;
@@ -396,6 +425,7 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
     if (known->child)
         stage_fail(stage, "tick %lld of %s is started twice", (long long)child->tick_ms / 1000,
                    job->name);
+    check_start(cluster, job, known, child);
     known->child = child;
     if (known->is_undone) /* the store does not have it, or as it was before */
         return;

@@ -29,7 +29,7 @@ static void forget_entries(struct table *entries)
 void oracle_begin_restore(struct cluster *cluster)
 {
     struct known_run *known;
-    cluster->is_restoring = true;
+    cluster->is_restoring = cluster->is_restored = true;
     cluster->has_calendar = false; /* as far as anybody knows */
     cluster->restored_ms = cluster->stage.now_ms;
     for (size_t i = 0; i < cluster->job_count; i++)
@@ -41,6 +41,11 @@ void oracle_begin_restore(struct cluster *cluster)
     forget_entries(&cluster->entries);
     for (int i = 0; i < cluster->node_count; i++)
         cluster->peers[i] = (struct known_peer_key){false, cluster->stage.now_ms};
+}
+
+void oracle_see_lift(struct cluster *cluster)
+{
+    cluster->is_restored = false;
 }
 
 /* Jobs that are younger than the backup were never there. */

@@ -167,7 +167,7 @@ peal_sim_mistake(leads_for_ever etcd leaders etcd/etcd_election.c
     "return leads(election)"
     "a node takes itself for the leader that it was: P3")
 peal_sim_mistake(restore_not_noticed etcd restores store/store_etcd_epoch.c
-    "went_back(memory, store->loading_sign, &store->loading_seen)" "false"
+    "if (is_restored(store, store->loading_sign, &memory->why))" "if (false)"
     "what ran since a backup runs again: P1")
 peal_sim_mistake(cursors_not_advanced etcd restores store/store_etcd_advance.c
     "job->row.cursor_ms >= advance->now_ms" "true"

@@ -68,6 +68,21 @@ static void read_entry(struct cluster *cluster, const struct id *id, const struc
     oracle_see_entry(cluster, id, kv->version ? &entry : NULL);
 }
 
+/* A lift counts when it is in etcd, whatever the command was told; unless it was meant for the
+ * cluster before this one. */
+static void read_epoch(struct cluster *cluster, const struct etcd_kv *kv)
+{
+    struct world *world = cluster->world;
+    struct epoch read;
+    if (value_read_epoch(kv, &read) != OK)
+        stage_fail(&cluster->stage, "the epoch can't be read");
+    bool is_lift = !cluster->is_restoring && read.stamp != world->epoch->stamp &&
+                   read.cluster_id == world->etcd.model.cluster_id;
+    *world->epoch = read;
+    if (is_lift)
+        wire_restore_lifted(cluster);
+}
+
 /* ---- a revision ---- */
 
 static bool starts_with(const char *text, const char *head, const char **ret_rest)
@@ -83,11 +98,8 @@ static void read_key(struct cluster *cluster, const char *key, const struct etcd
     const char *rest;
     struct id id;
     bool has_id = strrchr(key, '/') && id_parse(strrchr(key, '/') + 1, &id) == OK;
-    if (round == 0 && starts_with(key, "/peal/epoch", &rest)) {
-        if (value_read_epoch(kv, cluster->world->epoch) != OK)
-            stage_fail(&cluster->stage, "the epoch can't be read");
-        cluster->world->epoch->mod_revision = kv->mod_revision;
-    }
+    if (round == 0 && starts_with(key, "/peal/epoch", &rest))
+        read_epoch(cluster, kv);
     if (round == 0 && has_id && starts_with(key, "/peal/cursors/", &rest))
         read_cursor(cluster, &id, kv);
     if (round == 1 && has_id && starts_with(key, "/peal/jobs/", &rest))

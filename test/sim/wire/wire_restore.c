@@ -12,8 +12,12 @@ static void on_advanced(void *context, enum status st)
 {
     struct cluster *cluster = context;
     stage_log(&cluster->stage, "advance-cursors: %s", status_text(st));
-    if (st != OK)
-        return;
+}
+
+void wire_restore_lifted(struct cluster *cluster)
+{
+    stage_log(&cluster->stage, "etcd is gone on with");
+    oracle_see_lift(cluster);
     cluster->world->is_to_advance = false;
     cluster->world->oldest_backup = cluster->world->etcd.model.revision;
 }

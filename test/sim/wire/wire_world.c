@@ -82,6 +82,7 @@ void world_add_node(struct node *node)
     struct world *world = node->cluster->world;
     node->machine.net = &world->net;
     world->net.latency_ms[node->machine.number] = node->cluster->latency_ms;
+    world->remembered[node->machine.number].machine = &node->machine;
 }
 
 enum status world_open(struct node *node, struct store_wake wake, struct store **ret,
@@ -92,8 +93,13 @@ enum status world_open(struct node *node, struct store_wake wake, struct store *
     const char *endpoints[NET_MEMBERS];
     for (int i = 0; i < NET_MEMBERS; i++)
         endpoints[i] = members[(node->machine.number + i) % NET_MEMBERS];
-    struct store_etcd_config config = {
-        .endpoints = endpoints, .endpoint_count = NET_MEMBERS, .node = node->config.node};
+    char file[32];
+    snprintf(file, sizeof(file), "%p",
+             (void *)&node->cluster->world->remembered[node->machine.number]);
+    struct store_etcd_config config = {.endpoints = endpoints,
+                                       .endpoint_count = NET_MEMBERS,
+                                       .node = node->config.node,
+                                       .revision_file = file};
     return store_etcd_open(&node->machine, &config, wake, ret, why);
 }
 

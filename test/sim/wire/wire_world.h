@@ -3,15 +3,24 @@
 #define PEAL_SIM_WIRE_WORLD_H
 
 #include "etcd_serve.h"
+#include "store_etcd_revision.h"
 #include "world.h"
 
 struct epoch;
+
+/* The file of a node in which it remembers how far etcd was. */
+struct remembered {
+    const struct loop *machine;
+    bool is_there;
+    struct revision_record record;
+};
 
 struct world {
     struct net net;
     struct etcd_serve etcd;
     struct epoch *epoch; /* of the revisions, as it is stored */
     struct cluster *cluster;
+    struct remembered remembered[NODES_MAX];
     struct task topple; /* the leader's lease */
     int topples_left;
     struct task operate;   /* somebody who lets it go on after a restore */
@@ -34,6 +43,8 @@ void wire_oracle_restore(struct cluster *cluster);
 void wire_restore_init(struct world *world);
 /* From a backup that is some revisions old; and after a while somebody lets all go on. */
 void wire_restore(struct cluster *cluster);
+/* It is gone on with: what is in etcd says so. */
+void wire_restore_lifted(struct cluster *cluster);
 /* That somebody does it soon. */
 void wire_restore_hurry(struct cluster *cluster);
 

@@ -65,11 +65,81 @@ static void cursors_come_back(void **state)
     strbuf_release(&value);
 }
 
+/* ---- epochs ---- */
+
+static void epochs_come_back(void **state)
+{
+    struct epoch read, epoch = {.lineage = {{1, 2, 3}},
+                                .generation = 2510,
+                                .stamp = UINT64_C(0xfedcba9876543211),
+                                .cluster_id = UINT64_MAX};
+    struct strbuf value;
+    (void)state;
+    strbuf_init(&value);
+    value_write_epoch(&value, &epoch);
+    struct etcd_kv kv = kv_of(&value, 0), half = kv_of(&value, 3);
+    kv.mod_revision = 77;
+    assert_int_equal(value_read_epoch(&half, &read), E_CORRUPT);
+    assert_int_equal(value_read_epoch(&kv, &read), OK);
+    assert_memory_equal(&read.lineage, &epoch.lineage, sizeof(epoch.lineage));
+    assert_int_equal(read.generation, 2510);
+    assert_true(read.stamp == epoch.stamp && read.cluster_id == epoch.cluster_id);
+    assert_int_equal(read.since, 77); /* with this write */
+    assert_int_equal(read.mod_revision, 77);
+    strbuf_release(&value);
+}
+
+/* An older peal writes, and reads, no further than the generation. */
+static void older_epochs_are_read(void **state)
+{
+    static const char older[] = "\1"
+                                "0123456789abcdef"
+                                "\4";
+    struct epoch read;
+    struct etcd_kv kv = {.value = {older, sizeof(older) - 1}, .mod_revision = 77};
+    (void)state;
+    assert_int_equal(value_read_epoch(&kv, &read), OK);
+    assert_int_equal(read.generation, 2);
+    assert_int_equal(read.stamp, 0);
+    assert_int_equal(read.cluster_id, 0);
+    assert_int_equal(read.since, 77);
+}
+
+/* When the cluster is added to an epoch, its generation does not begin anew. */
+static void fences_go_on_when_an_epoch_is_completed(void **state)
+{
+    struct epoch read, epoch = {.generation = 2, .cluster_id = 5, .since = 77};
+    struct strbuf value;
+    (void)state;
+    strbuf_init(&value);
+    value_write_epoch(&value, &epoch);
+    struct etcd_kv kv = kv_of(&value, 0);
+    kv.mod_revision = 90;
+    assert_int_equal(value_read_epoch(&kv, &read), OK);
+    assert_int_equal(place_number(&read, 80, 1), ((INT64_C(2) << 32) + 80) * BATCH_PLACES + 1);
+    assert_int_equal(place_number(&read, 77, 1), ((INT64_C(1) << 32) + 77) * BATCH_PLACES + 1);
+    strbuf_release(&value);
+}
+
+/* Of the last generation that a day gives, with the largest revision: exact in a double, and far
+ * from the end of int64_t. */
+static void fences_are_exact(void **state)
+{
+    struct epoch last = {.generation = GENERATIONS - 1, .since = 1};
+    int64_t fence = place_number(&last, (INT64_C(1) << 32) - 1, BATCH_PLACES - 1);
+    (void)state;
+    assert_int_equal(fence, (INT64_C(1) << 53) - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(older_cursors_are_read),
         cmocka_unit_test(cursors_come_back),
+        cmocka_unit_test(epochs_come_back),
+        cmocka_unit_test(older_epochs_are_read),
+        cmocka_unit_test(fences_go_on_when_an_epoch_is_completed),
+        cmocka_unit_test(fences_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
