@@ -38,6 +38,12 @@ static void print_health(const char *label, const json_t *health)
         printf("%-8s not well: %s\n", label, answer_text(health, "detail"));
 }
 
+/* Another agent has its name: that is said in place of how the store is. */
+static bool is_shut_out(const json_t *agent)
+{
+    return strcmp(answer_text(agent, "state"), "shut_out") == 0;
+}
+
 /* Of an agent that is alone there is nothing to tell. */
 static void print_cluster(const json_t *agent)
 {
@@ -55,7 +61,8 @@ static void print_state(const json_t *agent)
     struct strbuf since;
     strbuf_init(&since);
     when_print_full(answer_time(agent, "started_at"), &since);
-    printf("%s (pid %" PRId64 ")\n", answer_text(agent, "state"), answer_int(agent, "pid", 0));
+    printf("%s (pid %" PRId64 ")\n", is_shut_out(agent) ? "shut out" : answer_text(agent, "state"),
+           answer_int(agent, "pid", 0));
     printf("%-8s %s\n", "since", since.text);
     printf("%-8s %s\n", "data", answer_text(agent, "data"));
     printf("%-8s %s\n", "node", answer_text(agent, "node"));
@@ -63,7 +70,10 @@ static void print_state(const json_t *agent)
     printf("%-8s %" PRId64 ", %" PRId64 " running\n", "jobs", answer_int(agent, "jobs", 0),
            answer_int(agent, "running", 0));
     print_cluster(agent);
-    print_health("store", json_object_get(agent, "store"));
+    if (is_shut_out(agent))
+        printf("%-8s %s\n", "why", answer_text(json_object_get(agent, "store"), "detail"));
+    else
+        print_health("store", json_object_get(agent, "store"));
     print_health("history", json_object_get(agent, "history"));
     strbuf_release(&since);
 }

@@ -120,6 +120,16 @@ static void check_node(struct report *report, struct client *client)
     }
 }
 
+/* True: another agent has its name, and that is told in place of how its store is. */
+static bool check_name(struct report *report, const json_t *agent)
+{
+    if (strcmp(answer_text(agent, "state"), "shut_out") != 0)
+        return false;
+    report_add(report, CHECK_FAIL, "agent's name", "peal nodes -o wide shows both", "%s",
+               answer_text(json_object_get(agent, "store"), "detail"));
+    return true;
+}
+
 static void check_version(struct report *report, const json_t *agent)
 {
     const char *version = answer_text(agent, "version");
@@ -185,7 +195,8 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
         return false;
     }
     check_version(report, reply.body);
-    check_health(report, reply.body, "store");
+    if (!check_name(report, reply.body))
+        check_health(report, reply.body, "store");
     check_health(report, reply.body, "history");
     const char *url = answer_text(json_object_get(reply.body, "store"), "url");
     *ret_url = *url ? strdup(url) : NULL;

@@ -11,6 +11,8 @@ static const char *state_of(const struct engine *engine)
 {
     if (engine_is_draining(engine))
         return "draining";
+    if (engine_is_shut_out(engine))
+        return "shut_out";
     return engine_is_loaded(engine) ? "running" : "loading";
 }
 

@@ -1,6 +1,7 @@
 #include "health.h"
 
 #include "encode.h"
+#include "timestamp.h"
 
 /* Takes *words over, which may be none. */
 static enum status tell(enum status st, struct strbuf *words, struct strbuf *why)
@@ -12,11 +13,29 @@ static enum status tell(enum status st, struct strbuf *words, struct strbuf *why
     return st;
 }
 
+void health_explain_shut_out(const struct api *api, struct strbuf *why)
+{
+    const struct peer *other = &engine_peers(api->ports.engine)->me->peer;
+    strbuf_addf(why, "node id %s belongs to another agent", other->name);
+    if (*other->address)
+        strbuf_addf(why, " at %s", other->address);
+    strbuf_adds(why, ", started ");
+    timestamp_print_utc(other->started_ms / 1000, why);
+    strbuf_adds(why, ": this one starts nothing, lets its runs go on and records their ends. Stop "
+                     "one of the two, or give this one another --node-id and a new --data");
+}
+
+/* Of a store that was restored, that comes first: nobody starts anything until somebody goes on. */
 enum status health_of_store(const struct api *api, struct strbuf *why)
 {
     struct strbuf words;
     strbuf_init(&words);
     enum status st = store_health(api->ports.store, &words);
+    if (st != E_ROLLED_BACK && engine_is_shut_out(api->ports.engine)) {
+        strbuf_reset(&words);
+        health_explain_shut_out(api, &words);
+        st = E_CONFLICT;
+    }
     return tell(st, &words, why);
 }
 

@@ -7,9 +7,13 @@
 
 #include "server.h"
 
-/* Unless OK, adds what is wrong to *why: never nothing, and apart from what is there already. */
+/* Unless OK, adds what is wrong to *why: never nothing, and apart from what is there already.
+ * E_CONFLICT: another agent has this node's name. */
 enum status health_of_store(const struct api *api, struct strbuf *why);
 enum status health_of_history(const struct api *api, struct strbuf *why);
+
+/* While the engine is shut out: by whom, and what to do. */
+void health_explain_shut_out(const struct api *api, struct strbuf *why);
 
 /* {"ok", "detail"}, for who asks; a new value, NULL without memory. */
 json_t *encode_store_health(const struct call *call);

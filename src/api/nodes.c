@@ -6,9 +6,17 @@
 
 #include "encode.h"
 #include "handlers.h"
+#include "health.h"
 #include "note.h"
 #include "server.h"
 #include "visible.h"
+
+/* The agent that is asked: another one may have its name. */
+static bool is_self(const struct peers *peers, const struct known_peer *known)
+{
+    return strcmp(known->peer.name, peers->self->name) == 0 &&
+           id_compare(&known->peer.instance, &peers->self->instance) == 0;
+}
 
 static bool is_gone(const struct known_peer *known)
 {
@@ -26,10 +34,10 @@ const char *node_state(const struct known_peer *known)
 
 bool node_skew(const struct peers *peers, const struct known_peer *known, int64_t *ret_ms)
 {
-    bool is_self = strcmp(known->peer.name, peers->self->name) == 0;
-    if (is_gone(known) || (!is_self && !known->heard_count))
+    bool is_own = is_self(peers, known);
+    if (is_gone(known) || (!is_own && !known->heard_count))
         return false;
-    *ret_ms = peers->skew_ms + (is_self ? 0 : known->offset_ms);
+    *ret_ms = peers->skew_ms + (is_own ? 0 : known->offset_ms);
     return true;
 }
 
@@ -93,9 +101,8 @@ json_t *encode_node(const struct peers *peers, const struct known_peer *known, s
     json_t *value = json_pack(
         "{s:o, s:s, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:I}", "node", json_words(peer->name),
         "state", node_state(known), "detail", encode_detail(known, heard_ago_ms), "self",
-        strcmp(peer->name, peers->self->name) == 0, "leader",
-        strcmp(peer->name, peers->leader) == 0, "drained", known->is_drained, "drained_by",
-        json_words_or_null(known->drained_by), "heard_at",
+        is_self(peers, known), "leader", strcmp(peer->name, peers->leader) == 0, "drained",
+        known->is_drained, "drained_by", json_words_or_null(known->drained_by), "heard_at",
         known->heard.ms ? json_time(wall_at(now, known->heard)) : json_null(), "skew_ms",
         has_skew ? json_integer(skew_ms) : json_null(), "running", (json_int_t)peer->running);
     json_t *rest = json_pack(
@@ -120,16 +127,12 @@ struct listing {
     bool failed;
 };
 
-static bool is_self(const struct engine *engine, const struct known_peer *known)
-{
-    return strcmp(known->peer.name, engine_peers(engine)->self->name) == 0;
-}
-
 /* How late it hears of what the others do; null: not known. */
 static json_t *encode_lag(const struct engine *engine, const struct known_peer *known,
                           struct now now)
 {
-    int64_t lag_ms = is_self(engine, known) ? engine_watch_lag_ms(engine, now) : known->peer.lag_ms;
+    bool is_own = is_self(engine_peers(engine), known);
+    int64_t lag_ms = is_own ? engine_watch_lag_ms(engine, now) : known->peer.lag_ms;
     return is_gone(known) || lag_ms < 0 ? json_null() : json_integer(lag_ms);
 }
 
@@ -172,7 +175,7 @@ static struct known_peer as_it_is(const struct engine *engine, const struct know
                                   struct now now)
 {
     struct known_peer fresh = *known;
-    if (is_self(engine, known)) {
+    if (is_self(engine_peers(engine), known)) {
         fresh.heard = now.boot;
         fresh.peer.running = (int)engine_open_runs(engine);
     }
@@ -192,11 +195,41 @@ static json_t *encode_known(const struct call *call, const struct known_peer *kn
     return NULL;
 }
 
+/* The agent that is asked, while another one has its name: beside that one, under the same name. */
+static json_t *encode_shut_out(const struct call *call, struct now now)
+{
+    struct engine *engine = call->api->ports.engine;
+    struct known_peer own = {.peer = *engine_peers(engine)->self, .heard = now.boot};
+    struct strbuf why;
+    own.peer.is_alive = true;
+    strbuf_init(&why);
+    health_explain_shut_out(call->api, &why);
+    json_t *value = encode_known(call, &own, now);
+    bool is_told = scope_is_whole(&call->principal.scope); /* where the other one is */
+    int failed = !value;
+    failed |= json_object_set_new(value, "state", json_string("shut_out"));
+    failed |= json_object_set_new(value, "leader", json_false());
+    failed |= json_object_set_new(value, "detail", is_told ? json_words(why.text) : json_null());
+    strbuf_release(&why);
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+static void add_item(struct listing *listing, json_t *item)
+{
+    if (json_array_append_new(listing->items, item) != 0)
+        listing->failed = true;
+}
+
 static bool add_node(void *context, const struct known_peer *known)
 {
     struct listing *listing = context;
-    listing->failed = json_array_append_new(listing->items,
-                                            encode_known(listing->call, known, listing->now)) != 0;
+    const struct engine *engine = listing->call->api->ports.engine;
+    add_item(listing, encode_known(listing->call, known, listing->now));
+    if (known == engine_peers(engine)->me && engine_is_shut_out(engine))
+        add_item(listing, encode_shut_out(listing->call, listing->now));
     return !listing->failed;
 }
 

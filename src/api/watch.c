@@ -160,6 +160,9 @@ static void print_now(const struct api *api, struct strbuf *out)
                         (double)catalog_count(engine_catalog(engine)));
     metrics_print_gauge(out, "peal_running", "Runs claimed, begun or running on this node.",
                         (double)engine_open_runs(engine));
+    metrics_print_gauge(out, "peal_shut_out",
+                        "1: another agent has this node's name; nothing is started here.",
+                        engine_is_shut_out(engine));
     metrics_print_gauge(out, "peal_draining", "1: nothing new is started here.",
                         engine_is_draining(engine));
     int64_t lag_ms = engine_watch_lag_ms(engine, clock_now());

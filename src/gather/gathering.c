@@ -348,10 +348,12 @@ static void ask_own(struct part *part, struct history *own)
 
 /* ---- from start to end ---- */
 
+/* Another folder's history: that of an agent which has this one's name, too. */
 static bool is_other(const struct gathering_place *place, const struct known_peer *known)
 {
+    const struct peer *self = place->peers->self;
     return known->peer.has_history &&
-           id_compare(&known->peer.instance, &place->peers->self->instance) != 0;
+           (strcmp(known->peer.name, self->name) != 0 || known->peer.home != self->home);
 }
 
 struct others {

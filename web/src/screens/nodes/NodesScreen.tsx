@@ -60,6 +60,7 @@ const looks: Record<string, { icon: IconName; tone: Tone }> = {
     clock: { icon: "clock", tone: "bad" },
     spawner: { icon: "warning", tone: "bad" },
     full: { icon: "hourglass", tone: "busy" },
+    shut_out: { icon: "warning", tone: "bad" }, // another agent has its name, and a row of its own
 };
 
 function NodeState({ node }: { node: Node }) {
@@ -145,7 +146,7 @@ function NodeRow({ node, onDrain, onUndrain }: { node: Node; onDrain: () => void
                 <Moment at={node.started_at} />
             </td>
             <td class="right">
-                {may("admin") && (
+                {may("admin") && node.state !== "shut_out" && (
                     <Button small icon={node.drained ? "play" : "pause"} onClick={node.drained ? onUndrain : onDrain}>
                         {t(node.drained ? "undrain" : "drain")}
                     </Button>
@@ -282,7 +283,7 @@ export default function NodesScreen() {
                             <tbody>
                                 {items.map((node) => (
                                     <NodeRow
-                                        key={node.node}
+                                        key={`${node.node} ${node.state === "shut_out"}`}
                                         node={node}
                                         onDrain={() => setAsked(node)}
                                         onUndrain={() => tell(node, "undrain")}
