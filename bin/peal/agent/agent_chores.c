@@ -14,6 +14,8 @@ enum {
     FOUND = 256,     /* jobs to deal with in a slice */
     SAME_NAME = 128, /* of them: room for jobs of one name */
     UNDELETE_MS = 7 * 86400 * 1000,
+    STEP_MS = 60 * 1000,             /* the wall clock was set ahead */
+    BELIEVE_AFTER_MS = 86400 * 1000, /* and stays there for so long: then what is old is old */
 };
 
 /* A pass goes through the jobs by name, a slice a turn, one request at a time. */
@@ -29,9 +31,11 @@ struct agent_chores {
     size_t found, next;        /* how many, and which is next */
     size_t visited;            /* jobs of this slice */
     bool in_pass;
-    bool has_jobs_done;   /* of this pass; what is left is of no job */
-    int64_t last_pass_ms; /* jobs without a run since then have nothing to prune */
-    int64_t pass_ms;      /* start of this pass */
+    bool has_jobs_done;         /* of this pass; what is left is of no job */
+    int64_t last_pass_ms;       /* jobs without a run since then have nothing to prune */
+    int64_t pass_ms;            /* start of this pass, on the clock that ages are counted by */
+    int64_t ahead_ms;           /* of the boot clock is that one */
+    struct boot_ms ahead_since; /* the wall clock is further ahead since then; 0: it is not */
     int64_t removed;
     struct history_prune prune;
     struct store_request request;
@@ -210,10 +214,35 @@ static bool is_for_others(const struct agent_chores *chores)
     return history && *history && !engine_leads(chores->engine);
 }
 
+/* What is removed does not come back: a clock that is years ahead for a minute must not make all of
+ * the history old. So a step ahead counts only when it has lasted for a day. */
+static int64_t careful_ms(struct agent_chores *chores, struct now now)
+{
+    int64_t ahead_ms = now.wall.ms - now.boot.ms;
+    if (ahead_ms <= chores->ahead_ms + STEP_MS)
+        chores->ahead_since.ms = 0;
+    else if (!chores->ahead_since.ms)
+        chores->ahead_since = now.boot;
+    bool is_doubted =
+        chores->ahead_since.ms && now.boot.ms - chores->ahead_since.ms < BELIEVE_AFTER_MS;
+    if (!is_doubted) {
+        chores->ahead_ms = ahead_ms;
+        chores->ahead_since.ms = 0;
+    }
+    return now.boot.ms + chores->ahead_ms;
+}
+
+/* Another node's clock says so, or none has been compared with yet. */
+static bool is_clock_wrong(const struct agent_chores *chores)
+{
+    const struct peers *peers = engine_peers(chores->engine);
+    return peers->is_skewed || !peers->is_settled;
+}
+
 static void on_timer(void *context)
 {
     struct agent_chores *chores = context;
-    if (is_for_others(chores)) {
+    if (is_for_others(chores) || is_clock_wrong(chores)) {
         end_pass(chores);
         return;
     }
@@ -223,7 +252,7 @@ static void on_timer(void *context)
         chores->after[0] = '\0';
         chores->removed = 0;
         chores->next = chores->found = 0;
-        chores->pass_ms = clock_now().wall.ms;
+        chores->pass_ms = careful_ms(chores, clock_now());
     }
     go_on(chores);
 }
@@ -245,6 +274,8 @@ enum status agent_chores_new(struct loop *loop, const struct agent_config *confi
         free(chores);
         return st;
     }
+    struct now now = clock_now();
+    chores->ahead_ms = now.wall.ms - now.boot.ms;
     loop_timer_set(chores->timer, FIRST_AFTER_MS);
     *ret = chores;
     return OK;
