@@ -44,22 +44,30 @@ compact() {
     ctl compact "$(ctl get / -w json 2>/dev/null | jq .header.revision)" >/dev/null 2>&1
 }
 
-hurt_restore() { # a snapshot of now takes the place of what comes after it
-    local i since_ms
-    since_ms=$(now_ms)
+save_snapshot() {
+    snapshot_ms=$(now_ms)
     ETCDCTL_API=3 inside hub etcdctl --endpoints "$(member_url "$member")" \
-        snapshot save "$scratch/snapshot" >/dev/null 2>&1 || return
-    nap 3
-    goes_away etcd
+        snapshot save "$scratch/snapshot" >/dev/null 2>&1
+}
+
+kill_all_members() { # for good: what they took since the snapshot is forgotten
+    local i
     for i in "${members[@]}"; do
         kill_member "$i"
     done
-    forgets_changes "$since_ms" "$(($(now_ms) + 1000))" # one may be answered, and not noted yet
+    forgets_changes "$snapshot_ms" "$(($(now_ms) + 1000))" # one may be answered, and not noted yet
+}
+
+hurt_restore() { # a snapshot of now takes the place of what comes after it
+    save_snapshot || return
+    nap 3
+    goes_away etcd
+    kill_all_members
 }
 
 # Under a token that it never had, as CLUSTER.md says: by it those know that it was restored who saw
 # nothing since the snapshot.
-mend_restore() {
+restore_members() {
     local i all folder token
     token=restored-$(now_ms)
     all=$(for i in "${members[@]}"; do echo "m$i=${etcd_peers[i]}"; done | paste -sd ,)
@@ -72,9 +80,29 @@ mend_restore() {
         start_member "$i"
     done
     wait_for 30 etcd_is_well
+}
+mend_restore() {
+    restore_members
     wait_for 30 is_halted
     wait_for 30 go_on # the one help it needs
     is_back etcd
+}
+
+# Once more while nobody, some or all have noticed the first one, or right after going on from it;
+# the second time from the same snapshot, or from one of the restored etcd.
+hurt_restore_twice() { hurt_restore; }
+mend_restore_twice() {
+    restore_members
+    [ $((RANDOM % 2)) -eq 0 ] || save_snapshot
+    if [ $((RANDOM % 2)) -eq 0 ]; then
+        nap "$((RANDOM % 3)).$((RANDOM % 10))"
+    else
+        wait_for 30 is_halted
+        wait_for 30 go_on
+        nap "$((RANDOM % 3)).$((RANDOM % 10))"
+    fi
+    kill_all_members
+    mend_restore
 }
 is_there() { # NODE: no other fault has made it go away
     [ -z "${away_since[$1]:-}" ] && is_up "$1"

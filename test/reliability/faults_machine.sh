@@ -23,14 +23,34 @@ mend_disk_full() {
 
 # ---- the wall clock; the boot clock is left alone ----
 
+mend_clock() { set_clock "$node" +0; }
+
 hurt_clock_ahead() { set_clock "$node" +3600; }
-mend_clock_ahead() { set_clock "$node" +0; }
+mend_clock_ahead() { mend_clock; }
+hurt_clock_days() { set_clock "$node" +259200; }
+mend_clock_days() { mend_clock; }
+hurt_clock_decade() { set_clock "$node" +315576000; }
+mend_clock_decade() { mend_clock; }
 hurt_clock_back() { set_clock "$node" -3600; }
-mend_clock_back() { set_clock "$node" +0; }
+mend_clock_back() { mend_clock; }
+hurt_clock_minutes_back() { set_clock "$node" -$((60 + RANDOM % 600)); }
+mend_clock_minutes_back() { mend_clock; }
+
+hurt_clock_at_boot() { # its agent starts with it
+    local sizes=(-600 +600 +3600 +259200 +315576000)
+    kill_agent "$node"
+    set_clock "$node" "${sizes[RANDOM % 5]}"
+}
+mend_clock_at_boot() {
+    bring_back "$node"
+    nap $((RANDOM % 4 + 2))
+    mend_clock
+}
+
 hurt_clock_skewed() { set_clock "$node" +0.900; } # more than is borne
-mend_clock_skewed() { set_clock "$node" +0; }
+mend_clock_skewed() { mend_clock; }
 hurt_clock_off() { set_clock "$node" -0.300; } # less
-mend_clock_off() { set_clock "$node" +0; }
+mend_clock_off() { mend_clock; }
 
 # ---- limits ----
 

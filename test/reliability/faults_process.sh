@@ -80,6 +80,66 @@ hurt_freeze_spawner() {
 }
 mend_freeze_spawner() { kill -CONT "$(spawner_of "$node")"; }
 
+# ---- replaced under its name, from another data folder, while it is asleep or cut off ----
+
+twins=0
+
+start_twin() { # FOLDER, beside the bridge, with a clock that is right
+    inside hub env PEAL_DATA="$scratch/$1" "${node_bin[$node]}/peal" start -d \
+        --store "etcd://$endpoints$prefix" --node-id "$node" --capacity 1 --listen none
+}
+
+is_shut_out() { on "$1" state -o json | jq -e '.state == "shut_out"'; } # NODE
+runs_nothing() { on "$1" state -o json | jq -e '.running == 0'; }       # FOLDER
+
+# It takes nothing new, its runs end, and what it has on record is kept for the checker.
+retire_twin() { # FOLDER
+    curl -s -X POST --unix-socket "$scratch/$1/api.sock" http://localhost/api/v1/agent/drain >/dev/null
+    wait_for 30 runs_nothing "$1"
+    nap 1
+    on "$1" runs --ledger -n 100000 -o json >"$scratch/runs.$1.json"
+    PEAL_DATA=$scratch/$1 check_logs
+    on "$1" stop 2>/dev/null
+    PEAL_DATA=$scratch/$1 end_agent
+}
+
+name_twice_ways=(agent_sleeps machine_sleeps cut)
+hurt_name_twice() {
+    name_twice=${name_twice_ways[RANDOM % 3]}
+    [ "$name_twice" != cut ] || [ -n "$can_cut" ] || name_twice=agent_sleeps
+    case $name_twice in
+    agent_sleeps) freeze "$node" ;;
+    machine_sleeps)
+        freeze "$node"
+        kill -STOP "$(spawner_of "$node")"
+        ;;
+    cut) hurt_cut_off ;;
+    esac
+}
+return_from_name_twice() {
+    case $name_twice in
+    agent_sleeps) kill -CONT "$(agent_of "$node")" ;;
+    machine_sleeps) kill -CONT "$(spawner_of "$node")" "$(agent_of "$node")" ;;
+    cut) remove_rules "$node" ;;
+    esac
+}
+mend_name_twice() {
+    local twin=$node.twin-$((++twins))
+    wait_for 60 start_twin "$twin"
+    return_from_name_twice
+    wait_for 30 is_shut_out "$node"
+    nap $((RANDOM % 4 + 2))
+    if [ $((RANDOM % 2)) -eq 0 ]; then # the first one goes, and comes back when the name is free
+        on "$node" stop 2>/dev/null
+        nap 2
+        retire_twin "$twin"
+        wait_for 30 start_again "$node"
+    else # the first one is let in again by itself
+        retire_twin "$twin"
+    fi
+    is_back "$node"
+}
+
 # ---- replaced by another version, with jobs running ----
 
 hurt_upgrade() {

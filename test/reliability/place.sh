@@ -154,14 +154,18 @@ set_clock() { # NODE SECONDS: from now on its wall clock is so far away from the
     printf '%-31s\n' "$2" | dd of="$scratch/$1.offset" conv=notrunc status=none
 }
 
-start_node() { # NODE
+start_again() { # NODE
     local node=$1 more=()
-    [[ " ${nodes[*]} " = *" $node "* ]] || nodes+=("$node")
     [ -z "$has_history" ] || [ "$node" != node-c ] || more=(--history "$history_url")
-    run inside "$node" env LD_PRELOAD="$test_bin/fake_clock.so" FAKE_CLOCK="$scratch/$node.offset" \
+    inside "$node" env LD_PRELOAD="$test_bin/fake_clock.so" FAKE_CLOCK="$scratch/$node.offset" \
         ASAN_OPTIONS=verify_asan_link_order=0 PEAL_DATA="$scratch/$node" \
         "${node_bin[$node]}/peal" start -d --store "etcd://$endpoints$prefix" --node-id "$node" \
         --capacity 1 --listen none "${more[@]}"
+}
+
+start_node() { # NODE
+    [[ " ${nodes[*]} " = *" $1 "* ]] || nodes+=("$1")
+    run start_again "$1"
     expect_status 0
 }
 

@@ -48,12 +48,14 @@ declare -A does_to=(
     [kill_agent]=node [kill_spawner]=node [kill_both]=node [kill_machine]=node
     [freeze_claiming]=node [freeze_claimed]=node [freeze_begun]=node [freeze_running]=node
     [freeze_finished]=node [freeze_leader]=node [freeze_spawner]=node [upgrade]=node
+    [name_twice]=node
     [cut_off]=node [cut_in]=node [cut_out]=node [compact_while_cut]=node
     [loss]=node [latency]=node [narrow]=node
     [kill_etcd]=etcd [kill_etcd_leader]=etcd [move_etcd_leader]=etcd [cut_etcd_leader]=etcd
-    [no_quorum]=etcd [restore]=etcd
+    [no_quorum]=etcd [restore]=etcd [restore_twice]=etcd
     [disk_full]=node [no_descriptors]=node [no_fork]=node
-    [clock_ahead]=node [clock_back]=node [clock_skewed]=node [clock_off]=node
+    [clock_ahead]=node [clock_days]=node [clock_decade]=node [clock_back]=node
+    [clock_minutes_back]=node [clock_at_boot]=node [clock_skewed]=node [clock_off]=node
     [history_down]=history [history_hangs]=history [spool_full]=node)
 windows=$scratch/windows # FAULT NODE FROM_MS TO_MS WELL_MS
 skips=$scratch/skips     # FAULT WHY
@@ -88,7 +90,9 @@ mend_all() { # FAULT...
     local fault stopped=()
     for fault in "$@"; do
         case $fault in
-        kill_agent | kill_both | kill_machine | upgrade) stopped+=("$fault") ;;
+        kill_agent | kill_both | kill_machine | upgrade | name_twice | clock_at_boot)
+            stopped+=("$fault")
+            ;;
         *) mend "$fault" ;;
         esac
     done
