@@ -28,7 +28,7 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
     const struct known_peer *before =
         is_peer ? peers_find(&engine->peers, change->peer->name) : NULL;
     bool was_alive = before && before->peer.is_alive;
-    bool was_shut_out = peers_am_shut_out(&engine->peers);
+    bool was_shut_out = engine_is_shut_out(engine); /* a start only waits */
     struct id was_instance = before ? before->peer.instance : (struct id){{0}};
     if (peers_take(&engine->peers, change, engine->now) != OK) {
         ports_log(&engine->ports, "node_dropped", "error=\"out of memory\"");
@@ -38,7 +38,7 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
     if (is_self && change->peer->is_alive &&
         id_compare(&change->peer->instance, &engine->config.self.instance) == 0)
         engine->joined = true;
-    if (peers_am_shut_out(&engine->peers) != was_shut_out)
+    if (engine_is_shut_out(engine) != was_shut_out)
         say_shut_out(engine);
     if (is_peer && id_compare(&was_instance, &change->peer->instance) != 0)
         engine->sweeper.has_news = true;
