@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SHRUNK_MAX = 4, LINE = 1024 };
+enum { SHRUNK_MAX = 4, LINE = 4096, LIST_LINES = 24 };
 
 /* ---- in which words ---- */
 
@@ -110,16 +110,18 @@ static void shrink_some(struct failures *failures, int at_a_time, double shrink_
 
 /* ---- in print ---- */
 
+/* A long list is not the shortest, and is read in the log. */
 static void print_shrunk(const struct failure *failure)
 {
     char line[LINE];
-    bool is_list = false;
+    int lines = 0;
     FILE *log = fopen(failure->log, "r");
-    while (log && fgets(line, sizeof(line), log)) {
-        is_list |= strncmp(line, "It takes ", strlen("It takes ")) == 0;
-        if (is_list)
-            printf("    %s", line);
+    while (log && lines < LIST_LINES && fgets(line, sizeof(line), log)) {
+        if (lines || strncmp(line, "It takes ", strlen("It takes ")) == 0)
+            lines += printf("    %s", line) > 0;
     }
+    if (lines == LIST_LINES)
+        printf("    ...\n");
     if (log)
         fclose(log);
 }
