@@ -52,6 +52,13 @@ static bool is_paused(const char *json)
     return paused;
 }
 
+/* What had started before the clock was set back is not to start again in the other store. */
+static int64_t cursor_of(const struct store_change *change)
+{
+    int64_t high_ms = change->rewinds.high_ms;
+    return high_ms > change->cursor_ms ? high_ms : change->cursor_ms;
+}
+
 static enum status add_item(struct items *items, const struct store_change *change)
 {
     if (items->count == items->capacity) {
@@ -66,7 +73,7 @@ static enum status add_item(struct items *items, const struct store_change *chan
     *item = (struct item){.uid = change->job_uid,
                           .name = strdup(change->job_name),
                           .json = strdup(change->job_json),
-                          .cursor_ms = change->cursor_ms,
+                          .cursor_ms = cursor_of(change),
                           .is_deleted = change->job_deleted,
                           .is_paused = is_paused(change->job_json)};
     return item->name && item->json ? OK : E_NOMEM;
@@ -205,6 +212,7 @@ static enum status write_batch(struct loop *loop, struct store *store, struct it
                                                .json = items[i]->json,
                                                .deleted = items[i]->is_deleted,
                                                .paused = items[i]->is_paused,
+                                               .from_elsewhere = true,
                                                .cursor_ms = items[i]->cursor_ms};
     }
     batch.request = (struct store_request){.op = STORE_PUT_JOB,

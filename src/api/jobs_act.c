@@ -126,8 +126,7 @@ static enum status prepare_run(struct job_act *act, const struct catalog_job *jo
     enum status st = job_decode_stored(job->json, call->api->ports.zones, &definition, &error);
     if (st != OK)
         return st;
-    /* Whole seconds are the ticks of schedules: a manual run never takes one's place. */
-    int64_t tick_ms = call->now_ms % 1000 ? call->now_ms : call->now_ms + 1;
+    int64_t tick_ms = run_tick_of_now(call->now_ms);
     item->place = act->asked_count++;
     struct store_add_run *add = &act->asked.adds[item->place];
     *add = (struct store_add_run){.overlap = definition->overlap,

@@ -78,7 +78,8 @@ static void run_added(struct call *call)
     const struct run *open = call_open_run(call, &add->open_run);
     bool same_instant = open && open->tick_ms == add->run.tick_ms;
     if (same_instant && add->overlap != OVERLAP_SKIP && ++state->tries < TRIES) {
-        add->run.tick_ms++; /* somebody else asked in the same millisecond */
+        add->run.tick_ms =
+            run_tick_of_now(add->run.tick_ms + 1); /* somebody else asked in the same millisecond */
         submit_run(call);
         return;
     }
@@ -127,8 +128,7 @@ static void start_run(struct call *call, const struct catalog_job *job, enum cha
         state->action = action;
         state->add.overlap = definition->overlap;
         state->add.queue_limit = definition->queue_limit;
-        /* Whole seconds are the ticks of schedules: a manual run never takes one's place. */
-        int64_t tick_ms = call->now_ms % 1000 ? call->now_ms : call->now_ms + 1;
+        int64_t tick_ms = run_tick_of_now(call->now_ms);
         fill_run(call, job, CAUSE_MANUAL, tick_ms, &state->add.run);
         state->add.run.id = idempotency_run_id(call);
         take_traceparent(call, &state->add.run);

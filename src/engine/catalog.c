@@ -59,6 +59,7 @@ static void free_job(struct catalog *catalog, struct catalog_job *job)
     free_schedules(job);
     job_calendars_free(&catalog->calendars, job->calendars);
     free(job->waits);
+    free(job->rewound);
     free(job->json);
     free(job);
 }
@@ -229,8 +230,7 @@ enum status catalog_put(struct catalog *catalog, const struct store_change *chan
     if (st != OK)
         goto out;
     job->revision = change->job_revision;
-    if (change->cursor_ms > job->cursor_ms)
-        job->cursor_ms = change->cursor_ms;
+    catalog_job_move(job, change->cursor_ms, &change->rewinds);
     job->last = change->last;
     if (is_new && (st = table_insert(&catalog->by_uid, job)) != OK)
         goto out;
@@ -242,6 +242,41 @@ out:
     if (st != OK && is_new)
         free_job(catalog, job);
     return st;
+}
+
+static void drop_rewound(struct catalog_job *job)
+{
+    free(job->rewound);
+    job->rewound = NULL;
+}
+
+bool catalog_job_move(struct catalog_job *job, int64_t cursor_ms, const struct rewinds *rewinds)
+{
+    uint32_t count = (uint32_t)rewinds->count;
+    if (count < job->rewinds || (count == job->rewinds && cursor_ms < job->cursor_ms))
+        return false;
+    job->cursor_ms = cursor_ms;
+    job->rewinds = count;
+    if (rewinds->high_ms <= cursor_ms) {
+        drop_rewound(job);
+        return true;
+    }
+    if (!job->rewound)
+        job->rewound = calloc(1, sizeof(*job->rewound));
+    if (job->rewound)
+        *job->rewound = (struct rewound){.rewinds = *rewinds};
+    else
+        job->broken = true; /* or what has started would start again */
+    return true;
+}
+
+void catalog_job_claimed(struct catalog_job *job, int64_t tick_ms)
+{
+    if (tick_ms <= job->cursor_ms)
+        return;
+    job->cursor_ms = tick_ms;
+    if (job->rewound && tick_ms >= job->rewound->rewinds.high_ms)
+        drop_rewound(job);
 }
 
 void catalog_remove(struct catalog *catalog, struct catalog_job *job)
@@ -296,29 +331,75 @@ static bool is_out(const struct calendars *calendars, const struct schedule *sch
     return calendars_which(calendars, schedule_zone(schedule), floor_s(tick_ms)) < calendars->count;
 }
 
+static bool is_open(const struct catalog_job *job, int64_t tick_ms)
+{
+    return !job->rewound || rewinds_is_open(&job->rewound->rewinds, tick_ms);
+}
+
+/* The first that has not started yet. */
+static int64_t next_open(const struct catalog_job *job, const struct schedule *schedule,
+                         const struct calendars *calendars, int64_t after_ms)
+{
+    int64_t tick_s;
+    while ((tick_s = schedule_next_free(schedule, calendars, floor_s(after_ms))) != NEVER &&
+           !is_open(job, tick_s * 1000))
+        after_ms = rewinds_next_open(&job->rewound->rewinds, tick_s * 1000) - 1;
+    return tick_s == NEVER ? NEVER_MS : tick_s * 1000;
+}
+
+/* A tick of a rhythm has a name of its own each time that the clock comes by. */
+static int64_t of_rhythm(const struct catalog_job *job, int64_t tick_s)
+{
+    if (tick_s == NEVER)
+        return NEVER_MS;
+    bool is_again = job->rewound && tick_s * 1000 <= job->rewound->rewinds.high_ms;
+    return tick_s * 1000 + (is_again ? job->rewinds % RUN_NAMES_MS : 0);
+}
+
+/* Once the clock is past all that came again, a rhythm goes on from there. */
+static int64_t every_next(const struct catalog_job *job, const struct schedule *schedule,
+                          const struct calendars *calendars, int64_t after_ms)
+{
+    bool is_over = job->rewound && job->rewound->is_over;
+    if (is_over && job->rewound->rewinds.high_ms > after_ms)
+        after_ms = job->rewound->rewinds.high_ms;
+    return schedule_next_free(schedule, calendars, floor_s(after_ms));
+}
+
+static int64_t after_next(const struct catalog_job *job, const struct schedule *schedule,
+                          const struct calendars *calendars, int64_t after_ms)
+{
+    if (job->last.ended_ms > after_ms)
+        after_ms = job->last.ended_ms;
+    int64_t tick_s = schedule_next_after_free(schedule, calendars, ceil_s(after_ms));
+    bool is_over = job->rewound && job->rewound->is_over;
+    if (!is_over || tick_s == NEVER || tick_s * 1000 > job->rewound->rewinds.high_ms)
+        return tick_s;
+    after_ms = job->rewound->rewinds.high_ms - schedule_interval(schedule) * 1000;
+    return schedule_next_after_free(schedule, calendars, floor_s(after_ms) + 1);
+}
+
 static int64_t next_of(const struct catalog_job *job, const struct schedule *schedule,
                        const struct calendars *calendars, int64_t after_ms, int64_t boot_tick_ms)
 {
-    int64_t tick_s = NEVER;
     switch (schedule_kind(schedule)) {
     case SCHEDULE_CRON:
-    case SCHEDULE_EVERY:
     case SCHEDULE_AT:
-        tick_s = schedule_next_free(schedule, calendars, floor_s(after_ms));
-        break;
+        return next_open(job, schedule, calendars, after_ms);
+    case SCHEDULE_EVERY:
+        return of_rhythm(job, every_next(job, schedule, calendars, after_ms));
     case SCHEDULE_AFTER:
-        if (!job->open_runs)
-            tick_s = schedule_next_after_free(
-                schedule, calendars,
-                ceil_s(job->last.ended_ms > after_ms ? job->last.ended_ms : after_ms));
-        break;
+        return job->open_runs ? NEVER_MS
+                              : of_rhythm(job, after_next(job, schedule, calendars, after_ms));
     case SCHEDULE_REBOOT:
-        return boot_tick_ms > after_ms && !is_out(calendars, schedule, boot_tick_ms) ? boot_tick_ms
-                                                                                     : NEVER_MS;
+        return boot_tick_ms > after_ms && is_open(job, boot_tick_ms) &&
+                       !is_out(calendars, schedule, boot_tick_ms)
+                   ? boot_tick_ms
+                   : NEVER_MS;
     case SCHEDULE_MANUAL:
         break;
     }
-    return tick_s == NEVER ? NEVER_MS : tick_s * 1000;
+    return NEVER_MS;
 }
 
 static int64_t first_next(const struct catalog_job *job, const struct calendars *calendars,
@@ -421,6 +502,8 @@ void catalog_job_set_back(struct catalog_job *job, int64_t now_ms)
         job->caught_up_ms = now_ms;
     if (job->calendars && job->calendars->out_until_ms > now_ms)
         job->calendars->out_until_ms = now_ms;
+    if (job->rewound)
+        job->rewound->is_over = false; /* the planner sees whether it is */
 }
 
 int64_t catalog_job_jitter_ms(const struct catalog_job *job)

@@ -17,6 +17,12 @@
 
 #define NEVER_MS INT64_MAX
 
+/* A job that goes over ticks again, because the clock was set back. */
+struct rewound {
+    struct rewinds rewinds;
+    bool is_over; /* the clock is past all of them by now */
+};
+
 /* Read-only for all but the engine. */
 struct catalog_job {
     struct id uid;
@@ -33,6 +39,8 @@ struct catalog_job {
     struct schedule **schedules;
     struct schedule *only;   /* where `schedules` points to if there is but one */
     struct job_waits *waits; /* for other jobs; NULL: for none */
+    struct rewound *rewound; /* NULL: the cursor is where it was at most */
+    uint32_t rewinds;        /* how often the cursor was moved back */
     uint32_t schedule_count;
     uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
     uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
@@ -76,7 +84,16 @@ struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct i
 void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
                   bool (*visit)(void *context, const struct catalog_job *job), void *context);
 
-/* The first tick of the job strictly after `after_ms`; NEVER_MS: none. For `@after` the delay
+/* Takes in where the cursor is, unless it is known to be further. False: it is not news. Out of
+ * memory: the job is broken. */
+bool catalog_job_move(struct catalog_job *job, int64_t cursor_ms, const struct rewinds *rewinds);
+
+/* A claim of this node has moved the cursor on, as the feed will tell. */
+void catalog_job_claimed(struct catalog_job *job, int64_t tick_ms);
+
+/* The first tick of the job strictly after `after_ms`; NEVER_MS: none. After the clock was set
+ * back, those that have started are none; and those of a rhythm, `@every` and `@after`, which goes
+ * on all the same, are some milliseconds later, so that they are others. For `@after` the delay
  * counts from the last end, or from after_ms if that is later, and there is none while a run is
  * open. `boot_tick_ms` is the tick of `@reboot`. */
 int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);

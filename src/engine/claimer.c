@@ -90,8 +90,8 @@ static void won(struct claimer *claimer, struct store_claim *claim, struct plan 
 static void settle(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
 {
     struct catalog_job *job = catalog_by_uid(claimer->catalog, &claim->job_uid);
-    if (job && claim->tick_ms > job->cursor_ms)
-        job->cursor_ms = claim->tick_ms;
+    if (job && claim->rewinds == job->rewinds)
+        catalog_job_claimed(job, claim->tick_ms);
     if (claim->result == CLAIM_WON)
         won(claimer, claim, plan);
 }
@@ -102,7 +102,8 @@ static void settle(struct claimer *claimer, struct store_claim *claim, struct pl
 static int64_t after_stale_ms(struct claimer *claimer, const struct store_claim *claim)
 {
     const struct catalog_job *job = catalog_by_uid(claimer->catalog, &claim->job_uid);
-    bool news = !job || job->revision != claim->job_revision || job->cursor_ms != claim->cursor_ms;
+    bool news = !job || job->revision != claim->job_revision ||
+                job->cursor_ms != claim->cursor_ms || job->rewinds != claim->rewinds;
     return news ? INT64_MIN : claimer->now.wall.ms + RETRY_AFTER_MS;
 }
 
@@ -239,6 +240,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
         .job_uid = plan->job->uid,
         .job_revision = plan->job->revision,
         .cursor_ms = plan->job->cursor_ms,
+        .rewinds = plan->job->rewinds,
         .tick_ms = plan->tick_ms,
         .without_run = !plan->with_run,
         .passed = plan->passed,

@@ -9,7 +9,6 @@ enum {
     LEAD_MIN_MS = 100, /* claims go out so far ahead of their tick at least ... */
     LEAD_MAX_MS = 500, /* ... and at most */
     HEALTH_EVERY_MS = 1000,
-    STEP_BACK_MS = 1000, /* of the wall clock, before all is planned again */
 };
 
 struct engine_config engine_config_default(void)
@@ -19,6 +18,7 @@ struct engine_config engine_config_default(void)
         .on_time_ms = 30000,
         .start_window_ms = 5000,
         .heartbeat_ms = 2000,
+        .made_ms = INT64_C(1735689600000), /* 2025-01-01 */
     };
 }
 
@@ -56,6 +56,7 @@ enum status engine_new(const struct engine_config *config, const struct engine_p
     memcpy(engine->config.self.name, config->node, sizeof(config->node));
     engine->ports = *ports;
     engine->healthy = true;
+    engine->clock.look_at.ms = INT64_MAX;
     init_parts(engine);
     *ret = engine;
     return OK;
@@ -136,25 +137,6 @@ static void set_now(struct engine *engine, struct now now)
         engine->sweeper.now = now;
 }
 
-/* What was put off while the wall clock was ahead would wait until it shows that time again. */
-static void set_back(struct engine *engine)
-{
-    size_t at = 0;
-    for (struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));)
-        catalog_job_set_back(job, engine->now.wall.ms);
-    engine_replan(engine);
-}
-
-static void follow_clock(struct engine *engine)
-{
-    int64_t ahead_ms = engine->now.wall.ms - engine->now.boot.ms;
-    if (engine->loaded && ahead_ms < engine->ahead_ms - STEP_BACK_MS)
-        set_back(engine);
-    else if (ahead_ms < engine->ahead_ms)
-        return;
-    engine->ahead_ms = ahead_ms;
-}
-
 /* Claims go out ahead of their tick by what the store takes for a claim and a begin. */
 static void adapt_lead(struct engine *engine)
 {
@@ -169,7 +151,7 @@ void engine_step(struct engine *engine, struct now now)
 {
     struct plan plan;
     set_now(engine, now);
-    follow_clock(engine);
+    engine_follow_clock(engine);
     store_dispatch(engine->ports.store);
     history_dispatch(engine->ports.history);
     engine_take_changes(engine);
@@ -177,8 +159,11 @@ void engine_step(struct engine *engine, struct now now)
     engine_meet_nodes(engine);
     runner_watch(&engine->runner);
     recorder_finish(&engine->recorder);
-    if (peers_am_alive(&engine->peers)) /* it is kept under this node's name */
+    if (peers_am_alive(&engine->peers)) { /* it is kept under this node's name */
+        engine_settle_boot(engine);
         engine_save_boot(engine);
+    }
+    engine_move_back(engine);
     sweeper_sweep(&engine->sweeper);
     adapt_lead(engine);
     if (may_take(engine))
@@ -212,6 +197,7 @@ struct wall_ms engine_wake_at(const struct engine *engine)
     sooner(&first_ms, recorder_wake_at(&engine->recorder));
     if (peers_am_alive(&engine->peers)) /* else the store brings a turn */
         sooner(&first_ms, engine_boot_at(engine));
+    sooner(&first_ms, engine_clock_at(engine));
     sooner(&first_ms, engine_meet_at(engine));
     sooner(&first_ms, sweeper_wake_at(&engine->sweeper));
     if (may_plan(engine)) /* without room, an answer or a start brings a turn */
@@ -322,6 +308,11 @@ enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t 
 void engine_set_observer(struct engine *engine, struct change_observer observer)
 {
     engine->ports.observer = observer;
+}
+
+void engine_set_clock_observer(struct engine *engine, struct clock_observer observer)
+{
+    engine->ports.clock_observer = observer;
 }
 
 void engine_set_max_running(struct engine *engine, int max_running)

@@ -25,6 +25,7 @@ struct engine_config {
     int64_t start_window_ms; /* from BEGIN's sending to the start; 5 s */
     int64_t lead_ms;         /* how far ahead of a tick it is claimed; 0: by the store's latency */
     int64_t heartbeat_ms;    /* the others are told so often that there is nothing new; 2 s */
+    int64_t made_ms;         /* peal was not there before: an earlier time is wrong; 2025-01-01 */
     int max_running;         /* 0: no limit */
 };
 
@@ -58,6 +59,32 @@ bool engine_is_idle(const struct engine *engine);
 bool engine_leads(const struct engine *engine);
 const struct peers *engine_peers(const struct engine *engine);
 
+/* Why the wall clock is not believed. Nothing is claimed, taken or begun meanwhile; it is over when
+ * the clock is right again, when most of the other nodes have the same time, or after ten minutes.
+ */
+enum clock_doubt {
+    DOUBT_NONE,
+    DOUBT_AHEAD, /* it jumped ahead by more than two minutes */
+    DOUBT_BACK,  /* it jumped back by more than a day, or before there was a peal */
+    DOUBT_START, /* when the agent started, it was five minutes or more behind what the store has */
+};
+
+/* What the wall clock did since the agent started. */
+struct engine_clock {
+    enum clock_doubt doubt;
+    int64_t until_ms; /* the doubt is over then, by this clock; 0: there is none */
+    bool is_skewed;   /* too far from the other nodes' */
+    int64_t skew_ms;
+    uint64_t steps;     /* of more than a second */
+    int64_t step_ms;    /* the last one: ahead, or back (negative) */
+    int64_t stepped_ms; /* what it showed then; 0: there was none */
+    size_t jobs_ahead;  /* whose cursor, or last end, is ahead of the clock: they are moved back by
+                           the first node whose clock is believed */
+};
+
+struct engine_clock engine_clock(const struct engine *engine);
+const char *engine_doubt_text(enum clock_doubt doubt);
+
 /* How long the last word of this node took to come back to it through the store, or how long it is
  * waited for already: so late does it hear of what the others do. -1: it has not spoken yet. */
 int64_t engine_watch_lag_ms(const struct engine *engine, struct now now);
@@ -70,6 +97,8 @@ bool engine_has_node(struct engine *engine, const char *where);
 
 /* One, or none: NULL. */
 void engine_set_observer(struct engine *engine, struct change_observer observer);
+
+void engine_set_clock_observer(struct engine *engine, struct clock_observer observer);
 
 /* Visits the open runs of all nodes: QUEUED to RUNNING (what runs on another node is BEGUN), and
  * ended ones that the history does not have yet. Lost ones that are on record, and only wait for

@@ -62,12 +62,19 @@ void engine_save_boot(struct engine *engine)
 
 /* The tick of @reboot is the first instant at which an agent saw this boot; it is on record before
  * anything runs for it, so that a restarted agent uses the same. */
+static void leave_boot(struct engine *engine);
+
 void engine_settle_boot(struct engine *engine)
 {
+    if (engine->boot_settled || !engine->loaded || !peers_trust_clock(&engine->peers))
+        return;
+    engine->boot_settled = true;
     if (strcmp(engine->stored_boot_id, engine->config.boot_id) == 0) {
         engine->planner.boot_tick_ms = engine->stored_boot_tick_ms;
+        engine_replan(engine);
         return;
     }
+    leave_boot(engine);
     engine->stored_boot_tick_ms = engine->now.wall.ms / 1000 * 1000;
     memcpy(engine->stored_boot_id, engine->config.boot_id, sizeof(engine->stored_boot_id));
     engine->boot_unsaved = true;
@@ -82,13 +89,11 @@ int64_t engine_boot_at(const struct engine *engine)
 
 /* ---- a job that goes ---- */
 
-static bool has_reboot(const struct catalog_job *job)
+/* Where there are other schedules, what becomes of their ticks may be told as a range that has the
+ * tick of the boot. */
+static bool has_only_reboot(const struct catalog_job *job)
 {
-    for (uint32_t i = 0; i < job->schedule_count; i++) {
-        if (schedule_kind(job->schedules[i]) == SCHEDULE_REBOOT)
-            return true;
-    }
-    return false;
+    return job->schedule_count == 1 && schedule_kind(job->schedules[0]) == SCHEDULE_REBOOT;
 }
 
 void engine_pass_boot(struct engine *engine, struct catalog_job *job,
@@ -96,8 +101,8 @@ void engine_pass_boot(struct engine *engine, struct catalog_job *job,
 {
     int64_t tick_ms = engine->stored_boot_tick_ms;
     bool is_saved = engine->planner.boot_tick_ms == tick_ms; /* else nobody knows of it */
-    if (engine->loaded && is_saved && tick_ms > job->cursor_ms && tick_ms <= change->cursor_ms &&
-        !job->deleted && has_reboot(job))
+    if (engine->boot_settled && is_saved && tick_ms > job->cursor_ms &&
+        tick_ms <= change->cursor_ms && !job->deleted && has_only_reboot(job))
         engine->boot_passed = job->boot_passed = true;
 }
 
@@ -108,7 +113,8 @@ static struct id boot_entry_id(const struct catalog_job *job, int64_t tick_ms)
     return id_make((struct wall_ms){tick_ms}, job->uid.bytes + sizeof(job->uid.bytes) - 10);
 }
 
-static void record_boot(struct engine *engine, const struct catalog_job *job)
+static void record_boot(struct engine *engine, const struct catalog_job *job, enum run_state state,
+                        enum run_reason reason)
 {
     int64_t tick_ms = engine->stored_boot_tick_ms;
     if (recorder_has_tick(&engine->recorder, &job->uid, tick_ms))
@@ -119,8 +125,8 @@ static void record_boot(struct engine *engine, const struct catalog_job *job)
         .from_ms = tick_ms,
         .to_ms = tick_ms,
         .count = 1,
-        .state = RUN_SKIPPED,
-        .reason = job->deleted ? REASON_DELETED : REASON_EDITED,
+        .state = state,
+        .reason = reason,
         .recorded_ms = engine->now.wall.ms,
     };
     snprintf(entry.job_name, sizeof(entry.job_name), "%s", job->name);
@@ -135,8 +141,28 @@ void engine_record_boots(struct engine *engine)
     size_t at = 0;
     for (struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));) {
         if (job->boot_passed)
-            record_boot(engine, job);
+            record_boot(engine, job, RUN_SKIPPED, job->deleted ? REASON_DELETED : REASON_EDITED);
         job->boot_passed = false;
     }
     engine->boot_passed = false;
+}
+
+/* Is the tick of the stored boot still to be decided? */
+static bool is_left(const struct engine *engine, const struct catalog_job *job)
+{
+    int64_t tick_ms = engine->stored_boot_tick_ms;
+    return !job->deleted && tick_ms > job->cursor_ms && has_only_reboot(job) &&
+           catalog_job_next(job, tick_ms - 1, tick_ms) == tick_ms;
+}
+
+/* The machine was started again before this node, drained or without its store, could decide about
+ * the tick of the start before. */
+static void leave_boot(struct engine *engine)
+{
+    size_t at = 0;
+    for (const struct catalog_job *job;
+         engine->stored_boot_id[0] && (job = table_next(&engine->catalog.by_uid, &at));) {
+        if (is_left(engine, job))
+            record_boot(engine, job, RUN_MISSED, REASON_CATCH_UP);
+    }
 }

@@ -43,6 +43,7 @@ static void take_job(struct engine *engine, const struct store_change *change)
         return;
     }
     rank_again(engine, &job->uid);
+    engine_see_cursor(engine, job);
     if (job->broken)
         ports_log(&engine->ports, "job_broken", "job=%s error=\"%s\"", job->name, error.message);
     if (engine->loaded)
@@ -69,9 +70,12 @@ static void take_cursor(struct engine *engine, const struct store_change *change
     struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
     if (!job)
         return;
-    if (change->cursor_ms > job->cursor_ms)
-        job->cursor_ms = change->cursor_ms;
+    bool is_back = change->rewinds.count > job->rewinds;
+    catalog_job_move(job, change->cursor_ms, &change->rewinds);
     catalog_job_ended(job, &change->last);
+    if (is_back)
+        job->last = change->last;
+    engine_see_cursor(engine, job);
     if (engine->loaded)
         engine_put_plan(engine, job);
 }
@@ -354,8 +358,8 @@ static void take_loaded(struct engine *engine)
 {
     engine->loaded = true;
     catalog_sort(&engine->catalog); /* now, rather than when somebody asks and runs are due */
-    engine_settle_boot(engine);
     peers_go_live(&engine->peers, engine->now);
+    engine_judge_start(engine);
     engine->sweeper.has_news = true;
     engine_replan(engine);
     ports_log(&engine->ports, "loaded", "jobs=%zu", catalog_count(&engine->catalog));

@@ -3,6 +3,7 @@
  *   engine.c        a turn, and what is asked from outside
  *   engine_feed.c   what the store tells
  *   engine_nodes.c  this node among the others
+ *   engine_clock.c  the wall clock: is it believed, and was it set back?
  *   engine_boot.c   the tick of @reboot */
 #ifndef PEAL_ENGINE_INTERNAL_H
 #define PEAL_ENGINE_INTERNAL_H
@@ -15,6 +16,25 @@
 #include "recorder.h"
 #include "runner.h"
 #include "sweeper.h"
+
+/* What is known of the wall clock. Its place is what it is ahead of the boot clock, which nobody
+ * sets. */
+struct clock_watch {
+    bool is_known;
+    int64_t last_ms;     /* its place in the last turn */
+    int64_t most_ms;     /* at most, since all was planned */
+    int64_t believed_ms; /* when it was last believed */
+    int64_t before_ms;   /* before the last step that was; if has_before */
+    bool has_before;
+    enum clock_doubt doubt;
+    struct boot_ms doubt_since;
+    int64_t newest_ms;      /* wall time of the latest that the store had at the start */
+    struct boot_ms look_at; /* for cursors that are ahead; INT64_MAX: none is known to be */
+    bool is_moving;         /* some of them are on their way back */
+    size_t jobs_ahead;
+    uint64_t steps; /* that were seen */
+    int64_t step_ms, stepped_ms;
+};
 
 struct engine {
     struct engine_config config;
@@ -29,8 +49,8 @@ struct engine {
     struct runner runner;
     struct recorder recorder;
     struct sweeper sweeper;
-    struct now now;   /* of this turn */
-    int64_t ahead_ms; /* of the boot clock was the wall clock, at most, since all was planned */
+    struct now now; /* of this turn */
+    struct clock_watch clock;
     bool loaded, draining;
     bool healthy;
     int64_t health_at_ms; /* boot time of the next look at the store's health */
@@ -41,9 +61,10 @@ struct engine {
     struct boot_ms unheard_since; /* when it said what has not come back through the store yet */
     bool was_skewed;              /* and it was said so */
 
+    bool boot_settled;              /* what the tick of @reboot is */
     bool boot_unsaved, boot_saving; /* the tick of @reboot is not in the store yet; on its way */
     struct boot_ms boot_retry_at;
-    bool boot_passed; /* a change of some job went past it: see engine_miss_boot */
+    bool boot_passed; /* a change of some job went past it: see engine_pass_boot */
     char stored_boot_id[40];
     int64_t stored_boot_tick_ms;
 };
@@ -79,11 +100,30 @@ bool engine_is_drained(const struct engine *engine);
 /* When engine_meet_nodes has something to do; NEVER_MS: not by itself. */
 int64_t engine_meet_at(const struct engine *engine);
 
+/* ---- engine_clock.c ---- */
+
+/* First in a turn: was the clock set, and is it believed? */
+void engine_follow_clock(struct engine *engine);
+
+/* Something is new of the other nodes' clocks: is a doubt over? */
+void engine_end_doubt(struct engine *engine);
+
+/* Everything is loaded: can the clock be right? */
+void engine_judge_start(struct engine *engine);
+
+/* There may be cursors ahead of the clock. */
+void engine_look_ahead(struct engine *engine);
+void engine_see_cursor(struct engine *engine, const struct catalog_job *job);
+
+/* Moves those back, when it is time to look. */
+void engine_move_back(struct engine *engine);
+int64_t engine_clock_at(const struct engine *engine);
+
 /* ---- engine_boot.c ---- */
 
 void engine_take_meta(struct engine *engine, const struct store_set_meta *meta);
 
-/* Everything is loaded: what is the tick of @reboot? */
+/* Everything is loaded, and the clock is believed: what is the tick of @reboot? */
 void engine_settle_boot(struct engine *engine);
 
 /* Puts it on record, if it is not. */

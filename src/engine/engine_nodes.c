@@ -65,6 +65,8 @@ enum peer_refusal engine_refusal(const struct engine *engine)
         return PEER_NO_WORKER;
     if (engine->draining)
         return PEER_STOPPING;
+    if (engine->peers.is_doubted)
+        return PEER_DOUBT;
     if (engine->peers.is_skewed || !engine->peers.is_settled)
         return PEER_CLOCK;
     if (!engine->runner.executor_ready)
@@ -149,8 +151,11 @@ static void announce(struct engine *engine)
 static void compare_clocks(struct engine *engine)
 {
     peers_reckon(&engine->peers, engine->now);
+    engine_end_doubt(engine);
     bool is_skewed = engine->peers.is_skewed;
-    engine->runner.is_held = is_skewed || !peers_am_alive(&engine->peers);
+    engine->runner.is_doubted = engine->peers.is_doubted;
+    engine->runner.is_held =
+        is_skewed || engine->runner.is_doubted || !peers_am_alive(&engine->peers);
     if (is_skewed == engine->was_skewed)
         return;
     ports_log(&engine->ports, is_skewed ? "clock_wrong" : "clock_well", "ahead_ms=%lld%s",
@@ -177,6 +182,7 @@ static void follow(struct engine *engine)
     bool leads = engine_leads(engine);
     if (engine->sweeper.leads != leads) {
         engine->sweeper.leads = engine->planner.leads = leads;
+        engine_look_ahead(engine);
         engine->sweeper.has_news = true;
     }
     bool is_placed = engine->placement.generation && engine->placed == engine->peers.generation;

@@ -151,7 +151,7 @@ static int64_t lain_ms(const struct peers *peers, struct now now)
 static bool may_be_old(const struct peers *peers, const struct peer *news, struct now now)
 {
     int64_t behind_ms = now.wall.ms - news->wall_ms;
-    return behind_ms > SKEWED_MS && behind_ms - lain_ms(peers, now) <= SKEWED_MS;
+    return behind_ms > WELL_MS && behind_ms - lain_ms(peers, now) <= SKEWED_MS;
 }
 
 /* The same news again say nothing about the clocks, nor do those that are older than our ears. */
@@ -270,9 +270,36 @@ static void reckon_offset(struct known_peer *known, struct now now)
         best_ms + (known->peer.wall_ms - known->peer.boot_ms) - (now.wall.ms - now.boot.ms);
 }
 
-static bool counts(const struct known_peer *known)
+static bool is_worker(const struct known_peer *known)
 {
     return known->peer.is_alive && (known->peer.roles & PEER_WORKER);
+}
+
+/* One that does not believe its own clock says nothing about ours. */
+static bool counts(const struct known_peer *known)
+{
+    return is_worker(known) && known->peer.refusal != PEER_DOUBT;
+}
+
+bool peers_trust_clock(const struct peers *peers)
+{
+    return peers->is_settled && !peers->is_skewed && !peers->is_doubted;
+}
+
+/* Those that doubt theirs count here: when all were set alike, each hears it from the others. */
+bool peers_confirm(struct peers *peers, struct now now)
+{
+    size_t others = 0, same = 0, at = 0;
+    for (struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        if (known == peers->me || !is_worker(known))
+            continue;
+        others++;
+        if (!known->heard_count)
+            continue;
+        reckon_offset(known, now);
+        same += llabs(known->offset_ms) <= SKEWED_MS;
+    }
+    return 2 * same > others;
 }
 
 /* Notes that there is a turn. */
@@ -311,7 +338,9 @@ void peers_reckon(struct peers *peers, struct now now)
     }
     peers->skew_ms = -median_ms(clocks, count);
     free(clocks);
-    peers->is_skewed = llabs(peers->skew_ms) > (peers->is_skewed ? WELL_MS : SKEWED_MS);
+    bool was_set = llabs(ahead_ms - peers->ahead_ms) > SKEWED_MS; /* it is judged anew */
+    bool is_wrong_still = peers->is_skewed && !was_set;
+    peers->is_skewed = llabs(peers->skew_ms) > (is_wrong_still ? WELL_MS : SKEWED_MS);
     if (is_settling)
         peers->is_settled = !silent || now.boot.ms - peers->live_since.ms >= SETTLE_MS;
     peers->is_reckoned = true;

@@ -38,6 +38,7 @@ struct peers {
     char leader[64]; /* empty: nobody leads, or it is not known */
     int64_t skew_ms; /* this node's wall clock minus the cluster's */
     bool is_skewed;  /* too far: it must not claim */
+    bool is_doubted; /* it jumped: not believed yet, see engine_clock.c */
     bool is_settled; /* its clock has been compared with those of the others */
     bool is_live;    /* what is told now is news, not what was there before */
     struct boot_ms live_since;
@@ -62,6 +63,12 @@ void peers_go_live(struct peers *peers, struct now now);
 
 /* Compares the clocks, if there is something new. Once a turn. */
 void peers_reckon(struct peers *peers, struct now now);
+
+/* Is this node's clock right, as far as can be known? */
+bool peers_trust_clock(const struct peers *peers);
+
+/* Do most of the other workers that are alive have the time that this node's clock shows now? */
+bool peers_confirm(struct peers *peers, struct now now);
 
 /* When peers_reckon has to be called without news, on the boot clock; INT64_MAX: never. */
 struct boot_ms peers_settle_at(const struct peers *peers);

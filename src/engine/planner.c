@@ -143,24 +143,26 @@ static struct verdict run_as(enum run_cause cause)
     return (struct verdict){.run = true, .cause = cause};
 }
 
-static bool was_paused(const struct job *job, int64_t tick_ms)
-{
-    return job->paused ||
-           (job->resumed_ms && tick_ms >= job->paused_ms && tick_ms <= job->resumed_ms);
-}
-
 /* A tick that is due. */
 struct due {
-    int64_t tick_ms;
+    int64_t tick_ms, now_ms;
     int64_t late_ms;      /* how long ago it should have started */
     bool last;            /* no later one that could run is due yet */
     const char *calendar; /* that takes it out; NULL: none does */
 };
 
+/* A pause that is over, and ends in a time to come, ended by a clock that has been set back. */
+static bool was_paused(const struct job *job, const struct due *due)
+{
+    bool is_over = job->resumed_ms > due->now_ms + STORE_AHEAD_MS;
+    return job->paused || (job->resumed_ms && !is_over && due->tick_ms >= job->paused_ms &&
+                           due->tick_ms <= job->resumed_ms);
+}
+
 /* Is it not to run because somebody said so? */
 static bool is_called_off(const struct job *job, const struct due *due, struct verdict *ret)
 {
-    if (was_paused(job, due->tick_ms))
+    if (was_paused(job, due))
         *ret = passed_over(RUN_SKIPPED, REASON_PAUSED);
     else if (due->tick_ms <= job->skip_until_ms)
         *ret = passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
@@ -211,12 +213,20 @@ static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int
     return tick_s * 1000;
 }
 
+/* Has something started between the two, before the clock was set back? */
+static bool is_apart(const struct catalog_job *job, int64_t one_ms, int64_t next_ms)
+{
+    const struct rewinds *rewinds = job->rewound ? &job->rewound->rewinds : NULL;
+    return rewinds && rewinds_is_open(rewinds, one_ms) &&
+           !rewinds_are_open(rewinds, one_ms, next_ms);
+}
+
 /* Adds a passed tick to the last entry, or as a new one when what is said of it differs. */
 static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdict)
 {
     struct ledger_entry *last = plan->passed_count ? &plan->passed[plan->passed_count - 1] : NULL;
     if (!last || last->state != verdict.state || last->reason != verdict.reason ||
-        strcmp(last->detail, verdict.detail) != 0) {
+        strcmp(last->detail, verdict.detail) != 0 || is_apart(plan->job, last->to_ms, tick_ms)) {
         struct ledger_entry *entries =
             realloc(plan->passed, (plan->passed_count + 1) * sizeof(*entries));
         if (!entries)
@@ -237,7 +247,8 @@ static struct due look_at_tick(const struct planner *planner, struct now now,
                                const struct catalog_job *job, int64_t tick_ms, int64_t *run_ms)
 {
     int64_t jitter_ms = catalog_job_jitter_ms(job), next_ms;
-    struct due due = {.tick_ms = tick_ms, .late_ms = now.wall.ms - tick_ms - jitter_ms};
+    struct due due = {
+        .tick_ms = tick_ms, .now_ms = now.wall.ms, .late_ms = now.wall.ms - tick_ms - jitter_ms};
     if (*run_ms > tick_ms || (job->calendars && tick_ms <= job->calendars->out_until_ms)) {
         const char *name = catalog_job_out(job, tick_ms);
         due.calendar = name ? name : "";
@@ -361,11 +372,24 @@ enum status planner_pass(const struct planner *planner, struct catalog_job *job,
     return st;
 }
 
+/* The clock is past all that came again, as of now: rhythms go on from there. */
+static bool is_over_now(const struct catalog_job *job, struct now now)
+{
+    return job->rewound && !job->rewound->is_over && now.wall.ms > job->rewound->rewinds.high_ms;
+}
+
 enum status planner_next_due(struct planner *planner, struct now now, struct plan *ret)
 {
     while (planner->due.count && planner->due.entries[0].key <= now.wall.ms) {
         struct catalog_job *job = planner->due.entries[0].item;
         bool nobody;
+        if (is_over_now(job, now)) {
+            job->rewound->is_over = true;
+            enum status put = planner_put(planner, job);
+            if (put != OK)
+                return put;
+            continue;
+        }
         int64_t turn_ms = turn_at(planner, now, job, &nobody);
         if (turn_ms > now.wall.ms) {
             heap_update(&planner->due, job->heap_place, turn_ms);

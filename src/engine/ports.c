@@ -17,6 +17,12 @@ uint64_t ports_new_nonce(const struct engine_ports *ports)
     return nonce >> 1 ? nonce >> 1 : 1; /* fits a signed 64-bit column */
 }
 
+void ports_step(const struct engine_ports *ports, const struct clock_step *step)
+{
+    if (ports->clock_observer.stepped)
+        ports->clock_observer.stepped(ports->clock_observer.context, step);
+}
+
 void ports_observe(const struct engine_ports *ports, const struct store_change *change)
 {
     if (ports->observer.changed)

@@ -35,6 +35,17 @@ struct change_observer {
     void *context;
 };
 
+/* The wall clock was set by more than a second. */
+struct clock_step {
+    int64_t by_ms; /* ahead, or back (negative) */
+    int64_t to_ms; /* what it shows since */
+};
+
+struct clock_observer {
+    void (*stepped)(void *context, const struct clock_step *step);
+    void *context;
+};
+
 struct catalog_job;
 
 /* An end of which people may want to hear. */
@@ -61,14 +72,16 @@ struct engine_ports {
     struct history *history;
     struct zone_db *zones;
     struct entropy entropy;
-    struct output_source output;     /* read NULL: runs have no output */
-    struct event_log log;            /* write NULL: no log */
-    struct change_observer observer; /* changed NULL: nobody looks */
-    struct teller teller;            /* tell NULL: nobody is told */
+    struct output_source output;          /* read NULL: runs have no output */
+    struct event_log log;                 /* write NULL: no log */
+    struct change_observer observer;      /* changed NULL: nobody looks */
+    struct clock_observer clock_observer; /* stepped NULL: nobody looks */
+    struct teller teller;                 /* tell NULL: nobody is told */
 };
 
 struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);
 void ports_observe(const struct engine_ports *ports, const struct store_change *change);
+void ports_step(const struct engine_ports *ports, const struct clock_step *step);
 uint64_t ports_new_nonce(const struct engine_ports *ports); /* never 0 */
 void ports_log(const struct engine_ports *ports, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -195,7 +195,8 @@ static bool is_past_deadline(const struct runner *runner, const struct open_run 
 {
     bool asked_for = open->run.cause == CAUSE_MANUAL || open->run.cause == CAUSE_BACKFILL;
     int64_t late_ms = runner->now.wall.ms - open->start_at_ms;
-    return !asked_for && open->job->deadline_s && late_ms > open->job->deadline_s * 1000;
+    return !asked_for && !runner->is_doubted && open->job->deadline_s &&
+           late_ms > open->job->deadline_s * 1000;
 }
 
 static void start(struct runner *runner, struct open_run *open)
@@ -250,7 +251,7 @@ void runner_start(struct runner *runner)
 {
     if (may_begin(runner) && runner->retry_at.ms <= runner->now.boot.ms)
         send_begins(runner);
-    if (runner->is_held)
+    if (runner->is_held && !runner->is_doubted)
         end_late_claims(runner);
     while (runner->starts.count && runner->starts.entries[0].key <= runner->now.boot.ms) {
         struct open_run *open = runner->starts.entries[0].item;

@@ -18,9 +18,10 @@ struct runner {
     int64_t on_time_ms;
     struct boot_ms retry_at; /* the store failed: no begins before */
     bool executor_ready;
-    bool is_held;   /* what is claimed must not begin: this node's clock is wrong, or another agent
-                       has its name */
-    struct now now; /* of this turn */
+    bool is_held;    /* what is claimed must not begin: this node's clock is wrong, or another agent
+                        has its name */
+    bool is_doubted; /* the clock says nothing about how late something is */
+    struct now now;  /* of this turn */
 };
 
 void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,

@@ -252,6 +252,11 @@ static int64_t left_until_ms(const struct sweeper *sweeper, const struct open_ru
     return late_at_ms;
 }
 
+static bool has_wrong_clock(const struct sweeper *sweeper)
+{
+    return sweeper->peers->is_skewed || sweeper->peers->is_doubted;
+}
+
 /* Runs that were claimed by lives that are over, and that nobody has taken over in time. */
 static void sweep_claimed(struct sweeper *sweeper)
 {
@@ -336,9 +341,9 @@ void sweeper_sweep(struct sweeper *sweeper)
     if (!sweeper->leads)
         return;
     sweep_begun(sweeper);
-    if (!sweeper->peers->is_skewed)
+    if (!has_wrong_clock(sweeper))
         sweep_claimed(sweeper);
-    if (!sweeper->peers->is_skewed && sweeper->placement->count)
+    if (!has_wrong_clock(sweeper) && sweeper->placement->count)
         sweep_waiting(sweeper);
     adopt(sweeper);
 }

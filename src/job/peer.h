@@ -24,6 +24,7 @@ enum peer_refusal {
     PEER_CLOCK,      /* its clock is too far from the others', or not compared yet */
     PEER_NO_SPAWNER, /* nothing can be started there now */
     PEER_FULL,       /* it runs as much as it may */
+    PEER_DOUBT,      /* its clock jumped, and nobody confirms what it shows */
     PEER_REFUSALS,
 };
 

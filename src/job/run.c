@@ -45,9 +45,15 @@ static const struct {
     [REASON_RESTORED] = {"restored", "the store was restored from a backup"},
     [REASON_CALENDAR] = {"calendar", "its date is on a calendar of the job"},
     [REASON_EDITED] = {"edited", "the job was given other times before it started"},
+    [REASON_CLOCK] = {"clock", "the clock was set back: what had started is not started again"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+int64_t run_tick_of_now(int64_t now_ms)
+{
+    return now_ms % 1000 < RUN_NAMES_MS ? now_ms / 1000 * 1000 + RUN_NAMES_MS : now_ms;
+}
 
 const char *run_state_name(enum run_state state)
 {

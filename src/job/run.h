@@ -73,8 +73,16 @@ enum run_reason {
     REASON_RESTORED,     /* missed, lost: the store was restored from a backup */
     REASON_CALENDAR,     /* skipped: its date is on a calendar of the job; detail names it */
     REASON_EDITED,       /* skipped: the job was given other times before it started */
+    REASON_CLOCK,        /* skipped: the clock was set back; a note on the ticks that come again */
     REASONS,
 };
+
+/* Ticks of schedules are whole seconds, and up to so many milliseconds later: no run that somebody
+ * asks for has such a tick. */
+enum { RUN_NAMES_MS = 100 };
+
+/* The tick of a run that is asked for at this time. */
+int64_t run_tick_of_now(int64_t now_ms);
 
 struct run {
     struct id id;

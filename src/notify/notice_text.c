@@ -31,6 +31,7 @@ static const char *const reasons_zh[REASONS] = {
     [REASON_RESTORED] = "存储已从备份恢复",
     [REASON_CALENDAR] = "其日期在任务的日历上",
     [REASON_EDITED] = "启动前任务的时间已被更改",
+    [REASON_CLOCK] = "时钟被回拨：已启动过的不会再次启动",
 };
 
 static const struct {

@@ -70,6 +70,7 @@ void rules_feed_cursor(struct rules *rules, const struct job_row *job)
                                                  .job_uid = job->uid,
                                                  .job_revision = job->revision,
                                                  .cursor_ms = job->cursor_ms,
+                                                 .rewinds = job->rewinds,
                                                  .last = job->last,
                                                  .job_deleted = job->deleted});
 }
@@ -240,6 +241,8 @@ static enum status apply_item(struct rules *rules, struct store_request *request
         return drain(rules, &request->items.drains[i]);
     case STORE_PUT_DOC:
         return put_doc(rules, &request->items.docs[i]);
+    case STORE_REWIND:
+        return rules_rewind(rules, &request->items.rewinds[i]);
     }
     return E_INVALID;
 }

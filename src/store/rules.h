@@ -13,6 +13,7 @@ struct job_row {
     struct id uid;
     int64_t revision;
     int64_t cursor_ms;
+    struct rewinds rewinds;
     struct last_run last;
     bool paused, deleted;
 };
@@ -36,7 +37,7 @@ struct tables_ops {
     enum status (*find_name)(struct tables *tables, const char *name, struct id *ret);
     enum status (*put_job)(struct tables *tables, const struct job_row *row, const char *name,
                            const char *json);
-    /* cursor_ms and last of a job that is there. */
+    /* cursor_ms, rewinds and last of a job that is there. */
     enum status (*move_job)(struct tables *tables, const struct job_row *row);
     enum status (*remove_job)(struct tables *tables, const struct id *uid);
 

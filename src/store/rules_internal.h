@@ -64,5 +64,6 @@ enum status rules_make_nexts(struct rules *rules, const struct run *run, enum ru
 enum status rules_put_job(struct rules *rules, struct store_put_job *put);
 enum status rules_add_run(struct rules *rules, struct store_add_run *add);
 enum status rules_order(struct rules *rules, struct store_order *order);
+enum status rules_rewind(struct rules *rules, struct store_rewind *rewind);
 
 #endif

@@ -12,6 +12,7 @@ static void feed_job(struct rules *rules, const struct job_row *job,
                               .job_uid = job->uid,
                               .job_revision = job->revision,
                               .cursor_ms = job->cursor_ms,
+                              .rewinds = job->rewinds,
                               .last = job->last,
                               .job_name = put->name,
                               .job_json = put->purge ? NULL : put->json,
@@ -39,8 +40,11 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
     job->revision++;
     job->paused = put->paused;
     job->deleted = put->deleted;
-    if (put->cursor_ms > job->cursor_ms)
+    if (put->cursor_ms > job->cursor_ms) {
+        rewinds_move_on(&job->rewinds, job->cursor_ms, put->cursor_ms,
+                        put->from_elsewhere ? job->cursor_ms : put->cursor_ms);
         job->cursor_ms = put->cursor_ms;
+    }
     enum status st = rules->ops->put_job(rules->tables, job, put->name, put->json);
     if (st == OK && job->deleted)
         st = rules_skip_waiting(rules, &job->uid, REASON_DELETED);
@@ -98,9 +102,23 @@ static enum status name_open_run(struct rules *rules, struct store_add_run *add)
     return st;
 }
 
-static enum status make_run(struct rules *rules, struct store_add_run *add, enum run_state state)
+/* What starts now does not when the clock is set back. */
+static enum status note_start(struct rules *rules, struct job_row *job, int64_t tick_ms)
 {
-    enum status st = rules_make_run(rules, &add->run, state);
+    if (!rewinds_start(&job->rewinds, tick_ms))
+        return OK;
+    enum status st = rules->ops->move_job(rules->tables, job);
+    if (st == OK)
+        rules_feed_cursor(rules, job);
+    return st;
+}
+
+static enum status make_run(struct rules *rules, struct store_add_run *add, struct job_row *job,
+                            enum run_state state)
+{
+    enum status st = note_start(rules, job, add->run.tick_ms);
+    if (st == OK)
+        st = rules_make_run(rules, &add->run, state);
     if (st != OK)
         return st;
     add->run.state = state;
@@ -135,9 +153,9 @@ enum status rules_add_run(struct rules *rules, struct store_add_run *add)
         return st;
     switch (placement) {
     case PLACE_NOW:
-        return make_run(rules, add, RUN_DUE);
+        return make_run(rules, add, &job, RUN_DUE);
     case PLACE_QUEUE:
-        return make_run(rules, add, RUN_QUEUED);
+        return make_run(rules, add, &job, RUN_QUEUED);
     case PLACE_SKIP:
     case PLACE_FULL:
         break;
@@ -165,4 +183,39 @@ enum status rules_order(struct rules *rules, struct store_order *order)
     if (st == OK)
         rules_feed_kill(rules, &row);
     return st;
+}
+
+static int64_t at_most(int64_t time_ms, int64_t limit_ms)
+{
+    return time_ms < limit_ms ? time_ms : limit_ms;
+}
+
+enum status rules_rewind(struct rules *rules, struct store_rewind *rewind)
+{
+    struct job_row job;
+    rewind->done = false;
+    enum status st = rules->ops->hold_job(rules->tables, &rewind->job_uid, &job);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    bool is_ahead = job.cursor_ms > rewind->to_ms;
+    if (job.cursor_ms != rewind->cursor_ms || job.rewinds.count != rewind->rewinds ||
+        (!is_ahead && job.last.ended_ms <= rewind->to_ms))
+        return OK;
+    if (is_ahead) {
+        rewinds_move_back(&job.rewinds, job.cursor_ms);
+        job.cursor_ms = rewind->to_ms;
+        st = rules_add_entry(rules, &rewind->entry);
+    }
+    job.last.started_ms = at_most(job.last.started_ms, rewind->to_ms);
+    job.last.ended_ms = at_most(job.last.ended_ms, rewind->to_ms);
+    job.last.succeeded_ms = at_most(job.last.succeeded_ms, rewind->to_ms);
+    if (st == OK)
+        st = rules->ops->move_job(rules->tables, &job);
+    if (st != OK)
+        return st;
+    rules_feed_cursor(rules, &job);
+    rewind->done = true;
+    return OK;
 }

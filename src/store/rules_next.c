@@ -40,14 +40,22 @@ static enum status find_free_tick(struct rules *rules, struct run *run)
     return st == E_NOT_FOUND ? OK : st;
 }
 
+/* After the clock was set back, the instant may have been one of the job's before: then the tick is
+ * the one after all that were, and only the cursor says when it was due. */
 static enum status move_cursor(struct rules *rules, struct job_row *job, struct store_next *next,
                                int64_t ended_ms)
 {
-    next->run.tick_ms = ended_ms > job->cursor_ms ? ended_ms : job->cursor_ms + 1;
+    int64_t since_ms = ended_ms > job->cursor_ms ? ended_ms : job->cursor_ms + 1;
+    bool is_again = since_ms <= job->rewinds.high_ms;
+    next->run.tick_ms = is_again ? job->rewinds.high_ms + 1 : since_ms;
     enum status st = find_free_tick(rules, &next->run);
     if (st != OK)
         return st;
-    job->cursor_ms = next->run.tick_ms;
+    if (is_again)
+        job->rewinds.high_ms = next->run.tick_ms;
+    else
+        rewinds_move_on(&job->rewinds, job->cursor_ms, next->run.tick_ms, job->cursor_ms);
+    job->cursor_ms = is_again ? since_ms : next->run.tick_ms;
     st = rules->ops->move_job(rules->tables, job);
     if (st == OK)
         rules_feed_cursor(rules, job);

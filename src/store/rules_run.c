@@ -42,6 +42,29 @@ static enum status claim_run(struct rules *rules, struct store_claim *claim)
     return rules_skip_tick(rules, run, &claim->skip_entry_id, placement);
 }
 
+/* Up to where nothing has started of what the claim goes past. After a restore nobody knows. */
+static int64_t unstarted_ms(const struct store_claim *claim)
+{
+    for (size_t i = 0; i < claim->passed_count; i++)
+        if (claim->passed[i].reason == REASON_RESTORED)
+            return claim->cursor_ms;
+    if (claim->result == CLAIM_SKIPPED || claim->without_run)
+        return claim->tick_ms;
+    return claim->passed_count ? claim->tick_ms - 1 : claim->cursor_ms;
+}
+
+static enum status move_cursor(struct rules *rules, const struct job_row *from,
+                               const struct store_claim *claim)
+{
+    struct job_row job = *from;
+    rewinds_move_on(&job.rewinds, job.cursor_ms, claim->tick_ms, unstarted_ms(claim));
+    job.cursor_ms = claim->tick_ms;
+    enum status st = rules->ops->move_job(rules->tables, &job);
+    if (st == OK)
+        rules_feed_cursor(rules, &job);
+    return st;
+}
+
 enum status rules_claim(struct rules *rules, struct store_claim *claim)
 {
     struct job_row job;
@@ -52,22 +75,19 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
     if (st != OK)
         return st;
     if (job.deleted || job.revision != claim->job_revision || job.cursor_ms != claim->cursor_ms ||
-        claim->tick_ms <= job.cursor_ms)
+        job.rewinds.count != claim->rewinds || claim->tick_ms <= job.cursor_ms)
         return OK;
 
-    job.cursor_ms = claim->tick_ms;
-    st = rules->ops->move_job(rules->tables, &job);
-    if (st != OK)
-        return st;
-    rules_feed_cursor(rules, &job);
-    assert(claim->passed_count <= STORE_PASSED_MAX);
-    for (size_t i = 0; i < claim->passed_count; i++) {
-        st = rules_add_entry(rules, &claim->passed[i]);
-        if (st != OK)
-            return st;
-    }
     claim->result = CLAIM_PASSED;
-    return claim->without_run ? OK : claim_run(rules, claim);
+    st = move_cursor(rules, &job, claim);
+    assert(claim->passed_count <= STORE_PASSED_MAX);
+    for (size_t i = 0; st == OK && i < claim->passed_count; i++)
+        st = rules_add_entry(rules, &claim->passed[i]);
+    if (st == OK && !claim->without_run)
+        st = claim_run(rules, claim);
+    if (st == OK && claim->result == CLAIM_SKIPPED) /* did not start after all */
+        st = move_cursor(rules, &job, claim);
+    return st;
 }
 
 /* DUE and its time has come, or claimed by somebody who has not begun it. */

@@ -20,6 +20,7 @@
 
 #include "job.h"
 #include "peer.h"
+#include "rewinds.h"
 #include "run.h"
 
 struct store;
@@ -38,6 +39,7 @@ enum store_op {
     STORE_SET_META, /* small facts of this node */
     STORE_DRAIN,    /* a node is to take nothing new, or may again */
     STORE_PUT_DOC,  /* create, change or delete a document */
+    STORE_REWIND,   /* move a cursor back, because the clock was set back */
 };
 
 enum claim_result {
@@ -52,11 +54,10 @@ enum claim_result {
  * written together with it, and a transaction of etcd has a limit. */
 enum { STORE_PASSED_MAX = 32 };
 
-/* If the job's revision and cursor are `job_revision` and `cursor_ms` (and it is not deleted): the
- * cursor becomes `tick_ms`, the `passed` entries are written, and unless `without_run` the run is
- * made, by the overlap rule:
- *     allow    always CLAIMED
- *     skip     CLAIMED if no run of the job is open, else a ledger entry (SKIPPED, OVERLAP)
+/* If the job's revision and cursor are `job_revision` and `cursor_ms`, the cursor was moved back
+ * `rewinds` times, and the job is not deleted: the cursor becomes `tick_ms`, the `passed` entries
+ * are written, and unless `without_run` the run is made, by the overlap rule: allow    always
+ * CLAIMED skip     CLAIMED if no run of the job is open, else a ledger entry (SKIPPED, OVERLAP)
  *     queue    CLAIMED if none is open, else QUEUED; an entry (SKIPPED, QUEUE_FULL) when
  *              queue_limit of them are QUEUED already
  *     replace  CLAIMED if none is open; else all that are QUEUED or DUE end as SKIPPED (REPLACED)
@@ -72,7 +73,7 @@ enum { STORE_PASSED_MAX = 32 };
 struct store_claim {
     struct id job_uid;
     int64_t job_revision;
-    int64_t cursor_ms;
+    int64_t cursor_ms, rewinds;
     int64_t tick_ms; /* > cursor_ms */
     bool without_run;
     struct run run; /* the caller fills all but state, which comes back as it was written. While
@@ -132,7 +133,8 @@ enum { STORE_NEXT_JOBS_MAX = 96 };
 /* A job that waits for the ends of others, of which this may be the last. If the run ends in one of
  * `states`, and each of the needs has a last run that ended in one of its own and later than this
  * job's cursor, then the job is due: tick_ms, which is when the run finished, or the first
- * millisecond after the cursor that has no run yet if that is later, becomes the cursor, and the
+ * millisecond after the cursor that has no run yet if that is later, becomes the cursor (up to
+ * rewinds.high_ms the first one after that is the tick, so that no two have the same), and the
  * run is made: DUE where a claim would be CLAIMED, or by the overlap rule QUEUED, or an entry as
  * with a claim. Nothing of a job that is deleted or gone. */
 struct store_next {
@@ -173,6 +175,19 @@ struct store_forget {
     bool is_entry; /* a ledger entry, else a run */
 };
 
+/* The clock was set back to `to_ms`, and the job is ahead of it. If the cursor is still `cursor_ms`
+ * and was moved back `rewinds` times: it is moved back to to_ms, if it is later, and `entry` is
+ * written, the note that it was; what the cursor went past before, and what of it was not started,
+ * stays known (rewinds.h). The times of the last run are at most to_ms from then on, so that what
+ * counts from its end goes on; the history has the true ones. Also of a deleted job. */
+struct store_rewind {
+    struct id job_uid;
+    int64_t cursor_ms, rewinds;
+    int64_t to_ms;
+    struct ledger_entry entry;
+    bool done; /* false: it is not as it was seen, or not ahead */
+};
+
 enum put_result {
     PUT_OK,
     PUT_CONFLICT, /* the revision is not the expected one */
@@ -184,7 +199,8 @@ enum put_result {
  * expected_revision -1: whatever it is now. `deleted` frees its name, it is no longer planned, and
  * its QUEUED and DUE runs end as SKIPPED (DELETED); it is kept so that it can be brought back (put
  * again without `deleted`), or removed for good with `purge`, which needs neither name nor json.
- * `cursor_ms` is the new cursor, or -1 to keep it; a cursor never moves back.
+ * `cursor_ms` is the new cursor, or -1 to keep it; it is not moved back by this. What it goes past
+ * was not started, unless the job comes `from_elsewhere` with it.
  *
  * Ticks that were due by the definition before, and that the new cursor leaves behind, are in
  * `passed`, counted from the cursor `seen_cursor_ms` on. Has that moved meanwhile, nothing is done:
@@ -196,6 +212,7 @@ struct store_put_job {
     bool deleted;
     bool paused;
     bool purge;
+    bool from_elsewhere; /* created with the cursor that it had in another store */
     int64_t expected_revision;
     int64_t cursor_ms;
     int64_t seen_cursor_ms;
@@ -275,6 +292,7 @@ struct store_request {
         struct store_set_meta *metas;
         struct store_drain *drains;
         struct store_put_doc *docs;
+        struct store_rewind *rewinds;
     } items; /* the caller's; untouched by anyone else until done */
     void (*done)(struct store_request *request, enum status st);
     void *context;
@@ -292,7 +310,8 @@ enum store_change_kind {
     STORE_CHANGE_JOB,    /* put or restored: job_* are set */
     STORE_CHANGE_DELETE, /* deleted (job_* are set) or purged (job_uid; no job_json) */
     STORE_CHANGE_CURSOR, /* the cursor was moved or the job's last run changed: job_uid,
-                            job_revision, cursor_ms, last */
+                            job_revision, cursor_ms, rewinds, last. In order are (rewinds.count,
+                            cursor_ms): the cursor alone goes back when the clock is set back */
     STORE_CHANGE_RUN,    /* a run is new or has a new state: run is set */
     STORE_CHANGE_ENTRY,  /* a ledger entry waits to be recorded: entry is set */
     STORE_CHANGE_FORGET, /* a run or an entry is recorded and gone: gone_id */
@@ -319,7 +338,8 @@ struct store_change {
     struct id job_uid;
     int64_t job_revision;
     int64_t cursor_ms;
-    struct last_run last; /* of the job */
+    struct rewinds rewinds; /* of the cursor */
+    struct last_run last;   /* of the job */
     const char *job_name;
     const char *job_json;
     bool job_deleted; /* JOB, only while loading: kept for undelete, not planned. DELETE: true */

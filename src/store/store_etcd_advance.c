@@ -117,6 +117,7 @@ static enum status collect_jobs(struct advance *advance, size_t *ret)
         advance->claims[count] = (struct store_claim){.job_uid = job->row.uid,
                                                       .job_revision = job->row.revision,
                                                       .cursor_ms = job->row.cursor_ms,
+                                                      .rewinds = job->row.rewinds.count,
                                                       .tick_ms = advance->now_ms,
                                                       .without_run = true,
                                                       .passed = &advance->entries[count],

@@ -49,6 +49,7 @@ void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store
                                           .job_uid = job->row.uid,
                                           .job_revision = job->row.revision,
                                           .cursor_ms = job->row.cursor_ms,
+                                          .rewinds = job->row.rewinds,
                                           .last = job->row.last,
                                           .job_name = is_cursor ? NULL : job->name,
                                           .job_json = is_cursor ? NULL : job->json,
@@ -97,6 +98,7 @@ void mirror_feed_purge(struct feed *feed, const struct mirror_job *job)
                                           .job_uid = job->row.uid,
                                           .job_revision = job->row.revision,
                                           .cursor_ms = job->row.cursor_ms,
+                                          .rewinds = job->row.rewinds,
                                           .last = job->row.last,
                                           .job_deleted = true});
 }

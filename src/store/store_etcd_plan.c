@@ -365,6 +365,7 @@ static struct store_request single(const struct store_request *request, size_t i
         [STORE_SET_META] = sizeof(struct store_set_meta),
         [STORE_DRAIN] = sizeof(struct store_drain),
         [STORE_PUT_DOC] = sizeof(struct store_put_doc),
+        [STORE_REWIND] = sizeof(struct store_rewind),
     };
     char *items = (char *)request->items.claims;
     return (struct store_request){

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_VERSION = 1 };
+/* A cursor that is to go over ticks again is of another version: a peal that does not know of that
+ * must not start them, and reads no further. */
+enum { VALUE_VERSION = 1, VALUE_VERSION_REWOUND = 2 };
 
 int64_t place_number(const struct epoch *epoch, int64_t revision, int place)
 {
@@ -80,6 +82,14 @@ static struct reader open_value(const struct etcd_kv *kv)
         from.failed = E_CORRUPT;
     else if (*from.at++ != VALUE_VERSION)
         from.failed = E_VERSION;
+    return from;
+}
+
+static struct reader open_cursor(const struct etcd_kv *kv)
+{
+    struct reader from = open_value(kv);
+    if (from.failed == E_VERSION && from.at[-1] == VALUE_VERSION_REWOUND)
+        from.failed = OK;
     return from;
 }
 
@@ -165,6 +175,13 @@ static const struct field cursor_fields[] = {
 /* As newer_run_fields. */
 static const struct field newer_cursor_fields[] = {
     FIELD(FIELD_INT64, job_row, last.succeeded_ms),
+};
+
+/* Newer still; the gaps follow, counted from the cursor, so that they are short. */
+static const struct field newest_cursor_fields[] = {
+    FIELD(FIELD_INT64, job_row, rewinds.count),
+    FIELD(FIELD_INT64, job_row, rewinds.high_ms),
+    FIELD(FIELD_INT, job_row, rewinds.gap_count),
 };
 
 static const struct field job_fields[] = {
@@ -289,17 +306,41 @@ enum status value_read_job(const struct etcd_kv *kv, struct job_row *row, char *
     return OK;
 }
 
+static void write_gaps(struct strbuf *to, const struct job_row *row)
+{
+    for (int i = 0; i < row->rewinds.gap_count; i++) {
+        const struct tick_gap *gap = &row->rewinds.gaps[i];
+        write_number(to, row->cursor_ms - gap->to_ms);
+        write_number(to, gap->to_ms - gap->from_ms);
+    }
+}
+
+static void read_gaps(struct reader *from, struct job_row *row)
+{
+    if (from->failed == OK &&
+        (row->rewinds.gap_count < 0 || row->rewinds.gap_count > REWIND_GAPS_MAX))
+        from->failed = E_CORRUPT;
+    for (int i = 0; from->failed == OK && i < row->rewinds.gap_count; i++) {
+        struct tick_gap *gap = &row->rewinds.gaps[i];
+        gap->to_ms = row->cursor_ms - read_number(from);
+        gap->from_ms = gap->to_ms - read_number(from);
+    }
+}
+
 void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell tell)
 {
-    strbuf_addc(to, VALUE_VERSION);
+    bool is_rewound = row->rewinds.high_ms > row->cursor_ms;
+    strbuf_addc(to, is_rewound ? VALUE_VERSION_REWOUND : VALUE_VERSION);
     write_number(to, (int64_t)tell);
     write_fields(to, cursor_fields, COUNT(cursor_fields), row);
     write_fields(to, newer_cursor_fields, COUNT(newer_cursor_fields), row);
+    write_fields(to, newest_cursor_fields, COUNT(newest_cursor_fields), row);
+    write_gaps(to, row);
 }
 
 enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enum tell *tell)
 {
-    struct reader from = open_value(kv);
+    struct reader from = open_cursor(kv);
     struct job_row read = *row;
     enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
     read_fields(&from, cursor_fields, COUNT(cursor_fields), &read);
@@ -307,6 +348,10 @@ enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enu
         read_fields(&from, newer_cursor_fields, COUNT(newer_cursor_fields), &read);
     else if (read.last.state == RUN_OK && read.last.ended_ms > read.last.succeeded_ms)
         read.last.succeeded_ms = read.last.ended_ms; /* what the mirror knows stays */
+    if (from.failed == OK && from.at < from.end) {
+        read_fields(&from, newest_cursor_fields, COUNT(newest_cursor_fields), &read);
+        read_gaps(&from, &read);
+    }
     if (from.failed != OK)
         return from.failed;
     *row = read;

@@ -125,6 +125,7 @@ static void reload_job(struct store_memory *store, const struct memory_job *job)
                                                       .job_uid = job->row.uid,
                                                       .job_revision = job->row.revision,
                                                       .cursor_ms = job->row.cursor_ms,
+                                                      .rewinds = job->row.rewinds,
                                                       .last = job->row.last,
                                                       .job_name = job->name,
                                                       .job_json = job->json,

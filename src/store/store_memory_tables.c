@@ -148,6 +148,7 @@ static enum status move_job(struct tables *tables, const struct job_row *row)
 {
     struct memory_job *job = find_job(tables, &row->uid);
     job->row.cursor_ms = row->cursor_ms;
+    job->row.rewinds = row->rewinds;
     job->row.last = row->last;
     return OK;
 }

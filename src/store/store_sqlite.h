@@ -108,9 +108,9 @@ extern const struct tables_ops sqlite_tables_ops;
 /* Columns of a job: jobs.* without the definition, in the order of struct job_row; name is next. */
 #define JOB_COLUMNS                                                                                \
     "jobs.uid, revision, cursor_ms, last_run, last_started_ms, last_ended_ms, last_state, "        \
-    "succeeded_ms, paused, deleted"
+    "succeeded_ms, rewinds, high_ms, gaps, paused, deleted"
 
-enum { RUN_COLUMN_COUNT = 30, JOB_COLUMN_COUNT = 10 };
+enum { RUN_COLUMN_COUNT = 30, JOB_COLUMN_COUNT = 13 };
 
 void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret);
 void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size);

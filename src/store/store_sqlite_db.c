@@ -14,15 +14,16 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_FIND_NAME] = "SELECT uid FROM jobs WHERE name = ?1 AND deleted = 0",
     [SQL_PUT_JOB] =
         "INSERT INTO jobs (uid, revision, cursor_ms, last_run, last_started_ms, last_ended_ms,"
-        " last_state, succeeded_ms, paused, deleted, name)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+        " last_state, succeeded_ms, paused, deleted, name, rewinds, high_ms, gaps)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?12, ?13, ?14, ?9, ?10, ?11)"
         " ON CONFLICT (uid) DO UPDATE SET revision = ?2, cursor_ms = ?3, last_run = ?4,"
         " last_started_ms = ?5, last_ended_ms = ?6, last_state = ?7, succeeded_ms = ?8,"
-        " paused = ?9, deleted = ?10, name = ?11",
+        " rewinds = ?9, high_ms = ?10, gaps = ?11, paused = ?12, deleted = ?13, name = ?14",
     [SQL_PUT_DEFINITION] = "INSERT INTO definitions (uid, json) VALUES (?1, ?2)"
                            " ON CONFLICT (uid) DO UPDATE SET json = ?2",
     [SQL_MOVE_JOB] = "UPDATE jobs SET cursor_ms = ?3, last_run = ?4, last_started_ms = ?5,"
-                     " last_ended_ms = ?6, last_state = ?7, succeeded_ms = ?8 WHERE uid = ?1",
+                     " last_ended_ms = ?6, last_state = ?7, succeeded_ms = ?8, rewinds = ?9,"
+                     " high_ms = ?10, gaps = ?11 WHERE uid = ?1",
     [SQL_REMOVE_JOB] = "DELETE FROM jobs WHERE uid = ?1",
     [SQL_REMOVE_DEFINITION] = "DELETE FROM definitions WHERE uid = ?1",
     [SQL_GET_RUN] = "SELECT " RUN_COLUMNS ", seq FROM runs WHERE id = ?1",

@@ -57,6 +57,7 @@ static bool load_job(struct sqlite_loader *loader, struct store_change *ret)
         .job_uid = job.uid,
         .job_revision = job.revision,
         .cursor_ms = job.cursor_ms,
+        .rewinds = job.rewinds,
         .last = job.last,
         .job_name = (const char *)sqlite3_column_text(loader->stmt, JOB_COLUMN_COUNT),
         .job_json = (const char *)sqlite3_column_text(loader->stmt, JOB_COLUMN_COUNT + 1),

@@ -57,6 +57,10 @@ static const char *const migrations[] = {
     "ALTER TABLE runs ADD COLUMN home INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE entries ADD COLUMN instance BLOB NOT NULL DEFAULT x'';"
     "ALTER TABLE entries ADD COLUMN home INTEGER NOT NULL DEFAULT 0;",
+
+    "ALTER TABLE jobs ADD COLUMN rewinds INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN high_ms INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE jobs ADD COLUMN gaps TEXT NOT NULL DEFAULT '';",
 };
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };

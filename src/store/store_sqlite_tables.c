@@ -61,8 +61,13 @@ void sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret)
     ret->last.ended_ms = sqlite3_column_int64(stmt, 5);
     ret->last.state = (enum run_state)sqlite3_column_int(stmt, 6);
     ret->last.succeeded_ms = sqlite3_column_int64(stmt, 7);
-    ret->paused = sqlite3_column_int(stmt, 8);
-    ret->deleted = sqlite3_column_int(stmt, 9);
+    ret->rewinds.count = sqlite3_column_int64(stmt, 8);
+    ret->rewinds.high_ms = sqlite3_column_int64(stmt, 9);
+    char gaps[REWIND_GAPS_TEXT];
+    sqlite_read_text(stmt, 10, gaps, sizeof(gaps));
+    rewinds_read_gaps(&ret->rewinds, gaps);
+    ret->paused = sqlite3_column_int(stmt, 11);
+    ret->deleted = sqlite3_column_int(stmt, 12);
 }
 
 static void bind_job(sqlite3_stmt *stmt, const struct job_row *row)
@@ -74,6 +79,11 @@ static void bind_job(sqlite3_stmt *stmt, const struct job_row *row)
     sqlite3_bind_int64(stmt, 6, row->last.ended_ms);
     sqlite3_bind_int(stmt, 7, (int)row->last.state);
     sqlite3_bind_int64(stmt, 8, row->last.succeeded_ms);
+    sqlite3_bind_int64(stmt, 9, row->rewinds.count);
+    sqlite3_bind_int64(stmt, 10, row->rewinds.high_ms);
+    char gaps[REWIND_GAPS_TEXT];
+    rewinds_write_gaps(&row->rewinds, gaps);
+    sqlite3_bind_text(stmt, 11, gaps, -1, SQLITE_TRANSIENT);
 }
 
 static enum status get_job(struct tables *tables, const struct id *uid, struct job_row *ret)
@@ -106,9 +116,9 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
     sqlite3_stmt *stmt = t->stmts[SQL_PUT_JOB];
     bind_job(stmt, row);
     sqlite3_bind_int64(stmt, 2, row->revision);
-    sqlite3_bind_int(stmt, 9, row->paused);
-    sqlite3_bind_int(stmt, 10, row->deleted);
-    bind_text(stmt, 11, name);
+    sqlite3_bind_int(stmt, 12, row->paused);
+    sqlite3_bind_int(stmt, 13, row->deleted);
+    bind_text(stmt, 14, name);
     enum status st = sqlite_finish(t, SQL_PUT_JOB);
     if (st != OK)
         return st;

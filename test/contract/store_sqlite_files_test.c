@@ -290,9 +290,10 @@ static void a_creation_that_was_cut_short_is_begun_again(void **state)
 /* As it was before the last success was kept; the job's last run is as in the row. */
 static void make_older(const char *path, int last_state)
 {
-    char sql[512];
+    char sql[800];
     snprintf(sql, sizeof(sql),
-             "ALTER TABLE jobs DROP COLUMN succeeded_ms;"
+             "ALTER TABLE jobs DROP COLUMN succeeded_ms; ALTER TABLE jobs DROP COLUMN rewinds;"
+             "ALTER TABLE jobs DROP COLUMN high_ms; ALTER TABLE jobs DROP COLUMN gaps;"
              "ALTER TABLE runs DROP COLUMN instance; ALTER TABLE runs DROP COLUMN home;"
              "ALTER TABLE entries DROP COLUMN instance; ALTER TABLE entries DROP COLUMN home;"
              "PRAGMA user_version = 4;"

@@ -53,6 +53,7 @@ static void draw_job(struct picture *picture, const struct store_change *change)
     job->uid = change->job_uid;
     job->revision = change->job_revision;
     job->cursor_ms = change->cursor_ms;
+    job->rewinds = change->rewinds;
     job->last = change->last;
     job->deleted = change->job_deleted;
     if (change->kind == STORE_CHANGE_CURSOR)
@@ -205,6 +206,10 @@ static char *describe_id(const struct id *id, char text[ID_TEXT + 1])
 static void describe_job(struct strbuf *line, const struct seen_job *job)
 {
     char uid[ID_TEXT + 1], run[ID_TEXT + 1];
+    char gaps[REWIND_GAPS_TEXT];
+    rewinds_write_gaps(&job->rewinds, gaps);
+    strbuf_addf(line, "rewinds %lld high %lld gaps %s ", (long long)job->rewinds.count,
+                (long long)job->rewinds.high_ms, gaps);
     strbuf_addf(line, "job %s %s rev %lld cursor %lld last %s %lld-%lld %lld %d deleted %d %s",
                 describe_id(&job->uid, uid), job->name, (long long)job->revision,
                 (long long)job->cursor_ms, describe_id(&job->last.run_id, run),
@@ -489,6 +494,7 @@ struct store_claim a_claim(struct world *world, struct id job, int64_t tick_ms,
                                 .skip_entry_id = world_id(world)};
     claim.job_revision = see_job(world, job)->revision;
     claim.cursor_ms = see_job(world, job)->cursor_ms;
+    claim.rewinds = see_job(world, job)->rewinds.count;
     claim.run = a_run(world, job, tick_ms);
     claim.run.nonce = UINT64_MAX - world->last_number; /* does it come back whole? */
     claim.run.claimed_ms = tick_ms + 3;

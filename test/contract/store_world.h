@@ -14,6 +14,7 @@
 struct seen_job {
     struct id uid;
     int64_t revision, cursor_ms;
+    struct rewinds rewinds;
     struct last_run last;
     char name[128], json[256];
     bool deleted;
@@ -144,6 +145,6 @@ struct contract_test {
     }
 
 extern const struct contract_test claim_tests[], run_tests[], next_tests[], job_tests[],
-    feed_tests[], node_tests[], doc_tests[];
+    feed_tests[], node_tests[], doc_tests[], rewind_tests[];
 
 #endif

@@ -10,6 +10,7 @@
  *   cluster_faults.c    what goes wrong, and comes right
  *   cluster_oracle.c    what must hold at every change of the store, and at every start
  *   cluster_follow.c    and what must follow an end
+ *   cluster_rewind.c    and what becomes of ticks when clocks are set back
  *   cluster_restore.c   and how it reads a store that was restored from a backup
  *   cluster_check.c     what must hold when all is well again, and at the end
  *   life.c              a life from a seed
@@ -110,6 +111,13 @@ struct node {
 
 /* ---- jobs and runs, as the store has them ---- */
 
+/* What the store was told of ticks, one after the other. */
+struct word {
+    struct id id;
+    int64_t from_ms, to_ms;
+    bool is_run, is_note, is_asked_for;
+};
+
 struct known_job {
     struct id uid;
     char name[32];
@@ -125,6 +133,9 @@ struct known_job {
     int64_t revision; /* 0: there is none */
     bool paused, deleted;
     int64_t cursor_ms, last_fence, last_end_ms;
+    struct rewinds rewinds;
+    struct word *words;
+    size_t word_count;
     int64_t made_ms, defined_ms; /* the stage's time of its first and its last definition */
     size_t open_runs;
 };
@@ -193,7 +204,8 @@ struct cluster {
     bool is_over;        /* nobody adds anything any more */
 
     struct fault_list faults_now; /* that will come right again */
-    size_t starts, faults, losses, amended, takeovers, requests, turns;
+    bool clocks_set;              /* ever */
+    size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds;
 };
 
 /* ---- cluster_node.c ---- */
@@ -316,7 +328,7 @@ void oracle_release(struct cluster *cluster);
 /* What the world has done to the store, right after it was done. Within a transaction cursors come
  * before jobs, and both before runs. NULL: it is removed. */
 void oracle_see_cursor(struct cluster *cluster, const struct id *uid, int64_t cursor_ms,
-                       int64_t last_end_ms);
+                       const struct rewinds *rewinds, int64_t last_end_ms);
 void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *json,
                     int64_t revision);
 void oracle_see_run(struct cluster *cluster, const struct id *id, const struct run *run);
@@ -334,6 +346,20 @@ void oracle_see_lift(struct cluster *cluster);
 void oracle_see_start(struct cluster *cluster, struct child *child);
 struct known_job *find_job(struct cluster *cluster, const struct id *uid);
 struct known_run *find_run(const struct cluster *cluster, const struct id *id);
+
+struct ledger_epoch *oracle_add_epoch(struct known_job *job);
+
+/* ---- cluster_rewind.c ---- */
+
+void rewind_see_cursor(struct cluster *cluster, struct known_job *job, int64_t cursor_ms,
+                       const struct rewinds *rewinds);
+void rewind_see_run(struct known_job *job, const struct run *run);
+void rewind_see_entry(struct known_job *job, const struct ledger_entry *entry);
+/* The first tick after that which is to start, as it is now; NEVER_MS: none. */
+int64_t rewind_next_tick(const struct known_job *job, const struct ledger_epoch *epoch,
+                         int64_t after_ms, int64_t now_ms);
+/* In place of ledger_check, of a job whose cursor was moved back. */
+void rewind_check_ledger(struct cluster *cluster, const struct known_job *job);
 
 /* ---- cluster_follow.c ---- */
 

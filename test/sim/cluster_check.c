@@ -56,16 +56,18 @@ static int64_t due_ms(const struct cluster *cluster, const struct known_job *job
                       const struct ledger_epoch *epoch)
 {
     if (!epoch->delay_ms) {
-        int64_t tick_ms = ledger_next_tick(epoch, job->cursor_ms);
+        int64_t tick_ms = rewind_next_tick(job, epoch, job->cursor_ms, right_ms(cluster));
         while (tick_ms < right_ms(cluster) &&
                ledger_is_out(epoch, tick_ms)) /* those are gathered */
-            tick_ms = ledger_next_tick(epoch, tick_ms);
+            tick_ms = rewind_next_tick(job, epoch, tick_ms, right_ms(cluster));
         return tick_ms;
     }
     if (job->open_runs || has_process(cluster, job))
         return NEVER_MS;
     int64_t since_ms = job->last_end_ms > job->cursor_ms ? job->last_end_ms : job->cursor_ms;
-    int64_t tick_ms = since_ms + epoch->delay_ms + 999;
+    int64_t tick_ms = since_ms + epoch->delay_ms + 999, high_ms = job->rewinds.high_ms;
+    if (tick_ms <= high_ms && right_ms(cluster) > high_ms) /* it goes on there */
+        tick_ms = high_ms + SECOND;
     return ledger_is_out(epoch, tick_ms) ? NEVER_MS : tick_ms;
 }
 
@@ -169,7 +171,10 @@ static void check_ledger(struct cluster *cluster, const struct known_job *job)
     size_t count;
     struct ledger_cover *covers = covers_of(cluster, job, &count);
     struct ledger_check check = {job->name, fail, &cluster->stage};
-    ledger_check(&check, job->epochs, job->epoch_count, covers, count);
+    if (job->rewinds.count)
+        rewind_check_ledger(cluster, job);
+    else
+        ledger_check(&check, job->epochs, job->epoch_count, covers, count);
     if (job->epoch_count)
         check_reboots(cluster, job, covers, count);
     free(covers);

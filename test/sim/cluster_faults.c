@@ -209,6 +209,7 @@ static int64_t any_step_ms(uint64_t *random)
 
 static void set_clock(struct node *node, int64_t by_ms)
 {
+    node->cluster->clocks_set = true;
     node->machine.ahead_ms += by_ms;
     node_wake(node);
 }

@@ -73,7 +73,7 @@ static bool is_open(const struct run *run)
 
 /* ---- jobs ---- */
 
-static struct ledger_epoch *add_epoch(struct known_job *job)
+struct ledger_epoch *oracle_add_epoch(struct known_job *job)
 {
     job->epochs = realloc(job->epochs, (job->epoch_count + 1) * sizeof(*job->epochs));
     if (!job->epochs)
@@ -94,7 +94,7 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
     job->definition = job_free(job->definition);
     if (job_decode_stored(json, cluster->zones, &job->definition, &error) != OK)
         stage_fail(&cluster->stage, "%s is stored unreadable", job->name);
-    struct ledger_epoch *epoch = add_epoch(job);
+    struct ledger_epoch *epoch = oracle_add_epoch(job);
     if (ledger_epoch_init(epoch, job->definition, cluster->zones, job->cursor_ms) != OK)
         stage_fail(&cluster->stage, "%s has unreadable schedules", job->name);
     if (job->epoch_count > 1 && epoch->version != epoch[-1].version)
@@ -112,14 +112,15 @@ void oracle_see_job(struct cluster *cluster, const struct id *uid, const char *j
 }
 
 void oracle_see_cursor(struct cluster *cluster, const struct id *uid, int64_t cursor_ms,
-                       int64_t last_end_ms)
+                       const struct rewinds *rewinds, int64_t last_end_ms)
 {
     struct known_job *job = find_job(cluster, uid);
-    if (cursor_ms < job->cursor_ms)
-        stage_fail(&cluster->stage, "the cursor of %s moves back", job->name);
+    if (cluster->is_restoring)
+        job->rewinds = *rewinds;
+    else
+        rewind_see_cursor(cluster, job, cursor_ms, rewinds);
     job->cursor_ms = cursor_ms;
-    if (last_end_ms > job->last_end_ms)
-        job->last_end_ms = last_end_ms;
+    job->last_end_ms = last_end_ms;
     if (job->epoch_count && !job->epochs[job->epoch_count - 1].deleted) /* else none is due */
         job->epochs[job->epoch_count - 1].to_ms = cursor_ms;
 }
@@ -144,7 +145,8 @@ static void check_new(struct cluster *cluster, const struct known_job *job, cons
     if (!is_asked_for(run) && !is_old && run->job_revision != job->revision)
         stage_fail(stage, "a tick of %s is claimed from revision %lld, but it is %lld", job->name,
                    (long long)run->job_revision, (long long)job->revision);
-    bool is_of_many = run->cause == CAUSE_AFTER && run->tick_ms < job->cursor_ms; /* at once */
+    bool is_of_many = run->cause == CAUSE_AFTER && /* at once, or named anew */
+                      (run->tick_ms < job->cursor_ms || run->tick_ms <= job->rewinds.high_ms);
     if (!is_asked_for(run) && !is_of_many && run->tick_ms != job->cursor_ms)
         stage_fail(stage, "tick %lld of %s is claimed, but the cursor is %lld",
                    (long long)run->tick_ms / 1000, job->name, (long long)job->cursor_ms / 1000);
@@ -233,6 +235,7 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     known->before = same;
     if (same) /* the newest is found, and leads to those before */
         table_remove(&cluster->attempts, same);
+    rewind_see_run(&cluster->jobs[known->job], run);
     if (table_insert(&cluster->runs, known) != OK || table_insert(&cluster->attempts, known) != OK)
         abort();
     return known;
@@ -338,9 +341,10 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct
     if (!entry)
         abort();
     entry->entry = *read;
-    entry->id = *id;
+    entry->entry.id = entry->id = *id;
     if (table_insert(&cluster->entries, entry) != OK)
         abort();
+    rewind_see_entry(find_job(cluster, &read->job_uid), &entry->entry);
     if (read->reason == REASON_RESTORED)
         begin_ledger(find_job(cluster, &read->job_uid), read->to_ms);
     stage_log(&cluster->stage, "store: %s ticks %lld to %lld %s %s", read->job_name,
@@ -474,6 +478,7 @@ void oracle_release(struct cluster *cluster)
         for (size_t k = 0; k < job->epoch_count; k++)
             ledger_epoch_release(&job->epochs[k]);
         free(job->epochs);
+        free(job->words);
         job_free(job->definition);
     }
     for (size_t i = 0; i < cluster->child_count; i++)

@@ -290,15 +290,16 @@ static void trigger(struct node *node, const struct known_job *job, uint64_t *ra
     struct cluster *cluster = node->cluster;
     bool is_backfill = any_chance(random, 30);
     struct wish *wish = wish_new(cluster, STORE_ADD_RUN, NULL);
-    wish->item.add = (struct store_add_run){
-        .run = {.id = new_id(cluster),
-                .job_uid = job->uid,
-                .tick_ms = wall_of(node) / SECOND * SECOND + 1 + (int64_t)cluster->requests % 998,
-                .attempt = 1,
-                .cause = is_backfill ? CAUSE_BACKFILL : CAUSE_MANUAL,
-                .exit_code = -1},
-        .overlap = job->definition->overlap,
-        .queue_limit = job->definition->queue_limit};
+    wish->item.add =
+        (struct store_add_run){.run = {.id = new_id(cluster),
+                                       .job_uid = job->uid,
+                                       .tick_ms = wall_of(node) / SECOND * SECOND + RUN_NAMES_MS +
+                                                  (int64_t)cluster->requests % 899,
+                                       .attempt = 1,
+                                       .cause = is_backfill ? CAUSE_BACKFILL : CAUSE_MANUAL,
+                                       .exit_code = -1},
+                               .overlap = job->definition->overlap,
+                               .queue_limit = job->definition->queue_limit};
     if (is_backfill)
         wish->item.add.run.tick_ms -= 10 * (int64_t)HOUR;
     snprintf(wish->item.add.run.job_name, sizeof(wish->item.add.run.job_name), "%s", job->name);

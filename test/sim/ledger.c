@@ -97,22 +97,24 @@ static void check_count(const struct ledger_check *check, const struct ledger_ep
              (long long)cover->count);
 }
 
-/* What the calendar takes out does not run, and nothing else is said to be out. */
+/* What the calendar takes out does not run, and nothing else is said to be out; but what was out
+ * by the definition before, and was not on record yet, stays so. */
 static void check_calendar(const struct ledger_check *check, const struct ledger_epoch *epoch,
-                           const struct ledger_cover *cover, int64_t tick_ms)
+                           bool was_out, const struct ledger_cover *cover, int64_t tick_ms)
 {
     bool is_out = ledger_is_out(epoch, tick_ms);
     if (is_out && cover->is_run && cover->reason != REASON_RESTORED)
         fail(check, "tick %lld ran, on a day that its calendar takes out",
              (long long)tick_ms / 1000);
-    if (!is_out && cover->reason == REASON_CALENDAR)
+    if (!is_out && !was_out && cover->reason == REASON_CALENDAR)
         fail(check, "tick %lld was skipped by a calendar that does not have its day",
              (long long)tick_ms / 1000);
 }
 
 /* The ticks of one definition: all covered, and nothing else. */
 static void check_epoch(const struct ledger_check *check, const struct ledger_epoch *epoch,
-                        const struct ledger_cover *covers, size_t count, size_t *at)
+                        const struct ledger_epoch *before, const struct ledger_cover *covers,
+                        size_t count, size_t *at)
 {
     int64_t counted = 0;
     for (int64_t tick_ms = ledger_next_tick(epoch, epoch->from_ms); tick_ms <= epoch->to_ms;
@@ -124,7 +126,8 @@ static void check_epoch(const struct ledger_check *check, const struct ledger_ep
         }
         if (*at == count || covers[*at].from_ms > tick_ms)
             fail(check, "tick %lld has no end", (long long)tick_ms / 1000);
-        check_calendar(check, epoch, &covers[*at], tick_ms);
+        bool was_out = before && ledger_is_out(before, tick_ms);
+        check_calendar(check, epoch, was_out, &covers[*at], tick_ms);
         counted++;
     }
     if (counted)
@@ -144,7 +147,7 @@ void ledger_check(const struct ledger_check *check, const struct ledger_epoch *e
     qsort(covers, count, sizeof(*covers), by_time);
     check_once(check, covers, count);
     for (size_t i = 0; i < epoch_count; i++)
-        check_epoch(check, &epochs[i], covers, count, &at);
+        check_epoch(check, &epochs[i], i ? &epochs[i - 1] : NULL, covers, count, &at);
     if (at < count)
         fail(check, "an end at %lld, behind the cursor", (long long)covers[at].from_ms / 1000);
 }

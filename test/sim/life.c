@@ -201,6 +201,21 @@ static struct node *choose_away(struct cluster *cluster, uint64_t *random)
     return away->state == NODE_UP || away->state == NODE_DOWN ? away : NULL;
 }
 
+/* A clock that jumped is not believed at once, when nobody confirms it. */
+static void wait_for_clocks(struct cluster *cluster)
+{
+    bool is_doubted = true;
+    for (int minutes = 0; is_doubted && minutes < 11; minutes++) {
+        is_doubted = false;
+        for (int i = 0; i < cluster->node_count; i++) {
+            const struct node *node = &cluster->nodes[i];
+            is_doubted |= node_is_up(node) && engine_clock(node->engine).doubt != DOUBT_NONE;
+        }
+        if (is_doubted)
+            pass(cluster, MINUTE);
+    }
+}
+
 /* Nothing happens for a while: all that was broken must have come right by itself, also where a
  * node does not come back. */
 static void rest(struct cluster *cluster, uint64_t random)
@@ -213,7 +228,9 @@ static void rest(struct cluster *cluster, uint64_t random)
         away->is_gone = true;
     }
     fault_heal_all(cluster);
-    pass(cluster, 30 * SECOND);
+    pass(cluster, 10 * SECOND);
+    wait_for_clocks(cluster);
+    pass(cluster, 20 * SECOND);
     people_undrain_all(cluster);
     pass(cluster, 90 * SECOND);
     check_caught_up(cluster);

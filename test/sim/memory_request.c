@@ -16,6 +16,7 @@ static const size_t sizes[] = {
     [STORE_SET_META] = sizeof(struct store_set_meta),
     [STORE_DRAIN] = sizeof(struct store_drain),
     [STORE_PUT_DOC] = sizeof(struct store_put_doc),
+    [STORE_REWIND] = sizeof(struct store_rewind),
 };
 
 static void *copy(const void *from, size_t length)

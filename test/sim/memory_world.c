@@ -37,11 +37,13 @@ static void see(struct cluster *cluster, const struct store_change *change)
     case STORE_CHANGE_JOB:
     case STORE_CHANGE_DELETE:
         if (change->job_json && change->cursor_ms > find_job(cluster, &change->job_uid)->cursor_ms)
-            oracle_see_cursor(cluster, &change->job_uid, change->cursor_ms, change->last.ended_ms);
+            oracle_see_cursor(cluster, &change->job_uid, change->cursor_ms, &change->rewinds,
+                              change->last.ended_ms);
         oracle_see_job(cluster, &change->job_uid, change->job_json, change->job_revision);
         break;
     case STORE_CHANGE_CURSOR:
-        oracle_see_cursor(cluster, &change->job_uid, change->cursor_ms, change->last.ended_ms);
+        oracle_see_cursor(cluster, &change->job_uid, change->cursor_ms, &change->rewinds,
+                          change->last.ended_ms);
         break;
     case STORE_CHANGE_RUN:
         oracle_see_run(cluster, &change->run->id, change->run);

@@ -26,7 +26,7 @@ peal_sim_mistake(no_window memory races engine/runner.c
     "if (runner->now.boot.ms >= deadline.ms)" "if (0)"
     "a start after the window of its begin: P1")
 peal_sim_mistake(cursor_stays memory races store/rules_run.c
-    "job.cursor_ms = claim->tick_ms" "(void)0"
+    "job.cursor_ms = claim->tick_ms;" ""
     "a tick that is claimed again and again: P1")
 peal_sim_mistake(begin_without_nonce memory races store/rules_run.c
     "row.run.state != RUN_CLAIMED || row.run.nonce != begin->nonce" "row.run.state != RUN_CLAIMED"
@@ -44,7 +44,7 @@ peal_sim_mistake(old_definition memory races store/rules_run.c
     "job.revision != claim->job_revision ||" ""
     "a tick is claimed from a definition that is gone: P4")
 peal_sim_mistake(paused_runs memory clocks engine/planner.c
-    "return job->paused ||" "return"
+    "return job->paused || (" "return ("
     "a tick is claimed while its job is paused: P4")
 peal_sim_mistake(closed_days_run memory races engine/planner.c
     "if (due->calendar)" "if (false)"
@@ -107,8 +107,8 @@ peal_sim_mistake(wall_clock_retry memory clocks engine/recorder_store.c
 peal_sim_mistake(end_after_takeover memory races engine/recorder_store.c
     "!batch->finishes[i].accepted && !open->is_begun" "false"
     "an end of a run that is another node's now: P2")
-peal_sim_mistake(clock_set_back memory clocks engine/engine.c
-    "engine->loaded && ahead_ms < engine->ahead_ms - STEP_BACK_MS" "false"
+peal_sim_mistake(clock_set_back memory clocks engine/engine_clock.c
+    "engine->loaded && ahead_ms < clock->most_ms - STEP_MS" "false"
     "ticks wait until a wrong clock's time has come: P6")
 peal_sim_mistake(owned_by_a_name memory twins engine/engine_feed.c
     "return whose(engine, run) == WHOSE_OURS" "return strcmp(run->node, engine->config.node) == 0"

@@ -34,7 +34,7 @@ static void read_cursor(struct cluster *cluster, const struct id *uid, const str
         return;
     if (value_read_cursor(kv, &row, &tell) != OK)
         stage_fail(&cluster->stage, "a cursor can't be read");
-    oracle_see_cursor(cluster, uid, row.cursor_ms, row.last.ended_ms);
+    oracle_see_cursor(cluster, uid, row.cursor_ms, &row.rewinds, row.last.ended_ms);
 }
 
 static void read_run(struct cluster *cluster, const struct id *id, const struct etcd_kv *kv)

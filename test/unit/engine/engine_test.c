@@ -267,24 +267,6 @@ static void test_manual_and_kill(void **state)
     assert_string_equal(world->runs[0].by, "tester");
 }
 
-/* Neither way of setting the clock runs a tick twice, and none is lost without a trace. */
-static void test_clock_is_set(void **state)
-{
-    struct world *world = *state;
-    world_add(world, JOB("* * * * *", "catch_up: skip\n"));
-    world_pass(world, 10 * MINUTE + SECOND);
-    world_set_clock(world, -(int64_t)HOUR);
-    world_pass(world, HOUR);
-    assert_int_equal(world->process_count, 10);
-    world_pass(world, 10 * MINUTE);
-    assert_int_equal(world->process_count, 20);
-    world_set_clock(world, HOUR);
-    world_pass(world, 10 * MINUTE);
-    assert_int_equal(world->process_count, 31); /* the last of the skipped hour is only 1 s late */
-    assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP), 59);
-    world_check(world);
-}
-
 static void test_restart_reattaches(void **state)
 {
     struct world *world = *state;
@@ -421,7 +403,6 @@ int main(void)
         WITH_WORLD(test_every),
         WITH_WORLD(test_jitter_delays_the_start),
         WITH_WORLD(test_manual_and_kill),
-        WITH_WORLD(test_clock_is_set),
         WITH_WORLD(test_restart_reattaches),
         cmocka_unit_test(test_restart_at_every_step),
         WITH_WORLD(test_reboot_job),

@@ -123,8 +123,9 @@ void world_restart(struct world *world);
 /* The executor comes back, and tells what it knows. */
 void world_attach(struct world *world);
 
-/* A manual run, and the order to kill a run. */
+/* A manual run, one of a tick of the past, and the order to kill a run. */
 bool world_trigger(struct world *world, const struct id *uid);
+bool world_backfill(struct world *world, const struct id *uid, int64_t tick_ms);
 void world_kill(struct world *world, const struct id *run_id);
 
 size_t world_count(const struct world *world, const char *job_name, enum run_state state);

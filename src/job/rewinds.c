@@ -1,0 +1,161 @@
+#include "rewinds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- gaps ---- */
+
+static void remove_at(struct rewinds *rewinds, int at)
+{
+    rewinds->gap_count--;
+    memmove(&rewinds->gaps[at], &rewinds->gaps[at + 1],
+            (size_t)(rewinds->gap_count - at) * sizeof(rewinds->gaps[0]));
+}
+
+/* Takes in those that touch it; drops the lowest when there is no room. */
+static void add_gap(struct rewinds *rewinds, struct tick_gap gap)
+{
+    if (gap.from_ms > gap.to_ms)
+        return;
+    for (int i = rewinds->gap_count - 1; i >= 0; i--) {
+        struct tick_gap *other = &rewinds->gaps[i];
+        if (other->to_ms < gap.from_ms - 1 || other->from_ms > gap.to_ms + 1)
+            continue;
+        gap.from_ms = other->from_ms < gap.from_ms ? other->from_ms : gap.from_ms;
+        gap.to_ms = other->to_ms > gap.to_ms ? other->to_ms : gap.to_ms;
+        remove_at(rewinds, i);
+    }
+    if (rewinds->gap_count == REWIND_GAPS_MAX) {
+        if (gap.to_ms < rewinds->gaps[0].from_ms)
+            return;
+        remove_at(rewinds, 0);
+    }
+    int at = rewinds->gap_count++;
+    for (; at > 0 && rewinds->gaps[at - 1].from_ms > gap.from_ms; at--)
+        rewinds->gaps[at] = rewinds->gaps[at - 1];
+    rewinds->gaps[at] = gap;
+}
+
+/* What is within from..to is in no gap any more. */
+static void cut(struct rewinds *rewinds, int64_t from_ms, int64_t to_ms)
+{
+    struct rewinds before = *rewinds;
+    rewinds->gap_count = 0;
+    for (int i = 0; i < before.gap_count; i++) {
+        struct tick_gap gap = before.gaps[i];
+        if (gap.to_ms < from_ms || gap.from_ms > to_ms) {
+            add_gap(rewinds, gap);
+            continue;
+        }
+        add_gap(rewinds, (struct tick_gap){gap.from_ms, from_ms - 1});
+        add_gap(rewinds, (struct tick_gap){to_ms + 1, gap.to_ms});
+    }
+}
+
+static int64_t later(int64_t one_ms, int64_t other_ms)
+{
+    return one_ms > other_ms ? one_ms : other_ms;
+}
+
+static int64_t sooner(int64_t one_ms, int64_t other_ms)
+{
+    return one_ms < other_ms ? one_ms : other_ms;
+}
+
+/* ---- the cursor moves ---- */
+
+/* Of a span that the cursor goes over again, only what was open before is so still. */
+void rewinds_move_on(struct rewinds *rewinds, int64_t from_ms, int64_t to_ms, int64_t unstarted_ms)
+{
+    struct rewinds before = *rewinds;
+    struct tick_gap unstarted = {from_ms + 1, unstarted_ms};
+    if (from_ms < before.high_ms) {
+        cut(rewinds, from_ms + 1, to_ms);
+        for (int i = 0; i < before.gap_count; i++)
+            add_gap(rewinds, (struct tick_gap){later(before.gaps[i].from_ms, unstarted.from_ms),
+                                               sooner(before.gaps[i].to_ms, unstarted.to_ms)});
+        unstarted.from_ms = later(unstarted.from_ms, before.high_ms + 1);
+    }
+    add_gap(rewinds, unstarted);
+    if (to_ms >= rewinds->high_ms)
+        rewinds->high_ms = 0;
+}
+
+void rewinds_move_back(struct rewinds *rewinds, int64_t from_ms)
+{
+    rewinds->count++;
+    rewinds->high_ms = later(rewinds->high_ms, from_ms);
+}
+
+bool rewinds_start(struct rewinds *rewinds, int64_t tick_ms)
+{
+    for (int i = 0; i < rewinds->gap_count; i++) {
+        if (rewinds->gaps[i].from_ms <= tick_ms && tick_ms <= rewinds->gaps[i].to_ms) {
+            cut(rewinds, tick_ms, tick_ms);
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t rewinds_next_open(const struct rewinds *rewinds, int64_t after_ms)
+{
+    if (after_ms > rewinds->high_ms)
+        return after_ms;
+    for (int i = 0; i < rewinds->gap_count; i++) {
+        if (rewinds->gaps[i].to_ms >= after_ms)
+            return sooner(later(after_ms, rewinds->gaps[i].from_ms), rewinds->high_ms + 1);
+    }
+    return rewinds->high_ms + 1;
+}
+
+bool rewinds_is_open(const struct rewinds *rewinds, int64_t tick_ms)
+{
+    return rewinds_next_open(rewinds, tick_ms) == tick_ms;
+}
+
+bool rewinds_are_open(const struct rewinds *rewinds, int64_t from_ms, int64_t to_ms)
+{
+    if (from_ms > rewinds->high_ms)
+        return true;
+    for (int i = 0; i < rewinds->gap_count; i++) {
+        const struct tick_gap *gap = &rewinds->gaps[i];
+        if (gap->from_ms <= from_ms && from_ms <= gap->to_ms)
+            return to_ms <= gap->to_ms || gap->to_ms >= rewinds->high_ms;
+    }
+    return false;
+}
+
+/* ---- text ---- */
+
+void rewinds_write_gaps(const struct rewinds *rewinds, char text[static REWIND_GAPS_TEXT])
+{
+    int length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < rewinds->gap_count; i++)
+        length +=
+            snprintf(text + length, REWIND_GAPS_TEXT - (size_t)length, "%s%lld-%lld", i ? "," : "",
+                     (long long)rewinds->gaps[i].from_ms, (long long)rewinds->gaps[i].to_ms);
+}
+
+bool rewinds_read_gaps(struct rewinds *rewinds, const char *text)
+{
+    struct rewinds read = {.gap_count = 0};
+    rewinds->gap_count = 0;
+    while (*text) {
+        char *end;
+        struct tick_gap gap = {.from_ms = strtoll(text, &end, 10)};
+        if (end == text || *end != '-' || read.gap_count == REWIND_GAPS_MAX)
+            return false;
+        text = end + 1;
+        gap.to_ms = strtoll(text, &end, 10);
+        if (end == text || (*end && *end != ','))
+            return false;
+        text = *end ? end + 1 : end;
+        add_gap(&read, gap);
+    }
+    rewinds->gap_count = read.gap_count;
+    memcpy(rewinds->gaps, read.gaps, sizeof(read.gaps));
+    return true;
+}

@@ -1,0 +1,195 @@
+/* The oracle, when clocks are set back. The cursor goes back with them, and the job goes over some
+ * ticks again: what has started never starts again, and of every tick there is an end, of which the
+ * later counts where a note that the clock was set back comes between. */
+#include <stdlib.h>
+
+#include "cluster.h"
+
+/* ---- the cursor moves back ---- */
+
+/* What follows are ticks of the same definition, from there on. */
+static void begin_again(struct cluster *cluster, struct known_job *job, int64_t cursor_ms)
+{
+    struct ledger_epoch was = job->epochs[job->epoch_count - 1];
+    struct ledger_epoch *epoch = oracle_add_epoch(job);
+    if (ledger_epoch_init(epoch, job->definition, cluster->zones, cursor_ms) != OK)
+        stage_fail(&cluster->stage, "%s has unreadable schedules", job->name);
+    epoch->revision = was.revision;
+    epoch->paused = was.paused;
+    epoch->deleted = was.deleted;
+}
+
+void rewind_see_cursor(struct cluster *cluster, struct known_job *job, int64_t cursor_ms,
+                       const struct rewinds *rewinds)
+{
+    struct stage *stage = &cluster->stage;
+    const struct rewinds *was = &job->rewinds;
+    bool is_back = cursor_ms < job->cursor_ms;
+    if (is_back && rewinds->count == was->count)
+        stage_fail(stage, "the cursor of %s moves back", job->name);
+    if (rewinds->count < was->count || rewinds->count > was->count + 1)
+        stage_fail(stage, "the cursor of %s was moved back %lld times, and then %lld", job->name,
+                   (long long)was->count, (long long)rewinds->count);
+    bool is_again = rewinds->count > was->count;
+    int64_t high_ms = was->high_ms > job->cursor_ms ? was->high_ms : job->cursor_ms;
+    if (is_again && (!is_back || rewinds->high_ms != high_ms))
+        stage_fail(stage, "the cursor of %s moves back from %lld, and keeps %lld", job->name,
+                   (long long)high_ms, (long long)rewinds->high_ms);
+    if (is_again && !cluster->clocks_set)
+        stage_fail(stage, "the cursor of %s moves back, and no clock was set", job->name);
+    job->rewinds = *rewinds;
+    if (!is_again)
+        return;
+    stage_log(stage, "store: the cursor of %s moves back from %lld to %lld", job->name,
+              (long long)job->cursor_ms / 1000, (long long)cursor_ms / 1000);
+    cluster->rewinds++;
+    if (job->epoch_count)
+        begin_again(cluster, job, cursor_ms);
+}
+
+/* ---- in which order what is said of ticks was written ---- */
+
+static struct word *add_word(struct known_job *job)
+{
+    job->words = realloc(job->words, (job->word_count + 1) * sizeof(*job->words));
+    if (!job->words)
+        abort();
+    return &job->words[job->word_count++];
+}
+
+void rewind_see_run(struct known_job *job, const struct run *run)
+{
+    bool is_asked_for = run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
+    *add_word(job) = (struct word){.id = run->id,
+                                   .from_ms = run->tick_ms,
+                                   .to_ms = run->tick_ms,
+                                   .is_run = true,
+                                   .is_asked_for = is_asked_for};
+}
+
+void rewind_see_entry(struct known_job *job, const struct ledger_entry *entry)
+{
+    *add_word(job) = (struct word){.id = entry->id,
+                                   .from_ms = entry->from_ms,
+                                   .to_ms = entry->to_ms,
+                                   .is_note = entry->reason == REASON_CLOCK};
+}
+
+/* ---- what is due ---- */
+
+static bool is_rhythm(const struct schedule *schedule)
+{
+    return schedule_kind(schedule) == SCHEDULE_EVERY;
+}
+
+static bool has_ticks(const struct schedule *schedule)
+{
+    enum schedule_kind kind = schedule_kind(schedule);
+    return kind == SCHEDULE_CRON || kind == SCHEDULE_AT || kind == SCHEDULE_EVERY;
+}
+
+static int64_t next_of(const struct schedule *schedule, int64_t after_ms)
+{
+    int64_t tick_s = schedule_next(schedule, after_ms / 1000);
+    return tick_s == NEVER ? NEVER_MS : tick_s * 1000;
+}
+
+int64_t rewind_next_tick(const struct known_job *job, const struct ledger_epoch *epoch,
+                         int64_t after_ms, int64_t now_ms)
+{
+    int64_t first_ms = NEVER_MS;
+    bool is_over = job->rewinds.high_ms > after_ms && now_ms > job->rewinds.high_ms;
+    for (size_t i = 0; i < epoch->schedules.count; i++) {
+        const struct schedule *schedule = epoch->schedules.items[i];
+        int64_t from_ms =
+            is_over && is_rhythm(schedule) ? job->rewinds.high_ms : after_ms; /* it goes on there */
+        int64_t tick_ms = has_ticks(schedule) ? next_of(schedule, from_ms) : NEVER_MS;
+        while (tick_ms != NEVER_MS && !is_rhythm(schedule) &&
+               !rewinds_is_open(&job->rewinds, tick_ms))
+            tick_ms = next_of(schedule, tick_ms);
+        first_ms = tick_ms < first_ms ? tick_ms : first_ms;
+    }
+    return first_ms;
+}
+
+/* ---- at the end ---- */
+
+static bool has_word(const struct known_job *job, int64_t tick_ms)
+{
+    for (size_t i = 0; i < job->word_count; i++)
+        if (!job->words[i].is_asked_for && job->words[i].from_ms <= tick_ms &&
+            tick_ms <= job->words[i].to_ms)
+            return true;
+    return false;
+}
+
+/* Rhythms have other ticks when the clock comes by again. */
+static void check_epoch(struct cluster *cluster, const struct known_job *job, size_t at)
+{
+    const struct ledger_epoch *epoch = &job->epochs[at];
+    for (size_t i = 0; i < epoch->schedules.count; i++) {
+        const struct schedule *schedule = epoch->schedules.items[i];
+        if (!has_ticks(schedule) || (is_rhythm(schedule) && at > 0))
+            continue;
+        for (int64_t tick_ms = next_of(schedule, epoch->from_ms); tick_ms <= epoch->to_ms;
+             tick_ms = next_of(schedule, tick_ms))
+            if (!has_word(job, tick_ms))
+                stage_fail(&cluster->stage, "%s: tick %lld has no end", job->name,
+                           (long long)tick_ms / 1000);
+    }
+}
+
+static bool overlap(const struct word *one, const struct word *other)
+{
+    return one->from_ms <= other->to_ms && other->from_ms <= one->to_ms;
+}
+
+/* Was it noted between the two that the clock was set back, before where they meet? */
+static bool is_noted(const struct known_job *job, size_t first, size_t second)
+{
+    const struct word *one = &job->words[first], *other = &job->words[second];
+    int64_t from_ms = one->from_ms > other->from_ms ? one->from_ms : other->from_ms;
+    for (size_t i = first + 1; i < second; i++)
+        if (job->words[i].is_note && job->words[i].from_ms < from_ms)
+            return true;
+    return false;
+}
+
+/* Its ticks when the clock comes by again lie between those of before, and so do ranges of them. */
+static bool has_rhythm(const struct known_job *job)
+{
+    for (size_t i = 0; i < job->epoch_count; i++)
+        for (size_t k = 0; k < job->epochs[i].schedules.count; k++)
+            if (is_rhythm(job->epochs[i].schedules.items[k]) ||
+                schedule_kind(job->epochs[i].schedules.items[k]) == SCHEDULE_AFTER)
+                return true;
+    return false;
+}
+
+static void check_twice(struct cluster *cluster, const struct known_job *job, size_t second)
+{
+    const struct word *other = &job->words[second];
+    for (size_t i = 0; i < second; i++) {
+        const struct word *one = &job->words[i];
+        if (one->is_note || one->is_asked_for || !overlap(one, other))
+            continue;
+        bool may_overlap = !one->is_run || (!other->is_run && has_rhythm(job));
+        if (!may_overlap || !is_noted(job, i, second))
+            stage_fail(&cluster->stage, "%s: tick %lld has two ends", job->name,
+                       (long long)other->from_ms / 1000);
+    }
+}
+
+void rewind_check_ledger(struct cluster *cluster, const struct known_job *job)
+{
+    for (size_t i = 0; i < job->word_count; i++) {
+        const struct word *word = &job->words[i];
+        if (!find_record(cluster, &word->id))
+            stage_fail(&cluster->stage, "%s: what became of tick %lld is not on record", job->name,
+                       (long long)word->from_ms / 1000);
+        if (!word->is_note && !word->is_asked_for)
+            check_twice(cluster, job, i);
+    }
+    for (size_t i = 0; i < job->epoch_count; i++)
+        check_epoch(cluster, job, i);
+}
