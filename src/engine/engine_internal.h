@@ -56,6 +56,7 @@ struct engine {
     int64_t health_at_ms; /* boot time of the next look at the store's health */
 
     bool announced; /* at all */
+    bool is_asked;  /* by one that compares its clock with the others', to speak */
     bool joined;    /* the store has told of this node, as it is now: its name is ours */
     struct boot_ms announced_at;
     struct boot_ms unheard_since; /* when it said what has not come back through the store yet */

@@ -4,8 +4,9 @@
 #include "engine_internal.h"
 
 enum {
-    HURRY_MS = 200, /* the others are told of a refusal, or its end, at most so often */
-    STEP_MS = 20,   /* of the wall clock: it was set */
+    COMPARE_MS = 2000, /* all speak at least so often while somebody compares its clock */
+    HURRY_MS = 200,    /* the others are told of a refusal, or its end, at most so often */
+    STEP_MS = 20,      /* of the wall clock: it was set */
 };
 
 /* Another agent has joined under this node's name, while this one was away; or has left again. */
@@ -42,6 +43,8 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
         say_shut_out(engine);
     if (is_peer && id_compare(&was_instance, &change->peer->instance) != 0)
         engine->sweeper.has_news = true;
+    if (is_peer && !is_self && change->peer->is_alive && change->peer->refusal == PEER_CLOCK)
+        engine->is_asked = true;
     if (is_peer && was_alive != change->peer->is_alive) {
         engine->sweeper.has_news = true;
         if (!is_self)
@@ -101,8 +104,11 @@ static struct boot_ms announce_at(const struct engine *engine)
         return engine->now.boot;
     if (engine_has_news(engine))
         return (struct boot_ms){engine->announced_at.ms + HURRY_MS};
-    return (struct boot_ms){is_alone ? INT64_MAX
-                                     : engine->announced_at.ms + engine->config.heartbeat_ms};
+    bool compares = engine->is_asked || engine_refusal(engine) == PEER_CLOCK;
+    int64_t every_ms = engine->config.heartbeat_ms;
+    if (compares && every_ms > COMPARE_MS)
+        every_ms = COMPARE_MS;
+    return (struct boot_ms){is_alone ? INT64_MAX : engine->announced_at.ms + every_ms};
 }
 
 /* What the store has told of this node since it started; NULL: nothing. */
@@ -142,6 +148,7 @@ static void announce(struct engine *engine)
         engine->unheard_since = engine->now.boot;
     engine->announced = true;
     engine->announced_at = engine->now.boot;
+    engine->is_asked = false;
     if (store_announce(engine->ports.store, self) != OK)
         ports_log(&engine->ports, "not_announced", "error=\"out of memory\"");
 }
