@@ -183,6 +183,12 @@ void channel_avoid(struct channel *channel, const struct h2_connection *connecti
     h2_connection_drain(link->connection);
 }
 
+void channel_turn(struct channel *channel, const char *why)
+{
+    if (channel->current)
+        channel_avoid(channel, channel->current->connection, why);
+}
+
 void channel_worked(struct channel *channel, const struct h2_connection *connection)
 {
     struct channel_link *link = channel->current;

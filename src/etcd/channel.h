@@ -42,6 +42,9 @@ struct h2_connection *channel_get(struct channel *channel);
 void channel_avoid(struct channel *channel, const struct h2_connection *connection,
                    const char *why);
 
+/* The endpoint in use does not answer: goes to another one. */
+void channel_turn(struct channel *channel, const char *why);
+
 /* The endpoint at the other end has answered well. */
 void channel_worked(struct channel *channel, const struct h2_connection *connection);
 

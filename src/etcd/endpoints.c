@@ -9,6 +9,7 @@
 enum {
     REST_FIRST_MS = 50,
     REST_MAX_MS = 5000,
+    ALL_REST_MS = 50, /* at most, when all of them do */
 };
 
 static bool strip(const char **text, const char *scheme)
@@ -91,15 +92,17 @@ void endpoints_release(struct endpoints *endpoints)
 
 struct endpoint *endpoints_pick(struct endpoints *endpoints, int64_t now_ms, int64_t *ret_at_ms)
 {
-    int64_t first_ms = INT64_MAX;
+    struct endpoint *first = NULL;
     for (size_t i = 0; i < endpoints->count; i++) {
         struct endpoint *endpoint = &endpoints->items[i];
         if (endpoint->rest_until_ms <= now_ms)
             return endpoint;
-        if (endpoint->rest_until_ms < first_ms)
-            first_ms = endpoint->rest_until_ms;
+        if (!first || endpoint->rest_until_ms < first->rest_until_ms)
+            first = endpoint;
     }
-    *ret_at_ms = first_ms;
+    if (first->rest_until_ms > now_ms + ALL_REST_MS)
+        first->rest_until_ms = now_ms + ALL_REST_MS;
+    *ret_at_ms = first->rest_until_ms;
     return NULL;
 }
 

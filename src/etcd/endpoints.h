@@ -33,7 +33,8 @@ MUST_CHECK enum status endpoints_init(struct endpoints *endpoints, const char *c
                                       struct parse_error *reterr);
 void endpoints_release(struct endpoints *endpoints);
 
-/* The first that is not resting. NULL: all are, the first of them until *ret_at_ms. */
+/* The first that is not resting. NULL: all are, the first of them until *ret_at_ms, which is soon:
+ * where none is better, a member that has a leader again is to be found early. */
 struct endpoint *endpoints_pick(struct endpoints *endpoints, int64_t now_ms, int64_t *ret_at_ms);
 
 /* One that comes before `current` and is not resting; NULL: none. */

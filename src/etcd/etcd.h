@@ -18,7 +18,8 @@
  *     E_TOO_LARGE    request or answer too large
  *     E_NOT_FOUND    no such lease; a revision that is compacted or yet to come
  *     E_CONFLICT, E_INVALID, E_VERSION, E_CORRUPT, E_NOMEM: see the message
- * Reads are tried again inside, until their deadline; writes only when they surely were not done.
+ * Reads are tried again inside, until their deadline; writes only when they surely were not done,
+ * or when their owner says that they may be repeated.
  */
 #ifndef PEAL_ETCD_H
 #define PEAL_ETCD_H
@@ -61,6 +62,11 @@ MUST_CHECK enum status etcd_client_new(struct loop *loop, const struct etcd_clie
 /* After its watches, leases and elections. Requests under way are cancelled. Accepts NULL; returns
  * NULL. */
 struct etcd_client *etcd_client_free(struct etcd_client *client);
+
+/* `away` is called, from the loop, whenever a member was asked and did not answer while calls that
+ * may be repeated wait: there may be no leader. `why` is gone when it returns. */
+void etcd_client_tell_away(struct etcd_client *client, void (*away)(void *context, const char *why),
+                           void *context);
 
 /* ---- results ---- */
 
@@ -128,6 +134,8 @@ struct etcd_result {
     uint64_t member_id;  /* who answered */
     uint64_t cluster_id; /* of the whole cluster, made with it; 0: it did not say */
     uint64_t raft_term;  /* grows with every election, as far as that member knows; 0: likewise */
+    bool is_repeated;    /* a copy before it may have been done: comparisons may have failed
+                            because of that */
     struct etcd_op_result op;
     struct etcd_lease_result lease;
     struct etcd_member_result member;
@@ -144,6 +152,10 @@ struct etcd_reply {
 
 /* `done` will not be called. What was sent may still be done. Accepts NULL; only before `done`. */
 void etcd_call_cancel(struct etcd_call *call);
+
+/* To be sent again, through any member, while its outcome is not known: what is done twice is the
+ * same as done once, or its comparisons fail the second time. Right after it was made. */
+void etcd_call_may_repeat(struct etcd_call *call);
 
 /* ---- keys and values; `ret` may be NULL where nobody will cancel ---- */
 

@@ -4,7 +4,9 @@
  *        ^ \       |
  *        |  \      v
  *        +--- PAUSED        and from anywhere: done when the deadline has passed
- */
+ *
+ * One that may be repeated goes back to WAITING when there is no answer, or its connection broke,
+ * and a member is found that answers (etcd_look.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +15,10 @@
 
 enum {
     PAUSE_FIRST_MS = 10,
-    PAUSE_MAX_MS = 500,
+    PAUSE_MAX_MS = 100,
     AUTH_TRIES = 2,
+    PATIENCE_MIN_MS = 100,
+    PATIENCE_MAX_MS = 500,
 };
 
 int64_t etcd_now_ms(void)
@@ -52,6 +56,9 @@ static void succeed(struct etcd_call *call)
     arena_reset(arena);
     enum status st =
         answer ? call->method->decode(arena, answer, call->answer_length, &result) : E_CORRUPT;
+    result.is_repeated = call->is_repeated;
+    if (result.cluster_id)
+        call->client->cluster_id = result.cluster_id;
     if (st == OK)
         finish(call, &result);
     else /* it was done, but what came of it can't be told */
@@ -75,7 +82,8 @@ static void fail_late(struct etcd_call *call)
         endpoints_describe(&call->client->endpoints, &text);
         if (call->last_error)
             strbuf_addf(&text, "; the last attempt: %s", call->last_error);
-        fail(call, E_UNREACHABLE, GRPC_NO_CODE, text.text);
+        fail(call, call->is_repeated || call->is_lost ? E_UNKNOWN : E_UNREACHABLE, GRPC_NO_CODE,
+             text.text);
     }
     strbuf_release(&text);
 }
@@ -107,6 +115,50 @@ static enum status on_message(void *context, const uint8_t *bytes, size_t length
     return OK;
 }
 
+/* One slow answer raises it by half at most: an election says nothing of the next call. */
+static void learn_latency(struct etcd_client *client, int64_t took_ms)
+{
+    double most_ms = 4 * client->latency_ms + 10;
+    double ms = (double)took_ms < most_ms ? (double)took_ms : most_ms;
+    client->latency_ms += (ms - client->latency_ms) / 8;
+}
+
+/* How long an answer may take before it is asked whether there is a leader at all. */
+static int64_t first_patience_ms(const struct etcd_client *client)
+{
+    int64_t patience_ms = (int64_t)(4 * client->latency_ms);
+    return patience_ms < PATIENCE_MIN_MS   ? PATIENCE_MIN_MS
+           : patience_ms > PATIENCE_MAX_MS ? PATIENCE_MAX_MS
+                                           : patience_ms;
+}
+
+void etcd_call_may_repeat(struct etcd_call *call)
+{
+    call->may_repeat = true;
+    call->patience_ms = first_patience_ms(call->client);
+    if (call->state == CALL_SENT)
+        call_look_again_at(call, call->sent_ms + call->patience_ms);
+}
+
+/* Whether it is sent again after this. What a server has refused was not done; of anything else
+ * that is not an answer nobody knows. */
+static bool is_to_be_repeated(const struct etcd_call *call, const struct grpc_end *end)
+{
+    bool may_repeat = call->may_repeat || call->method->is_read;
+    return !call->method->is_look && (end->is_refused || (end->status == E_UNKNOWN && may_repeat));
+}
+
+/* What was refused, and what reads, waits for a moment; else for a member that answers. */
+static void repeat_later(struct etcd_call *call, const struct grpc_end *end)
+{
+    pause_call(call, end->message);
+    if (end->is_refused || !call->may_repeat)
+        return;
+    call->is_lost = true;
+    call_look_again_at(call, call->deadline_at_ms);
+    etcd_look(call->client);
+}
+
 static void on_ended(void *context, const struct grpc_end *end)
 {
     struct etcd_call *call = context;
@@ -115,6 +167,8 @@ static void on_ended(void *context, const struct grpc_end *end)
     call->stream = NULL;
     if (end->status == OK) {
         channel_worked(&client->calls, connection);
+        if (call->may_repeat)
+            learn_latency(client, etcd_now_ms() - call->first_sent_ms);
         succeed(call);
         return;
     }
@@ -127,8 +181,8 @@ static void on_ended(void *context, const struct grpc_end *end)
         etcd_auth_forget(client);
         call_wait_in_line(call);
         etcd_calls_flush(client);
-    } else if (end->is_refused || (call->method->is_read && end->status == E_UNKNOWN)) {
-        pause_call(call, end->message);
+    } else if (is_to_be_repeated(call, end)) {
+        repeat_later(call, end);
     } else { /* a write whose answer can't be read may have been done */
         bool is_vague = !call->method->is_read && end->code == GRPC_NO_CODE;
         fail(call, is_vague ? E_UNKNOWN : end->status, end->code, end->message);
@@ -153,7 +207,12 @@ static bool send_call(struct etcd_call *call, struct h2_connection *connection)
         return false; /* its deadline is near, or memory is short: it waits */
     call_leave_line(call);
     call->state = CALL_SENT;
-    call_look_again_at(call, now_ms + call->timeout_ms / 4);
+    call->sent_ms = now_ms;
+    if (!call->first_sent_ms) {
+        call->first_sent_ms = now_ms;
+        call->cluster_id = call->client->cluster_id;
+    }
+    call_look_again_at(call, now_ms + call->patience_ms);
     return true;
 }
 
@@ -186,7 +245,10 @@ static void on_timer(void *context)
         } else { /* it takes long: is the server still there? */
             if (call->state == CALL_SENT)
                 h2_connection_probe(grpc_stream_connection(call->stream));
+            bool is_overdue = call_is_overdue(call, now_ms);
             call_look_again_at(call, call->deadline_at_ms);
+            if (is_overdue)
+                etcd_look(client);
         }
     }
     etcd_calls_flush(client);
@@ -243,6 +305,7 @@ enum status etcd_call_start(struct etcd_client *client, const struct etcd_method
         .request_length = GRPC_PREFIX + length,
         .timeout_ms = reply->deadline_ms > 0 ? reply->deadline_ms : client->deadline_ms,
     };
+    call->patience_ms = call->timeout_ms / 4;
     call->deadline_at_ms = etcd_now_ms() + call->timeout_ms;
     if (heap_push(&client->wakes, call->deadline_at_ms, call) != OK)
         goto out;

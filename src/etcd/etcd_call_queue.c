@@ -50,6 +50,12 @@ void call_look_again_at(struct etcd_call *call, int64_t at_ms)
     call_queue_arm(call->client);
 }
 
+bool call_is_overdue(const struct etcd_call *call, int64_t now_ms)
+{
+    bool is_late = call->state == CALL_SENT && now_ms - call->sent_ms >= call->patience_ms;
+    return call->may_repeat && (is_late || call->is_lost);
+}
+
 void etcd_call_free(struct etcd_call *call)
 {
     if (call->state == CALL_WAITING)

@@ -20,7 +20,12 @@ struct etcd_call {
     uint8_t *request; /* with its prefix */
     size_t request_length;
     int64_t timeout_ms, deadline_at_ms;
-    uint32_t place; /* in client->wakes */
+    bool may_repeat, is_repeated;
+    bool is_lost;        /* PAUSED: its connection broke, and it waits for somebody who answers */
+    uint64_t cluster_id; /* when it was first sent; 0: not known */
+    int64_t first_sent_ms, sent_ms; /* 0: never */
+    int64_t patience_ms;            /* with the copy that is under way */
+    uint32_t place;                 /* in client->wakes */
     enum call_state state;
     struct etcd_call *next, **link; /* WAITING */
     struct grpc_stream *stream;     /* SENT */
@@ -38,6 +43,9 @@ void call_leave_line(struct etcd_call *call);
 
 /* At that time, or at its deadline if that is earlier. */
 void call_look_again_at(struct etcd_call *call, int64_t at_ms);
+
+/* May be repeated, and was lost on the way, or not answered for as long as there is patience. */
+bool call_is_overdue(const struct etcd_call *call, int64_t now_ms);
 
 /* Takes it out of everything, and cancels it if it was sent. */
 void etcd_call_free(struct etcd_call *call);

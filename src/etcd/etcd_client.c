@@ -10,6 +10,7 @@
 enum {
     DEADLINE_MS = 2000,
     CONNECT_TIMEOUT_MS = 1000,
+    LATENCY_MS = 10, /* of a call, until it is known */
 };
 
 struct etcd_bytes etcd_text(const char *text)
@@ -109,7 +110,10 @@ enum status etcd_client_new(struct loop *loop, const struct etcd_client_config *
         return E_NOMEM;
     client->loop = loop;
     arena_init(&client->arena);
+    client->latency_ms = LATENCY_MS;
     enum status st = etcd_calls_init(client);
+    if (st == OK)
+        st = etcd_look_init(client);
     if (st == OK)
         st = copy_config(client, config, reterr);
     if (st == OK)
@@ -131,6 +135,7 @@ struct etcd_client *etcd_client_free(struct etcd_client *client)
     client->watches = watch_hub_free(client->watches);
     client->leases = lease_hub_free(client->leases);
     etcd_calls_release(client);
+    etcd_look_release(client);
     channel_release(&client->calls);
     channel_release(&client->streams);
     if (client->channel_config.names)

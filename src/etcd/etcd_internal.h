@@ -22,6 +22,16 @@ struct etcd_auth {
     bool is_needless; /* the server does not know users */
 };
 
+/* Whether a member can be found that has a leader: etcd_look.c */
+struct etcd_looking {
+    struct etcd_call *call; /* NULL: none is under way */
+    int64_t sent_ms;
+    struct loop_timer *timer;
+    bool is_timed;
+    void (*away)(void *context, const char *why); /* NULL: nobody wants to know */
+    void *context;
+};
+
 struct etcd_client {
     struct loop *loop;
     int64_t deadline_ms;
@@ -36,7 +46,10 @@ struct etcd_client {
     struct heap wakes;                        /* all calls, by when they are looked at next */
     struct loop_timer *timer;
     int64_t timer_at_ms;
-    struct arena arena; /* of the message that is being handed out */
+    double latency_ms; /* of calls that may be repeated, smoothed */
+    struct etcd_looking looking;
+    uint64_t cluster_id; /* of the last answer; 0: none yet */
+    struct arena arena;  /* of the message that is being handed out */
 
     struct etcd_auth auth;
     struct watch_hub *watches; /* NULL: none yet */
@@ -56,6 +69,7 @@ struct etcd_method {
     bool is_read;       /* may be sent again at any time */
     bool any_member;    /* also one without a leader */
     bool without_token; /* nobody need be known for it */
+    bool is_look;       /* tried once: no answer is an answer, too */
 };
 
 /* Packs the message and sends it. Anything but OK: nothing was sent, nothing will be called. */
@@ -68,6 +82,14 @@ void etcd_calls_release(struct etcd_client *client);
 void etcd_calls_flush(struct etcd_client *client);
 /* Ends all that wait for a token. */
 void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why);
+
+/* ---- who has a leader ---- */
+
+MUST_CHECK enum status etcd_look_init(struct etcd_client *client);
+void etcd_look_release(struct etcd_client *client);
+/* A call waits longer than it should: asks one member after the other until one answers, and sends
+ * through that one what may be repeated. */
+void etcd_look(struct etcd_client *client);
 
 /* ---- who we are ---- */
 

@@ -262,6 +262,7 @@ enum status etcd_lease_new(struct etcd_client *client, int64_t ttl_s, etcd_lease
         free(lease);
         return st;
     }
+    etcd_call_may_repeat(lease->call); /* one that nobody knows of expires by itself */
     *ret = lease;
     return OK;
 }

@@ -4,7 +4,7 @@
 
 enum {
     PAUSE_FIRST_MS = 20,
-    PAUSE_MAX_MS = 2000,
+    PAUSE_MAX_MS = 250,
 };
 
 static void pause_stream(struct long_stream *stream)

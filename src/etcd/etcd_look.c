@@ -1,0 +1,122 @@
+/* A member whose leader has died takes requests all the same, and says nothing for seconds: what it
+ * hands on is lost. So when a call waits longer than calls do, a small read that needs a leader is
+ * sent, to one member after the other, until one answers. That member is used from then on, and
+ * what was sent before is sent to it again, if it may be repeated.
+ *
+ * An etcd that is merely slow answers the read, too: then each call is repeated after twice the
+ * time of the copy before, so that it is not made slower still. */
+#include <stdlib.h>
+
+#include "etcd_call_queue.h"
+
+enum {
+    LOOK_MS = 150, /* for an answer */
+    LOOK_AGAIN_MS = 25,
+};
+
+static bool is_any_overdue(const struct etcd_client *client)
+{
+    int64_t now_ms = etcd_now_ms();
+    for (size_t i = 0; i < client->wakes.count; i++)
+        if (call_is_overdue(client->wakes.entries[i].item, now_ms))
+            return true;
+    return false;
+}
+
+static void look_later(struct etcd_client *client)
+{
+    client->looking.is_timed = true;
+    loop_timer_set(client->looking.timer, LOOK_AGAIN_MS);
+}
+
+/* One that was sent before the look and is overdue; NULL: there is none left. What was meant for
+ * one cluster is not for another, such as one that was restored from a backup: the revisions that
+ * it compares mean something else there. */
+static struct etcd_call *find_overdue(const struct etcd_client *client, uint64_t cluster_id,
+                                      int64_t now_ms)
+{
+    for (size_t i = 0; i < client->wakes.count; i++) {
+        struct etcd_call *call = client->wakes.entries[i].item;
+        bool is_same = !call->cluster_id || call->cluster_id == cluster_id;
+        if (call_is_overdue(call, now_ms) && call->sent_ms <= client->looking.sent_ms && is_same)
+            return call;
+    }
+    return NULL;
+}
+
+static void repeat_overdue(struct etcd_client *client, uint64_t cluster_id)
+{
+    int64_t now_ms = etcd_now_ms();
+    for (struct etcd_call *call; (call = find_overdue(client, cluster_id, now_ms));) {
+        if (call->stream)
+            grpc_stream_cancel(call->stream);
+        call->stream = NULL;
+        free(call->answer);
+        call->answer = NULL;
+        call->is_lost = false;
+        call->is_repeated = true;
+        call->patience_ms *= 2;
+        call_wait_in_line(call);
+        call_look_again_at(call, call->deadline_at_ms);
+    }
+    etcd_calls_flush(client);
+}
+
+static void on_look(void *context, const struct etcd_result *result)
+{
+    struct etcd_client *client = context;
+    client->looking.call = NULL;
+    if (result->status == OK)
+        repeat_overdue(client, result->cluster_id);
+    else
+        channel_turn(&client->calls, result->message);
+    if (!is_any_overdue(client))
+        return;
+    look_later(client);
+    if (result->status != OK && client->looking.away)
+        client->looking.away(client->looking.context, result->message);
+}
+
+void etcd_look(struct etcd_client *client)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.KV/Range",
+                                              .decode = etcd_decode_range,
+                                              .is_read = true,
+                                              .is_look = true};
+    struct etcd_looking *looking = &client->looking;
+    Etcdpb__RangeRequest message;
+    if (looking->call || looking->is_timed)
+        return;
+    etcdpb__range_request__init(&message);
+    message.key = etcd_slice(etcd_text("peal"));
+    message.count_only = true;
+    looking->sent_ms = etcd_now_ms();
+    struct etcd_reply reply = {.done = on_look, .context = client, .deadline_ms = LOOK_MS};
+    if (etcd_call_start(client, &method, &message.base, &reply, &looking->call) != OK)
+        look_later(client); /* for want of memory */
+}
+
+static void on_timer(void *context)
+{
+    struct etcd_client *client = context;
+    client->looking.is_timed = false;
+    if (is_any_overdue(client))
+        etcd_look(client);
+}
+
+void etcd_client_tell_away(struct etcd_client *client, void (*away)(void *context, const char *why),
+                           void *context)
+{
+    client->looking.away = away;
+    client->looking.context = context;
+}
+
+enum status etcd_look_init(struct etcd_client *client)
+{
+    return loop_timer_new(client->loop, on_timer, client, &client->looking.timer);
+}
+
+void etcd_look_release(struct etcd_client *client)
+{
+    client->looking.timer = loop_timer_free(client->looking.timer);
+}
