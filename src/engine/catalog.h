@@ -42,8 +42,9 @@ struct catalog_job {
     struct rewound *rewound; /* NULL: the cursor is where it was at most */
     uint32_t rewinds;        /* how often the cursor was moved back */
     uint32_t schedule_count;
-    uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
-    uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
+    uint32_t open_runs;    /* of this job, QUEUED to RUNNING */
+    int64_t open_since_ms; /* when the first of those should have started */
+    uint32_t heap_place;   /* the planner's; HEAP_NONE while a claim is under way */
     bool claiming : 1;
     bool paused : 1, deleted : 1;
     bool boot_passed : 1; /* the tick of this node's boot, by a change of the job */

@@ -10,7 +10,8 @@ enum {
     BATCH = 256,           /* claims in a request */
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
     CLAIMS_AHEAD = 1024,   /* that are not begun yet */
-    RETRY_AFTER_MS = 1000, /* after the store failed */
+    RETRY_AFTER_MS = 1000, /* when news should have come */
+    OUTAGE_LEAD_MS = 500,  /* what was due so short before an outage, it has held up as well */
 };
 
 /* Claims that travel together, with the plans that they come from. Most are few: there is room for
@@ -61,6 +62,14 @@ void claimer_release(struct claimer *claimer)
     claimer->filling = NULL;
 }
 
+static void note_answer(struct claimer *claimer, enum status st)
+{
+    if (st != OK)
+        claimer->retry_at.ms = claimer->now.boot.ms + retry_after_ms(&claimer->failures);
+    else
+        claimer->failures = 0;
+}
+
 static void replan(struct claimer *claimer, const struct id *job_uid, int64_t not_before_ms)
 {
     struct catalog_job *job = catalog_by_uid(claimer->catalog, job_uid);
@@ -107,16 +116,26 @@ static int64_t after_stale_ms(struct claimer *claimer, const struct store_claim 
     return news ? INT64_MIN : claimer->now.wall.ms + RETRY_AFTER_MS;
 }
 
+/* An answer that took long raises it by half at most: an outage says nothing of the next claim, and
+ * who claims too early finds more runs in the way. */
+static void learn_latency(struct claimer *claimer, double took_ms)
+{
+    double most_ms = 4 * claimer->latency_ms + 10;
+    double ms = took_ms < most_ms ? took_ms : most_ms;
+    claimer->latency_ms += (ms - claimer->latency_ms) / 8;
+}
+
 static void claims_done(struct store_request *request, enum status st)
 {
     struct claim_batch *batch = request->context;
     struct claimer *claimer = batch->claimer;
     claimer->in_flight--;
     claimer->unanswered -= request->count;
-    if (st != OK)
-        claimer->retry_at.ms = claimer->now.boot.ms + RETRY_AFTER_MS;
-    double took_ms = (double)(claimer->now.boot.ms - batch->sent.ms);
-    claimer->latency_ms += (took_ms - claimer->latency_ms) / 8;
+    note_answer(claimer, st);
+    int64_t took_ms = claimer->now.boot.ms - batch->sent.ms;
+    learn_latency(claimer, (double)took_ms);
+    if (st != OK || took_ms >= OUTAGE_MS)
+        outage_note(claimer->away, claimer->now.wall.ms - took_ms, claimer->now.wall.ms);
     for (size_t i = 0; i < request->count; i++) {
         claimer->wanted -= !batch->claims[i].without_run;
         int64_t not_before_ms = INT64_MIN;
@@ -162,16 +181,32 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
     run->owner = peer_incarnation(claimer->self);
 }
 
+/* What is in the tick's way is late because the store was away, when it was due or when it ended:
+ * without that outage it would have ended in time. It holds for ticks of the outage, and of as long
+ * a time after it: then what was held up has been made good. A run that was under way before is in
+ * the way as ever. */
+static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
+{
+    const struct outage *away = claimer->away;
+    const struct catalog_job *job = plan->job;
+    int64_t lasted_ms = away->until_ms - away->since_ms;
+    return job->open_runs && plan->start_at_ms >= away->since_ms &&
+           plan->start_at_ms <= away->until_ms + lasted_ms + OUTAGE_LEAD_MS &&
+           job->open_since_ms >= away->since_ms - OUTAGE_LEAD_MS &&
+           job->open_since_ms <= away->until_ms;
+}
+
 /* Ticks that are made good run one after the other, also where the job would skip a tick that comes
  * while another runs: what is still open then began before the outage, perhaps on a node that is
- * not back yet to tell of its end. With `all`, those that were just due by then belong to them. */
+ * not back yet to tell of its end. With `all`, those that were just due by then belong to them. So
+ * do those that an outage of the store has held up for less than makes them late. */
 static void fill_overlap(const struct claimer *claimer, struct store_claim *claim,
                          const struct plan *plan)
 {
     const struct job *job = plan->definition;
     if (plan->cause == CAUSE_CATCH_UP)
         plan->job->caught_up_ms = claimer->now.wall.ms;
-    bool is_made_good = plan->cause == CAUSE_CATCH_UP ||
+    bool is_made_good = plan->cause == CAUSE_CATCH_UP || is_held_up(claimer, plan) ||
                         (job->catch_up == CATCH_UP_ALL && plan->tick_ms <= plan->job->caught_up_ms);
     bool one_by_one = is_made_good && job->overlap == OVERLAP_SKIP;
     claim->overlap = one_by_one ? OVERLAP_QUEUE : job->overlap;
@@ -273,8 +308,7 @@ static void takes_done(struct store_request *request, enum status st)
     struct take_batch *batch = request->context;
     struct claimer *claimer = batch->claimer;
     claimer->in_flight--;
-    if (st != OK)
-        claimer->retry_at.ms = claimer->now.boot.ms + RETRY_AFTER_MS;
+    note_answer(claimer, st);
     for (size_t i = 0; i < request->count; i++) {
         struct open_run *open = open_runs_find(claimer->runs, &batch->takes[i].run_id);
         if (!open || open->phase != OPEN_TAKING)

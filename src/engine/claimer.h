@@ -6,6 +6,7 @@
 #define PEAL_CLAIMER_H
 
 #include "open_run.h"
+#include "outage.h"
 #include "planner.h"
 #include "ports.h"
 
@@ -25,6 +26,8 @@ struct claimer {
     size_t wanted;               /* runs that were claimed, and not answered yet */
     size_t unanswered;           /* claims, sent or not, with a run or without */
     struct boot_ms retry_at;     /* the store failed: no claims before */
+    unsigned failures;           /* in a row */
+    struct outage *away;         /* the engine's; of the store */
     double latency_ms;           /* of a claim, averaged: how far ahead to claim */
     struct now now;              /* of this turn */
 };

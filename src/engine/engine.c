@@ -6,9 +6,10 @@
 #include "engine_internal.h"
 
 enum {
-    LEAD_MIN_MS = 100, /* claims go out so far ahead of their tick at least ... */
-    LEAD_MAX_MS = 500, /* ... and at most */
-    HEALTH_EVERY_MS = 1000,
+    LEAD_MIN_MS = 100,      /* claims go out so far ahead of their tick at least ... */
+    LEAD_MAX_MS = 500,      /* ... and at most */
+    HEALTH_EVERY_MS = 100,  /* it is looked at, if there is a turn ... */
+    HEALTH_AGAIN_MS = 1000, /* ... and there is one for it, while it is not well */
 };
 
 struct engine_config engine_config_default(void)
@@ -36,8 +37,10 @@ static void init_parts(struct engine *engine)
     claimer_init(&engine->claimer, ports, &config->self, &engine->catalog, &engine->planner,
                  &engine->placement, &engine->peers, &engine->runs);
     engine->claimer.on_time_ms = config->on_time_ms;
+    engine->claimer.away = &engine->away;
     runner_init(&engine->runner, ports, &engine->catalog, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
+    engine->runner.away = &engine->away;
     engine->runner.on_time_ms = config->on_time_ms;
     recorder_init(&engine->recorder, ports, &config->self, &engine->catalog, &engine->planner,
                   &engine->runs);
@@ -80,10 +83,11 @@ struct engine *engine_free(struct engine *engine)
 
 /* ---- a turn ---- */
 
-/* Sampled now and then: a look at the disk is cheap, but not free. */
+/* Sampled now and then: a look at the disk is cheap, but not free. While it is not well, at every
+ * turn: the store brings one when it is well again. */
 static void look_at_health(struct engine *engine)
 {
-    if (engine->now.boot.ms < engine->health_at_ms)
+    if (engine->healthy && engine->now.boot.ms < engine->health_at_ms)
         return;
     struct strbuf why;
     strbuf_init(&why);
@@ -92,6 +96,8 @@ static void look_at_health(struct engine *engine)
         ports_log(&engine->ports, healthy ? "store_well" : "store_unwell", "why=\"%s\"", why.text);
     strbuf_release(&why);
     engine->healthy = healthy;
+    if (!healthy)
+        outage_note(&engine->away, engine->now.wall.ms, engine->now.wall.ms);
     engine->health_at_ms = engine->now.boot.ms + HEALTH_EVERY_MS;
 }
 
@@ -186,7 +192,7 @@ static void sooner(int64_t *first_ms, int64_t other_ms)
 static int64_t look_again_at(const struct engine *engine)
 {
     if (!engine->healthy)
-        return engine->now.wall.ms + HEALTH_EVERY_MS;
+        return engine->now.wall.ms + HEALTH_AGAIN_MS;
     bool is_put_off = engine->claimer.retry_at.ms > engine->now.boot.ms;
     return is_put_off ? wall_at(engine->now, engine->claimer.retry_at) : NEVER_MS;
 }

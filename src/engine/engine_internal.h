@@ -53,6 +53,7 @@ struct engine {
     struct clock_watch clock;
     bool loaded, draining;
     bool healthy;
+    struct outage away;   /* of the store, the last time */
     int64_t health_at_ms; /* boot time of the next look at the store's health */
 
     bool announced; /* at all */

@@ -91,8 +91,12 @@ void open_runs_release(struct open_runs *runs)
 static void count(struct open_runs *runs, const struct open_run *open, bool was_open, bool is_open)
 {
     struct catalog_job *job = catalog_by_uid(runs->catalog, &open->run.job_uid);
-    if (job && was_open != is_open)
-        job->open_runs += is_open ? 1 : -1u;
+    if (!job || was_open == is_open)
+        return;
+    if (is_open && !job->open_runs)
+        job->open_since_ms = open->run.not_before_ms > open->run.tick_ms ? open->run.not_before_ms
+                                                                         : open->run.tick_ms;
+    job->open_runs += is_open ? 1 : -1u;
 }
 
 struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, enum open_phase phase)

@@ -28,6 +28,7 @@ struct recorder {
     size_t recorded_entries;         /* those that the store can forget */
     bool has_kept;                   /* a lost run that it is not to forget yet: to be looked at */
     struct boot_ms store_retry_at;   /* not before, after a failure */
+    unsigned store_failures;         /* in a row */
     struct boot_ms history_retry_at;
     struct boot_ms gather_until; /* records wait for company; 0: they don't */
     struct now now;              /* of this turn */

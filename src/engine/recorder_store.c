@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "follow.h"
+#include "outage.h"
 #include "recorder_internal.h"
 
 enum { BATCH = 256 };
@@ -19,6 +20,15 @@ struct forget_batch {
     struct store_forget *forgets;    /* behind the entries */
     struct pending_entry *entries[]; /* NULL: a run */
 };
+
+static void note_answer(struct recorder *recorder, enum status st)
+{
+    if (st != OK)
+        recorder->store_retry_at.ms =
+            recorder->now.boot.ms + retry_after_ms(&recorder->store_failures);
+    else
+        recorder->store_failures = 0;
+}
 
 /* ---- ends ---- */
 
@@ -40,8 +50,7 @@ static void finishes_done(struct store_request *request, enum status st)
 {
     struct finish_batch *batch = request->context;
     struct recorder *recorder = batch->recorder;
-    if (st != OK)
-        recorder->store_retry_at.ms = recorder->now.boot.ms + RECORDER_RETRY_MS;
+    note_answer(recorder, st);
     for (size_t i = 0; i < request->count; i++) {
         struct open_run *open = open_runs_find(recorder->runs, &batch->finishes[i].run.id);
         if (!open || open->phase != OPEN_FINISHING)
@@ -120,8 +129,7 @@ static void forgets_done(struct store_request *request, enum status st)
 {
     struct forget_batch *batch = request->context;
     struct recorder *recorder = batch->recorder;
-    if (st != OK)
-        recorder->store_retry_at.ms = recorder->now.boot.ms + RECORDER_RETRY_MS;
+    note_answer(recorder, st);
     for (size_t i = 0; i < request->count; i++) {
         struct pending_entry *entry = batch->entries[i];
         if (entry && st == OK) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "job_codec.h"
+#include "outage.h"
 
 /* At most STARTS_AHEAD runs are between their begin and their process: the window of a start counts
  * from its begin, so that whoever begins faster than processes can be made loses runs. A machine
@@ -13,12 +14,12 @@
 enum {
     BATCH = 256,
     STARTS_AHEAD = 256,
-    RETRY_AFTER_MS = 1000,
 };
 
 struct begin_batch {
     struct store_request request;
     struct runner *runner;
+    struct boot_ms sent;
     struct store_begin begins[]; /* as many as may be begun */
 };
 
@@ -93,6 +94,14 @@ static void refused(struct runner *runner, struct open_run *open, enum run_state
         open_runs_remove(runner->runs, open);
 }
 
+/* A repeat may have been done by the first of its begins, and its window counts from that. */
+static void begun(struct runner *runner, struct open_run *open, const struct store_begin *begin)
+{
+    if (begin->is_repeat)
+        open->begin_sent = open->first_begin;
+    runner_begun(runner, open, begin->fence, begin->job_revision);
+}
+
 /* Asked again; only of an unknown outcome it may have been begun all the same. */
 static void not_begun(struct runner *runner, struct open_run *open, enum status st)
 {
@@ -105,7 +114,12 @@ static void begins_done(struct store_request *request, enum status st)
     struct begin_batch *batch = request->context;
     struct runner *runner = batch->runner;
     if (st != OK)
-        runner->retry_at.ms = runner->now.boot.ms + RETRY_AFTER_MS;
+        runner->retry_at.ms = runner->now.boot.ms + retry_after_ms(&runner->failures);
+    else
+        runner->failures = 0;
+    int64_t took_ms = runner->now.boot.ms - batch->sent.ms;
+    if (st != OK || took_ms >= OUTAGE_MS)
+        outage_note(runner->away, runner->now.wall.ms - took_ms, runner->now.wall.ms);
     for (size_t i = 0; i < request->count; i++) {
         const struct store_begin *begin = &batch->begins[i];
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
@@ -116,7 +130,7 @@ static void begins_done(struct store_request *request, enum status st)
         else if (st != OK)
             not_begun(runner, open, st);
         else if (begin->begun)
-            runner_begun(runner, open, begin->fence, begin->job_revision);
+            begun(runner, open, begin);
         else
             refused(runner, open, begin->refused);
     }
@@ -164,6 +178,7 @@ static void send_begins(struct runner *runner)
             free(batch);
             return;
         }
+        batch->sent = runner->now.boot;
         batch->request.op = STORE_BEGIN;
         batch->request.items.begins = batch->begins;
         batch->request.done = begins_done;

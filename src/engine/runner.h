@@ -17,6 +17,8 @@ struct runner {
     int64_t start_window_ms;
     int64_t on_time_ms;
     struct boot_ms retry_at; /* the store failed: no begins before */
+    unsigned failures;       /* in a row */
+    struct outage *away;     /* the engine's; of the store */
     bool executor_ready;
     bool is_held;    /* what is claimed must not begin: this node's clock is wrong, or another agent
                         has its name */

@@ -65,6 +65,24 @@ static enum status move_cursor(struct rules *rules, const struct job_row *from,
     return st;
 }
 
+/* The cursor has moved; perhaps by this very claim. */
+static enum status find_claimed(struct rules *rules, struct store_claim *claim)
+{
+    struct run_row row;
+    enum status st =
+        claim->without_run ? E_NOT_FOUND : rules->ops->get_run(rules->tables, &claim->run.id, &row);
+    if (st != OK)
+        return st == E_NOT_FOUND ? OK : st;
+    if (row.run.state == RUN_CLAIMED && row.run.nonce == claim->run.nonce)
+        claim->result = CLAIM_WON;
+    else if (row.run.state == RUN_QUEUED)
+        claim->result = CLAIM_QUEUED;
+    else
+        return OK;
+    claim->run = row.run;
+    return OK;
+}
+
 enum status rules_claim(struct rules *rules, struct store_claim *claim)
 {
     struct job_row job;
@@ -76,7 +94,7 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
         return st;
     if (job.deleted || job.revision != claim->job_revision || job.cursor_ms != claim->cursor_ms ||
         job.rewinds.count != claim->rewinds || claim->tick_ms <= job.cursor_ms)
-        return OK;
+        return find_claimed(rules, claim);
 
     claim->result = CLAIM_PASSED;
     st = move_cursor(rules, &job, claim);
@@ -159,7 +177,7 @@ enum status rules_begin(struct rules *rules, struct store_begin *begin)
 {
     struct run_row row;
     struct job_row job;
-    begin->begun = false;
+    begin->begun = begin->is_repeat = false;
     begin->refused = RUN_STATES;
     enum status st = rules->ops->get_run(rules->tables, &begin->run_id, &row);
     if (st == E_NOT_FOUND)
@@ -167,6 +185,12 @@ enum status rules_begin(struct rules *rules, struct store_begin *begin)
     if (st != OK)
         return st;
     begin->refused = row.run.state;
+    if (row.run.state == RUN_BEGUN && row.run.nonce == begin->nonce) {
+        begin->begun = begin->is_repeat = true;
+        begin->fence = row.run.fence;
+        begin->job_revision = row.run.job_revision;
+        return OK;
+    }
     if (row.run.state != RUN_CLAIMED || row.run.nonce != begin->nonce)
         return OK;
 

@@ -66,7 +66,8 @@ enum { STORE_PASSED_MAX = 32 };
  * "Open" is any run of the job that is QUEUED, DUE, CLAIMED or BEGUN. A run of this job, tick and
  * attempt that is there already (a backfill came first) is not made again: CLAIM_PASSED. The entry
  * of a skipped tick has the id `skip_entry_id` and was recorded at run.claimed_ms. At most one
- * claim per job in a batch.
+ * claim per job in a batch. A claim whose run is there, and not begun yet, is a repeat: the result
+ * is that of the first.
  *
  * A run that the store ends by itself (SKIPPED, here and below) never started: it has no
  * finished_ms, is not the job's last run, and stays until it is forgotten, like any ended run. */
@@ -110,11 +111,12 @@ struct store_take {
  * start. But if the job is deleted or gone, or paused (manual and backfill runs: may be paused), or
  * somebody has ordered the run to be killed, the store ends it as SKIPPED (DELETED, PAUSED, or the
  * order's reason). Not begun: `refused` is the state that it is in; RUN_STATES: there is no such
- * run. */
+ * run. One that is BEGUN with this nonce stays as it is (a repeat): this begin, or one before it
+ * whose answer was lost, has done it. */
 struct store_begin {
     struct id run_id;
     uint64_t nonce;
-    bool begun;
+    bool begun, is_repeat;
     enum run_state refused;
     int64_t fence;
     int64_t job_revision;

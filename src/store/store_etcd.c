@@ -156,7 +156,9 @@ static enum status make_client(struct store_etcd *store, const struct store_etcd
         .server_name = config->server_name,
     };
     enum status st = etcd_client_new(store->loop, &client, &store->client, &error);
-    if (st != OK)
+    if (st == OK)
+        health_watch_client(store);
+    else
         strbuf_adds(why, error.message);
     return st;
 }

@@ -4,6 +4,7 @@
 enum {
     AGAIN_MS = 10,      /* after a lost race, if the watch does not tell earlier */
     PATIENCE_MS = 5000, /* with a feed that does not tell what was done */
+    DEADLINE_MS = 4000, /* longer than etcd takes to elect a leader, also when a vote is split */
     BATCH_WIDTH_MAX = 126,
 };
 
@@ -113,6 +114,7 @@ void etcd_batch_open(struct batch *batch, struct store_etcd *store)
     batch->count = batch->bytes = batch->width = 0;
     batch->op_count = batch->inner_count = batch->group_count = 0;
     batch->has_written = batch->has_put = false;
+    batch->may_repeat = true;
     etcd_txn_reset(store->flow.txn);
     guard_all(store);
 }
@@ -153,6 +155,14 @@ static size_t plan_chain(struct batch *batch, const struct item *first, size_t m
     return count;
 }
 
+/* Whether a copy that comes second does nothing, and the item, when it is planned again, finds that
+ * the first has done it: by its nonce, or because the feed has told what it made. */
+static bool knows_itself(enum store_op op)
+{
+    return op == STORE_CLAIM || op == STORE_TAKE || op == STORE_BEGIN || op == STORE_FINISH ||
+           op == STORE_FORGET;
+}
+
 static void take_items(struct batch *batch, const struct item *first, size_t count, bool is_guarded)
 {
     const struct plan *plan = &batch->store->flow.plan;
@@ -165,6 +175,7 @@ static void take_items(struct batch *batch, const struct item *first, size_t cou
                                 .is_partial = plan->is_partial};
     }
     batch->has_put |= plan_puts(plan);
+    batch->may_repeat &= knows_itself(first->request->op);
     batch->inner_count++;
     if (is_guarded)
         batch->group_count++;
@@ -248,11 +259,12 @@ static void settle(struct batch *batch, size_t place)
     if (request->op != STORE_BEGIN)
         return;
     struct store_begin *begin = &request->items.begins[item->item.index];
-    if (begin->begun)
+    if (begin->begun && !begin->is_repeat)
         begin->fence = place_number(&batch->store->mirror.epoch, batch->revision, (int)place);
 }
 
-static void settle_all(struct batch *batch, const struct etcd_txn_result *txn)
+/* What was not done goes round again; if a copy of it was sent before, it may be done already. */
+static void settle_all(struct batch *batch, const struct etcd_txn_result *txn, bool is_repeated)
 {
     bool is_any_refused = false;
     for (size_t i = 0; i < batch->count; i++) {
@@ -263,6 +275,8 @@ static void settle_all(struct batch *batch, const struct etcd_txn_result *txn)
         is_any_refused |= item->is_refused;
         if (own && own->succeeded)
             settle(batch, i);
+        else if (is_repeated)
+            item->item.request->is_touched = true;
     }
     if (is_any_refused)
         nodes_look(batch->store->nodes);
@@ -283,7 +297,7 @@ static void on_answer(void *context, const struct etcd_result *result)
         return;
     }
     batch->revision = result->revision;
-    settle_all(batch, txn);
+    settle_all(batch, txn, result->is_repeated);
     if (!txn->succeeded && batch->has_put)
         health_remove_probe(store); /* see count_for_quota */
     batch->state = BATCH_ANSWERED;
@@ -305,13 +319,16 @@ static void count_for_quota(struct store_etcd *store)
 void etcd_batch_send(struct batch *batch)
 {
     struct store_etcd *store = batch->store;
-    struct etcd_reply reply = {on_answer, batch, 0};
+    struct etcd_reply reply = {on_answer, batch, batch->may_repeat ? DEADLINE_MS : 0};
+    struct etcd_call *call;
     batch->state = BATCH_SENT;
     batch->asked = epoch_ask(store);
     set_group(batch, false);
     if (batch->has_put)
         count_for_quota(store);
-    enum status st = etcd_txn_send(store->client, store->flow.txn, &reply, NULL);
+    enum status st = etcd_txn_send(store->client, store->flow.txn, &reply, &call);
     if (st != OK)
         flow_batch_failed(store, batch, st);
+    else if (batch->may_repeat)
+        etcd_call_may_repeat(call);
 }

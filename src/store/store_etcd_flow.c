@@ -330,6 +330,8 @@ void flow_feed_moved(struct store_etcd *store)
         struct batch *batch = &flow->batches[i];
         if (batch->state != BATCH_ANSWERED || batch->revision >= next_revision)
             continue;
+        if (batch->has_written)
+            health_worked(store);
         flow_batch_over(store, batch);
         is_any_over = true;
     }

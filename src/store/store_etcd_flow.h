@@ -60,6 +60,7 @@ struct batch {
     int64_t revision; /* of the answer */
     int64_t until_ms; /* ANSWERED: when patience ends */
     bool has_put;     /* of the writes, some are no deletes */
+    bool may_repeat;  /* while it is not answered */
     bool has_written;
 };
 

@@ -1,25 +1,36 @@
 /* Whether etcd can be worked with. There is one proof of it: a write to a key of its own
- * (PREFIX/probe) is taken, and the watch tells it. It is asked for every second while something is
- * wrong, and when the watch has been silent for a while. */
+ * (PREFIX/probe) is taken, and the watch tells it. It is asked for while something is wrong, at
+ * once when the watch is back and then less and less often, and when the watch has been silent for
+ * a while. Any other change that is taken and told proves as much. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store_etcd_internal.h"
 
 enum {
+    PROBE_FIRST_MS = 50, /* most of what goes wrong is an election, which is over soon */
     PROBE_MS = 1000,
     SILENCE_MS = 10000,
     TELL_MS = 2000,     /* how long the watch may take to tell the probe */
     RESTART_MS = 15000, /* from one restart to the next: time to find that a connection is dead */
 };
 
+static int64_t until_probe_ms(const struct health *health)
+{
+    int64_t ms = PROBE_FIRST_MS;
+    for (unsigned i = 0; i < health->probes && ms < PROBE_MS; i++)
+        ms *= 2;
+    return ms < PROBE_MS ? ms : PROBE_MS;
+}
+
 static void look_again(struct store_etcd *store)
 {
     struct health *health = &store->health;
     if (health->status != OK) {
-        loop_timer_set(health->timer, PROBE_MS);
+        loop_timer_set(health->timer, until_probe_ms(health));
         return;
     }
+    health->probes = 0;
     int64_t silence_ms = store->silence_ms ? store->silence_ms : SILENCE_MS;
     int64_t silent_ms = clock_now().boot.ms - health->heard_ms;
     loop_timer_set(health->timer, silent_ms < silence_ms ? silence_ms - silent_ms : PROBE_MS);
@@ -83,6 +94,17 @@ static void pass(struct store_etcd *store)
         store_etcd_wake(store);
 }
 
+void health_worked(struct store_etcd *store)
+{
+    struct health *health = &store->health;
+    if (health->status != E_UNREACHABLE || !store->is_loaded || store->is_watch_broken)
+        return;
+    health->status = OK;
+    if (!health->probe && !health->probe_revision)
+        look_again(store);
+    store_etcd_wake(store);
+}
+
 static void on_probe(void *context, const struct etcd_result *result)
 {
     struct store_etcd *store = context;
@@ -106,9 +128,13 @@ static void send_probe(struct store_etcd *store)
     struct health *health = &store->health;
     struct etcd_put put = {.key = etcd_text(health->probe_key), .value = etcd_text(store->node)};
     struct etcd_reply reply = {on_probe, store, 0};
+    health->probes++;
+    health->probed_ms = clock_now().boot.ms;
     health->asked = epoch_ask(store);
     if (etcd_put(store->client, &put, &reply, &health->probe) != OK)
         look_again(store);
+    else
+        etcd_call_may_repeat(health->probe);
 }
 
 /* The probe was taken, but is not told. */
@@ -152,9 +178,27 @@ void health_feed_moved(struct store_etcd *store)
 {
     struct health *health = &store->health;
     health->heard_ms = clock_now().boot.ms;
-    if (store->is_loaded && health->probe_revision &&
-        etcd_watch_next_revision(store->watch) > health->probe_revision)
+    if (!store->is_loaded)
+        return;
+    bool is_told =
+        health->probe_revision && etcd_watch_next_revision(store->watch) > health->probe_revision;
+    if (is_told)
         pass(store);
+    else if (health->status == E_UNREACHABLE && !store->is_watch_broken &&
+             health->heard_ms - health->probed_ms >= PROBE_FIRST_MS)
+        health_probe_now(store);
+}
+
+static void on_away(void *context, const char *why)
+{
+    struct store_etcd *store = context;
+    if (store->is_loaded)
+        health_ail(store, E_UNREACHABLE, why);
+}
+
+void health_watch_client(struct store_etcd *store)
+{
+    etcd_client_tell_away(store->client, on_away, store);
 }
 
 enum status health_init(struct store_etcd *store)

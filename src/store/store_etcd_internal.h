@@ -22,6 +22,8 @@ struct health {
     struct strbuf why;
     char *probe_key;
     struct etcd_call *probe;
+    unsigned probes;   /* sent since something is wrong */
+    int64_t probed_ms; /* when the last was sent */
     struct epoch_asked asked;
     int64_t probe_revision; /* taken, to be told by the watch; 0: none */
     int64_t heard_ms;       /* when the watch last told anything */
@@ -114,12 +116,14 @@ void store_etcd_wake(struct store_etcd *store);
 
 MUST_CHECK enum status health_init(struct store_etcd *store);
 void health_release(struct store_etcd *store);
-/* Something is wrong; a probe looks every second whether it still is. */
+void health_watch_client(struct store_etcd *store); /* there is one now */
+/* Something is wrong; probes look whether it still is. */
 void health_ail(struct store_etcd *store, enum status st, const char *why);
 void health_explain(const struct store_etcd *store, struct strbuf *why);
 void health_probe_now(struct store_etcd *store);
 void health_remove_probe(struct store_etcd *store); /* if it stays, nobody minds */
 void health_feed_moved(struct store_etcd *store);
+void health_worked(struct store_etcd *store); /* a change was taken, and the watch has told it */
 
 /* ---- store_etcd_epoch.c ---- */
 

@@ -26,8 +26,8 @@ enum {
     TTL_S = 5,
     WAIT_MS = 500, /* for another agent to vanish, or before we stand as a candidate again */
     WAITS_MAX = (TTL_S * 1000 + 2000) / WAIT_MS, /* then it lives */
-    RETRY_FIRST_MS = 200,
-    RETRY_LAST_MS = 1600,
+    RETRY_FIRST_MS = 50,
+    RETRY_LAST_MS = 400,
     LEAVE_MS = 500,
 };
 
@@ -293,7 +293,9 @@ static void write_self(struct nodes *nodes)
     if (st == OK)
         st = etcd_txn_send(nodes->store->client, nodes->txn, &reply, &nodes->write);
     nodes->is_news = st != OK;
-    if (st != OK)
+    if (st == OK)
+        etcd_call_may_repeat(nodes->write); /* then we meet ourselves */
+    else
         retry_later(nodes);
 }
 

@@ -31,6 +31,36 @@ static void claim_moves_the_cursor_and_makes_the_run(struct world *world)
     assert_int_equal(run.fence, 0);
 }
 
+/* Its answer was lost. */
+static void a_repeated_claim_is_answered_as_the_first(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct store_claim first = a_claim(world, job, 5000, OVERLAP_QUEUE);
+    first.queue_limit = 5;
+    struct store_claim again = first, after = first;
+    world_do_one(world, STORE_CLAIM, &first);
+    world_do_one(world, STORE_CLAIM, &again);
+    assert_int_equal(again.result, CLAIM_WON);
+    assert_int_equal(again.run.state, RUN_CLAIMED);
+    after.run.nonce++; /* another's, or taken over since */
+    world_do_one(world, STORE_CLAIM, &after);
+    assert_int_equal(after.result, CLAIM_STALE);
+
+    struct store_claim queued = a_claim(world, job, 6000, OVERLAP_QUEUE);
+    queued.queue_limit = 5;
+    struct store_claim queued_again = queued;
+    world_do_one(world, STORE_CLAIM, &queued);
+    assert_int_equal(queued.result, CLAIM_QUEUED);
+    world_do_one(world, STORE_CLAIM, &queued_again);
+    assert_int_equal(queued_again.result, CLAIM_QUEUED);
+
+    begin_run(world, &first.run);
+    after = first;
+    after.cursor_ms = CURSOR_MS;
+    world_do_one(world, STORE_CLAIM, &after);
+    assert_int_equal(after.result, CLAIM_STALE);
+}
+
 static void claim_compares_revision_and_cursor(struct world *world)
 {
     struct id job = make_job(world, "backup"), none = world_id(world);
@@ -364,6 +394,7 @@ static void each_claim_of_a_batch_is_for_itself(struct world *world)
 
 const struct contract_test claim_tests[] = {
     CONTRACT_TEST(claim_moves_the_cursor_and_makes_the_run),
+    CONTRACT_TEST(a_repeated_claim_is_answered_as_the_first),
     CONTRACT_TEST(claim_compares_revision_and_cursor),
     CONTRACT_TEST(claim_of_a_deleted_job_is_stale),
     CONTRACT_TEST(passed_ticks_are_written_with_the_claim),

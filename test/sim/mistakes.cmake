@@ -34,6 +34,9 @@ peal_sim_mistake(begin_without_nonce memory races store/rules_run.c
 peal_sim_mistake(late_window memory races engine/engine_feed.c
     "open->begin_sent = open->first_begin" "(void)0"
     "the window counts from a begin that came too late: P1")
+peal_sim_mistake(repeat_is_new memory races engine/runner.c
+    "open->begin_sent = open->first_begin" "(void)0"
+    "the window of a begin whose answer was lost counts from its repetition: P1")
 peal_sim_mistake(two_of_one memory races engine/claimer.c
     "if (open_runs_find(claimer->runs, &claim->run.id))" "if (0)"
     "a claim that the feed has told of is taken for another: P1")
@@ -159,6 +162,9 @@ peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
 peal_sim_mistake(half_told etcd pieces store/store_etcd_load.c
     "store->is_half_told = notice->is_part" "(void)0"
     "a decision on half a revision: P1")
+peal_sim_mistake(copy_not_counted etcd pieces store/store_etcd_batch.c
+    "item->item.request->is_touched = true" "(void)0"
+    "a begin that a copy has done is taken for one that was not: P1")
 peal_sim_mistake(lease_for_ever etcd any etcd/etcd_lease.c
     "now_ms >= lease->held_until_ms" "false"
     "a lease that has run out is renewed without end: P6")
