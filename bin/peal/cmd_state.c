@@ -56,6 +56,22 @@ static void print_cluster(const json_t *agent)
                *leader ? leader : "nobody");
 }
 
+/* An older agent says nothing of its clock. */
+static void print_clock(const json_t *clock)
+{
+    struct strbuf at;
+    int64_t step_ms = answer_int(clock, "step_ms", 0);
+    if (json_is_false(json_object_get(clock, "ok")))
+        printf("%-8s %s\n", "clock", answer_text(clock, "detail"));
+    if (!step_ms)
+        return;
+    strbuf_init(&at);
+    when_print_full(answer_time(clock, "stepped_at"), &at);
+    printf("%-8s the last of %" PRId64 ", by %+.3f s: %s\n", "steps", answer_int(clock, "steps", 0),
+           (double)step_ms / 1000, at.text);
+    strbuf_release(&at);
+}
+
 static void print_state(const json_t *agent)
 {
     struct strbuf since;
@@ -75,6 +91,7 @@ static void print_state(const json_t *agent)
     else
         print_health("store", json_object_get(agent, "store"));
     print_health("history", json_object_get(agent, "history"));
+    print_clock(json_object_get(agent, "clock"));
     strbuf_release(&since);
 }
 

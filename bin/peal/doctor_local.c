@@ -130,6 +130,21 @@ static bool check_name(struct report *report, const json_t *agent)
     return true;
 }
 
+/* Of an older agent nothing is known. The comparison with other nodes' is check_clock's. */
+static void check_belief(struct report *report, const json_t *clock)
+{
+    int64_t step_ms = answer_int(clock, "step_ms", 0);
+    bool is_doubted = *answer_text(clock, "doubt"), is_ahead = answer_int(clock, "jobs_ahead", 0);
+    if (is_doubted || is_ahead)
+        report_add(report, is_doubted ? CHECK_FAIL : CHECK_WARN, "agent's clock",
+                   is_doubted ? "set it (chrony, systemd-timesyncd), or wait" : NULL, "%s",
+                   answer_text(clock, "detail"));
+    else if (step_ms)
+        report_add(report, CHECK_OK, "agent's clock", NULL,
+                   "was set %" PRId64 " times since the agent started, last by %+.3f s",
+                   answer_int(clock, "steps", 0), (double)step_ms / 1000);
+}
+
 static void check_version(struct report *report, const json_t *agent)
 {
     const char *version = answer_text(agent, "version");
@@ -198,6 +213,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     if (!check_name(report, reply.body))
         check_health(report, reply.body, "store");
     check_health(report, reply.body, "history");
+    check_belief(report, json_object_get(reply.body, "clock"));
     const char *url = answer_text(json_object_get(reply.body, "store"), "url");
     *ret_url = *url ? strdup(url) : NULL;
     reply_release(&reply);

@@ -53,14 +53,15 @@ void get_agent(struct call *call)
     struct engine *engine = api->ports.engine;
     const struct peers *peers = engine_peers(engine);
     call_reply(call, 200,
-               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:I, s:o}",
+               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:o}",
                          "node", json_words(api->node), "version", api->version, "pid",
                          (int)getpid(), "state", state_of(engine), "started_at",
                          json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
                          json_words(api->default_tz), "jobs", (json_int_t)call_count_jobs(call),
                          "running", count_running(call), "store", store_state(call), "history",
-                         encode_history_health(call), "nodes", (json_int_t)peers->by_name.count,
-                         "leader", json_words_or_null(peers->leader)));
+                         encode_history_health(call), "clock", encode_clock_health(call), "nodes",
+                         (json_int_t)peers->by_name.count, "leader",
+                         json_words_or_null(peers->leader)));
 }
 
 void drain_agent(struct call *call)

@@ -76,6 +76,22 @@ static const char *job_of(const struct store_change *change)
                            : change->job_name;
 }
 
+/* No text, out of memory: a gap, told as a reset. */
+static void add(struct event_ring *ring, unsigned topic, char *text, const char *job)
+{
+    struct event *event = &ring->events[++ring->last % EVENT_RING];
+    if (ring->last > EVENT_RING && event->place > ring->known_from)
+        ring->known_from = event->place;
+    free(event->text);
+    free(event->job);
+    *event = (struct event){topic, text, job ? strdup(job) : NULL, ring->place.number};
+}
+
+void event_ring_add(struct event_ring *ring, unsigned topic, char *text)
+{
+    add(ring, topic, text, NULL);
+}
+
 bool event_ring_note(struct event_ring *ring, const struct store_change *change)
 {
     struct strbuf text;
@@ -89,13 +105,7 @@ bool event_ring_note(struct event_ring *ring, const struct store_change *change)
     strbuf_release(&text);
     if (!topic)
         return false;
-    struct event *event = &ring->events[++ring->last % EVENT_RING];
-    if (ring->last > EVENT_RING && event->place > ring->known_from)
-        ring->known_from = event->place;
-    free(event->text);
-    free(event->job);
-    /* No text, out of memory: a gap, told as a reset. */
-    *event = (struct event){topic, made, job ? strdup(job) : NULL, ring->place.number};
+    add(ring, topic, made, job);
     if (change->kind == STORE_CHANGE_LEADER) {
         free(ring->leader);
         ring->leader = made ? strdup(made) : NULL;

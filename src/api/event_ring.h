@@ -37,6 +37,9 @@ void event_ring_pass(struct event_ring *ring, const struct store_change *change)
 /* A change that is to be told; false: it is no event. */
 bool event_ring_note(struct event_ring *ring, const struct store_change *change);
 
+/* An event that is no change of the store. Takes the text over; NULL, out of memory: a gap. */
+void event_ring_add(struct event_ring *ring, unsigned topic, char *text);
+
 /* The oldest number that is still there; last + 1: none is. */
 uint64_t event_ring_oldest(const struct event_ring *ring);
 const struct event *event_ring_at(const struct event_ring *ring, uint64_t number);

@@ -93,6 +93,18 @@ static unsigned print_node(const char *name, const char *what, struct strbuf *ou
     return TOPIC_NODES;
 }
 
+unsigned event_print_step(const char *node, const struct clock_step *step, struct strbuf *out)
+{
+    char at[TIME_TEXT];
+    time_format(step->to_ms, at);
+    strbuf_adds(out, "event: clock\ndata: {");
+    add_text(out, "node", node);
+    strbuf_addf(out, "\"by_ms\":%lld,", (long long)step->by_ms);
+    add_text(out, "at", at);
+    close_object(out);
+    return TOPIC_NODES;
+}
+
 /* Accounts are nobody's business. */
 static unsigned print_doc(const struct store_doc *doc, struct strbuf *out)
 {

@@ -2,10 +2,14 @@
 #ifndef PEAL_EVENT_TEXT_H
 #define PEAL_EVENT_TEXT_H
 
+#include "ports.h"
 #include "store.h"
 #include "strbuf.h"
 
 /* "event: run\ndata: {...}\n"; its topic (enum topic), or 0 for what nobody is told. */
 unsigned event_print(const struct store_change *change, struct strbuf *out);
+
+/* "event: clock\ndata: {...}\n", of this node's; its topic. */
+unsigned event_print_step(const char *node, const struct clock_step *step, struct strbuf *out);
 
 #endif

@@ -10,6 +10,7 @@
 #include "call.h"
 #include "encode.h"
 #include "event_ring.h"
+#include "event_text.h"
 #include "loop.h"
 #include "news.h"
 #include "stream.h"
@@ -73,13 +74,26 @@ void events_pass(struct events *events, const struct store_change *change)
     event_ring_pass(&events->ring, change);
 }
 
-void events_note(struct events *events, const struct store_change *change)
+static void tell_soon(struct events *events)
 {
-    if (!event_ring_note(&events->ring, change))
-        return;
     if (events->count && !events->behind)
         loop_timer_set(events->timer, GATHER_MS);
     events->behind = events->count;
+}
+
+void events_note(struct events *events, const struct store_change *change)
+{
+    if (event_ring_note(&events->ring, change))
+        tell_soon(events);
+}
+
+void events_note_step(struct events *events, const char *node, const struct clock_step *step)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    unsigned topic = event_print_step(node, step, &text);
+    event_ring_add(&events->ring, topic, strbuf_detach(&text));
+    tell_soon(events);
 }
 
 /* ---- telling ---- */

@@ -42,6 +42,9 @@ void events_pass(struct events *events, const struct store_change *change);
 /* A change that is to be told. */
 void events_note(struct events *events, const struct store_change *change);
 
+/* The clock of this node was set. */
+void events_note_step(struct events *events, const char *node, const struct clock_step *step);
+
 /* The call becomes a subscriber, who is told of the jobs that they may see, for as long as they are
  * admitted. `last_id` NULL: from now on. */
 void events_subscribe(struct events *events, struct call *call, unsigned topics,

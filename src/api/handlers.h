@@ -63,6 +63,7 @@ void get_api_page(struct call *call);
 
 /* watch.c */
 void watch_change(void *context, const struct store_change *change); /* for the engine */
+void watch_step(void *context, const struct clock_step *step);
 void get_events(struct call *call);
 void get_metrics(struct call *call);
 void get_livez(struct call *call);

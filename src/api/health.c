@@ -47,6 +47,70 @@ enum status health_of_history(const struct api *api, struct strbuf *why)
     return tell(st, &words, why);
 }
 
+static void explain_doubt(const struct engine_clock *clock, struct strbuf *why)
+{
+    strbuf_addf(why, "the clock is not believed (%s): nothing is started here until ",
+                engine_doubt_text(clock->doubt));
+    timestamp_print_utc(clock->until_ms / 1000, why);
+    strbuf_adds(why, ", unless it is set right, or most of the other nodes have the same time");
+}
+
+static void explain_clock(const struct engine *engine, struct strbuf *why)
+{
+    struct engine_clock clock = engine_clock(engine);
+    if (clock.doubt != DOUBT_NONE)
+        explain_doubt(&clock, why);
+    else if (clock.is_skewed)
+        strbuf_addf(why,
+                    "the clock is %+lld ms from the other nodes': nothing is started here until "
+                    "it agrees with them; let chrony or systemd-timesyncd set it",
+                    (long long)clock.skew_ms);
+    else if (clock.jobs_ahead)
+        strbuf_addf(why,
+                    "the clock was ahead before: %zu jobs have gone further than it shows, and go "
+                    "on from now in a moment",
+                    clock.jobs_ahead);
+}
+
+bool health_of_clock(const struct api *api, struct strbuf *why)
+{
+    struct strbuf words;
+    strbuf_init(&words);
+    explain_clock(api->ports.engine, &words);
+    bool ok = !words.length;
+    if (!ok)
+        strbuf_addf(why, "%s%s", why->length ? " " : "", words.text);
+    strbuf_release(&words);
+    return ok;
+}
+
+static const char *doubt_name(enum clock_doubt doubt)
+{
+    static const char *const names[] = {
+        [DOUBT_NONE] = "",
+        [DOUBT_AHEAD] = "ahead",
+        [DOUBT_BACK] = "back",
+        [DOUBT_START] = "start",
+    };
+    return names[doubt];
+}
+
+json_t *encode_clock_health(const struct call *call)
+{
+    struct engine_clock clock = engine_clock(call->api->ports.engine);
+    struct strbuf why;
+    strbuf_init(&why);
+    bool ok = health_of_clock(call->api, &why);
+    json_t *value = json_pack(
+        "{s:b, s:o, s:o, s:o, s:I, s:I, s:o, s:I}", "ok", ok, "detail",
+        ok ? json_null() : json_words(why.text), "doubt",
+        json_words_or_null(doubt_name(clock.doubt)), "believed_at", json_time(clock.until_ms),
+        "steps", (json_int_t)clock.steps, "step_ms", (json_int_t)clock.step_ms, "stepped_at",
+        json_time(clock.stepped_ms), "jobs_ahead", (json_int_t)clock.jobs_ahead);
+    strbuf_release(&why);
+    return value;
+}
+
 /* What is wrong names machines and files: that is for those who may look at everything. */
 static json_t *encode(const struct call *call,
                       enum status (*health)(const struct api *api, struct strbuf *why))

@@ -36,6 +36,31 @@ static struct job_load job_load(const struct call *call, const struct catalog_jo
     return search.load;
 }
 
+/* The clock keeps it from running: it has gone further than the clock shows, or the clock of the
+ * only node is not believed. */
+static bool waits_for_clock(const struct call *call, const struct catalog_job *job, char text[160])
+{
+    const struct engine *engine = call->api->ports.engine;
+    struct engine_clock clock = engine_clock(engine);
+    bool is_ahead = job->schedule_count && job->cursor_ms > call->now_ms + STORE_AHEAD_MS;
+    bool is_alone = engine_peers(engine)->alive_count <= 1;
+    char at[TIME_TEXT];
+    time_format(is_ahead ? job->cursor_ms : clock.until_ms, at);
+    if (is_ahead)
+        snprintf(text, 160,
+                 "ahead of the clock: went up to %s; goes on from now once the clock is "
+                 "believed",
+                 at);
+    else if (clock.doubt != DOUBT_NONE && is_alone && job->schedule_count)
+        snprintf(text, 160,
+                 "the clock is not believed: nothing is started until %s, or until it is "
+                 "set right",
+                 at);
+    else
+        return false;
+    return true;
+}
+
 void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
                struct strbuf *out)
 {
@@ -57,6 +82,9 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
         snprintf(missing, sizeof(missing), "after: there is no job \"%s\"", awaited);
         problem = missing;
     }
+    char ahead[160];
+    if (!problem && waits_for_clock(call, job, ahead))
+        problem = ahead;
     bool masks = !scope_may(&call->principal.scope, RIGHT_DEFINE, job->name);
     job_text_write(out, job, job_load(call, job), problem, fields, masks);
 }

@@ -116,6 +116,9 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     facts.draining = engine_is_draining(engine);
     facts.nobody = !engine_has_node(engine, facts.job->where);
     facts.any_tick = why->any_tick;
+    struct engine_clock clock = engine_clock(engine);
+    facts.doubt = clock.doubt == DOUBT_NONE ? NULL : engine_doubt_text(clock.doubt);
+    facts.believed_ms = clock.until_ms;
     *ret = facts;
     return true;
 }

@@ -302,6 +302,17 @@ const struct message messages[] = {
      "已跳过：任务处于暂停状态。一小时内或任务恢复时将记录在案。"},
     {"It is due, but this agent is draining and starts nothing.",
      "时刻已到，但此代理正在排空，不启动任何任务。"},
+    {"It is due.", "时刻已到。"},
+    {" The clock of this node is not believed: %s. Nothing is started here until %s, unless it is "
+     "set right or most of the other nodes have the same time.",
+     "本节点的时钟不可信：%s。在 %s "
+     "之前不会启动任何任务，除非时钟被校正，或多数其他节点的时间与之相同。"},
+    {"it jumped ahead, and no other node confirms it", "时钟突然前跳，且没有其他节点确认"},
+    {"it jumped far back", "时钟大幅后跳"},
+    {"it is behind what the store has", "时钟落后于存储中的记录"},
+    {"The clock was ahead, and the job has gone up to %s. It goes on from now once the clock is "
+     "believed.",
+     "时钟曾经超前，任务已推进到 %s。时钟恢复可信后，任务从现在继续。"},
     {"It is due and being dealt with; ask again in a moment, and see `peal state` if this goes on.",
      "时刻已到，正在处理；请稍后再问，若持续如此，请查看 `peal state`。"},
     {"The job has not been due since it was made.", "任务自创建以来尚未到过运行时刻。"},
@@ -344,6 +355,8 @@ const struct message messages[] = {
     {"the store was restored from a backup", "存储从备份恢复"},
     {"its date is on a calendar of the job", "其日期在任务的日历上"},
     {"the job was given other times before it started", "启动前任务的时间已被更改"},
+    {"the clock was set back: what had started is not started again",
+     "时钟被回拨：已启动过的不会再次启动"},
 
     /* calendars */
     {"there is no calendar \"%.63s\"", "没有日历“%.63s”"},

@@ -35,6 +35,12 @@ void watch_change(void *context, const struct store_change *change)
         events_pass(api->events, change);
 }
 
+void watch_step(void *context, const struct clock_step *step)
+{
+    struct api *api = context;
+    events_note_step(api->events, api->node, step);
+}
+
 static bool read_topics(struct call *call, unsigned *ret)
 {
     static const struct {
@@ -142,6 +148,25 @@ static bool is_well(const struct api *api, struct strbuf *why, bool *ret_store, 
     return *ret_store && *ret_history;
 }
 
+static void print_clock(const struct engine *engine, struct strbuf *out)
+{
+    struct engine_clock clock = engine_clock(engine);
+    metrics_print_gauge(out, "peal_clock_doubted",
+                        "1: the clock of this node is not believed; nothing is started here.",
+                        clock.doubt != DOUBT_NONE);
+    metrics_print_gauge(out, "peal_clock_skew_seconds",
+                        "How far the clock of this node is from the cluster's.",
+                        (double)clock.skew_ms / 1000);
+    metrics_print_counter(out, "peal_clock_steps_total",
+                          "Times that the clock was set by more than a second.", clock.steps);
+    metrics_print_gauge(out, "peal_clock_last_step_seconds",
+                        "By how much it was set last; negative: back.",
+                        (double)clock.step_ms / 1000);
+    metrics_print_gauge(out, "peal_jobs_ahead_of_clock",
+                        "Jobs that have gone further than the clock shows.",
+                        (double)clock.jobs_ahead);
+}
+
 static void print_now(const struct api *api, struct strbuf *out)
 {
     struct engine *engine = api->ports.engine;
@@ -170,6 +195,7 @@ static void print_now(const struct api *api, struct strbuf *out)
         metrics_print_gauge(out, "peal_watch_lag_seconds",
                             "How late this node hears of what changes in the store.",
                             (double)lag_ms / 1000);
+    print_clock(engine, out);
     metrics_print_gauge(out, "peal_store_up", "1: the store is well.", store_ok);
     metrics_print_gauge(out, "peal_history_up", "1: the history is well.", history_ok);
     metrics_print_gauge(out, "peal_api_connections", "Open connections to the API.",
@@ -225,9 +251,10 @@ void get_readyz(struct call *call)
     bool draining = engine_is_draining(api->ports.engine);
     strbuf_init(&why);
     bool well = is_well(api, &why, &store_ok, &history_ok) && loaded && !draining;
-    json_t *answer =
-        json_pack("{s:s, s:b, s:b, s:b, s:b}", "status", well ? "ok" : "not ready", "loaded",
-                  loaded, "draining", draining, "store", store_ok, "history", history_ok);
+    bool clock_ok = health_of_clock(api, &why); /* the API can be used all the same */
+    json_t *answer = json_pack("{s:s, s:b, s:b, s:b, s:b, s:b}", "status",
+                               well ? "ok" : "not ready", "loaded", loaded, "draining", draining,
+                               "store", store_ok, "history", history_ok, "clock", clock_ok);
     if (answer && why.length && scope_is_whole(&call->principal.scope))
         json_object_set_new(answer, "detail", json_words(why.text));
     strbuf_release(&why);

@@ -175,6 +175,14 @@ static void explain_no_tick(const struct why_facts *facts, struct why_answer *an
         tell(answer, "The job is not due at this time.");
 }
 
+static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
+{
+    tell(answer,
+         " The clock of this node is not believed: %s. Nothing is started here until %s, unless it "
+         "is set right or most of the other nodes have the same time.",
+         message_in(answer->language, facts->doubt), time_words(facts->believed_ms).text);
+}
+
 static void explain_coming(const struct why_facts *facts, struct why_answer *answer)
 {
     struct words span = span_words(facts->tick_ms - facts->now_ms);
@@ -196,6 +204,9 @@ static void explain_coming(const struct why_facts *facts, struct why_answer *ans
              facts->job->where);
     } else if (facts->draining) {
         tell(answer, "It is due in %s, but this agent is draining and starts nothing.", span.text);
+    } else if (facts->doubt) {
+        tell(answer, "It is due in %s.", span.text);
+        tell_doubt(facts, answer);
     } else {
         tell(answer, "It is due in %s.", span.text);
     }
@@ -221,6 +232,9 @@ static void explain_waiting(const struct why_facts *facts, struct why_answer *an
         why_tell_nobody(facts->job->where, answer);
     } else if (facts->draining) {
         tell(answer, "It is due, but this agent is draining and starts nothing.");
+    } else if (facts->doubt) {
+        tell(answer, "It is due.");
+        tell_doubt(facts, answer);
     } else {
         tell(answer, "It is due and being dealt with; ask again in a moment, and see `peal state` "
                      "if this goes on.");
@@ -293,6 +307,14 @@ void why_explain(const struct why_facts *facts, struct why_answer *answer)
              time_words(facts->definition->created_ms).text);
     } else if (facts->tick_ms > facts->job->cursor_ms) {
         explain_waiting(facts, answer);
+    } else if (facts->job->cursor_ms > facts->now_ms + STORE_AHEAD_MS) {
+        answer->state = "waiting";
+        tell(answer,
+             "The clock was ahead, and the job has gone up to %s. It goes on from now once the "
+             "clock is believed.",
+             time_words(facts->job->cursor_ms).text);
+        if (facts->doubt)
+            tell_doubt(facts, answer);
     } else {
         tell(answer, "Nothing is on record. Its record may have been removed by retention, or the "
                      "job had another schedule then.");

@@ -34,6 +34,8 @@ struct why_facts {
     int64_t before_ms, after_ms; /* the nearest ticks; NEVER_MS: none */
     bool draining;
     bool nobody;          /* has the labels of the job's `where` */
+    const char *doubt;    /* why the clock is not believed; NULL: it is */
+    int64_t believed_ms;  /* when it will be */
     const char *calendar; /* that takes the tick out; NULL: none does */
     const char *missing;  /* a calendar of the job that is not there; NULL: all are */
 };

@@ -25,6 +25,7 @@ export interface LiveEvents {
     entry: Omit<Entry, "detail">;
     job: { uid: string; job: string; revision: number; change: "put" | "deleted" | "purged" };
     node: { node: string; change: string };
+    clock: { node: string; by_ms: number; at: string };
     calendar: { calendar: string };
     reset: null; // something was missed: read anew what is shown
 }
@@ -55,7 +56,7 @@ function tell<K extends keyof LiveEvents>(name: K, data: LiveEvents[K]): void {
 }
 
 function isKnown(name: string): name is Exclude<keyof LiveEvents, "reset"> {
-    return ["run", "entry", "job", "node", "calendar"].includes(name);
+    return ["run", "entry", "job", "node", "clock", "calendar"].includes(name);
 }
 
 function take(event: ServerEvent): void {

@@ -1,10 +1,32 @@
 // What is wrong with the store or the history, in the server's words: it knows what to do.
 import { t } from "../i18n/common";
 import { Icon } from "./icons";
+import { momentText } from "./moments";
 
 export interface Health {
     ok: boolean;
     detail: string | null;
+}
+
+export interface Clock {
+    ok: boolean;
+    doubt: "ahead" | "back" | "start" | null;
+    believed_at: string | null;
+    jobs_ahead: number;
+}
+
+// The clock keeps this node from starting anything, or jobs have gone further than it shows. How far it is
+// from the other nodes' is told elsewhere. An older agent says nothing of it.
+export function ClockTrouble({ clock }: { clock: Clock | undefined }) {
+    if (!clock || (!clock.doubt && !clock.jobs_ahead)) return null;
+    const text = clock.doubt
+        ? t("clock.doubt", { why: t(`clock.doubt.${clock.doubt}`), at: clock.believed_at ? momentText(clock.believed_at) : "" })
+        : t("clock.jobs", { n: clock.jobs_ahead });
+    return (
+        <p class="note bad trouble" role="alert">
+            {text}
+        </p>
+    );
 }
 
 // In a word, where both stand beside each other.

@@ -12,7 +12,7 @@ import { Button, Dialog, Facts, Failure, Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import type { Tone } from "../../ui/status";
-import { Troubles, Wellness, type Health } from "../../ui/trouble";
+import { ClockTrouble, Troubles, Wellness, type Clock, type Health } from "../../ui/trouble";
 import { t } from "./words";
 import "./nodes.css";
 
@@ -43,6 +43,7 @@ interface Node {
 interface Cluster {
     store: Health & { kind: string; url: string | null; halted: boolean };
     history: Health;
+    clock?: Clock;
     leader: string | null;
     skew_ms: number;
     clock_ok: boolean;
@@ -58,6 +59,7 @@ const looks: Record<string, { icon: IconName; tone: Tone }> = {
     api: { icon: "circle", tone: "calm" },
     stopping: { icon: "stop", tone: "warn" },
     clock: { icon: "clock", tone: "bad" },
+    clock_doubt: { icon: "clock", tone: "bad" },
     spawner: { icon: "warning", tone: "bad" },
     full: { icon: "hourglass", tone: "busy" },
     shut_out: { icon: "warning", tone: "bad" }, // another agent has its name, and a row of its own
@@ -195,6 +197,7 @@ function ClusterPanel({ cluster, onChange }: { cluster: Cluster; onChange: () =>
                     </div>
                 )}
                 <Troubles store={store} history={history} />
+                <ClockTrouble clock={cluster.clock} />
                 <Facts
                     rows={[
                         [t("store"), <Wellness of={store} name={store.kind} />],
@@ -242,7 +245,7 @@ export default function NodesScreen() {
     };
     const soon = useThrottled(reload, 1000);
     useEffect(() => {
-        const stops = [onLive("node", soon), onLive("run", soon), onLive("reset", soon)];
+        const stops = [onLive("node", soon), onLive("clock", soon), onLive("run", soon), onLive("reset", soon)];
         const timer = setInterval(soon, REFRESH_MS);
         return () => {
             stops.forEach((stop) => stop());

@@ -11,7 +11,7 @@ import { CopyButton, Empty, Failure, Head, Panel } from "../../ui/parts";
 import { useResource, useThrottled } from "../../ui/resource";
 import { spanText } from "../../ui/spans";
 import { reasonText, Status, type Shown } from "../../ui/status";
-import { Troubles, type Health } from "../../ui/trouble";
+import { ClockTrouble, Troubles, type Clock, type Health } from "../../ui/trouble";
 import { DayPanel } from "./DayPanel";
 import { t } from "./words";
 import "./overview.css";
@@ -167,6 +167,7 @@ function First() {
 interface Cluster {
     store: Health & { halted: boolean };
     history: Health;
+    clock?: Clock;
     skew_ms: number;
     clock_ok: boolean;
     jobs: number;
@@ -182,7 +183,8 @@ function Problems({ cluster }: { cluster: Cluster }) {
                 </p>
             )}
             <Troubles store={store} history={history} />
-            {!cluster.clock_ok && (
+            <ClockTrouble clock={cluster.clock} />
+            {!cluster.clock_ok && !cluster.clock?.doubt && (
                 <p class="note bad trouble" role="alert">
                     {t("clock", { text: spanText(Math.abs(cluster.skew_ms)) })}
                 </p>
@@ -197,7 +199,7 @@ export default function OverviewScreen() {
     const version = String(turn);
     const cluster = useResource(`cluster ${version}`, (signal) => api.optional<Cluster>("/cluster", {}, signal));
     useEffect(() => {
-        const stops = (["run", "entry", "job", "node", "reset"] as const).map((name) => onLive(name, soon));
+        const stops = (["run", "entry", "job", "node", "clock", "reset"] as const).map((name) => onLive(name, soon));
         const timer = setInterval(soon, 15_000); // lateness comes without an event
         return () => {
             stops.forEach((stop) => stop());
