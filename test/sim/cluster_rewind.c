@@ -5,6 +5,8 @@
 
 #include "cluster.h"
 
+enum { OFF_MS = 500 };
+
 /* ---- the cursor moves back ---- */
 
 /* What follows are ticks of the same definition, from there on. */
@@ -17,6 +19,16 @@ static void begin_again(struct cluster *cluster, struct known_job *job, int64_t 
     epoch->revision = was.revision;
     epoch->paused = was.paused;
     epoch->deleted = was.deleted;
+}
+
+/* Clocks drift; and whoever changes a job does it by the clock of the node that is asked. */
+static bool is_any_clock_off(const struct cluster *cluster)
+{
+    int64_t right_ms = cluster->wall_ms + cluster->stage.now_ms;
+    for (int i = 0; i < cluster->node_count; i++)
+        if (llabs(machine_now(&cluster->nodes[i].machine).wall.ms - right_ms) > OFF_MS)
+            return true;
+    return false;
 }
 
 void rewind_see_cursor(struct cluster *cluster, struct known_job *job, int64_t cursor_ms,
@@ -35,8 +47,8 @@ void rewind_see_cursor(struct cluster *cluster, struct known_job *job, int64_t c
     if (is_again && (!is_back || rewinds->high_ms != high_ms))
         stage_fail(stage, "the cursor of %s moves back from %lld, and keeps %lld", job->name,
                    (long long)high_ms, (long long)rewinds->high_ms);
-    if (is_again && !cluster->clocks_set)
-        stage_fail(stage, "the cursor of %s moves back, and no clock was set", job->name);
+    if (is_again && !cluster->clocks_set && !is_any_clock_off(cluster))
+        stage_fail(stage, "the cursor of %s moves back, and all clocks are right", job->name);
     job->rewinds = *rewinds;
     if (!is_again)
         return;
