@@ -47,6 +47,7 @@ static void init_parts(struct engine *engine)
     sweeper_init(&engine->sweeper, ports, &config->self, &engine->peers, &engine->placement,
                  &engine->runs, &engine->recorder);
     engine->sweeper.on_time_ms = config->on_time_ms;
+    engine->sweeper.away = &engine->away;
 }
 
 enum status engine_new(const struct engine_config *config, const struct engine_ports *ports,

@@ -316,11 +316,20 @@ void runner_never_started(struct runner *runner, struct open_run *open)
         "the agent stopped between the begin and the start");
 }
 
-/* The executor has told all that it knows. What is on record as lost stays so. */
+/* The executor writes a start down before it makes it, so what it does not know was never started;
+ * unless the power failed since. */
+static bool is_lost_for_good(const struct runner *runner, const struct open_run *open)
+{
+    int64_t boot_ms = runner->now.wall.ms - runner->now.boot.ms;
+    return open->run.state == RUN_LOST &&
+           (open->run.reason != REASON_NODE_DIED || open->run.claimed_ms < boot_ms);
+}
+
+/* The executor has told all that it knows. */
 static void end_orphans(struct runner *runner)
 {
     for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));) {
-        if (open->run.state == RUN_LOST)
+        if (is_lost_for_good(runner, open))
             open_runs_move(runner->runs, open, OPEN_ENDED);
         else
             runner_never_started(runner, open);

@@ -8,7 +8,8 @@
 
 enum {
     BATCH = 256,
-    LOST_AFTER_MS = 1000, /* a node is gone for so long: its runs are lost */
+    COMING_BACK_MS = 1000, /* for nodes that the store has lost, to be there again */
+    UNSURE_MS = 10000,     /* since all of them may have been lost together */
     RETRY_AFTER_MS = 1000,
 };
 
@@ -110,6 +111,15 @@ static bool is_alive(const struct sweeper *sweeper, const struct run *run)
     return peers_is_alive(sweeper->peers, run->node, &run->owner);
 }
 
+/* A node whose lease has run out is dead; but after an outage of the store, or when this node has
+ * just come, it may be on its way back. */
+static int64_t lost_after_ms(const struct sweeper *sweeper)
+{
+    bool was_away = sweeper->now.wall.ms - sweeper->away->until_ms < UNSURE_MS;
+    bool is_new = sweeper->now.boot.ms - sweeper->peers->live_since.ms < UNSURE_MS;
+    return was_away || is_new ? COMING_BACK_MS : 0;
+}
+
 /* Runs that were begun by lives that are over are lost. */
 static void sweep_begun(struct sweeper *sweeper)
 {
@@ -118,7 +128,7 @@ static void sweep_begun(struct sweeper *sweeper)
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         if (open->is_swept || is_alive(sweeper, &open->run) ||
-            !is_gone_for(sweeper, open->run.node, &open->run.owner, LOST_AFTER_MS))
+            !is_gone_for(sweeper, open->run.node, &open->run.owner, lost_after_ms(sweeper)))
             continue;
         if (!batch && !(batch = calloc(1, sizeof(*batch)))) {
             look_again(sweeper, RETRY_AFTER_MS);

@@ -8,6 +8,7 @@
 #define PEAL_SWEEPER_H
 
 #include "open_run.h"
+#include "outage.h"
 #include "peers.h"
 #include "placement.h"
 #include "ports.h"
@@ -20,6 +21,7 @@ struct sweeper {
     struct placement *placement;
     struct open_runs *runs;
     struct recorder *recorder;
+    const struct outage *away; /* the engine's; of the store */
     int64_t on_time_ms; /* for so long a run without a deadline waits for a node that may run it */
     bool leads;
     bool has_news;          /* a node, the leader or a run has changed: look */

@@ -236,9 +236,8 @@ static struct cluster *with_a_lost_run(int64_t duration_ms)
     cluster_freeze(runs);
     cluster_expire(runs);
     const struct run *run = engine_find_run(cluster->nodes[0]->engine, &runs->processes[0].run_id);
-    cluster_pass(cluster, 900);
     assert_int_equal(run->state, RUN_BEGUN);
-    cluster_pass(cluster, 200);
+    cluster_pass(cluster, 100); /* its lease has run out: there is nothing more to wait for */
     assert_int_equal(run->state, RUN_LOST);
     assert_int_equal(run->reason, REASON_NODE_DIED);
     assert_string_equal(run->node, "node-2");
@@ -312,12 +311,30 @@ static void a_rebooted_node_records_its_loss(void **state)
     struct id run_id = runs->processes[0].run_id;
     runs->frozen = false;
     runs->process_count = 0;
+    runs->now.boot.ms = 1000;
     world_restart(runs);
     cluster_pass(cluster, 5000);
     assert_int_equal(world_count(runs, "job", RUN_LOST), 1);
     assert_int_equal(cluster->nodes[0]->run_count, 0);
     assert_null(engine_find_run(cluster->nodes[0]->engine, &run_id));
     assert_true(engine_is_idle(runs->engine));
+    cluster_free(cluster);
+}
+
+/* Its agent was killed between the begin and the start. The spawner, which writes down what it is
+ * to start, does not know the run: it was never started. */
+static void a_lost_run_that_never_started_is_missed(void **state)
+{
+    (void)state;
+    struct cluster *cluster = with_a_lost_run(20000);
+    struct world *runs = cluster->nodes[1];
+    runs->frozen = false;
+    runs->process_count = 0;
+    world_restart(runs);
+    cluster_pass(cluster, 5000);
+    assert_int_equal(world_count(runs, "job", RUN_MISSED), 1);
+    assert_int_equal(runs->runs[0].reason, REASON_START_WINDOW);
+    assert_int_equal(world_count(runs, "job", RUN_LOST), 0);
     cluster_free(cluster);
 }
 
@@ -526,6 +543,7 @@ int main(void)
         cmocka_unit_test(a_run_that_ended_before_it_was_lost_is_amended),
         cmocka_unit_test(a_restarted_node_finds_its_lost_run),
         cmocka_unit_test(a_rebooted_node_records_its_loss),
+        cmocka_unit_test(a_lost_run_that_never_started_is_missed),
         cmocka_unit_test(the_next_leader_sweeps),
         cmocka_unit_test(an_adopted_run_is_amended),
         cmocka_unit_test(an_adopted_run_is_amended_after_a_restart),
