@@ -166,11 +166,11 @@ void engine_step(struct engine *engine, struct now now)
     engine_meet_nodes(engine);
     runner_watch(&engine->runner);
     recorder_finish(&engine->recorder);
+    engine_move_back(engine);
     if (peers_am_alive(&engine->peers)) { /* it is kept under this node's name */
         engine_settle_boot(engine);
         engine_save_boot(engine);
     }
-    engine_move_back(engine);
     sweeper_sweep(&engine->sweeper);
     adapt_lead(engine);
     if (may_take(engine))

@@ -66,7 +66,8 @@ static void leave_boot(struct engine *engine);
 
 void engine_settle_boot(struct engine *engine)
 {
-    if (engine->boot_settled || !engine->loaded || !peers_trust_clock(&engine->peers))
+    if (engine->boot_settled || !engine->loaded || !peers_trust_clock(&engine->peers) ||
+        engine_has_ahead(engine))
         return;
     engine->boot_settled = true;
     if (strcmp(engine->stored_boot_id, engine->config.boot_id) == 0) {
@@ -76,6 +77,8 @@ void engine_settle_boot(struct engine *engine)
     }
     leave_boot(engine);
     engine->stored_boot_tick_ms = engine->now.wall.ms / 1000 * 1000;
+    if (engine->clock.has_moved) /* cursors to this second, perhaps */
+        engine->stored_boot_tick_ms += 1000;
     memcpy(engine->stored_boot_id, engine->config.boot_id, sizeof(engine->stored_boot_id));
     engine->boot_unsaved = true;
 }
@@ -147,12 +150,12 @@ void engine_record_boots(struct engine *engine)
     engine->boot_passed = false;
 }
 
-/* Is the tick of the stored boot still to be decided? */
+/* Is the tick of the stored boot still to be decided? Not one that a wrong clock has put ahead. */
 static bool is_left(const struct engine *engine, const struct catalog_job *job)
 {
     int64_t tick_ms = engine->stored_boot_tick_ms;
-    return !job->deleted && tick_ms > job->cursor_ms && has_only_reboot(job) &&
-           catalog_job_next(job, tick_ms - 1, tick_ms) == tick_ms;
+    return !job->deleted && tick_ms > job->cursor_ms && tick_ms <= engine->now.wall.ms &&
+           has_only_reboot(job) && catalog_job_next(job, tick_ms - 1, tick_ms) == tick_ms;
 }
 
 /* The machine was started again before this node, drained or without its store, could decide about

@@ -197,7 +197,8 @@ void engine_judge_start(struct engine *engine)
     for (const struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));)
         engine->clock.newest_ms =
             later(engine->clock.newest_ms, later(job->cursor_ms, job->last.ended_ms));
-    engine_look_ahead(engine);
+    if (engine->clock.newest_ms > engine->now.wall.ms + AHEAD_MS)
+        engine_look_ahead(engine);
     if (is_behind(engine))
         begin_doubt(engine, DOUBT_START);
 }
@@ -215,6 +216,11 @@ void engine_look_ahead(struct engine *engine)
     int64_t at_ms = engine->now.boot.ms + (engine->sweeper.leads ? 0 : LATER_MS);
     if (at_ms < engine->clock.look_at.ms)
         engine->clock.look_at.ms = at_ms;
+}
+
+bool engine_has_ahead(const struct engine *engine)
+{
+    return engine->clock.is_moving || engine->clock.look_at.ms != INT64_MAX;
 }
 
 void engine_see_cursor(struct engine *engine, const struct catalog_job *job)
@@ -263,6 +269,7 @@ static void rewinds_done(struct store_request *request, enum status st)
     if (done)
         ports_log(&engine->ports, "cursors_moved_back", "jobs=%zu", done);
     engine->clock.is_moving = false;
+    engine->clock.has_moved |= done > 0;
     engine->clock.look_at.ms = engine->now.boot.ms + STEP_MS; /* are there more? */
     free(batch);
 }

@@ -31,6 +31,7 @@ struct clock_watch {
     int64_t newest_ms;      /* wall time of the latest that the store had at the start */
     struct boot_ms look_at; /* for cursors that are ahead; INT64_MAX: none is known to be */
     bool is_moving;         /* some of them are on their way back */
+    bool has_moved;         /* some were */
     size_t jobs_ahead;
     uint64_t steps; /* that were seen */
     int64_t step_ms, stepped_ms;
@@ -116,6 +117,8 @@ void engine_judge_start(struct engine *engine);
 /* There may be cursors ahead of the clock. */
 void engine_look_ahead(struct engine *engine);
 void engine_see_cursor(struct engine *engine, const struct catalog_job *job);
+
+bool engine_has_ahead(const struct engine *engine); /* as far as it is known */
 
 /* Moves those back, when it is time to look. */
 void engine_move_back(struct engine *engine);

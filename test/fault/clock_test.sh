@@ -1,7 +1,7 @@
 #!/bin/bash
-# The clock of the machine is set by an hour, ahead and back, while the agent is away and while it
-# runs; and the agent is away over ticks, as when the machine sleeps. No tick runs twice, none is
-# lost without a word.
+# The clock of the machine is set by minutes, an hour and ten years, ahead and back, while the agent
+# is away and while it runs; and the agent is away over ticks, as when the machine sleeps. No tick
+# runs twice, none is lost without a word, and nothing stands still for long.
 #
 # fake_clock.c gives agent and spawner another wall clock and leaves the boot clock alone, as a real
 # step does.
@@ -53,7 +53,7 @@ checks=$((checks + 3))
 run peal runs last --ledger -n 10000 -o json
 expect_json 'map(select(.entry_id and .count > 3000)) | length' 1 # one entry for the whole hour
 
-# ---- back by an hour while it is stopped: nothing runs again ----
+# ---- back by an hour while it is stopped: it is behind what the store has, and not believed ----
 
 stop_peal
 set_clock +0
@@ -65,20 +65,25 @@ checks=$((checks + 1))
 run peal why last
 expect_status 0
 
-# ---- ahead again while it runs ----
+# ---- set right while it runs: it goes on at once ----
 
 set_clock +3610
 wait_for 30 has_begun last $((begun + 2))
 
-# ---- back while it runs ----
+# ---- an hour, and ten years, ahead for some seconds: nothing has happened ----
 
-begun=$(begun_count last)
-set_clock +10
-nap 2.5
-checks=$((checks + 1))
-[ "$(begun_count last)" -le $((begun + 1)) ] || mismatch 'ticks ran again after the clock was set back'
-set_clock +3620
-wait_for 30 has_begun last $((begun + 3))
+for jump in 7210 315363600; do
+    set_clock +$jump
+    nap 1.5 # what was begun before
+    begun=$(begun_count last)
+    nap 2
+    checks=$((checks + 1))
+    [ "$(begun_count last)" -eq "$begun" ] || mismatch "a jump to +$jump is believed at once"
+    set_clock +3610
+    wait_for 30 has_begun last $((begun + 3))
+done
+run peal list -o json
+expect_json '[.. | .next_at? // empty | select(startswith("203"))] | length' 0 # not in ten years
 
 # ---- every tick of these hours has its end ----
 
@@ -87,6 +92,34 @@ begun=$(begun_count last)
 wait_for 20 has_begun last $((begun + 2))
 check_options=(--until "$until" --clock-was-set)
 check_ledger
+
+# ---- ten minutes back while it runs: rhythms go on, and what has started does not start again ----
+
+cat >"$scratch/rhythms.yaml" <<YAML
+- {name: every, schedule: "@every 2s", command: [$append_run, $trace]}
+- {name: after, schedule: "@after 1s", command: [$append_run, $trace]}
+YAML
+run peal apply -f "$scratch/rhythms.yaml"
+expect_status 0
+wait_for 20 has_begun every 2
+wait_for 20 has_begun after 2
+set_clock +3010
+nap 2 # what was begun before
+begun=$(begun_count last)
+wait_for 20 has_begun every $(($(begun_count every) + 2))
+wait_for 20 has_begun after $(($(begun_count after) + 2))
+checks=$((checks + 2))
+[ "$(begun_count last)" -eq "$begun" ] || mismatch 'ticks ran again after the clock was set back'
+run peal runs last --ledger -n 10000 -o json
+expect_json 'map(select(.entry_id and .reason == "clock")) | length' 1
+run peal why last
+expect_status 0
+
+set_clock +3610 # where it was
+wait_for 30 has_begun last $((begun + 3))
+checks=$((checks + 1))
+[ -z "$(awk '$1 == "begin" { print $2, $4, $5 }' "$trace" | sort | uniq -d)" ] ||
+    mismatch 'a tick began twice'
 stop_peal
 check_logs
 finish

@@ -40,7 +40,7 @@ input == 3 && $1 == "entry" {
         tick = of_job[i]
         if (tick < $3 || tick > $4)
             continue
-        ends[$2, tick] += $7 != "restored"
+        ends[$2, tick] += $7 !~ /^(restored|clock)$/
         covered[$2, tick] = 1
         end[$2, tick] = end[$2, tick] ? end[$2, tick] : $6
     }

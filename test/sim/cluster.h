@@ -283,6 +283,10 @@ enum fault_kind {
     FAULT_STUCK_WATCH,
     FAULT_TORN,
     FAULT_RESTORE, /* where no node forgets what it has seen */
+    FAULT_JUMP,    /* where clocks do all that clocks can do */
+    FAULT_JUMPS,
+    FAULT_JUMPS_BUT_ONE,
+    FAULT_BOOT_CLOCK,
     FAULT_KINDS,
 };
 
@@ -297,6 +301,7 @@ enum fault_mix {
     MIX_PIECES,
     MIX_RESTORES,
     MIX_TWINS,
+    MIX_JUMPS,
     MIX_COUNT
 };
 

@@ -75,6 +75,9 @@ static void check_due(struct cluster *cluster, const struct known_job *job, bool
 {
     if (!job->revision || job->deleted)
         return;
+    if (job->cursor_ms > right_ms(cluster) + 5 * SECOND)
+        stage_fail(&cluster->stage, "the cursor of %s is ahead of all clocks, and nobody cares",
+                   job->name);
     const struct ledger_epoch *epoch = &job->epochs[job->epoch_count - 1];
     int64_t tick_ms = due_ms(cluster, job, epoch);
     int64_t grace_ms = 3 * SECOND + (epoch->paused ? HOUR : 0);

@@ -37,6 +37,10 @@ static const char *const names[] = {
     [FAULT_EXECUTOR_AWAY] = "executor away",
     [FAULT_EXECUTOR_SLOW] = "executor slow",
     [FAULT_HISTORY] = "history away or slow",
+    [FAULT_JUMP] = "clock jumps",
+    [FAULT_JUMPS] = "all clocks jump",
+    [FAULT_JUMPS_BUT_ONE] = "all clocks jump but one",
+    [FAULT_BOOT_CLOCK] = "machine rebooted, with a wrong clock",
     [FAULT_TWIN] = "a replacement starts under the id of the first node, which may live",
 };
 
@@ -61,6 +65,10 @@ static const enum fault_kind restores[] = {FAULT_RESTORE, FAULT_RESTORE, FAULT_C
                                            FAULT_CUT_ONE, FAULT_RESET,   FAULT_SLOW,
                                            FAULT_PAUSE,   FAULT_HISTORY, FAULT_LAG};
 
+static const enum fault_kind jumps[] = {
+    FAULT_JUMP,       FAULT_JUMP,  FAULT_JUMPS,  FAULT_JUMPS, FAULT_JUMPS_BUT_ONE,
+    FAULT_BOOT_CLOCK, FAULT_CLOCK, FAULT_CLOCKS, FAULT_KILL,  FAULT_REBOOT};
+
 /* What makes two agents of one id meet: in every order of freeze, cut, restart and death. */
 static const enum fault_kind twins[] = {
     FAULT_TWIN,       FAULT_TWIN,  FAULT_TWIN, FAULT_PAUSE,  FAULT_PAUSE,   FAULT_PAUSE_AT,
@@ -75,6 +83,7 @@ static const struct {
 } mixes[] = {
     [MIX_ANY] = {"any", NULL, FAULT_RESTORE, FAULT_KILL},
     [MIX_RACES] = {"races", races, sizeof(races) / sizeof(races[0]), FAULT_KILL},
+    [MIX_JUMPS] = {"jumps", jumps, sizeof(jumps) / sizeof(jumps[0]), FAULT_KILL},
     [MIX_CLOCKS] = {"clocks", clocks, sizeof(clocks) / sizeof(clocks[0]), FAULT_KILL},
     [MIX_STORE] = {"store", NULL, FAULT_RESTORE - FAULT_CUT_OFF, FAULT_CUT_OFF},
     [MIX_PEOPLE] = {"people", NULL, FAULT_RESTORE, FAULT_KILL},
@@ -105,6 +114,8 @@ static void choose(const struct cluster *cluster, enum fault_mix mix, uint64_t *
     fault->node = (int)any_below(random, cluster->node_count);
     fault->member = (int)any_below(random, 3);
     *ret_while_ms = fault->kind == FAULT_BLIP ? 1 + any_below(random, 400) : any_while_ms(random);
+    if (fault->kind >= FAULT_JUMP && any_chance(random, 30)) /* longer than it is doubted */
+        *ret_while_ms = 9 * MINUTE + any_below(random, 6 * MINUTE);
 }
 
 void fault_describe(const struct cluster *cluster, enum fault_mix mix, uint64_t random,
@@ -138,8 +149,14 @@ static void heal(struct fault *fault)
     case FAULT_CLOCK:
         set_right(cluster, &node->machine);
         break;
+    case FAULT_JUMP:
+    case FAULT_BOOT_CLOCK:
+        set_right(cluster, &node->machine);
+        break;
     case FAULT_BLIP:
     case FAULT_CLOCKS:
+    case FAULT_JUMPS:
+    case FAULT_JUMPS_BUT_ONE:
         for (int i = 0; i < cluster->node_count; i++)
             set_right(cluster, &cluster->nodes[i].machine);
         break;
@@ -207,6 +224,18 @@ static int64_t any_step_ms(uint64_t *random)
     return any_chance(random, 50) ? ms : -ms;
 }
 
+/* Of any size. What is believed is walked through tick by tick: so those that all believe are of
+ * days, and only those that one node has alone are of years. */
+static int64_t any_jump_ms(uint64_t *random, bool is_alone)
+{
+    static const int64_t sizes_ms[] = {
+        1500, 20 * SECOND, 3 * MINUTE, HOUR, 10 * HOUR, 30 * HOUR, INT64_C(3650) * 24 * HOUR};
+    int64_t count = (int64_t)(sizeof(sizes_ms) / sizeof(sizes_ms[0])) - (is_alone ? 0 : 1);
+    int64_t size_ms = sizes_ms[any_below(random, count)];
+    int64_t ms = size_ms / 2 + any_below(random, size_ms / 2);
+    return any_chance(random, 50) ? ms : -ms;
+}
+
 static void set_clock(struct node *node, int64_t by_ms)
 {
     node->cluster->clocks_set = true;
@@ -219,6 +248,13 @@ static void set_all_clocks(struct cluster *cluster, int64_t by_ms)
 {
     for (int i = 0; i < cluster->node_count; i++)
         set_clock(&cluster->nodes[i], by_ms);
+}
+
+static void jump_but_one(struct cluster *cluster, const struct node *one, int64_t by_ms)
+{
+    for (int i = 0; i < cluster->node_count; i++)
+        if (&cluster->nodes[i] != one)
+            set_clock(&cluster->nodes[i], by_ms);
 }
 
 static enum run_state any_state(uint64_t *random)
@@ -262,6 +298,19 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
         break;
     case FAULT_CLOCKS:
         set_all_clocks(cluster, any_step_ms(random));
+        break;
+    case FAULT_JUMP:
+        set_clock(node, any_jump_ms(random, cluster->node_count > 2));
+        break;
+    case FAULT_JUMPS:
+        set_all_clocks(cluster, any_jump_ms(random, false));
+        break;
+    case FAULT_JUMPS_BUT_ONE:
+        jump_but_one(cluster, node, any_jump_ms(random, false));
+        break;
+    case FAULT_BOOT_CLOCK:
+        reboot(node, random);
+        set_clock(node, any_jump_ms(random, cluster->node_count > 2));
         break;
     case FAULT_BLIP: /* for the others it is still there, and first for some jobs */
         node_kill(node);

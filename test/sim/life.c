@@ -43,6 +43,10 @@ static void choose_pace(const struct life *life, uint64_t *random, int64_t *ret_
     if (life->kind == LIFE_DRILL) {
         end_ms = 2 * MINUTE + any_below(random, 8 * MINUTE);
         pace_ms = 5 * SECOND;
+        if (life->mix == MIX_JUMPS) { /* a jump is doubted for ten minutes */
+            end_ms += 20 * MINUTE;
+            pace_ms = 30 * SECOND;
+        }
     } else if (life->kind == LIFE_DAYS) {
         end_ms = (6 * HOUR + any_below(random, 60 * HOUR)) / life->node_count;
         pace_ms = any_chance(random, 50) ? 8 * MINUTE : 40 * MINUTE;
@@ -53,9 +57,9 @@ static void choose_pace(const struct life *life, uint64_t *random, int64_t *ret_
 
 static enum fault_mix any_mix(uint64_t *random)
 {
-    static const enum fault_mix mixes[] = {MIX_ANY,     MIX_ANY,    MIX_ANY,      MIX_RACES,
-                                           MIX_RACES,   MIX_CLOCKS, MIX_STORE,    MIX_PEOPLE,
-                                           MIX_LEADERS, MIX_PIECES, MIX_RESTORES, MIX_TWINS};
+    static const enum fault_mix mixes[] = {
+        MIX_ANY,    MIX_ANY,     MIX_ANY,    MIX_RACES,    MIX_RACES, MIX_CLOCKS, MIX_STORE,
+        MIX_PEOPLE, MIX_LEADERS, MIX_PIECES, MIX_RESTORES, MIX_TWINS, MIX_JUMPS};
     return PICK(random, mixes);
 }
 
@@ -64,8 +68,8 @@ static int any_size(const struct life *life, uint64_t *random)
 {
     static const int sizes[] = {1, 2, 2, 3, 3, 3, 3, 4, 5, 7};
     static const int few[] = {1, 1, 2, 2, 3};
-    bool is_lonely =
-        life->kind == LIFE_DRILL && (life->mix == MIX_CLOCKS || life->mix == MIX_PEOPLE);
+    bool is_lonely = life->kind == LIFE_DRILL &&
+                     (life->mix == MIX_CLOCKS || life->mix == MIX_PEOPLE || life->mix == MIX_JUMPS);
     return is_lonely ? PICK(random, few) : PICK(random, sizes);
 }
 

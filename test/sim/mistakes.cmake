@@ -113,6 +113,15 @@ peal_sim_mistake(end_after_takeover memory races engine/recorder_store.c
 peal_sim_mistake(clock_set_back memory clocks engine/engine_clock.c
     "engine->loaded && ahead_ms < clock->most_ms - STEP_MS" "false"
     "ticks wait until a wrong clock's time has come: P6")
+peal_sim_mistake(never_moved_back memory jumps engine/engine_clock.c
+    "if (batch && may_move_back(engine))" "if (false)"
+    "a cursor stays where a wrong clock put it, and nothing runs until then: P6")
+peal_sim_mistake(started_again memory jumps job/rewinds.c
+    "rewinds->high_ms = later(rewinds->high_ms, from_ms)" "rewinds->high_ms = from_ms, rewinds->gap_count = 1, rewinds->gaps[0] = (struct tick_gap){1, from_ms}"
+    "what has started starts again when the clock is set back: P1")
+peal_sim_mistake(same_names memory jumps engine/catalog.c
+    "(is_again ? job->rewinds % RUN_NAMES_MS : 0)" "0"
+    "ticks of a rhythm have the names that they had: P1")
 peal_sim_mistake(owned_by_a_name memory twins engine/engine_feed.c
     "return whose(engine, run) == WHOSE_OURS" "return strcmp(run->node, engine->config.node) == 0"
     "what another agent under this node's name begins is started here, too: P1")
