@@ -23,7 +23,7 @@ struct life {
     int64_t begins_ms; /* wall */
     int64_t latency_ms;
     bool with_gone; /* at the end a node goes for good */
-    bool is_quiet;  /* that nothing is new nodes say every two minutes, not every two seconds */
+    bool is_quiet;  /* its nodes seldom say that nothing is new */
     enum life_kind kind;
     enum fault_mix mix;
     struct step steps[STEPS_MAX];
