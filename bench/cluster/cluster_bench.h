@@ -20,6 +20,14 @@ struct store *open_store(const char *etcd, const char *prefix, const char *node,
  * input. */
 int run_etcd(char **argv);
 
+/* members.c: an etcd of three; prints their ETCD, with commas; kills its leader for every byte of
+ * input, and ends with it. */
+int run_members(char **argv);
+
+/* members.c: ETCD,...: the bare client (test/support/etcd_retry.h) until the input ends: for how
+ * many seconds nothing could be written, at most. */
+int measure_retry(char **argv);
+
 /* jobs.c: ETCD PREFIX NAME COUNT SCHEDULE JITTER_S: adds jobs NAME-0000001... that run /bin/true.
  * Prints nothing. */
 int make_jobs(char **argv);

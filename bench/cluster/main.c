@@ -15,8 +15,9 @@ static const struct {
     int arguments; /* at least */
     int (*run)(char **argv);
 } parts[] = {
-    {"etcd", 0, run_etcd},     {"jobs", 6, make_jobs},        {"engine", 4, measure_engine},
-    {"list", 2, measure_list}, {"starts", 3, measure_starts}, {"soak", 3, soak_node},
+    {"etcd", 0, run_etcd},       {"jobs", 6, make_jobs},        {"engine", 4, measure_engine},
+    {"list", 2, measure_list},   {"starts", 3, measure_starts}, {"soak", 3, soak_node},
+    {"members", 0, run_members}, {"retry", 1, measure_retry},
 };
 
 _Noreturn void die(const char *what)

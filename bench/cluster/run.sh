@@ -1,5 +1,5 @@
 #!/bin/sh
-# What nodes do on an etcd of one member whose writes reach the disk, measured on the built programs,
+# What nodes do on an etcd of one member (and, where its leader dies, of three) whose writes reach the disk, measured on the built programs,
 # each figure beside the machine's own limit from the same minute. Takes about four minutes.
 # usage: bench/cluster/run.sh [BUILD_DIR]
 #   BENCH_JOBS=100000   jobs of the large store
@@ -39,12 +39,12 @@ trap 'stop; exec 3>&-; wait; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
 # A server of its own for each part: what the one before wrote costs nothing.
-start_etcd() {
+start_etcd() { # [PART]
     stop
     exec 3>&- # ends the one before
     wait
     rm -f "$work/address"
-    "$bench" etcd <"$work/etcd" >"$work/address" &
+    "$bench" "${1:-etcd}" <"$work/etcd" >"$work/address" &
     exec 3>"$work/etcd"
     while ! [ -s "$work/address" ]; do
         sleep 0.1
@@ -67,7 +67,7 @@ start() { # NODE...
 }
 
 jobs() { # NAME COUNT SCHEDULE [JITTER_S]
-    "$bench" jobs "$etcd" bench "$1" "$2" "$3" "${4:-0}"
+    "$bench" jobs "${etcd%%,*}" bench "$1" "$2" "$3" "${4:-0}"
 }
 
 starts() { # FROM_S TO_S
@@ -163,6 +163,31 @@ failover() {
         "$1 >= 300 && $2 == 0"
 }
 
+# The leader of three members is killed, and a bare client tries to write all the while. What is late
+# is what was due until the others had elected one.
+leader() {
+    start_etcd members
+    jobs due 100 '* * * * * *' 1
+    start a b c
+    sleep 4
+    mkfifo "$work/bare"
+    "$bench" retry "$etcd" <"$work/bare" >"$work/gap" 3>&- &
+    bare=$!
+    exec 4>"$work/bare"
+    sleep 1
+    died=$(date +%s)
+    printf k >&3
+    sleep 7
+    exec 4>&-
+    wait "$bare"
+    # shellcheck disable=SC2046
+    set -- $(starts "$died" $((died + 4))) $(cat "$work/gap")
+    line "etcd's leader is killed: the latest of 4 s" "$6 s" "bare client $7 s" \
+        "$(calculate "$6 / $7")" 'bare client + 0.5 s' "$6 <= $7 + 0.5"
+    line '  not started or doubled, of 400' "$(($1 < 400 ? 400 - $1 + $2 : $2))" '' '' '0' \
+        "$1 >= 400 && $2 == 0"
+}
+
 many_jobs() {
     start_etcd
     jobs idle "$many" '0 0 1 1 *'
@@ -193,5 +218,6 @@ engine
 lateness
 one_instant
 failover
+leader
 many_jobs
 exit "$failed"
