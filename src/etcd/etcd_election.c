@@ -35,6 +35,7 @@ struct etcd_election {
     struct etcd_watch *watch;
     bool was_broken;             /* the watch */
     struct etcd_call *look;      /* under way */
+    bool is_look_old;            /* it was sent before we became a candidate */
     bool must_look;              /* something changed since it was sent */
     bool is_known;               /* the leader has been told */
     struct strbuf leader;        /* its key; "" : vacant */
@@ -149,10 +150,9 @@ static void on_look(void *context, const struct etcd_result *result)
         tell_failure(election, status_text(E_NOMEM));
         return;
     }
-    if (election->candidacy == CANDIDATE_IN &&
-        (ops[1].kv_count == 0 || ops[1].kvs[0].create_revision != election->key_revision) &&
-        result->revision >= election->key_revision)
-        leave(election);
+    if (election->candidacy == CANDIDATE_IN && !election->is_look_old &&
+        (ops[1].kv_count == 0 || ops[1].kvs[0].create_revision != election->key_revision))
+        leave(election); /* whatever the revision is: it may be an etcd from before */
     if (election->must_look)
         wake(election, 0);
     election->cluster_id = result->cluster_id;
@@ -172,7 +172,7 @@ static void look(struct etcd_election *election)
     etcd_txn_range(election->txn,
                    &(struct etcd_range){.key = election->key.length ? bytes_of(&election->key)
                                                                     : bytes_of(&election->prefix)});
-    election->must_look = false;
+    election->must_look = election->is_look_old = false;
     if (etcd_txn_send(election->client, election->txn, &reply, &election->look) != OK) {
         election->must_look = true;
         wake(election, RETRY_MS);
@@ -210,10 +210,12 @@ static void on_watch(void *context, const struct etcd_watch_notice *notice)
     case ETCD_WATCH_BROKEN:
         election->was_broken = true;
         break;
-    case ETCD_WATCH_LIVE: /* again: an etcd that was restored does not tell what is not there */
-        election->must_look |= election->was_broken;
-        if (election->was_broken && !election->look)
-            wake(election, 0);
+    case ETCD_WATCH_LIVE: /* an etcd that was restored does not tell what is not there any more */
+        if (election->was_broken || notice->cluster_id != election->cluster_id) {
+            election->must_look = true;
+            if (!election->look)
+                wake(election, 0);
+        }
         election->was_broken = false;
         break;
     case ETCD_WATCH_PROGRESS:
@@ -241,6 +243,7 @@ static void on_entered(void *context, const struct etcd_result *result)
     else if (txn->ops[0].kv_count) /* an attempt before this one got through */
         election->key_revision = txn->ops[0].kvs[0].create_revision;
     election->candidacy = CANDIDATE_IN;
+    election->is_look_old = election->look != NULL;
     election->is_known = false; /* told again, now that it may be us */
     election->must_look = true;
     wake(election, 0);

@@ -292,12 +292,12 @@ static void on_answer(void *context, const struct etcd_result *result)
         flow_batch_failed(store, batch, result->status);
         return;
     }
-    if (!epoch_saw(store, epoch_sign(result), &batch->asked)) {
+    batch->revision = result->revision;
+    settle_all(batch, txn, result->is_repeated);
+    if (!epoch_saw(store, epoch_sign(result), &batch->asked, batch->has_written)) {
         flow_batch_failed(store, batch, E_UNKNOWN);
         return;
     }
-    batch->revision = result->revision;
-    settle_all(batch, txn, result->is_repeated);
     if (!txn->succeeded && batch->has_put)
         health_remove_probe(store); /* see count_for_quota */
     batch->state = BATCH_ANSWERED;

@@ -143,7 +143,7 @@ static void on_page(void *context, const struct etcd_result *result)
     enum status st = result->status;
     if (st != OK || !result->op.more)
         check->list = NULL;
-    if (st == OK && !epoch_saw(store, epoch_sign(result), &check->asked))
+    if (st == OK && !epoch_saw(store, epoch_sign(result), &check->asked, false))
         st = E_ROLLED_BACK;
     if (st == OK && check->revision == 0)
         check->revision = result->revision;

@@ -216,15 +216,19 @@ struct epoch_asked epoch_ask(const struct store_etcd *store)
     return (struct epoch_asked){store->epoch.seen, store->loading_sign.cluster_id};
 }
 
-bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_asked *asked)
+bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_asked *asked,
+               bool wrote)
 {
     const struct epoch_memory *memory = &store->epoch;
     bool is_other = !may_be_same(asked->cluster_id, sign.cluster_id) ||
                     !epoch_is_same_cluster(store, sign.cluster_id);
     bool is_older = memory->is_rolled_back ? is_older_still(store, sign)
                                            : went_back(memory, sign, &asked->seen);
+    if (wrote && !memory->is_rolled_back) /* by a write the revision grows */
+        is_older |= sign.revision == asked->seen.revision;
     if (is_other || is_older) {
-        load_fail(store, E_UNREACHABLE, "it is not as new as it was; everything is read again");
+        if (store->is_loaded) /* else it is about to be */
+            load_fail(store, E_UNREACHABLE, "it is not as new as it was; everything is read again");
         return false;
     }
     if (!memory->is_rolled_back)
@@ -274,6 +278,12 @@ static bool is_restored(const struct store_etcd *store, struct epoch_sign sign, 
                     "etcd's revision went back from %" PRId64 " to %" PRId64
                     ": it was restored from a backup",
                     before->revision, sign.revision);
+    else if (is_now && memory->old_key_revision)
+        strbuf_addf(why,
+                    "the key of this node in etcd was of revision %" PRId64
+                    ", but had been written with revision %" PRId64
+                    ": etcd was restored from a backup",
+                    memory->old_key_revision, memory->key_revision);
     else if (is_now && sign.term && sign.term < before->term)
         strbuf_addf(why,
                     "etcd's raft term went back from %" PRIu64 " to %" PRIu64
@@ -306,25 +316,21 @@ static void note_halt(struct store_etcd *store, bool is_new)
 
 void epoch_wrote_key(struct store_etcd *store, int64_t revision)
 {
-    if (store->epoch.is_rolled_back)
+    if (store->epoch.is_rolled_back || store->epoch.old_key_revision)
         return;
     store->epoch.key_revision = revision;
     write_soon(store);
 }
 
-bool epoch_found_key(struct store_etcd *store, int64_t revision)
+void epoch_found_key(struct store_etcd *store, int64_t revision)
 {
     struct epoch_memory *memory = &store->epoch;
-    if (memory->is_rolled_back || revision >= memory->key_revision)
-        return true;
-    strbuf_reset(&memory->why);
-    strbuf_addf(&memory->why,
-                "the key of this node in etcd is of revision %" PRId64
-                ", but was written with revision %" PRId64 ": etcd was restored from a backup",
-                revision, memory->key_revision);
-    halt(store);
-    note_halt(store, true);
-    return false;
+    if (memory->is_rolled_back || revision >= memory->key_revision || memory->old_key_revision)
+        return;
+    memory->old_key_revision = revision;
+    if (store->is_loaded)
+        load_fail(store, E_UNREACHABLE,
+                  "it has an older key of this node; everything is read again");
 }
 
 /* What is in the mirror is what counts from now on, with all that is known of where it is from. */
@@ -340,7 +346,7 @@ static void adopt(struct store_etcd *store, struct epoch_sign sign)
     memory->is_rolled_back = false;
     if (is_other) {
         memory->seen = (struct epoch_seen){.revision = sign.revision, .named_term = sign.term};
-        memory->key_revision = 0;
+        memory->key_revision = memory->old_key_revision = 0;
         store->loading_seen = memory->seen;
         memory->cluster_id = sign.cluster_id;
         write_soon(store);

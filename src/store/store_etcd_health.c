@@ -114,7 +114,7 @@ static void on_probe(void *context, const struct etcd_result *result)
         health_ail(store, result->status, result->message);
         return;
     }
-    if (!epoch_saw(store, epoch_sign(result), &health->asked)) {
+    if (!epoch_saw(store, epoch_sign(result), &health->asked, true)) {
         look_again(store);
         return;
     }

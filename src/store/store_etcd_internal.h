@@ -35,8 +35,9 @@ struct epoch_memory {
     char *path; /* NULL: only in memory */
     struct id lineage;
     int64_t generation;
-    uint64_t stamp;       /* of the generation; 0: none */
-    int64_t key_revision; /* with which this node's key was written last; 0: not in it */
+    uint64_t stamp;           /* of the generation; 0: none */
+    int64_t key_revision;     /* with which this node's key was written last; 0: not in it */
+    int64_t old_key_revision; /* with which it was found then, as before that; 0: it was not */
     struct epoch_seen seen;
     uint64_t cluster_id;                   /* 0: not known yet */
     bool is_written;                       /* all of that */
@@ -134,18 +135,19 @@ void epoch_release(struct store_etcd *store);
 struct epoch_sign epoch_sign(const struct etcd_result *result);
 /* For what is asked now. */
 struct epoch_asked epoch_ask(const struct store_etcd *store);
-/* An answer to what was asked then. False: it is not the etcd that it was, so that the answer
- * counts for nothing, and everything is read again. */
-bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_asked *asked);
+/* An answer to what was asked then, by which something was written or not. False: it is not the
+ * etcd that it was, so that the answer counts for nothing, and everything is read again. */
+bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_asked *asked,
+               bool wrote);
 /* The mirror is new, and store->loading_sign came with it. */
 void epoch_loaded(struct store_etcd *store);
 void epoch_feed_moved(struct store_etcd *store);
 void epoch_tick(struct store_etcd *store); /* now and then: what could not be written */
 /* The key of this node was written with this revision, and that was acknowledged. */
 void epoch_wrote_key(struct store_etcd *store, int64_t revision);
-/* The key of this node, or of another agent of its name, is found with this revision. False: that
- * is older than what was acknowledged, and all is halted. */
-bool epoch_found_key(struct store_etcd *store, int64_t revision);
+/* The key of this node, or of another agent of its name, is found with this revision. If that is
+ * older than what was acknowledged, everything is read again, and then halted. */
+void epoch_found_key(struct store_etcd *store, int64_t revision);
 /* What comes from that cluster goes on from what was read: it is not of an etcd that was restored
  * meanwhile. */
 bool epoch_is_same_cluster(const struct store_etcd *store, uint64_t cluster_id);

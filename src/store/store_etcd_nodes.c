@@ -51,6 +51,7 @@ struct nodes {
     struct etcd_election *election;
     struct etcd_txn *txn;
     struct etcd_call *write; /* under way */
+    struct epoch_asked asked;
     struct strbuf value;
     struct loop_timer *timer; /* to go on, where that has to wait */
     int64_t retry_ms;
@@ -257,6 +258,10 @@ static void on_written(void *context, const struct etcd_result *result)
     if (result->status == E_NOT_FOUND) { /* the lease is gone */
         ail(nodes, result->status, result->message);
         start_over(nodes);
+    } else if (result->status == OK &&
+               !epoch_saw(nodes->store, epoch_sign(result), &nodes->asked, txn->succeeded)) {
+        nodes->is_news = true; /* all is read again, and then it is seen what there is */
+        retry_later(nodes);
     } else if (result->status != OK) {
         if (nodes->membership != NODE_IN)
             ail(nodes, result->status, result->message);
@@ -281,6 +286,7 @@ static void write_self(struct nodes *nodes)
     if (nodes->write) /* then what is said last is next */
         return;
     assert(etcd_lease_id(nodes->lease) != 0); /* a key without a lease would stay for ever */
+    nodes->asked = epoch_ask(nodes->store);
     strbuf_reset(&nodes->value);
     enum status st = peer_encode(&nodes->self, &nodes->value);
     etcd_txn_reset(nodes->txn);

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "etcd_place.h"
 #include "machine.h"
+#include "store_etcd_value.h"
 #include "store_world.h"
 
 static enum status health_of(struct store *store)
@@ -401,6 +402,107 @@ static void an_older_epoch_learns_its_cluster(void **state)
     world_free(world);
 }
 
+/* ---- the epoch, and the key of the node ---- */
+
+static void on_epoch(void *context, const struct etcd_result *result)
+{
+    assert_int_equal(result->status, OK);
+    assert_int_equal(result->op.kv_count, 1);
+    assert_int_equal(value_read_epoch(result->op.kvs, context), OK);
+}
+
+/* As a lift would, through a node that knows nothing of the one before. */
+static void lift_behind_its_back(const struct world *world, uint64_t stamp)
+{
+    struct etcd_client *client = etcd_place_client();
+    struct epoch epoch = {.mod_revision = 0};
+    char key[160];
+    bool is_done = false;
+    struct etcd_reply got = {on_epoch, &epoch, 0}, put_done = {on_put, &is_done, 0};
+    struct strbuf value;
+    strbuf_init(&value);
+    snprintf(key, sizeof(key), "%s/epoch", world->place);
+    struct etcd_range range = {.key = etcd_text(key)};
+    assert_int_equal(etcd_range(client, &range, &got, NULL), OK);
+    etcd_place_wait(epoch.mod_revision);
+    epoch.generation = 7;
+    epoch.stamp = stamp;
+    epoch.since = 0;
+    value_write_epoch(&value, &epoch);
+    struct etcd_put put = {.key = etcd_text(key), .value = {value.text, value.length}};
+    assert_int_equal(etcd_put(client, &put, &put_done, NULL), OK);
+    etcd_place_wait(is_done);
+    strbuf_release(&value);
+    etcd_client_free(client);
+}
+
+static void two_lifts_of_one_generation_halt(void **state)
+{
+    (void)state;
+    struct world *world = world_new(&etcd_backend);
+    world_open(world);
+    struct id job = make_job(world, "backup");
+    lift_behind_its_back(world, 11);
+    struct run run = claim_run(world, job, 4000);
+    assert_true(begin_run(world, &run).fence > INT64_C(7) << 39);
+    lift_behind_its_back(world, 13);
+    etcd_place_wait(health_of(world->store) == E_ROLLED_BACK);
+    assert_words(world->store, "without what this node has seen since");
+    check_refused(world, job);
+    advance(world, 8000);
+    world_free(world);
+}
+
+/* Writes of others, while the store under test stands still. */
+static void write_on(int count)
+{
+    struct loop *loop = etcd_place.loop;
+    struct loop_timer *tick = etcd_place.tick;
+    etcd_place_new_loop();
+    struct etcd_client *client = etcd_place_client();
+    for (int i = 0; i < count; i++) {
+        bool is_done = false;
+        struct etcd_reply reply = {on_put, &is_done, 0};
+        struct etcd_put put = {.key = etcd_text("others"), .value = etcd_text("x")};
+        assert_int_equal(etcd_put(client, &put, &reply, NULL), OK);
+        etcd_place_wait(is_done);
+    }
+    etcd_client_free(client);
+    etcd_place_free_loop();
+    etcd_place.loop = loop;
+    etcd_place.tick = tick;
+}
+
+/* Neither cluster id, nor term, nor revision shows it. */
+static void a_restore_is_seen_by_the_own_key(void **state)
+{
+    char copy[128];
+    (void)state;
+    struct world *world = world_new(&etcd_backend);
+    struct peer self = a_peer("node-1", 1);
+    world_open(world);
+    struct id job = make_job(world, "backup");
+    announce(world, &self);
+    etcd_place_wait((world_read_feed(world), sees_alive(world, "node-1")));
+    back_up(world, copy);
+    self.running = 7;
+    announce(world, &self);
+    etcd_place_wait((world_read_feed(world), look_for_peer(world, "node-1")->running == 7));
+    claim_run(world, job, 4000);
+    world->without_picture = true;
+    restore(copy);
+    write_on(50);
+    struct store_claim claim = a_claim(world, job, 5000, OVERLAP_ALLOW);
+    assert_int_not_equal(world_do(world, STORE_CLAIM, &claim, 1), OK);
+    self.running = 8;
+    announce(world, &self);
+    etcd_place_wait(health_of(world->store) == E_ROLLED_BACK);
+    assert_words(world->store, "the key of this node");
+    check_refused(world, job);
+    advance(world, 8000);
+    world_free(world);
+}
+
 /* What remains open: RELIABILITY.md says so. */
 static void a_restore_without_any_sign_is_not_seen(void **state)
 {
@@ -421,6 +523,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_restore_is_seen_by_the_cluster_id, start_one, stop),
         cmocka_unit_test_setup_teardown(a_restore_is_seen_by_who_was_never_there, start_one, stop),
         cmocka_unit_test_setup_teardown(an_older_epoch_learns_its_cluster, start_one, stop),
+        cmocka_unit_test_setup_teardown(two_lifts_of_one_generation_halt, start_one, stop),
+        cmocka_unit_test_setup_teardown(a_restore_is_seen_by_the_own_key, start_one, stop),
         cmocka_unit_test_setup_teardown(a_restore_without_any_sign_is_not_seen, start_one, stop),
     };
     return cmocka_run_group_tests_name("etcd in trouble", tests, NULL, NULL);

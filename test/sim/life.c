@@ -110,6 +110,8 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
     choose_pace(life, &random, &end_ms, &pace_ms);
     lay_down_steps(life, &random, end_ms, pace_ms);
     life->is_quiet = any_chance(&random, life->kind == LIFE_DRILL ? 70 : 97);
+    if (life->kind == LIFE_DRILL && life->mix == MIX_RESTORES)
+        life->is_quiet = false; /* what a node remembers of etcd is not older than its last word */
 }
 
 size_t life_steps_left(const struct life *life)

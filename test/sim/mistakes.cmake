@@ -184,6 +184,27 @@ peal_sim_mistake(leads_for_ever etcd leaders etcd/etcd_election.c
 peal_sim_mistake(restore_not_noticed etcd restores store/store_etcd_epoch.c
     "if (is_restored(store, store->loading_sign, &memory->why))" "if (false)"
     "what ran since a backup runs again: P1")
+peal_sim_mistake(data_of_another_cluster etcd restores store/store_etcd_epoch.c
+    "may_be_same(epoch->cluster_id, sign.cluster_id)" "true"
+    "a restored etcd is known only by who remembers the one before: P1")
+peal_sim_mistake(answer_of_another etcd restores store/store_etcd_epoch.c
+    "if (is_other || is_older)" "if (false)"
+    "what a restored etcd answers counts for the one before: P1")
+peal_sim_mistake(lift_for_any_cluster etcd restores store/store_etcd_advance.c
+    "next->cluster_id = advance->cluster_id" "next->cluster_id = 0"
+    "a lift is done by the next restored etcd, whose cursors are old: P1")
+peal_sim_mistake(lift_not_looked_up etcd restores store/store_etcd_advance.c
+    "may_be_done && advance->lifts < LIFTS_MAX" "false"
+    "somebody has gone on, and is told that nobody knows")
+peal_sim_mistake(fences_begin_again etcd restores store/store_etcd_advance.c
+    "known < store->epoch.generation" "false"
+    "fences of a generation that was before the backup's are given again: P8")
+peal_sim_mistake(candidate_of_before etcd restores etcd/etcd_election.c
+    "if (election->was_broken || notice->cluster_id != election->cluster_id)" "if (false)"
+    "who leads in the etcd before a restore is waited for: P6")
+peal_sim_mistake(claimed_in_backup etcd restores store/rules_run.c
+    "is_for_the_starter(&row.run, &finish->run)" "false"
+    "a run that was taken over since the backup is missed, says who had claimed it: P2")
 peal_sim_mistake(cursors_not_advanced etcd restores store/store_etcd_advance.c
     "job->row.cursor_ms >= advance->now_ms" "true"
     "what ran since a backup runs again once it is gone on: P1")

@@ -74,9 +74,9 @@ struct model_end etcd_model_txn(struct etcd_model *model, struct arena *arena,
                                 const Etcdpb__TxnRequest *request, Etcdpb__TxnResponse *ret);
 struct model_end etcd_model_compact(struct etcd_model *model, int64_t revision);
 
-/* As from a backup of that revision, which is not compacted: in a cluster with another id, whose
- * terms begin again. Nobody is told. */
-void etcd_model_restore(struct etcd_model *model, int64_t revision);
+/* As from a backup of that revision, which is not compacted, with terms that begin again; in a
+ * cluster with another id, or with the same one. Nobody is told. */
+void etcd_model_restore(struct etcd_model *model, int64_t revision, bool keeps_id);
 
 struct model_end etcd_model_grant(struct etcd_model *model, int64_t id, int64_t ttl_s);
 struct model_end etcd_model_revoke(struct etcd_model *model, int64_t id);

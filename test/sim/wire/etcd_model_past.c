@@ -95,7 +95,7 @@ static void undo_leases(struct etcd_model *model)
     }
 }
 
-void etcd_model_restore(struct etcd_model *model, int64_t revision)
+void etcd_model_restore(struct etcd_model *model, int64_t revision, bool keeps_id)
 {
     for (size_t i = 0; i < model->key_count; i++)
         undo_key(model->keys[i], revision);
@@ -103,6 +103,6 @@ void etcd_model_restore(struct etcd_model *model, int64_t revision)
         model_release_version(model->log[--model->log_count]);
     model->revision = revision;
     model->term = 2;
-    model->cluster_id++;
+    model->cluster_id += !keeps_id;
     undo_leases(model);
 }

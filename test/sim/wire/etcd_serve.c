@@ -97,7 +97,7 @@ void etcd_serve_set_down(struct etcd_serve *serve, int member, bool is_down)
 }
 
 /* What was on its way to the one before never gets to this one. */
-void etcd_serve_restore(struct etcd_serve *serve, int64_t revision)
+void etcd_serve_restore(struct etcd_serve *serve, int64_t revision, bool keeps_id)
 {
     for (struct serve_limbo *limbo; (limbo = TAILQ_FIRST(&serve->limbo));) {
         TAILQ_REMOVE(&serve->limbo, limbo, entry);
@@ -105,7 +105,7 @@ void etcd_serve_restore(struct etcd_serve *serve, int64_t revision)
         free(limbo);
     }
     net_tear(serve->net);
-    etcd_model_restore(&serve->model, revision);
+    etcd_model_restore(&serve->model, revision, keeps_id);
     without_leader(serve, 500 + stage_below(serve->stage, 1500));
 }
 

@@ -39,8 +39,9 @@ bool etcd_serve_has_leader(const struct etcd_serve *serve);
 void etcd_serve_lose_leader(struct etcd_serve *serve, int64_t ms);
 /* A member is killed, or started; without a majority there is no leader. */
 void etcd_serve_set_down(struct etcd_serve *serve, int member, bool is_down);
-/* All members come back from a backup of that revision. */
-void etcd_serve_restore(struct etcd_serve *serve, int64_t revision);
+/* All members come back from a backup of that revision; `keeps_id`: in a cluster with the same id.
+ */
+void etcd_serve_restore(struct etcd_serve *serve, int64_t revision, bool keeps_id);
 /* As if the lease had run out. */
 void etcd_serve_expire(struct etcd_serve *serve, int64_t lease);
 /* The streams of watches of this machine tell nothing more, until others are opened. */

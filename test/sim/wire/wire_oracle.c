@@ -17,8 +17,8 @@ static void read_job(struct cluster *cluster, const struct id *uid, const struct
     if (value_read_job(kv, &row, &name, &json) != OK)
         stage_fail(&cluster->stage, "a job can't be read");
     oracle_see_job(cluster, uid, json, row.revision);
-    if (!cluster->world->oldest_backup)
-        cluster->world->oldest_backup = kv->mod_revision;
+    if (!cluster->world->first_backup)
+        cluster->world->first_backup = kv->mod_revision;
     const struct known_job *job = find_job(cluster, uid);
     if (job->paused != row.paused || job->deleted != row.deleted)
         stage_fail(&cluster->stage, "%s is said to be what it is not", job->name);
@@ -66,6 +66,8 @@ static void read_entry(struct cluster *cluster, const struct id *id, const struc
     if (kv->version && value_read_entry(kv, &entry) != OK)
         stage_fail(&cluster->stage, "an entry can't be read");
     oracle_see_entry(cluster, id, kv->version ? &entry : NULL);
+    if (kv->version && entry.reason == REASON_RESTORED && !cluster->is_restoring)
+        wire_restore_swept(cluster);
 }
 
 /* A lift counts when it is in etcd, whatever the command was told; unless it was meant for the

@@ -1,25 +1,44 @@
 /* An etcd that comes back from a backup, and whoever runs `peal cluster advance-cursors` then. */
-#include "store_etcd.h"
+#include "store_etcd_internal.h"
 #include "wire_world.h"
 
 enum {
     BACKUP_REVISIONS = 100, /* at most, since the backup */
+    SURE_REVISIONS = 20,    /* seen since the backup: who has seen fewer may not notice */
     LOOK_MS = 2000,         /* between two tries to go on */
     PATIENCE_MS = 60 * SECOND,
+    TOLD_MS = 30 * SECOND, /* for who has sent the lift to find out that it was done */
 };
 
 static void on_advanced(void *context, enum status st)
 {
     struct cluster *cluster = context;
     stage_log(&cluster->stage, "advance-cursors: %s", status_text(st));
+    cluster->world->is_told |= st == OK;
 }
 
+/* Whatever became of the answer, who has sent the lift finds out; but not through a fault. */
+static void check_told(const struct world *world)
+{
+    struct stage *stage = &world->cluster->stage;
+    if (!world->is_to_advance && !world->is_told && stage->now_ms > world->lifted_ms + TOLD_MS &&
+        TAILQ_EMPTY(&world->cluster->faults_now))
+        stage_fail(stage, "etcd is gone on with, and who did it does not know");
+}
+
+/* Now and then its answer is lost, with all that is on its way. */
 void wire_restore_lifted(struct cluster *cluster)
 {
+    struct world *world = cluster->world;
     stage_log(&cluster->stage, "etcd is gone on with");
     oracle_see_lift(cluster);
-    cluster->world->is_to_advance = false;
-    cluster->world->oldest_backup = cluster->world->etcd.model.revision;
+    task_stop(&cluster->stage, &world->strike);
+    world->is_to_advance = false;
+    world->lifted = world->etcd.model.revision;
+    world->lifted_ms = cluster->stage.now_ms;
+    world->is_told = false;
+    for (int i = 0; i < cluster->node_count && stage_chance(&cluster->stage, 300); i++)
+        net_reset(&world->net, i);
 }
 
 /* Through the first agent that takes it. */
@@ -38,23 +57,72 @@ static void advance(struct cluster *cluster)
     }
 }
 
-static bool is_halted(const struct cluster *cluster)
+static const struct model_version *find_halt(const struct cluster *cluster)
 {
     static const char key[] = "/peal/halt";
-    return etcd_model_get(&cluster->world->etcd.model, key, sizeof(key) - 1) != NULL;
+    return etcd_model_get(&cluster->world->etcd.model, key, sizeof(key) - 1);
 }
 
 static void on_operate(struct task *task)
 {
     struct world *world = (struct world *)((char *)task - offsetof(struct world, operate));
     struct stage *stage = &world->cluster->stage;
-    bool is_now_halted = is_halted(world->cluster);
+    bool is_now_halted = find_halt(world->cluster) != NULL;
     if (world->is_to_advance && world->is_well && stage->now_ms > world->well_ms + PATIENCE_MS)
         stage_fail(stage, "etcd was restored, and nobody %s",
                    is_now_halted ? "can go on" : "noticed");
+    check_told(world);
     if (is_now_halted) /* perhaps once more: by one who had seen it go on otherwise */
         advance(world->cluster);
     task_at(stage, task, stage->now_ms + LOOK_MS);
+}
+
+/* ---- going back ---- */
+
+/* What the node knows, in memory or on its disk. */
+static struct revision_record memory_of(const struct node *node)
+{
+    const struct world *world = node->cluster->world;
+    const struct store_etcd *store = (const struct store_etcd *)node->store;
+    const struct remembered *remembered = &world->remembered[node->machine.number];
+    if (node_is_up(node))
+        return (struct revision_record){.generation = store->epoch.generation,
+                                        .revision = store->epoch.seen.revision};
+    return remembered->is_there ? remembered->record : (struct revision_record){.revision = 0};
+}
+
+/* All nodes have seen what is clearly younger than the backup. Else nobody can be held to notice
+ * a restore that does not show, nor that a backup is from before the last lift. */
+static bool is_known_by_all(const struct cluster *cluster, int64_t revision)
+{
+    for (int i = 0; i < cluster->node_count; i++) {
+        struct revision_record memory = memory_of(&cluster->nodes[i]);
+        if (memory.generation != cluster->world->epoch->generation ||
+            memory.revision < revision + SURE_REVISIONS)
+            return false;
+    }
+    return true;
+}
+
+static void go_back(struct cluster *cluster, int64_t revision)
+{
+    struct world *world = cluster->world;
+    struct stage *stage = &cluster->stage;
+    const struct etcd_model *model = &world->etcd.model;
+    bool keeps_id = !world->is_to_advance && revision >= world->lifted &&
+                    is_known_by_all(cluster, revision) && stage_chance(stage, 400);
+    stage_log(stage, "etcd is restored from a backup, %lld revisions old%s",
+              (long long)(model->revision - revision), keeps_id ? ", under the same id" : "");
+    etcd_serve_restore(&world->etcd, revision, keeps_id);
+    wire_oracle_restore(cluster);
+    if (keeps_id) /* of the same cluster, leases have come back that were gone */
+        cluster->revoked_ms = stage->now_ms;
+    if (world->lifted > revision)
+        world->lifted = 0;
+    world->is_to_advance = true;
+    world->is_told = true; /* or never will be, of the lift before */
+    world->is_well = false;
+    task_at(stage, &world->operate, stage->now_ms + stage_below(stage, 40 * SECOND));
 }
 
 void wire_restore(struct cluster *cluster)
@@ -63,17 +131,31 @@ void wire_restore(struct cluster *cluster)
     struct stage *stage = &cluster->stage;
     const struct etcd_model *model = &world->etcd.model;
     int64_t oldest =
-        model->compacted > world->oldest_backup ? model->compacted : world->oldest_backup;
+        model->compacted > world->first_backup ? model->compacted : world->first_backup;
+    if (oldest < world->lifted && !is_known_by_all(cluster, world->lifted))
+        oldest = world->lifted;
     int64_t since = model->revision - oldest;
     if (since <= 0)
         return; /* all that there is would be in it */
     int64_t back = 1 + stage_below(stage, since < BACKUP_REVISIONS ? since : BACKUP_REVISIONS);
-    stage_log(stage, "etcd is restored from a backup, %lld revisions old", (long long)back);
-    etcd_serve_restore(&world->etcd, model->revision - back);
-    wire_oracle_restore(cluster);
-    world->is_to_advance = true;
-    world->is_well = false;
-    task_at(stage, &world->operate, stage->now_ms + stage_below(stage, 40 * SECOND));
+    go_back(cluster, model->revision - back);
+}
+
+/* To the moment of the halt: the lift that is on its way may be done there. */
+static void on_strike(struct task *task)
+{
+    struct world *world = (struct world *)((char *)task - offsetof(struct world, strike));
+    const struct model_version *halt = find_halt(world->cluster);
+    if (halt && halt->mod_revision > world->etcd.model.compacted)
+        go_back(world->cluster, halt->mod_revision);
+}
+
+void wire_restore_swept(struct cluster *cluster)
+{
+    struct stage *stage = &cluster->stage;
+    if (!cluster->world->is_well && stage_chance(stage, 50))
+        task_at(stage, &cluster->world->strike,
+                stage->now_ms + stage_below(stage, 6 * cluster->latency_ms + 6));
 }
 
 void wire_restore_hurry(struct cluster *cluster)
@@ -88,4 +170,5 @@ void wire_restore_hurry(struct cluster *cluster)
 void wire_restore_init(struct world *world)
 {
     task_init(&world->operate, NULL, on_operate);
+    task_init(&world->strike, NULL, on_strike);
 }

@@ -64,6 +64,7 @@ void world_release(struct cluster *cluster)
     struct world *world = cluster->world;
     task_stop(&cluster->stage, &world->topple);
     task_stop(&cluster->stage, &world->operate);
+    task_stop(&cluster->stage, &world->strike);
     etcd_serve_release(&world->etcd);
     net_release(&world->net);
     wire_oracle_release(cluster);
@@ -106,6 +107,7 @@ enum status world_open(struct node *node, struct store_wake wake, struct store *
 void world_forget(struct node *node)
 {
     net_forget(node->machine.net, &node->machine);
+    node->cluster->world->is_told = true; /* as far as it was the one */
 }
 
 void world_thaw(struct node *node)

@@ -23,10 +23,14 @@ struct world {
     struct remembered remembered[NODES_MAX];
     struct task topple; /* the leader's lease */
     int topples_left;
-    struct task operate;   /* somebody who lets it go on after a restore */
-    int64_t oldest_backup; /* its revision: with a job, and what was gone on with last */
-    bool is_to_advance;    /* it was restored, and not let go on yet */
-    bool is_well;          /* all is, since: */
+    struct task operate;  /* somebody who lets it go on after a restore */
+    struct task strike;   /* and etcd is restored once more while he does */
+    int64_t first_backup; /* its revision: there is a job */
+    int64_t lifted;       /* the revision of the last lift, and when it was */
+    int64_t lifted_ms;
+    bool is_told;       /* who has lifted knows it, or nobody is there to be told */
+    bool is_to_advance; /* it was restored, and not let go on yet */
+    bool is_well;       /* all is, since: */
     int64_t well_ms;
 };
 
@@ -45,6 +49,8 @@ void wire_restore_init(struct world *world);
 void wire_restore(struct cluster *cluster);
 /* It is gone on with: what is in etcd says so. */
 void wire_restore_lifted(struct cluster *cluster);
+/* It is about to be. */
+void wire_restore_swept(struct cluster *cluster);
 /* That somebody does it soon. */
 void wire_restore_hurry(struct cluster *cluster);
 
