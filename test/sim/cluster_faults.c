@@ -132,8 +132,11 @@ void fault_describe(const struct cluster *cluster, enum fault_mix mix, uint64_t 
 
 /* ---- coming right ---- */
 
+/* Also what has drifted for days. */
 static void set_right(struct cluster *cluster, struct loop *machine)
 {
+    int64_t right_ms = cluster->wall_ms + cluster->stage.now_ms;
+    cluster->clocks_set |= llabs(machine_now(machine).wall.ms - right_ms) > SECOND;
     machine_set_wall(machine, cluster->wall_ms + cluster->stage.now_ms);
     node_wake((struct node *)machine);
 }
