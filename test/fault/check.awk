@@ -9,12 +9,13 @@
 #     skipped and missed ones never began; what began is on record.
 #  4. Fences grow: with every begin of a job, and nobody else has the same.
 #  5. Runs of a job whose overlap is not `allow` never overlap, whatever was killed meanwhile. Only
-#     what a node runs while it is away for longer than TTL_MS does not count: it is given up.
+#     what a node runs while it is away for longer than GIVEN_UP_MS does not count: it is given up.
 #  6. With late_ms: what neither waits nor is made good later starts within it, unless something
 #     was away then, or SETTLE_MS before.
 
 BEGIN {
     TTL_MS = 5000
+    GIVEN_UP_MS = TTL_MS - TTL_MS / 3 # the lease counts from its last renewal, a third of it before
     SETTLE_MS = 5000
 }
 
@@ -36,7 +37,7 @@ input == 5 {
 # Whether the run, of which another node does not know the end yet, may have been given up by ms.
 function given_up(id, ms,    i) {
     for (i = 1; i <= away_count; i++) {
-        if (away_node[i] == run_node[id] && away_from[i] + TTL_MS <= ms &&
+        if (away_node[i] == run_node[id] && away_from[i] + GIVEN_UP_MS <= ms &&
             begun_ms[id] <= away_to[i])
             return 1
     }
