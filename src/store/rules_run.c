@@ -238,6 +238,16 @@ static bool is_for_the_starter(const struct run *known, const struct run *end)
            end->started_ms == 0;
 }
 
+/* Of a run that has ended: may `end` take the place of what is on record? Of one whose node was
+ * taken for dead its home knows more: how it ended, or that its spawner died with it. */
+static bool is_better_known(const struct run *recorded, const struct run *end)
+{
+    if (recorded->state != RUN_LOST || is_for_the_starter(recorded, end))
+        return false;
+    return end->state != RUN_LOST ||
+           (recorded->reason == REASON_NODE_DIED && end->reason == REASON_SPAWNER_DIED);
+}
+
 enum status rules_finish(struct rules *rules, struct store_finish *finish)
 {
     struct run_row row;
@@ -253,8 +263,7 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
     if (row.run.nonce != finish->run.nonce)
         return OK;
     bool was_open = state_is_open(row.run.state);
-    if (!was_open && (row.run.state != RUN_LOST || finish->run.state == RUN_LOST ||
-                      is_for_the_starter(&row.run, &finish->run))) {
+    if (!was_open && !is_better_known(&row.run, &finish->run)) {
         finish->accepted = true;
         finish->run = row.run;
         return OK;

@@ -328,6 +328,25 @@ static void a_lost_run_is_amended(struct world *world)
     assert_false(end_run(world, &run, RUN_OK, 6700).accepted);
 }
 
+/* The home of a run is back, and knows that it was started and died with the spawner. */
+static void a_loss_is_amended_by_its_home(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run run = claim_run(world, job, 5000);
+    begin_run(world, &run);
+    static const enum run_reason reasons[] = {REASON_NODE_DIED, REASON_SPAWNER_DIED,
+                                              REASON_NODE_DIED};
+    for (size_t i = 0; i < 3; i++) {
+        struct store_finish finish = {.run = run};
+        finish.run.state = RUN_LOST;
+        finish.run.reason = reasons[i];
+        world_do_one(world, STORE_FINISH, &finish);
+        assert_true(finish.accepted);
+        assert_int_equal(finish.run.reason, i ? REASON_SPAWNER_DIED : REASON_NODE_DIED);
+        assert_int_equal(see_run(world, run.id)->run.reason, finish.run.reason);
+    }
+}
+
 static void finish_becomes_the_last_run(struct world *world)
 {
     struct id job = make_job(world, "backup");
@@ -457,6 +476,7 @@ const struct contract_test run_tests[] = {
     CONTRACT_TEST(finish_tells_the_end_on_record),
     CONTRACT_TEST(finish_again_changes_nothing),
     CONTRACT_TEST(a_lost_run_is_amended),
+    CONTRACT_TEST(a_loss_is_amended_by_its_home),
     CONTRACT_TEST(finish_becomes_the_last_run),
     CONTRACT_TEST(the_last_success_stays_known),
     CONTRACT_TEST(queued_runs_go_one_by_one_in_order),
