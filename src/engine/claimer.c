@@ -11,7 +11,8 @@ enum {
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
     CLAIMS_AHEAD = 1024,   /* that are not begun yet */
     RETRY_AFTER_MS = 1000, /* when news should have come */
-    OUTAGE_LEAD_MS = 500,  /* what was due so short before an outage, it has held up as well */
+    UNSURE_MS = 5000,     /* what may have been claimed takes room for so long, unless it is told */
+    OUTAGE_LEAD_MS = 500, /* what was due so short before an outage, it has held up as well */
 };
 
 /* Claims that travel together, with the plans that they come from. Most are few: there is room for
@@ -125,6 +126,16 @@ static void learn_latency(struct claimer *claimer, double took_ms)
     claimer->latency_ms += (ms - claimer->latency_ms) / 8;
 }
 
+/* They may be ours all the same. */
+static void note_unsure(struct claimer *claimer, const struct claim_batch *batch)
+{
+    if (claimer->now.boot.ms >= claimer->unsure_until.ms)
+        claimer->unsure = 0;
+    for (size_t i = 0; i < batch->request.count; i++)
+        claimer->unsure += !batch->claims[i].without_run;
+    claimer->unsure_until.ms = claimer->now.boot.ms + UNSURE_MS;
+}
+
 static void claims_done(struct store_request *request, enum status st)
 {
     struct claim_batch *batch = request->context;
@@ -132,6 +143,8 @@ static void claims_done(struct store_request *request, enum status st)
     claimer->in_flight--;
     claimer->unanswered -= request->count;
     note_answer(claimer, st);
+    if (st == E_UNKNOWN)
+        note_unsure(claimer, batch);
     int64_t took_ms = claimer->now.boot.ms - batch->sent.ms;
     learn_latency(claimer, (double)took_ms);
     if (st != OK || took_ms >= OUTAGE_MS)

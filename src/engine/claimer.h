@@ -24,12 +24,15 @@ struct claimer {
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
     size_t wanted;               /* runs that were claimed, and not answered yet */
-    size_t unanswered;           /* claims, sent or not, with a run or without */
-    struct boot_ms retry_at;     /* the store failed: no claims before */
-    unsigned failures;           /* in a row */
-    struct outage *away;         /* the engine's; of the store */
-    double latency_ms;           /* of a claim, averaged: how far ahead to claim */
-    struct now now;              /* of this turn */
+    size_t unsure;               /* runs whose claims have an unknown outcome, of which the feed may
+                                    tell until: */
+    struct boot_ms unsure_until;
+    size_t unanswered;       /* claims, sent or not, with a run or without */
+    struct boot_ms retry_at; /* the store failed: no claims before */
+    unsigned failures;       /* in a row */
+    struct outage *away;     /* the engine's; of the store */
+    double latency_ms;       /* of a claim, averaged: how far ahead to claim */
+    struct now now;          /* of this turn */
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
