@@ -145,6 +145,9 @@ static void on_look(void *context, const struct etcd_result *result)
         tell_failure(election, result->message);
         return;
     }
+    if (election->watch && etcd_watch_next_revision(election->watch) > result->revision + 1)
+        election->watch = etcd_watch_free(election->watch); /* it waits for the future of an etcd
+                                                               that was restored since */
     if (!election->watch && start_watch(election, result->revision) != OK) {
         election->must_look = true;
         tell_failure(election, status_text(E_NOMEM));

@@ -10,7 +10,7 @@ static const char watch_path[] = "/etcdserverpb.Watch/Watch";
 
 struct serve_watch {
     struct net_stream *stream;
-    int64_t id;
+    int64_t id, from; /* what is before that revision is not told */
     ProtobufCBinaryData key, end;
     bool want_previous, want_progress;
     bool has_told; /* since the last progress */
@@ -138,6 +138,8 @@ void serve_tell(struct etcd_serve *serve, struct model_version *const *versions,
     struct serve_watch *watch;
     size_t made = 0, i;
     TAILQ_FOREACH (watch, &serve->watches, entry) {
+        if (versions[0]->mod_revision < watch->from)
+            continue;
         for (i = 0; i < TELLINGS && tellings[i].watch; i++)
             if (are_alike(tellings[i].watch, watch))
                 break;
@@ -195,6 +197,7 @@ static void create(struct etcd_serve *serve, struct net_stream *stream,
         abort();
     *watch = (struct serve_watch){.stream = stream,
                                   .id = request->watch_id,
+                                  .from = request->start_revision,
                                   .key = copy(request->key),
                                   .end = copy(request->range_end),
                                   .want_previous = request->prev_kv,
