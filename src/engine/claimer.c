@@ -11,8 +11,10 @@ enum {
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
     CLAIMS_AHEAD = 1024,   /* that are not begun yet */
     RETRY_AFTER_MS = 1000, /* when news should have come */
-    UNSURE_MS = 5000,     /* what may have been claimed takes room for so long, unless it is told */
-    OUTAGE_LEAD_MS = 500, /* what was due so short before an outage, it has held up as well */
+    UNSURE_MS = 5000,      /* what may have been claimed takes room for so long, if the feed tells
+                              something since, ... */
+    UNSURE_MAX_MS = 30000, /* ... or for so long */
+    OUTAGE_LEAD_MS = 500,  /* what was due so short before an outage, it has held up as well */
 };
 
 /* Claims that travel together, with the plans that they come from. Most are few: there is room for
@@ -129,11 +131,21 @@ static void learn_latency(struct claimer *claimer, double took_ms)
 /* They may be ours all the same. */
 static void note_unsure(struct claimer *claimer, const struct claim_batch *batch)
 {
-    if (claimer->now.boot.ms >= claimer->unsure_until.ms)
-        claimer->unsure = 0;
+    struct boot_ms until;
+    claimer->unsure = claimer_unsure(claimer, &until);
     for (size_t i = 0; i < batch->request.count; i++)
         claimer->unsure += !batch->claims[i].without_run;
-    claimer->unsure_until.ms = claimer->now.boot.ms + UNSURE_MS;
+    claimer->unsure_since = claimer->now.boot;
+}
+
+size_t claimer_unsure(const struct claimer *claimer, struct boot_ms *ret_until)
+{
+    bool is_told = claimer->fed.ms > claimer->unsure_since.ms;
+    ret_until->ms = claimer->unsure_since.ms + (is_told ? UNSURE_MS : UNSURE_MAX_MS);
+    if (claimer->unsure && claimer->now.boot.ms < ret_until->ms)
+        return claimer->unsure;
+    ret_until->ms = INT64_MAX;
+    return 0;
 }
 
 static void claims_done(struct store_request *request, enum status st)

@@ -24,21 +24,25 @@ struct claimer {
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
     size_t wanted;               /* runs that were claimed, and not answered yet */
-    size_t unsure;               /* runs whose claims have an unknown outcome, of which the feed may
-                                    tell until: */
-    struct boot_ms unsure_until;
-    size_t unanswered;       /* claims, sent or not, with a run or without */
-    struct boot_ms retry_at; /* the store failed: no claims before */
-    unsigned failures;       /* in a row */
-    struct outage *away;     /* the engine's; of the store */
-    double latency_ms;       /* of a claim, averaged: how far ahead to claim */
-    struct now now;          /* of this turn */
+    size_t unsure;               /* runs whose claims have an unknown outcome ... */
+    struct boot_ms unsure_since; /* ... the last of them since then */
+    struct boot_ms fed;          /* when the feed last told anything */
+    size_t unanswered;           /* claims, sent or not, with a run or without */
+    struct boot_ms retry_at;     /* the store failed: no claims before */
+    unsigned failures;           /* in a row */
+    struct outage *away;         /* the engine's; of the store */
+    double latency_ms;           /* of a claim, averaged: how far ahead to claim */
+    struct now now;              /* of this turn */
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
                   const struct peer *self, struct catalog *catalog, struct planner *planner,
                   struct placement *placement, const struct peers *peers, struct open_runs *runs);
 void claimer_release(struct claimer *claimer);
+
+/* How many runs may be ours of which the feed has not told yet; and when that changes by itself, on
+ * the boot clock; INT64_MAX: it does not. */
+size_t claimer_unsure(const struct claimer *claimer, struct boot_ms *ret_until);
 
 /* False: enough runs are claimed and wait for their begin; what is due waits in the planner, where
  * its job's policies still apply. */

@@ -105,9 +105,9 @@ static void look_at_health(struct engine *engine)
 size_t engine_room(const struct engine *engine)
 {
     size_t limit = engine->config.max_running ? (size_t)engine->config.max_running : SIZE_MAX;
-    bool is_unsure = engine->now.boot.ms < engine->claimer.unsure_until.ms;
+    struct boot_ms until;
     size_t owned = engine_open_runs(engine) + engine->claimer.wanted +
-                   (is_unsure ? engine->claimer.unsure : 0);
+                   claimer_unsure(&engine->claimer, &until);
     return owned < limit ? limit - owned : 0;
 }
 
@@ -211,8 +211,9 @@ struct wall_ms engine_wake_at(const struct engine *engine)
     sooner(&first_ms, sweeper_wake_at(&engine->sweeper));
     if (may_plan(engine)) /* without room, an answer or a start brings a turn */
         sooner(&first_ms, planner_wake_at(&engine->planner));
-    if (engine->config.max_running && engine->claimer.unsure_until.ms > engine->now.boot.ms)
-        sooner(&first_ms, wall_at(engine->now, engine->claimer.unsure_until));
+    struct boot_ms unsure_until;
+    if (engine->config.max_running && claimer_unsure(&engine->claimer, &unsure_until))
+        sooner(&first_ms, wall_at(engine->now, unsure_until));
     if (may_take(engine))
         sooner(&first_ms, claimer_wake_at(&engine->claimer, engine_room(engine)));
     else if (!engine->draining)

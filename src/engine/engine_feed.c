@@ -412,6 +412,7 @@ void engine_take_changes(struct engine *engine)
     struct store_change change;
     while (store_next_change(engine->ports.store, &change)) {
         take_change(engine, &change);
+        engine->claimer.fed = engine->now.boot;
         ports_observe(&engine->ports, &change);
     }
     if (engine->boot_passed)
