@@ -95,6 +95,8 @@ static void add_loss(struct sweeper *sweeper, struct loss_batch *batch, struct o
     run->reason = REASON_NODE_DIED;
     run->exit_code = -1;
     run->finished_ms = sweeper->now.wall.ms;
+    if (run->finished_ms < run->claimed_ms) /* this node's clock is behind */
+        run->finished_ms = run->claimed_ms;
     snprintf(run->detail, sizeof(run->detail), "node %s is gone", open->run.node);
     if (follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->self, sweeper->now, finish) !=
         OK) {
