@@ -171,9 +171,6 @@ peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
 peal_sim_mistake(half_told etcd pieces store/store_etcd_load.c
     "store->is_half_told = notice->is_part" "(void)0"
     "a decision on half a revision: P1")
-peal_sim_mistake(copy_not_counted etcd pieces store/store_etcd_batch.c
-    "item->item.request->is_touched = true" "(void)0"
-    "a begin that a copy has done is taken for one that was not: P1")
 peal_sim_mistake(lease_for_ever etcd any etcd/etcd_lease.c
     "now_ms >= lease->held_until_ms" "false"
     "a lease that has run out is renewed without end: P6")
@@ -208,6 +205,3 @@ peal_sim_mistake(claimed_in_backup etcd restores store/rules_run.c
 peal_sim_mistake(cursors_not_advanced etcd restores store/store_etcd_advance.c
     "job->row.cursor_ms >= advance->now_ms" "true"
     "what ran since a backup runs again once it is gone on: P1")
-peal_sim_mistake(watch_of_another etcd restores store/store_etcd_load.c
-    "!epoch_is_same_cluster(store, notice->cluster_id)" "false"
-    "what a restored etcd tells is added to what was before: P1")
