@@ -31,6 +31,7 @@ struct catalog_job {
     int64_t caught_up_ms;            /* when ticks were last made good after an outage */
     int64_t next_ms;                 /* next tick; NEVER_MS: none */
     int64_t looked_ms;               /* when the planner first found that tick due; 0: not yet */
+    int64_t open_since_ms;           /* when the first of its open runs should have started */
     struct last_run last;            /* last.run_id zero: none yet */
     char *json;                      /* the stored definition, name and selector, in one block */
     const char *name;                /* inside that block */
@@ -42,9 +43,8 @@ struct catalog_job {
     struct rewound *rewound; /* NULL: the cursor is where it was at most */
     uint32_t rewinds;        /* how often the cursor was moved back */
     uint32_t schedule_count;
-    uint32_t open_runs;    /* of this job, QUEUED to RUNNING */
-    int64_t open_since_ms; /* when the first of those should have started */
-    uint32_t heap_place;   /* the planner's; HEAP_NONE while a claim is under way */
+    uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
+    uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
     bool claiming : 1;
     bool paused : 1, deleted : 1;
     bool boot_passed : 1; /* the tick of this node's boot, by a change of the job */

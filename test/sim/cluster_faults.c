@@ -61,10 +61,9 @@ static const enum fault_kind pieces[] = {FAULT_TORN,  FAULT_TORN,    FAULT_TORN,
                                          FAULT_TORN,  FAULT_CUT_OFF, FAULT_CUT_OFF,
                                          FAULT_RESET, FAULT_PAUSE,   FAULT_KILL};
 
-static const enum fault_kind restores[] = {FAULT_RESTORE, FAULT_RESTORE, FAULT_CUT_OFF,
-                                           FAULT_CUT_ONE, FAULT_RESET,   FAULT_SLOW,
-                                           FAULT_PAUSE,   FAULT_HISTORY, FAULT_LAG,
-                                           FAULT_KILL,    FAULT_KILL,    FAULT_STOP};
+static const enum fault_kind restores[] = {
+    FAULT_RESTORE, FAULT_RESTORE, FAULT_CUT_OFF, FAULT_CUT_ONE, FAULT_RESET, FAULT_SLOW,
+    FAULT_PAUSE,   FAULT_HISTORY, FAULT_LAG,     FAULT_KILL,    FAULT_KILL,  FAULT_STOP};
 
 static const enum fault_kind jumps[] = {
     FAULT_JUMP,       FAULT_JUMP,  FAULT_JUMPS,  FAULT_JUMPS, FAULT_JUMPS_BUT_ONE,
