@@ -11,7 +11,10 @@ static struct etcd_kv kv_of(const struct strbuf *value, size_t cut)
     return (struct etcd_kv){.value = {value->text, value->length - cut}};
 }
 
-/* A value of an older peal ends before what was added since. */
+/* A value of an older peal ends before what was added since: the last success, a byte; then
+ * rewinds, three. */
+enum { SINCE_REWINDS = 3, SINCE_SUCCESS = 4 };
+
 static void older_cursors_are_read(void **state)
 {
     static const struct {
@@ -30,12 +33,19 @@ static void older_cursors_are_read(void **state)
         struct job_row read = {.last = {.succeeded_ms = cases[i].known_ms}};
         enum tell tell = TELL_NOTHING;
         struct strbuf value;
-        row.last.state = cases[i].last_state; /* and never: the last byte is that 0 */
+        row.last.state = cases[i].last_state; /* and never: a 0 */
         strbuf_init(&value);
         value_write_cursor(&value, &row, TELL_CHANGE);
-        struct etcd_kv older = kv_of(&value, 1), half = kv_of(&value, 2);
-        assert_int_equal(value_read_cursor(&half, &read, &tell), E_CORRUPT);
-        assert_int_equal(read.last.ended_ms, 0);
+        struct etcd_kv older = kv_of(&value, SINCE_SUCCESS), later = kv_of(&value, SINCE_REWINDS);
+        static const size_t halves[] = {1, SINCE_REWINDS - 1, SINCE_SUCCESS + 1};
+        for (size_t k = 0; k < sizeof(halves) / sizeof(halves[0]); k++) {
+            struct etcd_kv half = kv_of(&value, halves[k]);
+            assert_int_equal(value_read_cursor(&half, &read, &tell), E_CORRUPT);
+            assert_int_equal(read.last.ended_ms, 0);
+        }
+        struct job_row other = {.cursor_ms = 0};
+        assert_int_equal(value_read_cursor(&later, &other, &tell), OK);
+        assert_int_equal(other.last.ended_ms, 63);
         assert_int_equal(value_read_cursor(&older, &read, &tell), OK);
         if (read.last.ended_ms != 63 || read.last.succeeded_ms != cases[i].want_ms)
             fail_msg("line %d: %lld", cases[i].line, (long long)read.last.succeeded_ms);
