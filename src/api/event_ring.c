@@ -84,7 +84,10 @@ static void add(struct event_ring *ring, unsigned topic, char *text, const char 
         ring->known_from = event->place;
     free(event->text);
     free(event->job);
-    *event = (struct event){topic, text, job ? strdup(job) : NULL, ring->place.number};
+    event->topic = topic;
+    event->text = text;
+    event->job = job ? strdup(job) : NULL;
+    event->place = ring->place.number;
 }
 
 void event_ring_add(struct event_ring *ring, unsigned topic, char *text)

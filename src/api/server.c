@@ -312,9 +312,10 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
         st = open_listeners(api, config, why);
     if (st != OK)
         goto out;
-    if (api->ports.engine)
+    if (api->ports.engine) {
         engine_set_observer(api->ports.engine, (struct change_observer){watch_change, api});
-    engine_set_clock_observer(api->ports.engine, (struct clock_observer){watch_step, api});
+        engine_set_clock_observer(api->ports.engine, (struct clock_observer){watch_step, api});
+    }
     *ret = api;
     api = NULL;
 out:
@@ -326,9 +327,10 @@ struct api *api_free(struct api *api)
 {
     if (!api)
         return NULL;
-    if (api->ports.engine)
+    if (api->ports.engine) {
         engine_set_observer(api->ports.engine, (struct change_observer){0});
-    engine_set_clock_observer(api->ports.engine, (struct clock_observer){0});
+        engine_set_clock_observer(api->ports.engine, (struct clock_observer){0});
+    }
     if (api->owns_path)
         unlink(api->socket_path);
     hasher_free(api->hasher);                        /* before the calls that wait for it */

@@ -92,12 +92,12 @@ void endpoints_release(struct endpoints *endpoints)
 
 struct endpoint *endpoints_pick(struct endpoints *endpoints, int64_t now_ms, int64_t *ret_at_ms)
 {
-    struct endpoint *first = NULL;
+    struct endpoint *first = &endpoints->items[0]; /* there is one at least */
     for (size_t i = 0; i < endpoints->count; i++) {
         struct endpoint *endpoint = &endpoints->items[i];
         if (endpoint->rest_until_ms <= now_ms)
             return endpoint;
-        if (!first || endpoint->rest_until_ms < first->rest_until_ms)
+        if (endpoint->rest_until_ms < first->rest_until_ms)
             first = endpoint;
     }
     if (first->rest_until_ms > now_ms + ALL_REST_MS)

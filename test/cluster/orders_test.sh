@@ -102,11 +102,11 @@ refuse_without_etcd() {
     nap 3
     goes_away etcd
     tell_etcd stop 0
-    wait $start
+    wait "$start"
     local code=$?
     tell_etcd cont 0
     is_back etcd
-    return $code
+    return "$code"
 }
 run refuse_without_etcd
 expect_status 4

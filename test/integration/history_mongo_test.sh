@@ -43,7 +43,10 @@ mongo_kill
 run peal run job
 expect_status 0
 wait_until says 'on disk'
-kill -9 "$(peal state -o json | jq .pid)"
+pid=$(peal state -o json | jq .pid)
+kill -9 "$pid"
+is_gone() { ! kill -0 "$pid" 2>/dev/null; }
+wait_until is_gone
 run peal restart
 expect_status 0
 expect_trouble 'is away'
