@@ -45,6 +45,7 @@ expect_status 0
 wait_until says 'on disk'
 pid=$(peal state -o json | jq .pid)
 kill -9 "$pid"
+# shellcheck disable=SC2317 # wait_until calls it
 is_gone() { ! kill -0 "$pid" 2>/dev/null; }
 wait_until is_gone
 run peal restart
