@@ -81,21 +81,25 @@ static void look_up_ended(struct call *call)
         fail_ended(call, &call->log.run);
 }
 
-/* It has ended, and is on record, while we looked away. */
-static void reply_ended_kill(struct call *call)
-{
-    if (call->answer != OK)
-        call_fail_history(call, call->answer);
-    else if (!call->log.found)
-        fail_no_run(call);
-    else
-        call_reply(call, 202, encode_run(&call->log.run));
-}
-
 struct kill {
     struct store_order order;
     struct run run; /* as it was when the order was given; all zero but for its id: unknown */
 };
+
+/* It has ended, and is on record, while we looked away; perhaps on a node whose history can't be
+ * read from here: then it is shown as it was. */
+static void reply_ended_kill(struct call *call)
+{
+    const struct kill *kill = call->state;
+    if (call->log.found)
+        call_reply(call, 202, encode_run(&call->log.run));
+    else if (kill->run.job_name[0])
+        call_reply(call, 202, encode_run(&kill->run));
+    else if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else
+        fail_no_run(call);
+}
 
 static void reply_killed(struct call *call)
 {
