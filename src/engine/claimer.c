@@ -215,6 +215,9 @@ static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
     const struct outage *away = claimer->away;
     const struct catalog_job *job = plan->job;
     int64_t lasted_ms = away->until_ms - away->since_ms;
+    int64_t usual_ms = job->last.ended_ms - job->last.started_ms; /* of a run: 0 if none has been */
+    if (job->open_since_ms + usual_ms > plan->start_at_ms)
+        return false; /* it would be in the way in any case */
     return job->open_runs && plan->start_at_ms >= away->since_ms &&
            plan->start_at_ms <= away->until_ms + lasted_ms + OUTAGE_LEAD_MS &&
            job->open_since_ms >= away->since_ms - OUTAGE_LEAD_MS &&
