@@ -71,8 +71,8 @@ static void tell(struct etcd_watch *watch, const struct etcd_watch_notice *notic
 /* ---- requests ---- */
 
 /* One revision that was told already is asked for again. A compaction at the very revision from
- * which a watch goes on takes the deletes of that revision with it, and etcd says nothing
- * (before 3.4.36, 3.5.18 and 3.6); from the one before it says that it is compacted. */
+ * which a watch goes on can take the deletes of that revision with it, without a word; from the one
+ * before, etcd says that it is compacted. */
 static int64_t start_revision(const struct etcd_watch *watch)
 {
     return watch->next_revision > 1 ? watch->next_revision - 1 : watch->next_revision;
