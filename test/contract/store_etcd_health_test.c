@@ -75,6 +75,7 @@ static void a_full_database_is_told_until_there_is_room(void **state)
          etcd_place_turn()) /* it does not flap */
         assert_int_equal(health_of(world->store), E_BUSY);
     assert_words(world->store, "disarm");
+    world_read_feed(world); /* of an older definition the claim would be stale, and write nothing */
     struct store_claim claim = a_claim(world, job, 5000, OVERLAP_SKIP);
     assert_int_equal(world_do(world, STORE_CLAIM, &claim, 1), E_BUSY);
 
