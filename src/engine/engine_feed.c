@@ -311,6 +311,8 @@ static void take_step(struct engine *engine, struct open_run *open, const struct
 static void take_run(struct engine *engine, const struct run *run)
 {
     struct open_run *open = open_runs_find(&engine->runs, &run->id);
+    if (open)
+        open->is_forgotten = false;
     if (!open)
         take_new_run(engine, run);
     else if (run_state_is_end(run->state))
@@ -319,8 +321,9 @@ static void take_run(struct engine *engine, const struct run *run)
         take_step(engine, open, run);
 }
 
-/* Somebody has put a run or an entry on record. What is here of our own goes on to be recorded,
- * too: this node knows better, and twice is harmless. */
+/* Somebody has put a run or an entry on record, or a restored store does not have it. What is here
+ * of our own goes on to be recorded, too: this node knows better, and twice is harmless. A take
+ * that is on its way can't find the run any more. */
 static void take_forget(struct engine *engine, const struct id *id)
 {
     struct open_run *open = open_runs_find(&engine->runs, id);
@@ -329,7 +332,7 @@ static void take_forget(struct engine *engine, const struct id *id)
         return;
     }
     open->is_forgotten = true;
-    if (open->phase > OPEN_WAITING && open->phase != OPEN_ENDED_ELSEWHERE &&
+    if (open->phase > OPEN_TAKING && open->phase != OPEN_ENDED_ELSEWHERE &&
         !open_run_ended_unbegun(open) && !is_given_up(engine, open))
         return;
     struct run run = open->run;

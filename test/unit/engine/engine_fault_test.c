@@ -114,6 +114,27 @@ static void test_deleted_while_taken(void **state)
     assert_true(engine_is_idle(world->engine));
 }
 
+/* The store was restored from a backup that does not have the run whose take is on the way: it
+ * would be taken for ever, since nothing tells of it again. */
+static void test_gone_while_taken(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, JOB("@manual", ""));
+    world->door = DOOR_HELD;
+    world->door_op = STORE_TAKE;
+    assert_true(world_trigger(world, &uid));
+    const struct store_request *take = world->submitted[0];
+    assert_int_equal(take->op, STORE_TAKE);
+    world->gone = take->items.takes[0].run_id;
+    world_pass(world, SECOND);
+    world->door = DOOR_BROKEN;
+    world->door_status = E_UNKNOWN;
+    world_pass(world, SECOND);
+    size_t answered = world->answered;
+    world_pass(world, 10 * SECOND);
+    assert_int_equal(world->answered, answered);
+}
+
 /* What ended while the agent was away is not in the way of a tick that is made good now. */
 static void test_ended_while_away(void **state)
 {
@@ -502,6 +523,7 @@ int main(void)
         WITH_WORLD(test_slow_answers),
         WITH_WORLD(test_ended_while_away),
         WITH_WORLD(test_deleted_while_taken),
+        WITH_WORLD(test_gone_while_taken),
         WITH_WORLD(test_paused_after_lost_begin),
         WITH_WORLD(test_begun_by_the_agent_before),
         WITH_WORLD(test_changed_before_begin),

@@ -53,6 +53,7 @@ struct world {
     bool deaf;       /* changes of jobs and cursors get lost on the way from the store */
     bool alone;      /* those of other nodes do */
     bool unheard;    /* what it says of itself does */
+    struct id gone;  /* told next as gone: the store was restored, and does not have it */
     bool frozen;     /* kill -STOP: time passes without it */
     struct engine *engine;
     struct engine_config config;

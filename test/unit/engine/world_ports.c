@@ -95,6 +95,11 @@ static void dispatch(struct store *front)
 static bool next_change(struct store *front, struct store_change *ret)
 {
     struct world *world = of_front(front);
+    if (!id_is_zero(&world->gone)) {
+        *ret = (struct store_change){.kind = STORE_CHANGE_FORGET, .gone_id = world->gone};
+        world->gone = (struct id){{0}};
+        return true;
+    }
     while (store_next_change(world->store, ret)) {
         bool is_job = ret->kind == STORE_CHANGE_JOB || ret->kind == STORE_CHANGE_CURSOR;
         bool is_peer = ret->kind == STORE_CHANGE_PEER;
