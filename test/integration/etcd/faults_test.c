@@ -89,6 +89,24 @@ static void a_host_that_is_not_there(void **state)
     assert_non_null(strstr(answer.message, "no-such-host.invalid:2379"));
 }
 
+static void never_told(void *context, const struct etcd_result *result)
+{
+    (void)context;
+    (void)result;
+}
+
+/* Nothing of the lookup is left behind. */
+static void it_ends_while_a_host_is_looked_up(void **state)
+{
+    struct harness *h = *state;
+    use_client(h, client_of(h, (const char *[]){"http://no-such-host.invalid:2379"}, 1));
+    struct etcd_range get = {.key = etcd_text("x")};
+    struct etcd_reply reply = {never_told, NULL, 0};
+    assert_int_equal(etcd_range(h->client, &get, &reply, NULL), OK);
+    loop_run_once(h->loop);
+    h->client = etcd_client_free(h->client);
+}
+
 static void the_first_is_dead(void **state)
 {
     struct harness *h = *state;
@@ -261,6 +279,7 @@ int main(void)
         cmocka_unit_test(endpoints_are_checked),
         cmocka_unit_test(all_dead_is_said_in_time_with_reasons),
         cmocka_unit_test(a_host_that_is_not_there),
+        cmocka_unit_test(it_ends_while_a_host_is_looked_up),
         cmocka_unit_test(the_first_is_dead),
         cmocka_unit_test(a_stopped_server),
         cmocka_unit_test(killed_under_load),
