@@ -36,6 +36,7 @@ test: ## build with sanitizers and run every test
 	@tools/test.sh build/asan
 
 sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd]
+	$(if $(filter-out memory etcd,$(WORLD)),$(error WORLD=$(WORLD): there are memory and etcd))
 	@tools/deps.sh build test
 	@tools/build.sh sim --target sim_drive $(WORLD:%=sim_%_test)
 	@build/sim/test/sim_drive $(if $(SEEDS),--seeds $(SEEDS),--hours $(HOURS)) \
