@@ -38,7 +38,7 @@ bool net_stream_is_open(const struct net_stream *stream)
     return stream->near != NULL;
 }
 
-void net_message_free(struct net_message *message)
+static void message_free(struct net_message *message)
 {
     struct net *net = message->stream->link->net;
     task_stop(net->stage, &message->task);
@@ -51,6 +51,16 @@ void net_message_free(struct net_message *message)
 unsigned net_link_cuts(const struct net_link *link)
 {
     return link->net->cuts[link->machine][link->member];
+}
+
+static bool is_cut(const struct net_link *link, bool is_up)
+{
+    return net_link_cuts(link) & (is_up ? CUT_UP : CUT_DOWN);
+}
+
+static struct net_way *way_of(struct net_link *link, bool is_up)
+{
+    return is_up ? &link->up : &link->down;
 }
 
 static void server_closes(struct net_stream *stream)
@@ -108,15 +118,25 @@ static void arrive_down(struct net_message *message)
     end_stream(stream, &end);
 }
 
+/* What waits for the way to be free comes now, one after the other. */
+static void go_on(struct net_link *link, bool is_up)
+{
+    struct net_message *first = TAILQ_FIRST(&way_of(link, is_up)->messages);
+    if (first && first->has_come && !is_cut(link, is_up))
+        task_at(link->net->stage, &first->task, link->net->stage->now_ms);
+}
+
 static void arrive(struct task *task)
 {
     struct net_message *message = (struct net_message *)task;
     struct net_link *link = message->stream->link;
+    struct net_way *way = way_of(link, message->is_up);
     struct stage *stage = link->net->stage;
-    if (net_link_cuts(link) & (message->is_up ? CUT_UP : CUT_DOWN)) {
-        TAILQ_INSERT_TAIL(&link->held, message, entry);
+    message->has_come = true;
+    if (message != TAILQ_FIRST(&way->messages) || is_cut(link, message->is_up))
         return;
-    }
+    TAILQ_REMOVE(&way->messages, message, entry);
+    go_on(link, message->is_up);
     /* Of what was under way when the connection broke, the first part may still arrive. */
     if (message->is_up && !link->near)
         link->is_torn = link->is_torn || stage_chance(stage, 400);
@@ -127,7 +147,7 @@ static void arrive(struct task *task)
         arrive_up(message);
     else if (!is_lost)
         arrive_down(message);
-    net_message_free(message);
+    message_free(message);
 }
 
 void net_post(struct net_stream *stream, bool is_up, enum message_kind kind, const void *bytes,
@@ -151,10 +171,11 @@ void net_post(struct net_stream *stream, bool is_up, enum message_kind kind, con
         machine_act(link->near->loop);
     int64_t latency_ms = net->latency_ms[link->machine] + (is_up ? 0 : net->lag_ms[link->member]);
     int64_t at_ms = net->stage->now_ms + (latency_ms ? stage_below(net->stage, latency_ms + 1) : 0);
-    int64_t *last_ms = is_up ? &link->up_at_ms : &link->down_at_ms;
-    if (at_ms < *last_ms)
-        at_ms = *last_ms;
-    *last_ms = at_ms;
+    struct net_way *way = way_of(link, is_up);
+    if (at_ms < way->last_at_ms)
+        at_ms = way->last_at_ms;
+    way->last_at_ms = at_ms;
+    TAILQ_INSERT_TAIL(&way->messages, message, entry);
     task_at(net->stage, &message->task, at_ms);
 }
 
@@ -188,25 +209,21 @@ void net_end(struct net_stream *stream, int code, const char *why)
 
 /* ---- the end of a link ---- */
 
+static void clear(struct net_way *way)
+{
+    for (struct net_message *message; (message = TAILQ_FIRST(&way->messages));) {
+        TAILQ_REMOVE(&way->messages, message, entry);
+        message_free(message);
+    }
+}
+
 /* The server hears of it, too, sooner or later; here: at once. */
 void net_link_give_up(struct net_link *link)
 {
     link->near = NULL;
     for (struct net_stream *stream; (stream = TAILQ_FIRST(&link->streams));)
         unlist(stream);
-    struct net_message *next, *message = TAILQ_FIRST(&link->held);
-    for (; message; message = next) {
-        next = TAILQ_NEXT(message, entry);
-        if (message->is_up)
-            continue;
-        TAILQ_REMOVE(&link->held, message, entry);
-        net_message_free(message);
-    }
-}
-
-bool net_is_message(const struct task *task)
-{
-    return task->run == arrive;
+    clear(&link->down);
 }
 
 /* ---- what happens to it ---- */
@@ -220,23 +237,16 @@ void net_init(struct net *net, struct stage *stage)
 /* Nobody is there any more for what is on its way. */
 void net_release(struct net *net)
 {
-    while (net->stage->tasks.count) {
-        struct task *task = net->stage->tasks.entries[0].item;
-        if (net_is_message(task))
-            net_message_free((struct net_message *)task);
-        else
-            task_stop(net->stage, task);
-    }
     for (struct net_link *link; (link = TAILQ_FIRST(&net->links));) {
         link->holders++;
-        for (struct net_message *message; (message = TAILQ_FIRST(&link->held));) {
-            TAILQ_REMOVE(&link->held, message, entry);
-            net_message_free(message);
-        }
+        clear(&link->up);
+        clear(&link->down);
         if (link->holders > 1)
             stage_fail(net->stage, "a connection is left");
         net_link_release(link);
     }
+    while (net->stage->tasks.count)
+        task_stop(net->stage, net->stage->tasks.entries[0].item);
 }
 
 void net_set_cuts(struct net *net, int machine, int member, unsigned cuts)
@@ -248,18 +258,8 @@ void net_set_cuts(struct net *net, int machine, int member, unsigned cuts)
             continue;
         if (cuts && link->near)
             net_expect_ping(link->near, PING_MS + stage_below(net->stage, IDLE_MS));
-        struct net_message *next, *message = TAILQ_FIRST(&link->held);
-        for (; message; message = next) { /* sent again, in their order */
-            next = TAILQ_NEXT(message, entry);
-            if (cuts & (message->is_up ? CUT_UP : CUT_DOWN))
-                continue;
-            TAILQ_REMOVE(&link->held, message, entry);
-            task_at(net->stage, &message->task, net->stage->now_ms);
-        }
-        if (link->up_at_ms < net->stage->now_ms)
-            link->up_at_ms = net->stage->now_ms;
-        if (link->down_at_ms < net->stage->now_ms)
-            link->down_at_ms = net->stage->now_ms;
+        go_on(link, true);
+        go_on(link, false);
     }
 }
 

@@ -87,7 +87,8 @@ enum status h2_connection_new(struct loop *loop, const struct h2_address *addres
                               .machine = loop->number,
                               .member = address->port % 10,
                               .holders = 1};
-    TAILQ_INIT(&link->held);
+    TAILQ_INIT(&link->up.messages);
+    TAILQ_INIT(&link->down.messages);
     TAILQ_INIT(&link->streams);
     TAILQ_INSERT_TAIL(&net->links, link, entry);
     *connection = (struct h2_connection){.link = link,

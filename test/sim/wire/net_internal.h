@@ -9,14 +9,19 @@ enum { PING_MS = 1000, IDLE_MS = 6000 };
 
 enum link_state { LINK_CONNECTING, LINK_READY, LINK_DRAINING, LINK_CLOSED };
 
+/* One direction of a connection: nothing overtakes what was sent before. */
+struct net_way {
+    struct net_messages messages; /* in the order of sending */
+    int64_t last_at_ms;           /* when the last of them comes, if nothing is in its way */
+};
+
 /* What both ends, and all that is on its way, know of a connection. */
 struct net_link {
     struct net *net;
     struct h2_connection *near; /* NULL: given up by the client */
     int machine, member;
-    int64_t up_at_ms, down_at_ms; /* nothing overtakes what was sent before */
-    struct net_messages held;     /* the way is cut */
-    bool is_torn;                 /* from here on nothing arrives any more */
+    struct net_way up, down;
+    bool is_torn; /* from here on nothing arrives any more */
     int holders;
     TAILQ_HEAD(, net_stream) streams;
     TAILQ_ENTRY(net_link) entry;
@@ -51,6 +56,7 @@ struct net_message {
     struct net_stream *stream;
     enum message_kind kind;
     bool is_up;
+    bool has_come; /* its time has come; it waits for a cut to end, or for what was sent before */
     int code;
     const char *why;
     TAILQ_ENTRY(net_message) entry;
@@ -65,8 +71,6 @@ void net_link_give_up(struct net_link *link);
 
 void net_post(struct net_stream *stream, bool is_up, enum message_kind kind, const void *bytes,
               size_t length, int code, const char *why);
-void net_message_free(struct net_message *message);
-bool net_is_message(const struct task *task);
 
 void net_stream_free(struct grpc_stream *stream);
 
