@@ -287,7 +287,7 @@ static void take_step_elsewhere(struct engine *engine, struct open_run *open, co
     else if (!ours && !is_old_news)
         follow(engine, open, run, phase_of(engine, run));
     if (open->phase == OPEN_ORPHAN && engine->runner.executor_ready)
-        runner_never_started(&engine->runner, open);
+        runner_end_orphan(&engine->runner, open);
 }
 
 /* Of runs that this node is busy with, its own steps are the truth; but of a step whose answer was

@@ -309,13 +309,6 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
     open_runs_move(runner->runs, open, OPEN_ENDED);
 }
 
-/* Nobody knows how long ago its begin was. */
-void runner_never_started(struct runner *runner, struct open_run *open)
-{
-    end(runner, open, RUN_MISSED, REASON_START_WINDOW,
-        "the agent stopped between the begin and the start");
-}
-
 /* The executor writes a start down before it makes it, so what it does not know was never started;
  * unless the power failed since. */
 static bool is_lost_for_good(const struct runner *runner, const struct open_run *open)
@@ -325,15 +318,34 @@ static bool is_lost_for_good(const struct runner *runner, const struct open_run 
            (open->run.reason != REASON_NODE_DIED || open->run.claimed_ms < boot_ms);
 }
 
+/* A store that was restored from a backup has runs as begun that have ended since: those the
+ * executor has forgotten. */
+static bool is_store_restored(const struct runner *runner)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_health(runner->ports->store, &why);
+    strbuf_release(&why);
+    return st == E_ROLLED_BACK;
+}
+
+/* Nobody knows how long ago its begin was. */
+void runner_end_orphan(struct runner *runner, struct open_run *open)
+{
+    if (is_lost_for_good(runner, open))
+        open_runs_move(runner->runs, open, OPEN_ENDED);
+    else if (is_store_restored(runner))
+        end(runner, open, RUN_LOST, REASON_RESTORED, "it may have run to its end since the backup");
+    else
+        end(runner, open, RUN_MISSED, REASON_START_WINDOW,
+            "the agent stopped between the begin and the start");
+}
+
 /* The executor has told all that it knows. */
 static void end_orphans(struct runner *runner)
 {
-    for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));) {
-        if (is_lost_for_good(runner, open))
-            open_runs_move(runner->runs, open, OPEN_ENDED);
-        else
-            runner_never_started(runner, open);
-    }
+    for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));)
+        runner_end_orphan(runner, open);
 }
 
 static void kill_started(struct runner *runner, const struct open_run *open)

@@ -45,8 +45,8 @@ void runner_begun(struct runner *runner, struct open_run *open, int64_t fence,
 void runner_begun_before(struct runner *runner, struct open_run *open);
 
 /* OPEN_ORPHAN, and the executor, which has told all that it knows, does not have it: it was never
- * started, and must not be any more. */
-void runner_never_started(struct runner *runner, struct open_run *open);
+ * started, and must not be any more. If that can't be told, it is lost. */
+void runner_end_orphan(struct runner *runner, struct open_run *open);
 
 /* Kills the run, wherever it is on its way. */
 void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,

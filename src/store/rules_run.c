@@ -229,23 +229,24 @@ static enum status set_last_run(struct rules *rules, const struct run *run)
     return st;
 }
 
-/* Which end a run has that is lost, and was only claimed in the backup that was restored, knows
- * only who has started it: since the backup it may have been taken over, begun and run elsewhere.
- */
+/* A run that is lost because a backup was restored may have gone on since the backup. Claimed
+ * there, it may have been taken over and run elsewhere; begun there, it may have ended, and its
+ * spawner has forgotten it. So that it never started is no news: only an end with a process is. */
 static bool is_for_the_starter(const struct run *known, const struct run *end)
 {
-    return known->state == RUN_LOST && known->reason == REASON_RESTORED && known->fence == 0 &&
-           end->started_ms == 0;
+    return known->state == RUN_LOST && known->reason == REASON_RESTORED && end->started_ms == 0;
 }
 
 /* Of a run that has ended: may `end` take the place of what is on record? Of one whose node was
- * taken for dead its home knows more: how it ended, or that its spawner died with it. */
+ * taken for dead its home knows more: how it ended, or that its spawner died with it. If a backup
+ * was restored since, its home may have said so already. */
 static bool is_better_known(const struct run *recorded, const struct run *end)
 {
     if (recorded->state != RUN_LOST || is_for_the_starter(recorded, end))
         return false;
     return end->state != RUN_LOST ||
-           (recorded->reason == REASON_NODE_DIED && end->reason == REASON_SPAWNER_DIED);
+           (recorded->reason == REASON_NODE_DIED &&
+            (end->reason == REASON_SPAWNER_DIED || end->reason == REASON_RESTORED));
 }
 
 enum status rules_finish(struct rules *rules, struct store_finish *finish)

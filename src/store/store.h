@@ -154,11 +154,11 @@ struct store_next {
 
 /* The end of a run that has this nonce (0 while it is QUEUED or DUE): written whole, but for what
  * the run is (job, tick, attempt, cause, fence). One that has ended already stays as it is (a
- * repeat), unless it was LOST: then it is amended, also from NODE_DIED to SPAWNER_DIED. Accepted,
- * `run` comes back as it is on record, which is what belongs into the history: the end before a
- * repeat may be another one. Becomes the job's last run, unless that finished later. Whenever a run
- * ends, here or elsewhere, the oldest QUEUED run of the job becomes DUE if nothing else of it is
- * open.
+ * repeat), unless it was LOST: then it is amended, also from NODE_DIED to SPAWNER_DIED or RESTORED,
+ * but from RESTORED only by the end of a run that has started. Accepted, `run` comes back as it is
+ * on record, which is what belongs into the history: the end before a repeat may be another one.
+ * Becomes the job's last run, unless that finished later. Whenever a run ends, here or elsewhere,
+ * the oldest QUEUED run of the job becomes DUE if nothing else of it is open.
  *
  * The nexts are made due with it, or not at all: a repeat makes none, and an amended end none that
  * the loss was good enough for already. A next is what its job's definition says: is that not

@@ -61,17 +61,24 @@ bool advance_owns(const struct store_etcd *store, const struct store_request *re
 
 /* ---- what is open is lost ---- */
 
+/* A run that was lost with its node may have been amended since the backup. */
+static bool is_to_be_lost(const struct run *run)
+{
+    return state_is_open(run->state) || (run->state == RUN_LOST && run->reason == REASON_NODE_DIED);
+}
+
 static size_t collect_runs(struct advance *advance)
 {
     const struct mirror_run *run;
     size_t count = 0;
     for (size_t at = 0; count < CHUNK && (run = table_next(&advance->store->mirror.runs, &at));) {
-        if (!state_is_open(run->row.run.state))
+        if (!is_to_be_lost(&run->row.run))
             continue;
         struct run lost = run->row.run;
         lost.state = RUN_LOST;
         lost.reason = REASON_RESTORED;
-        lost.finished_ms = advance->now_ms;
+        if (state_is_open(run->row.run.state))
+            lost.finished_ms = advance->now_ms;
         lost.exit_code = -1;
         memcpy(lost.by, advance->by, sizeof(lost.by));
         snprintf(lost.detail, sizeof(lost.detail),

@@ -220,6 +220,10 @@ static void restored(bool restarted)
     struct world *world = world_new(&etcd_backend), *other = world_new(&etcd_backend);
     world_open(world);
     struct id job = make_job(world, "backup");
+    struct run lost = claim_run(world, job, 3000); /* its node may amend it after the backup */
+    begin_run(world, &lost);
+    lost.reason = REASON_NODE_DIED;
+    end_run(world, &lost, RUN_LOST, 3001);
     struct run open = claim_run(world, job, 4000); /* is open in the backup as well */
     begin_run(world, &open);
     back_up(world, copy);
@@ -247,6 +251,8 @@ static void restored(bool restarted)
     int64_t cursor_ms = see_job(other, job)->cursor_ms; /* later by what was waited for */
     assert_in_range(cursor_ms, 8000, 8000 + 6000);
     assert_int_equal(see_run(other, open.id)->run.state, RUN_LOST);
+    assert_int_equal(see_run(other, lost.id)->run.reason, REASON_RESTORED);
+    assert_int_equal(see_run(other, lost.id)->run.finished_ms, 3001);
     assert_int_equal(other->picture.entry_count, 1);
     assert_int_equal(other->picture.entries[0].from_ms, 4000);
     assert_int_equal(other->picture.entries[0].to_ms, cursor_ms);

@@ -347,6 +347,39 @@ static void a_loss_is_amended_by_its_home(struct world *world)
     }
 }
 
+/* Its node may have ended it since the backup, and its spawner has forgotten it. */
+static void a_loss_by_a_restore_is_amended_by_who_started_it(struct world *world)
+{
+    struct id job = make_job(world, "backup");
+    struct run run = claim_run(world, job, 5000);
+    begin_run(world, &run);
+    static const struct {
+        enum run_state state;
+        enum run_reason reason;
+        int64_t started_ms;
+        enum run_state state_then;
+        enum run_reason reason_then;
+    } ends[] = {
+        {RUN_LOST, REASON_NODE_DIED, 0, RUN_LOST, REASON_NODE_DIED},
+        {RUN_LOST, REASON_RESTORED, 0, RUN_LOST, REASON_RESTORED},
+        {RUN_LOST, REASON_NODE_DIED, 0, RUN_LOST, REASON_RESTORED},
+        {RUN_MISSED, REASON_START_WINDOW, 0, RUN_LOST, REASON_RESTORED},
+        {RUN_FAILED, REASON_EXIT_CODE, 5001, RUN_FAILED, REASON_EXIT_CODE},
+    };
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct store_finish finish = {.run = run};
+        finish.run.state = ends[i].state;
+        finish.run.reason = ends[i].reason;
+        finish.run.started_ms = ends[i].started_ms;
+        world_do_one(world, STORE_FINISH, &finish);
+        assert_true(finish.accepted);
+        const struct run *seen = &see_run(world, run.id)->run;
+        assert_int_equal(seen->state, ends[i].state_then);
+        assert_int_equal(seen->reason, ends[i].reason_then);
+        assert_int_equal(finish.run.state, seen->state);
+    }
+}
+
 static void finish_becomes_the_last_run(struct world *world)
 {
     struct id job = make_job(world, "backup");
@@ -477,6 +510,7 @@ const struct contract_test run_tests[] = {
     CONTRACT_TEST(finish_again_changes_nothing),
     CONTRACT_TEST(a_lost_run_is_amended),
     CONTRACT_TEST(a_loss_is_amended_by_its_home),
+    CONTRACT_TEST(a_loss_by_a_restore_is_amended_by_who_started_it),
     CONTRACT_TEST(finish_becomes_the_last_run),
     CONTRACT_TEST(the_last_success_stays_known),
     CONTRACT_TEST(queued_runs_go_one_by_one_in_order),

@@ -198,6 +198,26 @@ static void test_begun_by_the_agent_before(void **state)
     assert_true(engine_is_idle(world->engine));
 }
 
+/* A run that the restored store has as begun, and that the executor does not know: it has ended
+ * since the backup, perhaps. */
+static void test_begun_in_a_backup(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("* * * * *", ""));
+    world->duration_ms = HOUR;
+    world_pass(world, MINUTE + SECOND);
+    assert_int_equal(world->process_count, 1);
+    world->process_count = 0;
+    world->is_restored = true;
+    world_restart(world);
+    world_pass(world, SECOND);
+    world->is_restored = false;
+    world_pass(world, SECOND);
+    assert_int_equal(world_count(world, "j", RUN_MISSED), 0);
+    assert_int_equal(world_count(world, "j", RUN_LOST), 1);
+    assert_int_equal(world->runs[0].reason, REASON_RESTORED);
+}
+
 static void change_command(struct job *job)
 {
     free(job->command[0]);
@@ -526,6 +546,7 @@ int main(void)
         WITH_WORLD(test_gone_while_taken),
         WITH_WORLD(test_paused_after_lost_begin),
         WITH_WORLD(test_begun_by_the_agent_before),
+        WITH_WORLD(test_begun_in_a_backup),
         WITH_WORLD(test_changed_before_begin),
         WITH_WORLD(test_limit_holds_at_one_instant),
         WITH_WORLD(test_paused_with_long_jitter),

@@ -113,7 +113,8 @@ static bool next_change(struct store *front, struct store_change *ret)
 
 static enum status health(struct store *front, struct strbuf *why)
 {
-    return store_health(of_front(front)->store, why);
+    struct world *world = of_front(front);
+    return world->is_restored ? E_ROLLED_BACK : store_health(world->store, why);
 }
 
 static enum status announce(struct store *front, const struct peer *self)
