@@ -120,6 +120,30 @@ void check_losses(struct cluster *cluster, const struct node *dead)
 
 /* ---- at the end ---- */
 
+static bool is_of_boots(const struct ledger_epoch *epoch)
+{
+    return epoch->schedules.count == 1 &&
+           schedule_kind(epoch->schedules.items[0]) == SCHEDULE_REBOOT;
+}
+
+static bool was_of_boots(const struct known_job *job)
+{
+    for (size_t i = 0; i < job->epoch_count; i++)
+        if (is_of_boots(&job->epochs[i]))
+            return true;
+    return false;
+}
+
+/* A node that was booted again before it could decide about the boot before says so by itself: no
+ * cursor moves. By a clock that was ahead then, and has been set back since, that boot is ahead of
+ * the cursor. */
+static bool may_be_ahead(const struct cluster *cluster, const struct known_job *job,
+                         const struct ledger_entry *entry)
+{
+    return cluster->clocks_set && was_of_boots(job) && entry->reason == REASON_CATCH_UP &&
+           entry->from_ms == entry->to_ms && entry->to_ms <= entry->recorded_ms;
+}
+
 static struct ledger_cover *covers_of(const struct cluster *cluster, const struct known_job *job,
                                       size_t *ret_count)
 {
@@ -131,14 +155,20 @@ static struct ledger_cover *covers_of(const struct cluster *cluster, const struc
         if ((record->is_entry ? record->entry.to_ms : run->tick_ms) <= job->ledger_from_ms)
             continue; /* before a backup was restored */
         if (record->is_entry && id_compare(&record->entry.job_uid, &job->uid) == 0)
-            covers[count++] = (struct ledger_cover){.from_ms = record->entry.from_ms,
-                                                    .to_ms = record->entry.to_ms,
-                                                    .count = record->entry.count,
-                                                    .reason = record->entry.reason};
+            covers[count++] =
+                (struct ledger_cover){.from_ms = record->entry.from_ms,
+                                      .to_ms = record->entry.to_ms,
+                                      .count = record->entry.count,
+                                      .reason = record->entry.reason,
+                                      .may_be_ahead = may_be_ahead(cluster, job, &record->entry)};
         else if (!record->is_entry && id_compare(&run->job_uid, &job->uid) == 0 &&
                  run->cause != CAUSE_MANUAL && run->cause != CAUSE_BACKFILL)
-            covers[count++] =
-                (struct ledger_cover){run->tick_ms, run->tick_ms, 1, true, run->cause, run->reason};
+            covers[count++] = (struct ledger_cover){.from_ms = run->tick_ms,
+                                                    .to_ms = run->tick_ms,
+                                                    .count = 1,
+                                                    .is_run = true,
+                                                    .cause = run->cause,
+                                                    .reason = run->reason};
     }
     *ret_count = count;
     return covers;
@@ -155,7 +185,7 @@ static void check_reboots(struct cluster *cluster, const struct known_job *job,
                           const struct ledger_cover *covers, size_t count)
 {
     const struct ledger_epoch *epoch = &job->epochs[0];
-    if (epoch->schedules.count != 1 || schedule_kind(epoch->schedules.items[0]) != SCHEDULE_REBOOT)
+    if (!is_of_boots(epoch))
         return;
     for (size_t i = 0; i < cluster->boot_count; i++) {
         int64_t tick_ms = cluster->boots[i].tick_ms;

@@ -35,6 +35,7 @@ struct ledger_cover {
     bool is_run;
     enum run_cause cause;
     enum run_reason reason;
+    bool may_be_ahead; /* of the cursor, at the end */
 };
 
 struct ledger_check {
