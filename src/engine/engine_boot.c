@@ -53,10 +53,17 @@ static void save(struct engine *engine)
     store_submit(engine->ports.store, request);
 }
 
+/* Not before what the last boot left is on record: a restarted agent finds that boot in the store,
+ * and says it again. */
+static bool may_save(const struct engine *engine)
+{
+    return engine->boot_unsaved && !engine->boot_saving &&
+           !recorder_has_new(&engine->recorder, engine->left_boot_tick_ms);
+}
+
 void engine_save_boot(struct engine *engine)
 {
-    if (engine->boot_unsaved && !engine->boot_saving &&
-        engine->boot_retry_at.ms <= engine->now.boot.ms)
+    if (may_save(engine) && engine->boot_retry_at.ms <= engine->now.boot.ms)
         save(engine);
 }
 
@@ -85,9 +92,7 @@ void engine_settle_boot(struct engine *engine)
 
 int64_t engine_boot_at(const struct engine *engine)
 {
-    return engine->boot_unsaved && !engine->boot_saving
-               ? wall_at(engine->now, engine->boot_retry_at)
-               : NEVER_MS;
+    return may_save(engine) ? wall_at(engine->now, engine->boot_retry_at) : NEVER_MS;
 }
 
 /* ---- a job that goes ---- */
@@ -163,6 +168,7 @@ static bool is_left(const struct engine *engine, const struct catalog_job *job)
 static void leave_boot(struct engine *engine)
 {
     size_t at = 0;
+    engine->left_boot_tick_ms = engine->stored_boot_tick_ms;
     for (const struct catalog_job *job;
          engine->stored_boot_id[0] && (job = table_next(&engine->catalog.by_uid, &at));) {
         if (is_left(engine, job))

@@ -70,6 +70,7 @@ struct engine {
     bool boot_passed; /* a change of some job went past it: see engine_pass_boot */
     char stored_boot_id[40];
     int64_t stored_boot_tick_ms;
+    int64_t left_boot_tick_ms; /* of the boot before this one */
 };
 
 /* ---- engine.c ---- */

@@ -114,6 +114,16 @@ bool recorder_has_tick(const struct recorder *recorder, const struct id *job_uid
     return false;
 }
 
+bool recorder_has_new(const struct recorder *recorder, int64_t tick_ms)
+{
+    const struct pending_entry *pending;
+    TAILQ_FOREACH (pending, &recorder->entries, link) {
+        if (pending->entry.from_ms == tick_ms && pending->phase <= ENTRY_RECORDING)
+            return true;
+    }
+    return false;
+}
+
 void recorder_forget_entry(struct recorder *recorder, const struct id *id)
 {
     struct pending_entry *pending = find_aside(recorder, id);

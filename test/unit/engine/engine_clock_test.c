@@ -300,6 +300,33 @@ static void test_boot_of_a_deleted_job(void **state)
     world_check(world);
 }
 
+/* The machine is booted again before @reboot could be claimed, and the agent dies before the
+ * history has that. */
+static void test_boot_that_was_left(void **state)
+{
+    struct world *world = *state;
+    world_add(world, JOB("@reboot", ""));
+    world_pass(world, MINUTE);
+    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-2");
+    world->door = DOOR_BROKEN;
+    world->door_op = STORE_CLAIM;
+    world->door_status = E_UNREACHABLE;
+    world_restart(world);
+    world_pass(world, MINUTE);
+    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-3");
+    world->history_away = true;
+    world_restart(world);
+    world_pass(world, MINUTE);
+    assert_int_equal(world->entry_count, 0);
+    world_restart(world);
+    world->history_away = false;
+    world->door = DOOR_OPEN;
+    world_pass(world, MINUTE);
+    assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP), 1);
+    assert_int_equal(world->process_count, 1);
+    world_check(world);
+}
+
 static int set_up(void **state)
 {
     *state = world_new();
@@ -328,6 +355,7 @@ int main(void)
         WITH_WORLD(test_behind_at_the_start),
         WITH_WORLD(test_boot_with_a_wrong_clock),
         WITH_WORLD(test_boot_of_a_deleted_job),
+        WITH_WORLD(test_boot_that_was_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
