@@ -41,13 +41,14 @@ static enum status find_free_tick(struct rules *rules, struct run *run)
 }
 
 /* After the clock was set back, the instant may have been one of the job's before: then the tick is
- * the one after all that were, and only the cursor says when it was due. */
+ * one after all that were, and only the cursor says when it was due. Should the job be given a
+ * rhythm, that comes by there later: its names are kept free. */
 static enum status move_cursor(struct rules *rules, struct job_row *job, struct store_next *next,
                                int64_t ended_ms)
 {
     int64_t since_ms = ended_ms > job->cursor_ms ? ended_ms : job->cursor_ms + 1;
     bool is_again = since_ms <= job->rewinds.high_ms;
-    next->run.tick_ms = is_again ? job->rewinds.high_ms + 1 : since_ms;
+    next->run.tick_ms = is_again ? run_tick_of_now(job->rewinds.high_ms + 1) : since_ms;
     enum status st = find_free_tick(rules, &next->run);
     if (st != OK)
         return st;

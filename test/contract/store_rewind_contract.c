@@ -188,6 +188,33 @@ static void what_comes_again_is_decided_again(struct world *world)
     assert_int_equal(see_job(world, job)->rewinds.high_ms, 0);
 }
 
+/* Its instant was one of the job's before. The tick that it gets instead leaves those free which a
+ * rhythm has when it comes by there: see RUN_NAMES_MS. */
+static void what_follows_has_a_name_of_its_own(struct world *world)
+{
+    struct id one = make_job(world, "extract"), two = make_job(world, "report");
+    claim_run(world, two, 60000);
+    assert_true(set_back(world, two, 30000));
+    struct store_finish finish = {.run = claim_run(world, one, 2000)};
+    begin_run(world, &finish.run);
+    finish.run.state = RUN_OK;
+    finish.run.finished_ms = 31000;
+    struct store_next next = {.job_uid = two,
+                              .states = 1 << RUN_OK,
+                              .run = an_add(world, two, 0, OVERLAP_ALLOW).run,
+                              .overlap = OVERLAP_ALLOW,
+                              .queue_limit = 1,
+                              .skip_entry_id = world_id(world)};
+    next.run.cause = CAUSE_AFTER;
+    finish.nexts = &next;
+    finish.next_count = 1;
+    world_do_one(world, STORE_FINISH, &finish);
+    assert_true(next.made);
+    assert_int_equal(next.run.tick_ms, 60000 + RUN_NAMES_MS);
+    assert_int_equal(see_job(world, two)->cursor_ms, 31000);
+    assert_int_equal(see_job(world, two)->rewinds.high_ms, 60000 + RUN_NAMES_MS);
+}
+
 const struct contract_test rewind_tests[] = {
     CONTRACT_TEST(a_cursor_moves_back_with_a_note),
     CONTRACT_TEST(a_rewind_compares_what_was_seen),
@@ -195,5 +222,6 @@ const struct contract_test rewind_tests[] = {
     CONTRACT_TEST(only_the_last_end_is_ahead),
     CONTRACT_TEST(what_did_not_start_is_known),
     CONTRACT_TEST(what_comes_again_is_decided_again),
+    CONTRACT_TEST(what_follows_has_a_name_of_its_own),
     {NULL, NULL},
 };
