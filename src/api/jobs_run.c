@@ -27,7 +27,7 @@ void fill_run(const struct call *call, const struct catalog_job *job, enum run_c
         .attempt = 1,
         .cause = cause,
         .job_revision = job->revision,
-        .not_before_ms = call->now_ms,
+        .not_before_ms = tick_ms < call->now_ms ? tick_ms : call->now_ms,
         .exit_code = -1,
     };
     snprintf(ret->job_name, sizeof(ret->job_name), "%s", job->name);

@@ -385,7 +385,7 @@ static int64_t take_at(const struct claimer *claimer, struct open_run *open)
     if (rank == NOT_ELIGIBLE)
         return NEVER_MS;
     int64_t base_ms = wall_at(claimer->now, open->seen);
-    bool is_set_back = open->run.tick_ms > claimer->now.wall.ms + STORE_AHEAD_MS;
+    bool is_set_back = open_run_is_set_back(open, claimer->now.wall);
     if (!is_set_back && open->run.not_before_ms > base_ms)
         base_ms = open->run.not_before_ms;
     if (is_claimed && is_others_turn(claimer, open)) {

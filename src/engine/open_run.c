@@ -6,6 +6,7 @@
 
 #include "hash.h"
 #include "heap.h"
+#include "store.h"
 
 #define TO(phase) (1u << (phase))
 #define ELSEWHERE (TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_CLAIMED_ELSEWHERE))
@@ -166,6 +167,12 @@ bool open_run_is_kept(const struct open_run *open, struct wall_ms now)
 bool open_run_ended_unbegun(const struct open_run *open)
 {
     return !open->is_begun && (open->phase == OPEN_ENDED || open->phase == OPEN_FINISHING);
+}
+
+bool open_run_is_set_back(const struct open_run *open, struct wall_ms now)
+{
+    int64_t ahead_ms = now.ms + STORE_AHEAD_MS;
+    return open->run.tick_ms > ahead_ms || open->run.claimed_ms > ahead_ms;
 }
 
 int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms)

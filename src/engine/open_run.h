@@ -131,6 +131,10 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
  * its job's queue was claimed long after its tick, and is as good as new. */
 bool open_run_is_too_late(const struct open_run *open, int64_t on_time_ms, struct wall_ms now);
 
+/* Its tick or its claim is ahead of the clock, which was set back since: waiting for that time
+ * could take years. What is not under way counts from when it was seen. */
+bool open_run_is_set_back(const struct open_run *open, struct wall_ms now);
+
 /* When it will be; NEVER_MS: never. */
 int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms);
 

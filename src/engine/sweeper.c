@@ -258,9 +258,12 @@ static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *
 static int64_t left_until_ms(const struct sweeper *sweeper, const struct open_run *open)
 {
     int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
+    int64_t seen_ms = wall_at(sweeper->now, open->seen);
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
     if (late_at_ms == NEVER_MS && is_nobodys(sweeper, job))
-        return wall_at(sweeper->now, open->seen) + patience_ms(sweeper, job);
+        return seen_ms + patience_ms(sweeper, job);
+    if (late_at_ms != NEVER_MS && open_run_is_set_back(open, sweeper->now.wall))
+        return seen_ms + sweeper->on_time_ms;
     return late_at_ms;
 }
 
@@ -296,7 +299,7 @@ static void sweep_waiting(struct sweeper *sweeper)
         if (open->run.state != RUN_DUE || !is_nobodys(sweeper, job))
             continue;
         int64_t since_ms = wall_at(sweeper->now, open->seen);
-        if (open->run.not_before_ms > since_ms)
+        if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, sweeper->now.wall))
             since_ms = open->run.not_before_ms;
         if (is_time(sweeper, since_ms + patience_ms(sweeper, job)))
             add_end(sweeper, &batch, open);

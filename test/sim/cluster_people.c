@@ -302,6 +302,7 @@ static void trigger(struct node *node, const struct known_job *job, uint64_t *ra
                                .queue_limit = job->definition->queue_limit};
     if (is_backfill)
         wish->item.add.run.tick_ms -= 10 * (int64_t)HOUR;
+    wish->item.add.run.not_before_ms = is_backfill ? wish->item.add.run.tick_ms : wall_of(node);
     snprintf(wish->item.add.run.job_name, sizeof(wish->item.add.run.job_name), "%s", job->name);
     stage_log(node->machine.stage, "%s %s", is_backfill ? "backfill" : "trigger", job->name);
     submit(node, wish);

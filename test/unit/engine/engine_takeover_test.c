@@ -197,6 +197,27 @@ static void nobody_takes_it_over_in_time(void **state)
     }
 }
 
+/* The claim was made by clocks that were an hour ahead: it does not wait for that hour. */
+static void nobody_takes_over_what_a_wrong_clock_claimed(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *gpu = cluster_join(cluster, "gpu", 0), *leader = cluster->nodes[0];
+    cluster_pass(cluster, 5000);
+    world_add(leader, MINUTELY("job") "where: gpu\n");
+    gpu->door = DOOR_HELD;
+    gpu->door_op = STORE_BEGIN;
+    cluster_pass_to(cluster, 60000 - 50);
+    assert_int_equal(engine_open_runs(gpu->engine), 1);
+    cluster_freeze(gpu);
+    cluster_expire(gpu);
+    for (size_t i = 0; i < cluster->count; i++)
+        world_set_clock(cluster->nodes[i], -3600 * 1000);
+    cluster_pass(cluster, 50000);
+    assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 1);
+    cluster_free(cluster);
+}
+
 /* What somebody asked for is never too late; but without a node that may run it, it ends too. */
 static void nobody_may_take_over_what_was_asked_for(void **state)
 {
@@ -538,6 +559,7 @@ int main(void)
         cmocka_unit_test(begin_and_takeover_cross),
         cmocka_unit_test(a_takeover_without_an_answer),
         cmocka_unit_test(nobody_takes_it_over_in_time),
+        cmocka_unit_test(nobody_takes_over_what_a_wrong_clock_claimed),
         cmocka_unit_test(nobody_may_take_over_what_was_asked_for),
         cmocka_unit_test(a_lost_run_is_amended),
         cmocka_unit_test(a_run_that_ended_before_it_was_lost_is_amended),
