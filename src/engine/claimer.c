@@ -338,11 +338,12 @@ static void takes_done(struct store_request *request, enum status st)
     claimer->in_flight--;
     note_answer(claimer, st);
     for (size_t i = 0; i < request->count; i++) {
-        struct open_run *open = open_runs_find(claimer->runs, &batch->takes[i].run_id);
-        if (!open || open->phase != OPEN_TAKING)
+        const struct store_take *take = &batch->takes[i];
+        struct open_run *open = open_runs_find_taking(claimer->runs, &take->run_id, take->nonce);
+        if (!open)
             continue;
-        if (st == OK && batch->takes[i].taken) {
-            open->run = batch->takes[i].run;
+        if (st == OK && take->taken) {
+            open->run = take->run;
             open_runs_move(claimer->runs, open, OPEN_CLAIMED);
         } else {
             not_taken(claimer, open);
@@ -406,7 +407,7 @@ static void add_take(struct claimer *claimer, struct take_batch *batch, struct o
     snprintf(take->node, sizeof(take->node), "%s", claimer->self->name);
     take->owner = peer_incarnation(claimer->self);
     open->is_overdue = false;
-    open_runs_move(claimer->runs, open, OPEN_TAKING);
+    open_runs_take(claimer->runs, open, take->nonce);
 }
 
 /* For all that may be taken now, or at most so many. */

@@ -136,6 +136,13 @@ struct open_run *open_runs_find(const struct open_runs *runs, const struct id *i
     return table_find(&runs->by_id, id_hash(id), id);
 }
 
+struct open_run *open_runs_find_taking(const struct open_runs *runs, const struct id *id,
+                                       uint64_t nonce)
+{
+    struct open_run *open = open_runs_find(runs, id);
+    return open && open->phase == OPEN_TAKING && open->take_nonce == nonce ? open : NULL;
+}
+
 struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase phase)
 {
     return TAILQ_FIRST(&runs->phases[phase]);
@@ -151,6 +158,12 @@ void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_pha
     open->is_begun |= next == OPEN_BEGUN || next == OPEN_ORPHAN || next == OPEN_STARTED;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
     runs->counts[next]++;
+}
+
+void open_runs_take(struct open_runs *runs, struct open_run *open, uint64_t nonce)
+{
+    open->take_nonce = nonce;
+    open_runs_move(runs, open, OPEN_TAKING);
 }
 
 int64_t open_run_kept_until(const struct open_run *open)

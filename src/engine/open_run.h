@@ -83,6 +83,7 @@ struct open_run {
     bool was_bad;               /* its job's end before this was a failure */
     bool is_overdue;            /* taken over only to record that no node was eligible, or began it
                                    in time */
+    uint64_t take_nonce;        /* TAKING: of the take whose answer is waited for */
     struct boot_ms seen;        /* WAITING, CLAIMED_ELSEWHERE: since when it can be taken */
     int rank;                   /* this node's for it, in the placement of that generation */
     unsigned ranked;
@@ -123,6 +124,13 @@ struct open_run *open_runs_add(struct open_runs *runs, const struct run *run,
 void open_runs_remove(struct open_runs *runs, struct open_run *open);
 struct open_run *open_runs_find(const struct open_runs *runs, const struct id *id);
 struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase phase);
+
+/* A take with this nonce is sent for it. */
+void open_runs_take(struct open_runs *runs, struct open_run *open, uint64_t nonce);
+/* The run that waits for the answer to this take; NULL: the feed was faster, and perhaps another
+ * take of the run is under way by now. */
+struct open_run *open_runs_find_taking(const struct open_runs *runs, const struct id *id,
+                                       uint64_t nonce);
 
 /* The only writer of ->phase. */
 void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next);

@@ -177,8 +177,8 @@ static void ends_done(struct store_request *request, enum status st)
     struct sweeper *sweeper = batch->sweeper;
     for (size_t i = 0; i < request->count; i++) {
         const struct store_take *take = &batch->takes[i];
-        struct open_run *open = open_runs_find(sweeper->runs, &take->run_id);
-        if (!open || open->phase != OPEN_TAKING)
+        struct open_run *open = open_runs_find_taking(sweeper->runs, &take->run_id, take->nonce);
+        if (!open)
             continue;
         if (st == OK && take->taken) {
             sweeper_end(sweeper, open, &take->run);
@@ -220,7 +220,7 @@ static void add_end(struct sweeper *sweeper, struct end_batch **batch, struct op
     snprintf(take->node, sizeof(take->node), "%s", sweeper->self->name);
     take->owner = peer_incarnation(sweeper->self);
     open->is_overdue = true;
-    open_runs_move(sweeper->runs, open, OPEN_TAKING);
+    open_runs_take(sweeper->runs, open, take->nonce);
     if ((*batch)->request.count == BATCH) {
         send_ends(sweeper, *batch);
         *batch = NULL;

@@ -96,6 +96,26 @@ static void an_end_without_a_process(void **state)
     open_runs_release(&runs);
 }
 
+/* The feed tells that another node has it before the answer to the first take comes, and it is taken
+ * from that one: the first answer says nothing of the second take. */
+static void an_answer_is_of_one_take(void **state)
+{
+    struct shelf *shelf = *state;
+    struct catalog_job *job = shelf_put(shelf, 1, "a", "'@manual'", "");
+    struct open_runs runs;
+    struct run run = run_of(job, 1);
+    open_runs_init(&runs, &shelf->catalog);
+    struct open_run *open = open_runs_add(&runs, &run, OPEN_WAITING);
+    open_runs_take(&runs, open, 1);
+    assert_ptr_equal(open_runs_find_taking(&runs, &run.id, 1), open);
+    open_runs_move(&runs, open, OPEN_CLAIMED_ELSEWHERE);
+    assert_null(open_runs_find_taking(&runs, &run.id, 1));
+    open_runs_take(&runs, open, 2);
+    assert_null(open_runs_find_taking(&runs, &run.id, 1));
+    assert_ptr_equal(open_runs_find_taking(&runs, &run.id, 2), open);
+    open_runs_release(&runs);
+}
+
 /* Its job was purged, or is another node's. */
 static void a_run_without_a_job(void **state)
 {
@@ -115,6 +135,7 @@ int main(void)
         WITH_SHELF(a_job_counts_its_open_runs),
         WITH_SHELF(phases_keep_the_order),
         WITH_SHELF(an_end_without_a_process),
+        WITH_SHELF(an_answer_is_of_one_take),
         WITH_SHELF(a_run_without_a_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
