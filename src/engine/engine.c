@@ -38,7 +38,7 @@ static void init_parts(struct engine *engine)
                  &engine->placement, &engine->peers, &engine->runs);
     engine->claimer.on_time_ms = config->on_time_ms;
     engine->claimer.away = &engine->away;
-    runner_init(&engine->runner, ports, &engine->catalog, &engine->runs);
+    runner_init(&engine->runner, ports, &engine->catalog, &engine->planner, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
     engine->runner.away = &engine->away;
     engine->runner.on_time_ms = config->on_time_ms;

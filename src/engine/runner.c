@@ -29,9 +29,9 @@ static void start_moved(void *item, uint32_t place)
 }
 
 void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,
-                 struct open_runs *runs)
+                 struct planner *planner, struct open_runs *runs)
 {
-    *runner = (struct runner){.ports = ports, .catalog = catalog, .runs = runs};
+    *runner = (struct runner){.ports = ports, .catalog = catalog, .planner = planner, .runs = runs};
     heap_init(&runner->starts, start_moved);
 }
 
@@ -81,6 +81,16 @@ void runner_begun_before(struct runner *runner, struct open_run *open)
     end(runner, open, RUN_MISSED, REASON_START_WINDOW, "begun, but the answer was lost");
 }
 
+/* Somebody else has it, or nobody: a store that was restored from a backup has never heard of it,
+ * and then the feed does not tell of its end. `@after` counts from when it is gone. */
+static void drop(struct runner *runner, struct open_run *open)
+{
+    struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
+    open_runs_remove(runner->runs, open);
+    if (job && planner_put(runner->planner, job) != OK)
+        ports_log(runner->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
+}
+
 /* BEGUN: by us, and an answer was lost; or by a node that has taken it over. The feed tells, if it
  * has not told yet. */
 static void refused(struct runner *runner, struct open_run *open, enum run_state state)
@@ -91,7 +101,7 @@ static void refused(struct runner *runner, struct open_run *open, enum run_state
     }
     open_runs_move(runner->runs, open, OPEN_REFUSED);
     if (!run_state_is_end(state) && state != RUN_BEGUN) /* not ours any more */
-        open_runs_remove(runner->runs, open);
+        drop(runner, open);
 }
 
 /* A repeat may have been done by the first of its begins, and its window counts from that. */

@@ -5,6 +5,7 @@
 
 #include "heap.h"
 #include "open_run.h"
+#include "planner.h"
 #include "ports.h"
 
 #define RUNNER_TOO_LATE "claimed, but not begun in time: the agent or the store was away"
@@ -13,6 +14,7 @@ struct runner {
     const struct engine_ports *ports;
     struct open_runs *runs;
     struct catalog *catalog;
+    struct planner *planner;
     struct heap starts; /* of open_run in OPEN_BEGUN, by boot time of the start */
     int64_t start_window_ms;
     int64_t on_time_ms;
@@ -27,7 +29,7 @@ struct runner {
 };
 
 void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,
-                 struct open_runs *runs);
+                 struct planner *planner, struct open_runs *runs);
 void runner_release(struct runner *runner);
 
 /* Takes in what the executor tells. */

@@ -96,8 +96,8 @@ static void an_end_without_a_process(void **state)
     open_runs_release(&runs);
 }
 
-/* The feed tells that another node has it before the answer to the first take comes, and it is taken
- * from that one: the first answer says nothing of the second take. */
+/* The feed tells that another node has it before the answer to the first take comes, and it is
+ * taken from that one: the first answer says nothing of the second take. */
 static void an_answer_is_of_one_take(void **state)
 {
     struct shelf *shelf = *state;
@@ -132,10 +132,8 @@ static void a_run_without_a_job(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_SHELF(a_job_counts_its_open_runs),
-        WITH_SHELF(phases_keep_the_order),
-        WITH_SHELF(an_end_without_a_process),
-        WITH_SHELF(an_answer_is_of_one_take),
+        WITH_SHELF(a_job_counts_its_open_runs), WITH_SHELF(phases_keep_the_order),
+        WITH_SHELF(an_end_without_a_process),   WITH_SHELF(an_answer_is_of_one_take),
         WITH_SHELF(a_run_without_a_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
