@@ -146,8 +146,7 @@ static void on_look(void *context, const struct etcd_result *result)
         return;
     }
     if (election->watch && etcd_watch_next_revision(election->watch) > result->revision + 1)
-        election->watch = etcd_watch_free(election->watch); /* it waits for the future of an etcd
-                                                               that was restored since */
+        election->watch = etcd_watch_free(election->watch); /* see matters */
     if (!election->watch && start_watch(election, result->revision) != OK) {
         election->must_look = true;
         tell_failure(election, status_text(E_NOMEM));
@@ -182,11 +181,14 @@ static void look(struct etcd_election *election)
     }
 }
 
-/* Only what can change the leader, or our own candidacy, is worth a look. While one is under way
- * that may be anything: its answer comes on another connection, and may be older than the event. */
+/* Only what can change the leader, or our own candidacy, is worth a look. An event that comes while
+ * a look is under way may be of the leader which that look finds: its answer comes on another
+ * connection, and may be older than the event. So a watch that is ahead of an answer begins again
+ * from there, and tells the event once more. (It is ahead, too, of an etcd that was restored, and
+ * would wait for the revisions of the one before.) */
 static bool matters(const struct etcd_election *election, const struct etcd_event *event)
 {
-    return election->look || !election->is_known || election->leader.length == 0 ||
+    return !election->is_known || election->leader.length == 0 ||
            is_same(event->kv.key, &election->leader) || is_same(event->kv.key, &election->key);
 }
 
