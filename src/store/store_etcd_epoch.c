@@ -349,7 +349,8 @@ static void adopt(struct store_etcd *store, struct epoch_sign sign)
         memory->key_revision = memory->old_key_revision = 0;
         store->loading_seen = memory->seen;
         memory->cluster_id = sign.cluster_id;
-        write_soon(store);
+        memory->is_written = false;
+        write_file(memory); /* at once: who forgets a lift would give its generation again */
     }
     write_keys(store);
 }
