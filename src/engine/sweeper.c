@@ -253,17 +253,24 @@ static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *
            !placement_has_node(sweeper->placement, job->where);
 }
 
+/* Since its claim, however often the agent that leads has started since; or, if that was by a clock
+ * that was ahead, since it was seen. */
+static int64_t left_since_ms(const struct sweeper *sweeper, const struct open_run *open)
+{
+    int64_t seen_ms = wall_at(sweeper->now, open->seen);
+    return open->run.claimed_ms < seen_ms ? open->run.claimed_ms : seen_ms;
+}
+
 /* When a run that was left behind has waited long enough. One that was asked for is never too late,
  * but does not wait for a node that may not come. */
 static int64_t left_until_ms(const struct sweeper *sweeper, const struct open_run *open)
 {
     int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
-    int64_t seen_ms = wall_at(sweeper->now, open->seen);
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
     if (late_at_ms == NEVER_MS && is_nobodys(sweeper, job))
-        return seen_ms + patience_ms(sweeper, job);
+        return left_since_ms(sweeper, open) + patience_ms(sweeper, job);
     if (late_at_ms != NEVER_MS && open_run_is_set_back(open, sweeper->now.wall))
-        return seen_ms + sweeper->on_time_ms;
+        return wall_at(sweeper->now, open->seen) + sweeper->on_time_ms;
     return late_at_ms;
 }
 

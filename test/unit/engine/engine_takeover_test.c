@@ -218,10 +218,10 @@ static void nobody_takes_over_what_a_wrong_clock_claimed(void **state)
     cluster_free(cluster);
 }
 
-/* What somebody asked for is never too late; but without a node that may run it, it ends too. */
-static void nobody_may_take_over_what_was_asked_for(void **state)
+/* What somebody asked for is never too late; but without a node that may run it, it ends too, and
+ * no later when the agent that leads is restarted meanwhile. */
+static void check_asked_for(bool is_restarted)
 {
-    (void)state;
     struct cluster *cluster = cluster_new(2);
     struct world *gpu = cluster_join(cluster, "gpu", 0), *leader = cluster->nodes[0];
     cluster_pass(cluster, 5000);
@@ -234,11 +234,21 @@ static void nobody_may_take_over_what_was_asked_for(void **state)
     assert_int_equal(engine_open_runs(gpu->engine), 1);
     cluster_freeze(gpu);
     cluster_expire(gpu);
-    cluster_pass(cluster, 118000); /* it counts from the claim */
+    cluster_pass(cluster, 59000);
+    if (is_restarted)
+        world_restart(leader);
+    cluster_pass(cluster, 59000); /* it counts from the claim */
     assert_int_equal(cluster_count(cluster, "job", RUN_MISSED), 0);
     cluster_pass(cluster, 3000);
     assert_int_equal(world_count(leader, "job", RUN_MISSED), 1);
     cluster_free(cluster);
+}
+
+static void nobody_may_take_over_what_was_asked_for(void **state)
+{
+    (void)state;
+    check_asked_for(false);
+    check_asked_for(true);
 }
 
 /* ---- begun ---- */
