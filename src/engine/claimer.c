@@ -128,13 +128,13 @@ static void learn_latency(struct claimer *claimer, double took_ms)
     claimer->latency_ms += (ms - claimer->latency_ms) / 8;
 }
 
-/* They may be ours all the same. */
-static void note_unsure(struct claimer *claimer, const struct claim_batch *batch)
+/* So many more may be ours all the same. */
+static void note_unsure(struct claimer *claimer, size_t count)
 {
     struct boot_ms until;
-    claimer->unsure = claimer_unsure(claimer, &until);
-    for (size_t i = 0; i < batch->request.count; i++)
-        claimer->unsure += !batch->claims[i].without_run;
+    if (!count)
+        return;
+    claimer->unsure = claimer_unsure(claimer, &until) + count;
     claimer->unsure_since = claimer->now.boot;
 }
 
@@ -155,14 +155,13 @@ static void claims_done(struct store_request *request, enum status st)
     claimer->in_flight--;
     claimer->unanswered -= request->count;
     note_answer(claimer, st);
-    if (st == E_UNKNOWN)
-        note_unsure(claimer, batch);
     int64_t took_ms = claimer->now.boot.ms - batch->sent.ms;
     learn_latency(claimer, (double)took_ms);
     if (st != OK || took_ms >= OUTAGE_MS)
         outage_note(claimer->away, claimer->now.wall.ms - took_ms, claimer->now.wall.ms);
+    size_t with_run = 0;
     for (size_t i = 0; i < request->count; i++) {
-        claimer->wanted -= !batch->claims[i].without_run;
+        with_run += !batch->claims[i].without_run;
         int64_t not_before_ms = INT64_MIN;
         if (st == OK && batch->claims[i].result == CLAIM_STALE)
             not_before_ms = after_stale_ms(claimer, &batch->claims[i]);
@@ -170,6 +169,9 @@ static void claims_done(struct store_request *request, enum status st)
             settle(claimer, &batch->claims[i], &batch->plans[i]);
         replan(claimer, &batch->claims[i].job_uid, not_before_ms);
     }
+    claimer->wanted -= with_run;
+    if (st == E_UNKNOWN)
+        note_unsure(claimer, with_run);
     free_batch(batch);
 }
 
@@ -323,6 +325,13 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
 
 /* ---- takes ---- */
 
+/* A run whose job is deleted or gone is taken only to be ended, which its begin does. */
+static bool needs_room(const struct claimer *claimer, const struct open_run *open)
+{
+    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
+    return job && !job->deleted;
+}
+
 /* Not taken: somebody else was first, of which the feed tells soon. */
 static void not_taken(struct claimer *claimer, struct open_run *open)
 {
@@ -337,6 +346,7 @@ static void takes_done(struct store_request *request, enum status st)
     struct claimer *claimer = batch->claimer;
     claimer->in_flight--;
     note_answer(claimer, st);
+    size_t unsure = 0;
     for (size_t i = 0; i < request->count; i++) {
         const struct store_take *take = &batch->takes[i];
         struct open_run *open = open_runs_find_taking(claimer->runs, &take->run_id, take->nonce);
@@ -346,9 +356,11 @@ static void takes_done(struct store_request *request, enum status st)
             open->run = take->run;
             open_runs_move(claimer->runs, open, OPEN_CLAIMED);
         } else {
+            unsure += st == E_UNKNOWN && needs_room(claimer, open);
             not_taken(claimer, open);
         }
     }
+    note_unsure(claimer, unsure);
     free(batch);
 }
 
@@ -417,13 +429,6 @@ static struct take_batch *new_takes(struct claimer *claimer, size_t limit)
     size_t waiting = counts[OPEN_CLAIMED_ELSEWHERE] + counts[OPEN_WAITING];
     size_t room = waiting < limit ? waiting : limit;
     return calloc(1, sizeof(struct take_batch) + room * sizeof(struct store_take));
-}
-
-/* A run whose job is deleted or gone is taken only to be ended, which its begin does. */
-static bool needs_room(const struct claimer *claimer, const struct open_run *open)
-{
-    const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
-    return job && !job->deleted;
 }
 
 /* Adds those of a phase whose time has come, `*room` of those that need room. Out of memory: they

@@ -24,7 +24,7 @@ struct claimer {
     struct claim_batch *filling; /* not sent yet */
     size_t in_flight;            /* requests */
     size_t wanted;               /* runs that were claimed, and not answered yet */
-    size_t unsure;               /* runs whose claims have an unknown outcome ... */
+    size_t unsure;               /* runs whose claims or takes have an unknown outcome ... */
     struct boot_ms unsure_since; /* ... the last of them since then */
     struct boot_ms fed;          /* when the feed last told anything */
     size_t unanswered;           /* claims, sent or not, with a run or without */

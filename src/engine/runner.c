@@ -133,8 +133,8 @@ static void begins_done(struct store_request *request, enum status st)
     for (size_t i = 0; i < request->count; i++) {
         const struct store_begin *begin = &batch->begins[i];
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
-        if (!open || open->phase != OPEN_BEGINNING)
-            continue;
+        if (!open || open->phase != OPEN_BEGINNING || open->run.nonce != begin->nonce)
+            continue; /* the feed was here first, and another begin may be under way since */
         if (st != OK && open->run.state == RUN_BEGUN)
             runner_begun_before(runner, open);
         else if (st != OK)

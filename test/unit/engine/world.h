@@ -55,6 +55,7 @@ struct world {
     bool alone;      /* those of other nodes do */
     bool unheard;    /* what it says of itself does */
     struct id gone;  /* told next as gone: the store was restored, and does not have it */
+    bool silent;     /* what the store tells waits: its watch lags */
     bool frozen;     /* kill -STOP: time passes without it */
     struct engine *engine;
     struct engine_config config;
@@ -99,6 +100,10 @@ struct world *world_free(struct world *world);
 /* ---- world_ports.c ---- */
 
 void world_open_ports(struct world *world);
+
+/* The store does what waits outside, at that place in the order, and tells of it; the answer waits
+ * on. */
+void world_apply(struct world *world, size_t place);
 
 /* A new job from YAML, through the store; its uid. */
 struct id world_add(struct world *world, const char *yaml);

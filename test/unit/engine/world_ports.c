@@ -51,6 +51,13 @@ static void apply(struct world *world, struct store_request *request)
     request->done = done;
 }
 
+void world_apply(struct world *world, size_t place)
+{
+    assert_true(place < world->submitted_count && !world->applied_ms[place]);
+    apply(world, world->submitted[place]);
+    world->applied_ms[place] = world->now.wall.ms;
+}
+
 static void answer(struct world *world, struct store_request *request, bool is_applied)
 {
     enum door door = request->op == world->door_op ? world->door : DOOR_OPEN;
@@ -100,7 +107,7 @@ static bool next_change(struct store *front, struct store_change *ret)
         world->gone = (struct id){{0}};
         return true;
     }
-    while (store_next_change(world->store, ret)) {
+    while (!world->silent && store_next_change(world->store, ret)) {
         bool is_job = ret->kind == STORE_CHANGE_JOB || ret->kind == STORE_CHANGE_CURSOR;
         bool is_peer = ret->kind == STORE_CHANGE_PEER;
         bool is_self = is_peer && strcmp(ret->peer->name, world->config.node) == 0;

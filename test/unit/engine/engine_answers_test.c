@@ -1,0 +1,130 @@
+/* Answers that come late, or never, when the feed has told more meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cluster.h"
+
+#define ON_DEMAND(name) "name: " name "\nschedule: '0 0 1 1 *'\ncommand: [/bin/true]\n"
+#define MINUTELY(name)  "name: " name "\nschedule: '* * * * *'\ncommand: [/bin/true]\n"
+
+enum { SECOND = 1000 };
+
+static void hold(struct world *world, enum store_op op)
+{
+    world->door = DOOR_HELD;
+    world->door_op = op;
+}
+
+static void limit_to_one(struct world *world)
+{
+    world->config.max_running = 1;
+    world_restart(world);
+    world->duration_ms = 5 * SECOND;
+}
+
+static size_t running_on(const struct world *world)
+{
+    size_t running = 0;
+    for (size_t i = 0; i < world->process_count; i++)
+        running += !world->processes[i].ended;
+    return running;
+}
+
+/* What may have been taken takes room until the feed has told. */
+static void a_take_of_unknown_outcome_keeps_its_room(void **state)
+{
+    (void)state;
+    struct world *world = world_new();
+    limit_to_one(world);
+    struct id one = world_add(world, ON_DEMAND("one")), two = world_add(world, ON_DEMAND("two"));
+    hold(world, STORE_TAKE);
+    assert_true(world_trigger(world, &one));
+    assert_true(world_trigger(world, &two));
+    world->silent = true;
+    world->door = DOOR_ONE_WAY;
+    world_pass(world, 2 * SECOND);
+    world->silent = false;
+    world->door = DOOR_OPEN;
+    world_pass(world, 1 * SECOND);
+    assert_int_equal(running_on(world), 1);
+    world_pass(world, 30 * SECOND);
+    assert_int_equal(world_count(world, "one", RUN_OK), 1);
+    assert_int_equal(world_count(world, "two", RUN_OK), 1);
+    world_check(world);
+    world_free(world);
+}
+
+/* A take is late, another node is faster and goes away, and the run is taken once more. What is
+ * answered to the first take says nothing of the second, which may be done. */
+static void an_answer_is_for_its_own_take(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *node = cluster->nodes[0], *other = cluster->nodes[1];
+    limit_to_one(node);
+    cluster_pass(cluster, 5 * SECOND);
+    struct id one = world_add(node, ON_DEMAND("one")), two = world_add(node, ON_DEMAND("two"));
+    hold(node, STORE_TAKE);
+    hold(other, STORE_BEGIN);
+    assert_true(world_trigger(node, &one));
+    cluster_pass(cluster, SECOND); /* the other has taken it */
+    cluster_freeze(other);
+    cluster_pass(cluster, SECOND); /* and does not begin it */
+    assert_int_equal(node->submitted_count, 2);
+    assert_true(world_trigger(node, &two));
+    node->silent = true;
+    node->door = DOOR_SLOW;
+    cluster_pass(cluster, SECOND);
+    node->silent = false;
+    node->door = other->door = DOOR_OPEN;
+    cluster_pass(cluster, SECOND);
+    assert_int_equal(running_on(node), 1);
+    cluster_thaw(cluster, other);
+    cluster_pass(cluster, 30 * SECOND);
+    assert_int_equal(cluster_count(cluster, "one", RUN_OK), 1);
+    assert_int_equal(cluster_count(cluster, "two", RUN_OK), 1);
+    cluster_free(cluster);
+}
+
+/* The same with a begin: that the first is refused does not mean that the second is. */
+static void an_answer_is_for_its_own_begin(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct id uid = world_add(cluster->nodes[0], MINUTELY("job"));
+    struct world *node = cluster_first_for(cluster, &uid);
+    struct world *other = cluster->nodes[node == cluster->nodes[0]];
+    hold(node, STORE_BEGIN);
+    hold(other, STORE_BEGIN);
+    cluster_pass_to(cluster, 60000 - 50);
+    cluster_pass(cluster, 50 + STEP_IN_MS + 50); /* the other has taken it over */
+    cluster_freeze(other);
+    cluster_pass(cluster, SECOND); /* and does not begin it */
+    world_apply(node, 1);          /* so that this one has it again */
+    cluster_pass(cluster, 10);
+    assert_int_equal(node->submitted_count, 3);
+    node->door = DOOR_SLOW;
+    cluster_pass(cluster, 5 * SECOND);
+    node->door = other->door = DOOR_OPEN;
+    cluster_thaw(cluster, other);
+    cluster_pass(cluster, 20 * SECOND);
+    assert_int_equal(world_count(node, "job", RUN_OK), 1);
+    assert_true(engine_is_idle(node->engine));
+    cluster_free(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_take_of_unknown_outcome_keeps_its_room),
+        cmocka_unit_test(an_answer_is_for_its_own_take),
+        cmocka_unit_test(an_answer_is_for_its_own_begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
