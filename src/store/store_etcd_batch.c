@@ -113,7 +113,7 @@ void etcd_batch_open(struct batch *batch, struct store_etcd *store)
     batch->state = BATCH_FILLING;
     batch->count = batch->bytes = batch->width = 0;
     batch->op_count = batch->inner_count = batch->group_count = 0;
-    batch->has_written = batch->has_put = false;
+    batch->has_written = batch->has_put = batch->is_barred = false;
     batch->may_repeat = true;
     etcd_txn_reset(store->flow.txn);
     guard_all(store);
@@ -293,6 +293,7 @@ static void on_answer(void *context, const struct etcd_result *result)
         return;
     }
     batch->revision = result->revision;
+    batch->is_barred = !txn->succeeded;
     settle_all(batch, txn, result->is_repeated);
     if (!epoch_saw(store, epoch_sign(result), &batch->asked, batch->has_written)) {
         flow_batch_failed(store, batch, E_UNKNOWN);

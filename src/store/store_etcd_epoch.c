@@ -213,7 +213,10 @@ static bool is_older_still(const struct store_etcd *store, struct epoch_sign sig
 
 struct epoch_asked epoch_ask(const struct store_etcd *store)
 {
-    return (struct epoch_asked){store->epoch.seen, store->loading_sign.cluster_id};
+    return (struct epoch_asked){.seen = store->epoch.seen,
+                                .cluster_id = store->loading_sign.cluster_id,
+                                .epoch_revision = store->mirror.epoch.mod_revision,
+                                .halt_revision = store->mirror.halt_revision};
 }
 
 bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct epoch_asked *asked,
@@ -383,6 +386,18 @@ static void take_epoch(struct store_etcd *store, int64_t told)
     } else if (epoch->generation > memory->generation || !memory->is_rolled_back) {
         adopt(store, sign);
     }
+}
+
+bool epoch_is_as_asked(const struct store_etcd *store, const struct epoch_asked *asked)
+{
+    return store->mirror.epoch.mod_revision == asked->epoch_revision &&
+           store->mirror.halt_revision == asked->halt_revision;
+}
+
+bool epoch_is_restore_told(const struct store_etcd *store)
+{
+    return store->mirror.epoch.mod_revision != store->epoch.epoch_revision ||
+           store->mirror.halt_revision != store->epoch.halt_revision;
 }
 
 void epoch_feed_moved(struct store_etcd *store)

@@ -21,7 +21,8 @@ struct epoch_seen {
 /* What was known when something was asked, to which its answer is held. */
 struct epoch_asked {
     struct epoch_seen seen;
-    uint64_t cluster_id; /* of what is in the mirror; 0: not known */
+    uint64_t cluster_id;                   /* of what is in the mirror; 0: not known */
+    int64_t epoch_revision, halt_revision; /* of the keys in the mirror; 0: it is not there */
 };
 
 #endif

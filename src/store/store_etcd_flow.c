@@ -319,6 +319,15 @@ static void lose_patience(void *context)
     flow_step(store);
 }
 
+/* The watch has come past what has barred the batch, and has not told of it: it goes on from an
+ * etcd that was restored since, under the same cluster id. */
+static bool is_barred_untold(struct store_etcd *store, struct batch *batch)
+{
+    bool is_untold = batch->is_barred && epoch_is_as_asked(store, &batch->asked);
+    batch->is_barred = false;
+    return is_untold;
+}
+
 void flow_feed_moved(struct store_etcd *store)
 {
     struct flow *flow = &store->flow;
@@ -330,6 +339,10 @@ void flow_feed_moved(struct store_etcd *store)
         struct batch *batch = &flow->batches[i];
         if (batch->state != BATCH_ANSWERED || batch->revision >= next_revision)
             continue;
+        if (is_barred_untold(store, batch)) {
+            load_again(store);
+            return;
+        }
         if (batch->has_written)
             health_worked(store);
         flow_batch_over(store, batch);

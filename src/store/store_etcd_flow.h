@@ -62,6 +62,7 @@ struct batch {
     bool has_put;     /* of the writes, some are no deletes */
     bool may_repeat;  /* while it is not answered */
     bool has_written;
+    bool is_barred; /* in etcd, halt or epoch were not those of the mirror */
 };
 
 struct request_queue {

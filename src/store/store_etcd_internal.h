@@ -141,6 +141,11 @@ bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct ep
                bool wrote);
 /* The mirror is new, and store->loading_sign came with it. */
 void epoch_loaded(struct store_etcd *store);
+/* The watch has told of a halt, or of another epoch: what else is in the mirror may be of the etcd
+ * before a restore, so that everything is to be read again. */
+bool epoch_is_restore_told(const struct store_etcd *store);
+/* Neither is another one in the mirror than when something was asked. */
+bool epoch_is_as_asked(const struct store_etcd *store, const struct epoch_asked *asked);
 void epoch_feed_moved(struct store_etcd *store);
 void epoch_tick(struct store_etcd *store); /* now and then: what could not be written */
 /* The key of this node was written with this revision, and that was acknowledged. */
@@ -192,6 +197,9 @@ void nodes_leave(struct store_etcd *store);
 
 /* Reads everything, then watches. For a timer: the context is the store. */
 void load_start(void *context);
+/* Reads everything again at once, as the watch can't tell all that has changed; who waits waits on.
+ */
+void load_again(struct store_etcd *store);
 /* What is in the mirror can't be relied on: reads everything again in a while. Who waits is told.
  */
 void load_fail(struct store_etcd *store, enum status st, const char *why);

@@ -19,6 +19,14 @@ void load_fail(struct store_etcd *store, enum status st, const char *why)
     loop_timer_set(store->reload_timer, RELOAD_MS);
 }
 
+void load_again(struct store_etcd *store)
+{
+    store->watch = etcd_watch_free(store->watch);
+    store->is_loaded = false;
+    check_abandon(store);
+    load_start(store);
+}
+
 /* What is fed from now on came to be with this revision. */
 static void feed_at(struct store_etcd *store, const struct epoch *epoch, int64_t revision)
 {
@@ -66,10 +74,7 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
     case ETCD_WATCH_PROGRESS:
         break;
     case ETCD_WATCH_COMPACTED: /* too long away: what happened is seen by listing again */
-        store->watch = etcd_watch_free(store->watch);
-        store->is_loaded = false;
-        check_abandon(store);
-        load_start(store);
+        load_again(store);
         return;
     case ETCD_WATCH_FAILED:
         load_fail(store, E_UNREACHABLE, notice->message);
@@ -79,7 +84,12 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
         load_fail(store, st, "a change could not be read");
         return;
     }
+    bool is_restored = epoch_is_restore_told(store);
     epoch_feed_moved(store);
+    if (is_restored) {
+        load_again(store);
+        return;
+    }
     health_feed_moved(store);
     check_feed_moved(store);
     compact_feed_moved(store);

@@ -177,8 +177,9 @@ static void advance(struct world *world, int64_t now_ms)
     assert_int_equal(advanced.status, OK);
     etcd_place_wait(health_of(world->store) == OK);
     world_read_feed(world);
-    assert_int_equal(store_etcd_advance(world->store, now_ms, "otto", on_advanced, &advanced),
-                     E_NOT_FOUND);
+    etcd_place_wait((st = store_etcd_advance(world->store, now_ms, "otto", on_advanced,
+                                             &advanced)) != E_UNREACHABLE); /* all is read again */
+    assert_int_equal(st, E_NOT_FOUND);
 }
 
 /* Puts the member's data back to what they were in `copy`. */
@@ -460,12 +461,29 @@ static void two_lifts_of_one_generation_halt(void **state)
     world_free(world);
 }
 
-/* Writes of others, while the store under test stands still. */
+/* The store under test stands still, with its loop, until it is waken. */
+struct asleep {
+    struct loop *loop;
+    struct loop_timer *tick;
+};
+
+static struct asleep fall_asleep(void)
+{
+    struct asleep asleep = {etcd_place.loop, etcd_place.tick};
+    etcd_place_new_loop();
+    return asleep;
+}
+
+static void wake_up(struct asleep asleep)
+{
+    etcd_place_free_loop();
+    etcd_place.loop = asleep.loop;
+    etcd_place.tick = asleep.tick;
+}
+
+/* Writes of others. */
 static void write_on(int count)
 {
-    struct loop *loop = etcd_place.loop;
-    struct loop_timer *tick = etcd_place.tick;
-    etcd_place_new_loop();
     struct etcd_client *client = etcd_place_client();
     for (int i = 0; i < count; i++) {
         bool is_done = false;
@@ -475,9 +493,6 @@ static void write_on(int count)
         etcd_place_wait(is_done);
     }
     etcd_client_free(client);
-    etcd_place_free_loop();
-    etcd_place.loop = loop;
-    etcd_place.tick = tick;
 }
 
 /* Neither cluster id, nor term, nor revision shows it. */
@@ -497,8 +512,10 @@ static void a_restore_is_seen_by_the_own_key(void **state)
     etcd_place_wait((world_read_feed(world), look_for_peer(world, "node-1")->running == 7));
     claim_run(world, job, 4000);
     world->without_picture = true;
+    struct asleep asleep = fall_asleep();
     restore(copy);
     write_on(50);
+    wake_up(asleep);
     struct store_claim claim = a_claim(world, job, 5000, OVERLAP_ALLOW);
     assert_int_not_equal(world_do(world, STORE_CLAIM, &claim, 1), OK);
     self.running = 8;
@@ -508,6 +525,47 @@ static void a_restore_is_seen_by_the_own_key(void **state)
     check_refused(world, job);
     advance(world, 8000);
     world_free(world);
+}
+
+/* While a node sleeps, etcd is restored under the same cluster id, gone on with, and comes past the
+ * revision that the node has seen. Its watch goes on from there: it tells of the lift, or not even
+ * of that, and of nothing that the backup does not have. */
+static void sleeps_through_a_restore(bool is_lift_told)
+{
+    char copy[128];
+    struct world *world = world_new(&etcd_backend);
+    world_open(world);
+    struct id job = make_job(world, "backup");
+    back_up(world, copy);
+    struct run later = claim_run(world, job, 4000);
+    struct asleep asleep = fall_asleep();
+    restore(copy);
+    write_on(is_lift_told ? 50 : 0);
+    lift_behind_its_back(world, 11);
+    write_on(is_lift_told ? 0 : 50);
+    wake_up(asleep);
+    world->without_picture = true;
+    etcd_place_wait(health_of(world->store) != OK);
+    etcd_place_wait(health_of(world->store) == OK);
+    struct store_claim claim = a_claim(world, job, 9000, OVERLAP_SKIP);
+    assert_int_equal(world_do(world, STORE_CLAIM, &claim, 1), OK);
+    assert_int_equal(claim.result, CLAIM_STALE);
+    struct store_begin begin = {.run_id = later.id, .nonce = later.nonce};
+    assert_int_equal(world_do(world, STORE_BEGIN, &begin, 1), OK);
+    assert_int_equal(begin.refused, RUN_STATES); /* there is no such run */
+    world_free(world);
+}
+
+static void a_restore_is_slept_through(void **state)
+{
+    (void)state;
+    sleeps_through_a_restore(true);
+}
+
+static void a_restore_and_its_lift_are_slept_through(void **state)
+{
+    (void)state;
+    sleeps_through_a_restore(false);
 }
 
 /* What remains open: RELIABILITY.md says so. */
@@ -532,6 +590,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_older_epoch_learns_its_cluster, start_one, stop),
         cmocka_unit_test_setup_teardown(two_lifts_of_one_generation_halt, start_one, stop),
         cmocka_unit_test_setup_teardown(a_restore_is_seen_by_the_own_key, start_one, stop),
+        cmocka_unit_test_setup_teardown(a_restore_is_slept_through, start_one, stop),
+        cmocka_unit_test_setup_teardown(a_restore_and_its_lift_are_slept_through, start_one, stop),
         cmocka_unit_test_setup_teardown(a_restore_without_any_sign_is_not_seen, start_one, stop),
     };
     return cmocka_run_group_tests_name("etcd in trouble", tests, NULL, NULL);
