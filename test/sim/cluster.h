@@ -30,6 +30,7 @@ enum {
     NODES_MAX = 7,
     JOBS_MAX = 16,
     LEASE_MS = 5 * SECOND,
+    CLOCK_OFF_MS = 500, /* two that are off by so much may be a second apart */
 };
 
 struct cluster;
@@ -39,6 +40,7 @@ struct cluster;
 struct record {
     struct id id;
     bool is_entry;
+    uint32_t homes; /* a bit for each machine whose agent has put it on record */
     struct run run;
     struct ledger_entry entry;
 };
@@ -204,7 +206,7 @@ struct cluster {
     bool is_over;        /* nobody adds anything any more */
 
     struct fault_list faults_now; /* that will come right again */
-    bool clocks_set;              /* ever */
+    int64_t clock_off_ms;         /* when one was last set, or found to be wrong; 0: never */
     size_t starts, faults, losses, amended, takeovers, requests, turns, rewinds;
 };
 

@@ -140,7 +140,7 @@ static bool was_of_boots(const struct known_job *job)
 static bool may_be_ahead(const struct cluster *cluster, const struct known_job *job,
                          const struct ledger_entry *entry)
 {
-    return cluster->clocks_set && was_of_boots(job) && entry->reason == REASON_CATCH_UP &&
+    return cluster->clock_off_ms && was_of_boots(job) && entry->reason == REASON_CATCH_UP &&
            entry->from_ms == entry->to_ms && entry->to_ms <= entry->recorded_ms;
 }
 

@@ -135,8 +135,9 @@ void fault_describe(const struct cluster *cluster, enum fault_mix mix, uint64_t 
 static void set_right(struct cluster *cluster, struct loop *machine)
 {
     int64_t right_ms = cluster->wall_ms + cluster->stage.now_ms;
-    cluster->clocks_set |= llabs(machine_now(machine).wall.ms - right_ms) > SECOND;
-    machine_set_wall(machine, cluster->wall_ms + cluster->stage.now_ms);
+    if (llabs(machine_now(machine).wall.ms - right_ms) > CLOCK_OFF_MS)
+        cluster->clock_off_ms = cluster->stage.now_ms;
+    machine_set_wall(machine, right_ms);
     node_wake((struct node *)machine);
 }
 
@@ -241,7 +242,7 @@ static int64_t any_jump_ms(uint64_t *random, bool is_alone)
 
 static void set_clock(struct node *node, int64_t by_ms)
 {
-    node->cluster->clocks_set = true;
+    node->cluster->clock_off_ms = node->cluster->stage.now_ms;
     node->machine.ahead_ms += by_ms;
     node_wake(node);
 }

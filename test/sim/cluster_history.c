@@ -37,8 +37,9 @@ static void take_run(struct cluster *cluster, struct record *record, const struc
     record->run = *run;
 }
 
-static void take_record(struct cluster *cluster, const struct history_record *from)
+static void take_record(struct node *node, const struct history_record *from)
 {
+    struct cluster *cluster = node->cluster;
     const struct id *id = from->run ? &from->run->id : &from->entry->id;
     struct record *record = find_record(cluster, id);
     bool is_new = !record;
@@ -51,16 +52,17 @@ static void take_record(struct cluster *cluster, const struct history_record *fr
         if (table_insert(&cluster->records, record) != OK)
             abort();
     }
+    record->homes |= UINT32_C(1) << node->machine.number;
     if (from->run)
         take_run(cluster, record, from->run, is_new);
     else
         record->entry = *from->entry;
 }
 
-static void take_append(struct cluster *cluster, const struct history_append *append)
+static void take_append(struct node *node, const struct history_append *append)
 {
     for (size_t i = 0; i < append->count; i++)
-        take_record(cluster, &append->records[i]);
+        take_record(node, &append->records[i]);
 }
 
 static void on_append(struct task *task)
@@ -70,7 +72,7 @@ static void on_append(struct task *task)
     struct stage *stage = node->machine.stage;
     pending->answer = !node->history_down ? OK : stage_chance(stage, 300) ? E_UNKNOWN : E_IO;
     if (pending->answer != E_IO)
-        take_append(node->cluster, pending->append);
+        take_append(node, pending->append);
     pending->is_answered = true;
     node_wake(node);
 }
@@ -109,7 +111,7 @@ void history_abandon(struct node *node)
         TAILQ_REMOVE(&node->appends, pending, link);
         task_stop(node->machine.stage, &pending->task);
         if (!pending->is_answered && stage_chance(node->machine.stage, 500))
-            take_append(node->cluster, pending->append);
+            take_append(node, pending->append);
         pending->append->done(pending->append, E_UNKNOWN);
         free(pending);
     }

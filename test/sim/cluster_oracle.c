@@ -241,27 +241,28 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     return known;
 }
 
-/* Whenever its node comes back, it can amend what was lost; an agent that is up there, joined or
- * not, knows what it was. */
-static void check_removed(struct cluster *cluster, const struct run *run)
+/* Whenever its node comes back, it can amend what was lost: so it is removed only when that is on
+ * record by the node itself. */
+static void check_removed(struct cluster *cluster, const struct run *run,
+                          const struct record *record)
 {
     if (run->state != RUN_LOST || !run->node[0])
         return;
     const struct node *node = node_of(cluster, run);
-    const struct known_peer_key *peer = &cluster->peers[node->machine.number];
-    if (!peer->is_there && !node_is_up(node) && cluster->stage.now_ms - peer->since_ms > MINUTE)
-        stage_fail(&cluster->stage, "tick %lld of %s is lost, and removed while %s is away",
+    if (!(record->homes >> node->machine.number & 1))
+        stage_fail(&cluster->stage, "tick %lld of %s is lost, and removed without %s",
                    (long long)run->tick_ms / 1000, run->job_name, node->name);
 }
 
 static void see_run_gone(struct cluster *cluster, const struct id *id, struct known_run *known)
 {
-    if (!known || is_open(&known->run) || !find_record(cluster, id))
+    const struct record *record = find_record(cluster, id);
+    if (!known || is_open(&known->run) || !record)
         stage_fail(&cluster->stage, "a run of %s is removed that is not on record",
                    known ? known->run.job_name : "?");
     known->is_stored = false;
     if (!known->is_undone) /* else its node knows already, or has forgotten it */
-        check_removed(cluster, &known->run);
+        check_removed(cluster, &known->run, record);
 }
 
 /* As it was when the backup was made. */
