@@ -250,6 +250,7 @@ void node_stop(struct node *node)
     history_abandon(node);
     free_program(node);
     machine_leave(before);
+    world_stop(node);
 }
 
 /* A home is the number of its machine, from 1 on. */

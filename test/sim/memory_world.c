@@ -133,6 +133,11 @@ void world_forget(struct node *node)
     line_abandon(line_of(node));
 }
 
+void world_stop(struct node *node)
+{
+    (void)node;
+}
+
 void world_thaw(struct node *node)
 {
     struct stage *stage = node->machine.stage;

@@ -1,6 +1,6 @@
 # Mistakes that are planted into copies of the product's files, one per program, each of which must
 # be found. peal_sim_mistake(NAME WORLD MIX FILE FROM TO BREAKS): in the world `memory` within 8,000
-# drills with this mix of faults, in the world `etcd` within 2,500: at most two minutes of either.
+# drills with this mix of faults, in the world `etcd` within 1,000: at most two minutes of either.
 function(peal_sim_mistake name world mix file from to breaks)
     set(copy ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name}.c)
     set(target sim_mistake_${name})
@@ -14,7 +14,7 @@ function(peal_sim_mistake name world mix file from to breaks)
     target_include_directories(${target} PRIVATE ${folder})
     target_compile_options(${target} PRIVATE -w) # a mistake leaves things unused
     set(drills_memory 8000)
-    set(drills_etcd 2500)
+    set(drills_etcd 1000)
     peal_script_test(sim_finds_${name} LABEL sim TIMEOUT 600
         COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/must_find.sh
                 $<TARGET_FILE:${target}> ${mix} ${drills_${world}} ${name} "${breaks}")
@@ -165,9 +165,15 @@ peal_sim_mistake(relist_not_told etcd store store/store_etcd_load.c
 peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
     "long_stream_restart(&hub->stream)" "on_opened(hub)"
     "a watch that tells nothing is trusted: P6")
+peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
+    "etcd_watch_next_revision(election->watch) > result->revision + 1" "false"
+    "a leader that went while another was looked for is waited for: P6")
 peal_sim_mistake(half_told etcd pieces store/store_etcd_load.c
     "store->is_half_told = notice->is_part" "(void)0"
     "a decision on half a revision: P1")
+peal_sim_mistake(copy_not_counted etcd pieces store/store_etcd_batch.c
+    "item->item.request->is_touched = true" "(void)0"
+    "a begin that a copy has done is taken for one that was not: P1")
 peal_sim_mistake(lease_for_ever etcd any etcd/etcd_lease.c
     "now_ms >= lease->held_until_ms" "false"
     "a lease that has run out is renewed without end: P6")
@@ -190,6 +196,9 @@ peal_sim_mistake(lift_for_any_cluster etcd restores store/store_etcd_advance.c
 peal_sim_mistake(lift_not_looked_up etcd restores store/store_etcd_advance.c
     "may_be_done && advance->lifts < LIFTS_MAX" "false"
     "somebody has gone on, and is told that nobody knows")
+peal_sim_mistake(fences_begin_again etcd restores store/store_etcd_advance.c
+    "known < store->epoch.generation" "false"
+    "a generation that was before the backup is begun again: all is halted once more, or fences repeat")
 peal_sim_mistake(candidate_of_before etcd restores etcd/etcd_election.c
     "if (election->was_broken || notice->cluster_id != election->cluster_id)" "if (false)"
     "who leads in the etcd before a restore is waited for: P6")
@@ -199,3 +208,6 @@ peal_sim_mistake(claimed_in_backup etcd restores store/rules_run.c
 peal_sim_mistake(cursors_not_advanced etcd restores store/store_etcd_advance.c
     "job->row.cursor_ms >= advance->now_ms" "true"
     "what ran since a backup runs again once it is gone on: P1")
+peal_sim_mistake(watch_of_another etcd restores store/store_etcd_load.c
+    "!epoch_is_same_cluster(store, notice->cluster_id)" "false"
+    "what a restored etcd tells is added to what was before: going on is taken for a restore")

@@ -22,6 +22,8 @@ MUST_CHECK enum status world_open(struct node *node, struct store_wake wake, str
                                   struct strbuf *why);
 /* Its agent is killed, and its store freed next. */
 void world_forget(struct node *node);
+/* Its agent has ended in order. */
+void world_stop(struct node *node);
 
 /* Its machine stood still for a while: what it was listening to may be silent now. */
 void world_thaw(struct node *node);

@@ -48,7 +48,10 @@ static void read_run(struct cluster *cluster, const struct id *id, const struct 
     if (value_read_run(kv, cluster->world->epoch, &row, &tell) != OK)
         stage_fail(&cluster->stage, "a run can't be read");
     row.run.id = *id;
+    size_t takeovers = cluster->takeovers;
     oracle_see_run(cluster, id, &row.run);
+    if (cluster->takeovers > takeovers)
+        wire_restore_taken(cluster);
 }
 
 static void read_node(struct cluster *cluster, const char *name, const struct etcd_kv *kv)
@@ -85,6 +88,14 @@ static void read_epoch(struct cluster *cluster, const struct etcd_kv *kv)
         wire_restore_lifted(cluster);
 }
 
+/* Going on once is enough. */
+static void read_halt(struct cluster *cluster, const struct etcd_kv *kv)
+{
+    if (kv->version && !cluster->is_restoring && !cluster->world->is_to_advance)
+        stage_fail(&cluster->stage, "all is halted, and etcd was not restored: %.*s",
+                   (int)kv->value.length, (const char *)kv->value.data);
+}
+
 /* ---- a revision ---- */
 
 static bool starts_with(const char *text, const char *head, const char **ret_rest)
@@ -102,6 +113,8 @@ static void read_key(struct cluster *cluster, const char *key, const struct etcd
     bool has_id = strrchr(key, '/') && id_parse(strrchr(key, '/') + 1, &id) == OK;
     if (round == 0 && starts_with(key, "/peal/epoch", &rest))
         read_epoch(cluster, kv);
+    if (round == 0 && starts_with(key, "/peal/halt", &rest))
+        read_halt(cluster, kv);
     if (round == 0 && has_id && starts_with(key, "/peal/cursors/", &rest))
         read_cursor(cluster, &id, kv);
     if (round == 1 && has_id && starts_with(key, "/peal/jobs/", &rest))

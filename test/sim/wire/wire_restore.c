@@ -1,4 +1,7 @@
 /* An etcd that comes back from a backup, and whoever runs `peal cluster advance-cursors` then. */
+#include <string.h>
+
+#include "any_job.h"
 #include "store_etcd_internal.h"
 #include "wire_world.h"
 
@@ -77,6 +80,34 @@ static void on_operate(struct task *task)
     task_at(stage, task, stage->now_ms + LOOK_MS);
 }
 
+/* ---- going away ---- */
+
+static void on_away(struct task *task)
+{
+    struct world *world = (struct world *)((char *)task - offsetof(struct world, away));
+    for (int i = 0; i < NET_MEMBERS; i++)
+        etcd_serve_set_down(&world->etcd, i, true);
+}
+
+void wire_restore_begin(struct cluster *cluster, struct node *node, uint64_t *random)
+{
+    cluster->world->waits_for_take = any_chance(random, 40);
+    if (!cluster->world->waits_for_take) {
+        on_away(&cluster->world->away);
+        return;
+    }
+    node->trap = TRAP_FREEZE;
+    node->trap_at = RUN_CLAIMED;
+}
+
+/* Late enough for whoever has taken it to start it, and mostly before the other one wakes up. */
+void wire_restore_taken(struct cluster *cluster)
+{
+    struct stage *stage = &cluster->stage;
+    if (cluster->world->waits_for_take && !task_is_set(&cluster->world->away))
+        task_at(stage, &cluster->world->away, stage->now_ms + stage_below(stage, 4 * SECOND));
+}
+
 /* ---- going back ---- */
 
 /* What the node knows, in memory or on its disk. */
@@ -125,11 +156,41 @@ static void go_back(struct cluster *cluster, int64_t revision)
     task_at(stage, &world->operate, stage->now_ms + stage_below(stage, 40 * SECOND));
 }
 
+static bool is_claim(const struct world *world, const struct model_version *version)
+{
+    static const char prefix[] = "/peal/runs/";
+    struct run_row row;
+    enum tell tell;
+    struct etcd_kv kv = {.value = {version->value, version->length},
+                         .mod_revision = version->mod_revision};
+    return version->version && version->key->length > strlen(prefix) &&
+           memcmp(version->key->bytes, prefix, strlen(prefix)) == 0 &&
+           value_read_run(&kv, world->epoch, &row, &tell) == OK && row.run.state == RUN_CLAIMED;
+}
+
+/* The revision before the last one in which a run was taken over from who had claimed it; 0: none
+ * since `oldest`. */
+static int64_t before_a_take(const struct world *world, int64_t oldest)
+{
+    const struct etcd_model *model = &world->etcd.model;
+    for (size_t i = model->log_count; i-- > 0 && model->log[i]->mod_revision > oldest;) {
+        const struct model_version *version = model->log[i];
+        const struct model_key *key = version->key;
+        for (size_t k = 1; is_claim(world, version) && k < key->count; k++)
+            if (key->versions[k] == version && is_claim(world, key->versions[k - 1]))
+                return version->mod_revision - 1;
+    }
+    return 0;
+}
+
 void wire_restore(struct cluster *cluster)
 {
     struct world *world = cluster->world;
     struct stage *stage = &cluster->stage;
     const struct etcd_model *model = &world->etcd.model;
+    bool is_untaken = world->waits_for_take;
+    task_stop(stage, &world->away);
+    world->waits_for_take = false;
     int64_t oldest =
         model->compacted > world->first_backup ? model->compacted : world->first_backup;
     if (oldest < world->lifted && !is_known_by_all(cluster, world->lifted))
@@ -138,7 +199,8 @@ void wire_restore(struct cluster *cluster)
     if (since <= 0)
         return; /* all that there is would be in it */
     int64_t back = 1 + stage_below(stage, since < BACKUP_REVISIONS ? since : BACKUP_REVISIONS);
-    go_back(cluster, model->revision - back);
+    int64_t untaken = is_untaken ? before_a_take(world, oldest) : 0;
+    go_back(cluster, untaken ? untaken : model->revision - back);
 }
 
 /* To the moment of the halt: the lift that is on its way may be done there. */
@@ -171,4 +233,5 @@ void wire_restore_init(struct world *world)
 {
     task_init(&world->operate, NULL, on_operate);
     task_init(&world->strike, NULL, on_strike);
+    task_init(&world->away, NULL, on_away);
 }

@@ -65,6 +65,7 @@ void world_release(struct cluster *cluster)
     task_stop(&cluster->stage, &world->topple);
     task_stop(&cluster->stage, &world->operate);
     task_stop(&cluster->stage, &world->strike);
+    task_stop(&cluster->stage, &world->away);
     etcd_serve_release(&world->etcd);
     net_release(&world->net);
     wire_oracle_release(cluster);
@@ -107,6 +108,11 @@ enum status world_open(struct node *node, struct store_wake wake, struct store *
 void world_forget(struct node *node)
 {
     net_forget(node->machine.net, &node->machine);
+    world_stop(node);
+}
+
+void world_stop(struct node *node)
+{
     node->cluster->world->is_told = true; /* as far as it was the one */
 }
 
@@ -178,12 +184,13 @@ void world_break(struct cluster *cluster, const struct fault *fault, uint64_t *r
         world->net.lag_ms[fault->member] = any_below(random, 3 * SECOND);
         break;
     case FAULT_RESTORE:
-        for (int i = 0; i < NET_MEMBERS; i++)
-            etcd_serve_set_down(&world->etcd, i, true);
+        wire_restore_begin(cluster, &cluster->nodes[fault->node], random);
         break;
     case FAULT_TORN:
         world->etcd.is_torn[fault->member] = true;
-        world->net.lag_ms[fault->member] = any_below(random, 4 * SECOND);
+        /* Also for longer than the window of a start. */
+        world->net.lag_ms[fault->member] =
+            any_below(random, any_chance(random, 20) ? 9 * SECOND : 4 * SECOND);
         break;
     case FAULT_COMPACT:
         compact(world, any_below(random, 20));

@@ -25,6 +25,8 @@ struct world {
     int topples_left;
     struct task operate;  /* somebody who lets it go on after a restore */
     struct task strike;   /* and etcd is restored once more while he does */
+    struct task away;     /* etcd goes away some time after a run was taken over: */
+    bool waits_for_take;  /* and is restored from a backup in which it was not */
     int64_t first_backup; /* its revision: there is a job */
     int64_t lifted;       /* the revision of the last lift, and when it was */
     int64_t lifted_ms;
@@ -45,6 +47,10 @@ void wire_oracle_restore(struct cluster *cluster);
 /* ---- wire_restore.c ---- */
 
 void wire_restore_init(struct world *world);
+/* Etcd goes away: at once, or when the node has fallen asleep with a claim that is taken over. */
+void wire_restore_begin(struct cluster *cluster, struct node *node, uint64_t *random);
+/* A run was taken over. */
+void wire_restore_taken(struct cluster *cluster);
 /* From a backup that is some revisions old; and after a while somebody lets all go on. */
 void wire_restore(struct cluster *cluster);
 /* It is gone on with: what is in etcd says so. */
