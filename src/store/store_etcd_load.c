@@ -94,7 +94,8 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
     check_feed_moved(store);
     compact_feed_moved(store);
     flow_feed_moved(store);
-    store_etcd_wake(store);
+    if (store->feed.first)
+        store_etcd_wake(store);
 }
 
 static enum status start_watch(struct store_etcd *store, int64_t revision)
