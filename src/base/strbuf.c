@@ -74,7 +74,10 @@ void strbuf_adds(struct strbuf *buf, const char *text)
 
 void strbuf_addc(struct strbuf *buf, char c)
 {
-    strbuf_add(buf, &c, 1);
+    if (!reserve(buf, 1))
+        return;
+    buf->text[buf->length++] = c;
+    buf->text[buf->length] = '\0';
 }
 
 void strbuf_addv(struct strbuf *buf, const char *format, va_list args)

@@ -441,8 +441,10 @@ static void gather_takes(struct claimer *claimer, enum open_phase phase, size_t 
         next = TAILQ_NEXT(open, in_phase);
         if (*batch && (*batch)->request.count == BATCH) /* the rest with the next turn */
             return;
+        if (take_at(claimer, open) > claimer->now.wall.ms)
+            continue;
         bool is_counted = needs_room(claimer, open);
-        if ((is_counted && !*room) || take_at(claimer, open) > claimer->now.wall.ms)
+        if (is_counted && !*room)
             continue;
         if (!*batch && !(*batch = new_takes(claimer, BATCH)))
             return;

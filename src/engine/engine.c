@@ -104,8 +104,10 @@ static void look_at_health(struct engine *engine)
 
 size_t engine_room(const struct engine *engine)
 {
-    size_t limit = engine->config.max_running ? (size_t)engine->config.max_running : SIZE_MAX;
+    size_t limit = (size_t)engine->config.max_running;
     struct boot_ms until;
+    if (!limit) /* no need to count, several times a turn */
+        return SIZE_MAX;
     size_t owned = engine_open_runs(engine) + engine->claimer.wanted +
                    claimer_unsure(&engine->claimer, &until);
     return owned < limit ? limit - owned : 0;
