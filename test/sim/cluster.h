@@ -174,6 +174,7 @@ struct cluster {
     struct zone_db *zones;
     struct node nodes[NODES_MAX];
     int node_count;
+    struct task poll;   /* a time server keeps clocks right */
     int64_t wall_ms;    /* what right clocks showed when it began */
     int64_t latency_ms; /* of the network, at most and one way, when it is well */
     bool is_quiet;      /* its nodes speak seldom while nothing is new */

@@ -129,6 +129,24 @@ void fault_describe(const struct cluster *cluster, enum fault_mix mix, uint64_t 
                 (int)(while_ms % 1000));
 }
 
+/* ---- clocks that nobody has set ---- */
+
+enum { POLL_MS = 64 * SECOND, SLEW_MS = 128 }; /* as ntpd does; further off, it was set */
+
+/* A time server keeps them right: they drift, and would be half a second apart within hours, after
+ * which their nodes would take nothing for the rest of a life. */
+static void on_poll(struct task *task)
+{
+    struct cluster *cluster = (struct cluster *)((char *)task - offsetof(struct cluster, poll));
+    int64_t right_ms = cluster->wall_ms + cluster->stage.now_ms;
+    for (int i = 0; i < cluster->node_count; i++) {
+        struct loop *machine = &cluster->nodes[i].machine;
+        if (llabs(machine_now(machine).wall.ms - right_ms) <= SLEW_MS)
+            machine_set_wall(machine, right_ms);
+    }
+    task_at(&cluster->stage, task, cluster->stage.now_ms + POLL_MS);
+}
+
 /* ---- coming right ---- */
 
 /* Also what has drifted for days. */
@@ -386,10 +404,14 @@ void fault_heal_all(struct cluster *cluster)
 void faults_init(struct cluster *cluster)
 {
     TAILQ_INIT(&cluster->faults_now);
+    task_init(&cluster->poll, NULL, on_poll);
+    if (!stage_chance(&cluster->stage, 100)) /* else there is no time server */
+        task_at(&cluster->stage, &cluster->poll, POLL_MS);
 }
 
 void faults_release(struct cluster *cluster)
 {
+    task_stop(&cluster->stage, &cluster->poll);
     for (struct fault *fault; (fault = TAILQ_FIRST(&cluster->faults_now));)
         fault_free(fault);
 }
