@@ -27,7 +27,10 @@ static void task_moved(void *item, uint32_t place)
 
 void stage_init(struct stage *stage, uint64_t seed)
 {
-    *stage = (struct stage){.seed = seed, .random = seed, .task_count = OVERDUE};
+    *stage = (struct stage){.seed = seed,
+                            .random = seed,
+                            .task_count = OVERDUE,
+                            .is_shown = getenv("PEAL_SIM_LOG") != NULL};
     running = NULL; /* a play that failed may have left somebody there */
     heap_init(&stage->tasks, task_moved);
 }
@@ -80,7 +83,7 @@ void stage_log(struct stage *stage, const char *format, ...)
     vsnprintf(line + length, STAGE_LOG_TEXT - (size_t)length, format, args);
     va_end(args);
     stage->hash = hash_text(stage->hash, line);
-    if (getenv("PEAL_SIM_LOG"))
+    if (stage->is_shown)
         puts(line);
 }
 

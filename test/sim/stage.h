@@ -40,6 +40,7 @@ struct stage {
     uint64_t overdue;    /* of those, tasks of machines that went on */
     int depth;           /* of machines that wait within a call for something to happen */
     bool is_quiet;       /* nothing is written down, nor printed: that takes its time */
+    bool is_shown;       /* each line as it is written down */
     char log[STAGE_LOG_LINES][STAGE_LOG_TEXT];
     size_t log_count;
     /* Prints what it likes, and ends the program. */

@@ -16,6 +16,7 @@ struct model_version {
     int64_t create_revision, mod_revision, version, lease; /* version 0: deleted */
     size_t length;
     int holders;
+    int round; /* the reader's to use */
     uint8_t value[];
 };
 

@@ -98,86 +98,129 @@ static void read_halt(struct cluster *cluster, const struct etcd_kv *kv)
 
 /* ---- a revision ---- */
 
-static bool starts_with(const char *text, const char *head, const char **ret_rest)
+enum { ROUND_CURSORS, ROUND_JOBS, ROUND_ENDS, ROUND_REST, ROUNDS };
+
+enum read_kind {
+    READ_EPOCH,
+    READ_HALT,
+    READ_CURSOR,
+    READ_JOB,
+    READ_RUN,
+    READ_ENTRY,
+    READ_NODE,
+    READ_NOTHING
+};
+
+static const struct {
+    const char *head;
+    int round;
+} kinds[] = {
+    [READ_EPOCH] = {"/peal/epoch", ROUND_CURSORS},
+    [READ_HALT] = {"/peal/halt", ROUND_CURSORS},
+    [READ_CURSOR] = {"/peal/cursors/", ROUND_CURSORS},
+    [READ_JOB] = {"/peal/jobs/", ROUND_JOBS},
+    [READ_RUN] = {"/peal/runs/", ROUND_REST},
+    [READ_ENTRY] = {"/peal/entries/", ROUND_REST},
+    [READ_NODE] = {"/peal/nodes/", ROUND_REST},
+    [READ_NOTHING] = {"", ROUND_REST},
+};
+
+static enum read_kind kind_of(const struct model_key *key)
 {
-    size_t length = strlen(head);
-    *ret_rest = text + length;
-    return strncmp(text, head, length) == 0;
+    enum read_kind kind = READ_EPOCH;
+    while (key->length < strlen(kinds[kind].head) ||
+           memcmp(key->bytes, kinds[kind].head, strlen(kinds[kind].head)) != 0)
+        kind++;
+    return kind;
 }
 
-/* Cursors first, then jobs: what a revision says of runs follows from them. */
-static void read_key(struct cluster *cluster, const char *key, const struct etcd_kv *kv, int round)
+static struct etcd_kv kv_of(const struct model_version *version)
 {
-    const char *rest;
-    struct id id;
-    bool has_id = strrchr(key, '/') && id_parse(strrchr(key, '/') + 1, &id) == OK;
-    if (round == 0 && starts_with(key, "/peal/epoch", &rest))
-        read_epoch(cluster, kv);
-    if (round == 0 && starts_with(key, "/peal/halt", &rest))
-        read_halt(cluster, kv);
-    if (round == 0 && has_id && starts_with(key, "/peal/cursors/", &rest))
-        read_cursor(cluster, &id, kv);
-    if (round == 1 && has_id && starts_with(key, "/peal/jobs/", &rest))
-        read_job(cluster, &id, kv);
-    if (round == 2 && has_id && starts_with(key, "/peal/runs/", &rest))
-        read_run(cluster, &id, kv);
-    if (round == 2 && has_id && starts_with(key, "/peal/entries/", &rest))
-        read_entry(cluster, &id, kv);
-    if (round == 2 && starts_with(key, "/peal/nodes/", &rest))
-        read_node(cluster, rest, kv);
+    return (struct etcd_kv){.key = {version->key->bytes, version->key->length},
+                            .value = {version->value, version->length},
+                            .create_revision = version->create_revision,
+                            .mod_revision = version->mod_revision,
+                            .version = version->version,
+                            .lease = version->lease};
 }
 
-/* Ends before beginnings, within a revision. */
-static bool is_end(const struct model_version *version, const char *key, const struct epoch *epoch)
+/* Cursors first, then jobs: what a revision says of runs follows from them. Ends before
+ * beginnings. */
+static int round_of(const struct cluster *cluster, const struct model_version *version)
 {
     struct run_row row;
     enum tell tell;
-    const char *rest;
-    struct etcd_kv kv = {.value = {version->value, version->length},
-                         .mod_revision = version->mod_revision};
-    return version->version && starts_with(key, "/peal/runs/", &rest) &&
-           value_read_run(&kv, epoch, &row, &tell) == OK && run_state_is_end(row.run.state);
+    enum read_kind kind = kind_of(version->key);
+    struct etcd_kv kv = kv_of(version);
+    bool is_end = kind == READ_RUN && version->version &&
+                  value_read_run(&kv, cluster->world->epoch, &row, &tell) == OK &&
+                  run_state_is_end(row.run.state);
+    return is_end ? ROUND_ENDS : kinds[kind].round;
 }
 
-static void read_version(struct cluster *cluster, const struct model_version *version, int round)
+static void read_version(struct cluster *cluster, const struct model_version *version)
 {
-    char key[256];
-    if (version->key->length >= sizeof(key))
+    char rest[256];
+    struct id id;
+    enum read_kind kind = kind_of(version->key);
+    struct etcd_kv kv = kv_of(version);
+    size_t head = strlen(kinds[kind].head), length = version->key->length - head;
+    if (length >= sizeof(rest))
         stage_fail(&cluster->stage, "a long key");
-    memcpy(key, version->key->bytes, version->key->length);
-    key[version->key->length] = '\0';
-    struct etcd_kv kv = {.key = {version->key->bytes, version->key->length},
-                         .value = {version->value, version->length},
-                         .create_revision = version->create_revision,
-                         .mod_revision = version->mod_revision,
-                         .version = version->version,
-                         .lease = version->lease};
-    bool ends = round >= 2 && is_end(version, key, cluster->world->epoch);
-    if (round < 2 || ends == (round == 2))
-        read_key(cluster, key, &kv, round == 3 ? 2 : round);
+    memcpy(rest, version->key->bytes + head, length);
+    rest[length] = '\0';
+    bool has_id = kind != READ_NODE && kind != READ_NOTHING && id_parse(rest, &id) == OK;
+    if (kind == READ_EPOCH)
+        read_epoch(cluster, &kv);
+    if (kind == READ_HALT)
+        read_halt(cluster, &kv);
+    if (kind == READ_CURSOR && has_id)
+        read_cursor(cluster, &id, &kv);
+    if (kind == READ_JOB && has_id)
+        read_job(cluster, &id, &kv);
+    if (kind == READ_RUN && has_id)
+        read_run(cluster, &id, &kv);
+    if (kind == READ_ENTRY && has_id)
+        read_entry(cluster, &id, &kv);
+    if (kind == READ_NODE)
+        read_node(cluster, rest, &kv);
+}
+
+static void read_versions(struct cluster *cluster, struct model_version *const *versions,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        versions[i]->round = round_of(cluster, versions[i]);
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < count; i++)
+            if (versions[i]->round == round)
+                read_version(cluster, versions[i]);
 }
 
 static void on_changed(void *context, struct model_version *const *versions, size_t count)
 {
-    struct cluster *cluster = context;
-    for (int round = 0; round < 4; round++)
-        for (size_t i = 0; i < count; i++)
-            read_version(cluster, versions[i], round);
+    if (count == 1) /* as most are: in no order */
+        read_version(context, versions[0]);
+    else
+        read_versions(context, versions, count);
 }
 
 void wire_oracle_restore(struct cluster *cluster)
 {
     const struct etcd_model *model = &cluster->world->etcd.model;
-    oracle_begin_restore(cluster);
-    for (int round = 0; round < 4; round++) {
-        for (size_t i = 0; i < model->key_count; i++) {
-            const struct model_key *key = model->keys[i];
-            const struct model_version *version = etcd_model_get(model, key->bytes, key->length);
-            if (version)
-                read_version(cluster, version, round);
-        }
+    struct model_version **versions = calloc(model->key_count + 1, sizeof(*versions));
+    size_t count = 0;
+    if (!versions)
+        abort();
+    for (size_t i = 0; i < model->key_count; i++) {
+        const struct model_key *key = model->keys[i];
+        if (key->count && key->versions[key->count - 1]->version)
+            versions[count++] = key->versions[key->count - 1];
     }
+    oracle_begin_restore(cluster);
+    read_versions(cluster, versions, count);
     oracle_end_restore(cluster);
+    free(versions);
 }
 
 void wire_oracle_init(struct cluster *cluster)

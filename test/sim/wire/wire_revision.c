@@ -1,15 +1,13 @@
 /* Stands in for store_etcd_revision.c: what a node remembers on its disk. The path is the address
  * of where the world keeps it. */
-#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 #include "wire_world.h"
 
 static struct remembered *find(const char *path)
 {
-    void *address = NULL;
-    if (sscanf(path, "%p", &address) != 1)
-        return NULL;
-    return address;
+    return (struct remembered *)(uintptr_t)strtoull(path, NULL, 16);
 }
 
 bool revision_file_read(const char *path, struct revision_record *ret)
