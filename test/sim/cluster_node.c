@@ -48,7 +48,7 @@ static void take_turn(void *context)
     if (store_leads(node->store))
         check_leads_alone(node);
     int64_t wake_ms = engine_wake_at(node->engine).ms;
-    if (world_is_quick() && node->deeds == deeds && wake_ms <= now.wall.ms)
+    if (world_counts_deeds() && node->deeds == deeds && wake_ms <= now.wall.ms)
         stage_fail(stage, "%s wants a turn at once after one in which it did nothing", node->name);
     if (wake_ms != NEVER_MS)
         loop_timer_set(node->turn, wake_ms - now.wall.ms);
@@ -277,10 +277,8 @@ void node_init(struct node *node, struct cluster *cluster, int number)
              number % 2 ? "b" : "a");
     node->config.self.home = (uint64_t)number + 1;
     node->config.self.capacity = 1 + (int)stage_below(stage, 3);
-    /* That nothing is new need not be said every 2 s. Over etcd a word may be old when it is told,
-     * and then looks like a clock that is wrong until the next. */
-    if (cluster->is_quiet)
-        node->config.heartbeat_ms = world_is_quick() ? 2 * MINUTE : 20 * SECOND;
+    if (cluster->is_quiet) /* that nothing is new need not be said every 2 s */
+        node->config.heartbeat_ms = 2 * MINUTE;
     node->config.max_running = stage_chance(stage, 100) ? 3 : 0;
     task_init(&node->crash, NULL, on_crash);
     node->machine.crash = &node->crash;

@@ -97,9 +97,9 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
     *life = (struct life){.seed = seed};
     enum fault_mix other = any_mix(&random);
     life->mix = mix == MIX_COUNT ? other : mix;
-    life->kind = mix != MIX_COUNT || any_chance(&random, 40)    ? LIFE_DRILL
-                 : !world_is_quick() || any_chance(&random, 70) ? LIFE_HOUR
-                                                                : LIFE_DAYS;
+    life->kind = mix != MIX_COUNT || any_chance(&random, 40) ? LIFE_DRILL
+                 : any_chance(&random, 70)                   ? LIFE_HOUR
+                                                             : LIFE_DAYS;
     life->node_count = any_size(life, &random);
     if (life->kind == LIFE_DRILL && life->mix == MIX_TWINS && life->node_count < NODES_MAX)
         life->node_count++; /* the replacement of the first */
@@ -109,7 +109,8 @@ void life_lay_down(struct life *life, uint64_t seed, enum fault_mix mix)
     life->with_gone = life->node_count > 1 && any_chance(&random, 30);
     choose_pace(life, &random, &end_ms, &pace_ms);
     lay_down_steps(life, &random, end_ms, pace_ms);
-    life->is_quiet = any_chance(&random, life->kind == LIFE_DRILL ? 70 : 97);
+    static const int quiet_percent[] = {[LIFE_DAYS] = 100, [LIFE_HOUR] = 97, [LIFE_DRILL] = 70};
+    life->is_quiet = any_chance(&random, quiet_percent[life->kind]);
     if (life->kind == LIFE_DRILL && life->mix == MIX_RESTORES)
         life->is_quiet = false; /* what a node remembers of etcd is not older than its last word */
 }

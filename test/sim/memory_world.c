@@ -10,7 +10,7 @@ const char *world_name(void)
     return "memory";
 }
 
-bool world_is_quick(void)
+bool world_counts_deeds(void)
 {
     return true;
 }

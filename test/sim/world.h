@@ -11,7 +11,7 @@
 #include "cluster.h"
 
 const char *world_name(void);
-bool world_is_quick(void); /* lives are hours or days, not minutes */
+bool world_counts_deeds(void); /* all of them are in node->deeds */
 
 void world_init(struct cluster *cluster);
 void world_release(struct cluster *cluster); /* after all nodes; ends all that is under way */

@@ -20,7 +20,8 @@ struct etcd_serve {
     bool had_leader;
     struct task lead;     /* there may be a leader again; or streams without one are ended */
     struct task expire;   /* the first lease runs out */
-    struct task progress; /* those who watch in silence are told how far it is */
+    struct task progress; /* those who watch in silence are told how far it is ... */
+    int64_t progress_ms;  /* ... so often */
     struct serve_watches watches;
     struct serve_limbos limbo; /* requests that nobody can decide on while there is no leader */
     int64_t last_lease;
@@ -46,6 +47,9 @@ void etcd_serve_restore(struct etcd_serve *serve, int64_t revision, bool keeps_i
 void etcd_serve_expire(struct etcd_serve *serve, int64_t lease);
 /* The streams of watches of this machine tell nothing more, until others are opened. */
 void etcd_serve_stick(struct etcd_serve *serve, int machine);
+/* How often those who watch in silence are told how far it is; ten minutes unless told, as etcd's
+ * --experimental-watch-progress-notify-interval. */
+void etcd_serve_set_progress(struct etcd_serve *serve, int64_t every_ms);
 
 /* ---- etcd_streams.c ---- */
 

@@ -165,7 +165,13 @@ static void on_progress(struct task *task)
             send_response(serve, watch, &response, serve->model.revision);
         watch->has_told = false;
     }
-    task_at(serve->stage, &serve->progress, serve->stage->now_ms + PROGRESS_MS);
+    task_at(serve->stage, &serve->progress, serve->stage->now_ms + serve->progress_ms);
+}
+
+void etcd_serve_set_progress(struct etcd_serve *serve, int64_t every_ms)
+{
+    serve->progress_ms = every_ms;
+    task_at(serve->stage, &serve->progress, serve->stage->now_ms + every_ms);
 }
 
 /* ---- watches come and go ---- */
@@ -239,10 +245,8 @@ static void keep_alive(struct etcd_serve *serve, struct net_stream *stream, int6
 {
     Etcdpb__LeaseKeepAliveResponse response = ETCDPB__LEASE_KEEP_ALIVE_RESPONSE__INIT;
     struct model_lease *lease = etcd_model_lease(&serve->model, id);
-    if (lease) {
+    if (lease) /* on_expire comes all the same, and looks again later */
         serve_renew(serve, lease);
-        serve_set_expiry(serve);
-    }
     response.header = serve_header(serve, serve->model.revision);
     response.id = id;
     response.ttl = lease ? lease->ttl_s : 0;
@@ -300,7 +304,7 @@ void serve_streams_init(struct etcd_serve *serve)
 {
     TAILQ_INIT(&serve->watches);
     task_init(&serve->progress, NULL, on_progress);
-    task_at(serve->stage, &serve->progress, serve->stage->now_ms + PROGRESS_MS);
+    etcd_serve_set_progress(serve, PROGRESS_MS);
 }
 
 void serve_streams_release(struct etcd_serve *serve)

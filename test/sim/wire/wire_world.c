@@ -12,10 +12,14 @@ const char *world_name(void)
     return "etcd";
 }
 
-bool world_is_quick(void)
+bool world_counts_deeds(void)
 {
     return false;
 }
+
+/* A watch is silent for twice that at most: less than the store takes for a sign that it is broken
+ * (10 s). Nodes that speak every two seconds see to that themselves. */
+enum { QUIET_PROGRESS_MS = 4500 };
 
 /* The candidate that is there for longest; NULL: none. */
 static const struct model_version *leader_of(const struct etcd_model *model)
@@ -53,6 +57,8 @@ void world_init(struct cluster *cluster)
         abort();
     net_init(&world->net, &cluster->stage);
     etcd_serve_init(&world->etcd, &cluster->stage, &world->net);
+    if (cluster->is_quiet)
+        etcd_serve_set_progress(&world->etcd, QUIET_PROGRESS_MS);
     wire_oracle_init(cluster);
     world->cluster = cluster;
     task_init(&world->topple, NULL, on_topple);
