@@ -187,12 +187,18 @@ static bool has_rhythm(const struct known_job *job)
     return false;
 }
 
+/* Of what was before a backup was restored nobody knows all. */
+static bool is_forgotten(const struct known_job *job, const struct word *word)
+{
+    return word->to_ms <= job->ledger_from_ms;
+}
+
 static void check_twice(struct cluster *cluster, const struct known_job *job, size_t second)
 {
     const struct word *other = &job->words[second];
     for (size_t i = 0; i < second; i++) {
         const struct word *one = &job->words[i];
-        if (one->is_note || one->is_asked_for || !overlap(one, other))
+        if (one->is_note || one->is_asked_for || is_forgotten(job, one) || !overlap(one, other))
             continue;
         bool may_overlap = !one->is_run || (!other->is_run && has_rhythm(job));
         if (!may_overlap || !is_noted(job, i, second))
@@ -205,6 +211,8 @@ void rewind_check_ledger(struct cluster *cluster, const struct known_job *job)
 {
     for (size_t i = 0; i < job->word_count; i++) {
         const struct word *word = &job->words[i];
+        if (is_forgotten(job, word))
+            continue;
         if (!find_record(cluster, &word->id))
             stage_fail(&cluster->stage, "%s: what became of tick %lld is not on record", job->name,
                        (long long)word->from_ms / 1000);
