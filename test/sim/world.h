@@ -2,9 +2,9 @@
  * with one of the two:
  *
  *   wire/           the product's store in etcd and its etcd client, over a network and an etcd
- * that are played: all of the product is there memory_world.c  the store in memory, behind lines
- * that are slow, are cut and lose answers: what the engine may meet of any store, a hundred times
- * as fast */
+ *                   that are played: all of the product is there
+ *   memory_world.c  the store in memory, behind lines that are slow, are cut and lose answers: what
+ *                   the engine may meet of any store, some four times as fast */
 #ifndef PEAL_SIM_WORLD_H
 #define PEAL_SIM_WORLD_H
 
