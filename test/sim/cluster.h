@@ -93,6 +93,7 @@ struct node {
     struct loop_timer *turn;
     int64_t turned_ms; /* the stage's time, and how often at this time */
     int turns_at_once;
+    bool was_idle;  /* it did nothing in its last turn, and wanted the next at once */
     uint64_t deeds; /* what it was told and has asked for, as far as the world counts it */
     int boots;
     struct task crash, freeze, thaw;
