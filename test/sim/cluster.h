@@ -118,7 +118,7 @@ struct node {
 struct word {
     struct id id;
     int64_t from_ms, to_ms;
-    bool is_run, is_note, is_asked_for;
+    bool is_run, is_note, is_asked_for, is_follower;
 };
 
 struct known_job {

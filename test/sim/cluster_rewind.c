@@ -85,6 +85,7 @@ void rewind_see_run(struct known_job *job, const struct run *run)
                                    .from_ms = run->tick_ms,
                                    .to_ms = run->tick_ms,
                                    .is_run = true,
+                                   .is_follower = run->cause == CAUSE_AFTER,
                                    .is_asked_for = is_asked_for};
 }
 
@@ -193,6 +194,15 @@ static bool is_forgotten(const struct known_job *job, const struct word *word)
     return word->to_ms <= job->ledger_from_ms;
 }
 
+/* A range of ticks may have that of a run between them which was not one of the range: a run of a
+ * rhythm, or one that has followed another before the job was given times. */
+static bool is_between(const struct known_job *job, const struct word *run,
+                       const struct word *range)
+{
+    return !range->is_run &&
+           (has_rhythm(job) || (run->is_follower && range->from_ms < range->to_ms));
+}
+
 static void check_twice(struct cluster *cluster, const struct known_job *job, size_t second)
 {
     const struct word *other = &job->words[second];
@@ -200,7 +210,7 @@ static void check_twice(struct cluster *cluster, const struct known_job *job, si
         const struct word *one = &job->words[i];
         if (one->is_note || one->is_asked_for || is_forgotten(job, one) || !overlap(one, other))
             continue;
-        bool may_overlap = !one->is_run || (!other->is_run && has_rhythm(job));
+        bool may_overlap = !one->is_run || is_between(job, one, other);
         if (!may_overlap || !is_noted(job, i, second))
             stage_fail(&cluster->stage, "%s: tick %lld has two ends", job->name,
                        (long long)other->from_ms / 1000);
