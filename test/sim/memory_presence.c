@@ -9,8 +9,9 @@ enum {
     KEEP_MS = 1600,       /* between two signs of life */
     EXPIRE_LATE_MS = 500, /* at most */
     TELL_MS = 120000,
-    WAIT_MS = 500,    /* at most, from one try to join to the next */
-    REPEAT_MS = 2000, /* at most, until those who are there are heard of by one that comes */
+    COMPARE_MS = 10000, /* while somebody compares its clock with the others' */
+    WAIT_MS = 500,      /* at most, from one try to join to the next */
+    REPEAT_MS = 2000,   /* at most, until those who are there are heard of by one that comes */
 };
 
 static struct stage *stage_of(const struct line *line)
@@ -35,15 +36,27 @@ bool line_is_there(const struct line *line)
 
 /* ---- what it says ---- */
 
+/* A node that compares its clock asks the others to speak, and has to hear them. */
+static bool is_anybody_comparing(const struct cluster *cluster)
+{
+    for (int i = 0; i < cluster->node_count; i++) {
+        const struct line *line = &cluster->world->lines[i];
+        if (line->has_said && line->self.refusal == PEER_CLOCK)
+            return true;
+    }
+    return false;
+}
+
 /* Most of what nodes say, and most of what they would listen to, is that nothing is new: that is
  * passed on every two minutes only, so that hours in which nothing happens are short. */
 static bool is_old_news(const struct line *line)
 {
+    int64_t every_ms = is_anybody_comparing(line->node->cluster) ? COMPARE_MS : TELL_MS;
     const struct peer *now = &line->self, *said = &line->said;
     int64_t stepped_ms = (now->wall_ms - now->boot_ms) - (said->wall_ms - said->boot_ms);
     return id_compare(&now->instance, &said->instance) == 0 && now->refusal == said->refusal &&
            now->running == said->running && now->max_running == said->max_running &&
-           llabs(stepped_ms) < 2 && now->boot_ms - said->boot_ms < TELL_MS;
+           llabs(stepped_ms) < 2 && now->boot_ms - said->boot_ms < every_ms;
 }
 
 /* A node that comes wants to hear of all others, whose engines may say nothing for long. */
