@@ -20,10 +20,21 @@ static void on_advanced(void *context, enum status st)
     cluster->world->is_told |= st == OK;
 }
 
-/* Whatever became of the answer, who has sent the lift finds out; but not through a fault. */
-static void check_told(const struct world *world)
+static bool is_any_paused(const struct cluster *cluster)
+{
+    for (int i = 0; i < cluster->node_count; i++)
+        if (cluster->nodes[i].machine.is_paused)
+            return true;
+    return false;
+}
+
+/* Whatever became of the answer, who has sent the lift finds out; but not through a fault, nor in
+ * its sleep. */
+static void check_told(struct world *world)
 {
     struct stage *stage = &world->cluster->stage;
+    if (is_any_paused(world->cluster))
+        world->lifted_ms = stage->now_ms;
     if (!world->is_to_advance && !world->is_told && stage->now_ms > world->lifted_ms + TOLD_MS &&
         TAILQ_EMPTY(&world->cluster->faults_now))
         stage_fail(stage, "etcd is gone on with, and who did it does not know");
