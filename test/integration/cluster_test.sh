@@ -171,17 +171,16 @@ run peal logs on-b # which ran on the other node
 expect_status 0
 expect_stdout started
 
-# A run on a node that is gone: nobody is there to kill it, and it is recorded as lost.
+# A run on a node that is gone is recorded as lost at once: there is nothing to kill.
 run peal run on-b
 id=$(cat "$scratch/out")
 wait_until has_begun
 kill -9 "$(cat "$scratch/b/peal.pid")"
 wait_until nodes_are '[["a","ready"],["b","gone"],["c","ready"]]'
+wait_until last_is on-b lost
 run peal kill "$id"
 expect_status 4
-expect_stderr_has "run $id is on node b, which has not been heard of for"
-expect_stderr_has 'it will be recorded as lost'
-wait_until last_is on-b lost
+expect_stderr 'peal: the run has ended already: lost'
 run peal drain b
 expect_stderr 'b: is gone; it takes no new runs when it comes back'
 run peal undrain b
