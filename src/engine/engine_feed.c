@@ -192,7 +192,7 @@ static void take_new_run(struct engine *engine, const struct run *run)
         ports_log(&engine->ports, "run_dropped", "job=%s error=\"out of memory\"", run->job_name);
         return;
     }
-    if (run->not_before_ms > open->start_at_ms)
+    if (run->not_before_ms) /* else its tick; that of a run by hand may be a moment ahead */
         open->start_at_ms = run->not_before_ms;
     open->seen = engine->now.boot;
     follow(engine, open, run, open->phase);
