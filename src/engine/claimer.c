@@ -11,10 +11,9 @@ enum {
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
     CLAIMS_AHEAD = 1024,   /* that are not begun yet */
     RETRY_AFTER_MS = 1000, /* when news should have come */
-    UNSURE_MS = 5000,      /* what may have been claimed takes room for so long, if the feed tells
-                              something since, ... */
-    UNSURE_MAX_MS = 30000, /* ... or for so long */
-    OUTAGE_LEAD_MS = 500,  /* what was due so short before an outage, it has held up as well */
+    UNSURE_MS = 5000, /* what may have been claimed takes room for so long, and until the feed tells
+                         anything: it may be held up for longer */
+    OUTAGE_LEAD_MS = 500, /* what was due so short before an outage, it has held up as well */
 };
 
 /* Claims that travel together, with the plans that they come from. Most are few: there is room for
@@ -141,11 +140,8 @@ static void note_unsure(struct claimer *claimer, size_t count)
 size_t claimer_unsure(const struct claimer *claimer, struct boot_ms *ret_until)
 {
     bool is_told = claimer->fed.ms > claimer->unsure_since.ms;
-    ret_until->ms = claimer->unsure_since.ms + (is_told ? UNSURE_MS : UNSURE_MAX_MS);
-    if (claimer->unsure && claimer->now.boot.ms < ret_until->ms)
-        return claimer->unsure;
-    ret_until->ms = INT64_MAX;
-    return 0;
+    ret_until->ms = is_told ? claimer->unsure_since.ms + UNSURE_MS : INT64_MAX;
+    return claimer->now.boot.ms < ret_until->ms ? claimer->unsure : 0;
 }
 
 static void claims_done(struct store_request *request, enum status st)

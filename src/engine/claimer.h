@@ -41,7 +41,7 @@ void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
 void claimer_release(struct claimer *claimer);
 
 /* How many runs may be ours of which the feed has not told yet; and when that changes by itself, on
- * the boot clock; INT64_MAX: it does not. */
+ * the boot clock; INT64_MAX: only when the feed tells. */
 size_t claimer_unsure(const struct claimer *claimer, struct boot_ms *ret_until);
 
 /* False: enough runs are claimed and wait for their begin; what is due waits in the planner, where

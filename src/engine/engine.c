@@ -214,7 +214,8 @@ struct wall_ms engine_wake_at(const struct engine *engine)
     if (may_plan(engine)) /* without room, an answer or a start brings a turn */
         sooner(&first_ms, planner_wake_at(&engine->planner));
     struct boot_ms unsure_until;
-    if (engine->config.max_running && claimer_unsure(&engine->claimer, &unsure_until))
+    if (engine->config.max_running && claimer_unsure(&engine->claimer, &unsure_until) &&
+        unsure_until.ms != INT64_MAX)
         sooner(&first_ms, wall_at(engine->now, unsure_until));
     if (may_take(engine))
         sooner(&first_ms, claimer_wake_at(&engine->claimer, engine_room(engine)));
