@@ -162,6 +162,21 @@ static void a_takeover_without_an_answer(void **state)
     cluster_free(cluster);
 }
 
+/* The only node that may run the job joins, claims its tick, and is gone before the begin. */
+static struct world *claim_where_nobody_follows(struct cluster *cluster)
+{
+    struct world *gpu = cluster_join(cluster, "gpu", 0);
+    cluster_pass(cluster, 5000);
+    world_add(cluster->nodes[0], MINUTELY("job") "where: gpu\n");
+    gpu->door = DOOR_HELD;
+    gpu->door_op = STORE_BEGIN;
+    cluster_pass_to(cluster, 60000 - 50);
+    assert_int_equal(engine_open_runs(gpu->engine), 1);
+    cluster_freeze(gpu);
+    cluster_expire(gpu);
+    return gpu;
+}
+
 /* Nobody may take it over: the leader ends it when it is too late, also if its answers come late,
  * or not at all, and the feed tells first that the run is its own now. */
 static void nobody_takes_it_over_in_time(void **state)
@@ -170,15 +185,7 @@ static void nobody_takes_it_over_in_time(void **state)
     static const enum door doors[] = {DOOR_OPEN, DOOR_SLOW, DOOR_ONE_WAY};
     for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
         struct cluster *cluster = cluster_new(2);
-        struct world *gpu = cluster_join(cluster, "gpu", 0), *leader = cluster->nodes[0];
-        cluster_pass(cluster, 5000);
-        world_add(leader, MINUTELY("job") "where: gpu\n");
-        gpu->door = DOOR_HELD;
-        gpu->door_op = STORE_BEGIN;
-        cluster_pass_to(cluster, 60000 - 50);
-        assert_int_equal(engine_open_runs(gpu->engine), 1);
-        cluster_freeze(gpu);
-        cluster_expire(gpu);
+        struct world *gpu = claim_where_nobody_follows(cluster), *leader = cluster->nodes[0];
         leader->door = doors[i];
         leader->door_op = STORE_TAKE;
         cluster_pass(cluster, 30000);
@@ -202,15 +209,7 @@ static void nobody_takes_over_what_a_wrong_clock_claimed(void **state)
 {
     (void)state;
     struct cluster *cluster = cluster_new(2);
-    struct world *gpu = cluster_join(cluster, "gpu", 0), *leader = cluster->nodes[0];
-    cluster_pass(cluster, 5000);
-    world_add(leader, MINUTELY("job") "where: gpu\n");
-    gpu->door = DOOR_HELD;
-    gpu->door_op = STORE_BEGIN;
-    cluster_pass_to(cluster, 60000 - 50);
-    assert_int_equal(engine_open_runs(gpu->engine), 1);
-    cluster_freeze(gpu);
-    cluster_expire(gpu);
+    claim_where_nobody_follows(cluster);
     for (size_t i = 0; i < cluster->count; i++)
         world_set_clock(cluster->nodes[i], -3600 * 1000);
     cluster_pass(cluster, 50000);
