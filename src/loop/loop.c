@@ -136,14 +136,23 @@ enum status loop_new(struct loop **ret)
     return OK;
 }
 
+/* A bufferevent that was freed lives on until the calls that it deferred were made, and an event
+ * base that is freed before drops the calls and keeps the memory. All others are gone by now. */
+static void end_what_waits(struct event_base *base)
+{
+    event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
 struct loop *loop_free(struct loop *loop)
 {
     if (loop && loop->pause)
         event_free(loop->pause);
     if (loop && loop->round_end)
         event_free(loop->round_end);
-    if (loop && loop->base)
+    if (loop && loop->base) {
+        end_what_waits(loop->base);
         event_base_free(loop->base);
+    }
     free(loop);
     return NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 /* cmocka wants the four above first */
 #include <cmocka.h>
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <unistd.h>
 
@@ -214,6 +215,25 @@ static void test_stop_in_a_round(void **state)
     loop_timer_free(timer);
 }
 
+static void never(struct bufferevent *socket, short what, void *context)
+{
+    (void)socket, (void)what, (void)context;
+    fail();
+}
+
+/* A socket that is freed with a call of it still to come is gone with the loop: the leak sanitizer
+ * tells otherwise. */
+static void test_what_waits_at_the_end(void **state)
+{
+    struct place *place = *state;
+    struct bufferevent *socket =
+        bufferevent_socket_new(loop_base(place->loop), -1, BEV_OPT_DEFER_CALLBACKS);
+    assert_non_null(socket);
+    bufferevent_setcb(socket, NULL, NULL, never, NULL);
+    bufferevent_trigger_event(socket, BEV_EVENT_EOF, 0);
+    bufferevent_free(socket);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -221,7 +241,7 @@ int main(void)
         TEST(test_it_returns),          TEST(test_patient_ones_in_the_same_round),
         TEST(test_events_of_libraries), TEST(test_timer_that_sets_itself),
         TEST(test_urgent_ones_first),   TEST(test_it_waits),
-        TEST(test_stop_in_a_round),
+        TEST(test_stop_in_a_round),     TEST(test_what_waits_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
