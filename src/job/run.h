@@ -105,7 +105,8 @@ struct run {
     int64_t user_ms, system_ms, max_rss_kb;      /* resources used */
     int64_t output_bytes;                        /* written by the job, kept or not */
     bool output_truncated;
-    char by[64];      /* MANUAL, BACKFILL, killed: who asked; AFTER: the id of the run before it */
+    char by[64];      /* MANUAL, BACKFILL, killed: who asked; AFTER: the id of the run before it;
+                         REBOOT: the node that has booted, and alone may run it */
     char detail[160]; /* words for people: which step failed, which error */
     char traceparent[56]; /* of the request that asked for it (W3C); empty: none */
 };

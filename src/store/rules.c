@@ -93,13 +93,20 @@ static bool is_waiting(const struct run_row *row)
     return row->run.state == RUN_QUEUED || row->run.state == RUN_DUE;
 }
 
-enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid,
+/* Nodes that boot together each run the job: `overlap` is between the runs of one node's boots, and
+ * of its ticks. */
+static bool is_in_the_way(const struct run *run, const char *booted)
+{
+    return !booted || run->cause != CAUSE_REBOOT || strcmp(run->by, booted) == 0;
+}
+
+enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, const char *booted,
                                enum run_reason reason)
 {
     struct run_row row = {.seq = 0};
     enum status st;
     while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
-        if (!is_waiting(&row))
+        if (!is_waiting(&row) || !is_in_the_way(&row.run, booted))
             continue;
         st = rules_skip_run(rules, &row, reason, "");
         if (st != OK)
@@ -108,13 +115,14 @@ enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid,
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* Orders every open run of the job to be killed, once. */
-static enum status kill_open(struct rules *rules, const struct id *job_uid, enum run_reason reason)
+/* Orders every open run of the job that is in the way to be killed, once. */
+static enum status kill_open(struct rules *rules, const struct id *job_uid, const char *booted,
+                             enum run_reason reason)
 {
     struct run_row row = {.seq = 0};
     enum status st;
     while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
-        if (row.kill_reason != REASON_NONE)
+        if (row.kill_reason != REASON_NONE || !is_in_the_way(&row.run, booted))
             continue;
         row.kill_reason = reason;
         st = rules->ops->set_run(rules->tables, &row);
@@ -125,14 +133,28 @@ static enum status kill_open(struct rules *rules, const struct id *job_uid, enum
     return st == E_NOT_FOUND ? OK : st;
 }
 
+/* How many runs are open and in the way, and how many wait. */
+static enum status count_rivals(struct rules *rules, const struct id *job_uid, const char *booted,
+                                int64_t *ret_open, int64_t *ret_queued)
+{
+    struct run_row row = {.seq = 0};
+    enum status st = rules->ops->count_open(rules->tables, job_uid, ret_open, ret_queued);
+    if (st != OK || !booted || !*ret_open)
+        return st;
+    *ret_open = 0;
+    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK)
+        *ret_open += is_in_the_way(&row.run, booted);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
 enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
-                        int queue_limit, enum placement *ret)
+                        int queue_limit, const char *booted, enum placement *ret)
 {
     int64_t open, queued;
     *ret = PLACE_NOW;
     if (overlap == OVERLAP_ALLOW)
         return OK;
-    enum status st = rules->ops->count_open(rules->tables, job_uid, &open, &queued);
+    enum status st = count_rivals(rules, job_uid, booted, &open, &queued);
     if (st != OK || !open)
         return st;
     if (overlap == OVERLAP_SKIP) {
@@ -143,14 +165,25 @@ enum status rules_place(struct rules *rules, const struct id *job_uid, enum over
         *ret = queued < queue_limit ? PLACE_QUEUE : PLACE_FULL;
         return OK;
     }
-    st = rules_skip_waiting(rules, job_uid, REASON_REPLACED);
+    st = rules_skip_waiting(rules, job_uid, booted, REASON_REPLACED);
     if (st == OK)
-        st = kill_open(rules, job_uid, REASON_REPLACED);
+        st = kill_open(rules, job_uid, booted, REASON_REPLACED);
     if (st == OK)
-        st = rules->ops->count_open(rules->tables, job_uid, &open, &queued);
+        st = count_rivals(rules, job_uid, booted, &open, &queued);
     if (st == OK && open)
         *ret = PLACE_QUEUE;
     return st;
+}
+
+/* One that somebody has asked for, or that another boot has made, may have this very instant. */
+enum status rules_find_free_tick(struct rules *rules, struct run *run)
+{
+    struct id same;
+    enum status st;
+    while ((st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt,
+                                      &same)) == OK)
+        run->tick_ms++;
+    return st == E_NOT_FOUND ? OK : st;
 }
 
 enum status rules_release_queue(struct rules *rules, const struct id *job_uid)
@@ -184,7 +217,7 @@ static enum status drain(struct rules *rules, const struct store_drain *drain)
     return st;
 }
 
-static enum status put_doc(struct rules *rules, struct store_put_doc *put)
+enum status rules_put_doc(struct rules *rules, struct store_put_doc *put)
 {
     struct store_doc doc = {.json = put->json};
     int64_t now = 0;
@@ -240,7 +273,7 @@ static enum status apply_item(struct rules *rules, struct store_request *request
     case STORE_DRAIN:
         return drain(rules, &request->items.drains[i]);
     case STORE_PUT_DOC:
-        return put_doc(rules, &request->items.docs[i]);
+        return rules_put_doc(rules, &request->items.docs[i]);
     case STORE_REWIND:
         return rules_rewind(rules, &request->items.rewinds[i]);
     }

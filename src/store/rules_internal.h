@@ -19,9 +19,11 @@ enum placement {
     PLACE_FULL,  /* not at all: too many wait */
 };
 
-/* `replace` makes room here: waiting runs end, the others are ordered to be killed. */
+/* `replace` makes room here: waiting runs end, the others are ordered to be killed. `booted`: it is
+ * for a boot of this node, and what other nodes' boots have made is not in its way; NULL: of none.
+ */
 enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
-                        int queue_limit, enum placement *ret);
+                        int queue_limit, const char *booted, enum placement *ret);
 
 /* Writes a new run; one that is QUEUED or DUE is nobody's. */
 enum status rules_make_run(struct rules *rules, const struct run *run, enum run_state state);
@@ -38,12 +40,19 @@ enum status rules_set_run(struct rules *rules, const struct run_row *row);
 enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_reason reason,
                            const char *by);
 
-/* Ends all runs of the job that are QUEUED or DUE. */
-enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid,
+/* Ends all runs of the job that are QUEUED or DUE, and in the way of one for a boot of `booted`;
+ * NULL: all. */
+enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, const char *booted,
                                enum run_reason reason);
 
 /* Something of the job has ended: lets its next run go. */
 enum status rules_release_queue(struct rules *rules, const struct id *job_uid);
+
+/* Creates, changes or deletes a document. */
+enum status rules_put_doc(struct rules *rules, struct store_put_doc *put);
+
+/* Moves the run's tick to the first millisecond that has no run of its job yet. */
+enum status rules_find_free_tick(struct rules *rules, struct run *run);
 
 void rules_feed_cursor(struct rules *rules, const struct job_row *job);
 void rules_feed_kill(struct rules *rules, const struct run_row *row);

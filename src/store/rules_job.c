@@ -22,7 +22,7 @@ static void feed_job(struct rules *rules, const struct job_row *job,
 
 static enum status purge(struct rules *rules, struct store_put_job *put, struct job_row *job)
 {
-    enum status st = rules_skip_waiting(rules, &job->uid, REASON_DELETED);
+    enum status st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
     if (st == OK)
         st = rules->ops->remove_job(rules->tables, &job->uid);
     if (st != OK)
@@ -47,7 +47,7 @@ static enum status write_job(struct rules *rules, struct store_put_job *put, str
     }
     enum status st = rules->ops->put_job(rules->tables, job, put->name, put->json);
     if (st == OK && job->deleted)
-        st = rules_skip_waiting(rules, &job->uid, REASON_DELETED);
+        st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
     assert(put->passed_count <= STORE_PASSED_MAX);
     for (size_t i = 0; i < put->passed_count && st == OK; i++)
         st = rules_add_entry(rules, &put->passed[i]);
@@ -148,7 +148,7 @@ enum status rules_add_run(struct rules *rules, struct store_add_run *add)
     }
     if (st != E_NOT_FOUND)
         return st;
-    st = rules_place(rules, &run->job_uid, add->overlap, add->queue_limit, &placement);
+    st = rules_place(rules, &run->job_uid, add->overlap, add->queue_limit, NULL, &placement);
     if (st != OK)
         return st;
     switch (placement) {

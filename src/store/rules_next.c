@@ -29,17 +29,6 @@ static enum status are_met(struct rules *rules, const struct store_next *next, i
     return OK;
 }
 
-/* One that somebody has asked for may have this very instant. */
-static enum status find_free_tick(struct rules *rules, struct run *run)
-{
-    struct id same;
-    enum status st;
-    while ((st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt,
-                                      &same)) == OK)
-        run->tick_ms++;
-    return st == E_NOT_FOUND ? OK : st;
-}
-
 /* After the clock was set back, the instant may have been one of the job's before: then the tick is
  * one after all that were, and only the cursor says when it was due. Should the job be given a
  * rhythm, that comes by there later: its names are kept free. */
@@ -49,7 +38,7 @@ static enum status move_cursor(struct rules *rules, struct job_row *job, struct 
     int64_t since_ms = ended_ms > job->cursor_ms ? ended_ms : job->cursor_ms + 1;
     bool is_again = since_ms <= job->rewinds.high_ms;
     next->run.tick_ms = is_again ? run_tick_of_now(job->rewinds.high_ms + 1) : since_ms;
-    enum status st = find_free_tick(rules, &next->run);
+    enum status st = rules_find_free_tick(rules, &next->run);
     if (st != OK)
         return st;
     if (is_again)
@@ -77,7 +66,7 @@ static enum status make_next(struct rules *rules, struct store_next *next, int64
         return st;
     st = move_cursor(rules, &job, next, ended_ms);
     if (st == OK)
-        st = rules_place(rules, &next->job_uid, next->overlap, next->queue_limit, &placement);
+        st = rules_place(rules, &next->job_uid, next->overlap, next->queue_limit, NULL, &placement);
     if (st != OK)
         return st;
     next->made = true;

@@ -15,18 +15,12 @@ static enum status make_run(struct rules *rules, struct store_claim *claim, enum
     return OK;
 }
 
-static enum status claim_run(struct rules *rules, struct store_claim *claim)
+static enum status place_run(struct rules *rules, struct store_claim *claim)
 {
-    const struct run *run = &claim->run;
-    struct id same;
     enum placement placement;
+    const char *booted = claim->boot.name[0] ? claim->run.by : NULL;
     enum status st =
-        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt, &same);
-    if (st != E_NOT_FOUND) {
-        claim->result = CLAIM_PASSED;
-        return st;
-    }
-    st = rules_place(rules, &claim->job_uid, claim->overlap, claim->queue_limit, &placement);
+        rules_place(rules, &claim->job_uid, claim->overlap, claim->queue_limit, booted, &placement);
     if (st != OK)
         return st;
     switch (placement) {
@@ -39,7 +33,19 @@ static enum status claim_run(struct rules *rules, struct store_claim *claim)
         break;
     }
     claim->result = CLAIM_SKIPPED;
-    return rules_skip_tick(rules, run, &claim->skip_entry_id, placement);
+    return rules_skip_tick(rules, &claim->run, &claim->skip_entry_id, placement);
+}
+
+static enum status claim_run(struct rules *rules, struct store_claim *claim)
+{
+    const struct run *run = &claim->run;
+    struct id same;
+    enum status st =
+        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt, &same);
+    if (st == E_NOT_FOUND)
+        return place_run(rules, claim);
+    claim->result = CLAIM_PASSED;
+    return st;
 }
 
 /* Up to where nothing has started of what the claim goes past. After a restore nobody knows. */
@@ -83,9 +89,60 @@ static enum status find_claimed(struct rules *rules, struct store_claim *claim)
     return OK;
 }
 
+static enum status add_passed(struct rules *rules, const struct store_claim *claim)
+{
+    enum status st = OK;
+    assert(claim->passed_count <= STORE_PASSED_MAX);
+    for (size_t i = 0; st == OK && i < claim->passed_count; i++)
+        st = rules_add_entry(rules, &claim->passed[i]);
+    return st;
+}
+
+/* Is the job as it was when the boot's claim was planned? */
+static enum status is_boot_stale(struct rules *rules, const struct store_claim *claim, bool *ret)
+{
+    struct job_row job = {.revision = 0};
+    enum status st = rules->ops->get_job(rules->tables, &claim->job_uid, &job);
+    bool is_gone = st == E_NOT_FOUND || job.deleted;
+    *ret = job.revision != claim->job_revision || (is_gone && !claim->without_run);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* Who writes the mark of the boot decides about it: nobody does so twice. */
+static enum status claim_boot(struct rules *rules, struct store_claim *claim)
+{
+    char json[BOOT_JSON_SIZE];
+    struct store_put_doc mark = {
+        .kind = BOOT_DOC, .json = json, .expected_revision = claim->boot.revision};
+    bool is_stale;
+    int64_t revision = 0;
+    enum status st = rules->ops->get_doc(rules->tables, BOOT_DOC, claim->boot.name, &revision);
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    claim->result = CLAIM_PASSED;
+    if (revision != claim->boot.revision)
+        return find_claimed(rules, claim);
+    st = is_boot_stale(rules, claim, &is_stale);
+    if (st != OK || is_stale) {
+        claim->result = CLAIM_STALE;
+        return st;
+    }
+    memcpy(mark.name, claim->boot.name, sizeof(mark.name));
+    boot_mark_encode(&claim->boot.mark, json);
+    st = rules_put_doc(rules, &mark);
+    if (st == OK)
+        st = add_passed(rules, claim);
+    if (st != OK || claim->without_run)
+        return st;
+    st = rules_find_free_tick(rules, &claim->run);
+    return st == OK ? place_run(rules, claim) : st;
+}
+
 enum status rules_claim(struct rules *rules, struct store_claim *claim)
 {
     struct job_row job;
+    if (claim->boot.name[0])
+        return claim_boot(rules, claim);
     claim->result = CLAIM_STALE;
     enum status st = rules->ops->get_job(rules->tables, &claim->job_uid, &job);
     if (st == E_NOT_FOUND)
@@ -98,9 +155,8 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
 
     claim->result = CLAIM_PASSED;
     st = move_cursor(rules, &job, claim);
-    assert(claim->passed_count <= STORE_PASSED_MAX);
-    for (size_t i = 0; st == OK && i < claim->passed_count; i++)
-        st = rules_add_entry(rules, &claim->passed[i]);
+    if (st == OK)
+        st = add_passed(rules, claim);
     if (st == OK && !claim->without_run)
         st = claim_run(rules, claim);
     if (st == OK && claim->result == CLAIM_SKIPPED) /* did not start after all */

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "boot_mark.h"
 #include "job.h"
 #include "peer.h"
 #include "rewinds.h"
@@ -66,8 +67,15 @@ enum { STORE_PASSED_MAX = 32 };
  * "Open" is any run of the job that is QUEUED, DUE, CLAIMED or BEGUN. A run of this job, tick and
  * attempt that is there already (a backfill came first) is not made again: CLAIM_PASSED. The entry
  * of a skipped tick has the id `skip_entry_id` and was recorded at run.claimed_ms. At most one
- * claim per job in a batch. A claim whose run is there, and not begun yet, is a repeat: the result
- * is that of the first.
+ * claim of a job's tick in a batch. A claim whose run is there, and not begun yet, is a repeat: the
+ * result is that of the first.
+ *
+ * A claim of a `boot` is not of the job's ticks: the cursor is neither compared nor moved. Instead
+ * the document that says whether the boot is decided must have the revision `boot.revision`, and is
+ * written together with the run, or with the entries; else somebody was faster: CLAIM_PASSED,
+ * unless it is a repeat. The run has the first millisecond from tick_ms on that has no run of the
+ * job yet; `by` is the node that booted, and open runs of other nodes' boots are not in its way.
+ * Without a run the job may be deleted, or gone (job_revision 0).
  *
  * A run that the store ends by itself (SKIPPED, here and below) never started: it has no
  * finished_ms, is not the job's last run, and stays until it is forgotten, like any ended run. */
@@ -76,6 +84,11 @@ struct store_claim {
     int64_t job_revision;
     int64_t cursor_ms, rewinds;
     int64_t tick_ms; /* > cursor_ms */
+    struct store_boot {
+        char name[BOOT_NAME_SIZE]; /* of its BOOT_DOC; empty: it is a claim of a tick */
+        int64_t revision;
+        struct boot_mark mark; /* what it becomes: is_due is false */
+    } boot;
     bool without_run;
     struct run run; /* the caller fills all but state, which comes back as it was written. While
                        QUEUED it is nobody's: without node, nonce and claimed_ms */

@@ -39,7 +39,19 @@ struct advance {
     struct store_finish *finishes;
     struct store_claim *claims;
     struct ledger_entry *entries;
+    struct store_put_doc *marks;
+    char (*jsons)[BOOT_JSON_SIZE]; /* of them */
 };
+
+static void release(struct advance *advance)
+{
+    free(advance->finishes);
+    free(advance->claims);
+    free(advance->entries);
+    free(advance->marks);
+    free(advance->jsons);
+    free(advance);
+}
 
 static void end(struct advance *advance, enum status st)
 {
@@ -47,10 +59,7 @@ static void end(struct advance *advance, enum status st)
     void *context = advance->context;
     advance->store->advance = NULL;
     loop_timer_free(advance->timer);
-    free(advance->finishes);
-    free(advance->claims);
-    free(advance->entries);
-    free(advance);
+    release(advance);
     done(context, st);
 }
 
@@ -133,6 +142,30 @@ static enum status collect_jobs(struct advance *advance, size_t *ret)
     }
     *ret = count;
     return OK;
+}
+
+/* ---- boots that were due may have run ---- */
+
+/* They are among what the entry of their job says is not known. */
+static size_t collect_boots(struct advance *advance)
+{
+    const struct mirror_doc *found;
+    struct boot_mark mark;
+    size_t count = 0;
+    for (size_t at = 0; count < CHUNK && (found = table_next(&advance->store->mirror.docs, &at));) {
+        const struct store_doc *doc = &found->doc;
+        if (strcmp(doc->kind, BOOT_DOC) != 0 || boot_mark_decode(doc->json, &mark) != OK ||
+            !mark.is_due)
+            continue;
+        mark.is_due = false;
+        boot_mark_encode(&mark, advance->jsons[count]);
+        struct store_put_doc *put = &advance->marks[count];
+        *put = (struct store_put_doc){
+            .kind = BOOT_DOC, .json = advance->jsons[count], .expected_revision = doc->revision};
+        memcpy(put->name, doc->name, sizeof(put->name));
+        count++;
+    }
+    return count;
 }
 
 /* ---- the halt is lifted ---- */
@@ -252,6 +285,11 @@ static void go_on(struct advance *advance)
         submit(advance, STORE_FINISH, advance->finishes, count);
         return;
     }
+    count = collect_boots(advance);
+    if (count > 0) {
+        submit(advance, STORE_PUT_DOC, advance->marks, count);
+        return;
+    }
     enum status st = collect_jobs(advance, &count);
     if (st == OK && count > 0) {
         submit(advance, STORE_CLAIM, advance->claims, count);
@@ -313,13 +351,12 @@ enum status store_etcd_advance(struct store *base, int64_t now_ms, const char *b
     advance->finishes = calloc(CHUNK, sizeof(*advance->finishes));
     advance->claims = calloc(CHUNK, sizeof(*advance->claims));
     advance->entries = calloc(CHUNK, sizeof(*advance->entries));
+    advance->marks = calloc(CHUNK, sizeof(*advance->marks));
+    advance->jsons = calloc(CHUNK, sizeof(*advance->jsons));
     advance->cluster_id = store->loading_sign.cluster_id;
-    if (!advance->finishes || !advance->claims || !advance->entries ||
-        loop_timer_new(store->loop, on_timer, advance, &advance->timer) != OK) {
-        free(advance->finishes);
-        free(advance->claims);
-        free(advance->entries);
-        free(advance);
+    if (!advance->finishes || !advance->claims || !advance->entries || !advance->marks ||
+        !advance->jsons || loop_timer_new(store->loop, on_timer, advance, &advance->timer) != OK) {
+        release(advance);
         return E_NOMEM;
     }
     store->advance = advance;
