@@ -179,7 +179,7 @@ static int64_t next_run(const struct catalog_job *job, int64_t skip_until_ms)
         return NEVER_MS;
     int64_t planned_ms = catalog_job_planned(job);
     if (planned_ms != NEVER_MS && planned_ms <= skip_until_ms)
-        return catalog_job_next_run(job, skip_until_ms, INT64_MIN);
+        return catalog_job_next_run(job, skip_until_ms);
     return planned_ms;
 }
 

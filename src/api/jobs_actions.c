@@ -259,8 +259,8 @@ static enum edit_result edit_skip(struct call *call, const struct catalog_job *j
     if (definition->skip_until_ms > tick_ms)
         tick_ms = definition->skip_until_ms; /* those are skipped already */
     for (int64_t i = 0; i < count; i++) {
-        int64_t next_ms = i == 0 ? catalog_job_coming_run(job, tick_ms)
-                                 : catalog_job_next_run(job, tick_ms, INT64_MIN);
+        int64_t next_ms =
+            i == 0 ? catalog_job_coming_run(job, tick_ms) : catalog_job_next_run(job, tick_ms);
         if (next_ms == NEVER_MS)
             break;
         tick_ms = next_ms;

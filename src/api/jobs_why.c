@@ -109,7 +109,7 @@ static bool fill_facts(struct call *call, struct why_facts *ret, struct job **de
     if (why->tick_ms != NEVER_MS) {
         facts.is_tick = is_tick(facts.job, why->tick_ms);
         facts.before_ms = tick_before(facts.job, why->tick_ms);
-        facts.after_ms = catalog_job_next(facts.job, why->tick_ms, INT64_MIN);
+        facts.after_ms = catalog_job_next(facts.job, why->tick_ms);
         facts.calendar = catalog_job_out(facts.job, why->tick_ms);
     }
     facts.missing = catalog_job_missing_calendar(facts.job);

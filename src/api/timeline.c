@@ -52,8 +52,7 @@ static bool add_job(void *context, const struct catalog_job *job)
         return true;
     int64_t at_ms = line->from_ms > line->now_ms ? line->from_ms - 1 : line->now_ms;
     for (int i = 0; i < TICKS_OF_JOB; i++) {
-        at_ms = i == 0 ? catalog_job_coming_run(job, at_ms)
-                       : catalog_job_next_run(job, at_ms, INT64_MIN);
+        at_ms = i == 0 ? catalog_job_coming_run(job, at_ms) : catalog_job_next_run(job, at_ms);
         if (at_ms == NEVER_MS || at_ms >= line->to_ms)
             return true;
         if (line->count == TICKS_MAX)

@@ -325,12 +325,6 @@ static int64_t ceil_s(int64_t ms)
     return floor_s(ms + 999);
 }
 
-static bool is_out(const struct calendars *calendars, const struct schedule *schedule,
-                   int64_t tick_ms)
-{
-    return calendars_which(calendars, schedule_zone(schedule), floor_s(tick_ms)) < calendars->count;
-}
-
 static bool is_open(const struct catalog_job *job, int64_t tick_ms)
 {
     return !job->rewound || rewinds_is_open(&job->rewound->rewinds, tick_ms);
@@ -380,7 +374,7 @@ static int64_t after_next(const struct catalog_job *job, const struct schedule *
 }
 
 static int64_t next_of(const struct catalog_job *job, const struct schedule *schedule,
-                       const struct calendars *calendars, int64_t after_ms, int64_t boot_tick_ms)
+                       const struct calendars *calendars, int64_t after_ms)
 {
     switch (schedule_kind(schedule)) {
     case SCHEDULE_CRON:
@@ -392,10 +386,6 @@ static int64_t next_of(const struct catalog_job *job, const struct schedule *sch
         return job->open_runs ? NEVER_MS
                               : of_rhythm(job, after_next(job, schedule, calendars, after_ms));
     case SCHEDULE_REBOOT:
-        return boot_tick_ms > after_ms && is_open(job, boot_tick_ms) &&
-                       !is_out(calendars, schedule, boot_tick_ms)
-                   ? boot_tick_ms
-                   : NEVER_MS;
     case SCHEDULE_MANUAL:
         break;
     }
@@ -403,21 +393,21 @@ static int64_t next_of(const struct catalog_job *job, const struct schedule *sch
 }
 
 static int64_t first_next(const struct catalog_job *job, const struct calendars *calendars,
-                          int64_t after_ms, int64_t boot_tick_ms)
+                          int64_t after_ms)
 {
     int64_t first = NEVER_MS;
     for (uint32_t i = 0; i < job->schedule_count; i++) {
-        int64_t tick_ms = next_of(job, job->schedules[i], calendars, after_ms, boot_tick_ms);
+        int64_t tick_ms = next_of(job, job->schedules[i], calendars, after_ms);
         if (tick_ms < first)
             first = tick_ms;
     }
     return first;
 }
 
-int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms)
+int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms)
 {
     static const struct calendars none = {NULL, 0};
-    return first_next(job, &none, after_ms, boot_tick_ms);
+    return first_next(job, &none, after_ms);
 }
 
 /* ---- calendars ---- */
@@ -427,10 +417,10 @@ struct calendars catalog_job_calendars(const struct catalog_job *job)
     return job->calendars ? job->calendars->set : (struct calendars){NULL, 0};
 }
 
-int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms)
+int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms)
 {
     struct calendars calendars = catalog_job_calendars(job);
-    return first_next(job, &calendars, after_ms, boot_tick_ms);
+    return first_next(job, &calendars, after_ms);
 }
 
 int64_t catalog_job_planned(const struct catalog_job *job)
@@ -446,37 +436,55 @@ static int64_t planned_or(int64_t planned_ms, int64_t now_ms, int64_t next_ms)
 
 int64_t catalog_job_coming(const struct catalog_job *job, int64_t now_ms)
 {
-    return planned_or(job->next_ms, now_ms, catalog_job_next(job, now_ms, INT64_MIN));
+    return planned_or(job->next_ms, now_ms, catalog_job_next(job, now_ms));
 }
 
 int64_t catalog_job_coming_run(const struct catalog_job *job, int64_t now_ms)
 {
-    return planned_or(catalog_job_planned(job), now_ms,
-                      catalog_job_next_run(job, now_ms, INT64_MIN));
+    return planned_or(catalog_job_planned(job), now_ms, catalog_job_next_run(job, now_ms));
 }
 
-/* `@after` and `@reboot` can be due at any time. */
-static bool may_be_due(const struct schedule *schedule, int64_t tick_s)
+/* `@after` can be due at any time, and so can a boot come. */
+static bool may_be_due(const struct schedule *schedule, int64_t at_s, bool is_boot)
 {
     enum schedule_kind kind = schedule_kind(schedule);
-    return kind == SCHEDULE_AFTER || kind == SCHEDULE_REBOOT ||
-           schedule_next(schedule, tick_s - 1) == tick_s;
+    if (is_boot || kind == SCHEDULE_REBOOT)
+        return is_boot && kind == SCHEDULE_REBOOT;
+    return kind == SCHEDULE_AFTER || schedule_next(schedule, at_s - 1) == at_s;
 }
 
-const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms)
+static const char *which_out(const struct catalog_job *job, int64_t at_s, bool is_boot)
 {
     struct calendars calendars = catalog_job_calendars(job);
     const char *name = NULL;
     for (uint32_t i = 0; calendars.count && i < job->schedule_count; i++) {
         const struct schedule *schedule = job->schedules[i];
-        if (!may_be_due(schedule, floor_s(tick_ms)))
+        if (!may_be_due(schedule, at_s, is_boot))
             continue;
-        size_t which = calendars_which(&calendars, schedule_zone(schedule), floor_s(tick_ms));
+        size_t which = calendars_which(&calendars, schedule_zone(schedule), at_s);
         if (which == calendars.count)
             return NULL;
         name = name ? name : job->calendars->uses[which].known->name;
     }
     return name;
+}
+
+const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms)
+{
+    return which_out(job, floor_s(tick_ms), false);
+}
+
+const char *catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms)
+{
+    return which_out(job, floor_s(boot_ms), true);
+}
+
+bool catalog_job_has_reboot(const struct catalog_job *job)
+{
+    for (uint32_t i = 0; i < job->schedule_count; i++)
+        if (schedule_kind(job->schedules[i]) == SCHEDULE_REBOOT)
+            return true;
+    return false;
 }
 
 const char *catalog_job_missing_calendar(const struct catalog_job *job)

@@ -47,10 +47,9 @@ struct catalog_job {
     uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
     bool claiming : 1;
     bool paused : 1, deleted : 1;
-    bool boot_passed : 1; /* the tick of this node's boot, by a change of the job */
-    bool broken : 1;      /* the definition can't be read by this version: never planned */
-    bool was_bad : 1;     /* the end before the last, or the last itself while it was thought to be
-                             lost, was a failure; as far as this node has seen */
+    bool broken : 1;  /* the definition can't be read by this version: never planned */
+    bool was_bad : 1; /* the end before the last, or the last itself while it was thought to be
+                         lost, was a failure; as far as this node has seen */
 };
 
 struct catalog {
@@ -96,11 +95,11 @@ void catalog_job_claimed(struct catalog_job *job, int64_t tick_ms);
  * back, those that have started are none; and those of a rhythm, `@every` and `@after`, which goes
  * on all the same, are some milliseconds later, so that they are others. For `@after` the delay
  * counts from the last end, or from after_ms if that is later, and there is none while a run is
- * open. `boot_tick_ms` is the tick of `@reboot`. */
-int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
+ * open. `@reboot` has none: see boots.h. */
+int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms);
 
 /* The same, without the ticks that the job's calendars take out. */
-int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms, int64_t boot_tick_ms);
+int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms);
 
 /* The same two for a time that is now or to come: what is planned, if that is later. `@after`
  * counts from the last end then, and not from whenever somebody asks. */
@@ -113,6 +112,12 @@ int64_t catalog_job_planned(const struct catalog_job *job);
 /* The name of the calendar that takes this tick of the job out; NULL: none does. A tick that
  * schedules of several zones make is out if it is for each of them. */
 const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
+
+/* It runs when a node boots. */
+bool catalog_job_has_reboot(const struct catalog_job *job);
+
+/* The name of the calendar that takes a boot at this time out; NULL: none does. */
+const char *catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms);
 
 /* What takes ticks of the job out; of no job: nothing does. */
 struct calendars catalog_job_calendars(const struct catalog_job *job);

@@ -36,12 +36,14 @@ struct take_batch {
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
                   const struct peer *self, struct catalog *catalog, struct planner *planner,
-                  struct placement *placement, const struct peers *peers, struct open_runs *runs)
+                  struct boots *boots, struct placement *placement, const struct peers *peers,
+                  struct open_runs *runs)
 {
     *claimer = (struct claimer){.ports = ports,
                                 .self = self,
                                 .catalog = catalog,
                                 .planner = planner,
+                                .boots = boots,
                                 .placement = placement,
                                 .peers = peers,
                                 .runs = runs,
@@ -80,6 +82,11 @@ static void replan(struct claimer *claimer, const struct id *job_uid, int64_t no
     job->claiming = false;
     if (planner_put_later(claimer->planner, job, not_before_ms) != OK)
         ports_log(claimer->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
+}
+
+static bool is_boot(const struct plan *plan)
+{
+    return plan->boot.name[0] != '\0';
 }
 
 /* A claim that was won: the run goes on to its begin. */
@@ -144,6 +151,26 @@ size_t claimer_unsure(const struct claimer *claimer, struct boot_ms *ret_until)
     return claimer->now.boot.ms < ret_until->ms ? claimer->unsure : 0;
 }
 
+static void answered(struct claimer *claimer, struct store_claim *claim, struct plan *plan,
+                     enum status st)
+{
+    int64_t not_before_ms = INT64_MIN;
+    if (st == OK && claim->result == CLAIM_STALE)
+        not_before_ms = after_stale_ms(claimer, claim);
+    else if (st == OK)
+        settle(claimer, claim, plan);
+    replan(claimer, &claim->job_uid, not_before_ms);
+}
+
+static void boot_answered(struct claimer *claimer, struct store_claim *claim, struct plan *plan,
+                          enum status st)
+{
+    if (st == OK && claim->result == CLAIM_WON)
+        won(claimer, claim, plan);
+    boots_answered(claimer->boots, &claim->job_uid, &claim->boot,
+                   st == OK && claim->result != CLAIM_STALE);
+}
+
 static void claims_done(struct store_request *request, enum status st)
 {
     struct claim_batch *batch = request->context;
@@ -158,12 +185,10 @@ static void claims_done(struct store_request *request, enum status st)
     size_t with_run = 0;
     for (size_t i = 0; i < request->count; i++) {
         with_run += !batch->claims[i].without_run;
-        int64_t not_before_ms = INT64_MIN;
-        if (st == OK && batch->claims[i].result == CLAIM_STALE)
-            not_before_ms = after_stale_ms(claimer, &batch->claims[i]);
-        else if (st == OK)
-            settle(claimer, &batch->claims[i], &batch->plans[i]);
-        replan(claimer, &batch->claims[i].job_uid, not_before_ms);
+        if (is_boot(&batch->plans[i]))
+            boot_answered(claimer, &batch->claims[i], &batch->plans[i], st);
+        else
+            answered(claimer, &batch->claims[i], &batch->plans[i], st);
     }
     claimer->wanted -= with_run;
     if (st == E_UNKNOWN)
@@ -171,12 +196,19 @@ static void claims_done(struct store_request *request, enum status st)
     free_batch(batch);
 }
 
+/* What becomes of a boot has the same id whether it is a run or an entry: there is one of them. */
+static struct id new_id(const struct claimer *claimer, const struct plan *plan)
+{
+    return is_boot(plan) ? boot_run_id(&plan->boot.mark, claimer->self->name, &plan->job->uid)
+                         : ports_new_id(claimer->ports, claimer->now.wall);
+}
+
 void claimer_fill_entries(struct claimer *claimer, struct plan *plan)
 {
     const struct catalog_job *job = plan->job;
     for (size_t i = 0; i < plan->passed_count; i++) {
         struct ledger_entry *entry = &plan->passed[i];
-        entry->id = ports_new_id(claimer->ports, claimer->now.wall);
+        entry->id = new_id(claimer, plan);
         entry->job_uid = job->uid;
         entry->recorded_ms = claimer->now.wall.ms;
         snprintf(entry->job_name, sizeof(entry->job_name), "%s", job->name);
@@ -189,7 +221,7 @@ void claimer_fill_entries(struct claimer *claimer, struct plan *plan)
 
 static void fill_run(struct claimer *claimer, const struct plan *plan, struct run *run)
 {
-    run->id = ports_new_id(claimer->ports, claimer->now.wall);
+    run->id = new_id(claimer, plan);
     run->job_uid = plan->job->uid;
     run->tick_ms = plan->tick_ms;
     run->attempt = 1;
@@ -202,6 +234,8 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
     snprintf(run->job_name, sizeof(run->job_name), "%s", plan->job->name);
     snprintf(run->node, sizeof(run->node), "%s", claimer->self->name);
     run->owner = peer_incarnation(claimer->self);
+    if (is_boot(plan)) /* whose it is, also while it waits in its job's queue */
+        snprintf(run->by, sizeof(run->by), "%s", claimer->self->name);
 }
 
 /* What is in the tick's way is late because the store was away, when it was due or when it ended:
@@ -289,7 +323,10 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
         claimer->filling = new_batch(claimer);
     struct claim_batch *batch = claimer->filling;
     if (!batch || !make_room(batch)) {
-        replan(claimer, &plan->job->uid, claimer->now.wall.ms + RETRY_AFTER_MS);
+        if (is_boot(plan))
+            boots_answered(claimer->boots, &plan->job->uid, &plan->boot, false);
+        else
+            replan(claimer, &plan->job->uid, claimer->now.wall.ms + RETRY_AFTER_MS);
         plan_release(plan);
         return;
     }
@@ -303,6 +340,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
         .cursor_ms = plan->job->cursor_ms,
         .rewinds = plan->job->rewinds,
         .tick_ms = plan->tick_ms,
+        .boot = plan->boot,
         .without_run = !plan->with_run,
         .passed = plan->passed,
         .passed_count = plan->passed_count,
@@ -310,7 +348,7 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
     if (plan->with_run) {
         claimer->wanted++;
         fill_overlap(claimer, claim, plan);
-        claim->skip_entry_id = ports_new_id(claimer->ports, claimer->now.wall);
+        claim->skip_entry_id = new_id(claimer, plan);
         fill_run(claimer, plan, &claim->run);
     }
     batch->plans[i] = *plan;
@@ -361,9 +399,12 @@ static void takes_done(struct store_request *request, enum status st)
 }
 
 /* This node's place among those that may run it, without the one that has claimed it; asked once
- * for each placement. */
+ * for each placement. What a boot has made is for the node that booted. */
 static int rank_of(const struct claimer *claimer, struct open_run *open)
 {
+    const char *booted = open_run_booted(&open->run);
+    if (booted)
+        return strcmp(booted, claimer->self->name) == 0 ? 0 : NOT_ELIGIBLE;
     if (open->ranked != claimer->placement->generation) {
         const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
         open->rank = placement_rank(claimer->placement, &open->run.id, job ? job->where : NULL,

@@ -5,6 +5,7 @@
 #ifndef PEAL_CLAIMER_H
 #define PEAL_CLAIMER_H
 
+#include "boots.h"
 #include "open_run.h"
 #include "outage.h"
 #include "planner.h"
@@ -18,6 +19,7 @@ struct claimer {
     struct open_runs *runs;
     struct catalog *catalog;
     struct planner *planner;
+    struct boots *boots;
     struct placement *placement;
     const struct peers *peers;
     int64_t on_time_ms;          /* what was left behind for longer is nobody's to start */
@@ -37,7 +39,8 @@ struct claimer {
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
                   const struct peer *self, struct catalog *catalog, struct planner *planner,
-                  struct placement *placement, const struct peers *peers, struct open_runs *runs);
+                  struct boots *boots, struct placement *placement, const struct peers *peers,
+                  struct open_runs *runs);
 void claimer_release(struct claimer *claimer);
 
 /* How many runs may be ours of which the feed has not told yet; and when that changes by itself, on

@@ -34,11 +34,14 @@ static void init_parts(struct engine *engine)
     engine->planner.on_time_ms = config->on_time_ms;
     engine->planner.lead_ms = LEAD_MIN_MS;
     engine->planner.placement = &engine->placement;
+    boots_init(&engine->boots, ports, &config->self, config->boot_id, &engine->catalog,
+               &engine->planner, &engine->placement);
     claimer_init(&engine->claimer, ports, &config->self, &engine->catalog, &engine->planner,
-                 &engine->placement, &engine->peers, &engine->runs);
+                 &engine->boots, &engine->placement, &engine->peers, &engine->runs);
     engine->claimer.on_time_ms = config->on_time_ms;
     engine->claimer.away = &engine->away;
-    runner_init(&engine->runner, ports, &engine->catalog, &engine->planner, &engine->runs);
+    runner_init(&engine->runner, ports, &engine->catalog, &engine->planner, &engine->boots,
+                &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
     engine->runner.away = &engine->away;
     engine->runner.on_time_ms = config->on_time_ms;
@@ -73,6 +76,7 @@ struct engine *engine_free(struct engine *engine)
     recorder_release(&engine->recorder);
     runner_release(&engine->runner);
     claimer_release(&engine->claimer);
+    boots_release(&engine->boots);
     planner_release(&engine->planner);
     placement_release(&engine->placement);
     peers_release(&engine->peers);
@@ -142,10 +146,22 @@ static bool may_plan(const struct engine *engine)
     return (may_claim(engine) || is_drained_leader) && claimer_has_room(&engine->claimer);
 }
 
+/* They are kept under this node's name. What is not to run needs neither room nor a spawner. */
+static bool may_decide_boots(const struct engine *engine)
+{
+    return is_in_touch(engine) && peers_trust_clock(&engine->peers) && !engine->draining &&
+           (engine->config.self.roles & PEER_WORKER);
+}
+
+static bool may_run_boots(const struct engine *engine)
+{
+    return may_claim(engine) && claimer_has_room(&engine->claimer);
+}
+
 static void set_now(struct engine *engine, struct now now)
 {
-    engine->now = engine->claimer.now = engine->runner.now = engine->recorder.now =
-        engine->sweeper.now = now;
+    engine->now = engine->boots.now = engine->claimer.now = engine->runner.now =
+        engine->recorder.now = engine->sweeper.now = now;
 }
 
 /* Claims go out ahead of their tick by what the store takes for a claim and a begin. */
@@ -171,14 +187,15 @@ void engine_step(struct engine *engine, struct now now)
     runner_watch(&engine->runner);
     recorder_finish(&engine->recorder);
     engine_move_back(engine);
-    if (peers_am_alive(&engine->peers)) { /* it is kept under this node's name */
-        engine_settle_boot(engine);
-        engine_save_boot(engine);
-    }
+    if (may_decide_boots(engine))
+        boots_notice(&engine->boots);
     sweeper_sweep(&engine->sweeper);
     adapt_lead(engine);
     if (may_take(engine))
         claimer_take(&engine->claimer, engine_room(engine));
+    while (may_decide_boots(engine) &&
+           boots_next_due(&engine->boots, may_run_boots(engine), &plan) == OK)
+        claimer_submit(&engine->claimer, &plan);
     while (may_plan(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
         claimer_submit(&engine->claimer, &plan);
     claimer_flush(&engine->claimer);
@@ -206,8 +223,8 @@ struct wall_ms engine_wake_at(const struct engine *engine)
 {
     int64_t first_ms = runner_wake_at(&engine->runner);
     sooner(&first_ms, recorder_wake_at(&engine->recorder));
-    if (peers_am_alive(&engine->peers)) /* else the store brings a turn */
-        sooner(&first_ms, engine_boot_at(engine));
+    if (may_decide_boots(engine))
+        sooner(&first_ms, boots_wake_at(&engine->boots));
     sooner(&first_ms, engine_clock_at(engine));
     sooner(&first_ms, engine_meet_at(engine));
     sooner(&first_ms, sweeper_wake_at(&engine->sweeper));
@@ -311,7 +328,7 @@ enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t 
                         enum run_reason reason, struct ledger_entry **ret, size_t *ret_count)
 {
     struct plan plan;
-    enum status st = planner_pass(&engine->planner, job, until_ms, reason, &plan);
+    enum status st = planner_pass(job, until_ms, reason, &plan);
     if (st != OK)
         return st;
     claimer_fill_entries(&engine->claimer, &plan);

@@ -269,7 +269,6 @@ static void rewinds_done(struct store_request *request, enum status st)
     if (done)
         ports_log(&engine->ports, "cursors_moved_back", "jobs=%zu", done);
     engine->clock.is_moving = false;
-    engine->clock.has_moved |= done > 0;
     engine->clock.look_at.ms = engine->now.boot.ms + STEP_MS; /* are there more? */
     free(batch);
 }

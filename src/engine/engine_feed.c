@@ -32,10 +32,8 @@ static void take_job(struct engine *engine, const struct store_change *change)
     struct catalog_job *job;
     struct parse_error error = {0};
     struct catalog_job *before = catalog_by_uid(&engine->catalog, &change->job_uid);
-    if (before) {
+    if (before)
         catalog_job_keep_out(before, engine->now.wall.ms);
-        engine_pass_boot(engine, before, change);
-    }
     enum status st = catalog_put(&engine->catalog, change, engine->ports.zones, &job, &error);
     if (st != OK) {
         ports_log(&engine->ports, "job_dropped", "job=%s error=\"%s\"", change->job_name,
@@ -63,6 +61,7 @@ static void take_delete(struct engine *engine, const struct store_change *change
         return;
     planner_remove(&engine->planner, job);
     catalog_remove(&engine->catalog, job);
+    engine->boots.has_gone = true;
 }
 
 static void take_cursor(struct engine *engine, const struct store_change *change)
@@ -136,7 +135,7 @@ static void look_for_a_node(struct engine *engine, const struct run *run)
 {
     const struct catalog_job *job =
         run->state == RUN_DUE ? catalog_by_uid(&engine->catalog, &run->job_uid) : NULL;
-    engine->sweeper.has_news |= job && job->where;
+    engine->sweeper.has_news |= job && (job->where || open_run_booted(run));
 }
 
 /* The run as the store has it, in the phase that follows from that. */
@@ -393,7 +392,7 @@ static void take_change(struct engine *engine, const struct store_change *change
         take_kill(engine, change->run);
         break;
     case STORE_CHANGE_META:
-        engine_take_meta(engine, change->meta);
+        boots_take_meta(&engine->boots, change->meta);
         break;
     case STORE_CHANGE_PEER:
     case STORE_CHANGE_DRAIN:
@@ -403,6 +402,8 @@ static void take_change(struct engine *engine, const struct store_change *change
     case STORE_CHANGE_DOC: /* the others are for those who observe */
         if (strcmp(change->doc->kind, CALENDAR_DOC) == 0)
             take_calendar(engine, change->doc);
+        else if (strcmp(change->doc->kind, BOOT_DOC) == 0)
+            boots_take_doc(&engine->boots, change->doc);
         break;
     case STORE_CHANGE_LOADED:
         take_loaded(engine);
@@ -418,6 +419,4 @@ void engine_take_changes(struct engine *engine)
         engine->claimer.fed = engine->now.boot;
         ports_observe(&engine->ports, &change);
     }
-    if (engine->boot_passed)
-        engine_record_boots(engine);
 }

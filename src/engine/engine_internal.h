@@ -3,11 +3,11 @@
  *   engine.c        a turn, and what is asked from outside
  *   engine_feed.c   what the store tells
  *   engine_nodes.c  this node among the others
- *   engine_clock.c  the wall clock: is it believed, and was it set back?
- *   engine_boot.c   the tick of @reboot */
+ *   engine_clock.c  the wall clock: is it believed, and was it set back? */
 #ifndef PEAL_ENGINE_INTERNAL_H
 #define PEAL_ENGINE_INTERNAL_H
 
+#include "boots.h"
 #include "claimer.h"
 #include "engine.h"
 #include "peers.h"
@@ -31,7 +31,6 @@ struct clock_watch {
     int64_t newest_ms;      /* wall time of the latest that the store had at the start */
     struct boot_ms look_at; /* for cursors that are ahead; INT64_MAX: none is known to be */
     bool is_moving;         /* some of them are on their way back */
-    bool has_moved;         /* some were */
     size_t jobs_ahead;
     uint64_t steps; /* that were seen */
     int64_t step_ms, stepped_ms;
@@ -46,6 +45,7 @@ struct engine {
     struct placement placement;
     unsigned placed; /* the peers' generation that it was made from */
     struct planner planner;
+    struct boots boots;
     struct claimer claimer;
     struct runner runner;
     struct recorder recorder;
@@ -63,14 +63,6 @@ struct engine {
     struct boot_ms announced_at;
     struct boot_ms unheard_since; /* when it said what has not come back through the store yet */
     bool was_skewed;              /* and it was said so */
-
-    bool boot_settled;              /* what the tick of @reboot is */
-    bool boot_unsaved, boot_saving; /* the tick of @reboot is not in the store yet; on its way */
-    struct boot_ms boot_retry_at;
-    bool boot_passed; /* a change of some job went past it: see engine_pass_boot */
-    char stored_boot_id[40];
-    int64_t stored_boot_tick_ms;
-    int64_t left_boot_tick_ms; /* of the boot before this one */
 };
 
 /* ---- engine.c ---- */
@@ -124,25 +116,5 @@ bool engine_has_ahead(const struct engine *engine); /* as far as it is known */
 /* Moves those back, when it is time to look. */
 void engine_move_back(struct engine *engine);
 int64_t engine_clock_at(const struct engine *engine);
-
-/* ---- engine_boot.c ---- */
-
-void engine_take_meta(struct engine *engine, const struct store_set_meta *meta);
-
-/* Everything is loaded, and the clock is believed: what is the tick of @reboot? */
-void engine_settle_boot(struct engine *engine);
-
-/* Puts it on record, if it is not. */
-void engine_save_boot(struct engine *engine);
-
-int64_t engine_boot_at(const struct engine *engine);
-
-/* The job is about to be changed or deleted. Whoever asked for it counted the ticks that are due
- * without those of other nodes' boots: is the tick of this one's passed over? */
-void engine_pass_boot(struct engine *engine, struct catalog_job *job,
-                      const struct store_change *change);
-
-/* Puts on record what became of such ticks, once all that came with the changes is known. */
-void engine_record_boots(struct engine *engine);
 
 #endif

@@ -51,6 +51,8 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
             ports_log(&engine->ports, was_alive ? "node_gone" : "node_there", "node=%s",
                       change->peer->name);
     }
+    if (change->kind == STORE_CHANGE_DRAIN)
+        engine->sweeper.has_news = true;
     if (change->kind == STORE_CHANGE_LEADER)
         ports_log(&engine->ports, "leader", "node=%s", change->leader);
 }

@@ -182,6 +182,12 @@ bool open_run_ended_unbegun(const struct open_run *open)
     return !open->is_begun && (open->phase == OPEN_ENDED || open->phase == OPEN_FINISHING);
 }
 
+/* Those of older peals do not say whose they are. */
+const char *open_run_booted(const struct run *run)
+{
+    return run->cause == CAUSE_REBOOT && run->by[0] ? run->by : NULL;
+}
+
 bool open_run_is_set_back(const struct open_run *open, struct wall_ms now)
 {
     int64_t ahead_ms = now.ms + STORE_AHEAD_MS;

@@ -115,6 +115,9 @@ bool open_run_is_kept(const struct open_run *open, struct wall_ms now);
  * how it goes on. */
 bool open_run_ended_unbegun(const struct open_run *open);
 
+/* The node whose boot the run is of: no other may take it. NULL: it is of none. */
+const char *open_run_booted(const struct run *run);
+
 void open_runs_init(struct open_runs *runs, struct catalog *catalog);
 void open_runs_release(struct open_runs *runs);
 

@@ -19,7 +19,7 @@ static void job_moved(void *item, uint32_t place)
 
 void planner_init(struct planner *planner)
 {
-    *planner = (struct planner){.boot_tick_ms = INT64_MIN, .may_run = true};
+    *planner = (struct planner){.may_run = true};
     heap_init(&planner->due, job_moved);
 }
 
@@ -47,14 +47,10 @@ static int64_t look_at(const struct planner *planner, const struct catalog_job *
 enum status planner_put(struct planner *planner, struct catalog_job *job)
 {
     int64_t before_ms = job->next_ms;
-    job->next_ms = job->deleted || job->broken
-                       ? NEVER_MS
-                       : catalog_job_next(job, job->cursor_ms, planner->boot_tick_ms);
+    job->next_ms = job->deleted || job->broken ? NEVER_MS : catalog_job_next(job, job->cursor_ms);
     if (job->calendars)
         job->calendars->next_run_ms =
-            job->next_ms == NEVER_MS
-                ? NEVER_MS
-                : catalog_job_next_run(job, job->cursor_ms, planner->boot_tick_ms);
+            job->next_ms == NEVER_MS ? NEVER_MS : catalog_job_next_run(job, job->cursor_ms);
     if (job->next_ms != before_ms)
         job->looked_ms = 0;
     if (job->next_ms == NEVER_MS || job->claiming) {
@@ -84,15 +80,13 @@ void planner_remove(struct planner *planner, struct catalog_job *job)
 
 /* ---- whose turn it is ---- */
 
-/* The ticks of @reboot are each node's own. */
 static int rank_of(const struct planner *planner, const struct catalog_job *job)
 {
     if (!planner->may_run)
         return NOT_ELIGIBLE;
     if (!planner->placement)
         return 0;
-    int rank = placement_rank(planner->placement, &job->uid, job->where, "");
-    return rank > 0 && job->next_ms == planner->boot_tick_ms ? 0 : rank;
+    return placement_rank(planner->placement, &job->uid, job->where, "");
 }
 
 static bool has_node(const struct planner *planner, const struct catalog_job *job)
@@ -187,7 +181,7 @@ static struct verdict judge(const struct planner *planner, const struct job *job
     if (job->deadline_s && late_ms > job->deadline_s * 1000)
         return passed_over(RUN_MISSED, REASON_DEADLINE);
     if (late_ms <= planner->on_time_ms)
-        return run_as(tick_ms == planner->boot_tick_ms ? CAUSE_REBOOT : CAUSE_TICK);
+        return run_as(CAUSE_TICK);
     if (job->catch_up == CATCH_UP_SKIP || (job->catch_up == CATCH_UP_LAST && !due->last))
         return passed_over(RUN_MISSED, REASON_CATCH_UP);
     if (late_ms > job->catch_up_window_s * 1000)
@@ -243,8 +237,8 @@ static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdi
 }
 
 /* A tick as it is now. *run_ms is the first one from `tick_ms` on that is not out. */
-static struct due look_at_tick(const struct planner *planner, struct now now,
-                               const struct catalog_job *job, int64_t tick_ms, int64_t *run_ms)
+static struct due look_at_tick(struct now now, const struct catalog_job *job, int64_t tick_ms,
+                               int64_t *run_ms)
 {
     int64_t jitter_ms = catalog_job_jitter_ms(job), next_ms;
     struct due due = {
@@ -254,17 +248,16 @@ static struct due look_at_tick(const struct planner *planner, struct now now,
         due.calendar = name ? name : "";
         next_ms = *run_ms;
     } else {
-        next_ms = *run_ms = catalog_job_next_run(job, tick_ms, planner->boot_tick_ms);
+        next_ms = *run_ms = catalog_job_next_run(job, tick_ms);
     }
     due.last = next_ms == NEVER_MS || next_ms + jitter_ms > now.wall.ms;
     return due;
 }
 
 /* The tick after one that look_at_tick has looked at. */
-static int64_t next_tick(const struct planner *planner, const struct catalog_job *job,
-                         int64_t tick_ms, int64_t run_ms)
+static int64_t next_tick(const struct catalog_job *job, int64_t tick_ms, int64_t run_ms)
 {
-    return job->calendars ? catalog_job_next(job, tick_ms, planner->boot_tick_ms) : run_ms;
+    return job->calendars ? catalog_job_next(job, tick_ms) : run_ms;
 }
 
 /* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run.
@@ -283,7 +276,7 @@ static enum status walk(const struct planner *planner, struct now now, const str
     int64_t run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
     for (int i = 0; i < PASSES_PER_PLAN && tick_ms != NEVER_MS && tick_ms + jitter_ms <= horizon_ms;
          i++) {
-        struct due due = look_at_tick(planner, now, job, tick_ms, &run_ms);
+        struct due due = look_at_tick(now, job, tick_ms, &run_ms);
         struct verdict verdict = judge(planner, definition, &due, oldest_ms, nobody);
         if (!verdict.run && plan->passed_count == STORE_PASSED_MAX)
             return OK;
@@ -297,7 +290,7 @@ static enum status walk(const struct planner *planner, struct now now, const str
         enum status st = pass(plan, tick_ms, verdict);
         if (st != OK)
             return st;
-        tick_ms = next_tick(planner, job, tick_ms, run_ms);
+        tick_ms = next_tick(job, tick_ms, run_ms);
     }
     return OK;
 }
@@ -327,6 +320,58 @@ out:
     return st;
 }
 
+/* ---- boots ---- */
+
+/* When it is to start. A boot that is ahead was noticed by a clock that has been set back since. */
+static int64_t boot_start_ms(const struct catalog_job *job, struct now now, int64_t boot_ms)
+{
+    return boot_ms > now.wall.ms + STORE_AHEAD_MS ? now.wall.ms
+                                                  : boot_ms + catalog_job_jitter_ms(job);
+}
+
+/* Takes the definition over if there is to be a run. */
+static enum status plan_boot(const struct planner *planner, struct now now, struct job **definition,
+                             bool may_run, struct plan *plan)
+{
+    const char *calendar = catalog_job_boot_out(plan->job, plan->tick_ms);
+    struct due due = {.tick_ms = plan->tick_ms,
+                      .now_ms = now.wall.ms,
+                      .late_ms = now.wall.ms - plan->start_at_ms,
+                      .last = true,
+                      .calendar = calendar};
+    struct verdict verdict = judge(planner, *definition, &due, INT64_MIN, false);
+    if (!verdict.run)
+        return pass(plan, plan->tick_ms, verdict);
+    if (!may_run || now.wall.ms < plan->start_at_ms - planner->lead_ms)
+        return E_NOT_FOUND;
+    plan->with_run = true;
+    plan->cause = CAUSE_REBOOT;
+    plan->definition = *definition;
+    *definition = NULL;
+    return OK;
+}
+
+enum status planner_plan_boot(const struct planner *planner, struct now now,
+                              struct catalog_job *job, int64_t boot_ms, bool may_run,
+                              struct plan *ret)
+{
+    struct plan plan = {
+        .job = job, .tick_ms = boot_ms, .start_at_ms = boot_start_ms(job, now, boot_ms)};
+    struct job *definition = NULL;
+    struct job_error error;
+    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
+    if (st == OK)
+        st = plan_boot(planner, now, &definition, may_run, &plan);
+    job_free(definition);
+    if (st == OK)
+        *ret = plan;
+    else
+        plan_release(&plan);
+    return st;
+}
+
+/* ---- a job that gets other times, or goes ---- */
+
 /* More than anybody would wait for to be counted, or than a transaction holds. */
 static enum status pass_rest(struct plan *plan, int64_t from_ms, int64_t until_ms,
                              enum run_reason reason)
@@ -342,8 +387,8 @@ static enum status pass_rest(struct plan *plan, int64_t from_ms, int64_t until_m
     return OK;
 }
 
-enum status planner_pass(const struct planner *planner, struct catalog_job *job, int64_t until_ms,
-                         enum run_reason reason, struct plan *ret)
+enum status planner_pass(struct catalog_job *job, int64_t until_ms, enum run_reason reason,
+                         struct plan *ret)
 {
     struct plan plan = {.job = job, .tick_ms = until_ms};
     struct job *definition = NULL;
@@ -358,11 +403,11 @@ enum status planner_pass(const struct planner *planner, struct catalog_job *job,
             st = pass_rest(&plan, tick_ms, until_ms, reason);
             break;
         }
-        struct due due = look_at_tick(planner, until, job, tick_ms, &run_ms);
+        struct due due = look_at_tick(until, job, tick_ms, &run_ms);
         struct verdict verdict = passed_over(RUN_SKIPPED, reason);
         is_called_off(definition, &due, &verdict);
         st = pass(&plan, tick_ms, verdict);
-        tick_ms = next_tick(planner, job, tick_ms, run_ms);
+        tick_ms = next_tick(job, tick_ms, run_ms);
     }
     job_free(definition);
     if (st == OK)

@@ -15,7 +15,6 @@ struct planner {
     struct heap due;             /* of catalog_job, by the time at which to look at it */
     int64_t on_time_ms;          /* a tick that is later is an outage's: catch_up decides */
     int64_t lead_ms;             /* jobs are looked at so far ahead of their tick */
-    int64_t boot_tick_ms;        /* the tick of @reboot; INT64_MIN: not known yet */
     struct placement *placement; /* who goes first; NULL: there is nobody else */
     bool may_run;                /* false: this node leaves all runs to others */
     bool leads;                  /* it passes over what no node may run; else that is left alone */
@@ -31,6 +30,7 @@ struct plan {
     int64_t start_at_ms;         /* tick and jitter */
     struct ledger_entry *passed; /* ids and names are not filled in; the caller's */
     size_t passed_count;
+    struct store_boot boot; /* without a name: it is a tick of the job's schedules */
 };
 
 void planner_init(struct planner *planner);
@@ -49,10 +49,16 @@ void planner_remove(struct planner *planner, struct catalog_job *job);
 MUST_CHECK enum status planner_next_due(struct planner *planner, struct now now, struct plan *ret);
 void plan_release(struct plan *plan);
 
+/* What becomes of a boot of this node, at `boot_ms`, that the job is due for: a run, if it may_run,
+ * or the entry that says why not. E_NOT_FOUND: it is too early, or it would run and may not yet. */
+MUST_CHECK enum status planner_plan_boot(const struct planner *planner, struct now now,
+                                         struct catalog_job *job, int64_t boot_ms, bool may_run,
+                                         struct plan *ret);
+
 /* What becomes of the job's ticks that are due until then and not decided yet, when it gets other
  * times or goes: they are all passed over, for `reason` if there is none but that. */
-MUST_CHECK enum status planner_pass(const struct planner *planner, struct catalog_job *job,
-                                    int64_t until_ms, enum run_reason reason, struct plan *ret);
+MUST_CHECK enum status planner_pass(struct catalog_job *job, int64_t until_ms,
+                                    enum run_reason reason, struct plan *ret);
 
 /* Wall time at which planner_next_due has work; NEVER_MS: not by itself. */
 int64_t planner_wake_at(const struct planner *planner);

@@ -93,37 +93,6 @@ enum status recorder_add_entry(struct recorder *recorder, const struct ledger_en
     return st;
 }
 
-static bool has_tick(const struct pending_entry *pending, const struct id *job_uid, int64_t tick_ms)
-{
-    const struct ledger_entry *entry = &pending->entry;
-    return entry->from_ms <= tick_ms && tick_ms <= entry->to_ms &&
-           id_compare(&entry->job_uid, job_uid) == 0;
-}
-
-bool recorder_has_tick(const struct recorder *recorder, const struct id *job_uid, int64_t tick_ms)
-{
-    const struct pending_entry *pending;
-    TAILQ_FOREACH (pending, &recorder->entries, link) {
-        if (has_tick(pending, job_uid, tick_ms))
-            return true;
-    }
-    for (size_t at = 0; (pending = table_next(&recorder->aside, &at));) {
-        if (has_tick(pending, job_uid, tick_ms))
-            return true;
-    }
-    return false;
-}
-
-bool recorder_has_new(const struct recorder *recorder, int64_t tick_ms)
-{
-    const struct pending_entry *pending;
-    TAILQ_FOREACH (pending, &recorder->entries, link) {
-        if (pending->entry.from_ms == tick_ms && pending->phase <= ENTRY_RECORDING)
-            return true;
-    }
-    return false;
-}
-
 void recorder_forget_entry(struct recorder *recorder, const struct id *id)
 {
     struct pending_entry *pending = find_aside(recorder, id);

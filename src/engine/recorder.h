@@ -43,12 +43,6 @@ void recorder_release(struct recorder *recorder);
 MUST_CHECK enum status recorder_add_entry(struct recorder *recorder,
                                           const struct ledger_entry *entry);
 
-/* Is an entry on its way to the history that has this tick of the job? */
-bool recorder_has_tick(const struct recorder *recorder, const struct id *job_uid, int64_t tick_ms);
-
-/* Does the history lack an entry of this node, of any job, that begins with this tick? */
-bool recorder_has_new(const struct recorder *recorder, int64_t tick_ms);
-
 /* It is recorded: no longer kept aside. */
 void recorder_forget_entry(struct recorder *recorder, const struct id *id);
 

@@ -29,9 +29,10 @@ static void start_moved(void *item, uint32_t place)
 }
 
 void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,
-                 struct planner *planner, struct open_runs *runs)
+                 struct planner *planner, const struct boots *boots, struct open_runs *runs)
 {
-    *runner = (struct runner){.ports = ports, .catalog = catalog, .planner = planner, .runs = runs};
+    *runner = (struct runner){
+        .ports = ports, .catalog = catalog, .planner = planner, .boots = boots, .runs = runs};
     heap_init(&runner->starts, start_moved);
 }
 
@@ -156,6 +157,18 @@ static size_t begins_left(const struct runner *runner)
     return left < STARTS_AHEAD / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
 }
 
+/* What is claimed and not to begin any more. */
+static bool end_stale(struct runner *runner, struct open_run *open)
+{
+    if (boots_is_over(runner->boots, &open->run))
+        end(runner, open, RUN_MISSED, REASON_CATCH_UP, RUNNER_BOOTED);
+    else if (open_run_is_too_late(open, runner->on_time_ms, runner->now.wall))
+        end(runner, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);
+    else
+        return false;
+    return true;
+}
+
 static void send_begins(struct runner *runner)
 {
     for (size_t left;
@@ -172,10 +185,8 @@ static void send_begins(struct runner *runner)
                 end(runner, open, RUN_KILLED, open->kill, "killed before it started");
                 continue;
             }
-            if (open_run_is_too_late(open, runner->on_time_ms, runner->now.wall)) {
-                end(runner, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);
+            if (end_stale(runner, open))
                 continue;
-            }
             struct store_begin *begin = &batch->begins[batch->request.count++];
             begin->run_id = open->run.id;
             begin->nonce = open->run.nonce;
@@ -267,8 +278,7 @@ static void end_late_claims(struct runner *runner)
     struct open_run *next, *open = open_runs_first(runner->runs, OPEN_CLAIMED);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        if (open_run_is_too_late(open, runner->on_time_ms, runner->now.wall))
-            end(runner, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);
+        end_stale(runner, open);
     }
 }
 

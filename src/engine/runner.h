@@ -3,18 +3,21 @@
 #ifndef PEAL_RUNNER_H
 #define PEAL_RUNNER_H
 
+#include "boots.h"
 #include "heap.h"
 #include "open_run.h"
 #include "planner.h"
 #include "ports.h"
 
 #define RUNNER_TOO_LATE "claimed, but not begun in time: the agent or the store was away"
+#define RUNNER_BOOTED   "the machine was started again before it could begin"
 
 struct runner {
     const struct engine_ports *ports;
     struct open_runs *runs;
     struct catalog *catalog;
     struct planner *planner;
+    const struct boots *boots;
     struct heap starts; /* of open_run in OPEN_BEGUN, by boot time of the start */
     int64_t start_window_ms;
     int64_t on_time_ms;
@@ -29,7 +32,7 @@ struct runner {
 };
 
 void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,
-                 struct planner *planner, struct open_runs *runs);
+                 struct planner *planner, const struct boots *boots, struct open_runs *runs);
 void runner_release(struct runner *runner);
 
 /* Takes in what the executor tells. */

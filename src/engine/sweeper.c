@@ -156,7 +156,12 @@ static void end(struct sweeper *sweeper, struct open_run *open, bool was_left)
     open->is_overdue = false;
     char nobody[sizeof(open->run.detail)];
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
-    placement_tell_nobody(job ? job->where : NULL, nobody, sizeof(nobody));
+    const char *booted = open_run_booted(&open->run);
+    if (booted)
+        snprintf(nobody, sizeof(nobody), "it is for %s, which has booted, and is gone or drained",
+                 booted);
+    else
+        placement_tell_nobody(job ? job->where : NULL, nobody, sizeof(nobody));
     open_runs_move(sweeper->runs, open, OPEN_CLAIMED);
     open_runs_end(sweeper->runs, open, RUN_MISSED, was_left ? REASON_DEADLINE : REASON_NO_NODE,
                   was_left ? "claimed by a node that went away, and not taken over in time"
@@ -261,12 +266,24 @@ static int64_t left_since_ms(const struct sweeper *sweeper, const struct open_ru
     return open->run.claimed_ms < seen_ms ? open->run.claimed_ms : seen_ms;
 }
 
+/* It is for a node that has booted, and takes nothing: it is gone, or drained. */
+static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
+{
+    const char *booted = open_run_booted(run);
+    const struct known_peer *node = booted ? peers_find(sweeper->peers, booted) : NULL;
+    return booted && (!node || !node->peer.is_alive || node->is_drained);
+}
+
 /* When a run that was left behind has waited long enough. One that was asked for is never too late,
  * but does not wait for a node that may not come. */
 static int64_t left_until_ms(const struct sweeper *sweeper, const struct open_run *open)
 {
     int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
+    if (open_run_booted(&open->run))
+        return is_for_nobody(sweeper, &open->run)
+                   ? left_since_ms(sweeper, open) + sweeper->on_time_ms
+                   : NEVER_MS;
     if (late_at_ms == NEVER_MS && is_nobodys(sweeper, job))
         return left_since_ms(sweeper, open) + patience_ms(sweeper, job);
     if (late_at_ms != NEVER_MS && open_run_is_set_back(open, sweeper->now.wall))
@@ -303,12 +320,15 @@ static void sweep_waiting(struct sweeper *sweeper)
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
-        if (open->run.state != RUN_DUE || !is_nobodys(sweeper, job))
+        bool is_boot = open_run_booted(&open->run) != NULL;
+        if (open->run.state != RUN_DUE ||
+            !(is_boot ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
             continue;
         int64_t since_ms = wall_at(sweeper->now, open->seen);
         if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, sweeper->now.wall))
             since_ms = open->run.not_before_ms;
-        if (is_time(sweeper, since_ms + patience_ms(sweeper, job)))
+        int64_t wait_ms = is_boot ? sweeper->on_time_ms : patience_ms(sweeper, job);
+        if (is_time(sweeper, since_ms + wait_ms))
             add_end(sweeper, &batch, open);
     }
     send_ends(sweeper, batch);

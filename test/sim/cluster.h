@@ -9,6 +9,7 @@
  *   cluster_people.c    jobs, changes, triggers, kills, drains
  *   cluster_faults.c    what goes wrong, and comes right
  *   cluster_oracle.c    what must hold at every change of the store, and at every start
+ *   cluster_boot.c      and of boots
  *   cluster_follow.c    and what must follow an end
  *   cluster_rewind.c    and what becomes of ticks when clocks are set back
  *   cluster_restore.c   and how it reads a store that was restored from a backup
@@ -96,6 +97,7 @@ struct node {
     bool was_idle;  /* it did nothing in its last turn, and wanted the next at once */
     uint64_t deeds; /* what it was told and has asked for, as far as the world counts it */
     int boots;
+    int noticed; /* the last of them of which the store knows */
     struct task crash, freeze, thaw;
     enum node_trap trap;    /* what happens to it ... */
     enum run_state trap_at; /* ... as soon as a run of its own is in this state, in the store */
@@ -118,7 +120,8 @@ struct node {
 struct word {
     struct id id;
     int64_t from_ms, to_ms;
-    bool is_run, is_note, is_asked_for, is_follower;
+    bool is_run, is_note, is_follower;
+    bool is_no_tick; /* asked for, or of a boot */
 };
 
 struct known_job {
@@ -195,10 +198,7 @@ struct cluster {
     struct table entries;                   /* of record (entries), by id: in the store now */
     struct table records;                   /* of record, by id */
     struct known_peer_key peers[NODES_MAX]; /* of each machine */
-    struct {
-        int64_t tick_ms, seen_ms; /* seen: the stage's time */
-    } boots[64];                  /* of a node that is alone */
-    size_t boot_count;
+    struct table boots;                     /* of known_boot, by the id of its end */
     struct child **children;
     size_t child_count, child_room;
     int64_t restored_ms; /* when a backup was; 0: never */
@@ -345,7 +345,6 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id,
                       const struct ledger_entry *entry);
 /* Who has joined under the name; NULL: nobody. */
 void oracle_see_node(struct cluster *cluster, const char *name, const struct peer *peer);
-void oracle_see_boot(struct cluster *cluster, int64_t tick_ms);
 
 /* A backup is restored: everything that is there is seen again in between. */
 void oracle_begin_restore(struct cluster *cluster);
@@ -358,12 +357,27 @@ struct known_run *find_run(const struct cluster *cluster, const struct id *id);
 
 struct ledger_epoch *oracle_add_epoch(struct known_job *job);
 
+/* ---- cluster_boot.c ---- */
+
+void boots_oracle_init(struct cluster *cluster);
+/* The document of a node's boots and a job, NULL: it is removed; and that a node knows its boot. */
+void oracle_see_boot(struct cluster *cluster, const char *name, const char *json);
+void oracle_see_notice(struct cluster *cluster, const char *name, const char *boot_id);
+void boots_begin_restore(struct cluster *cluster);
+void boots_see_run(struct cluster *cluster, const struct run *run); /* a new one */
+void boots_see_entry(struct cluster *cluster, const struct ledger_entry *entry);
+void boots_see_start(struct cluster *cluster, const struct child *child);
+bool is_end_of_boot(const struct cluster *cluster, const struct id *id); /* of a run or an entry */
+void check_boots_caught_up(struct cluster *cluster, bool is_limited);
+void check_boots_end(struct cluster *cluster);
+
 /* ---- cluster_rewind.c ---- */
 
 void rewind_see_cursor(struct cluster *cluster, struct known_job *job, int64_t cursor_ms,
                        const struct rewinds *rewinds);
 void rewind_see_run(struct known_job *job, const struct run *run);
-void rewind_see_entry(struct known_job *job, const struct ledger_entry *entry);
+void rewind_see_entry(struct cluster *cluster, struct known_job *job,
+                      const struct ledger_entry *entry);
 /* The first tick after that which is to start, as it is now; NEVER_MS: none. */
 int64_t rewind_next_tick(const struct known_job *job, const struct ledger_epoch *epoch,
                          int64_t after_ms, int64_t now_ms);

@@ -98,12 +98,14 @@ void check_caught_up(struct cluster *cluster)
         check_run(cluster, known, limited);
     for (size_t i = 0; i < cluster->job_count; i++)
         check_due(cluster, &cluster->jobs[i], limited);
+    check_boots_caught_up(cluster, limited);
 }
 
 /* By any other node. */
 static bool may_be_taken(const struct cluster *cluster, const struct known_run *known)
 {
-    return !is_limited(cluster) && !cluster->jobs[known->job].definition->where;
+    return !is_limited(cluster) && known->run.cause != CAUSE_REBOOT &&
+           !cluster->jobs[known->job].definition->where;
 }
 
 void check_losses(struct cluster *cluster, const struct node *dead)
@@ -120,30 +122,6 @@ void check_losses(struct cluster *cluster, const struct node *dead)
 
 /* ---- at the end ---- */
 
-static bool is_of_boots(const struct ledger_epoch *epoch)
-{
-    return epoch->schedules.count == 1 &&
-           schedule_kind(epoch->schedules.items[0]) == SCHEDULE_REBOOT;
-}
-
-static bool was_of_boots(const struct known_job *job)
-{
-    for (size_t i = 0; i < job->epoch_count; i++)
-        if (is_of_boots(&job->epochs[i]))
-            return true;
-    return false;
-}
-
-/* A node that was booted again before it could decide about the boot before says so by itself: no
- * cursor moves. By a clock that was ahead then, and has been set back since, that boot is ahead of
- * the cursor. */
-static bool may_be_ahead(const struct cluster *cluster, const struct known_job *job,
-                         const struct ledger_entry *entry)
-{
-    return cluster->clock_off_ms && was_of_boots(job) && entry->reason == REASON_CATCH_UP &&
-           entry->from_ms == entry->to_ms && entry->to_ms <= entry->recorded_ms;
-}
-
 static struct ledger_cover *covers_of(const struct cluster *cluster, const struct known_job *job,
                                       size_t *ret_count)
 {
@@ -154,13 +132,13 @@ static struct ledger_cover *covers_of(const struct cluster *cluster, const struc
         const struct run *run = &record->run;
         if ((record->is_entry ? record->entry.to_ms : run->tick_ms) <= job->ledger_from_ms)
             continue; /* before a backup was restored */
+        if (is_end_of_boot(cluster, &record->id))
+            continue; /* which is no tick of the job */
         if (record->is_entry && id_compare(&record->entry.job_uid, &job->uid) == 0)
-            covers[count++] =
-                (struct ledger_cover){.from_ms = record->entry.from_ms,
-                                      .to_ms = record->entry.to_ms,
-                                      .count = record->entry.count,
-                                      .reason = record->entry.reason,
-                                      .may_be_ahead = may_be_ahead(cluster, job, &record->entry)};
+            covers[count++] = (struct ledger_cover){.from_ms = record->entry.from_ms,
+                                                    .to_ms = record->entry.to_ms,
+                                                    .count = record->entry.count,
+                                                    .reason = record->entry.reason};
         else if (!record->is_entry && id_compare(&run->job_uid, &job->uid) == 0 &&
                  run->cause != CAUSE_MANUAL && run->cause != CAUSE_BACKFILL)
             covers[count++] = (struct ledger_cover){.from_ms = run->tick_ms,
@@ -179,26 +157,6 @@ static void fail(void *context, const char *what)
     stage_fail(context, "%s", what);
 }
 
-/* A job that has had @reboot from the first: each boot since has been dealt with. By a clock that
- * was wrong it may have been made before boots that were over. */
-static void check_reboots(struct cluster *cluster, const struct known_job *job,
-                          const struct ledger_cover *covers, size_t count)
-{
-    const struct ledger_epoch *epoch = &job->epochs[0];
-    if (!is_of_boots(epoch))
-        return;
-    for (size_t i = 0; i < cluster->boot_count; i++) {
-        int64_t tick_ms = cluster->boots[i].tick_ms;
-        bool is_over = i + 1 < cluster->boot_count && cluster->boots[i + 1].seen_ms < job->made_ms;
-        bool is_covered = is_over || tick_ms <= epoch->from_ms || tick_ms > epoch->to_ms;
-        for (size_t k = 0; k < count && !is_covered; k++)
-            is_covered = covers[k].from_ms <= tick_ms && covers[k].to_ms >= tick_ms;
-        if (!is_covered)
-            stage_fail(&cluster->stage, "%s: the boot at %lld has no end", job->name,
-                       (long long)tick_ms / 1000);
-    }
-}
-
 static void check_ledger(struct cluster *cluster, const struct known_job *job)
 {
     size_t count;
@@ -208,8 +166,6 @@ static void check_ledger(struct cluster *cluster, const struct known_job *job)
         rewind_check_ledger(cluster, job);
     else
         ledger_check(&check, job->epochs, job->epoch_count, covers, count);
-    if (job->epoch_count)
-        check_reboots(cluster, job, covers, count);
     free(covers);
 }
 
@@ -307,6 +263,7 @@ void check_end(struct cluster *cluster)
         check_child(cluster, cluster->children[i]);
     check_records(cluster);
     check_followed(cluster);
+    check_boots_end(cluster);
     for (size_t i = 0; i < cluster->job_count; i++)
         check_ledger(cluster, &cluster->jobs[i]);
 }

@@ -132,7 +132,8 @@ static void on_start(struct task *task)
     fill_entropy(stage, random, sizeof(random));
     node->config.self.instance = id_make(clock_now().wall, random);
     node->config.self.started_ms = clock_now().wall.ms;
-    snprintf(node->config.boot_id, sizeof(node->config.boot_id), "boot-%d", node->boots);
+    snprintf(node->config.boot_id, sizeof(node->config.boot_id), "boot-%d-%d",
+             node->machine.number + 1, node->boots);
     if (engine_new(&node->config, &ports, &node->engine) != OK)
         abort();
     node->state = NODE_UP;

@@ -27,6 +27,12 @@ static bool run_has_id(const void *item, const void *id)
     return id_compare(&((const struct known_run *)item)->id, id) == 0;
 }
 
+/* A boot's tick is its node's own, and two nodes may boot in the same millisecond. */
+static struct id boot_of(const struct run *run)
+{
+    return run->cause == CAUSE_REBOOT ? run->id : (struct id){{0}};
+}
+
 static uint64_t attempt_hash(const void *item)
 {
     const struct run *run = &((const struct known_run *)item)->run;
@@ -38,8 +44,10 @@ static bool is_same_attempt(const void *item, const void *key)
 {
     const struct run *one = &((const struct known_run *)item)->run,
                      *other = &((const struct known_run *)key)->run;
+    struct id one_boot = boot_of(one), other_boot = boot_of(other);
     return one->tick_ms == other->tick_ms && one->attempt == other->attempt &&
-           id_compare(&one->job_uid, &other->job_uid) == 0;
+           id_compare(&one->job_uid, &other->job_uid) == 0 &&
+           id_compare(&one_boot, &other_boot) == 0;
 }
 
 static uint64_t record_hash(const void *item)
@@ -132,6 +140,20 @@ static bool is_asked_for(const struct run *run)
     return run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
 }
 
+/* What other nodes' boots have made is not in the way of what a boot makes. */
+static bool has_open_run(const struct cluster *cluster, const struct known_job *job,
+                         const struct run *run)
+{
+    const struct known_run *known;
+    if (run->cause != CAUSE_REBOOT || !job->open_runs)
+        return job->open_runs > 0;
+    for (size_t at = 0; (known = table_next(&cluster->runs, &at));)
+        if (&cluster->jobs[known->job] == job && known->is_stored && is_open(&known->run) &&
+            (known->run.cause != CAUSE_REBOOT || strcmp(known->run.by, run->by) == 0))
+            return true;
+    return false;
+}
+
 /* P4, and the overlap rule, where a run is made. What an end makes due is for whoever begins it:
  * the node that tells of the end may not have heard of the last change yet. */
 static void check_new(struct cluster *cluster, const struct known_job *job, const struct run *run)
@@ -147,11 +169,12 @@ static void check_new(struct cluster *cluster, const struct known_job *job, cons
                    (long long)run->job_revision, (long long)job->revision);
     bool is_of_many = run->cause == CAUSE_AFTER && /* at once, or named anew */
                       (run->tick_ms < job->cursor_ms || run->tick_ms <= job->rewinds.high_ms);
-    if (!is_asked_for(run) && !is_of_many && run->tick_ms != job->cursor_ms)
+    bool is_tick = !is_asked_for(run) && run->cause != CAUSE_REBOOT;
+    if (is_tick && !is_of_many && run->tick_ms != job->cursor_ms)
         stage_fail(stage, "tick %lld of %s is claimed, but the cursor is %lld",
                    (long long)run->tick_ms / 1000, job->name, (long long)job->cursor_ms / 1000);
     if (!is_asked_for(run) && !is_old && run->state != RUN_QUEUED &&
-        job->overlap != OVERLAP_ALLOW && job->open_runs)
+        job->overlap != OVERLAP_ALLOW && has_open_run(cluster, job, run))
         stage_fail(stage, "a run of %s is made beside an open one", job->name);
 }
 
@@ -235,6 +258,7 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     known->before = same;
     if (same) /* the newest is found, and leads to those before */
         table_remove(&cluster->attempts, same);
+    boots_see_run(cluster, run);
     rewind_see_run(&cluster->jobs[known->job], run);
     if (table_insert(&cluster->runs, known) != OK || table_insert(&cluster->attempts, known) != OK)
         abort();
@@ -345,7 +369,9 @@ void oracle_see_entry(struct cluster *cluster, const struct id *id, const struct
     entry->entry.id = entry->id = *id;
     if (table_insert(&cluster->entries, entry) != OK)
         abort();
-    rewind_see_entry(find_job(cluster, &read->job_uid), &entry->entry);
+    if (!cluster->is_restoring)
+        boots_see_entry(cluster, &entry->entry);
+    rewind_see_entry(cluster, find_job(cluster, &read->job_uid), &entry->entry);
     if (read->reason == REASON_RESTORED)
         begin_ledger(find_job(cluster, &read->job_uid), read->to_ms);
     stage_log(&cluster->stage, "store: %s ticks %lld to %lld %s %s", read->job_name,
@@ -376,17 +402,6 @@ void oracle_see_node(struct cluster *cluster, const char *name, const struct pee
     }
     if (!is_known)
         stage_fail(&cluster->stage, "there is no %s", name);
-}
-
-void oracle_see_boot(struct cluster *cluster, int64_t tick_ms)
-{
-    for (size_t i = 0; i < cluster->boot_count; i++)
-        if (cluster->boots[i].tick_ms == tick_ms)
-            return;
-    if (cluster->boot_count == sizeof(cluster->boots) / sizeof(cluster->boots[0]))
-        return;
-    cluster->boots[cluster->boot_count].tick_ms = tick_ms;
-    cluster->boots[cluster->boot_count++].seen_ms = cluster->stage.now_ms;
 }
 
 /* ---- processes ---- */
@@ -431,6 +446,7 @@ void oracle_see_start(struct cluster *cluster, struct child *child)
         stage_fail(stage, "tick %lld of %s is started twice", (long long)child->tick_ms / 1000,
                    job->name);
     check_start(cluster, job, known, child);
+    boots_see_start(cluster, child);
     known->child = child;
     if (known->is_undone) /* the store does not have it, or as it was before */
         return;
@@ -458,6 +474,7 @@ void oracle_init(struct cluster *cluster)
     table_init(&cluster->attempts, &attempts);
     table_init(&cluster->entries, &records);
     table_init(&cluster->records, &records);
+    boots_oracle_init(cluster);
 }
 
 static void release_table(struct table *table)
@@ -474,6 +491,7 @@ void oracle_release(struct cluster *cluster)
     release_table(&cluster->runs);
     release_table(&cluster->entries);
     release_table(&cluster->records);
+    release_table(&cluster->boots);
     for (size_t i = 0; i < cluster->job_count; i++) {
         struct known_job *job = &cluster->jobs[i];
         for (size_t k = 0; k < job->epoch_count; k++)

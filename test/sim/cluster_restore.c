@@ -38,6 +38,7 @@ void oracle_begin_restore(struct cluster *cluster)
         known->is_stored = false;
         known->is_undone = true;
     }
+    boots_begin_restore(cluster);
     forget_entries(&cluster->entries);
     for (int i = 0; i < cluster->node_count; i++)
         cluster->peers[i] = (struct known_peer_key){false, cluster->stage.now_ms};

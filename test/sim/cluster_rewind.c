@@ -80,21 +80,24 @@ static struct word *add_word(struct known_job *job)
 
 void rewind_see_run(struct known_job *job, const struct run *run)
 {
-    bool is_asked_for = run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL;
+    bool is_no_tick =
+        run->cause == CAUSE_MANUAL || run->cause == CAUSE_BACKFILL || run->cause == CAUSE_REBOOT;
     *add_word(job) = (struct word){.id = run->id,
                                    .from_ms = run->tick_ms,
                                    .to_ms = run->tick_ms,
                                    .is_run = true,
                                    .is_follower = run->cause == CAUSE_AFTER,
-                                   .is_asked_for = is_asked_for};
+                                   .is_no_tick = is_no_tick};
 }
 
-void rewind_see_entry(struct known_job *job, const struct ledger_entry *entry)
+void rewind_see_entry(struct cluster *cluster, struct known_job *job,
+                      const struct ledger_entry *entry)
 {
     *add_word(job) = (struct word){.id = entry->id,
                                    .from_ms = entry->from_ms,
                                    .to_ms = entry->to_ms,
-                                   .is_note = entry->reason == REASON_CLOCK};
+                                   .is_note = entry->reason == REASON_CLOCK,
+                                   .is_no_tick = is_end_of_boot(cluster, &entry->id)};
 }
 
 /* ---- what is due ---- */
@@ -139,7 +142,7 @@ int64_t rewind_next_tick(const struct known_job *job, const struct ledger_epoch 
 static bool has_word(const struct known_job *job, int64_t tick_ms)
 {
     for (size_t i = 0; i < job->word_count; i++)
-        if (!job->words[i].is_asked_for && job->words[i].from_ms <= tick_ms &&
+        if (!job->words[i].is_no_tick && job->words[i].from_ms <= tick_ms &&
             tick_ms <= job->words[i].to_ms)
             return true;
     return false;
@@ -208,7 +211,7 @@ static void check_twice(struct cluster *cluster, const struct known_job *job, si
     const struct word *other = &job->words[second];
     for (size_t i = 0; i < second; i++) {
         const struct word *one = &job->words[i];
-        if (one->is_note || one->is_asked_for || is_forgotten(job, one) || !overlap(one, other))
+        if (one->is_note || one->is_no_tick || is_forgotten(job, one) || !overlap(one, other))
             continue;
         bool may_overlap = !one->is_run || is_between(job, one, other);
         if (!may_overlap || !is_noted(job, i, second))
@@ -226,7 +229,7 @@ void rewind_check_ledger(struct cluster *cluster, const struct known_job *job)
         if (!find_record(cluster, &word->id))
             stage_fail(&cluster->stage, "%s: what became of tick %lld is not on record", job->name,
                        (long long)word->from_ms / 1000);
-        if (!word->is_note && !word->is_asked_for)
+        if (!word->is_note && !word->is_no_tick)
             check_twice(cluster, job, i);
     }
     for (size_t i = 0; i < job->epoch_count; i++)

@@ -7,8 +7,7 @@
 static bool is_computable(const struct schedule_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
-        enum schedule_kind kind = schedule_kind(set->items[i]);
-        if (kind == SCHEDULE_AFTER || kind == SCHEDULE_REBOOT)
+        if (schedule_kind(set->items[i]) == SCHEDULE_AFTER)
             return false;
     }
     return true;
@@ -148,7 +147,6 @@ void ledger_check(const struct ledger_check *check, const struct ledger_epoch *e
     check_once(check, covers, count);
     for (size_t i = 0; i < epoch_count; i++)
         check_epoch(check, &epochs[i], i ? &epochs[i - 1] : NULL, covers, count, &at);
-    for (; at < count; at++)
-        if (!covers[at].may_be_ahead)
-            fail(check, "an end at %lld, behind the cursor", (long long)covers[at].from_ms / 1000);
+    if (at < count)
+        fail(check, "an end at %lld, behind the cursor", (long long)covers[at].from_ms / 1000);
 }

@@ -17,8 +17,7 @@ struct ledger_epoch {
     struct schedule_set schedules;
     int64_t from_ms, to_ms; /* cursor then and when it was replaced (or now) */
     bool paused, deleted;
-    bool computable;  /* cron, @every and @at only, and no `after`: its ticks follow from the
-                         schedule alone */
+    bool computable;  /* no @after, and no `after`: its ticks follow from the schedule alone */
     bool allow;       /* overlap: allow */
     bool is_closed;   /* on the days of the calendar */
     int64_t delay_ms; /* of an @after that is its only schedule; else 0 */
@@ -35,7 +34,6 @@ struct ledger_cover {
     bool is_run;
     enum run_cause cause;
     enum run_reason reason;
-    bool may_be_ahead; /* of the cursor, at the end */
 };
 
 struct ledger_check {

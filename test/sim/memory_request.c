@@ -64,6 +64,10 @@ struct store_request *request_copy(const struct store_request *request)
         put->json = put->json ? copy(put->json, strlen(put->json) + 1) : NULL;
         put->passed = copy(put->passed, put->passed_count * sizeof(*put->passed));
     }
+    for (size_t i = 0; request->op == STORE_PUT_DOC && i < request->count; i++) {
+        struct store_put_doc *put = &new->items.docs[i];
+        put->json = put->json ? copy(put->json, strlen(put->json) + 1) : NULL;
+    }
     return new;
 }
 
@@ -80,6 +84,8 @@ struct store_request *request_free(struct store_request *request)
         free((char *)request->items.puts[i].json);
         free(request->items.puts[i].passed);
     }
+    for (size_t i = 0; request->op == STORE_PUT_DOC && i < request->count; i++)
+        free((char *)request->items.docs[i].json);
     free(request->items.claims);
     free(request);
     return NULL;

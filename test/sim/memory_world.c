@@ -57,6 +57,10 @@ static void see(struct cluster *cluster, const struct store_change *change)
     case STORE_CHANGE_PEER:
         oracle_see_node(cluster, change->peer->name, change->peer->is_alive ? change->peer : NULL);
         break;
+    case STORE_CHANGE_DOC:
+        if (strcmp(change->doc->kind, BOOT_DOC) == 0)
+            oracle_see_boot(cluster, change->doc->name, change->doc->json);
+        break;
     default:
         break;
     }
@@ -79,11 +83,11 @@ static void done(struct store_request *request, enum status st)
     *(enum status *)request->context = st;
 }
 
-static void see_meta(struct cluster *cluster, const struct store_set_meta *meta)
+static void see_meta(struct node *node, const struct store_set_meta *meta)
 {
-    const char *tick = strrchr(meta->value, ' ');
-    if (strcmp(meta->key, "boot") == 0 && tick && cluster->node_count == 1)
-        oracle_see_boot(cluster, strtoll(tick, NULL, 10));
+    char boot_id[BOOT_ID_SIZE];
+    if (strcmp(meta->key, "boot") == 0 && sscanf(meta->value, "%39s", boot_id) == 1)
+        oracle_see_notice(node->cluster, node->config.node, boot_id);
 }
 
 enum status world_apply(struct line *line, struct store_request *request, size_t count)
@@ -97,7 +101,7 @@ enum status world_apply(struct line *line, struct store_request *request, size_t
         store_submit(line->view, &one);
         store_dispatch(line->view);
         if (request->op == STORE_SET_META)
-            see_meta(cluster, &request->items.metas[i]);
+            see_meta(line->node, &request->items.metas[i]);
         look(cluster);
     }
     return st;

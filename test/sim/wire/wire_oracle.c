@@ -1,4 +1,5 @@
 /* What is in etcd, read at the moment it gets there. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,31 @@ static void read_entry(struct cluster *cluster, const struct id *id, const struc
         wire_restore_swept(cluster);
 }
 
+static void read_boot(struct cluster *cluster, const char *name, const struct etcd_kv *kv)
+{
+    int64_t revision;
+    char *json = NULL;
+    if (kv->version && value_read_doc(kv, &revision, &json) != OK)
+        stage_fail(&cluster->stage, "a boot can't be read");
+    oracle_see_boot(cluster, name, json);
+    free(json);
+}
+
+/* "NODE/boot": its first word. */
+static void read_notice(struct cluster *cluster, const char *rest, const struct etcd_kv *kv)
+{
+    char node[64], text[BOOT_ID_SIZE], boot_id[BOOT_ID_SIZE];
+    const char *slash = strrchr(rest, '/');
+    size_t length = kv->value.length < sizeof(text) ? kv->value.length : sizeof(text) - 1;
+    if (!kv->version || !slash || strcmp(slash, "/boot") != 0)
+        return;
+    snprintf(node, sizeof(node), "%.*s", (int)(slash - rest), rest);
+    memcpy(text, kv->value.data, length);
+    text[length] = '\0';
+    if (sscanf(text, "%39s", boot_id) == 1)
+        oracle_see_notice(cluster, node, boot_id);
+}
+
 /* A lift counts when it is in etcd, whatever the command was told; unless it was meant for the
  * cluster before this one. */
 static void read_epoch(struct cluster *cluster, const struct etcd_kv *kv)
@@ -108,6 +134,8 @@ enum read_kind {
     READ_RUN,
     READ_ENTRY,
     READ_NODE,
+    READ_BOOT,
+    READ_META,
     READ_NOTHING
 };
 
@@ -122,6 +150,8 @@ static const struct {
     [READ_RUN] = {"/peal/runs/", ROUND_REST},
     [READ_ENTRY] = {"/peal/entries/", ROUND_REST},
     [READ_NODE] = {"/peal/nodes/", ROUND_REST},
+    [READ_BOOT] = {"/peal/docs/" BOOT_DOC "/", ROUND_JOBS},
+    [READ_META] = {"/peal/metas/", ROUND_REST},
     [READ_NOTHING] = {"", ROUND_REST},
 };
 
@@ -169,7 +199,7 @@ static void read_version(struct cluster *cluster, const struct model_version *ve
         stage_fail(&cluster->stage, "a long key");
     memcpy(rest, version->key->bytes + head, length);
     rest[length] = '\0';
-    bool has_id = kind != READ_NODE && kind != READ_NOTHING && id_parse(rest, &id) == OK;
+    bool has_id = kind < READ_NODE && id_parse(rest, &id) == OK;
     if (kind == READ_EPOCH)
         read_epoch(cluster, &kv);
     if (kind == READ_HALT)
@@ -184,6 +214,10 @@ static void read_version(struct cluster *cluster, const struct model_version *ve
         read_entry(cluster, &id, &kv);
     if (kind == READ_NODE)
         read_node(cluster, rest, &kv);
+    if (kind == READ_BOOT)
+        read_boot(cluster, rest, &kv);
+    if (kind == READ_META)
+        read_notice(cluster, rest, &kv);
 }
 
 static void read_versions(struct cluster *cluster, struct model_version *const *versions,

@@ -110,37 +110,34 @@ static void next_of_every_kind(void **state)
         const char *schedule, *more;
         int64_t after_ms, last_end_ms;
         uint32_t open_runs;
-        int64_t boot_ms, want_ms;
+        int64_t want_ms;
     } cases[] = {
-        {__LINE__, "'* * * * *'", "", 0, 0, 0, -1, 60000},
-        {__LINE__, "'* * * * *'", "", 59999, 0, 0, -1, 60000},
-        {__LINE__, "'* * * * *'", "", 60000, 0, 0, -1, 120000},
-        {__LINE__, "'* * * * *'", "", 0, 0, 3, -1, 60000},
-        {__LINE__, "'@every 90s'", "", 1, 0, 0, -1, 90000},
-        {__LINE__, "'@at 2026-01-01T00:00:05Z'", "", 0, 0, 0, -1, 5000},
-        {__LINE__, "'@at 2026-01-01T00:00:05Z'", "", 5000, 0, 0, -1, -1},
-        {__LINE__, "'@after 40s'", "", 0, 0, 0, -1, 40000},
-        {__LINE__, "'@after 40s'", "", 1, 0, 0, -1, 41000}, /* whole seconds, never too early */
-        {__LINE__, "'@after 40s'", "", 0, 10500, 0, -1, 51000},
-        {__LINE__, "'@after 40s'", "", 20000, 10500, 0, -1, 60000}, /* a tick was passed since */
-        {__LINE__, "'@after 40s'", "", 0, 0, 1, -1, -1},
-        {__LINE__, "'@reboot'", "", 0, 0, 0, -1, -1},
-        {__LINE__, "'@reboot'", "", 0, 0, 0, 7000, 7000},
-        {__LINE__, "'@reboot'", "", 7000, 0, 0, 7000, -1},
-        {__LINE__, "'@manual'", "", 0, 0, 0, 7000, -1},
-        {__LINE__, "'0 0 * * *', '@every 7s'", "", 0, 0, 0, -1, 7000},
-        {__LINE__, "'* * * * *', '@after 10s'", "", 0, 0, 0, -1, 10000},
-        {__LINE__, "'* * * * *', '@after 10s'", "", 0, 0, 1, -1, 60000},
-        {__LINE__, "'* * * * *'", "end: 2026-01-01T00:01:00Z\n", 0, 0, 0, -1, -1},
-        {__LINE__, "'* * * * *'", "start: 2026-01-01T00:10:00Z\n", 0, 0, 0, -1, 600000},
+        {__LINE__, "'* * * * *'", "", 0, 0, 0, 60000},
+        {__LINE__, "'* * * * *'", "", 59999, 0, 0, 60000},
+        {__LINE__, "'* * * * *'", "", 60000, 0, 0, 120000},
+        {__LINE__, "'* * * * *'", "", 0, 0, 3, 60000},
+        {__LINE__, "'@every 90s'", "", 1, 0, 0, 90000},
+        {__LINE__, "'@at 2026-01-01T00:00:05Z'", "", 0, 0, 0, 5000},
+        {__LINE__, "'@at 2026-01-01T00:00:05Z'", "", 5000, 0, 0, -1},
+        {__LINE__, "'@after 40s'", "", 0, 0, 0, 40000},
+        {__LINE__, "'@after 40s'", "", 1, 0, 0, 41000}, /* whole seconds, never too early */
+        {__LINE__, "'@after 40s'", "", 0, 10500, 0, 51000},
+        {__LINE__, "'@after 40s'", "", 20000, 10500, 0, 60000}, /* a tick was passed since */
+        {__LINE__, "'@after 40s'", "", 0, 0, 1, -1},
+        {__LINE__, "'@reboot'", "", 0, 0, 0, -1},
+        {__LINE__, "'@manual'", "", 0, 0, 0, -1},
+        {__LINE__, "'0 0 * * *', '@every 7s'", "", 0, 0, 0, 7000},
+        {__LINE__, "'* * * * *', '@after 10s'", "", 0, 0, 0, 10000},
+        {__LINE__, "'* * * * *', '@after 10s'", "", 0, 0, 1, 60000},
+        {__LINE__, "'* * * * *'", "end: 2026-01-01T00:01:00Z\n", 0, 0, 0, -1},
+        {__LINE__, "'* * * * *'", "start: 2026-01-01T00:10:00Z\n", 0, 0, 0, 600000},
     };
     struct shelf *shelf = *state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct catalog_job *job = shelf_put(shelf, 1, "a", cases[i].schedule, cases[i].more);
         job->last.ended_ms = cases[i].last_end_ms ? SHELF_MS + cases[i].last_end_ms : 0;
         job->open_runs = cases[i].open_runs;
-        int64_t boot_ms = cases[i].boot_ms < 0 ? INT64_MIN : SHELF_MS + cases[i].boot_ms;
-        int64_t next_ms = catalog_job_next(job, SHELF_MS + cases[i].after_ms, boot_ms);
+        int64_t next_ms = catalog_job_next(job, SHELF_MS + cases[i].after_ms);
         int64_t want_ms = cases[i].want_ms < 0 ? NEVER_MS : SHELF_MS + cases[i].want_ms;
         if (next_ms != want_ms)
             fail_msg("line %d: %lld", cases[i].line, (long long)(next_ms - SHELF_MS));
@@ -177,7 +174,7 @@ static void ticks_are_out_by_the_zone_of_their_schedule(void **state)
          "[third]", 48, NULL, 48},
         {__LINE__, "'CRON_TZ=America/New_York 0 19 * * *', 'CRON_TZ=Asia/Tokyo 0 9 * * *'",
          "[second, third]", 48, "second", 72},
-        {__LINE__, "'@reboot'", "[third]", 50, "third", -1},
+        {__LINE__, "'@reboot'", "[third]", 50, NULL, -1}, /* it has no ticks */
         {__LINE__, "'@daily'", "[nowhere]", 48, NULL, 48},
         {__LINE__, "'@daily'", "[nowhere, third]", 48, "third", 72},
     };
@@ -190,12 +187,17 @@ static void ticks_are_out_by_the_zone_of_their_schedule(void **state)
         int64_t tick_ms = SHELF_MS + cases[i].tick_h * 3600 * 1000;
         int64_t want_ms = cases[i].next_h < 0 ? NEVER_MS : SHELF_MS + cases[i].next_h * 3600 * 1000;
         const char *out = catalog_job_out(job, tick_ms);
-        int64_t next_ms = catalog_job_next_run(job, tick_ms - 1, tick_ms);
+        int64_t next_ms = catalog_job_next_run(job, tick_ms - 1);
         if (strcmp(out ? out : "", cases[i].out ? cases[i].out : "") != 0 || next_ms != want_ms)
             fail_msg("line %d: %s, %lld", cases[i].line, out ? out : "not out", (long long)next_ms);
         bool is_missing = strstr(cases[i].calendars, "nowhere") != NULL;
         assert_int_equal(catalog_job_missing_calendar(job) != NULL, is_missing);
     }
+    const struct catalog_job *booted =
+        shelf_put(shelf, 1, "j", "'CRON_TZ=UTC @daily', 'CRON_TZ=Asia/Tokyo @reboot'",
+                  "calendars: [third]\n");
+    assert_null(catalog_job_boot_out(booted, SHELF_MS + 38 * 3600 * 1000));
+    assert_string_equal(catalog_job_boot_out(booted, SHELF_MS + 40 * 3600 * 1000), "third");
     put_calendar(shelf, "third", NULL);
     shelf_put(shelf, 1, "j", "'@daily'", "");
     assert_null(known_calendars_find(&shelf->catalog.calendars, "third"));

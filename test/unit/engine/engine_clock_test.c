@@ -252,81 +252,6 @@ static void test_behind_at_the_start(void **state)
     world_check(world);
 }
 
-/* The boot of a machine whose clock is wrong: @reboot runs, once, when it is believed. */
-static void test_boot_with_a_wrong_clock(void **state)
-{
-    struct world *world = *state;
-    world_add(world, JOB("@reboot", ""));
-    world_pass(world, MINUTE);
-    size_t before = world->process_count;
-    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-2");
-    world->now.wall.ms -= 20 * 365 * 24 * (int64_t)HOUR;
-    world_restart(world);
-    world_pass(world, MINUTE);
-    assert_int_equal(world->process_count, before);
-    world->now.wall.ms += 20 * 365 * 24 * (int64_t)HOUR;
-    world_pass(world, MINUTE);
-    assert_int_equal(world->process_count, before + 1);
-    world_restart(world);
-    world_pass(world, MINUTE);
-    assert_int_equal(world->process_count, before + 1);
-    world_check(world);
-}
-
-/* ---- the tick of a boot ---- */
-
-static void delete (struct job *job)
-{
-    job->deleted_ms = 1;
-}
-
-/* Somebody deletes the job who has not heard of the boot, and moves the cursor past it. */
-static void test_boot_of_a_deleted_job(void **state)
-{
-    struct world *world = *state;
-    struct id uid = world_add(world, JOB("@reboot", ""));
-    world_pass(world, MINUTE);
-    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-2");
-    world->door = DOOR_BROKEN;
-    world->door_op = STORE_CLAIM;
-    world->door_status = E_UNREACHABLE;
-    world_restart(world);
-    world_pass(world, MINUTE);
-    assert_int_equal(world->entry_count, 0);
-    world->cursor_with_change = true;
-    world_change(world, &uid, delete);
-    world_pass(world, MINUTE);
-    assert_int_equal(world_passed(world, "j", RUN_SKIPPED, REASON_DELETED), 1);
-    world_check(world);
-}
-
-/* The machine is booted again before @reboot could be claimed, and the agent dies before the
- * history has that. */
-static void test_boot_that_was_left(void **state)
-{
-    struct world *world = *state;
-    world_add(world, JOB("@reboot", ""));
-    world_pass(world, MINUTE);
-    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-2");
-    world->door = DOOR_BROKEN;
-    world->door_op = STORE_CLAIM;
-    world->door_status = E_UNREACHABLE;
-    world_restart(world);
-    world_pass(world, MINUTE);
-    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-3");
-    world->history_away = true;
-    world_restart(world);
-    world_pass(world, MINUTE);
-    assert_int_equal(world->entry_count, 0);
-    world_restart(world);
-    world->history_away = false;
-    world->door = DOOR_OPEN;
-    world_pass(world, MINUTE);
-    assert_int_equal(world_passed(world, "j", RUN_MISSED, REASON_CATCH_UP), 1);
-    assert_int_equal(world->process_count, 1);
-    world_check(world);
-}
-
 static int set_up(void **state)
 {
     *state = world_new();
@@ -353,9 +278,6 @@ int main(void)
         WITH_WORLD(test_believed_in_the_end),
         WITH_WORLD(test_sleep_is_no_step),
         WITH_WORLD(test_behind_at_the_start),
-        WITH_WORLD(test_boot_with_a_wrong_clock),
-        WITH_WORLD(test_boot_of_a_deleted_job),
-        WITH_WORLD(test_boot_that_was_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

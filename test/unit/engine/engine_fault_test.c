@@ -415,31 +415,6 @@ static void test_kill_is_repeated(void **state)
     }
 }
 
-/* The store is away when the machine has started: @reboot waits for it, not for the next boot. */
-static void test_boot_is_saved_in_the_end(void **state)
-{
-    struct world *world = *state;
-    world_add(world, JOB("@reboot", "catch_up: last\n"));
-    world_pass(world, MINUTE);
-    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-2");
-    world->door = DOOR_BROKEN;
-    world->door_op = STORE_SET_META;
-    world->door_status = E_UNREACHABLE;
-    world_restart(world);
-    world_pass(world, MINUTE);
-    assert_int_equal(world->process_count, 0);
-    world->door = DOOR_ONE_WAY;
-    world_pass(world, 2 * SECOND);
-    assert_int_equal(world->process_count, 0);
-    world->door = DOOR_OPEN;
-    world_pass(world, 5 * SECOND);
-    assert_int_equal(world->process_count, 1);
-    world_restart(world);
-    world_pass(world, MINUTE);
-    assert_int_equal(world->process_count, 1);
-    world_check(world);
-}
-
 /* The deadline counts up to the start, not only up to the claim. */
 static void test_deadline_of_a_queued_run(void **state)
 {
@@ -556,7 +531,6 @@ int main(void)
         WITH_WORLD(test_deleted_and_restored_while_running),
         WITH_WORLD(test_begin_waits_for_the_executor),
         WITH_WORLD(test_kill_is_repeated),
-        WITH_WORLD(test_boot_is_saved_in_the_end),
         WITH_WORLD(test_deadline_of_a_queued_run),
         WITH_WORLD(test_stale_claims_do_not_spin),
         WITH_WORLD(test_last_run_is_the_latest),

@@ -306,25 +306,6 @@ static void test_restart_at_every_step(void **state)
     }
 }
 
-static void test_reboot_job(void **state)
-{
-    struct world *world = *state;
-    world_add(world, JOB("@reboot", ""));
-    world_pass(world, MINUTE);
-    size_t at_first = world->process_count;
-    world_restart(world); /* the agent only */
-    world_pass(world, MINUTE);
-    assert_int_equal(world->process_count, at_first);
-    snprintf(world->config.boot_id, sizeof(world->config.boot_id), "boot-2");
-    world_restart(world);
-    world_pass(world, MINUTE);
-    assert_int_equal(world->process_count, at_first + 1);
-    world_restart(world);
-    world_pass(world, MINUTE);
-    assert_int_equal(world->process_count, at_first + 1);
-    world_check(world);
-}
-
 static void test_executor_away(void **state)
 {
     struct world *world = *state;
@@ -405,7 +386,6 @@ int main(void)
         WITH_WORLD(test_manual_and_kill),
         WITH_WORLD(test_restart_reattaches),
         cmocka_unit_test(test_restart_at_every_step),
-        WITH_WORLD(test_reboot_job),
         WITH_WORLD(test_executor_away),
         WITH_WORLD(test_history_away),
         WITH_WORLD(test_limit_of_running),

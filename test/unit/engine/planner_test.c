@@ -122,8 +122,7 @@ static void a_change_passes_what_is_due(void **state)
         init(&planner);
         struct catalog_job *job = shelf_put(shelf, 1, "a", cases[i].schedule, cases[i].more);
         assert_int_equal(planner_put(&planner, job), OK);
-        assert_int_equal(
-            planner_pass(&planner, job, SHELF_MS + cases[i].until_ms, REASON_EDITED, &plan), OK);
+        assert_int_equal(planner_pass(job, SHELF_MS + cases[i].until_ms, REASON_EDITED, &plan), OK);
         print_plan(&plan, text, sizeof(text));
         if (strcmp(text, cases[i].want) != 0)
             fail_msg("line %d: %s", cases[i].line, text);
