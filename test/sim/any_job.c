@@ -57,9 +57,12 @@ static void add_time(struct strbuf *yaml, const char *prefix, int64_t at_ms, con
     strbuf_addf(yaml, "%s%s%s", prefix, text, suffix);
 }
 
-static void add_schedule(uint64_t *random, int64_t now_ms, bool is_dense, struct strbuf *yaml)
+static void add_schedule(uint64_t *random, int64_t now_ms, bool is_dense, bool has_boots,
+                         struct strbuf *yaml)
 {
-    if (any_chance(random, 5))
+    if (has_boots && any_chance(random, 50))
+        strbuf_adds(yaml, "'@reboot'");
+    else if (any_chance(random, 5))
         add_time(yaml, "'@at ", now_ms + any_below(random, HOUR_MS), "'");
     else if (any_chance(random, 15))
         strbuf_addf(yaml, "'%s'", PICK(random, own_time));
@@ -70,11 +73,11 @@ static void add_schedule(uint64_t *random, int64_t now_ms, bool is_dense, struct
 }
 
 void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
-                   struct strbuf *yaml)
+                   bool has_boots, struct strbuf *yaml)
 {
     strbuf_addf(yaml, "name: %s\ncommand: [/bin/true, '%d']\nschedules: [", name, version);
     for (int64_t more = any_chance(random, 25) ? 1 + any_below(random, 2) : 0; more >= 0; more--) {
-        add_schedule(random, now_ms, is_dense, yaml);
+        add_schedule(random, now_ms, is_dense, has_boots, yaml);
         strbuf_adds(yaml, more ? ", " : "]\n");
     }
     strbuf_addf(yaml, "timezone: %s\n", PICK(random, zones));

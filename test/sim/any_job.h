@@ -12,9 +12,9 @@ int64_t any_below(uint64_t *random, int64_t limit); /* 0 <= result < limit */
 bool any_chance(uint64_t *random, int percent);
 
 /* A job as YAML. The version is the second word of its command. A dense one is mostly due every few
- * seconds. */
+ * seconds; one of two `has_boots` runs when a node boots. */
 void any_job_write(uint64_t *random, int64_t now_ms, const char *name, int version, bool is_dense,
-                   struct strbuf *yaml);
+                   bool has_boots, struct strbuf *yaml);
 
 /* One that runs after one or two others. */
 void any_after_write(uint64_t *random, const char *name, int version, const char *const others[2],

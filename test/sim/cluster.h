@@ -186,6 +186,7 @@ struct cluster {
     bool
         refuses_strangers; /* its store compares who asks with who has joined, where it is played */
     bool has_calendar;     /* the one of ledger.h is in the store: jobs may name it */
+    bool has_boots;        /* many of its jobs run when a node boots */
     bool is_dense;         /* its jobs are due every few seconds, rather than every few minutes */
     int picky;             /* percent of its jobs that only some nodes may run */
     uint64_t names;        /* for ids that people make */
@@ -262,6 +263,7 @@ enum fault_kind {
     FAULT_STOP,
     FAULT_PAUSE,
     FAULT_REBOOT,
+    FAULT_POWER,
     FAULT_CLOCK,
     FAULT_CLOCKS,
     FAULT_BLIP,
@@ -306,6 +308,7 @@ enum fault_mix {
     MIX_RESTORES,
     MIX_TWINS,
     MIX_JUMPS,
+    MIX_BOOTS,
     MIX_COUNT
 };
 

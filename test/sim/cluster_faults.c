@@ -13,6 +13,7 @@ static const char *const names[] = {
     [FAULT_STOP] = "agent stopped",
     [FAULT_PAUSE] = "machine paused",
     [FAULT_REBOOT] = "machine rebooted",
+    [FAULT_POWER] = "power cut: all machines rebooted",
     [FAULT_CLOCK] = "clock set",
     [FAULT_CLOCKS] = "all clocks set",
     [FAULT_BLIP] = "all clocks set for a moment, right after an agent was killed",
@@ -62,8 +63,9 @@ static const enum fault_kind pieces[] = {FAULT_TORN,  FAULT_TORN,    FAULT_TORN,
                                          FAULT_RESET, FAULT_PAUSE,   FAULT_KILL};
 
 static const enum fault_kind restores[] = {
-    FAULT_RESTORE, FAULT_RESTORE, FAULT_CUT_OFF, FAULT_CUT_ONE, FAULT_RESET, FAULT_SLOW,
-    FAULT_PAUSE,   FAULT_HISTORY, FAULT_LAG,     FAULT_KILL,    FAULT_KILL,  FAULT_STOP};
+    FAULT_RESTORE, FAULT_RESTORE, FAULT_CUT_OFF, FAULT_CUT_ONE, FAULT_RESET,
+    FAULT_SLOW,    FAULT_PAUSE,   FAULT_HISTORY, FAULT_LAG,     FAULT_KILL,
+    FAULT_KILL,    FAULT_STOP,    FAULT_REBOOT};
 
 static const enum fault_kind jumps[] = {
     FAULT_JUMP,       FAULT_JUMP,  FAULT_JUMPS,  FAULT_JUMPS, FAULT_JUMPS_BUT_ONE,
@@ -75,6 +77,13 @@ static const enum fault_kind twins[] = {
     FAULT_CUT_OFF,    FAULT_LEASE, FAULT_KILL, FAULT_REBOOT, FAULT_STOP,    FAULT_OVERTAKEN,
     FAULT_LOST_BEGIN, FAULT_RESET, FAULT_SLOW, FAULT_LAG,    FAULT_KILL_AT, FAULT_NO_QUORUM};
 
+/* Nodes that boot together, and again before all is decided. */
+static const enum fault_kind boots[] = {
+    FAULT_POWER,   FAULT_POWER,   FAULT_REBOOT,        FAULT_REBOOT,       FAULT_REBOOT,
+    FAULT_KILL,    FAULT_KILL,    FAULT_KILL_SOON,     FAULT_KILL_AT,      FAULT_PAUSE_AT,
+    FAULT_PAUSE,   FAULT_STOP,    FAULT_EXECUTOR_AWAY, FAULT_LOST_ANSWERS, FAULT_LOST_BEGIN,
+    FAULT_CUT_OFF, FAULT_HISTORY, FAULT_CLOCK,         FAULT_SLOW,         FAULT_NO_QUORUM};
+
 static const struct {
     const char *name;
     const enum fault_kind *kinds; /* NULL: all from `first` on */
@@ -84,6 +93,7 @@ static const struct {
     [MIX_ANY] = {"any", NULL, FAULT_RESTORE, FAULT_KILL},
     [MIX_RACES] = {"races", races, sizeof(races) / sizeof(races[0]), FAULT_KILL},
     [MIX_JUMPS] = {"jumps", jumps, sizeof(jumps) / sizeof(jumps[0]), FAULT_KILL},
+    [MIX_BOOTS] = {"boots", boots, sizeof(boots) / sizeof(boots[0]), FAULT_KILL},
     [MIX_CLOCKS] = {"clocks", clocks, sizeof(clocks) / sizeof(clocks[0]), FAULT_KILL},
     [MIX_STORE] = {"store", NULL, FAULT_RESTORE - FAULT_CUT_OFF, FAULT_CUT_OFF},
     [MIX_PEOPLE] = {"people", NULL, FAULT_RESTORE, FAULT_KILL},
@@ -227,7 +237,7 @@ static void down_for(struct node *node, uint64_t *random)
     node_start_at(node, node->machine.stage->now_ms + ms);
 }
 
-static void reboot(struct node *node, uint64_t *random)
+static void reboot_for(struct node *node, int64_t ms)
 {
     struct stage *stage = node->machine.stage;
     node_kill(node);
@@ -236,7 +246,22 @@ static void reboot(struct node *node, uint64_t *random)
     children_lose(node);
     node->boots++;
     machine_reboot(&node->machine);
-    node_start_at(node, stage->now_ms + 10 * SECOND + any_below(random, 5 * MINUTE));
+    node_start_at(node, stage->now_ms + ms);
+}
+
+static void reboot(struct node *node, uint64_t *random)
+{
+    bool is_quick = node->cluster->has_boots && any_chance(random, 60);
+    reboot_for(node, (is_quick ? SECOND : 10 * SECOND) +
+                         any_below(random, is_quick ? 10 * SECOND : 5 * MINUTE));
+}
+
+static void cut_power(struct cluster *cluster, uint64_t *random)
+{
+    int64_t ms = 2 * SECOND + any_below(random, MINUTE);
+    for (int i = 0; i < cluster->node_count; i++)
+        if (!cluster->nodes[i].is_twin)
+            reboot_for(&cluster->nodes[i], ms + any_below(random, 2 * SECOND));
 }
 
 static int64_t any_step_ms(uint64_t *random)
@@ -314,6 +339,9 @@ static void begin(struct cluster *cluster, struct fault *fault, uint64_t *random
         break;
     case FAULT_REBOOT:
         reboot(node, random);
+        break;
+    case FAULT_POWER:
+        cut_power(cluster, random);
         break;
     case FAULT_CLOCK:
         set_clock(node, any_step_ms(random));

@@ -129,7 +129,8 @@ static void write_job(struct cluster *cluster, struct known_job *job, uint64_t *
         write_after(cluster, job, random, yaml);
         return;
     }
-    any_job_write(random, now_ms, job->name, ++job->versions, cluster->is_dense, yaml);
+    any_job_write(random, now_ms, job->name, ++job->versions, cluster->is_dense, cluster->has_boots,
+                  yaml);
     if (cluster->has_calendar && any_chance(random, 25))
         strbuf_adds(yaml, "calendars: [" LEDGER_CALENDAR "]\n");
 }

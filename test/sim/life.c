@@ -46,6 +46,8 @@ static void choose_pace(const struct life *life, uint64_t *random, int64_t *ret_
         if (life->mix == MIX_JUMPS) { /* a jump is doubted for ten minutes */
             end_ms += 20 * MINUTE;
             pace_ms = 30 * SECOND;
+        } else if (life->mix == MIX_BOOTS) {
+            pace_ms = 10 * SECOND;
         }
     } else if (life->kind == LIFE_DAYS) {
         end_ms = (6 * HOUR + any_below(random, 60 * HOUR)) / life->node_count;
@@ -59,7 +61,7 @@ static enum fault_mix any_mix(uint64_t *random)
 {
     static const enum fault_mix mixes[] = {
         MIX_ANY,    MIX_ANY,     MIX_ANY,    MIX_RACES,    MIX_RACES, MIX_CLOCKS, MIX_STORE,
-        MIX_PEOPLE, MIX_LEADERS, MIX_PIECES, MIX_RESTORES, MIX_TWINS, MIX_JUMPS};
+        MIX_PEOPLE, MIX_LEADERS, MIX_PIECES, MIX_RESTORES, MIX_TWINS, MIX_JUMPS,  MIX_BOOTS};
     return PICK(random, mixes);
 }
 
@@ -125,6 +127,15 @@ size_t life_steps_left(const struct life *life)
 
 /* ---- how it goes ---- */
 
+/* Boots meet what they are drilled with; and now and then restores, jumps and twins. */
+static bool has_boots(struct cluster *cluster, const struct life *life)
+{
+    bool now_and_then =
+        life->mix == MIX_RESTORES || life->mix == MIX_JUMPS || life->mix == MIX_TWINS;
+    return life->kind == LIFE_DRILL &&
+           (life->mix == MIX_BOOTS || (now_and_then && stage_chance(&cluster->stage, 300)));
+}
+
 static void cluster_init(struct cluster *cluster, const struct life *life)
 {
     stage_init(&cluster->stage, life->seed);
@@ -136,6 +147,7 @@ static void cluster_init(struct cluster *cluster, const struct life *life)
     cluster->is_quiet = life->is_quiet;
     cluster->is_dense = life->kind != LIFE_DAYS;
     cluster->has_twin = life->kind == LIFE_DRILL && life->mix == MIX_TWINS;
+    cluster->has_boots = has_boots(cluster, life);
     cluster->refuses_strangers = stage_chance(&cluster->stage, 500);
     cluster->picky = life->mix == MIX_PEOPLE || life->mix == MIX_CLOCKS ? 50 : 15;
     faults_init(cluster);

@@ -55,6 +55,30 @@ peal_sim_mistake(closed_days_run memory races engine/planner.c
 peal_sim_mistake(overlap_ignored memory races engine/claimer.c
     "one_by_one ? OVERLAP_QUEUE : job->overlap" "OVERLAP_ALLOW"
     "runs side by side that must not be")
+peal_sim_mistake(boot_not_marked memory boots engine/boots.c
+    "boots->is_noticed ? NULL : gather_due(boots)" "NULL"
+    "a boot is noticed before its jobs are marked: no end of it: P2")
+peal_sim_mistake(boot_left memory boots engine/boots.c
+    "!boots->is_stored && !has_left(boots)" "!boots->is_stored"
+    "a boot gives way to the next before it is decided: P2")
+peal_sim_mistake(boot_decided_twice memory boots store/rules_run.c
+    "if (revision != claim->boot.revision)" "if (0)"
+    "a boot whose claim is repeated runs twice")
+peal_sim_mistake(boot_mark_apart memory boots store/rules_run.c
+    "st = rules_put_doc(rules, &mark);" ""
+    "a boot is not decided together with its run")
+peal_sim_mistake(boot_of_anybody memory boots engine/claimer.c
+    "if (booted)" "if (0)"
+    "a run of a boot is taken over by another node")
+peal_sim_mistake(boot_is_over memory boots engine/runner.c
+    "if (boots_is_over(runner->boots, &open->run))" "if (0)"
+    "a run of a boot is started after the next one")
+peal_sim_mistake(boot_in_the_way memory boots engine/sweeper.c
+    "return booted && (!node || !node->peer.is_alive || node->is_drained);" "return false;"
+    "a run of a boot waits for ever for a node that is gone")
+peal_sim_mistake(boot_restored etcd restores store/store_etcd_advance.c
+    "!mark.is_due)" "true)"
+    "a boot that was due in the backup runs again")
 peal_sim_mistake(miscounted_range memory races engine/planner.c
     "last->count++" "last->count = 1"
     "a range of missed ticks says less than were missed: P2")
