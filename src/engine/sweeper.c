@@ -355,7 +355,7 @@ static void adopt_run(struct sweeper *sweeper, struct open_run *open)
         open_runs_move(sweeper->runs, open, OPEN_FINISHED);
     else if (kept_ms > 0)
         look_again(sweeper, kept_ms);
-    else
+    else if (!has_wrong_clock(sweeper)) /* else there is a look when it is right, or believed */
         open_runs_move(sweeper->runs, open, OPEN_RECORDED);
 }
 
