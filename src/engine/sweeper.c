@@ -76,8 +76,19 @@ static void losses_done(struct store_request *request, enum status st)
     free(batch);
 }
 
+static int by_job(const void *a, const void *b)
+{
+    const struct run *first = &((const struct store_finish *)a)->run;
+    const struct run *second = &((const struct store_finish *)b)->run;
+    int order = id_compare(&first->job_uid, &second->job_uid);
+    return order ? order : id_compare(&first->id, &second->id);
+}
+
+/* Those of one job next to each other: the store then ends them together, and else one after the
+ * other, each once the one before is answered. */
 static void send_losses(struct sweeper *sweeper, struct loss_batch *batch)
 {
+    qsort(batch->finishes, batch->request.count, sizeof(batch->finishes[0]), by_job);
     batch->sweeper = sweeper;
     batch->request.op = STORE_FINISH;
     batch->request.items.finishes = batch->finishes;
