@@ -169,12 +169,13 @@ static bool overlap(const struct word *one, const struct word *other)
     return one->from_ms <= other->to_ms && other->from_ms <= one->to_ms;
 }
 
-/* Was it noted between the two that the clock was set back, before where they meet? */
+/* Was it noted between the two that the clock was set back, before where they meet? Or before both:
+ * a run that follows another after that has a tick to which the clock is still to come. */
 static bool is_noted(const struct known_job *job, size_t first, size_t second)
 {
     const struct word *one = &job->words[first], *other = &job->words[second];
     int64_t from_ms = one->from_ms > other->from_ms ? one->from_ms : other->from_ms;
-    for (size_t i = first + 1; i < second; i++)
+    for (size_t i = one->is_follower ? 0 : first + 1; i < second; i++)
         if (job->words[i].is_note && job->words[i].from_ms < from_ms)
             return true;
     return false;
