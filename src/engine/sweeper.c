@@ -198,8 +198,7 @@ static void ends_done(struct store_request *request, enum status st)
             continue;
         if (st == OK && take->taken) {
             sweeper_end(sweeper, open, &take->run);
-        } else {
-            open->is_overdue = st == E_UNKNOWN; /* then the feed may still tell of it */
+        } else { /* it stays overdue: the feed may yet tell of this take, or of one before */
             open_runs_move(sweeper->runs, open,
                            take->from_nonce ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
             look_again(sweeper, RETRY_AFTER_MS);

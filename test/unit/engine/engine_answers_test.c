@@ -98,6 +98,30 @@ static void an_answer_is_for_its_own_take(void **state)
     cluster_free(cluster);
 }
 
+/* A run that no node may run is taken so that it can be ended, and the answer is lost. That it
+ * can't be taken once more does not mean that it is to be begun when the feed tells of the first
+ * take. */
+static void what_is_taken_to_be_ended_is_not_begun(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *leader = cluster->nodes[0];
+    struct id uid = world_add(leader, ON_DEMAND("one") "where: gpu\n");
+    assert_true(world_trigger(leader, &uid));
+    cluster_pass(cluster, 29 * SECOND);
+    leader->silent = true;
+    leader->door_op = STORE_TAKE;
+    leader->door = DOOR_ONE_WAY;
+    cluster_pass(cluster, 2 * SECOND);
+    leader->door = DOOR_OPEN;
+    cluster_pass(cluster, 2 * SECOND);
+    leader->silent = false;
+    cluster_pass(cluster, SECOND);
+    assert_int_equal(cluster_starts(cluster, "one"), 0);
+    assert_int_equal(world_count(leader, "one", RUN_MISSED), 1);
+    cluster_free(cluster);
+}
+
 /* The same with a begin: that the first is refused does not mean that the second is. */
 static void an_answer_is_for_its_own_begin(void **state)
 {
@@ -131,6 +155,7 @@ int main(void)
         cmocka_unit_test(a_take_of_unknown_outcome_keeps_its_room),
         cmocka_unit_test(an_answer_is_for_its_own_take),
         cmocka_unit_test(an_answer_is_for_its_own_begin),
+        cmocka_unit_test(what_is_taken_to_be_ended_is_not_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
