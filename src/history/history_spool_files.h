@@ -106,6 +106,9 @@ void spool_files_close(struct spool_files *files);
 MUST_CHECK enum status spool_files_write(struct spool_files *files,
                                          const struct history_append *append);
 MUST_CHECK enum status spool_files_sync(struct spool_files *files);
+/* Whether the disk takes something: a file of its own, which is removed again. E_IO: errno says
+ * why not. */
+MUST_CHECK enum status spool_files_try(const struct spool_files *files);
 
 /* history_spool_load.c. The oldest that wait, up to `limit` records. E_NOT_FOUND: none does. */
 MUST_CHECK enum status spool_files_load(struct spool_files *files, size_t limit,

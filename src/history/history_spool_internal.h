@@ -30,6 +30,7 @@ struct history_spool {
     struct spool_batch batch;
     int64_t retry_at_ms;
     int retry_ms;
+    int64_t trial_at_ms;
     size_t batch_limit;
 
     pthread_mutex_t lock; /* of all below */
@@ -39,7 +40,7 @@ struct history_spool {
     enum delivery delivery;
     enum status delivered; /* how it went */
     bool closing;
-    enum status disk; /* how the last write went */
+    enum status disk; /* how the last write went, or the last trial */
     int disk_errno;
     struct history_spool_stats stats; /* a copy of the files' */
 };

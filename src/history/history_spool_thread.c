@@ -3,6 +3,8 @@
 
 #include "history_spool_internal.h"
 
+enum { TRIAL_MS = 1000 };
+
 static int64_t now_ms(void)
 {
     struct timespec now;
@@ -51,6 +53,7 @@ static void write_appends(struct history_spool *spool, struct history_queue *que
     spool->writing -= count;
     spool->disk = worst;
     spool->disk_errno = reason;
+    spool->trial_at_ms = now_ms() + TRIAL_MS;
     history_spool_note_files(spool);
     pthread_mutex_unlock(&spool->lock);
     history_spool_wake_owner(spool);
@@ -97,24 +100,49 @@ static void begin_delivery(struct history_spool *spool)
     history_spool_wake_owner(spool);
 }
 
+/* The disk did not take something, the database is back, and nothing may be written for long:
+ * whether there is room again is tried. */
+static void try_disk(struct history_spool *spool)
+{
+    enum status st = spool_files_try(&spool->files);
+    int reason = errno;
+    spool->trial_at_ms = now_ms() + TRIAL_MS;
+    pthread_mutex_lock(&spool->lock);
+    spool->disk = st;
+    spool->disk_errno = reason;
+    pthread_mutex_unlock(&spool->lock);
+}
+
+static bool wants_trial(const struct history_spool *spool)
+{
+    return spool->disk != OK && !spool->stats.waiting_records && !spool->closing;
+}
+
 static bool wants_delivery(const struct history_spool *spool)
 {
     return spool->delivery == DELIVERY_NONE && spool->stats.waiting_records > 0 && !spool->closing;
+}
+
+/* When it has something to do by itself. */
+static int64_t wake_at_ms(const struct history_spool *spool)
+{
+    if (wants_delivery(spool))
+        return spool->retry_at_ms;
+    return wants_trial(spool) ? spool->trial_at_ms : INT64_MAX;
 }
 
 /* Under the lock: until there is something to do. */
 static void wait_for_work(struct history_spool *spool)
 {
     while (!spool->to_write.first && spool->delivery != DELIVERY_ANSWERED && !spool->closing) {
-        if (!wants_delivery(spool)) {
-            pthread_cond_wait(&spool->work, &spool->lock);
-            continue;
-        }
-        if (spool->retry_at_ms <= now_ms())
+        int64_t at_ms = wake_at_ms(spool);
+        if (at_ms <= now_ms())
             return;
-        struct timespec until = {.tv_sec = spool->retry_at_ms / 1000,
-                                 .tv_nsec = spool->retry_at_ms % 1000 * 1000000};
-        pthread_cond_timedwait(&spool->work, &spool->lock, &until);
+        struct timespec until = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
+        if (at_ms == INT64_MAX)
+            pthread_cond_wait(&spool->work, &spool->lock);
+        else
+            pthread_cond_timedwait(&spool->work, &spool->lock, &until);
     }
 }
 
@@ -127,7 +155,9 @@ void *history_spool_run(void *context)
         struct history_queue queue = spool->to_write;
         spool->to_write = (struct history_queue){0};
         bool answered = spool->delivery == DELIVERY_ANSWERED;
-        bool deliver = wants_delivery(spool) && spool->retry_at_ms <= now_ms();
+        bool is_time = wake_at_ms(spool) <= now_ms();
+        bool deliver = is_time && wants_delivery(spool);
+        bool try = is_time && wants_trial(spool);
         bool end = spool->closing && !queue.first && !answered;
         enum status delivered = spool->delivered;
         pthread_mutex_unlock(&spool->lock);
@@ -139,5 +169,7 @@ void *history_spool_run(void *context)
             end_delivery(spool, delivered);
         else if (deliver)
             begin_delivery(spool);
+        else if (try)
+            try_disk(spool);
     }
 }

@@ -6,6 +6,8 @@
 
 #include "history_spool_files.h"
 
+enum { TRIAL_BYTES = 16 * 1024 }; /* the end of a run with some output */
+
 static void drop_oldest_output(struct spool_files *files)
 {
     files->stats.dropped_chunks += files->outputs.items[0].chunks;
@@ -178,4 +180,26 @@ enum status spool_files_sync(struct spool_files *files)
     files->stats.spooled_records += files->unsynced_records;
     files->unsynced_records = 0;
     return OK;
+}
+
+enum status spool_files_try(const struct spool_files *files)
+{
+    static const char bytes[TRIAL_BYTES];
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_addf(&path, "%s/trial", files->dir);
+    enum status st = strbuf_status(&path);
+    int fd = st == OK ? open(path.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    if (st == OK)
+        st = fd >= 0 ? file_write(fd, bytes, sizeof(bytes)) : E_IO;
+    if (st == OK && fsync(fd) != 0)
+        st = E_IO;
+    int reason = errno;
+    if (fd >= 0) {
+        close(fd);
+        unlink(path.text);
+    }
+    strbuf_release(&path);
+    errno = reason;
+    return st;
 }

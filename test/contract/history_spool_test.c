@@ -414,6 +414,27 @@ static void test_disk_full(void **state)
     assert_int_equal(world_count(world, (struct history_query){0}), 2);
 }
 
+/* The disk has room again, and the database is back before anything is written to the spool. */
+static void test_disk_full_once(void **state)
+{
+    struct history_world *world = *state;
+    struct run run = sample_run(1, 1);
+    signal(SIGXFSZ, SIG_IGN);
+    switched->away = E_UNREACHABLE;
+    limit_files(4);
+    assert_int_equal(world_append_run(world, &run), E_IO);
+    assert_health(world, E_UNREACHABLE, "cannot be written");
+    limit_files(RLIM_INFINITY);
+    switched->away = OK;
+    assert_int_equal(world_append_run(world, &run), OK);
+    struct strbuf why;
+    strbuf_init(&why);
+    for (int i = 0; i < 1000 && history_health(world->history, &why) != OK; i++)
+        usleep(10000);
+    assert_int_equal(history_health(world->history, &why), OK);
+    strbuf_release(&why);
+}
+
 /* ---- a killed process ---- */
 
 static void spool_until_killed(struct history_world *world, uint32_t first, int fd)
@@ -471,7 +492,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_WORLD(test_away),     WITH_WORLD(test_order),     WITH_WORLD(test_changes_away),
         WITH_WORLD(test_reopened), WITH_WORLD(test_refused),   WITH_WORLD(test_output_dropped),
-        WITH_WORLD(test_full),     WITH_WORLD(test_disk_full), WITH_WORLD(test_killed),
+        WITH_WORLD(test_full),     WITH_WORLD(test_disk_full), WITH_WORLD(test_disk_full_once),
+        WITH_WORLD(test_killed),
     };
     int failed = history_contract_run(&plain_backend);
     return failed + cmocka_run_group_tests_name("a spool", tests, NULL, NULL);
