@@ -20,6 +20,12 @@ static bool is_limited(const struct cluster *cluster)
     return false;
 }
 
+/* Was claimed by a node that went away, and is never too late: the others may be full. */
+static bool may_wait_for_room(const struct run *run)
+{
+    return run->cause != CAUSE_TICK && run->cause != CAUSE_REBOOT;
+}
+
 /* Each open run waits for another of its job, for its time, or for the end of its process. */
 static void check_run(struct cluster *cluster, const struct known_run *known, bool is_limited)
 {
@@ -28,9 +34,9 @@ static void check_run(struct cluster *cluster, const struct known_run *known, bo
     bool is_old = known->since_ms < cluster->stage.now_ms - MINUTE;
     bool is_due = run->state == RUN_DUE && run->not_before_ms <= right_ms(cluster) - MINUTE &&
                   !is_limited && !cluster->jobs[known->job].definition->where;
-    bool is_left =
-        run->state == RUN_CLAIMED; /* or waits, with its deadline, for a node it may use */
-    if (is_left && cluster->jobs[known->job].definition->where)
+    bool is_left = run->state == RUN_CLAIMED && !(is_limited && may_wait_for_room(run));
+    if (is_left && /* or waits, with its deadline, for a node it may use */
+        cluster->jobs[known->job].definition->where)
         is_left = known->since_ms < cluster->stage.now_ms - MINUTE -
                                         cluster->jobs[known->job].definition->deadline_s * SECOND;
     bool is_lonely =
