@@ -143,7 +143,8 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
                    enum open_phase phase)
 {
     bool is_new_claim = run->state == RUN_CLAIMED && run->nonce != open->run.nonce;
-    if ((run->state == RUN_DUE && open->run.state != RUN_DUE) || is_new_claim) {
+    bool is_over = phase == OPEN_ENDED_ELSEWHERE && open->phase != phase;
+    if ((run->state == RUN_DUE && open->run.state != RUN_DUE) || is_new_claim || is_over) {
         open->seen = engine->now.boot;
         open->ranked = 0;
     }

@@ -166,9 +166,12 @@ void open_runs_take(struct open_runs *runs, struct open_run *open, uint64_t nonc
     open_runs_move(runs, open, OPEN_TAKING);
 }
 
-int64_t open_run_kept_until(const struct open_run *open)
+int64_t open_run_kept_for_ms(const struct open_run *open, struct now now)
 {
-    return open->run.node[0] ? open->run.finished_ms + OPEN_RUN_KEEP_MS : 0;
+    int64_t since_ms = now.wall.ms - open->run.finished_ms;
+    if (since_ms < 0)
+        since_ms = now.boot.ms - open->seen.ms;
+    return open->run.node[0] ? OPEN_RUN_KEEP_MS - since_ms : 0;
 }
 
 bool open_run_is_kept(const struct open_run *open, struct wall_ms now)

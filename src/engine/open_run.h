@@ -84,7 +84,8 @@ struct open_run {
     bool is_overdue;            /* taken over only to record that no node was eligible, or began it
                                    in time */
     uint64_t take_nonce;        /* TAKING: of the take whose answer is waited for */
-    struct boot_ms seen;        /* WAITING, CLAIMED_ELSEWHERE: since when it can be taken */
+    struct boot_ms seen;        /* WAITING, CLAIMED_ELSEWHERE: since when it can be taken;
+                                   ENDED_ELSEWHERE: since when it is known */
     int rank;                   /* this node's for it, in the placement of that generation */
     unsigned ranked;
 };
@@ -105,8 +106,10 @@ enum {
                                                 lost */
 };
 
-/* Until when a lost run stays in the store for its node, which is gone; 0: it had none. */
-int64_t open_run_kept_until(const struct open_run *open);
+/* For how much longer a lost run stays in the store for its node, which is gone; 0: it had none. If
+ * it was lost at a time that is still to come, one of two clocks was wrong, perhaps this one, and
+ * perhaps for a while: it counts from when it was seen. */
+int64_t open_run_kept_for_ms(const struct open_run *open, struct now now);
 
 /* It is another node's, and on record as lost: it is there only for its node. */
 bool open_run_is_kept(const struct open_run *open, struct wall_ms now);

@@ -146,11 +146,12 @@ static bool is_for_us(const struct recorder *recorder, const struct run *run)
     return peer_whose(recorder->self, run->node, &run->owner) != WHOSE_OTHERS;
 }
 
-/* Lost with its node, which may come back, or just has: the store does not forget it yet. */
+/* Lost with its node, which may come back, or just has: the sweeper says when the store forgets it.
+ */
 static bool is_kept(const struct recorder *recorder, const struct open_run *open)
 {
-    return open->run.state == RUN_LOST && !open->is_forgotten && !is_for_us(recorder, &open->run) &&
-           recorder->now.wall.ms < open_run_kept_until(open);
+    return open->run.state == RUN_LOST && !open->is_forgotten && open->run.node[0] &&
+           !is_for_us(recorder, &open->run);
 }
 
 static void run_recorded(struct recorder *recorder, struct open_run *open, enum status st)

@@ -357,10 +357,7 @@ static bool is_to_adopt(void *context, const char *node, const struct incarnatio
  */
 static void adopt_run(struct sweeper *sweeper, struct open_run *open)
 {
-    int64_t now_ms = sweeper->now.wall.ms;
-    if (open->run.finished_ms > now_ms) /* by a clock that was ahead */
-        open->run.finished_ms = now_ms;
-    int64_t kept_ms = open_run_kept_until(open) - now_ms;
+    int64_t kept_ms = open_run_kept_for_ms(open, sweeper->now);
     if (!open->is_recorded || open->run.state != RUN_LOST)
         open_runs_move(sweeper->runs, open, OPEN_FINISHED);
     else if (kept_ms > 0)

@@ -480,6 +480,27 @@ static void an_adopted_run_is_kept_by_the_next_leader(void **state)
     expect_amended(cluster);
 }
 
+/* A clock that is wrong for a while, by years, does not cut that short: nodes come meanwhile, so
+ * that all runs are looked at. */
+static void an_adopted_run_outlives_a_wrong_clock(void **state)
+{
+    static const int64_t wrong_ms[] = {-1000 * 86400000LL, 1000 * 86400000LL};
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong_ms) / sizeof(wrong_ms[0]); i++) {
+        struct cluster *cluster = with_an_adopted_run(86400000LL);
+        struct world *leader = cluster->nodes[0];
+        world_set_clock(leader, wrong_ms[i]);
+        cluster_pass(cluster, 5000);
+        cluster_drain(cluster, cluster->nodes[1], true);
+        cluster_pass(cluster, 60000);
+        world_set_clock(leader, -wrong_ms[i]);
+        cluster_drain(cluster, cluster->nodes[1], false);
+        cluster_pass(cluster, 60000);
+        assert_non_null(engine_find_run(leader->engine, &cluster->nodes[1]->processes[0].run_id));
+        cluster_free(cluster);
+    }
+}
+
 static void nobody_waits_for_ever(void **state)
 {
     (void)state;
@@ -579,6 +600,7 @@ int main(void)
         cmocka_unit_test(an_adopted_run_is_amended),
         cmocka_unit_test(an_adopted_run_is_amended_after_a_restart),
         cmocka_unit_test(an_adopted_run_is_kept_by_the_next_leader),
+        cmocka_unit_test(an_adopted_run_outlives_a_wrong_clock),
         cmocka_unit_test(nobody_waits_for_ever),
         cmocka_unit_test(a_run_is_amended_while_it_is_adopted),
         cmocka_unit_test(the_leader_adopts_entries),
