@@ -243,6 +243,13 @@ static bool may_be_claimed_again(const struct cluster *cluster, const struct kno
     return cluster->is_restored && same->is_undone;
 }
 
+/* Neither is of a tick: somebody has asked for a run in the very millisecond, by another clock, in
+ * which one followed an end, and the store has forgotten that one. */
+static bool may_be_asked_for(const struct run *run, const struct known_run *same)
+{
+    return run->cause == CAUSE_MANUAL && same->run.cause == CAUSE_AFTER && !same->is_stored;
+}
+
 static struct known_run *new_run(struct cluster *cluster, const struct run *run)
 {
     struct known_run *known = calloc(1, sizeof(*known));
@@ -252,7 +259,7 @@ static struct known_run *new_run(struct cluster *cluster, const struct run *run)
     known->run = *run;
     known->job = (size_t)(find_job(cluster, &run->job_uid) - cluster->jobs);
     struct known_run *same = table_find(&cluster->attempts, attempt_hash(known), known);
-    if (same && !may_be_claimed_again(cluster, same))
+    if (same && !may_be_claimed_again(cluster, same) && !may_be_asked_for(run, same))
         stage_fail(&cluster->stage, "tick %lld of %s has two runs", (long long)run->tick_ms / 1000,
                    run->job_name);
     known->before = same;
