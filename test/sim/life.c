@@ -235,6 +235,21 @@ static void wait_for_clocks(struct cluster *cluster)
     }
 }
 
+static bool has_node_up(const struct cluster *cluster)
+{
+    for (int i = 0; i < cluster->node_count; i++)
+        if (node_is_up(&cluster->nodes[i]))
+            return true;
+    return false;
+}
+
+/* An agent that was killed at the last moment may have been the only one. */
+static void wait_for_a_node(struct cluster *cluster)
+{
+    for (int seconds = 0; seconds < 60 && !has_node_up(cluster); seconds++)
+        pass(cluster, SECOND);
+}
+
 /* Nothing happens for a while: all that was broken must have come right by itself, also where a
  * node does not come back. */
 static void rest(struct cluster *cluster, uint64_t random)
@@ -250,6 +265,7 @@ static void rest(struct cluster *cluster, uint64_t random)
     pass(cluster, 10 * SECOND);
     wait_for_clocks(cluster);
     pass(cluster, 20 * SECOND);
+    wait_for_a_node(cluster);
     people_undrain_all(cluster);
     pass(cluster, 90 * SECOND);
     check_caught_up(cluster);
