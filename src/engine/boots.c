@@ -107,6 +107,14 @@ static enum status add(struct boots *boots, const struct id *job_uid, struct mar
     return st;
 }
 
+/* The only writer. */
+static void set_mark(struct boots *boots, struct marked_job *marked, const struct boot_mark *mark)
+{
+    boots->due_count -= marked->mark.is_due;
+    boots->due_count += mark->is_due;
+    marked->mark = *mark;
+}
+
 void boots_take_doc(struct boots *boots, const struct store_doc *doc)
 {
     struct id uid;
@@ -114,14 +122,14 @@ void boots_take_doc(struct boots *boots, const struct store_doc *doc)
     if (!boot_mark_is_of(doc->name, boots->self->name, &uid))
         return;
     struct marked_job *marked = find(boots, &uid);
-    enum status st = doc->json ? boot_mark_decode(doc->json, &mark) : OK;
-    if (st == OK && !marked)
-        st = add(boots, &uid, &marked);
+    enum status st = marked ? OK : add(boots, &uid, &marked);
     if (st != OK) {
         ports_log(boots->ports, "boot_dropped", "mark=%s error=\"%s\"", doc->name, status_text(st));
         return;
     }
-    marked->mark = mark;
+    if (doc->json && boot_mark_decode(doc->json, &mark) != OK) /* the next boot writes over it */
+        ports_log(boots->ports, "boot_unreadable", "mark=%s", doc->name);
+    set_mark(boots, marked, &mark);
     marked->revision = doc->json ? doc->revision : 0;
     bool is_gone = !catalog_by_uid(boots->catalog, &uid);
     boots->has_gone |= is_gone;
@@ -252,7 +260,8 @@ static void send_notice(struct boots *boots)
 static bool has_left(const struct boots *boots)
 {
     size_t at = 0;
-    for (const struct marked_job *marked; (marked = table_next(&boots->marks, &at));)
+    for (const struct marked_job *marked;
+         boots->due_count && (marked = table_next(&boots->marks, &at));)
         if (marked->mark.is_due && !is_of_this_boot(boots, &marked->mark))
             return true;
     return false;
@@ -331,7 +340,8 @@ static void name_boot(const struct boots *boots, const struct marked_job *marked
 enum status boots_next_due(struct boots *boots, bool may_run, struct plan *ret)
 {
     size_t at = 0;
-    for (struct marked_job *marked; (marked = table_next(&boots->marks, &at));) {
+    for (struct marked_job *marked;
+         boots->due_count && (marked = table_next(&boots->marks, &at));) {
         if (!marked->mark.is_due || marked->is_claiming || marked->retry_at.ms > boots->now.boot.ms)
             continue;
         enum status st = decide(boots, marked, may_run, ret);
@@ -359,7 +369,7 @@ void boots_answered(struct boots *boots, const struct id *job_uid, const struct 
     if (!is_decided)
         marked->retry_at.ms = boots->now.boot.ms + RETRY_MS;
     else if (marked->revision == boot->revision)
-        marked->mark.is_due = false;
+        set_mark(boots, marked, &boot->mark);
 }
 
 bool boots_is_over(const struct boots *boots, const struct run *run)
@@ -381,7 +391,8 @@ int64_t boots_wake_at(const struct boots *boots)
     size_t at = 0;
     if (!boots->is_asking)
         sooner(&first_ms, wall_at(boots->now, boots->retry_at), now_ms);
-    for (const struct marked_job *marked; (marked = table_next(&boots->marks, &at));) {
+    for (const struct marked_job *marked;
+         boots->due_count && (marked = table_next(&boots->marks, &at));) {
         const struct catalog_job *job = catalog_by_uid(boots->catalog, &marked->uid);
         if (!marked->mark.is_due || marked->is_claiming || !job)
             continue;

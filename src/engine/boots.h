@@ -21,6 +21,7 @@ struct boots {
     struct planner *planner;
     struct placement *placement;
     struct table marks;      /* of this node, by job */
+    size_t due_count;        /* of them: not decided yet */
     bool is_noticed;         /* this boot: all jobs that are due for it have been marked ... */
     bool is_stored;          /* ... and the store knows that */
     int64_t tick_ms;         /* when this agent first saw it; 0: not yet */

@@ -20,6 +20,9 @@ bool boot_mark_is_of(const char *name, const char *node, struct id *ret_job_uid)
            id_parse(name + length + 1, ret_job_uid) == OK;
 }
 
+/* Beyond is no time of this calendar, and sums with it could overflow: the end of the year 9999. */
+static const int64_t latest_ms = INT64_C(253402300799999);
+
 /* A boot id is made of letters, digits and hyphens: there is nothing to escape. */
 void boot_mark_encode(const struct boot_mark *mark, char json[static BOOT_JSON_SIZE])
 {
@@ -36,7 +39,7 @@ enum status boot_mark_decode(const char *json, struct boot_mark *ret)
     enum status st = E_INVALID;
     if (json_unpack(tree, "{s:s, s:I, s:b}", "boot", &boot_id, "tick_ms", &tick_ms, "is_due",
                     &is_due) == 0 &&
-        strlen(boot_id) < BOOT_ID_SIZE) {
+        strlen(boot_id) < BOOT_ID_SIZE && tick_ms >= 0 && tick_ms <= latest_ms) {
         *ret = (struct boot_mark){.tick_ms = tick_ms, .is_due = is_due};
         memcpy(ret->boot_id, boot_id, strlen(boot_id) + 1);
         st = OK;

@@ -82,6 +82,29 @@ static void test_boot_of_an_older_peal(void **state)
     assert_int_equal(world->process_count, 1);
 }
 
+/* A mark that nobody can read does not keep the node from noticing its next boot. */
+static void test_mark_that_cannot_be_read(void **state)
+{
+    struct world *world = *state;
+    struct id uid = world_add(world, JOB("@reboot", ""));
+    bool is_put = false;
+    struct store_put_doc put = {.kind = BOOT_DOC, .json = "\"what\""};
+    struct store_request request = {
+        .op = STORE_PUT_DOC, .count = 1, .items.docs = &put, .done = set_done, .context = &is_put};
+    boot_mark_name("node-1", &uid, put.name);
+    world_pass(world, MINUTE);
+    store_submit(world->store, &request);
+    world_pass(world, SECOND);
+    assert_true(is_put && put.result == PUT_OK);
+    boot(world, "boot-2");
+    world_pass(world, MINUTE);
+    assert_int_equal(world->process_count, 1);
+    world_restart(world);
+    world_pass(world, MINUTE);
+    assert_int_equal(world->process_count, 1);
+    world_check(world);
+}
+
 /* Jobs that are purged take their marks along; those that are made after a boot are not due for it,
  * whenever the agent is restarted. */
 static void test_jobs_come_and_go(void **state)
@@ -457,25 +480,12 @@ static void test_boot_of_a_drained_node(void **state)
     cluster_free(cluster);
 }
 
-static int set_up(void **state)
-{
-    *state = world_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    *state = world_free(*state);
-    return 0;
-}
-
-#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(test_once_per_boot),
         WITH_WORLD(test_boot_of_an_older_peal),
+        WITH_WORLD(test_mark_that_cannot_be_read),
         WITH_WORLD(test_jobs_come_and_go),
         WITH_WORLD(test_beside_ticks),
         cmocka_unit_test(test_restart_at_every_step),

@@ -39,6 +39,8 @@ static void what_is_no_mark_is_refused(void **state)
         {__LINE__, "{\"boot\":\"b\",\"tick_ms\":\"1\",\"is_due\":true}"},
         {__LINE__, "{\"boot\":\"0123456789012345678901234567890123456789\",\"tick_ms\":1,"
                    "\"is_due\":true}"},
+        {__LINE__, "{\"boot\":\"b\",\"tick_ms\":-1,\"is_due\":true}"},
+        {__LINE__, "{\"boot\":\"b\",\"tick_ms\":9223372036854775807,\"is_due\":true}"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct boot_mark read;
