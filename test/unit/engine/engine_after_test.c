@@ -380,33 +380,19 @@ static void another_node_goes_on(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    *state = world_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
-#define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_A_WORLD(a_chain_runs_from_end_to_end),
-        IN_A_WORLD(a_join_waits_for_all),
-        IN_A_WORLD(branches_follow_how_it_ended),
-        IN_A_WORLD(only_one_is_called),
-        IN_A_WORLD(by_hand_it_waits_for_nobody),
+        WITH_WORLD(a_chain_runs_from_end_to_end),
+        WITH_WORLD(a_join_waits_for_all),
+        WITH_WORLD(branches_follow_how_it_ended),
+        WITH_WORLD(only_one_is_called),
+        WITH_WORLD(by_hand_it_waits_for_nobody),
         cmocka_unit_test(it_is_made_once),
         cmocka_unit_test(it_keeps_to_its_overlap),
-        IN_A_WORLD(jobs_change),
-        IN_A_WORLD(a_circle_does_not_turn),
-        IN_A_WORLD(as_many_as_fit),
+        WITH_WORLD(jobs_change),
+        WITH_WORLD(a_circle_does_not_turn),
+        WITH_WORLD(as_many_as_fit),
         cmocka_unit_test(a_loss_is_a_failure_until_it_is_amended),
         cmocka_unit_test(another_node_goes_on),
     };

@@ -268,20 +268,6 @@ static void test_manual_runs_run(void **state)
     assert_int_equal(world->process_count, 1);
 }
 
-static int set_up(void **state)
-{
-    *state = world_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
-#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

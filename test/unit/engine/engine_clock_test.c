@@ -252,20 +252,6 @@ static void test_behind_at_the_start(void **state)
     world_check(world);
 }
 
-static int set_up(void **state)
-{
-    *state = world_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    *state = world_free(*state);
-    return 0;
-}
-
-#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -158,6 +158,18 @@ struct world *world_free(struct world *world)
     return NULL;
 }
 
+int world_set_up(void **state)
+{
+    *state = world_new();
+    return 0;
+}
+
+int world_tear_down(void **state)
+{
+    *state = world_free(*state);
+    return 0;
+}
+
 /* ---- what happens ---- */
 
 static void turns_of(struct world *const *worlds, size_t count)

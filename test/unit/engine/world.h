@@ -97,6 +97,11 @@ struct world *world_new(void);
 struct world *world_join(struct world *other, const struct engine_config *config);
 struct world *world_free(struct world *world);
 
+/* A test that has a world of its own as its state. */
+#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, world_set_up, world_tear_down)
+int world_set_up(void **state);
+int world_tear_down(void **state);
+
 /* ---- world_ports.c ---- */
 
 void world_open_ports(struct world *world);
