@@ -64,12 +64,21 @@ static void take_delete(struct engine *engine, const struct store_change *change
     engine->boots.has_gone = true;
 }
 
+/* Was the last end moved back with the clock? If it is ahead here, only the feed can have said so:
+ * whatever that tells now is later, also if it was read anew and left out the move itself. */
+static bool is_moved_back(const struct engine *engine, const struct catalog_job *job,
+                          const struct store_change *change)
+{
+    return change->rewinds.count > job->rewinds ||
+           job->last.ended_ms > engine->now.wall.ms + STORE_AHEAD_MS;
+}
+
 static void take_cursor(struct engine *engine, const struct store_change *change)
 {
     struct catalog_job *job = catalog_by_uid(&engine->catalog, &change->job_uid);
     if (!job)
         return;
-    bool is_back = change->rewinds.count > job->rewinds;
+    bool is_back = is_moved_back(engine, job, change);
     catalog_job_move(job, change->cursor_ms, &change->rewinds);
     catalog_job_ended(job, &change->last);
     if (is_back)

@@ -32,14 +32,28 @@ static void note_answer(struct recorder *recorder, enum status st)
 
 /* ---- ends ---- */
 
+/* The feed may be ahead of the answer: it has told of this end, then that the store moved it back
+ * with the clock, then of the end of another run. What it says of this end stays so, and an end
+ * that is ahead of the clock does not hide the other run's. */
+static void take_answer(const struct recorder *recorder, struct catalog_job *job,
+                        const struct run *run)
+{
+    struct last_run last = last_run_of(run);
+    bool is_told =
+        id_compare(&job->last.run_id, &last.run_id) == 0 && job->last.state == last.state;
+    if (is_told)
+        return;
+    last_run_set_back(&last, recorder->now.wall.ms);
+    catalog_job_ended(job, &last);
+}
+
 static void job_ended(struct recorder *recorder, struct open_run *open)
 {
     const struct run *run = &open->run;
     struct catalog_job *job = catalog_by_uid(recorder->catalog, &run->job_uid);
     if (!job)
         return;
-    struct last_run last = last_run_of(run);
-    catalog_job_ended(job, &last);
+    take_answer(recorder, job, run);
     if (id_compare(&job->last.run_id, &open->run.id) == 0)
         open->was_bad = job->was_bad;
     if (planner_put(recorder->planner, job) != OK)

@@ -135,3 +135,15 @@ bool last_run_take(struct last_run *last, const struct last_run *told)
     last->succeeded_ms = is_success ? told->succeeded_ms : succeeded_ms;
     return is_last || is_success;
 }
+
+static int64_t at_most(int64_t time_ms, int64_t limit_ms)
+{
+    return time_ms < limit_ms ? time_ms : limit_ms;
+}
+
+void last_run_set_back(struct last_run *last, int64_t to_ms)
+{
+    last->started_ms = at_most(last->started_ms, to_ms);
+    last->ended_ms = at_most(last->ended_ms, to_ms);
+    last->succeeded_ms = at_most(last->succeeded_ms, to_ms);
+}

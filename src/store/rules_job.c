@@ -185,11 +185,6 @@ enum status rules_order(struct rules *rules, struct store_order *order)
     return st;
 }
 
-static int64_t at_most(int64_t time_ms, int64_t limit_ms)
-{
-    return time_ms < limit_ms ? time_ms : limit_ms;
-}
-
 enum status rules_rewind(struct rules *rules, struct store_rewind *rewind)
 {
     struct job_row job;
@@ -208,9 +203,7 @@ enum status rules_rewind(struct rules *rules, struct store_rewind *rewind)
         job.cursor_ms = rewind->to_ms;
         st = rules_add_entry(rules, &rewind->entry);
     }
-    job.last.started_ms = at_most(job.last.started_ms, rewind->to_ms);
-    job.last.ended_ms = at_most(job.last.ended_ms, rewind->to_ms);
-    job.last.succeeded_ms = at_most(job.last.succeeded_ms, rewind->to_ms);
+    last_run_set_back(&job.last, rewind->to_ms);
     if (st == OK)
         st = rules->ops->move_job(rules->tables, &job);
     if (st != OK)

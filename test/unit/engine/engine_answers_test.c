@@ -13,7 +13,7 @@
 #define ON_DEMAND(name) "name: " name "\nschedule: '0 0 1 1 *'\ncommand: [/bin/true]\n"
 #define MINUTELY(name)  "name: " name "\nschedule: '* * * * *'\ncommand: [/bin/true]\n"
 
-enum { SECOND = 1000 };
+enum { SECOND = 1000, HOUR = 3600 * SECOND };
 
 static void hold(struct world *world, enum store_op op)
 {
@@ -149,6 +149,67 @@ static void an_answer_is_for_its_own_begin(void **state)
     cluster_free(cluster);
 }
 
+/* ---- an end by a clock that is set back since ---- */
+
+/* On the first node a run ends while its clock is ahead. Then the clock is set back, and with it
+ * that end in the store, which tells both; no request is answered. */
+static struct id end_ahead(struct cluster *cluster)
+{
+    struct world *node = cluster->nodes[0];
+    struct id uid = world_add(node, "name: job\nschedule: '@after 1m'\ncommand: [/bin/true]\n");
+    node->duration_ms = 10 * SECOND;
+    assert_true(world_trigger(node, &uid));
+    cluster_pass(cluster, SECOND);
+    hold(node, STORE_FINISH);
+    world_set_clock(node, HOUR);
+    cluster_pass(cluster, 10 * SECOND);
+    world_apply(node, 0);
+    cluster_pass(cluster, SECOND);
+    world_set_clock(node, -HOUR);
+    assert_int_equal(node->submitted_count, 2);
+    assert_int_equal(node->submitted[1]->op, STORE_REWIND);
+    world_apply(node, 1);
+    cluster_pass(cluster, 0);
+    return uid;
+}
+
+/* What counts from the end goes on from where the store has moved it to. */
+static void an_answer_does_not_undo_a_clock_set_back(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(1);
+    struct world *node = cluster->nodes[0];
+    end_ahead(cluster);
+    int64_t set_back_ms = node->now.wall.ms;
+    cluster_pass(cluster, 30 * SECOND);
+    node->door = DOOR_OPEN;
+    cluster_pass(cluster, 31 * SECOND);
+    assert_int_equal(node->process_count, 2);
+    assert_in_range(node->processes[1].started_ms, set_back_ms + 60 * SECOND,
+                    set_back_ms + 61 * SECOND);
+    cluster_free(cluster);
+}
+
+/* Nor does it hide the end of another run since, on another node. */
+static void an_answer_does_not_hide_a_later_end(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_new(2);
+    struct world *node = cluster->nodes[0], *other = cluster->nodes[1];
+    cluster_drain(cluster, other, true);
+    struct id uid = end_ahead(cluster);
+    cluster_drain(cluster, other, false);
+    assert_true(world_trigger(other, &uid));
+    cluster_pass(cluster, 2 * SECOND);
+    assert_int_equal(world_count(other, "job", RUN_OK), 1);
+    node->door = DOOR_OPEN;
+    cluster_freeze(other);
+    cluster_expire(other);
+    cluster_pass(cluster, 63 * SECOND);
+    assert_int_equal(node->process_count, 2);
+    cluster_free(cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +217,8 @@ int main(void)
         cmocka_unit_test(an_answer_is_for_its_own_take),
         cmocka_unit_test(an_answer_is_for_its_own_begin),
         cmocka_unit_test(what_is_taken_to_be_ended_is_not_begun),
+        cmocka_unit_test(an_answer_does_not_undo_a_clock_set_back),
+        cmocka_unit_test(an_answer_does_not_hide_a_later_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "world.h"
+#include "cluster.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 
@@ -154,6 +154,36 @@ static void test_changed_by_a_wrong_clock(void **state)
     world_check(world);
 }
 
+/* A node hears of an end by a clock that is ahead, and then of nothing for a while: that end is
+ * moved back, and other runs end. */
+static void test_told_of_the_wrong_end_only(void **state)
+{
+    struct cluster *cluster = cluster_new(2);
+    struct world *leader = cluster->nodes[0], *node = cluster->nodes[1];
+    (void)state;
+    cluster_drain(cluster, node, true);
+    struct id uid = world_add(leader, JOB("@after 10m", ""));
+    leader->duration_ms = 10 * SECOND;
+    assert_true(world_trigger(leader, &uid));
+    cluster_pass(cluster, 5 * SECOND);
+    world_set_clock(leader, HOUR);
+    cluster_pass(cluster, 6 * SECOND);
+    assert_int_equal(leader->run_count, 1);
+    const struct last_run *last = &catalog_by_uid(engine_catalog(node->engine), &uid)->last;
+    assert_true(last->ended_ms > node->now.wall.ms + HOUR / 2);
+    node->deaf = true;
+    world_set_clock(leader, -(int64_t)HOUR);
+    cluster_pass(cluster, 2 * SECOND);
+    assert_true(world_trigger(leader, &uid));
+    cluster_pass(cluster, 5 * SECOND);
+    node->deaf = false;
+    cluster_pass(cluster, 10 * SECOND);
+    assert_int_equal(leader->run_count, 2);
+    assert_true(last->ended_ms < node->now.wall.ms);
+    assert_int_equal(engine_clock(node->engine).jobs_ahead, 0);
+    cluster_free(cluster);
+}
+
 /* ---- doubt ---- */
 
 /* Ten years ahead for three seconds, and back: nothing has happened. */
@@ -260,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_rhythms_go_on),
         WITH_WORLD(test_backfill_of_a_missed_tick),
         WITH_WORLD(test_changed_by_a_wrong_clock),
+        cmocka_unit_test(test_told_of_the_wrong_end_only),
         WITH_WORLD(test_glitch),
         WITH_WORLD(test_believed_in_the_end),
         WITH_WORLD(test_sleep_is_no_step),

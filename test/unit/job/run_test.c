@@ -79,6 +79,30 @@ static void the_last_run_ended_latest(void **state)
     }
 }
 
+static void no_time_is_after_a_clock_that_was_set_back(void **state)
+{
+    static const struct {
+        int line;
+        int64_t to_ms;
+        struct last_run last, want;
+    } cases[] = {
+        {__LINE__, 30, {{{1}}, 10, 20, 20, RUN_OK}, {{{1}}, 10, 20, 20, RUN_OK}},
+        {__LINE__, 15, {{{1}}, 10, 20, 20, RUN_OK}, {{{1}}, 10, 15, 15, RUN_OK}},
+        {__LINE__, 5, {{{1}}, 10, 20, 2, RUN_FAILED}, {{{1}}, 5, 5, 2, RUN_FAILED}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct last_run last = cases[i].last;
+        const struct last_run *want = &cases[i].want;
+        last_run_set_back(&last, cases[i].to_ms);
+        if (last.started_ms != want->started_ms || last.ended_ms != want->ended_ms ||
+            last.succeeded_ms != want->succeeded_ms)
+            fail_msg("line %d: started %lld, ended %lld, succeeded %lld", cases[i].line,
+                     (long long)last.started_ms, (long long)last.ended_ms,
+                     (long long)last.succeeded_ms);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +110,7 @@ int main(void)
         cmocka_unit_test(unknown_names_are_not_found),
         cmocka_unit_test(ends_are_ends),
         cmocka_unit_test(the_last_run_ended_latest),
+        cmocka_unit_test(no_time_is_after_a_clock_that_was_set_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
