@@ -1,0 +1,34 @@
+/* A body that comes in chunks (Transfer-Encoding: chunked), read strictly: a size is 1 to 8
+ * hexadecimal digits and nothing else, and nothing stands between the last chunk and the end. Pure.
+ */
+#ifndef PEAL_CHUNKED_H
+#define PEAL_CHUNKED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum http_chunked_state {
+    HTTP_CHUNKED_MORE, /* the rest is still to come */
+    HTTP_CHUNKED_WHOLE,
+    HTTP_CHUNKED_BAD, /* nothing on this connection can be trusted any more */
+};
+
+struct http_chunked {
+    uint64_t total; /* bytes of all chunks that have begun, with those that are still to come */
+
+    /* Of the reader: what comes next, and how much of it. */
+    int place;
+    int digits;
+    uint64_t left;
+};
+
+void http_chunked_init(struct http_chunked *chunked);
+
+/* Takes the next bytes of the body, up to its end, and writes what they hold to `out`, which has
+ * room for `length`. MORE: all were taken. WHOLE: *ret_used are, and the rest is another request.
+ * *ret_held bytes were written in any case. */
+enum http_chunked_state http_chunked_read(struct http_chunked *chunked, const char *bytes,
+                                          size_t length, char *out, size_t *ret_used,
+                                          size_t *ret_held);
+
+#endif

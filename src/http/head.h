@@ -1,0 +1,71 @@
+/* The head of an HTTP/1.1 request: its first line and its fields. Read strictly: whatever two
+ * programs on the way could read in two ways is refused, for to one of them the rest of it would be
+ * another request. Pure: no I/O, no memory of its own. */
+#ifndef PEAL_HEAD_H
+#define PEAL_HEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bits, so that a path can have a set of them. */
+enum http_method {
+    HTTP_GET = 1 << 0,
+    HTTP_PUT = 1 << 1,
+    HTTP_POST = 1 << 2,
+    HTTP_DELETE = 1 << 3,
+    HTTP_PATCH = 1 << 4,
+    HTTP_HEAD = 1 << 5,
+    HTTP_OPTIONS = 1 << 6,
+};
+
+enum {
+    HTTP_HEAD_MAX = 16 << 10, /* bytes */
+    HTTP_FIELDS_MAX = 100,
+};
+
+/* Some of the head's bytes. */
+struct http_span {
+    uint16_t at, length;
+};
+
+struct http_field {
+    struct http_span name, value;
+};
+
+enum http_head_state {
+    HTTP_HEAD_MORE, /* the rest is still to come */
+    HTTP_HEAD_WHOLE,
+    HTTP_HEAD_REFUSED, /* nothing on this connection can be trusted any more */
+};
+
+struct http_head {
+    /* REFUSED */
+    int status;      /* 400, 417, 431, 501 or 505 */
+    const char *why; /* words for people */
+
+    /* WHOLE */
+    size_t size; /* of the head, with the empty line at its end */
+    enum http_method method;
+    struct http_span target; /* starts with a slash */
+    bool is_old;             /* HTTP/1.0 */
+    bool closes;             /* no other request comes on this connection */
+    bool is_chunked;         /* the body is in chunks; else it has body_length bytes */
+    bool expects_continue;   /* the client waits for "100 Continue" before it sends the body */
+    uint64_t body_length;
+    size_t field_count;
+    struct http_field fields[HTTP_FIELDS_MAX];
+
+    /* Of the reader: bytes that are looked at, the start of the line, which fields it has met. */
+    size_t scanned, line;
+    unsigned met;
+};
+
+void http_head_init(struct http_head *head);
+
+/* `bytes` are all that have come since the first of the request: those of the last time (wherever
+ * they are now) and more. What is wrong is found with the first byte that is. Not to be called
+ * again after WHOLE or REFUSED. */
+enum http_head_state http_head_read(struct http_head *head, const char *bytes, size_t length);
+
+#endif
