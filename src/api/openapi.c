@@ -19,6 +19,9 @@ static const char *method_name(enum http_method method)
         return "delete";
     case HTTP_PATCH:
         return "patch";
+    case HTTP_HEAD:
+    case HTTP_OPTIONS: /* no route has these */
+        break;
     }
     return "";
 }

@@ -6,18 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "head.h"
 #include "principal.h"
 #include "strbuf.h"
 
 struct call;
-
-enum http_method {
-    HTTP_GET = 1 << 0, /* HEAD too: the answer is the same, without its body */
-    HTTP_PUT = 1 << 1,
-    HTTP_POST = 1 << 2,
-    HTTP_DELETE = 1 << 3,
-    HTTP_PATCH = 1 << 4,
-};
 
 /* "*": the body is any JSON, and must be there. */
 #define ANY_BODY "*"
@@ -39,7 +32,7 @@ enum route_flag {
 
 /* Every route names the right that it needs: one without can't be written down. */
 struct route {
-    enum http_method method;
+    enum http_method method; /* GET stands for HEAD, too: the same answer without its body */
     const char *pattern; /* the whole path; {name} or {id} stands for one segment; two at most */
     enum right right;
     unsigned flags;     /* of enum route_flag */

@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-/* SIZE -> SIZE_LF -> DATA -> DATA_CR -> DATA_LF -> SIZE ...
- *                \-> END_CR -> END_LF -> END, behind a size of 0 */
-enum place { SIZE, SIZE_LF, DATA, DATA_CR, DATA_LF, END_CR, END_LF, END, BAD };
-
 enum { DIGITS_MAX = 8 };
 
 static int hex_digit(char c)
@@ -16,51 +12,51 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-static enum place read_size(struct http_chunked *chunked, char c)
+static enum http_chunked_place read_size(struct http_chunked *chunked, char c)
 {
     int digit = hex_digit(c);
     if (digit < 0)
-        return c == '\r' && chunked->digits ? SIZE_LF : BAD;
+        return c == '\r' && chunked->digits ? CHUNKED_SIZE_LF : CHUNKED_BAD;
     if (++chunked->digits > DIGITS_MAX)
-        return BAD;
+        return CHUNKED_BAD;
     chunked->left = chunked->left << 4 | (uint64_t)digit;
-    return SIZE;
+    return CHUNKED_SIZE;
 }
 
-static enum place end_size(struct http_chunked *chunked)
+static enum http_chunked_place end_size(struct http_chunked *chunked)
 {
     chunked->digits = 0;
     chunked->total += chunked->left;
-    return chunked->left ? DATA : END_CR;
+    return chunked->left ? CHUNKED_DATA : CHUNKED_LAST_CR;
 }
 
 /* One byte that is none of the data. */
-static enum place step(struct http_chunked *chunked, char c)
+static enum http_chunked_place step(struct http_chunked *chunked, char c)
 {
-    switch ((enum place)chunked->place) {
-    case SIZE:
+    switch (chunked->place) {
+    case CHUNKED_SIZE:
         return read_size(chunked, c);
-    case SIZE_LF:
-        return c == '\n' ? end_size(chunked) : BAD;
-    case DATA_CR:
-        return c == '\r' ? DATA_LF : BAD;
-    case DATA_LF:
-        return c == '\n' ? SIZE : BAD;
-    case END_CR:
-        return c == '\r' ? END_LF : BAD;
-    case END_LF:
-        return c == '\n' ? END : BAD;
-    case DATA:
-    case END:
-    case BAD:
+    case CHUNKED_SIZE_LF:
+        return c == '\n' ? end_size(chunked) : CHUNKED_BAD;
+    case CHUNKED_DATA_CR:
+        return c == '\r' ? CHUNKED_DATA_LF : CHUNKED_BAD;
+    case CHUNKED_DATA_LF:
+        return c == '\n' ? CHUNKED_SIZE : CHUNKED_BAD;
+    case CHUNKED_LAST_CR:
+        return c == '\r' ? CHUNKED_LAST_LF : CHUNKED_BAD;
+    case CHUNKED_LAST_LF:
+        return c == '\n' ? CHUNKED_END : CHUNKED_BAD;
+    case CHUNKED_DATA:
+    case CHUNKED_END:
+    case CHUNKED_BAD:
         break;
     }
-    return BAD;
+    return CHUNKED_BAD;
 }
 
 void http_chunked_init(struct http_chunked *chunked)
 {
-    *chunked = (struct http_chunked){.place = SIZE};
+    *chunked = (struct http_chunked){.place = CHUNKED_SIZE};
 }
 
 enum http_chunked_state http_chunked_read(struct http_chunked *chunked, const char *bytes,
@@ -68,8 +64,8 @@ enum http_chunked_state http_chunked_read(struct http_chunked *chunked, const ch
                                           size_t *ret_held)
 {
     size_t used = 0, held = 0;
-    while (used < length && chunked->place != END && chunked->place != BAD) {
-        if (chunked->place != DATA) {
+    while (used < length && chunked->place != CHUNKED_END && chunked->place != CHUNKED_BAD) {
+        if (chunked->place != CHUNKED_DATA) {
             chunked->place = step(chunked, bytes[used++]);
             continue;
         }
@@ -79,11 +75,11 @@ enum http_chunked_state http_chunked_read(struct http_chunked *chunked, const ch
         held += piece;
         chunked->left -= piece;
         if (!chunked->left)
-            chunked->place = DATA_CR;
+            chunked->place = CHUNKED_DATA_CR;
     }
     *ret_used = used;
     *ret_held = held;
-    return chunked->place == END   ? HTTP_CHUNKED_WHOLE
-           : chunked->place == BAD ? HTTP_CHUNKED_BAD
-                                   : HTTP_CHUNKED_MORE;
+    return chunked->place == CHUNKED_END   ? HTTP_CHUNKED_WHOLE
+           : chunked->place == CHUNKED_BAD ? HTTP_CHUNKED_BAD
+                                           : HTTP_CHUNKED_MORE;
 }

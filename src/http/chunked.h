@@ -13,13 +13,30 @@ enum http_chunked_state {
     HTTP_CHUNKED_BAD, /* nothing on this connection can be trusted any more */
 };
 
+/* What comes next:
+ *
+ *     SIZE -> SIZE_LF -> DATA -> DATA_CR -> DATA_LF -> SIZE ...
+ *                    \-> LAST_CR -> LAST_LF -> END, behind a size of 0
+ */
+enum http_chunked_place {
+    CHUNKED_SIZE,
+    CHUNKED_SIZE_LF,
+    CHUNKED_DATA,
+    CHUNKED_DATA_CR,
+    CHUNKED_DATA_LF,
+    CHUNKED_LAST_CR,
+    CHUNKED_LAST_LF,
+    CHUNKED_END,
+    CHUNKED_BAD,
+};
+
 struct http_chunked {
     uint64_t total; /* bytes of all chunks that have begun, with those that are still to come */
 
-    /* Of the reader: what comes next, and how much of it. */
-    int place;
-    int digits;
-    uint64_t left;
+    /* Of the reader. */
+    enum http_chunked_place place;
+    int digits;    /* of the size */
+    uint64_t left; /* bytes of the chunk */
 };
 
 void http_chunked_init(struct http_chunked *chunked);

@@ -24,6 +24,9 @@ static const char *method_name(enum http_method method)
         return "DELETE";
     case HTTP_PATCH:
         return "PATCH";
+    case HTTP_HEAD:
+    case HTTP_OPTIONS: /* no route has these */
+        break;
     }
     return "";
 }
