@@ -5,8 +5,8 @@
 #ifndef PEAL_API_H
 #define PEAL_API_H
 
-#include "connection.h"
 #include "engine.h"
+#include "http.h"
 #include "loop.h"
 #include "throttle.h"
 
@@ -38,9 +38,9 @@ struct api_config {
     const char *tls_cert, *tls_key; /* PEM files; NULL: TCP is plain */
     const char *const *hosts;       /* by which it is called besides its addresses and localhost */
     size_t host_count;
-    const char *trusted_proxies;     /* as proxy_list_parse reads them; NULL: none */
-    unsigned facades;                /* of facade.h; 0: none */
-    struct connection_limits limits; /* of each listener; what is 0 is the default */
+    const char *trusted_proxies; /* as proxy_list_parse reads them; NULL: none */
+    unsigned facades;            /* of facade.h; 0: none */
+    struct http_limits limits;   /* of each listener; what is 0 is the default */
     size_t unread_events;   /* bytes of events that subscribers may leave unread; 0: the default */
     struct rate known_rate; /* of requests on TCP: of one account or token, and ... */
     struct rate unknown_rate; /* ... of one address without; what is 0 is the default */
@@ -88,7 +88,8 @@ MUST_CHECK enum status api_set_timezone(struct api *api, const char *zone_name);
 /* Reads the certificate and its key again; what is wrong is in *why, and the old one stays. */
 MUST_CHECK enum status api_reload_tls(struct api *api, struct strbuf *why);
 
-/* Calls under way, for a graceful end; streams of events do not count. */
+/* Calls under way, and answers that are being sent since less than a second, for a graceful end;
+ * streams of events do not count. */
 size_t api_open_requests(const struct api *api);
 
 /* Of all listeners: open connections; bytes that their clients have not taken yet; connections that

@@ -1,11 +1,10 @@
 #include "call.h"
 
-#include <event2/http.h>
-#include <event2/keyvalq_struct.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "http.h"
 #include "idempotency.h"
 #include "note.h"
 #include "server.h"
@@ -13,13 +12,15 @@
 
 /* ---- life ---- */
 
-/* The connection is closed, and its request is freed with it. */
+/* The connection is closed, and its request is freed with it. What was not all there can't go on.
+ */
 static void client_gone(void *context)
 {
     struct call *call = context;
     call->request = NULL;
-    call->connection = NULL;
     call->body_text = NULL;
+    if (!call->is_served)
+        call_free(call);
 }
 
 struct id call_make_id(const struct call *call)
@@ -32,37 +33,22 @@ struct id call_make_id(const struct call *call)
 
 const char *call_input(const struct call *call, const char *name)
 {
-    return call->request ? evhttp_find_header(evhttp_request_get_input_headers(call->request), name)
-                         : NULL;
+    return call->request ? http_field(call->request, name) : NULL;
 }
 
-/* The last of them: those before it may be the client's own. */
-static const char *last_header(const struct call *call, const char *name)
-{
-    const char *value = NULL;
-    struct evkeyval *header;
-    TAILQ_FOREACH (header, evhttp_request_get_input_headers(call->request), next) {
-        if (strcasecmp(header->key, name) == 0)
-            value = header->value;
-    }
-    return value;
-}
-
-/* Where the client is and how it speaks, by the word of proxies that are trusted. */
+/* Where the client is and how it speaks, by the word of proxies that are trusted: their last one,
+ * for those before it may be the client's own. */
 static void note_client(struct call *call)
 {
     const struct proxy_list *proxies = &call->api->proxies;
-    char *peer = NULL, client[INET6_ADDRSTRLEN];
-    ev_uint16_t port;
+    const char *peer = http_peer(call->request), *protocol = NULL;
+    char client[INET6_ADDRSTRLEN];
     if (!call->listener->is_tcp)
         return;
-    evhttp_connection_get_peer(evhttp_request_get_connection(call->request), &peer, &port);
-    if (!peer)
-        return;
-    const char *protocol =
-        proxy_is_trusted(proxies, peer) ? last_header(call, "X-Forwarded-Proto") : NULL;
+    if (proxy_is_trusted(proxies, peer))
+        protocol = http_last_field(call->request, "X-Forwarded-Proto");
     call->is_secure = call->api->tls || (protocol && strcasecmp(protocol, "https") == 0);
-    proxy_client(proxies, peer, last_header(call, "X-Forwarded-For"), client);
+    proxy_client(proxies, peer, http_last_field(call->request, "X-Forwarded-For"), client);
     snprintf(call->address, sizeof(call->address), "%s", client);
 }
 
@@ -81,30 +67,30 @@ static void choose_request_id(struct call *call)
     id_format(&made, call->request_id);
 }
 
-struct call *call_new(struct listener *listener, struct evhttp_request *request)
+struct call *call_new(struct listener *listener, struct http_request *request)
 {
     struct api *api = listener->api;
     struct call *call = calloc(1, sizeof(*call));
-    enum evhttp_cmd_type command = evhttp_request_get_command(request);
     if (!call)
         return NULL;
-    call->connection = connection_serve(&listener->connections, request, client_gone, call);
-    if (!call->connection) {
-        free(call);
-        return NULL;
-    }
+    http_own(request, call, client_gone);
     call->api = api;
     call->listener = listener;
     call->request = request;
-    call->is_head = command == EVHTTP_REQ_HEAD;
-    call->is_safe = command == EVHTTP_REQ_HEAD || command == EVHTTP_REQ_GET;
+    call->is_head = http_method(request) == HTTP_HEAD;
+    call->is_safe = call->is_head || http_method(request) == HTTP_GET;
     call->now_ms = clock_now().wall.ms;
     call->language = language_wanted(call_input(call, "Accept-Language"));
     choose_request_id(call);
     note_client(call);
     TAILQ_INSERT_TAIL(&api->calls, call, link);
-    api->call_count++;
     return call;
+}
+
+void call_serve(struct call *call)
+{
+    call->is_served = true;
+    call->api->call_count++;
 }
 
 void call_free(struct call *call)
@@ -127,7 +113,7 @@ void call_free(struct call *call)
     free(call->second_argument);
     free(call->path);
     TAILQ_REMOVE(&api->calls, call, link);
-    api->call_count -= !call->is_detached;
+    api->call_count -= call->is_served && !call->is_detached;
     if (call->has_waited) /* somebody may wait for the last open call */
         api->ports.step(api->ports.context);
     free(call);
@@ -153,6 +139,8 @@ void *call_state(struct call *call, size_t size, void (*release)(void *state))
 
 void call_later(struct call *call, call_then *then)
 {
+    if (call->body_text && call->request)
+        http_drop_body(call->request);
     call->body_text = NULL;
     call->then = then;
     call->has_waited = true;

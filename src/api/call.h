@@ -16,8 +16,7 @@
 #include "router.h"
 
 struct api;
-struct connection;
-struct evhttp_request;
+struct http_request;
 struct idempotent;
 struct job_error;
 struct listener;
@@ -34,8 +33,7 @@ enum { REQUEST_ID_MAX = 64, ADDRESS_SIZE = 48 };
 struct call {
     struct api *api;
     struct listener *listener;
-    struct connection *connection;
-    struct evhttp_request *request; /* NULL: the client went away */
+    struct http_request *request; /* NULL: the client went away */
     bool is_head;
     bool is_safe; /* it only looks: GET, HEAD */
     char request_id[REQUEST_ID_MAX + 1];
@@ -70,6 +68,8 @@ struct call {
     bool note_failed;  /* some of that could not be noted */
     enum status answer;
     call_then *then;
+    bool
+        is_served; /* all of it is there: it ends with an answer, whether the client waits or not */
     bool has_waited;
     bool is_detached;
 
@@ -79,8 +79,11 @@ struct call {
     TAILQ_ENTRY(call) link, in_ready;
 };
 
-/* NULL: out of memory. */
-struct call *call_new(struct listener *listener, struct evhttp_request *request);
+/* With the head of a request, whose owner it is. NULL: out of memory. */
+struct call *call_new(struct listener *listener, struct http_request *request);
+
+/* The body is there, too: from now on it is under way. */
+void call_serve(struct call *call);
 
 /* Without an answer; what it waited for must have been answered. */
 void call_free(struct call *call);
@@ -178,10 +181,7 @@ void call_fail_full(struct call *call);
 void call_fail_store(struct call *call, enum status st);
 void call_fail_history(struct call *call, enum status st);
 
-/* The whole answer to what is no request, or too large for one: a problem, too. */
-void print_refusal(int status, struct strbuf *out);
-
-/* The words of a status: "Not Found". */
-const char *status_title(int status);
+/* The whole answer to what is no request, since it has `why`: a problem, too. */
+void print_refusal(int status, const char *why, struct strbuf *out);
 
 #endif

@@ -1,30 +1,14 @@
-/* From a request to its handler: which route, who asks, what the query and the body say. */
-#include <event2/buffer.h>
-#include <event2/http.h>
+/* From a request to its handler: with its head, which route and who asks; when all of it is there,
+ * what the query and the body say. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "http.h"
 #include "idempotency.h"
 #include "routes.h"
 #include "server.h"
 
-enum {
-    BODY_LIMIT = 1 << 20,         /* but for ROUTE_LARGE */
-    PUBLIC_BODY_LIMIT = 16 << 10, /* a megabyte of JSON takes a while to read */
-};
-
 /* ---- which route ---- */
-
-static unsigned method_of(struct evhttp_request *request)
-{
-    enum evhttp_cmd_type command = evhttp_request_get_command(request);
-    return command == EVHTTP_REQ_GET || command == EVHTTP_REQ_HEAD ? HTTP_GET
-           : command == EVHTTP_REQ_PUT                             ? HTTP_PUT
-           : command == EVHTTP_REQ_POST                            ? HTTP_POST
-           : command == EVHTTP_REQ_DELETE                          ? HTTP_DELETE
-           : command == EVHTTP_REQ_PATCH                           ? HTTP_PATCH
-                                                                   : 0;
-}
 
 static void fail_method(struct call *call, unsigned methods)
 {
@@ -39,14 +23,15 @@ static void fail_method(struct call *call, unsigned methods)
 /* Who may not ask anything is not told either what there is. */
 static bool find_route(struct call *call)
 {
-    const char *target = evhttp_request_get_uri(call->request);
+    const char *target = http_target(call->request);
     const struct route *route = NULL;
     char *arguments[ROUTE_ARGUMENTS] = {NULL};
     unsigned methods = 0;
     enum route_result result =
         target_split(target, &call->path, &call->query_text)
             ? router_find(api_routes, api_route_count, call->api->hidden, call->path,
-                          method_of(call->request), &route, arguments, &methods)
+                          call->is_head ? HTTP_GET : http_method(call->request), &route, arguments,
+                          &methods)
             : ROUTE_NO_PATH;
     call->argument = arguments[0];
     call->second_argument = arguments[1];
@@ -77,7 +62,7 @@ static bool find_route(struct call *call)
 static bool has_room(struct call *call)
 {
     bool is_small = call->route->right == RIGHT_PUBLIC && !(call->route->flags & ROUTE_PAGE);
-    if (is_small || !connections_are_full(&call->listener->connections))
+    if (is_small || !http_server_is_full(call->listener->http))
         return true;
     call_fail_full(call);
     return false;
@@ -176,25 +161,11 @@ static void fail_json(struct call *call, const json_error_t *error)
                    error->column, text);
 }
 
-/* False: the call has failed. */
-static bool check_length(struct call *call)
-{
-    int limit = call->route->right == RIGHT_PUBLIC ? PUBLIC_BODY_LIMIT : BODY_LIMIT;
-    if (call->body_length <= (size_t)limit || call->route->flags & ROUTE_LARGE)
-        return true;
-    call_fail(call, 413, "the body has %zu bytes; this call takes %d at most", call->body_length,
-              limit);
-    return false;
-}
-
 static bool read_body(struct call *call)
 {
-    struct evbuffer *in = evhttp_request_get_input_buffer(call->request);
     bool any = strcmp(call->route->fields, ANY_BODY) == 0;
     json_error_t error = {0};
-    call->body_length = evbuffer_get_length(in);
-    if (!check_length(call))
-        return false;
+    call->body_text = http_body(call->request, &call->body_length);
     if (!call->body_length && any) {
         call_fail_at(call, "", "a body is needed: a definition as JSON");
         return false;
@@ -202,11 +173,6 @@ static bool read_body(struct call *call)
     if (!call->body_length) {
         call->body = json_object();
         return true;
-    }
-    call->body_text = (const char *)evbuffer_pullup(in, -1);
-    if (!call->body_text) {
-        call_fail(call, 500, "out of memory");
-        return false;
     }
     if (call->route->flags & ROUTE_FORM)
         return read_form(call);
@@ -225,14 +191,30 @@ static void begin(struct call *call)
         call->route->handle(call);
 }
 
-void dispatch_request(struct listener *listener, struct evhttp_request *request)
+/* ---- the way of a request ---- */
+
+void dispatch_head(void *context, struct http_request *request)
 {
-    struct call *call = call_new(listener, request);
-    if (!call) {
-        evhttp_connection_free(evhttp_request_get_connection(request));
-        return;
-    }
-    if (find_route(call) && is_ready(call) && read_query(call) && read_body(call) &&
-        idempotency_begin(call))
+    struct call *call = call_new(context, request);
+    if (!call)
+        http_answer(request, 500, NULL, 0);
+    else if (find_route(call))
+        http_admit(request, route_body_max(call->route), call->principal.kind != PRINCIPAL_NONE);
+}
+
+void dispatch_request(void *context, struct http_request *request)
+{
+    struct call *call = http_owner(request);
+    (void)context;
+    call_serve(call);
+    if (is_ready(call) && read_query(call) && read_body(call) && idempotency_begin(call))
         call_later(call, begin);
+}
+
+void dispatch_too_large(void *context, struct http_request *request, uint64_t length)
+{
+    struct call *call = http_owner(request);
+    (void)context;
+    call_fail(call, 413, "the body has %zu bytes; this call takes %d at most", (size_t)length,
+              (int)route_body_max(call->route));
 }

@@ -1,36 +1,21 @@
 /* Who asks, and whether they may. On the UNIX socket it is the kernel that says who; on TCP the
  * accounts do, after the checks that keep a browser from being sent here by another site. */
 #include <arpa/inet.h>
-#include <event2/bufferevent.h>
-#include <event2/http.h>
-#include <event2/keyvalq_struct.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
+#include "http.h"
 #include "server.h"
 #include "visible.h"
 
 /* ---- the UNIX socket ---- */
-
-static bool peer_uid(struct evhttp_request *request, uid_t *ret)
-{
-    struct evhttp_connection *connection = evhttp_request_get_connection(request);
-    int fd = (int)bufferevent_getfd(evhttp_connection_get_bufferevent(connection));
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-        return false;
-    *ret = peer.uid;
-    return true;
-}
 
 static bool admit_peer(struct call *call)
 {
     const struct api *api = call->api;
     struct principal *principal = &call->principal;
     uid_t uid;
-    if (!peer_uid(call->request, &uid) || (uid != 0 && uid != api->own_uid)) {
+    if (!http_peer_uid(call->request, &uid) || (uid != 0 && uid != api->own_uid)) {
         call_fail(call, 403, "only root and %s may use this agent", api->own_user);
         return false;
     }
@@ -80,18 +65,6 @@ static bool is_own_name(const struct api *api, const char *host)
     return false;
 }
 
-/* A proxy in front may have looked at the other one. */
-static bool has_two_hosts(const struct call *call)
-{
-    const struct evkeyvalq *headers = evhttp_request_get_input_headers(call->request);
-    const struct evkeyval *header;
-    int count = 0;
-    TAILQ_FOREACH (header, headers, next) {
-        count += strcasecmp(header->key, "Host") == 0;
-    }
-    return count > 1;
-}
-
 /* A name that somebody else lets point here (DNS rebinding) would make their page ours. With TLS
  * the certificate says whose name it is. */
 static bool check_host(struct call *call)
@@ -99,10 +72,6 @@ static bool check_host(struct call *call)
     const char *host = call_input(call, "Host");
     if (!host || !*host) {
         call_fail(call, 400, "the request does not say which Host it is for");
-        return false;
-    }
-    if (has_two_hosts(call)) {
-        call_fail(call, 400, "the request says twice which Host it is for");
         return false;
     }
     if (call->api->tls || is_own_name(call->api, host))

@@ -7,7 +7,6 @@
 const struct message messages[] = {
     /* who, where, how */
     {"only root and %s may use this agent", "只有 root 和 %s 可以使用此代理"},
-    {"the request says twice which Host it is for", "请求中有两个 Host"},
     {"the request does not say which Host it is for", "请求缺少 Host 头"},
     {"\"%.100s\" is not known as a name of this server; list it as `hosts` in the configuration "
      "file",

@@ -6,6 +6,7 @@
 #include "encode.h"
 #include "health.h"
 #include "hint.h"
+#include "http.h"
 #include "job_codec.h"
 #include "job_fields.h"
 #include "server.h"
@@ -25,9 +26,9 @@ static void send_problem(struct call *call, int status, const char *detail, json
         send_errno(call, status, detail, more);
         return;
     }
-    json_t *problem =
-        json_pack("{s:s, s:s, s:i, s:o, s:s}", "type", "about:blank", "title", status_title(status),
-                  "status", status, "detail", json_words(detail), "request_id", call->request_id);
+    json_t *problem = json_pack("{s:s, s:s, s:i, s:o, s:s}", "type", "about:blank", "title",
+                                http_status_title(status), "status", status, "detail",
+                                json_words(detail), "request_id", call->request_id);
     if (problem && more)
         json_object_update(problem, more);
     json_decref(more);
@@ -149,23 +150,19 @@ void call_fail_job(struct call *call, const struct job_error *error)
     call_fail_with(call, 422, errors, "%s", error->message);
 }
 
-void print_refusal(int status, struct strbuf *out)
+void print_refusal(int status, const char *why, struct strbuf *out)
 {
-    const char *detail = status == 413 ? "the request is too large: its body has 12 MiB at most"
-                         : status == 417
-                             ? "this server knows no other expectation than 100-continue"
-                             : "this is no HTTP request that can be read, or its headers have more "
-                               "than 16 KiB";
     struct strbuf body;
     strbuf_init(&body);
     strbuf_addf(&body,
-                "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"detail\":\"%s\"}",
-                status_title(status), status, detail);
+                "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%d,\"detail\":"
+                "\"this is no HTTP request that can be served: it has %s\"}",
+                http_status_title(status), status, why);
     strbuf_addf(out,
                 "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"
                 "Content-Length: %zu\r\nX-Content-Type-Options: nosniff\r\n"
                 "Cache-Control: no-store\r\nConnection: close\r\n\r\n%s",
-                status, status_title(status), body.length, body.text);
+                status, http_status_title(status), body.length, body.text);
     out->failed |= body.failed;
     strbuf_release(&body);
 }

@@ -1,13 +1,11 @@
 /* Answers on their way out: headers, conditions, compression. */
-#include <event2/buffer.h>
-#include <event2/http.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
-#include "connection.h"
+#include "http.h"
 #include "idempotency.h"
 #include "server.h"
 
@@ -15,45 +13,8 @@ enum { COMPRESS_FROM = 1024, LARGE = 64 << 10 };
 
 void call_header(struct call *call, const char *name, const char *value)
 {
-    if (!call->request)
-        return;
-    struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
-    evhttp_remove_header(headers, name);
-    evhttp_add_header(headers, name, value);
-}
-
-const char *status_title(int status)
-{
-    static const struct {
-        int status;
-        const char *title;
-    } titles[] = {
-        {200, "OK"},
-        {201, "Created"},
-        {202, "Accepted"},
-        {206, "Partial Content"},
-        {304, "Not Modified"},
-        {400, "Bad Request"},
-        {401, "Unauthorized"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {409, "Conflict"},
-        {412, "Precondition Failed"},
-        {413, "Content Too Large"},
-        {416, "Range Not Satisfiable"},
-        {417, "Expectation Failed"},
-        {422, "Unprocessable Content"},
-        {428, "Precondition Required"},
-        {429, "Too Many Requests"},
-        {500, "Internal Server Error"},
-        {503, "Service Unavailable"},
-    };
-    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
-        if (titles[i].status == status)
-            return titles[i].title;
-    }
-    return "Error";
+    if (call->request)
+        http_set(call->request, name, value);
 }
 
 /* ---- bytes ---- */
@@ -62,13 +23,6 @@ struct content {
     char *bytes; /* malloc made them */
     size_t length;
 };
-
-static void free_bytes(const void *bytes, size_t length, void *context)
-{
-    (void)bytes;
-    (void)length;
-    free(context);
-}
 
 /* "gzip" is a word of the list, and not with q=0. */
 static bool accepts_gzip(const struct call *call)
@@ -127,15 +81,14 @@ static void add_common_headers(struct call *call, const char *type)
         {"Cache-Control", "private, no-cache"},
         {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
     };
-    struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
     for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-        evhttp_add_header(headers, common[i].name, common[i].value);
+        call_header(call, common[i].name, common[i].value);
     for (size_t i = 0; i < sizeof(unless_set) / sizeof(unless_set[0]); i++) {
-        if (!evhttp_find_header(headers, unless_set[i].name))
-            evhttp_add_header(headers, unless_set[i].name, unless_set[i].value);
+        if (!http_is_set(call->request, unless_set[i].name))
+            call_header(call, unless_set[i].name, unless_set[i].value);
     }
-    evhttp_add_header(headers, "Content-Type", type);
-    evhttp_add_header(headers, "X-Request-Id", call->request_id);
+    call_header(call, "Content-Type", type);
+    call_header(call, "X-Request-Id", call->request_id);
 }
 
 /* Of what is in the answer; a job's starts with its revision, which If-Match is about. */
@@ -160,31 +113,20 @@ static bool has_tag(const char *list, const char *tag)
 /* The least that can be said when there is no memory for more. */
 static void send_no_memory(struct call *call)
 {
-    struct evhttp_request *request = call->request;
-    if (request)
-        connection_answer(call->connection, request, 0);
+    struct http_request *request = call->request;
     call_free(call);
     if (request)
-        evhttp_send_reply(request, 500, status_title(500), NULL);
+        http_answer(request, 500, NULL, 0);
 }
 
 static void send_content(struct call *call, int status, struct content content)
 {
-    struct evhttp_request *request = call->request;
-    bool with_body = !call->is_head && status != 304;
-    char length[24];
-    snprintf(length, sizeof(length), "%zu", content.length);
-    if (status != 304)
-        call_header(call, "Content-Length", length);
-    if (request)
-        connection_answer(call->connection, request, with_body ? content.length : 0);
+    struct http_request *request = call->request;
     call_free(call);
-    if (!request || !with_body || !content.length ||
-        evbuffer_add_reference(evhttp_request_get_output_buffer(request), content.bytes,
-                               content.length, free_bytes, content.bytes) != 0)
-        free(content.bytes);
     if (request)
-        evhttp_send_reply(request, status, status_title(status), NULL);
+        http_answer(request, status, content.bytes, content.length);
+    else
+        free(content.bytes);
 }
 
 /* Others have filled the room while this answer was being made. What was changed is told all the
@@ -192,7 +134,7 @@ static void send_content(struct call *call, int status, struct content content)
 static bool comes_too_late(const struct call *call, int status, size_t length)
 {
     return status < 300 && call->is_safe && call->request && length >= LARGE &&
-           connections_are_full(&call->listener->connections);
+           http_server_is_full(call->listener->http);
 }
 
 void call_reply_text(struct call *call, int status, const char *type, char *text, size_t length)

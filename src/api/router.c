@@ -129,6 +129,15 @@ enum route_result router_find(const struct route *routes, size_t count, unsigned
     return ROUTE_NO_METHOD;
 }
 
+/* A megabyte of JSON takes a while to read, which who is not known has little of. */
+size_t route_body_max(const struct route *route)
+{
+    enum { SMALL = 16 << 10, DEFINITION = 1 << 20, BATCH = 12 << 20 };
+    if (route->right == RIGHT_PUBLIC || !*route->fields)
+        return SMALL;
+    return route->flags & ROUTE_LARGE ? BATCH : DEFINITION;
+}
+
 bool target_split(const char *target, char **ret_path, const char **ret_query)
 {
     if (target[0] != '/' || target[1] == '/')

@@ -59,6 +59,9 @@ enum route_result router_find(const struct route *routes, size_t count, unsigned
                               const char *path, unsigned method, const struct route **ret,
                               char *ret_arguments[ROUTE_ARGUMENTS], unsigned *ret_methods);
 
+/* How many bytes the body may have: as much as a batch, a definition or a few fields need. */
+size_t route_body_max(const struct route *route);
+
 /* The path and the query of a request's target. Only "/path?query" is served: what starts with two
  * slashes, or names a host, means different things to different servers on the way. False: it is
  * not of that kind. *ret_path is the caller's, *ret_query is inside it or NULL. */

@@ -1,7 +1,6 @@
 #include "server.h"
 
 #include <arpa/inet.h>
-#include <event2/http.h>
 #include <netinet/in.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -11,17 +10,13 @@
 
 #include "events.h"
 #include "handlers.h"
+#include "http.h"
 #include "listen.h"
 #include "server_tls.h"
 
-enum {
-    BODY_LIMIT = 12 << 20, /* of a batch; dispatch.c has less for the others */
-    HEADERS_LIMIT = 16 << 10,
-    TURN_MS = 1,
-    SILENCE_S = 60, /* a client that takes nothing of its answer for so long is cut off */
-};
+enum { TURN_MS = 1 };
 
-static const struct connection_limits default_limits = {
+static const struct http_limits default_limits = {
     .connections = 12000,
     .request_ms = 10000,
     .answer_ms = 60000,
@@ -37,9 +32,11 @@ static const struct rate default_unknown_rate = {.per_s = 50, .burst = 500};
 
 /* ---- HTTP ---- */
 
-static void on_request(struct evhttp_request *request, void *context)
+/* Somebody may wait for the last answer. */
+static void on_sent(void *context)
 {
-    dispatch_request(context, request);
+    const struct listener *listener = context;
+    listener->api->ports.step(listener->api->ports.context);
 }
 
 /* New and answered calls go on, a few in each turn of the loop: runs that are due come in between.
@@ -63,29 +60,21 @@ static void go_on(void *context)
 }
 
 /* Takes the socket over. */
-static enum status serve(struct api *api, int fd, bool is_tcp,
-                         const struct connection_limits *limits)
+static enum status serve(struct api *api, int fd, bool is_tcp, const struct http_limits *limits)
 {
     struct listener *listener = &api->listeners[api->listener_count++];
     listener->api = api;
     listener->is_tcp = is_tcp;
-    listener->http = evhttp_new(loop_base(api->ports.loop));
-    if (!listener->http) {
-        close(fd);
-        return E_NOMEM;
-    }
-    evhttp_set_max_body_size(listener->http, BODY_LIMIT);
-    evhttp_set_max_headers_size(listener->http, HEADERS_LIMIT);
-    evhttp_set_timeout(listener->http, SILENCE_S);
-    evhttp_set_gencb(listener->http, on_request, listener);
-    /* All, also those that the library does not know: which a path has is the router's to say. */
-    evhttp_set_allowed_methods(listener->http, UINT16_MAX);
-    enum status st = connections_init(&listener->connections, api->ports.loop, limits,
-                                      is_tcp ? api->tls : NULL, listener->http, print_refusal);
-    if (st == OK)
-        return connections_listen(&listener->connections, listener->http, fd);
-    close(fd);
-    return st;
+    struct http_service service = {
+        .head = dispatch_head,
+        .request = dispatch_request,
+        .too_large = dispatch_too_large,
+        .refuse = print_refusal,
+        .sent = on_sent,
+        .context = listener,
+    };
+    return http_server_new(api->ports.loop, limits, is_tcp ? api->tls : NULL, &service, fd,
+                           &listener->http);
 }
 
 /* ---- addresses ---- */
@@ -148,8 +137,8 @@ static int port_of(int fd)
     return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
-static enum status open_address(struct api *api, const char *text,
-                                const struct connection_limits *limits, struct strbuf *why)
+static enum status open_address(struct api *api, const char *text, const struct http_limits *limits,
+                                struct strbuf *why)
 {
     struct listen_address address;
     int fd;
@@ -183,7 +172,7 @@ static size_t affordable_connections(size_t addresses)
 }
 
 /* `addresses` 0: of the UNIX socket. */
-static struct connection_limits fill_limits(struct connection_limits limits, size_t addresses)
+static struct http_limits fill_limits(struct http_limits limits, size_t addresses)
 {
     size_t affordable = affordable_connections(addresses);
 #define FILL(field) limits.field = limits.field ? limits.field : default_limits.field
@@ -203,8 +192,8 @@ static struct connection_limits fill_limits(struct connection_limits limits, siz
 static enum status open_listeners(struct api *api, const struct api_config *config,
                                   struct strbuf *why)
 {
-    struct connection_limits local = fill_limits(config->limits, 0);
-    struct connection_limits limits = fill_limits(config->limits, config->listen_count);
+    struct http_limits local = fill_limits(config->limits, 0);
+    struct http_limits limits = fill_limits(config->limits, config->listen_count);
     int fd;
     api->listeners = calloc(1 + config->listen_count, sizeof(*api->listeners));
     if (!api->listeners)
@@ -335,7 +324,7 @@ struct api *api_free(struct api *api)
         unlink(api->socket_path);
     hasher_free(api->hasher);                        /* before the calls that wait for it */
     for (size_t i = 0; i < api->listener_count; i++) /* closes the sockets and all connections */
-        connections_release(&api->listeners[i].connections, api->listeners[i].http);
+        http_server_free(api->listeners[i].http);
     for (struct call *call; (call = TAILQ_FIRST(&api->calls));)
         call_free(call);
     idempotency_release(&api->idempotency);
@@ -379,14 +368,17 @@ enum status api_reload_tls(struct api *api, struct strbuf *why)
 
 size_t api_open_requests(const struct api *api)
 {
-    return api->call_count;
+    size_t count = api->call_count;
+    for (size_t i = 0; i < api->listener_count; i++)
+        count += http_server_sending(api->listeners[i].http);
+    return count;
 }
 
 size_t api_connections(const struct api *api)
 {
     size_t count = 0;
     for (size_t i = 0; i < api->listener_count; i++)
-        count += api->listeners[i].connections.count;
+        count += http_server_connections(api->listeners[i].http);
     return count;
 }
 
@@ -394,7 +386,7 @@ size_t api_unsent(const struct api *api)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < api->listener_count; i++)
-        bytes += connections_unsent(&api->listeners[i].connections);
+        bytes += http_server_unsent(api->listeners[i].http);
     return bytes;
 }
 
@@ -402,7 +394,7 @@ uint64_t api_cut(const struct api *api)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < api->listener_count; i++)
-        count += api->listeners[i].connections.cut;
+        count += http_server_cut(api->listeners[i].http);
     return count;
 }
 

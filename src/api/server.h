@@ -16,15 +16,14 @@
 #include "throttle.h"
 
 struct events;
-struct evhttp;
+struct http_server;
 
 TAILQ_HEAD(call_list, call);
 
 /* The UNIX socket, or one address. */
 struct listener {
     struct api *api;
-    struct evhttp *http;
-    struct connections connections;
+    struct http_server *http;
     bool is_tcp;
     bool is_exposed; /* others can reach it */
     char *text;      /* the address as it was given */
@@ -80,8 +79,10 @@ void token_note_use(struct api *api, struct token *token, int64_t now_ms);
 
 /* ---- the way of a call ---- */
 
-/* Takes a request from the HTTP library to its handler. */
-void dispatch_request(struct listener *listener, struct evhttp_request *request);
+/* As http.h calls them, to bring a request to its handler; the context is the listener. */
+void dispatch_head(void *context, struct http_request *request);
+void dispatch_request(void *context, struct http_request *request);
+void dispatch_too_large(void *context, struct http_request *request, uint64_t length);
 
 /* Who asks, and whether they may ask this; false: the call is answered. `route` may be NULL. */
 bool guard_admit(struct call *call, const struct route *route);

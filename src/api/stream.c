@@ -1,20 +1,16 @@
 #include "stream.h"
 
-#include <event2/buffer.h>
-#include <event2/http.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "http.h"
 #include "server.h"
 
 static bool start(struct call *call, int status, struct stream *ret, void (*gone)(void *context),
                   void *context)
 {
-    *ret = (struct stream){call->connection, call->request};
+    *ret = (struct stream){call->request};
     call->request = NULL;
-    call->connection = NULL;
-    connection_stream(ret->connection, gone, context);
-    evhttp_send_reply_start(ret->request, status, status_title(status));
+    http_stream(ret->request, status, context, gone);
     return true;
 }
 
@@ -53,27 +49,25 @@ bool stream_start_file(struct call *call, int status, const char *type, struct s
 
 void stream_send(const struct stream *stream, struct evbuffer *text)
 {
-    evhttp_send_reply_chunk(stream->request, text);
-    evbuffer_drain(text, evbuffer_get_length(text)); /* what was not taken */
+    http_stream_send(stream->request, text);
 }
 
 void stream_share(const struct stream *stream, int kernel_bytes)
 {
-    connection_share(stream->connection, kernel_bytes);
+    http_stream_share(stream->request, kernel_bytes);
 }
 
 size_t stream_unsent(const struct stream *stream)
 {
-    return connection_unsent(stream->connection);
+    return http_stream_unsent(stream->request);
 }
 
 void stream_end(const struct stream *stream)
 {
-    connection_answer(stream->connection, stream->request, stream_unsent(stream));
-    evhttp_send_reply_end(stream->request);
+    http_stream_end(stream->request);
 }
 
 void stream_break(const struct stream *stream)
 {
-    connection_cut(stream->connection);
+    http_stream_break(stream->request);
 }

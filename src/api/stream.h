@@ -7,13 +7,11 @@
 #include <stddef.h>
 
 struct call;
-struct connection;
 struct evbuffer;
-struct evhttp_request;
+struct http_request;
 
 struct stream {
-    struct connection *connection;
-    struct evhttp_request *request;
+    struct http_request *request;
 };
 
 /* Sends the headers and takes the connection over from the call, which has no client any more.
@@ -29,7 +27,7 @@ bool stream_start_file(struct call *call, int status, const char *type, struct s
 /* Empties `text`. */
 void stream_send(const struct stream *stream, struct evbuffer *text);
 
-/* What comes is sent to many, and counted by the caller; see connection_share. */
+/* What comes is sent to many, and counted by the caller; see http_stream_share. */
 void stream_share(const struct stream *stream, int kernel_bytes);
 
 /* Bytes that the client has not taken yet, but for the kernel's. */

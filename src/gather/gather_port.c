@@ -1,23 +1,16 @@
 #include "gather_port.h"
 
-#include <event2/buffer.h>
-#include <event2/bufferevent.h>
-#include <event2/http.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "connection.h"
 #include "gather_wire.h"
+#include "http.h"
 #include "server_tls.h"
 
-enum {
-    BODY_LIMIT = 16 << 10, /* a question is short */
-    HEADERS_LIMIT = 8 << 10,
-    SILENCE_S = 60,
-};
+enum { BODY_MAX = 16 << 10 }; /* a question is short */
 
-static const struct connection_limits limits = {
+static const struct http_limits limits = {
     .connections = 256,
     .request_ms = 5000,
     .answer_ms = 10000,
@@ -28,9 +21,8 @@ static const struct connection_limits limits = {
 };
 
 struct gather_port {
-    struct evhttp *http;
+    struct http_server *http;
     struct server_tls *tls;
-    struct connections connections;
     gather_is_announced *is_announced;
     void *context;
     struct history *own;
@@ -38,31 +30,28 @@ struct gather_port {
 
 /* One question, until the history has answered it. */
 struct question {
-    struct connection *connection;
-    struct evhttp_request *request; /* NULL: who asked went away */
-    json_t *json;                   /* has the texts */
+    struct http_request *request; /* NULL: who asked went away */
+    json_t *json;                 /* has the texts */
     enum history_request_kind kind;
     union gather_answer answer;
 };
 
 /* ---- answers ---- */
 
-static void refuse(int status, struct strbuf *out)
+static void refuse(int status, const char *why, struct strbuf *out)
 {
-    strbuf_addf(out, "HTTP/1.1 %d Refused\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-                status);
+    (void)why;
+    strbuf_addf(out, "HTTP/1.1 %d %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status,
+                http_status_title(status));
 }
 
-static void send_text(struct connection *connection, struct evhttp_request *request, int status,
-                      const struct strbuf *text)
+/* Empties `text`, which may be NULL. */
+static void send_text(struct http_request *request, int status, struct strbuf *text)
 {
-    struct evbuffer *out = evhttp_request_get_output_buffer(request);
-    evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
-                      "application/json");
-    if (text && text->length)
-        evbuffer_add(out, text->text, text->length);
-    connection_answer(connection, request, evbuffer_get_length(out));
-    evhttp_send_reply(request, status, NULL, NULL);
+    size_t length = text ? text->length : 0;
+    char *body = length ? strbuf_detach(text) : NULL;
+    http_set(request, "Content-Type", "application/json");
+    http_answer(request, length && !body ? 503 : status, body, body ? length : 0);
 }
 
 static void question_free(struct question *question)
@@ -80,7 +69,7 @@ static void answered(struct question *question, enum status st)
         st = wire_encode_answer(question->kind, &question->answer, &text);
     int status = st == OK ? 200 : st == E_INVALID ? 422 : 503;
     if (question->request)
-        send_text(question->connection, question->request, status, st == OK ? &text : NULL);
+        send_text(question->request, status, st == OK ? &text : NULL);
     strbuf_release(&text);
     question_free(question);
 }
@@ -145,47 +134,60 @@ static void gone(void *context)
 }
 
 /* The certificate was good when they connected; whose it is may have left since. */
-static bool is_known(const struct gather_port *port, struct evhttp_request *request)
+static bool is_known(const struct gather_port *port, const struct http_request *request)
 {
-    struct evhttp_connection *http = evhttp_request_get_connection(request);
     char fingerprint[FINGERPRINT_TEXT + 1];
-    return gather_tls_other_end(evhttp_connection_get_bufferevent(http), fingerprint) &&
+    return gather_tls_other_end(http_ssl(request), fingerprint) &&
            port->is_announced(port->context, fingerprint);
 }
 
-static int read_question(struct evhttp_request *request, struct question *question)
+static int read_question(const struct http_request *request, struct question *question)
 {
-    struct evbuffer *body = evhttp_request_get_input_buffer(request);
-    size_t length = evbuffer_get_length(body);
-    const char *text = (const char *)evbuffer_pullup(body, -1);
-    if (!wire_kind(evhttp_request_get_uri(request), &question->kind))
-        return 404;
-    if (evhttp_request_get_command(request) != EVHTTP_REQ_POST)
-        return 405;
+    size_t length;
+    const char *text = http_body(request, &length);
     question->json = length ? json_loadb(text, length, 0, NULL) : NULL;
     return wire_decode_question(question->kind, question->json, &question->answer) == OK ? 200
                                                                                          : 422;
 }
 
-static void on_request(struct evhttp_request *request, void *context)
+static void on_head(void *context, struct http_request *request)
+{
+    const struct gather_port *port = context;
+    enum history_request_kind kind;
+    if (!is_known(port, request))
+        send_text(request, 403, NULL);
+    else if (!wire_kind(http_target(request), &kind))
+        send_text(request, 404, NULL);
+    else if (http_method(request) != HTTP_POST)
+        send_text(request, 405, NULL);
+    else
+        http_admit(request, BODY_MAX, true);
+}
+
+static void on_too_large(void *context, struct http_request *request, uint64_t length)
+{
+    (void)context;
+    (void)length;
+    send_text(request, 413, NULL);
+}
+
+static void on_request(void *context, struct http_request *request)
 {
     struct gather_port *port = context;
     struct question *question = calloc(1, sizeof(*question));
-    struct connection *connection =
-        question ? connection_serve(&port->connections, request, gone, question) : NULL;
-    if (!connection) { /* no memory to serve it */
+    if (!question || !wire_kind(http_target(request), &question->kind)) {
         free(question);
-        evhttp_send_error(request, 503, NULL);
+        send_text(request, 503, NULL);
         return;
     }
-    question->connection = connection;
     question->request = request;
-    int status = is_known(port, request) ? read_question(request, question) : 403;
+    http_own(request, question, gone);
+    int status = read_question(request, question);
     if (status == 200) {
         submit(question, port->own);
         return;
     }
-    send_text(connection, request, status, NULL);
+    send_text(request, status, NULL);
     question_free(question);
 }
 
@@ -196,26 +198,20 @@ enum status gather_port_new(struct loop *loop, struct gather_tls *tls,
                             int fd, struct gather_port **ret)
 {
     struct gather_port *port = calloc(1, sizeof(*port));
-    enum status st = E_NOMEM;
-    if (!port || !(port->http = evhttp_new(loop_base(loop)))) {
+    enum status st = port ? gather_tls_server(tls, &port->tls) : E_NOMEM;
+    if (st != OK) {
         close(fd);
         goto out;
     }
     port->is_announced = is_announced;
     port->context = context;
     port->own = own;
-    evhttp_set_max_body_size(port->http, BODY_LIMIT);
-    evhttp_set_max_headers_size(port->http, HEADERS_LIMIT);
-    evhttp_set_timeout(port->http, SILENCE_S);
-    evhttp_set_gencb(port->http, on_request, port);
-    evhttp_set_allowed_methods(port->http, EVHTTP_REQ_POST);
-    st = gather_tls_server(tls, &port->tls);
-    if (st == OK)
-        st = connections_init(&port->connections, loop, &limits, port->tls, port->http, refuse);
-    if (st == OK)
-        st = connections_listen(&port->connections, port->http, fd);
-    else
-        close(fd);
+    struct http_service service = {.head = on_head,
+                                   .request = on_request,
+                                   .too_large = on_too_large,
+                                   .refuse = refuse,
+                                   .context = port};
+    st = http_server_new(loop, &limits, port->tls, &service, fd, &port->http);
     if (st != OK)
         goto out;
     *ret = port;
@@ -229,7 +225,7 @@ struct gather_port *gather_port_free(struct gather_port *port)
 {
     if (!port)
         return NULL;
-    connections_release(&port->connections, port->http);
+    http_server_free(port->http);
     server_tls_free(port->tls);
     free(port);
     return NULL;

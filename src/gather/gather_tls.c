@@ -160,8 +160,7 @@ struct bufferevent *gather_tls_connect(struct gather_tls *tls, struct event_base
     return bev;
 }
 
-bool gather_tls_other_end(struct bufferevent *bev, char ret[FINGERPRINT_TEXT + 1])
+bool gather_tls_other_end(const struct ssl_st *ssl, char ret[FINGERPRINT_TEXT + 1])
 {
-    SSL *ssl = bufferevent_openssl_get_ssl(bev);
     return ssl && print_fingerprint(SSL_get0_peer_certificate(ssl), ret);
 }

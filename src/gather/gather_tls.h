@@ -15,6 +15,7 @@ struct gather_tls;
 struct bufferevent;
 struct event_base;
 struct server_tls;
+struct ssl_st;
 
 /* Does a node that is alive announce it? */
 typedef bool gather_is_announced(void *context, const char *fingerprint);
@@ -34,6 +35,6 @@ struct bufferevent *gather_tls_connect(struct gather_tls *tls, struct event_base
                                        const char *fingerprint);
 
 /* Of who is at the other end; false: nobody has said. */
-bool gather_tls_other_end(struct bufferevent *bev, char ret[FINGERPRINT_TEXT + 1]);
+bool gather_tls_other_end(const struct ssl_st *ssl, char ret[FINGERPRINT_TEXT + 1]);
 
 #endif

@@ -114,11 +114,11 @@ enum status server_tls_reload(struct server_tls *tls, struct strbuf *why)
     return OK;
 }
 
-struct bufferevent *server_tls_connection(struct server_tls *tls, struct event_base *base)
+struct bufferevent *server_tls_connection(struct server_tls *tls, struct event_base *base, int fd)
 {
     SSL *ssl = SSL_new(tls->context);
     struct bufferevent *bev =
-        ssl ? bufferevent_openssl_socket_new(base, -1, ssl, BUFFEREVENT_SSL_ACCEPTING,
+        ssl ? bufferevent_openssl_socket_new(base, fd, ssl, BUFFEREVENT_SSL_ACCEPTING,
                                              BEV_OPT_CLOSE_ON_FREE)
             : NULL;
     if (bev)

@@ -22,7 +22,8 @@ struct server_tls *server_tls_free(struct server_tls *tls);
 /* Reads the files again: new connections have the new certificate. On failure the old one stays. */
 MUST_CHECK enum status server_tls_reload(struct server_tls *tls, struct strbuf *why);
 
-/* A connection that is about to be accepted; NULL: out of memory. */
-struct bufferevent *server_tls_connection(struct server_tls *tls, struct event_base *base);
+/* For a connection that was accepted; takes `fd` over. NULL: out of memory, and `fd` is not taken.
+ */
+struct bufferevent *server_tls_connection(struct server_tls *tls, struct event_base *base, int fd);
 
 #endif

@@ -215,7 +215,7 @@ static void test_runs_and_kills(void **state)
 static void test_repeated(void **state)
 {
     struct world *world = *state;
-    static const char key[] = "Host: localhost\r\nIdempotency-Key: once\r\n";
+    static const char key[] = "Idempotency-Key: once\r\n";
     static const char body[] = "{\"action\":\"run\"}";
     fake_executor_set_instant(world->executor, true);
     add_jobs(world);

@@ -75,8 +75,8 @@ static void test_every_route_needs_credentials(void **state)
 /* Neither does what is not there say so to somebody who is not known. */
 static void test_no_route_without_credentials(void **state)
 {
-    static const char *const lines[] = {"GET /nothing", "GET //none", "DELETE /jobs", "TRACE /jobs",
-                                        "GET //api/v1/jobs/%zz"};
+    static const char *const lines[] = {"GET /nothing", "GET //none", "DELETE /jobs",
+                                        "OPTIONS /jobs", "GET //api/v1/jobs/%zz"};
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct answer answer = ask_tcp(*state, lines[i], HOST, NULL);
         if (answer.status != 401)

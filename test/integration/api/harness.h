@@ -47,7 +47,7 @@ struct world {
     struct history *history;
     struct failing_store api_store;
     struct failing_history api_history;
-    struct connection_limits limits;
+    struct http_limits limits;
     size_t unread_events;
     unsigned facades;
     char logged[256]; /* the last line */

@@ -230,7 +230,11 @@ static struct answer ask_client(struct client *client, const char *line, const c
 
 struct answer ask_with(struct world *world, const char *line, const char *headers, const char *body)
 {
-    return ask_client(client_connect(world), line, headers, body);
+    char *all = NULL;
+    assert_true(asprintf(&all, "Host: peal\r\n%s", headers) > 0);
+    struct answer answer = ask_client(client_connect(world), line, all, body);
+    free(all);
+    return answer;
 }
 
 struct answer ask_tcp(struct world *world, const char *line, const char *headers, const char *body)

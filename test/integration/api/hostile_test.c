@@ -54,10 +54,10 @@ static void test_odd_requests(void **state)
         {__LINE__, "\r\n\r\n\r\n", 400},
         {__LINE__, "nonsense\r\n\r\n", 400},
         {__LINE__, "GET\r\n\r\n", 400},
-        {__LINE__, "GET / HTTP/9.9\r\n\r\n", 400},
+        {__LINE__, "GET / HTTP/9.9\r\n\r\n", 505},
         {__LINE__, "GET / HTTP/x\r\n\r\n", 400},
         {__LINE__, "BREW /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-         401},
+         501},
         {__LINE__, HEAD "no colon\r\n\r\n", 400},
         {__LINE__, HEAD "Content-Length: x\r\n\r\n", 400},
         {__LINE__, "\x16\x03\x01\x02\r\n\r\n", 400}, /* TLS, where it is plain */
@@ -67,7 +67,7 @@ static void test_odd_requests(void **state)
          417},
         {__LINE__,
          "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
-         "Content-Length: 99999999\r\n\r\n",
+         "Authorization: Bearer admin\r\nContent-Length: 99999999\r\n\r\n",
          413},
         {__LINE__, HEAD "Connection: close\r\n\r\n", 401},
         {__LINE__, HEAD VIEWER "Connection: close\r\n\r\n", 200},
@@ -75,7 +75,7 @@ static void test_odd_requests(void **state)
         {__LINE__,
          "GET /api/v1/jobs/\xff\xfe HTTP/1.1\r\nHost: localhost\r\n" VIEWER
          "Connection: close\r\n\r\n",
-         422},
+         400},
         {__LINE__,
          "GET //localhost/api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n" VIEWER
          "Connection: close\r\n\r\n",
@@ -83,7 +83,7 @@ static void test_odd_requests(void **state)
         {__LINE__,
          "GET http://localhost/api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n" VIEWER
          "Connection: close\r\n\r\n",
-         404},
+         400},
         {__LINE__,
          "GET /api/v1//jobs HTTP/1.1\r\nHost: localhost\r\n" VIEWER "Connection: close\r\n\r\n",
          404},
@@ -108,7 +108,7 @@ static void test_odd_requests(void **state)
          "GET /api/v1%2Fjobs HTTP/1.1\r\nHost: localhost\r\n" VIEWER "Connection: close\r\n\r\n",
          404},
         {__LINE__, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n" VIEWER "Connection: close\r\n\r\n",
-         404},
+         400},
         {__LINE__,
          "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\n"
          "Authorization: Bearer admin\r\nContent-Length: -1\r\n\r\n",
@@ -125,7 +125,7 @@ static void test_odd_requests(void **state)
          "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
          "Authorization: Bearer admin\r\nTransfer-Encoding: chunked\r\n\r\n"
          "zz\r\n",
-         413},
+         400},
         {__LINE__,
          "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
          "Authorization: Bearer admin\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -173,12 +173,12 @@ static void test_large_headers(void **state)
         strbuf_init(&request);
         strbuf_adds(&request, HEAD VIEWER "Connection: close\r\n");
         for (size_t j = 0; request.length < sizes[i]; j++)
-            strbuf_addf(&request, "X-%zu: 0123456789012345678901234567890123456789\r\n", j);
+            strbuf_addf(&request, "X-%zu: %0500d\r\n", j, 0);
         strbuf_adds(&request, "\r\n");
         struct client *client = client_connect_tcp(world);
         client_send(client, request.text, request.length);
         world_until(world, is_closed, client);
-        if ((status_of(client) == 200) != (i == 0) || (i && !is_problem(client, 400)))
+        if ((status_of(client) == 200) != (i == 0) || (i && !is_problem(client, 431)))
             fail_msg("%zu bytes: %.40s", sizes[i], client_text(client));
         client_free(client);
         strbuf_release(&request);
@@ -198,7 +198,7 @@ static void test_long_target(void **state)
     struct client *client = client_connect_tcp(world);
     client_send(client, request.text, request.length);
     world_until(world, is_closed, client);
-    assert_true(is_problem(client, 400));
+    assert_true(is_problem(client, 431));
     client_free(client);
     strbuf_release(&request);
     check_alive(world);
@@ -238,7 +238,7 @@ static void test_body_of_strangers(void **state)
         {__LINE__, "POST /login", 16 << 10, 422},
         {__LINE__, "POST /login", (16 << 10) + 1, 413},
         {__LINE__, "POST /setup", (16 << 10) + 1, 413},
-        {__LINE__, "GET /auth", (16 << 10) + 1, 413},
+        {__LINE__, "GET /auth", 2, 400}, /* it has no body at all */
     };
     struct world *world = *state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -442,7 +442,7 @@ static void test_slow_beside_traffic(void **state)
     client_free(slow);
 }
 
-enum { HOARDERS = 300, AT_ONCE = 4 };
+enum { HOARDERS = 600, AT_ONCE = 4 };
 
 static bool is_refused(void *context)
 {
@@ -469,7 +469,7 @@ static void test_many_that_do_not_read(void **state)
     struct client *clients[HOARDERS];
     size_t count = 0, refused = 0, most = 0;
     put_large_jobs(world);
-    for (int64_t until_ms = clock_now().boot.ms + 60000; !api_cut(world->api);) {
+    for (int64_t until_ms = clock_now().boot.ms + 60000; !api_cut(world->api) || !refused;) {
         bool is_full = is_refused(world);
         for (size_t i = 0; !is_full && i < AT_ONCE && count < HOARDERS; i++)
             clients[count++] = hoard(world);
@@ -477,7 +477,6 @@ static void test_many_that_do_not_read(void **state)
         most = api_unsent(world->api) > most ? api_unsent(world->api) : most;
         assert_true(clock_now().boot.ms < until_ms);
     }
-    assert_true(refused > 0);
     assert_in_range(most, NARROW_BYTES, NARROW_BYTES + (1 << 20));
     struct answer answer = ask_tcp(world, "GET //livez", "Host: localhost\r\n", NULL);
     assert_int_equal(answer.status, 200);

@@ -1,0 +1,246 @@
+#include "holders.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "hash.h"
+#include "http_internal.h"
+
+enum {
+    STRANGERS_PART = 2, /* of all bytes; and ... */
+    ADDRESS_PART = 8,   /* ... of one address' strangers */
+    ROOM_PART = 16,     /* of all connections, that are closed together */
+    GRACE_MS = 1000,
+};
+
+/* ---- addresses ---- */
+
+static uint64_t address_hash(const void *item)
+{
+    return ((const struct http_address *)item)->hash;
+}
+
+static bool has_key(const void *item, const void *key)
+{
+    return memcmp(&((const struct http_address *)item)->key, key, sizeof(struct in6_addr)) == 0;
+}
+
+static const struct table_type addresses_type = {address_hash, has_key};
+
+void http_holders_init(struct http_holders *holders)
+{
+    *holders = (struct http_holders){0};
+    table_init(&holders->addresses, &addresses_type);
+    if (getrandom(&holders->seed, sizeof(holders->seed), GRND_NONBLOCK) < 0)
+        holders->seed = (uint64_t)(uintptr_t)holders;
+}
+
+void http_holders_release(struct http_holders *holders)
+{
+    table_release(&holders->addresses);
+}
+
+/* One customer has a network of 64 bits at least. */
+static void read_v6(const struct in6_addr *address, struct http_address *ret)
+{
+    ret->key = *address;
+    if (!IN6_IS_ADDR_V4MAPPED(address))
+        memset(ret->key.s6_addr + 8, 0, 8);
+}
+
+static void read_v4(const struct in_addr *address, struct http_address *ret)
+{
+    ret->key.s6_addr[10] = ret->key.s6_addr[11] = 0xFF;
+    memcpy(ret->key.s6_addr + 12, address, sizeof(*address));
+}
+
+static struct http_address read_peer(const struct sockaddr *peer)
+{
+    struct http_address address = {.count = 0};
+    if (peer->sa_family == AF_INET)
+        read_v4(&((const struct sockaddr_in *)(const void *)peer)->sin_addr, &address);
+    else if (peer->sa_family == AF_INET6)
+        read_v6(&((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr, &address);
+    return address;
+}
+
+static struct http_address *add_address(struct http_holders *holders,
+                                        const struct http_address *wanted)
+{
+    struct http_address *address = malloc(sizeof(*address));
+    if (!address)
+        return NULL;
+    *address = *wanted;
+    TAILQ_INIT(&address->connections);
+    if (table_insert(&holders->addresses, address) == OK)
+        return address;
+    free(address);
+    return NULL;
+}
+
+bool http_holders_add(struct http_holders *holders, struct http_connection *connection,
+                      const struct sockaddr *peer)
+{
+    struct http_address wanted = read_peer(peer);
+    wanted.hash = hash_bytes(holders->seed, &wanted.key, sizeof(wanted.key));
+    struct http_address *address = table_find(&holders->addresses, wanted.hash, &wanted.key);
+    if (!address)
+        address = add_address(holders, &wanted);
+    if (!address)
+        return false;
+    address->count++;
+    TAILQ_INSERT_TAIL(&address->connections, connection, in_address);
+    connection->address = address;
+    return true;
+}
+
+void http_holders_remove(struct http_holders *holders, struct http_connection *connection)
+{
+    struct http_address *address = connection->address;
+    TAILQ_REMOVE(&address->connections, connection, in_address);
+    connection->address = NULL;
+    if (--address->count)
+        return;
+    table_remove(&holders->addresses, address);
+    free(address);
+}
+
+/* ---- bytes ---- */
+
+/* The only writer of what is counted. */
+static void count(struct http_connection *connection, size_t bytes)
+{
+    struct http_holders *holders = &connection->server->holders;
+    size_t more = bytes - connection->held; /* less wraps around, and back again */
+    holders->bytes += more;
+    if (!connection->is_known) {
+        holders->strange_bytes += more;
+        connection->address->strange_bytes += more;
+    }
+    connection->held = bytes;
+}
+
+void http_holders_know(struct http_connection *connection, bool is_known)
+{
+    size_t bytes = connection->held;
+    count(connection, 0);
+    connection->is_known = is_known;
+    count(connection, bytes);
+}
+
+/* The larger of two that may be cut; of two alike, the one that has been at it longer. */
+static struct http_connection *worse(struct http_connection *one, struct http_connection *other)
+{
+    if (other->phase != HTTP_RECEIVING || !other->held)
+        return one;
+    if (!one || other->held > one->held)
+        return other;
+    return other->held == one->held && other->since_ms < one->since_ms ? other : one;
+}
+
+static struct http_connection *largest_of_all(const struct http_server *server)
+{
+    struct http_connection *one, *largest = NULL;
+    TAILQ_FOREACH (one, &server->all, link) {
+        largest = worse(largest, one);
+    }
+    return largest;
+}
+
+static struct http_connection *largest_stranger_at(const struct http_address *address)
+{
+    struct http_connection *one, *largest = NULL;
+    TAILQ_FOREACH (one, &address->connections, in_address) {
+        if (!one->is_known)
+            largest = worse(largest, one);
+    }
+    return largest;
+}
+
+static struct http_connection *largest_stranger(const struct http_holders *holders)
+{
+    struct http_address *one, *largest = NULL;
+    for (size_t at = 0; (one = table_next(&holders->addresses, &at));) {
+        if (!largest || one->strange_bytes > largest->strange_bytes)
+            largest = one;
+    }
+    return largest ? largest_stranger_at(largest) : NULL;
+}
+
+/* Who is to be cut now; NULL: nobody. */
+static struct http_connection *find_victim(const struct http_server *server,
+                                           const struct http_address *address)
+{
+    const struct http_holders *holders = &server->holders;
+    size_t most = server->limits.held_bytes;
+    if (address->strange_bytes > most / ADDRESS_PART)
+        return largest_stranger_at(address);
+    if (holders->strange_bytes > most / STRANGERS_PART)
+        return largest_stranger(holders);
+    return holders->bytes > most ? largest_of_all(server) : NULL;
+}
+
+void http_hold(struct http_connection *connection, size_t bytes)
+{
+    struct http_server *server = connection->server;
+    bool is_more = bytes > connection->held;
+    count(connection, bytes);
+    while (is_more && !connection->is_closed) {
+        struct http_connection *victim = find_victim(server, connection->address);
+        if (!victim)
+            return;
+        server->cut++;
+        http_connection_close(victim);
+    }
+}
+
+/* ---- connections ---- */
+
+static bool is_dispensable(const struct http_connection *connection, int64_t now_ms)
+{
+    return (connection->phase == HTTP_IDLE || connection->phase == HTTP_RECEIVING) &&
+           now_ms - connection->since_ms >= GRACE_MS;
+}
+
+static void close_some_at(struct http_address *address, size_t most, int64_t now_ms)
+{
+    struct http_connection *next;
+    for (struct http_connection *one = TAILQ_FIRST(&address->connections); one && most;
+         one = next) {
+        next = TAILQ_NEXT(one, in_address);
+        if (!is_dispensable(one, now_ms))
+            continue;
+        most--;
+        one->server->cut += one->phase != HTTP_IDLE;
+        http_connection_close(one); /* the address goes with its last, which is `one` then */
+    }
+}
+
+static void close_some(struct http_server *server, size_t most, int64_t now_ms)
+{
+    struct http_connection *next;
+    for (struct http_connection *one = TAILQ_FIRST(&server->all); one && most; one = next) {
+        next = TAILQ_NEXT(one, link);
+        if (!is_dispensable(one, now_ms))
+            continue;
+        most--;
+        server->cut += one->phase != HTTP_IDLE;
+        http_connection_close(one);
+    }
+}
+
+bool http_holders_make_room(struct http_server *server, int64_t now_ms)
+{
+    struct http_address *one, *most = NULL;
+    size_t before = server->count, wanted = server->limits.connections / ROOM_PART + 1;
+    for (size_t at = 0; (one = table_next(&server->holders.addresses, &at));) {
+        if (!most || one->count > most->count)
+            most = one;
+    }
+    if (most)
+        close_some_at(most, wanted, now_ms);
+    if (server->count == before)
+        close_some(server, wanted, now_ms);
+    return server->count < before;
+}
