@@ -8,6 +8,7 @@ set(peal_cost_fuzz 50)
 set(peal_cost_contract 40)
 set(peal_cost_sim 30)
 set(peal_cost_integration 20)
+set(peal_cost_security 15)
 set(peal_cost_fault 10)
 set(peal_cost_browser 5)
 
