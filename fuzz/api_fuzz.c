@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct world {
     struct loop *loop;
-    struct loop_timer *turn, *watchdog, *quiet;
+    struct loop_timer *turn, *watchdog;
     struct zone_db *zones;
     struct store *store;
     struct history *history;
@@ -129,23 +129,12 @@ static void tear_down(struct world *world)
 
 /* ---- the client ---- */
 
-enum { QUIET_MS = 5 };
-
-/* Nothing has come for a while: no more is to come. An end that comes with the requests would have
- * the server drop all but the first. */
-static void hang_up(void *context)
-{
-    const struct world *world = context;
-    shutdown(world->fd, SHUT_WR);
-}
-
 static void on_answer(void *context, unsigned events)
 {
     struct world *world = context;
     char bytes[65536];
     (void)events;
     ssize_t got = recv(world->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-    loop_timer_set(world->quiet, QUIET_MS);
     if (got > 0 || (got < 0 && errno == EAGAIN))
         return;
     world->is_over = true;
@@ -169,15 +158,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     all.fd = socket(AF_UNIX, SOCK_STREAM, 0);
     require(connect(all.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
     require(send(all.fd, data, size, MSG_NOSIGNAL) == (ssize_t)size);
-    require(loop_timer_new(world->loop, hang_up, world, &world->quiet) == OK);
-    loop_timer_set(world->quiet, QUIET_MS);
+    shutdown(all.fd, SHUT_WR); /* all of it is answered before the server hangs up, too */
     require(loop_fd_new(world->loop, all.fd, on_answer, world, &world->watch) == OK);
     loop_fd_want(world->watch, LOOP_READ);
     loop_timer_set(world->watchdog, 20000);
     wake(world);
     while (!world->is_over)
         loop_run_once(world->loop);
-    loop_timer_free(world->quiet);
     loop_fd_free(world->watch);
     close(all.fd);
     tear_down(world);

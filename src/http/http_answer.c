@@ -217,19 +217,27 @@ void http_answer(struct http_request *request, int status, char *body, size_t le
     http_connection_close(connection);
 }
 
+/* An answer to HEAD ends with its head, whatever else is wrong. */
+static void drop_body_of(struct strbuf *answer)
+{
+    const char *end = strstr(answer->text, "\r\n\r\n");
+    if (end)
+        strbuf_truncate(answer, (size_t)(end - answer->text) + 4);
+}
+
 void http_refuse(struct http_connection *connection, int status, const char *why)
 {
     struct http_request *request = connection->request;
     struct http_server *server = connection->server;
-    void (*gone)(void *owner) = request->gone;
-    void *owner = request->owner;
     let_go(request);
     connection->closes = true;
     strbuf_reset(&server->head);
     server->service.refuse(status, why, &server->head);
+    if (request->head->method == HTTP_HEAD)
+        drop_body_of(&server->head);
+    if (request->gone) /* its owner has not answered, and never will */
+        request->gone(request->owner);
     http_request_free(request);
-    if (gone)
-        gone(owner);
     http_set_phase(connection, HTTP_SENDING, 0);
     if (strbuf_status(&server->head) == OK)
         send_answer(connection, &(struct answer){server->head.text, server->head.length, NULL, 0});
@@ -263,6 +271,7 @@ void http_stream(struct http_request *request, int status, void *owner, void (*g
     request->head = NULL;
     request->text = NULL;
     http_set_phase(connection, HTTP_STREAMING, 0);
+    http_watch_for_end(connection);
     if (strbuf_status(head) == OK) /* else the client sees that it is none */
         evbuffer_add(out, head->text, head->length);
     else

@@ -60,13 +60,6 @@ static void drop_output(struct http_connection *connection)
     connection->server->unsent_bytes -= connection->unsent;
 }
 
-static void stop_watching(struct http_connection *connection)
-{
-    if (connection->hang_up)
-        event_free(connection->hang_up);
-    connection->hang_up = NULL;
-}
-
 void http_connection_close(struct http_connection *connection)
 {
     struct http_server *server = connection->server;
@@ -78,7 +71,6 @@ void http_connection_close(struct http_connection *connection)
     if (request && request->gone)
         request->gone(request->owner);
     http_request_free(request);
-    stop_watching(connection);
     http_hold(connection, 0);
     http_holders_remove(&server->holders, connection);
     http_set_phase(connection, HTTP_IDLE, 0);
@@ -125,27 +117,6 @@ static void drain(struct http_connection *connection)
 
 /* ---- what came early ---- */
 
-static void on_hang_up(evutil_socket_t fd, short events, void *context)
-{
-    (void)fd;
-    (void)events;
-    http_connection_close(context);
-}
-
-/* Nothing more is read while the client has its request served. A stream may be so for long, and
- * the client's end would not be seen. */
-static void pause_reading(struct http_connection *connection)
-{
-    bufferevent_disable(connection->bev, EV_READ);
-    connection->is_paused = true;
-    if (connection->phase != HTTP_STREAMING || connection->hang_up)
-        return;
-    connection->hang_up = event_new(loop_base(connection->server->loop), connection->fd, EV_CLOSED,
-                                    on_hang_up, connection);
-    if (connection->hang_up) /* else the next write tells */
-        event_add(connection->hang_up, NULL);
-}
-
 /* In a turn of its own: whoever sends a thousand requests at once is not served before others. */
 static void look_at_early(struct http_connection *connection)
 {
@@ -154,10 +125,39 @@ static void look_at_early(struct http_connection *connection)
                         BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 }
 
+/* Nothing more is read while the client has its request served. */
+static void pause_reading(struct http_connection *connection)
+{
+    bufferevent_disable(connection->bev, EV_READ);
+    connection->is_paused = true;
+}
+
+static void go_on_reading(struct http_connection *connection)
+{
+    if (connection->is_paused && !connection->is_ended)
+        bufferevent_enable(connection->bev, EV_READ);
+    connection->is_paused = false;
+}
+
+void http_watch_for_end(struct http_connection *connection)
+{
+    go_on_reading(connection);
+    if (connection->is_ended)
+        look_at_early(connection); /* whoever has begun the stream does not expect its end yet */
+}
+
+/* A stream may last for long, and only who reads sees the client's end. */
+static void handle_early(struct http_connection *connection, size_t early)
+{
+    if (connection->phase != HTTP_STREAMING)
+        pause_reading(connection);
+    else if (connection->is_ended || early > HTTP_HEAD_MAX)
+        http_connection_close(connection);
+}
+
 void http_answer_sent(struct http_connection *connection)
 {
     size_t early = evbuffer_get_length(bufferevent_get_input(connection->bev));
-    stop_watching(connection);
     connection->is_shared = false;
     if (connection->closes) {
         hang_up(connection);
@@ -170,9 +170,7 @@ void http_answer_sent(struct http_connection *connection)
     http_set_phase(connection, early ? HTTP_RECEIVING : HTTP_IDLE, early);
     if (early)
         look_at_early(connection);
-    if (connection->is_paused && !connection->is_ended)
-        bufferevent_enable(connection->bev, EV_READ);
-    connection->is_paused = false;
+    go_on_reading(connection);
 }
 
 /* ---- a request ---- */
@@ -182,9 +180,9 @@ static bool hold(struct http_connection *connection)
 {
     const struct http_request *request = connection->request;
     size_t length = evbuffer_get_length(bufferevent_get_input(connection->bev));
-    length += request->text ? request->head->size : 0;
-    connection->bytes = length + request->body_length;
-    http_hold(connection, length + request->body_room);
+    length += request->body_length + (request->text ? request->head->size : 0);
+    connection->bytes = length;
+    http_hold(connection, length);
     return !connection->is_closed;
 }
 
@@ -328,7 +326,10 @@ static void receive(struct http_connection *connection)
 
 static void handle_input(struct http_connection *connection)
 {
+    size_t length = evbuffer_get_length(bufferevent_get_input(connection->bev));
     connection->is_waking = false;
+    if (!length && !connection->is_ended)
+        return; /* what came early was looked at meanwhile */
     switch (connection->phase) {
     case HTTP_IDLE:
         http_set_phase(connection, HTTP_RECEIVING, 0);
@@ -340,7 +341,7 @@ static void handle_input(struct http_connection *connection)
     case HTTP_SERVING:
     case HTTP_SENDING:
     case HTTP_STREAMING:
-        pause_reading(connection);
+        handle_early(connection, length);
         return;
     case HTTP_DRAINING:
         drain(connection);

@@ -13,7 +13,6 @@
 
 struct bufferevent;
 struct evconnlistener;
-struct event;
 struct loop_timer;
 
 enum http_phase {
@@ -60,7 +59,6 @@ struct http_connection {
     bool is_shared;              /* what it is sent is counted elsewhere */
     bool is_busy;                /* its input is being read: it must not be freed yet */
     bool is_closed;              /* and will be then */
-    struct event *hang_up;       /* STREAMING while nothing is read */
     TAILQ_ENTRY(http_connection) link, in_address;
 };
 
@@ -96,6 +94,9 @@ void http_set_phase(struct http_connection *connection, enum http_phase phase, s
 
 /* The last byte of an answer is with the kernel: goes on with the next request, or hangs up. */
 void http_answer_sent(struct http_connection *connection);
+
+/* A stream has begun: the client's end must be seen. */
+void http_watch_for_end(struct http_connection *connection);
 
 size_t http_unsent(const struct http_connection *connection);
 
