@@ -123,7 +123,7 @@ static void print_head(struct http_connection *connection, int status, const str
 /* ---- bytes ---- */
 
 struct answer {
-    const char *head;
+    char *head;
     size_t head_length;
     char *body; /* malloc made it; NULL: none */
     size_t body_length;
@@ -140,7 +140,7 @@ static void free_bytes(const void *bytes, size_t length, void *context)
  * it may be sent. What is wrong, the loop will find out. */
 static size_t send_now(const struct http_connection *connection, const struct answer *answer)
 {
-    struct iovec pieces[2] = {{(void *)(uintptr_t)answer->head, answer->head_length},
+    struct iovec pieces[2] = {{answer->head, answer->head_length},
                               {answer->body, answer->body_length}};
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = answer->body_length ? 2 : 1};
     if (connection->server->tls || http_unsent(connection))
@@ -261,7 +261,6 @@ void http_stream(struct http_request *request, int status, void *owner, void (*g
     bool has_length = http_is_set(request, "Content-Length");
     http_own(request, owner, gone);
     http_drop_body(request);
-    connection->closes |= !request->is_whole || (request->head->is_old && !has_length);
     request->sends_chunks = !has_length && !request->head->is_old;
     print_head(connection, status, &request->fields,
                request->sends_chunks ? "Transfer-Encoding: chunked\r\n" : "");
@@ -282,12 +281,13 @@ void http_stream_send(struct http_request *request, struct evbuffer *text)
 {
     struct evbuffer *out = bufferevent_get_output(request->connection->bev);
     size_t length = evbuffer_get_length(text);
-    if (length && request->sends_chunks)
-        evbuffer_add_printf(out, "%zx\r\n", length);
-    evbuffer_add_buffer(out, text);
-    if (length && request->sends_chunks)
-        evbuffer_add(out, "\r\n", 2);
-    evbuffer_drain(text, evbuffer_get_length(text)); /* what was not taken */
+    bool is_chunk = request->sends_chunks && length;
+    bool is_done = (!is_chunk || evbuffer_add_printf(out, "%zx\r\n", length) > 0) &&
+                   evbuffer_add_buffer(out, text) == 0 &&
+                   (!is_chunk || evbuffer_add(out, "\r\n", 2) == 0);
+    evbuffer_drain(text, evbuffer_get_length(text));
+    if (!is_done) /* out of memory: the client must not take the rest for something else */
+        shutdown(request->connection->fd, SHUT_RDWR);
 }
 
 void http_stream_share(struct http_request *request, int kernel_bytes)

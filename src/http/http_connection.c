@@ -18,6 +18,7 @@
 #include "server_tls.h"
 
 enum {
+    AT_ONCE = 8, /* that are looked at in a turn */
     DRAIN_MAX = 64 << 10,
     SINGLE_WRITE = 256 << 10,
 };
@@ -60,6 +61,13 @@ static void drop_output(struct http_connection *connection)
     connection->server->unsent_bytes -= connection->unsent;
 }
 
+static void stop_waking(struct http_connection *connection)
+{
+    if (connection->is_waking)
+        TAILQ_REMOVE(&connection->server->waking, connection, in_waking);
+    connection->is_waking = false;
+}
+
 void http_connection_close(struct http_connection *connection)
 {
     struct http_server *server = connection->server;
@@ -71,6 +79,7 @@ void http_connection_close(struct http_connection *connection)
     if (request && request->gone)
         request->gone(request->owner);
     http_request_free(request);
+    stop_waking(connection);
     http_hold(connection, 0);
     http_holders_remove(&server->holders, connection);
     http_set_phase(connection, HTTP_IDLE, 0);
@@ -78,10 +87,18 @@ void http_connection_close(struct http_connection *connection)
     TAILQ_REMOVE(&server->all, connection, link);
     server->count--;
     bufferevent_free(connection->bev);
-    if (!connection->is_busy)
-        free(connection);
-    if (server->is_paused)
-        http_server_accept(server);
+    TAILQ_INSERT_TAIL(&server->closed, connection, link);
+    loop_timer_set(server->wake, 0);
+    http_server_accept(server);
+}
+
+void http_free_closed(struct http_server *server)
+{
+    for (struct http_connection *closed; (closed = TAILQ_FIRST(&server->closed));) {
+        TAILQ_REMOVE(&server->closed, closed, link);
+        assert(TAILQ_FIRST(&server->closed) != closed);
+        free(closed);
+    }
 }
 
 /* Our side of it is over; the client may still be sending. To close now would reset the connection,
@@ -120,9 +137,12 @@ static void drain(struct http_connection *connection)
 /* In a turn of its own: whoever sends a thousand requests at once is not served before others. */
 static void look_at_early(struct http_connection *connection)
 {
+    struct http_server *server = connection->server;
+    if (connection->is_waking)
+        return;
     connection->is_waking = true;
-    bufferevent_trigger(connection->bev, EV_READ,
-                        BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+    TAILQ_INSERT_TAIL(&server->waking, connection, in_waking);
+    loop_timer_set(server->wake, 0);
 }
 
 /* Nothing more is read while the client has its request served. */
@@ -327,9 +347,7 @@ static void receive(struct http_connection *connection)
 static void handle_input(struct http_connection *connection)
 {
     size_t length = evbuffer_get_length(bufferevent_get_input(connection->bev));
-    connection->is_waking = false;
-    if (!length && !connection->is_ended)
-        return; /* what came early was looked at meanwhile */
+    stop_waking(connection);
     switch (connection->phase) {
     case HTTP_IDLE:
         http_set_phase(connection, HTTP_RECEIVING, 0);
@@ -351,13 +369,19 @@ static void handle_input(struct http_connection *connection)
 
 static void on_readable(struct bufferevent *bev, void *context)
 {
-    struct http_connection *connection = context;
     (void)bev;
-    connection->is_busy = true;
-    handle_input(connection);
-    connection->is_busy = false;
-    if (connection->is_closed)
-        free(connection);
+    handle_input(context);
+}
+
+void http_wake(void *context)
+{
+    struct http_server *server = context;
+    struct http_connection *first;
+    for (int i = 0; i < AT_ONCE && (first = TAILQ_FIRST(&server->waking)); i++)
+        handle_input(first);
+    http_free_closed(server);
+    if (!TAILQ_EMPTY(&server->waking))
+        loop_timer_set(server->wake, 0);
 }
 
 static void on_written(struct bufferevent *bev, void *context)

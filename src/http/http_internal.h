@@ -55,11 +55,10 @@ struct http_connection {
     bool closes;                 /* after this answer */
     bool is_paused;              /* nothing is read: the next request has come early */
     bool is_ended;               /* the client sends no more */
-    bool is_waking;              /* what came early will be looked at in the next turn */
+    bool is_waking;              /* it is in that list of the server */
     bool is_shared;              /* what it is sent is counted elsewhere */
-    bool is_busy;                /* its input is being read: it must not be freed yet */
-    bool is_closed;              /* and will be then */
-    TAILQ_ENTRY(http_connection) link, in_address;
+    bool is_closed; /* and is freed in the next turn: whoever works with it need not care */
+    TAILQ_ENTRY(http_connection) link, in_address, in_waking;
 };
 
 struct http_server {
@@ -69,6 +68,9 @@ struct http_server {
     struct http_service service;
     struct evconnlistener *listener;
     struct http_connection_list all;
+    struct http_connection_list waking; /* will be looked at in the next turn */
+    struct http_connection_list closed; /* will be freed then */
+    struct loop_timer *wake;            /* that turn */
     struct http_holders holders;
     size_t count;
     size_t unsent_bytes; /* but for what is sent to many, and counted by who does */
@@ -82,6 +84,10 @@ struct http_server {
 };
 
 /* ---- http_connection.c ---- */
+
+/* The turn of those that are waking; and of those that are closed, which are freed. */
+void http_wake(void *context);
+void http_free_closed(struct http_server *server);
 
 /* Takes `fd` over in any case. */
 void http_connection_open(struct http_server *server, int fd, const struct sockaddr *peer);

@@ -131,10 +131,14 @@ enum status http_server_new(struct loop *loop, const struct http_limits *limits,
         *server = (struct http_server){
             .loop = loop, .limits = *limits, .tls = tls, .service = *service, .date_s = -1};
         TAILQ_INIT(&server->all);
+        TAILQ_INIT(&server->waking);
+        TAILQ_INIT(&server->closed);
         http_holders_init(&server->holders);
         strbuf_init(&server->head);
         st = loop_timer_new_patient(loop, sweep, server, &server->sweep);
     }
+    if (st == OK)
+        st = loop_timer_new_patient(loop, http_wake, server, &server->wake);
     if (st == OK)
         server->listener = evconnlistener_new(loop_base(loop), on_accept, server,
                                               LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
@@ -157,8 +161,10 @@ struct http_server *http_server_free(struct http_server *server)
     server->listener = NULL;
     for (struct http_connection *one; (one = TAILQ_FIRST(&server->all));)
         http_connection_close(one);
+    http_free_closed(server);
     http_holders_release(&server->holders);
     loop_timer_free(server->sweep);
+    loop_timer_free(server->wake);
     strbuf_release(&server->head);
     free(server);
     return NULL;
