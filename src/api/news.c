@@ -5,7 +5,7 @@
 
 #include "strbuf.h"
 
-enum { SEND_COST = 1200 }; /* of the HTTP library, for every piece that is not sent yet */
+enum { SEND_COST = 1200 }; /* of libevent, for every piece that is not sent yet */
 
 /* Outlives its owner: the library frees what a closed connection was to send when it comes to it.
  */

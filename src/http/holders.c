@@ -199,7 +199,8 @@ void http_hold(struct http_connection *connection, size_t bytes)
 
 static bool is_dispensable(const struct http_connection *connection, int64_t now_ms)
 {
-    return (connection->phase == HTTP_IDLE || connection->phase == HTTP_RECEIVING) &&
+    return (connection->phase == HTTP_IDLE || connection->phase == HTTP_RECEIVING ||
+            connection->phase == HTTP_DRAINING) &&
            now_ms - connection->since_ms >= GRACE_MS;
 }
 
@@ -212,7 +213,7 @@ static void close_some_at(struct http_address *address, size_t most, int64_t now
         if (!is_dispensable(one, now_ms))
             continue;
         most--;
-        one->server->cut += one->phase != HTTP_IDLE;
+        one->server->cut += one->phase == HTTP_RECEIVING;
         http_connection_close(one); /* the address goes with its last, which is `one` then */
     }
 }
@@ -225,7 +226,7 @@ static void close_some(struct http_server *server, size_t most, int64_t now_ms)
         if (!is_dispensable(one, now_ms))
             continue;
         most--;
-        server->cut += one->phase != HTTP_IDLE;
+        server->cut += one->phase == HTTP_RECEIVING;
         http_connection_close(one);
     }
 }

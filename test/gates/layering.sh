@@ -1,12 +1,15 @@
 #!/bin/sh
-# layering.sh COMPILER BASE-INCLUDES SCHEDULE-INCLUDES
-# A file of base that includes a header of schedule must not compile; the other way round it must.
-# The includes are lists with colons between the folders.
+# layering.sh COMPILER LOWER LOWER-HEADER LOWER-INCLUDES UPPER-HEADER UPPER-INCLUDES
+# A file of the layer LOWER that includes a header of the upper one must not compile; the other way
+# round it must. The includes are lists with colons between the folders.
 set -eu
 
 compiler=$1
-base=$2
-schedule=$3
+lower=$2
+lower_header=$3
+lower_includes=$4
+upper_header=$5
+upper_includes=$6
 
 # compiles INCLUDES HEADER
 compiles()
@@ -16,17 +19,17 @@ compiles()
     printf '#include "%s"\n' "$2" | "$compiler" $options -D_GNU_SOURCE -fsyntax-only -x c - 2>&1
 }
 
-if ! compiles "$base" status.h || ! compiles "$schedule" status.h ||
-    ! compiles "$schedule" schedule.h; then
+if ! compiles "$lower_includes" "$lower_header" || ! compiles "$upper_includes" "$lower_header" ||
+    ! compiles "$upper_includes" "$upper_header"; then
     echo "an include that points downward does not compile"
     exit 1
 fi
-if answer=$(compiles "$base" schedule.h); then
-    echo "base can include schedule.h: the layers leak"
+if answer=$(compiles "$lower_includes" "$upper_header"); then
+    echo "$lower can include $upper_header: the layers leak"
     exit 1
 fi
 case $answer in
-*schedule.h*) ;;
+*"$upper_header"*) ;;
 *)
     echo "refused, but not because of the include: $answer"
     exit 1

@@ -181,12 +181,38 @@ static void test_word_in_list(void **state)
     assert_false(word_in_list("a b", ""));
 }
 
+/* As much as it needs, and little for who need not be known. */
+static void test_body_max(void **state)
+{
+    static const struct {
+        int line;
+        enum right right;
+        unsigned flags;
+        const char *fields;
+        size_t most;
+    } cases[] = {
+        {__LINE__, RIGHT_PUBLIC, 0, "name password", 16 << 10},
+        {__LINE__, RIGHT_PUBLIC, ROUTE_LARGE, ANY_BODY, 16 << 10},
+        {__LINE__, RIGHT_OPERATE, ROUTE_JOB, "", 16 << 10},
+        {__LINE__, RIGHT_EDIT, ROUTE_JOB, ANY_BODY, 1 << 20},
+        {__LINE__, RIGHT_ADMIN, 0, "name", 1 << 20},
+        {__LINE__, RIGHT_EDIT, ROUTE_LARGE | ROUTE_SCOPED, "put delete", 12 << 20},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct route route = {
+            .right = cases[i].right, .flags = cases[i].flags, .fields = cases[i].fields};
+        if (route_body_max(&route) != cases[i].most)
+            fail_msg("line %d: %zu", cases[i].line, route_body_max(&route));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),         cmocka_unit_test(test_target),
-        cmocka_unit_test(test_methods),      cmocka_unit_test(test_query),
-        cmocka_unit_test(test_word_in_list),
+        cmocka_unit_test(test_body_max), cmocka_unit_test(test_find),
+        cmocka_unit_test(test_target),   cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_query),    cmocka_unit_test(test_word_in_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
