@@ -90,6 +90,7 @@ struct call *call_new(struct listener *listener, struct http_request *request)
 void call_serve(struct call *call)
 {
     call->is_served = true;
+    call->now_ms = clock_now().wall.ms; /* the body may have taken minutes */
     call->api->call_count++;
 }
 

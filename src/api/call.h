@@ -53,7 +53,7 @@ struct call {
     struct query form;             /* the same for ROUTE_FORM */
     call_shape *shape;             /* of answers below 300; NULL: as they are */
     json_t *before;                /* the facade's, for its shape; NULL: nothing */
-    int64_t now_ms;                /* when it came */
+    int64_t now_ms;                /* when its last byte came */
     struct idempotent *repeatable; /* its Idempotency-Key is remembered here; NULL: it has none */
     int64_t revision;              /* of what it answers with, for the ETag; 0: none */
 

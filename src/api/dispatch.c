@@ -207,7 +207,8 @@ void dispatch_request(void *context, struct http_request *request)
     struct call *call = http_owner(request);
     (void)context;
     call_serve(call);
-    if (is_ready(call) && read_query(call) && read_body(call) && idempotency_begin(call))
+    if (guard_still_admits(call) && is_ready(call) && read_query(call) && read_body(call) &&
+        idempotency_begin(call))
         call_later(call, begin);
 }
 

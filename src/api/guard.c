@@ -268,3 +268,15 @@ bool guard_admit(struct call *call, const struct route *route)
     return route->flags & ROUTE_JOB ? call_may_on(call, route->right, call->argument)
                                     : call_may(call, route->right);
 }
+
+bool guard_still_admits(struct call *call)
+{
+    const struct principal *principal = &call->principal;
+    size_t length;
+    (void)http_body(call->request, &length);
+    if (!length || principal->kind == PRINCIPAL_NONE ||
+        accounts_still_admit(&call->api->accounts, principal, call->now_ms))
+        return true;
+    fail_unknown(call, E_INVALID);
+    return false;
+}

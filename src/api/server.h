@@ -87,4 +87,7 @@ void dispatch_too_large(void *context, struct http_request *request, uint64_t le
 /* Who asks, and whether they may ask this; false: the call is answered. `route` may be NULL. */
 bool guard_admit(struct call *call, const struct route *route);
 
+/* Whether they still may, when the body has come, which can take minutes. */
+bool guard_still_admits(struct call *call);
+
 #endif

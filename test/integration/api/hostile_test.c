@@ -226,6 +226,25 @@ static void test_expected_continue(void **state)
     client_free(client);
 }
 
+/* Who was let in with the head is not let in any more when the body has come. */
+static void test_revoked_in_the_middle(void **state)
+{
+    struct world *world = *state;
+    static const char head[] = "PUT /api/v1/jobs/a HTTP/1.1\r\nHost: localhost\r\n"
+                               "Authorization: Bearer definer\r\nConnection: close\r\n"
+                               "Expect: 100-continue\r\nContent-Length: 43\r\n\r\n";
+    static const char body[] = "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"]}";
+    struct client *client = client_connect_tcp(world);
+    client_send(client, head, sizeof(head) - 1);
+    world_until(world, has_continue, client);
+    EXPECT_STATUS(world, 200, "DELETE /tokens/definer", NULL);
+    client_send(client, body, sizeof(body) - 1);
+    world_until(world, is_closed, client);
+    assert_non_null(strstr(client_text(client), "HTTP/1.1 401 "));
+    client_free(client);
+    EXPECT_STATUS(world, 404, "GET /jobs/a", NULL);
+}
+
 /* Reading a body costs time, which whoever is not known yet has little of. */
 static void test_body_of_strangers(void **state)
 {
@@ -538,6 +557,7 @@ int main(void)
         TEST(test_large_headers),
         TEST(test_long_target),
         TEST(test_expected_continue),
+        TEST(test_revoked_in_the_middle),
         TEST(test_body_of_strangers),
         TEST(test_body_over_a_megabyte),
         SLOW(test_slowloris),

@@ -150,6 +150,31 @@ static void test_refusal_of_head_has_no_body(void **state)
     assert_int_equal(world.heads, 0);
 }
 
+static bool is_sending(void *context)
+{
+    (void)context;
+    return http_server_sending(world.server) == 1;
+}
+
+/* What the kernel does not take at once comes later, and who ends can wait for it a while. */
+static void test_large_answer(void **state)
+{
+    (void)state;
+    client_send(&client, GET("/large") GET("/echo"));
+    world_until(&world, is_sending, NULL);
+    assert_true(http_server_unsent(world.server) > 0);
+    world_turn(&world, 1100);
+    assert_int_equal(http_server_sending(world.server), 0); /* nobody waits for ever */
+    assert_int_equal(world.heads, 1);
+    client_wait_for(&client, "\r\n\r\n");
+    const char *end = strstr(client.in.text, "\r\n\r\n");
+    assert_non_null(end);
+    size_t size = (size_t)(end + 4 - client.in.text) + LARGE;
+    client_wait_for_length(&client, size + strlen("HTTP/1.1 200"));
+    assert_memory_equal(client.in.text + size, "HTTP/1.1 200", 12);
+    assert_int_equal(http_server_unsent(world.server), 0);
+}
+
 /* ---- the last answer of a connection ---- */
 
 static void test_ends(void **state)
@@ -340,6 +365,7 @@ int main(void)
         TEST(test_fields),
         TEST(test_answers_without_a_body),
         TEST(test_refusal_of_head_has_no_body),
+        TEST(test_large_answer),
         TEST(test_ends),
         TEST(test_refused_while_sending),
         TEST(test_no_body_no_end),

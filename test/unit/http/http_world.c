@@ -85,6 +85,8 @@ static void on_request(void *context, struct http_request *request)
         start_stream(world, request);
     else if (is_for(request, "/keep"))
         world->kept = request;
+    else if (is_for(request, "/large"))
+        http_answer(request, 200, calloc(1, LARGE), LARGE);
     else
         echo(request);
 }
@@ -266,6 +268,27 @@ void client_wait_for(struct client *client, const char *text)
 {
     struct wanted wanted = {client, text};
     world_until(client->world, has_text, &wanted);
+}
+
+struct wanted_length {
+    struct client *client;
+    size_t length;
+};
+
+static bool has_length(void *context)
+{
+    const struct wanted_length *wanted = context;
+    for (size_t before = SIZE_MAX; before != wanted->client->in.length;) {
+        before = wanted->client->in.length;
+        read_more(wanted->client);
+    }
+    return wanted->client->in.length >= wanted->length;
+}
+
+void client_wait_for_length(struct client *client, size_t length)
+{
+    struct wanted_length wanted = {client, length};
+    world_until(client->world, has_length, &wanted);
 }
 
 static bool has_ended(void *context)

@@ -3,6 +3,7 @@
  *
  *     /echo            answers with "METHOD TARGET BODY"
  *     /keep            is kept until world_answer
+ *     /large           answers with LARGE bytes
  *     /forbidden       is answered with 403 when its head is there
  *     /stream /length  a stream with one piece, without and with a Content-Length; /stream lasts
  *     /known           whoever asks is known; the body may have BODY_MAX bytes, as all others' may
@@ -20,7 +21,7 @@
 #include "http.h"
 #include "loop.h"
 
-enum { BODY_MAX = 60000 };
+enum { BODY_MAX = 60000, LARGE = 16 << 20 };
 
 struct world {
     struct loop *loop;
@@ -59,6 +60,7 @@ void client_fill(struct client *client, size_t length); /* so many bytes of no m
 void client_hang_up(struct client *client);             /* it sends no more */
 bool client_has(struct client *client, const char *text);
 void client_wait_for(struct client *client, const char *text);
+void client_wait_for_length(struct client *client, size_t length); /* of all that came */
 void client_wait_for_end(struct client *client);
 
 /* How many answers came. */
