@@ -117,7 +117,6 @@ static void hang_up(struct http_connection *connection)
     }
     shutdown(connection->fd, SHUT_WR);
     http_set_phase(connection, HTTP_DRAINING, evbuffer_get_length(in));
-    http_hold(connection, 0);
     evbuffer_drain(in, connection->bytes);
     connection->is_paused = false;
     bufferevent_enable(connection->bev, EV_READ);

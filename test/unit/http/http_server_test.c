@@ -18,6 +18,14 @@ static int set_up(void **state)
     return 0;
 }
 
+static int set_up_tls(void **state)
+{
+    (void)state;
+    world_open_tls(&world);
+    client_open(&client, &world, "127.0.0.1");
+    return 0;
+}
+
 static int tear_down(void **state)
 {
     (void)state;
@@ -356,6 +364,10 @@ static void test_freed_in_the_middle(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TLS(name)                                                                                  \
+    {                                                                                              \
+        "tls_" #name, name, set_up_tls, tear_down, NULL                                            \
+    }
     const struct CMUnitTest tests[] = {
         TEST(test_in_order),
         TEST(test_byte_by_byte),
@@ -377,6 +389,22 @@ int main(void)
         TEST(test_stream_to_nobody),
         TEST(test_stream_is_broken),
         TEST(test_freed_in_the_middle),
+        TLS(test_in_order),
+        TLS(test_byte_by_byte),
+        TLS(test_one_at_a_time),
+        TLS(test_client_that_leaves_is_told_of),
+        TLS(test_answers_without_a_body),
+        TLS(test_large_answer),
+        TLS(test_ends),
+        TLS(test_refused_while_sending),
+        TLS(test_no_body_no_end),
+        TLS(test_continue),
+        TLS(test_stream),
+        TLS(test_stream_with_a_length),
+        TLS(test_stream_for_1_0),
+        TLS(test_stream_is_left),
+        TLS(test_stream_is_broken),
+        TLS(test_freed_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event2/buffer.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +16,7 @@
 
 #include "clock.h"
 #include "listen.h"
+#include "server_tls.h"
 
 enum { PATIENCE_MS = 10000, TICK_MS = 2 };
 
@@ -136,7 +141,8 @@ static int port_of(int fd)
     return ntohs(address.sin_port);
 }
 
-void world_open(struct world *world, const struct http_limits *limits)
+static void open_world(struct world *world, const struct http_limits *limits,
+                       struct server_tls *tls)
 {
     static const struct http_limits generous = {.connections = 100,
                                                 .request_ms = 60000,
@@ -155,21 +161,54 @@ void world_open(struct world *world, const struct http_limits *limits)
     int fd;
     signal(SIGPIPE, SIG_IGN);
     strbuf_init(&why);
-    *world = (struct world){.limits = limits ? *limits : generous};
+    *world = (struct world){.limits = limits ? *limits : generous, .tls = tls};
     assert_int_equal(loop_new(&world->loop), OK);
     assert_int_equal(loop_timer_new(world->loop, on_tick, world, &world->tick), OK);
     assert_int_equal(listen_parse("127.0.0.1:0", &address, &why), OK);
     assert_int_equal(listen_tcp(&address, "127.0.0.1:0", &fd, &why), OK);
     world->port = port_of(fd);
     assert_int_equal(
-        http_server_new(world->loop, &world->limits, NULL, &service, fd, &world->server), OK);
+        http_server_new(world->loop, &world->limits, tls, &service, fd, &world->server), OK);
     loop_timer_set(world->tick, 0);
     strbuf_release(&why);
+}
+
+void world_open(struct world *world, const struct http_limits *limits)
+{
+    open_world(world, limits, NULL);
+}
+
+/* A certificate that nobody looks at. */
+static struct server_tls *make_tls(void)
+{
+    struct server_tls *tls;
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *cert = X509_new();
+    assert_true(context && key && cert);
+    assert_true(X509_gmtime_adj(X509_getm_notBefore(cert), 0) &&
+                X509_gmtime_adj(X509_getm_notAfter(cert), 86400) && X509_set_pubkey(cert, key) &&
+                X509_sign(cert, key, EVP_sha256()));
+    assert_true(SSL_CTX_use_certificate(context, cert) == 1 &&
+                SSL_CTX_use_PrivateKey(context, key) == 1);
+    X509_free(cert);
+    EVP_PKEY_free(key);
+    assert_int_equal(server_tls_take(context, &tls), OK);
+    return tls;
+}
+
+void world_open_tls(struct world *world)
+{
+    open_world(world, NULL, make_tls());
+    world->client_context = SSL_CTX_new(TLS_client_method());
+    assert_non_null(world->client_context);
 }
 
 void world_close(struct world *world)
 {
     http_server_free(world->server);
+    server_tls_free(world->tls);
+    SSL_CTX_free(world->client_context);
     loop_timer_free(world->tick);
     loop_free(world->loop);
 }
@@ -192,6 +231,19 @@ void world_turn(struct world *world, int64_t for_ms)
 
 /* ---- clients ---- */
 
+static void begin_tls(struct client *client)
+{
+    int done = 0;
+    fcntl(client->fd, F_SETFL, O_NONBLOCK);
+    client->ssl = SSL_new(client->world->client_context);
+    assert_non_null(client->ssl);
+    assert_int_equal(SSL_set_fd(client->ssl, client->fd), 1);
+    while ((done = SSL_connect(client->ssl)) != 1) {
+        assert_int_equal(SSL_get_error(client->ssl, done), SSL_ERROR_WANT_READ);
+        loop_run_once(client->world->loop);
+    }
+}
+
 void client_open(struct client *client, struct world *world, const char *from)
 {
     struct sockaddr_in own = {.sin_family = AF_INET};
@@ -203,19 +255,36 @@ void client_open(struct client *client, struct world *world, const char *from)
     assert_int_equal(inet_pton(AF_INET, from, &own.sin_addr), 1);
     assert_int_equal(bind(client->fd, (struct sockaddr *)&own, sizeof(own)), 0);
     assert_int_equal(connect(client->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    if (world->client_context)
+        begin_tls(client);
 }
 
 void client_close(struct client *client)
 {
+    SSL_free(client->ssl);
+    client->ssl = NULL;
     if (client->fd >= 0)
         close(client->fd);
     client->fd = -1;
     strbuf_release(&client->in);
 }
 
+/* How much of it was taken now; negative: nobody is there any more. */
+static ssize_t send_some(struct client *client, const char *bytes, size_t length)
+{
+    if (!client->ssl) {
+        ssize_t sent = send(client->fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        return sent < 0 && errno == EAGAIN ? 0 : sent;
+    }
+    int sent = SSL_write(client->ssl, bytes, (int)length);
+    return sent <= 0 && SSL_get_error(client->ssl, sent) == SSL_ERROR_WANT_WRITE ? 0
+           : sent <= 0                                                           ? -1
+                                                                                 : sent;
+}
+
 void client_send(struct client *client, const char *text)
 {
-    send(client->fd, text, strlen(text), MSG_NOSIGNAL);
+    (void)!send_some(client, text, strlen(text));
 }
 
 void client_fill(struct client *client, size_t length)
@@ -224,10 +293,10 @@ void client_fill(struct client *client, size_t length)
     memset(bytes, 'x', sizeof(bytes));
     while (length) {
         size_t piece = length < sizeof(bytes) ? length : sizeof(bytes);
-        ssize_t sent = send(client->fd, bytes, piece, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno != EAGAIN)
+        ssize_t sent = send_some(client, bytes, piece);
+        if (sent < 0)
             return;
-        length -= sent > 0 ? (size_t)sent : 0;
+        length -= (size_t)sent;
         loop_run_once(client->world->loop);
     }
 }
@@ -240,10 +309,13 @@ void client_hang_up(struct client *client)
 static void read_more(struct client *client)
 {
     char bytes[4096];
-    ssize_t got = recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    ssize_t got = client->ssl ? SSL_read(client->ssl, bytes, sizeof(bytes))
+                              : recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    bool waits = client->ssl ? SSL_get_error(client->ssl, (int)got) == SSL_ERROR_WANT_READ
+                             : got < 0 && errno == EAGAIN;
     if (got > 0)
         strbuf_add(&client->in, bytes, (size_t)got);
-    else if (got == 0 || errno != EAGAIN)
+    else if (!waits)
         client->is_closed = true;
 }
 

@@ -28,12 +28,15 @@ struct world {
     struct loop_timer *tick; /* lets the loop turn when nothing happens */
     struct http_server *server;
     struct http_limits limits;
+    struct server_tls *tls;            /* NULL: plain */
+    struct ssl_ctx_st *client_context; /* of TLS */
     int port;
     struct http_request *kept, *stream; /* of /keep and /stream; NULL: none */
     int heads, requests, gone;          /* so many were seen */
 };
 
 void world_open(struct world *world, const struct http_limits *limits); /* NULL: generous ones */
+void world_open_tls(struct world *world);
 void world_close(struct world *world);
 
 /* For a request of /keep. */
@@ -48,6 +51,7 @@ void world_turn(struct world *world, int64_t for_ms);
 struct client {
     struct world *world;
     int fd;
+    struct ssl_st *ssl; /* NULL: plain */
     struct strbuf in;
     bool is_closed;
 };
@@ -57,7 +61,7 @@ void client_open(struct client *client, struct world *world, const char *from);
 void client_close(struct client *client); /* at most once more than needed */
 void client_send(struct client *client, const char *text);
 void client_fill(struct client *client, size_t length); /* so many bytes of no meaning */
-void client_hang_up(struct client *client);             /* it sends no more */
+void client_hang_up(struct client *client);             /* it sends no more; not with TLS */
 bool client_has(struct client *client, const char *text);
 void client_wait_for(struct client *client, const char *text);
 void client_wait_for_length(struct client *client, size_t length); /* of all that came */
