@@ -102,8 +102,8 @@ void http_admit(struct http_request *request, size_t body_max, bool is_known);
 void http_set(struct http_request *request, const char *name, const char *value);
 bool http_is_set(const struct http_request *request, const char *name);
 
-/* Takes `body` over, which malloc made; NULL: none. It is not sent to HEAD, nor with 304; `length`
- * is its Content-Length all the same. */
+/* Takes `body` over, which malloc made; NULL: none. It is not sent to HEAD, whose Content-Length is
+ * `length` all the same, nor with 304. */
 void http_answer(struct http_request *request, int status, char *body, size_t length);
 
 /* The words of a status: "Not Found". */

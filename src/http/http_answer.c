@@ -198,6 +198,8 @@ void http_answer(struct http_request *request, int status, char *body, size_t le
     struct strbuf *head = &connection->server->head;
     bool with_body = body && length && request->head->method != HTTP_HEAD && status != 304;
     char more[48] = "";
+    if (!body && request->head->method != HTTP_HEAD)
+        length = 0; /* nothing is promised that does not come */
     if (status != 304)
         snprintf(more, sizeof(more), "Content-Length: %zu\r\n", length);
     let_go(request);
