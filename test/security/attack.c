@@ -1,4 +1,4 @@
-/* attack framing TARGET | attack swallow TARGET TOKEN | attack hold TARGET TOKEN */
+/* attack framing TARGET | attack swallow|hold|silent TARGET TOKEN */
 #include "attack.h"
 
 #include <signal.h>
@@ -15,6 +15,8 @@ int main(int argc, char **argv)
         return attack_swallow(&target, argv[3]);
     if (argc == 4 && strcmp(argv[1], "hold") == 0)
         return attack_hold(&target, argv[3]);
-    fputs("usage: attack framing|swallow|hold [tls:]PORT [TOKEN]\n", stderr);
+    if (argc == 4 && strcmp(argv[1], "silent") == 0)
+        return attack_silent(&target, argv[3]);
+    fputs("usage: attack framing|swallow|hold|silent [tls:]PORT [TOKEN]\n", stderr);
     return 2;
 }

@@ -16,4 +16,7 @@ int attack_swallow(const struct target *target, const char *token);
  * answers others. */
 int attack_hold(const struct target *target, const char *token);
 
+/* Strangers who take all connections, and say nothing: likewise. */
+int attack_silent(const struct target *target, const char *token);
+
 #endif

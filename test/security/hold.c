@@ -1,20 +1,27 @@
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "attack.h"
 #include "clock.h"
 
 enum {
     PROBES = 60,
-    PROBE_MS = 2000,
+    PROBE_MS = 5000,
+    PAUSE_MS = 50,
     HELD_MAX = 64 << 20, /* of all requests together */
     LARGE = 6,           /* connections that hold nearly all of it, if they are let: ... */
     LARGE_BYTES = (HELD_MAX - 20) / LARGE, /* ... for a probe there is no room */
     SMALL = 4000,                          /* connections that hold as much with heads alone */
     SMALL_BYTES = 15 << 10,
+    SILENT = 2000, /* connections, more than an agent with few descriptors takes */
 };
 
 /* ---- others, meanwhile ---- */
@@ -39,12 +46,15 @@ static bool ask(const struct target *target, const char *path, const char *more,
     return status == 200 || status == 201;
 }
 
-/* How many of the probes were answered. */
+/* How many of the probes were answered. They take a while, in which the server reads all that the
+ * attackers have sent. */
 static int probe(const struct target *target)
 {
     int answered = 0;
-    for (int i = 0; i < PROBES; i++)
+    for (int i = 0; i < PROBES; i++) {
         answered += ask(target, "GET /livez", "", "");
+        poll(NULL, 0, PAUSE_MS);
+    }
     return answered;
 }
 
@@ -121,12 +131,43 @@ static int hold_small(const struct target *target, const char *token)
     return report("many heads of strangers", answered, changed);
 }
 
-int attack_hold(const struct target *target, const char *token)
+static void raise_limit(void)
 {
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
+}
+
+/* A connection that is not waited for, and says nothing. */
+static int open_silent(const struct target *target)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((in_port_t)target->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 &&
+        errno != EINPROGRESS)
+        perror("connect");
+    return fd;
+}
+
+int attack_silent(const struct target *target, const char *token)
+{
+    static int fds[SILENT];
+    raise_limit();
+    for (int i = 0; i < SILENT; i++)
+        fds[i] = open_silent(target);
+    int answered = probe(target);
+    bool changed = change(target, token);
+    for (int i = 0; i < SILENT; i++)
+        close(fds[i]);
+    return report("silent connections of strangers", answered, changed);
+}
+
+int attack_hold(const struct target *target, const char *token)
+{
+    raise_limit();
     int failed = hold_large(target, token);
     failed += hold_small(target, token);
     return failed ? 1 : 0;
