@@ -8,9 +8,9 @@
 #include "http_internal.h"
 
 enum {
-    STRANGERS_PART = 2, /* of all bytes; and ... */
-    ADDRESS_PART = 8,   /* ... of one address' strangers */
-    ROOM_PART = 16,     /* of all connections, that are closed together */
+    STRANGERS_PART = 2, /* a half of held_bytes is for strangers, and ... */
+    ADDRESS_PART = 8,   /* ... an eighth for the strangers of one address */
+    ROOM_PART = 16,     /* so many-th part of the connections is closed at once */
     GRACE_MS = 1000,
 };
 
@@ -108,15 +108,15 @@ void http_holders_remove(struct http_holders *holders, struct http_connection *c
 
 /* ---- bytes ---- */
 
-/* The only writer of what is counted. */
+/* The only writer of the counters. */
 static void count(struct http_connection *connection, size_t bytes)
 {
     struct http_holders *holders = &connection->server->holders;
     size_t more = bytes - connection->held; /* less wraps around, and back again */
     holders->bytes += more;
     if (!connection->is_known) {
-        holders->strange_bytes += more;
-        connection->address->strange_bytes += more;
+        holders->stranger_bytes += more;
+        connection->address->stranger_bytes += more;
     }
     connection->held = bytes;
 }
@@ -129,7 +129,7 @@ void http_holders_know(struct http_connection *connection, bool is_known)
     count(connection, bytes);
 }
 
-/* The larger of two that may be cut; of two alike, the one that has been at it longer. */
+/* The larger holder of two, among connections that receive; of equals, the older request. */
 static struct http_connection *worse(struct http_connection *one, struct http_connection *other)
 {
     if (other->phase != HTTP_RECEIVING || !other->held)
@@ -162,21 +162,21 @@ static struct http_connection *largest_stranger(const struct http_holders *holde
 {
     struct http_address *one, *largest = NULL;
     for (size_t at = 0; (one = table_next(&holders->addresses, &at));) {
-        if (!largest || one->strange_bytes > largest->strange_bytes)
+        if (!largest || one->stranger_bytes > largest->stranger_bytes)
             largest = one;
     }
     return largest ? largest_stranger_at(largest) : NULL;
 }
 
-/* Who is to be cut now; NULL: nobody. */
+/* The connection to close now; NULL: no limit is exceeded. */
 static struct http_connection *find_victim(const struct http_server *server,
                                            const struct http_address *address)
 {
     const struct http_holders *holders = &server->holders;
     size_t most = server->limits.held_bytes;
-    if (address->strange_bytes > most / ADDRESS_PART)
+    if (address->stranger_bytes > most / ADDRESS_PART)
         return largest_stranger_at(address);
-    if (holders->strange_bytes > most / STRANGERS_PART)
+    if (holders->stranger_bytes > most / STRANGERS_PART)
         return largest_stranger(holders);
     return holders->bytes > most ? largest_of_all(server) : NULL;
 }
@@ -214,7 +214,8 @@ static void close_some_at(struct http_address *address, size_t most, int64_t now
             continue;
         most--;
         one->server->cut += one->phase == HTTP_RECEIVING;
-        http_connection_close(one); /* the address goes with its last, which is `one` then */
+        http_connection_close(
+            one); /* frees the address with its last connection: `next` is NULL then */
     }
 }
 

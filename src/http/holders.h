@@ -1,9 +1,10 @@
-/* Who holds memory and connections without having asked for anything yet, and who is cut when it is
- * too much: the largest, so that a small request always gets through.
+/* Memory of incomplete requests, and connections without one: how much clients may hold, and which
+ * connection is closed when they hold too much. It is the largest holder, so that a small request
+ * (a health check) always gets through.
  *
- * Of `held_bytes`, strangers share a half, and those of one address (of IPv6, one network of 64
- * bits) an eighth: neither can they keep out who is known, nor one address the others. Known are
- * those whose head was admitted as theirs; only a request that is still coming is cut. */
+ * A client is a stranger until http_admit says that it is known. Strangers share a half of
+ * `held_bytes`, and the strangers of one address (IPv6: of one /64 network) an eighth. So strangers
+ * can't keep out known clients, nor one address the others. */
 #ifndef PEAL_HOLDERS_H
 #define PEAL_HOLDERS_H
 
@@ -20,38 +21,38 @@ struct sockaddr;
 
 TAILQ_HEAD(http_connection_list, http_connection);
 
-/* One at the other end of connections. */
+/* The connections of one client address. */
 struct http_address {
-    struct in6_addr key; /* IPv4 as ::ffff:a.b.c.d; zero: all of a UNIX socket */
+    struct in6_addr key; /* IPv4 as ::ffff:a.b.c.d; zero: a UNIX socket */
     uint64_t hash;
-    size_t count;         /* connections */
-    size_t strange_bytes; /* that its strangers hold */
+    size_t count;          /* of connections */
+    size_t stranger_bytes; /* held by strangers */
     struct http_connection_list connections;
 };
 
 struct http_holders {
     struct table addresses;
     uint64_t seed;
-    size_t bytes, strange_bytes;
+    size_t bytes, stranger_bytes; /* held by all, and by strangers */
 };
 
 void http_holders_init(struct http_holders *holders);
 void http_holders_release(struct http_holders *holders); /* after the last connection */
 
-/* The new connection is one of that address; false: out of memory. */
+/* Sets connection->address; false: out of memory. */
 bool http_holders_add(struct http_holders *holders, struct http_connection *connection,
                       const struct sockaddr *peer);
 void http_holders_remove(struct http_holders *holders, struct http_connection *connection);
 
-/* Whether who asks is known; a new connection is a stranger's. */
+/* The only writer of connection->is_known. */
 void http_holders_know(struct http_connection *connection, bool is_known);
 
-/* It holds so many bytes now. Those who hold too much are cut, perhaps itself. */
+/* The request of the connection holds so many bytes now. While a limit is exceeded the largest
+ * holder is closed, which may be this connection. */
 void http_hold(struct http_connection *connection, size_t bytes);
 
-/* Makes room for some connections: closes those of the address with the most of them that have been
- * idle, or not got on with their request, for a second; if there are none, those of all. False:
- * there is no room. */
+/* Closes some connections that have been idle, receiving or draining for a second: those of the
+ * address with the most connections, or, if it has none like that, any. False: none was closed. */
 bool http_holders_make_room(struct http_server *server, int64_t now_ms);
 
 #endif

@@ -39,9 +39,10 @@ struct http_service {
     void (*request)(void *context, struct http_request *request);
     /* The body has, or will have, more bytes than were admitted; to be answered now. */
     void (*too_large)(void *context, struct http_request *request, uint64_t length);
-    /* Writes the whole answer, with `Connection: close`, to what is no request: it has `why`. */
+    /* Writes the whole answer to what is not HTTP, with `Connection: close`; `why` completes the
+     * sentence "it has ...". */
     void (*refuse)(int status, const char *why, struct strbuf *out);
-    /* http_server_sending may be less than before. NULL: nobody asks. */
+    /* http_server_sending may have become less. May be NULL. */
     void (*sent)(void *context);
     void *context;
 };
@@ -55,7 +56,7 @@ MUST_CHECK enum status http_server_new(struct loop *loop, const struct http_limi
 struct http_server *http_server_free(struct http_server *server);
 
 size_t http_server_connections(const struct http_server *server);
-uint64_t http_server_cut(const struct http_server *server); /* that took too long or too much */
+uint64_t http_server_cut(const struct http_server *server); /* closed for time or memory, ever */
 
 /* Answers that have been on their way for less than a second; streams do not count. Costs as much
  * as there are connections, and so does the next. */
@@ -93,7 +94,7 @@ struct ssl_st *http_ssl(const struct http_request *request); /* SSL *; NULL: pla
 void http_own(struct http_request *request, void *owner, void (*gone)(void *owner));
 void *http_owner(const struct http_request *request);
 
-/* The body may have so many bytes. Who is not known shares what is held with all strangers. */
+/* The body may have so many bytes. `is_known`: the client is authenticated; see holders.h. */
 void http_admit(struct http_request *request, size_t body_max, bool is_known);
 
 /* ---- answers: the request is gone afterwards ---- */
@@ -112,7 +113,7 @@ const char *http_status_title(int status);
 /* ---- streams: answers piece by piece ---- */
 
 /* Sends the head; the request is the stream's handle from now on. Without a Content-Length that was
- * set before, it has no end but stream_end. A client that has not had all that it was sent for
+ * set before, only http_stream_end ends it. A client that has not had all that it was sent for
  * `answer_ms` is cut, unless it takes its bytes_per_s meanwhile. */
 void http_stream(struct http_request *request, int status, void *owner, void (*gone)(void *owner));
 

@@ -13,7 +13,7 @@
 #include "clock.h"
 #include "http_internal.h"
 
-enum { ONE_RECORD = 16 << 10 }; /* of TLS */
+enum { ONE_RECORD = 16 << 10 }; /* bytes in a TLS record: small answers are sent as one */
 
 const char *http_status_title(int status)
 {
@@ -76,7 +76,7 @@ bool http_is_set(const struct http_request *request, const char *name)
     return find_line(&request->fields, name) < request->fields.length;
 }
 
-/* Whatever is in the value, it can't begin another line. */
+/* A value must not begin another line: control characters are replaced. */
 void http_set(struct http_request *request, const char *name, const char *value)
 {
     struct strbuf *fields = &request->fields;
@@ -136,8 +136,8 @@ static void free_bytes(const void *bytes, size_t length, void *context)
     free(context);
 }
 
-/* What the kernel takes of it at once, which is all of most answers; without asking the loop when
- * it may be sent. What is wrong, the loop will find out. */
+/* Writes to the socket without waiting for the loop: the kernel takes most answers whole. Returns
+ * the bytes written; errors are left to the bufferevent, which reports them. */
 static size_t send_now(const struct http_connection *connection, const struct answer *answer)
 {
     struct iovec pieces[2] = {{answer->head, answer->head_length},
@@ -149,7 +149,7 @@ static size_t send_now(const struct http_connection *connection, const struct an
     return sent > 0 ? (size_t)sent : 0;
 }
 
-/* The rest of it, which the loop sends. Takes the body over. False: out of memory. */
+/* Queues the rest in the bufferevent. Takes the body over. False: out of memory. */
 static bool send_later(struct http_connection *connection, const struct answer *answer, size_t sent)
 {
     struct evbuffer *out = bufferevent_get_output(connection->bev);
@@ -199,7 +199,7 @@ void http_answer(struct http_request *request, int status, char *body, size_t le
     bool with_body = body && length && request->head->method != HTTP_HEAD && status != 304;
     char more[48] = "";
     if (!body && request->head->method != HTTP_HEAD)
-        length = 0; /* nothing is promised that does not come */
+        length = 0; /* no Content-Length for a body that is not sent */
     if (status != 304)
         snprintf(more, sizeof(more), "Content-Length: %zu\r\n", length);
     let_go(request);
@@ -219,7 +219,7 @@ void http_answer(struct http_request *request, int status, char *body, size_t le
     http_connection_close(connection);
 }
 
-/* An answer to HEAD ends with its head, whatever else is wrong. */
+/* An answer to HEAD has no body, a refusal neither. */
 static void drop_body_of(struct strbuf *answer)
 {
     const char *end = strstr(answer->text, "\r\n\r\n");
@@ -237,7 +237,7 @@ void http_refuse(struct http_connection *connection, int status, const char *why
     server->service.refuse(status, why, &server->head);
     if (request->head->method == HTTP_HEAD)
         drop_body_of(&server->head);
-    if (request->gone) /* its owner has not answered, and never will */
+    if (request->gone) /* the owner did not answer the request */
         request->gone(request->owner);
     http_request_free(request);
     http_set_phase(connection, HTTP_SENDING, 0);
@@ -273,7 +273,7 @@ void http_stream(struct http_request *request, int status, void *owner, void (*g
     request->text = NULL;
     http_set_phase(connection, HTTP_STREAMING, 0);
     http_watch_for_end(connection);
-    if (strbuf_status(head) == OK) /* else the client sees that it is none */
+    if (strbuf_status(head) == OK) /* else out of memory: the connection ends */
         evbuffer_add(out, head->text, head->length);
     else
         shutdown(connection->fd, SHUT_RDWR);
@@ -288,7 +288,7 @@ void http_stream_send(struct http_request *request, struct evbuffer *text)
                    evbuffer_add_buffer(out, text) == 0 &&
                    (!is_chunk || evbuffer_add(out, "\r\n", 2) == 0);
     evbuffer_drain(text, evbuffer_get_length(text));
-    if (!is_done) /* out of memory: the client must not take the rest for something else */
+    if (!is_done) /* out of memory: the chunk is incomplete, so the connection must end */
         shutdown(request->connection->fd, SHUT_RDWR);
 }
 

@@ -18,7 +18,7 @@
 #include "server_tls.h"
 
 enum {
-    AT_ONCE = 8, /* that are looked at in a turn */
+    AT_ONCE = 8, /* connections with early input, per turn of the loop */
     DRAIN_MAX = 64 << 10,
     SINGLE_WRITE = 256 << 10,
 };
@@ -49,8 +49,8 @@ static void on_output(struct evbuffer *buffer, const struct evbuffer_cb_info *in
     connection->server->unsent_bytes += info->n_added - info->n_deleted;
 }
 
-/* libevent frees a buffer some turns of the loop after its connection. What was not sent may be
- * much, and whoever cuts a connection for that wants it back now. */
+/* libevent frees the output some turns of the loop after bufferevent_free. Whoever cuts a
+ * connection because of its unsent bytes needs that memory back now. */
 static void drop_output(struct http_connection *connection)
 {
     struct evbuffer *out = bufferevent_get_output(connection->bev);
@@ -101,8 +101,8 @@ void http_free_closed(struct http_server *server)
     }
 }
 
-/* Our side of it is over; the client may still be sending. To close now would reset the connection,
- * and the client might lose the answer that it has not read yet. */
+/* Half-closes after the last answer, and drains what the client still sends: to close a socket with
+ * unread input resets the connection, and the client may lose the answer. */
 static void hang_up(struct http_connection *connection)
 {
     SSL *ssl = bufferevent_openssl_get_ssl(connection->bev);
@@ -112,7 +112,7 @@ static void hang_up(struct http_connection *connection)
         return;
     }
     if (ssl) {
-        SSL_shutdown(ssl); /* its last words; nobody waits for the other's */
+        SSL_shutdown(ssl); /* sends close_notify; the client's is not waited for */
         ERR_clear_error();
     }
     shutdown(connection->fd, SHUT_WR);
@@ -133,7 +133,8 @@ static void drain(struct http_connection *connection)
 
 /* ---- what came early ---- */
 
-/* In a turn of its own: whoever sends a thousand requests at once is not served before others. */
+/* The next request has come already. It is read in a later turn, so that a client which pipelines a
+ * thousand requests is not served before others. */
 static void look_at_early(struct http_connection *connection)
 {
     struct http_server *server = connection->server;
@@ -144,7 +145,7 @@ static void look_at_early(struct http_connection *connection)
     loop_timer_set(server->wake, 0);
 }
 
-/* Nothing more is read while the client has its request served. */
+/* While a request is served, no more than one read of the next one is buffered. */
 static void pause_reading(struct http_connection *connection)
 {
     bufferevent_disable(connection->bev, EV_READ);
@@ -162,10 +163,11 @@ void http_watch_for_end(struct http_connection *connection)
 {
     go_on_reading(connection);
     if (connection->is_ended)
-        look_at_early(connection); /* whoever has begun the stream does not expect its end yet */
+        look_at_early(connection); /* closes it later: the caller has just begun the stream */
 }
 
-/* A stream may last for long, and only who reads sees the client's end. */
+/* A stream keeps on reading, since only a read notices that the client has closed the connection.
+ */
 static void handle_early(struct http_connection *connection, size_t early)
 {
     if (connection->phase != HTTP_STREAMING)
@@ -194,7 +196,8 @@ void http_answer_sent(struct http_connection *connection)
 
 /* ---- a request ---- */
 
-/* What has come of it so far; false: it was too much, and the connection is closed. */
+/* Counts the bytes of the request so far; false: a limit was exceeded, and this connection is
+ * closed. */
 static bool hold(struct http_connection *connection)
 {
     const struct http_request *request = connection->request;
@@ -205,7 +208,7 @@ static bool hold(struct http_connection *connection)
     return !connection->is_closed;
 }
 
-/* The service has its head now. */
+/* Asks the service who may send the body. */
 static void admit(struct http_connection *connection)
 {
     struct http_request *request = connection->request;
@@ -261,7 +264,7 @@ static bool read_plain(struct http_request *request, struct evbuffer *in)
     return true;
 }
 
-/* One piece of memory of a body in chunks. */
+/* The first contiguous piece of the input. */
 static bool read_chunks(struct http_request *request, struct evbuffer *in,
                         enum http_chunked_state *ret)
 {
@@ -277,7 +280,7 @@ static bool read_chunks(struct http_request *request, struct evbuffer *in,
     return true;
 }
 
-/* False: it is not all there, or it is answered. */
+/* False: the body is not complete, or the request is answered. */
 static bool read_chunked(struct http_connection *connection)
 {
     struct http_request *request = connection->request;
@@ -332,7 +335,7 @@ static void receive(struct http_connection *connection)
     struct http_request *request = connection->request;
     bool is_there = (request->text || read_head(connection)) && read_body(connection);
     if (connection->request != request || connection->is_closed)
-        return; /* it was refused, or its client is gone */
+        return; /* refused or closed */
     if (!hold(connection))
         return;
     if (is_there)
@@ -395,7 +398,8 @@ static void on_written(struct bufferevent *bev, void *context)
         service->sent(service->context);
 }
 
-/* A client that sends no more may still wait for its answer; with TLS that can't be sent then. */
+/* A client that has half-closed the connection may still wait for its answer. Not with TLS:
+ * libevent writes nothing after the end of the input. */
 static void on_event(struct bufferevent *bev, short what, void *context)
 {
     struct http_connection *connection = context;
@@ -405,7 +409,7 @@ static void on_event(struct bufferevent *bev, short what, void *context)
         return;
     connection->is_ended = true;
     if (what & BEV_EVENT_ERROR)
-        shutdown(connection->fd, SHUT_WR); /* no TLS, say: an end is plainer than a reset */
+        shutdown(connection->fd, SHUT_WR); /* plain HTTP on a TLS port: an end instead of a reset */
     if (!(what & BEV_EVENT_EOF) || !waits || bufferevent_openssl_get_ssl(bev))
         http_connection_close(connection);
 }
@@ -451,7 +455,7 @@ void http_connection_open(struct http_server *server, int fd, const struct socka
     *connection = (struct http_connection){.server = server, .bev = bev, .fd = fd};
     if (!http_holders_add(&server->holders, connection, peer))
         goto out;
-    http_set_phase(connection, HTTP_RECEIVING, 0); /* nobody connects to say nothing */
+    http_set_phase(connection, HTTP_RECEIVING, 0); /* the first request has request_ms to come */
     read_peer(peer, connection->peer);
     send_at_once(bev, fd);
     bufferevent_setcb(bev, on_readable, on_written, on_event, connection);

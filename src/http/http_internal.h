@@ -21,18 +21,18 @@ enum http_phase {
     HTTP_SERVING,   /* the service has it */
     HTTP_SENDING,   /* its answer */
     HTTP_STREAMING,
-    HTTP_DRAINING, /* the last answer is sent, and we have hung up: what still comes is dropped */
+    HTTP_DRAINING, /* half-closed after the last answer: input is dropped */
 };
 
 struct http_request {
     struct http_connection *connection;
-    struct http_head *head; /* NULL: of a stream, which needs it no more */
-    char *text;             /* the head, with NULs behind its parts; NULL: it has not all come */
+    struct http_head *head; /* NULL: a stream, which needs it no more */
+    char *text;             /* the head, with NULs behind its parts; NULL: incomplete */
     char *body;
     size_t body_length, body_room, body_max;
     struct http_chunked chunked;
     bool is_admitted;
-    bool is_whole; /* the body has come, or there is none */
+    bool is_whole; /* the body is complete, or there is none */
     void *owner;
     void (*gone)(void *owner);
     struct strbuf fields; /* of the answer, as lines */
@@ -51,13 +51,13 @@ struct http_connection {
     struct http_request *request; /* NULL: there is none, or it is answered */
     struct http_address *address;
     char peer[INET6_ADDRSTRLEN]; /* the same in full; "" on a UNIX socket */
-    bool is_known;               /* who asked last; holders.c writes it */
+    bool is_known;               /* the last head was admitted as known; written by holders.c */
     bool closes;                 /* after this answer */
-    bool is_paused;              /* nothing is read: the next request has come early */
+    bool is_paused;              /* reading is off: the next request has come early */
     bool is_ended;               /* the client sends no more */
-    bool is_waking;              /* it is in that list of the server */
+    bool is_waking;              /* in server->waking */
     bool is_shared;              /* what it is sent is counted elsewhere */
-    bool is_closed; /* and is freed in the next turn: whoever works with it need not care */
+    bool is_closed;              /* freed in the next turn, so that callers can still look at it */
     TAILQ_ENTRY(http_connection) link, in_address, in_waking;
 };
 
@@ -68,40 +68,40 @@ struct http_server {
     struct http_service service;
     struct evconnlistener *listener;
     struct http_connection_list all;
-    struct http_connection_list waking; /* will be looked at in the next turn */
-    struct http_connection_list closed; /* will be freed then */
+    struct http_connection_list waking; /* with early input, to be read in the next turn */
+    struct http_connection_list closed; /* to be freed then */
     struct loop_timer *wake;            /* that turn */
     struct http_holders holders;
     size_t count;
-    size_t unsent_bytes; /* but for what is sent to many, and counted by who does */
+    size_t unsent_bytes; /* without those of shared streams, which their senders count */
     uint64_t cut;
-    bool is_paused; /* it accepts nobody */
+    bool is_paused; /* the listener is off */
     bool will_sweep;
-    struct loop_timer *sweep; /* those whose time is over are closed */
+    struct loop_timer *sweep; /* closes connections whose time is over, once a second */
     struct strbuf head;       /* of the answer that is being sent */
-    int64_t date_s;           /* of which `date` is the text */
+    int64_t date_s;           /* the second that `date` shows */
     char date[32];
 };
 
 /* ---- http_connection.c ---- */
 
-/* The turn of those that are waking; and of those that are closed, which are freed. */
+/* The timer server->wake: reads early input, frees closed connections. */
 void http_wake(void *context);
 void http_free_closed(struct http_server *server);
 
 /* Takes `fd` over in any case. */
 void http_connection_open(struct http_server *server, int fd, const struct sockaddr *peer);
 
-/* Tells the owner of its request. */
+/* Calls `gone` of the request, if there is one. */
 void http_connection_close(struct http_connection *connection);
 
 /* The only writer of ->phase. */
 void http_set_phase(struct http_connection *connection, enum http_phase phase, size_t bytes);
 
-/* The last byte of an answer is with the kernel: goes on with the next request, or hangs up. */
+/* The kernel has the last byte of an answer: goes on with the next request, or half-closes. */
 void http_answer_sent(struct http_connection *connection);
 
-/* A stream has begun: the client's end must be seen. */
+/* A stream has begun: turns reading on, to notice that the client closes the connection. */
 void http_watch_for_end(struct http_connection *connection);
 
 size_t http_unsent(const struct http_connection *connection);
@@ -111,7 +111,7 @@ size_t http_unsent(const struct http_connection *connection);
 struct http_request *http_request_new(struct http_connection *connection); /* NULL: no memory */
 void http_request_free(struct http_request *request);                      /* accepts NULL */
 
-/* The head is whole, and at `bytes`; false: out of memory. */
+/* Copies the complete head at `bytes`; false: out of memory. */
 bool http_request_keep_head(struct http_request *request, const char *bytes);
 
 /* Room for so many more bytes of the body; false: out of memory. */
@@ -119,18 +119,18 @@ bool http_request_make_room(struct http_request *request, size_t length);
 
 /* ---- http_answer.c ---- */
 
-/* Answers what is no request, and reads no more of the connection. */
+/* Answers what is not HTTP; the last answer of the connection. */
 void http_refuse(struct http_connection *connection, int status, const char *why);
 
-/* The client may send the body. */
+/* "100 Continue". */
 void http_send_continue(struct http_connection *connection);
 
 /* ---- http_server.c ---- */
 
-/* Not later because of those that come meanwhile: under traffic it would never be. */
+/* Sets the timer unless it is set: traffic must not put the sweep off. */
 void http_sweep_soon(struct http_server *server);
 
-/* There is room for connections again. */
+/* Turns the listener on again if there is room for connections. */
 void http_server_accept(struct http_server *server);
 
 #endif

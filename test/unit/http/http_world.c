@@ -207,6 +207,7 @@ void world_open_tls(struct world *world)
 void world_close(struct world *world)
 {
     http_server_free(world->server);
+    world_turn(world, 2 * TICK_MS); /* libevent has put off callbacks that hold a bufferevent */
     server_tls_free(world->tls);
     SSL_CTX_free(world->client_context);
     loop_timer_free(world->tick);
