@@ -12,6 +12,8 @@ peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
 many=${BENCH_JOBS:-1000000}
 . "$here/../figures.sh"
+PEAL_DEFAULT_USER=$(id -un) # root, too, measures its own jobs
+export PEAL_DEFAULT_USER
 
 if ! [ -x "$bench" ] || ! [ -x "$peal" ]; then
     echo "bench/agent: $bench and $peal are wanted; build them first" >&2

@@ -14,6 +14,8 @@ peal=$build/bin/peal
 [ -x "$peal" ] || peal=$here/../../build/bin/peal
 many=${BENCH_JOBS:-100000}
 . "$here/../figures.sh"
+PEAL_DEFAULT_USER=$(id -un) # root, too, measures its own jobs
+export PEAL_DEFAULT_USER
 
 for program in "$bench" "$machine" "$store" "$peal"; do
     if ! [ -x "$program" ]; then

@@ -126,6 +126,8 @@ static void start_one(struct bench *b)
     request.id = id;
     request.argv = command;
     request.env = no_variables;
+    request.user = geteuid() == 0 ? "root" : "";
+    request.is_default_user = true;
     if (spawn_client_start(b->client, &request) != OK)
         die("start");
 }

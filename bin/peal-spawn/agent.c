@@ -82,7 +82,7 @@ static void greet(struct spawner *s)
     struct spawn_hello hello = {
         .pid = (uint32_t)getpid(),
         .features = (s->cgroups.base_fd >= 0 ? SPAWN_HAS_CGROUP : 0u) |
-                    (geteuid() == 0 ? SPAWN_CAN_SWITCH : 0u) |
+                    (geteuid() == 0 ? SPAWN_CAN_SWITCH : 0u) | SPAWN_KNOWS_JOBS |
                     (s->is_stopping ? SPAWN_IS_STOPPING : 0u),
         .runs = s->runs.known,
     };

@@ -23,6 +23,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "allowed_users.h"
 #include "hash.h"
 #include "spawn_record.h"
 #include "spawner.h"
@@ -243,7 +244,7 @@ static _Noreturn void usage(enum exit_code code)
             "Starts, watches and kills the processes of a peal agent.\n\n"
             "  --dir DIR      folder for its socket, journal and output files\n"
             "  --allow FILE   users that it may run as, if it is root "
-            "(absolute; default /etc/peal/users.allow)\n"
+            "(absolute; default " ALLOWED_USERS_FILE ")\n"
             "  --open-files N how many descriptors jobs may have (default: its own limit)\n"
             "  --idle-ms MS   ends after this time without runs and agent (default 60000)\n"
             "  --no-cgroup    makes no cgroups, even where it could\n"
@@ -266,7 +267,7 @@ static void parse(int argc, char **argv, struct options *options)
         {NULL, 0, NULL, 0},
     };
     *options = (struct options){
-        .allow_file = "/etc/peal/users.allow",
+        .allow_file = ALLOWED_USERS_FILE,
         .idle_ms = 60000,
         .resume_fd = -1,
     };

@@ -148,7 +148,7 @@ static enum spawn_step begin(struct spawner *s, struct run *run,
         *ret_error = EMFILE;
         return SPAWN_STEP_PIPE;
     }
-    enum spawn_step step = user_find(request->user, s->options.allow_file, &user, ret_error);
+    enum spawn_step step = user_find(request, s->options.allow_file, &user, ret_error);
     if (step != SPAWN_STEP_NONE)
         return step;
     setup.env = env = make_env(request, mark);

@@ -1,8 +1,9 @@
 /* Whom a run may run as.
  *
- * The spawner as a plain user: only as that user. As root: as root, or as a user that the
- * allow-list names. The list has a name a line, `*` allows everyone, `#` begins a comment; it
- * counts only if it is a file that root owns and no one else can write. No list, no switching. */
+ * The spawner as a plain user: only as that user. As root: as the user that the operator has set
+ * for jobs that name none, and else as one that the list of allowed users has for this job. Root is
+ * one of them like everybody else: a start that names no user is refused, so that nothing runs as
+ * root because nobody thought of it. */
 #ifndef PEAL_SPAWNER_USER_H
 #define PEAL_SPAWNER_USER_H
 
@@ -20,8 +21,8 @@ struct user_ids {
 };
 
 /* SPAWN_STEP_NONE: *ret is filled, to be released. Else the step that failed, and its errno. */
-MUST_CHECK enum spawn_step user_find(const char *name, const char *allow_file, struct user_ids *ret,
-                                     int *ret_error);
+MUST_CHECK enum spawn_step user_find(const struct spawn_request *request, const char *allow_file,
+                                     struct user_ids *ret, int *ret_error);
 void user_release(struct user_ids *user);
 
 #endif

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,13 @@ static enum exit_code make_folder(struct dev *dev)
 
 static enum exit_code start_agent(struct dev *dev)
 {
-    struct daemon_options given = {.data = dev->folder, .store = "sqlite"}; /* not $PEAL_STORE */
+    /* Not $PEAL_STORE. Whoever tries it out, root or not, runs the jobs: nobody else defines any.
+     */
+    const struct passwd *self = getpwuid(geteuid());
+    char user[64];
+    snprintf(user, sizeof(user), "%s", self ? self->pw_name : "");
+    struct daemon_options given = {
+        .data = dev->folder, .store = "sqlite", .default_user = *user ? user : NULL};
     struct agent_config config;
     enum exit_code code = daemon_configure(&given, true, &config);
     if (code == EXIT_OK)

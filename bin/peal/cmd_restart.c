@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "daemon.h"
+#include "jobs_user.h"
 
 enum { WAIT_MS = 30000 };
 
@@ -15,8 +16,10 @@ static enum exit_code restart(struct agent_config *config)
     if (code != EXIT_OK && code != EXIT_NOT_FOUND)
         return code;
     code = daemon_start(config, false, &pid);
-    if (code == EXIT_OK)
+    if (code == EXIT_OK) {
         fprintf(stderr, "peal started (pid %d, data %s)\n", (int)pid, config->data);
+        jobs_user_warn(config);
+    }
     return code;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "daemon.h"
+#include "jobs_user.h"
 
 static enum exit_code start_in_background(struct agent_config *config)
 {
@@ -9,6 +10,7 @@ static enum exit_code start_in_background(struct agent_config *config)
     enum exit_code code = daemon_start(config, false, &pid);
     if (code == EXIT_OK) {
         fprintf(stderr, "peal started (pid %d, data %s)\n", (int)pid, config->data);
+        jobs_user_warn(config);
         daemon_tell_setup(config->data);
     }
     return code;

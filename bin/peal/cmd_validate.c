@@ -3,13 +3,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "cli.h"
+#include "client.h"
+#include "data_folder.h"
 #include "definition.h"
 #include "explain.h"
 #include "input_file.h"
 #include "json_out.h"
 #include "schedule_args.h"
+#include "when.h"
 
 enum { LINE_MAX_BYTES = 4096 };
 enum { AS_TEXT, AS_JSON };
@@ -202,6 +205,42 @@ static bool all_hold_jobs(int argc, char *const *argv)
     return argc > 0;
 }
 
+/* Without a word if there is none. */
+static bool open_own(struct client **ret)
+{
+    struct strbuf folder, path;
+    strbuf_init(&folder);
+    strbuf_init(&path);
+    bool is_there = data_folder_find(NULL, &folder) == OK;
+    strbuf_addf(&path, "%s/api.sock", folder.text);
+    is_there = is_there && strbuf_status(&path) == OK && access(path.text, W_OK) == 0 &&
+               client_open(folder.text, ret) == EXIT_OK;
+    strbuf_release(&path);
+    strbuf_release(&folder);
+    return is_there;
+}
+
+/* Of the agent of this machine, if one runs: what it does with jobs that name no user. Of its own
+ * accord the command says nothing else of the machine, and a file is right or wrong without it. */
+static void warn_of_user(const struct job_list *jobs)
+{
+    struct reply reply = {0};
+    struct client *client;
+    size_t count = 0;
+    for (size_t i = 0; i < jobs->count; i++)
+        count += !jobs->items[i]->user;
+    if (!count || !open_own(&client))
+        return;
+    if (client_try(client, &(struct call){.path = "/agent"}, &reply) == OK) {
+        const json_t *user = json_object_get(reply.body, "jobs_user");
+        if (json_is_object(user) && !json_is_true(json_object_get(user, "ok")))
+            cli_note("%zu of %zu jobs name no user: %s", count, jobs->count,
+                     answer_text(user, "detail"));
+    }
+    reply_release(&reply);
+    client_close(client);
+}
+
 static enum exit_code check_jobs(const struct command *self, const struct check *check, int argc,
                                  char **argv)
 {
@@ -219,6 +258,8 @@ static enum exit_code check_jobs(const struct command *self, const struct check 
     enum status st = OK;
     for (size_t i = 0; code == EXIT_OK && st == OK && i < jobs.count; i++)
         st = report_job(check, jobs.items[i]);
+    if (code == EXIT_OK)
+        warn_of_user(&jobs);
     if (code == EXIT_OK && st == OK && check->results)
         st = json_print(check->results);
     job_list_release(&jobs);
@@ -288,7 +329,8 @@ const struct command cmd_validate = {
         "schedule per line; blank lines and lines that start with # are left out. Every line\n"
         "is read: right ones are printed as peal understands them, wrong ones as\n"
         "FILE:LINE:COLUMN: and why. The exit status is 6 if any is wrong. JOBS are files that end\n"
-        "in .yaml, .yml or .json, or folders of them, and hold jobs as in docs/JOBS.md.\n"
+        "in .yaml, .yml or .json, or folders of them, and hold jobs as in docs/JOBS.md; if some\n"
+        "name no user and the agent of this machine does not start those, a note says so.\n"
         "\n"
         "Options:\n" SCHEDULE_READER_HELP "  -o, --output F  text (default) or json\n",
     .options = options,

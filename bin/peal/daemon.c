@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,26 @@ static enum exit_code settle_listen(const struct daemon_options *options,
     return code;
 }
 
+/* A plain user's agent has no choice, and needs none: what is meant for one of root, by the
+ * environment of a service, say, is not heeded there. But it is not told a falsehood, either. */
+static enum exit_code settle_user(const char *option, struct agent_config *config)
+{
+    const char *named = getenv("PEAL_DEFAULT_USER");
+    enum exit_code code = EXIT_OK;
+    if (option)
+        code = set(config, "--default-user", option, agent_config_set_default_user);
+    else if (!config->default_user && named && *named && geteuid() == 0)
+        code = set(config, "PEAL_DEFAULT_USER", named, agent_config_set_default_user);
+    if (code != EXIT_OK || !config->default_user || geteuid() == 0)
+        return code;
+    const struct passwd *user = getpwnam(config->default_user);
+    if (user && user->pw_uid == geteuid())
+        return EXIT_OK;
+    cli_error("default_user %s: only an agent of root can run jobs as another user",
+              config->default_user);
+    return EXIT_INVALID;
+}
+
 static enum exit_code read_named(const char *file, struct agent_config *config)
 {
     if (!file)
@@ -209,6 +230,8 @@ enum exit_code daemon_configure(const struct daemon_options *options, bool backg
         code = settle_node(options, config);
     if (code == EXIT_OK)
         code = settle_listen(options, config);
+    if (code == EXIT_OK)
+        code = settle_user(options->default_user, config);
     if (code == EXIT_OK)
         code = set(config, "--facade", options->facades, agent_config_set_facades);
     if (code == EXIT_OK)

@@ -21,6 +21,7 @@ enum {
     OPTION_LISTEN,
     OPTION_FACADE,
     OPTION_PEER_LISTEN,
+    OPTION_DEFAULT_USER,
 };
 
 const struct option daemon_options_table[] = {
@@ -36,6 +37,7 @@ const struct option daemon_options_table[] = {
     {"address", required_argument, NULL, OPTION_ADDRESS},
     {"listen", required_argument, NULL, OPTION_LISTEN},
     {"peer-listen", required_argument, NULL, OPTION_PEER_LISTEN},
+    {"default-user", required_argument, NULL, OPTION_DEFAULT_USER},
     {"facade", required_argument, NULL, OPTION_FACADE},
     {"detach", no_argument, NULL, 'd'},
     {0},
@@ -64,6 +66,8 @@ static const char **member_of(struct daemon_options *options, int opt)
         return &options->address;
     case OPTION_PEER_LISTEN:
         return &options->peer_listen;
+    case OPTION_DEFAULT_USER:
+        return &options->default_user;
     case OPTION_FACADE:
         return &options->facades;
     case OPTION_LABEL:
@@ -128,6 +132,7 @@ enum status daemon_options_print(const struct daemon_options *options, struct st
     print_line("capacity", options->capacity, out);
     print_line("address", options->address, out);
     print_line("peer-listen", options->peer_listen, out);
+    print_line("default-user", options->default_user, out);
     print_line("facade", options->facades, out);
     for (size_t i = 0; i < options->label_count; i++)
         print_line("label", options->labels[i], out);
@@ -170,6 +175,7 @@ void daemon_options_recall(struct daemon_options *options, char *text)
     otherwise(&options->capacity, known.capacity);
     otherwise(&options->address, known.address);
     otherwise(&options->peer_listen, known.peer_listen);
+    otherwise(&options->default_user, known.default_user);
     otherwise(&options->facades, known.facades);
     if (!options->label_count) {
         memcpy(options->labels, known.labels, sizeof(known.labels));

@@ -120,6 +120,16 @@ static void check_node(struct report *report, struct client *client)
     }
 }
 
+/* Of an older agent, and of one that starts nothing, there is nothing to tell. */
+static void check_jobs_user(struct report *report, const json_t *user)
+{
+    bool is_ok = json_is_true(json_object_get(user, "ok"));
+    if (json_is_object(user))
+        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "jobs' user",
+                   is_ok ? NULL : "docs/SECURITY.md, \"Whom jobs run as\"", "%s",
+                   answer_text(user, "detail"));
+}
+
 /* True: another agent has its name, and that is told in place of how its store is. */
 static bool check_name(struct report *report, const json_t *agent)
 {
@@ -214,6 +224,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
         check_health(report, reply.body, "store");
     check_health(report, reply.body, "history");
     check_belief(report, json_object_get(reply.body, "clock"));
+    check_jobs_user(report, json_object_get(reply.body, "jobs_user"));
     const char *url = answer_text(json_object_get(reply.body, "store"), "url");
     *ret_url = *url ? strdup(url) : NULL;
     reply_release(&reply);

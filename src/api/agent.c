@@ -32,6 +32,17 @@ static json_t *store_state(const struct call *call)
     return state;
 }
 
+static json_t *encode_jobs_user(const struct call *call)
+{
+    const struct api_ports *ports = &call->api->ports;
+    struct jobs_user user;
+    if (!ports->jobs_user || !scope_is_whole(&call->principal.scope))
+        return json_null();
+    ports->jobs_user(ports->context, &user);
+    return json_pack("{s:o, s:b, s:b, s:o}", "name", json_words_or_null(user.name), "ok", user.ok,
+                     "shared", user.is_shared, "detail", json_words(user.detail));
+}
+
 static void count_run(void *context, const struct run *run)
 {
     *(json_int_t *)context += !run_state_is_end(run->state);
@@ -52,16 +63,17 @@ void get_agent(struct call *call)
     const struct api *api = call->api;
     struct engine *engine = api->ports.engine;
     const struct peers *peers = engine_peers(engine);
-    call_reply(call, 200,
-               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:o}",
-                         "node", json_words(api->node), "version", api->version, "pid",
-                         (int)getpid(), "state", state_of(engine), "started_at",
-                         json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
-                         json_words(api->default_tz), "jobs", (json_int_t)call_count_jobs(call),
-                         "running", count_running(call), "store", store_state(call), "history",
-                         encode_history_health(call), "clock", encode_clock_health(call), "nodes",
-                         (json_int_t)peers->by_name.count, "leader",
-                         json_words_or_null(peers->leader)));
+    call_reply(
+        call, 200,
+        json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, "
+                  "s:o}",
+                  "node", json_words(api->node), "version", api->version, "pid", (int)getpid(),
+                  "state", state_of(engine), "started_at", json_time(api->started_ms), "data",
+                  place(call, api->data_dir), "timezone", json_words(api->default_tz), "jobs",
+                  (json_int_t)call_count_jobs(call), "running", count_running(call), "store",
+                  store_state(call), "history", encode_history_health(call), "clock",
+                  encode_clock_health(call), "jobs_user", encode_jobs_user(call), "nodes",
+                  (json_int_t)peers->by_name.count, "leader", json_words_or_null(peers->leader)));
 }
 
 void drain_agent(struct call *call)

@@ -22,6 +22,14 @@ struct live_output {
     void *context;
 };
 
+/* Whom jobs run as on this node that name no user. */
+struct jobs_user {
+    char name[64];    /* "": nobody; they are not started */
+    bool is_shared;   /* with the agent's files: jobs can read and change them */
+    bool ok;          /* nothing of it should be different */
+    char detail[512]; /* all of that in words */
+};
+
 struct api_config {
     const char *socket_path; /* created with mode 0600; a stale one is replaced */
     const char *version;
@@ -59,6 +67,7 @@ struct api_ports {
     /* Why the history of another node, which is its own, can't be read, behind its name; "": it
      * can. NULL: there is one history for all. */
     const char *(*history_state)(void *context, const struct known_peer *known);
+    void (*jobs_user)(void *context, struct jobs_user *ret); /* NULL: it starts nothing */
     void (*step)(void *context); /* ask for a turn of the engine soon */
     void (*drain)(void *context);
     /* Goes on with a store that was restored from a backup, on the word of `by`; `done` comes once,

@@ -167,6 +167,18 @@ static void answered(struct spawn_client *client, const char *id)
     outgoing_free(out);
 }
 
+/* A spawner of an earlier version would take a start without a user for one as root. It is told to
+ * execute its file, which was installed with this program's, and is greeted again. Not before all
+ * that it had to say was read: else the end of the connection would overtake the order. */
+static enum status check_features(const struct spawn_client *client)
+{
+    char upgrade[SPAWN_FIXED_MAX];
+    if (client->hello.features & SPAWN_KNOWS_JOBS)
+        return OK;
+    size_t length = spawn_encode(SPAWN_UPGRADE, NULL, upgrade);
+    return send(client->fd, upgrade, length, MSG_NOSIGNAL) > 0 ? E_VERSION : E_UNREACHABLE;
+}
+
 /* OK: done. Anything else ends the connection. */
 static enum status handle(struct spawn_client *client, const struct spawn_message *message)
 {
@@ -181,6 +193,9 @@ static enum status handle(struct spawn_client *client, const struct spawn_messag
         return add_event(client, &event) ? OK : E_NOMEM;
     }
     if (message->type == SPAWN_READY) {
+        enum status st = check_features(client);
+        if (st != OK)
+            return st;
         client->state = CLIENT_READY;
         client->retry_ms = RETRY_MIN_MS;
         event.kind = SPAWN_EVENT_READY;

@@ -9,7 +9,9 @@
  * answer was lost with the connection is sent again; the spawner never starts an id twice, and its
  * deadline still holds. A kill whose connection broke may be lost: look at what is still running
  * once READY comes, and ask again. A run that was started, but is not among those that are told
- * before READY, is lost: the spawner's folder was removed, or the machine lost power. */
+ * before READY, is lost: the spawner's folder was removed, or the machine lost power. A spawner
+ * that does not know jobs yet (SPAWN_KNOWS_JOBS) is upgraded first; until it is, nothing is sent to
+ * it. */
 #ifndef PEAL_SPAWN_CLIENT_H
 #define PEAL_SPAWN_CLIENT_H
 

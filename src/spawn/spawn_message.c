@@ -4,8 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of START that has a fixed size. After it: cwd, user, arguments, variables, each ended
- * by a zero byte. */
+enum start_flag {
+    START_NAMES_JOB = 1 << 0, /* not set by earlier agents, which send no such text */
+    START_DEFAULT_USER = 1 << 1,
+    START_FLAGS = START_NAMES_JOB | START_DEFAULT_USER,
+};
+
+/* The part of START that has a fixed size. After it: cwd, user, job, arguments, variables, each
+ * ended by a zero byte. */
 struct start_body {
     char id[SPAWN_ID_MAX + 8];
     int64_t deadline_boot_ms;
@@ -21,7 +27,7 @@ struct start_body {
     uint32_t has_stdin;
     uint32_t arguments;
     uint32_t variables;
-    uint32_t zero;
+    uint32_t flags; /* enum start_flag */
 };
 
 _Static_assert(sizeof(struct spawn_header) == 16, "no padding on the wire");
@@ -47,6 +53,7 @@ void spawn_request_init(struct spawn_request *request)
 {
     *request = (struct spawn_request){
         .id = "",
+        .job = "",
         .user = "",
         .cwd = "",
         .grace_ms = 10000,
@@ -146,11 +153,12 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
         .tail_bytes = request->tail_bytes,
         .has_stdin = request->stdin_bytes != NULL,
         .stdin_length = request->stdin_bytes ? request->stdin_length : 0,
+        .flags = START_NAMES_JOB | (request->is_default_user ? START_DEFAULT_USER : 0u),
     };
     memcpy(body.id, request->id, strlen(request->id));
     memcpy(body.limits, request->limits, sizeof(body.limits));
 
-    size_t bytes = strlen(request->cwd) + 1 + strlen(request->user) + 1;
+    size_t bytes = strlen(request->cwd) + 1 + strlen(request->user) + 1 + strlen(request->job) + 1;
     body.arguments = measure(request->argv, &bytes);
     body.variables = measure(request->env, &bytes);
     size_t length = sizeof(struct spawn_header) + sizeof(body) + bytes;
@@ -165,6 +173,7 @@ enum status spawn_encode_start(const struct spawn_request *request, void **ret, 
     char *at = packet + sizeof(struct spawn_header) + sizeof(body);
     at = put_text(at, request->cwd);
     at = put_text(at, request->user);
+    at = put_text(at, request->job);
     for (uint32_t i = 0; i < body.arguments; i++)
         at = put_text(at, request->argv[i]);
     for (uint32_t i = 0; i < body.variables; i++)
@@ -228,8 +237,9 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
     if (message->type != SPAWN_START || message->body_length <= sizeof(body))
         return E_CORRUPT;
     memcpy(&body, message->body, sizeof(body));
-    if (!id_field_valid(body.id) || body.zero || body.has_stdin > 1 || body.arguments == 0 ||
-        body.arguments > SPAWN_STRINGS_MAX || body.variables > SPAWN_STRINGS_MAX)
+    if (!id_field_valid(body.id) || body.flags & ~(uint32_t)START_FLAGS || body.has_stdin > 1 ||
+        body.arguments == 0 || body.arguments > SPAWN_STRINGS_MAX ||
+        body.variables > SPAWN_STRINGS_MAX)
         return E_CORRUPT;
 
     char **block = calloc((size_t)body.arguments + body.variables + 2, sizeof(*block));
@@ -250,13 +260,15 @@ enum status spawn_decode_start(const struct spawn_message *message, struct spawn
         .grace_ms = body.grace_ms,
         .umask = body.umask,
         .nice = body.nice,
+        .is_default_user = body.flags & START_DEFAULT_USER,
         .limits_set = body.limits_set,
         .head_bytes = body.head_bytes,
         .tail_bytes = body.tail_bytes,
     };
     memcpy(request.limits, body.limits, sizeof(request.limits));
     request.user = request.cwd ? take_text(&at, end) : NULL;
-    bool whole = request.user && take_strings(&at, end, block, body.arguments) &&
+    request.job = !(body.flags & START_NAMES_JOB) ? "" : request.user ? take_text(&at, end) : NULL;
+    bool whole = request.user && request.job && take_strings(&at, end, block, body.arguments) &&
                  take_strings(&at, end, env, body.variables) && at == end;
     if (!whole || !request_valid(&request)) {
         free(block);

@@ -55,6 +55,7 @@ enum spawn_feature {
     SPAWN_HAS_CGROUP = 1 << 0,  /* each run has a cgroup of its own */
     SPAWN_CAN_SWITCH = 1 << 1,  /* runs as root: may switch to users of the allow-list */
     SPAWN_IS_STOPPING = 1 << 2, /* got SIGTERM: starts nothing any more */
+    SPAWN_KNOWS_JOBS = 1 << 3,  /* a start names its job; without a user it is not root's */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -164,7 +165,8 @@ struct spawn_run {
 /* A start. Everything it points to is the caller's, or lies in the decoded message. */
 struct spawn_request {
     const char *id;
-    const char *user;  /* "": the spawner's own */
+    const char *job;   /* its name, which decides what users it may have; "": not known */
+    const char *user;  /* "": the spawner's own, unless that is root */
     const char *cwd;   /* "": "/" */
     char *const *argv; /* NULL-terminated, at least one; without a slash it is looked for in PATH */
     char *const *env;  /* NULL-terminated; the whole environment but PEAL_SPAWN_RUN, see below */
@@ -175,7 +177,8 @@ struct spawn_request {
     int32_t grace_ms;         /* between SIGTERM and SIGKILL */
     uint32_t umask;
     int32_t nice;
-    uint32_t limits_set; /* bit i: limits[i] counts */
+    bool is_default_user; /* the operator has set the user, not the job: no list has to name it */
+    uint32_t limits_set;  /* bit i: limits[i] counts */
     uint64_t limits[SPAWN_LIMIT_COUNT];
     uint64_t head_bytes; /* of output to keep from the beginning */
     uint64_t tail_bytes; /* and from the end, at least */

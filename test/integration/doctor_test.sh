@@ -2,6 +2,7 @@
 # peal doctor: an embedded agent, a cluster, and what is wrong with either.
 . "$(dirname "$0")/lib.sh"
 export PEAL_DATA=$scratch/one
+export PEAL_DEFAULT_USER=nobody # for an agent of root; one that shares its user is warned of
 
 # Nothing is there yet: nothing has failed.
 run peal doctor

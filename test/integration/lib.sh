@@ -12,6 +12,9 @@ set -u
 source_dir=${PEAL_SOURCE:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 PATH=${PEAL_BIN:-$source_dir/build/asan/bin}:$PATH
 export TZ=UTC LC_ALL=C.UTF-8
+# Tests of root's run their jobs as root, as those of everybody else run theirs as themselves.
+PEAL_DEFAULT_USER=$(id -un)
+export PEAL_DEFAULT_USER
 unset TZDIR NO_COLOR PEAL_DATA PEAL_STORE PEAL_ETCD_PASSWORD VISUAL EDITOR
 
 scratch=$(mktemp -d)

@@ -10,6 +10,7 @@
 #include "agent_internal.h"
 #include "data_folder.h"
 #include "descriptors.h"
+#include "jobs_user.h"
 
 enum {
     STOP_WITHIN_MS = 10000, /* how long the end waits for what is on its way to the disk */
@@ -95,9 +96,20 @@ static void wait_to_join(struct agent *agent, struct now now)
     strbuf_release(&why);
 }
 
+static void tell_jobs_user(const struct agent *agent)
+{
+    struct jobs_user user;
+    if (!agent->executor)
+        return;
+    jobs_user_look(agent->config, &user);
+    agent_log_event(agent->log, "jobs_user", "user=%s detail=\"%s\"",
+                    *user.name ? user.name : "none", user.detail);
+}
+
 static void tell_ready(struct agent *agent)
 {
     agent->told_ready = true;
+    tell_jobs_user(agent);
     agent_log_event(agent->log, "ready", "node=%s data=%s pid=%d", agent->data.node,
                     agent->config->data, (int)getpid());
     if (agent->ready)

@@ -34,6 +34,7 @@ void agent_config_release(struct agent_config *config)
     free(config->file);
     free(config->timezone);
     free(config->allow_file);
+    free(config->default_user);
     free(config->listen);
     free(config->peer_listen);
     free(config->hosts);
@@ -131,6 +132,7 @@ static const struct key top_keys[] = {
     {"max_running", VALUE_NUMBER, AT(max_running), NULL, NULL},
     {"retention", VALUE_MAP, 0, retention_keys, NULL},
     {"allow_users", VALUE_PATH, AT(allow_file), NULL, NULL},
+    {"default_user", VALUE_OWN, 0, NULL, agent_config_set_default_user},
     {"store", VALUE_OWN, 0, NULL, agent_config_set_store},
     {"history", VALUE_OWN, 0, NULL, agent_config_set_history},
     {"etcd", VALUE_MAP, 0, etcd_keys, NULL},

@@ -23,6 +23,7 @@ struct agent_config {
     char *options;       /* kept in the data folder for the next restart; NULL: none */
     char *timezone;      /* of jobs that name none; NULL: the machine's */
     char *allow_file;    /* users that jobs may run as; NULL: the spawner's default */
+    char *default_user;  /* of jobs that name none; NULL: the agent's own, unless that is root */
     int max_running;     /* 0: no limit */
     int64_t keep_runs;   /* per job; 0: no limit */
     int64_t keep_s;      /* age; 0: no limit */
@@ -75,6 +76,9 @@ MUST_CHECK enum status agent_config_set_listen(struct agent_config *config, cons
                                                struct parse_error *reterr);
 MUST_CHECK enum status agent_config_set_proxies(struct agent_config *config, const char *text,
                                                 struct parse_error *reterr);
+/* A name; whether there is such a user is not asked: servers of users may be away for a while. */
+MUST_CHECK enum status agent_config_set_default_user(struct agent_config *config, const char *text,
+                                                     struct parse_error *reterr);
 /* "https://peal.example.com" */
 MUST_CHECK enum status agent_config_set_public_url(struct agent_config *config, const char *text,
                                                    struct parse_error *reterr);

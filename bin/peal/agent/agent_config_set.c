@@ -231,3 +231,16 @@ enum status agent_config_add_label(struct agent_config *config, const char *text
                           sizeof(config->labels) - 1);
     return st;
 }
+
+enum status agent_config_set_default_user(struct agent_config *config, const char *text,
+                                          struct parse_error *reterr)
+{
+    if (!*text || text[strcspn(text, ":/ \t\r\n")])
+        return parse_fail(reterr, 1, "the name of a user is expected");
+    char *copy = strdup(text);
+    if (!copy)
+        return E_NOMEM;
+    free(config->default_user);
+    config->default_user = copy;
+    return OK;
+}

@@ -10,6 +10,7 @@
 #include "data_folder.h"
 #include "executor_none.h"
 #include "history_gather.h"
+#include "jobs_user.h"
 #include "store_etcd.h"
 #include "version.h"
 
@@ -57,9 +58,14 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
     char *spawn_folder = data_folder_file(agent->config->data, "spawn");
     if (!spawn_folder)
         return E_NOMEM;
-    enum status st =
-        executor_spawn_new(agent->loop, spawn_folder, agent->config->allow_file, agent->open_files,
-                           agent->data.node, agent_wake, agent, &agent->executor);
+    struct executor_spawn_config config = {
+        .folder = spawn_folder,
+        .allow_file = agent->config->allow_file,
+        .default_user = agent->config->default_user,
+        .node = agent->data.node,
+        .open_files = agent->open_files,
+    };
+    enum status st = executor_spawn_new(agent->loop, &config, agent_wake, agent, &agent->executor);
     if (st != OK)
         strbuf_addf(why, "can't use the spawner's folder %s: %s", spawn_folder, status_text(st));
     free(spawn_folder);
@@ -106,6 +112,12 @@ static const char *history_state(void *context, const struct known_peer *known)
     return history_gather_state(agent->data.history, known);
 }
 
+static void look_at_jobs_user(void *context, struct jobs_user *ret)
+{
+    const struct agent *agent = context;
+    jobs_user_look(agent->config, ret);
+}
+
 static struct api_ports api_ports(struct agent *agent)
 {
     struct api_ports ports = {
@@ -123,8 +135,10 @@ static struct api_ports api_ports(struct agent *agent)
         .advance = agent->config->store.is_etcd ? advance : NULL,
         .context = agent,
     };
-    if (agent->executor)
+    if (agent->executor) {
         ports.output = executor_spawn_live_output(agent->executor);
+        ports.jobs_user = look_at_jobs_user;
+    }
     return ports;
 }
 

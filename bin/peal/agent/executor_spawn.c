@@ -17,6 +17,7 @@ struct executor_spawn {
     struct start_notes notes;
     char *folder;
     char *node;
+    char *default_user; /* NULL: none */
     void (*wake)(void *context);
     void *context;
 };
@@ -36,10 +37,17 @@ static void set_limit(struct spawn_request *request, enum spawn_limit which, int
     request->limits[which] = (uint64_t)value;
 }
 
+static void set_user(struct spawn_request *request, const struct executor_spawn *self,
+                     const struct job *job)
+{
+    request->job = job->name;
+    request->is_default_user = !job->user && self->default_user;
+    request->user = job->user ? job->user : self->default_user ? self->default_user : "";
+}
+
 static void fill_request(struct spawn_request *request, const struct job *job,
                          struct boot_ms deadline)
 {
-    request->user = job->user ? job->user : "";
     request->deadline_boot_ms = deadline.ms;
     request->timeout_ms = job->timeout_s * 1000;
     request->grace_ms = (int32_t)(job->grace_s * 1000);
@@ -66,11 +74,12 @@ static enum status start(struct executor *port, const struct run *run, const str
     struct run_environment environment;
     struct spawn_request request;
     char id[ID_TEXT + 1];
-    enum status st = run_environment_init(&environment, run, job, self->node);
+    spawn_request_init(&request);
+    set_user(&request, self, job);
+    enum status st = run_environment_init(&environment, run, job, request.user, self->node);
     if (st != OK)
         return st;
     id_format(&run->id, id);
-    spawn_request_init(&request);
     fill_request(&request, job, deadline);
     request.id = id;
     request.argv = environment.argv;
@@ -289,11 +298,11 @@ static void on_wake(void *context)
     self->wake(self->context);
 }
 
-enum status executor_spawn_new(struct loop *loop, const char *folder, const char *allow_file,
-                               int64_t open_files, const char *node, void (*wake)(void *context),
-                               void *context, struct executor_spawn **ret)
+enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_config *config,
+                               void (*wake)(void *context), void *context,
+                               struct executor_spawn **ret)
 {
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+    if (mkdir(config->folder, 0700) != 0 && errno != EEXIST)
         return E_IO;
     struct executor_spawn *self = calloc(1, sizeof(*self));
     if (!self)
@@ -302,14 +311,15 @@ enum status executor_spawn_new(struct loop *loop, const char *folder, const char
     start_notes_init(&self->notes);
     self->wake = wake;
     self->context = context;
-    self->folder = strdup(folder);
-    self->node = strdup(node);
+    self->folder = strdup(config->folder);
+    self->node = strdup(config->node);
+    self->default_user = config->default_user ? strdup(config->default_user) : NULL;
     enum status st = E_NOMEM;
-    if (!self->folder || !self->node)
+    if (!self->folder || !self->node || (config->default_user && !self->default_user))
         goto out;
-    struct spawn_client_config config = {
-        .folder = self->folder, .allow_file = allow_file, .open_files = open_files};
-    st = spawn_client_new(loop, &config, on_wake, self, &self->client);
+    struct spawn_client_config client = {
+        .folder = self->folder, .allow_file = config->allow_file, .open_files = config->open_files};
+    st = spawn_client_new(loop, &client, on_wake, self, &self->client);
     if (st != OK)
         goto out;
     *ret = self;
@@ -327,6 +337,7 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
     start_notes_release(&executor->notes);
     free(executor->folder);
     free(executor->node);
+    free(executor->default_user);
     free(executor);
     return NULL;
 }

@@ -9,14 +9,19 @@
 
 struct executor_spawn;
 
-/* `folder` is the spawner's, in the data folder; made if it is not there. `allow_file`
- * names the users that jobs may run as (NULL: the spawner's default). `node` is told to jobs.
- * `open_files` is their limit of descriptors (0: this process's own). `wake` asks for a turn of the
- * engine. */
-MUST_CHECK enum status executor_spawn_new(struct loop *loop, const char *folder,
-                                          const char *allow_file, int64_t open_files,
-                                          const char *node, void (*wake)(void *context),
-                                          void *context, struct executor_spawn **ret);
+struct executor_spawn_config {
+    const char *folder;       /* the spawner's, in the data folder; made if it is not there */
+    const char *allow_file;   /* the users that jobs may run as; NULL: the spawner's default */
+    const char *default_user; /* of jobs that name none; NULL: the agent's own, unless it is root */
+    const char *node;         /* is told to jobs */
+    int64_t open_files;       /* their limit of descriptors; 0: this process's own */
+};
+
+/* Texts are copied. `wake` asks for a turn of the engine. */
+MUST_CHECK enum status executor_spawn_new(struct loop *loop,
+                                          const struct executor_spawn_config *config,
+                                          void (*wake)(void *context), void *context,
+                                          struct executor_spawn **ret);
 struct executor_spawn *executor_spawn_free(struct executor_spawn *executor);
 
 struct executor *executor_spawn_port(struct executor_spawn *executor);

@@ -43,11 +43,11 @@ static void also(enum status *st, struct run_environment *environment, const cha
         *st = set(environment, name, value);
 }
 
-static void set_user(enum status *st, struct run_environment *environment, const struct job *job,
+static void set_user(enum status *st, struct run_environment *environment, const char *name,
                      char **ret_home)
 {
     /* A user that does not exist is the spawner's to refuse, with words. */
-    const struct passwd *user = job->user ? getpwnam(job->user) : getpwuid(geteuid());
+    const struct passwd *user = *name ? getpwnam(name) : getpwuid(geteuid());
     const char *path = getenv("PATH");
     const char *language = getenv("LANG");
     also(st, environment, "PATH", path ? path : "/usr/local/bin:/usr/bin:/bin");
@@ -107,13 +107,13 @@ static void set_argv(struct run_environment *environment, const struct job *job)
 }
 
 enum status run_environment_init(struct run_environment *environment, const struct run *run,
-                                 const struct job *job, const char *node)
+                                 const struct job *job, const char *user, const char *node)
 {
     char *home = NULL;
     enum status st = OK;
     *environment = (struct run_environment){0};
     set_argv(environment, job);
-    set_user(&st, environment, job, &home);
+    set_user(&st, environment, user, &home);
     for (size_t i = 0; i < job->env.count; i++)
         also(&st, environment, job->env.items[i].name, job->env.items[i].value);
     set_run(&st, environment, run, node);

@@ -92,8 +92,13 @@ static void tell_exec(const char *file, int error, char *buf, size_t size)
 /* The spawner's user is the agent's. */
 static void tell_not_allowed(const char *user, char *buf, size_t size)
 {
-    if (geteuid() == 0)
-        snprintf(buf, size, "not allowed to run as %s: the file of allow_users does not name it",
+    if (!*user)
+        snprintf(buf, size,
+                 "it names no user, and this agent of root has no default_user: "
+                 "docs/SECURITY.md");
+    else if (geteuid() == 0)
+        snprintf(buf, size,
+                 "not allowed to run as %s: the file of allow_users does not name it for this job",
                  user);
     else
         snprintf(buf, size, "not allowed to run as %s: only an agent of root can", user);

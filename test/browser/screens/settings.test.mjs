@@ -120,6 +120,7 @@ describe("settings", () => {
     test("tell what this is", async () => {
         const page = await openTab("about");
         await page.getByText(/^peal \d+\.\d+/).waitFor();
+        await page.getByText(/^run as .*, who can read the agent's files$/).waitFor(); // as the tests' own user
         await page.context().close();
     });
 });

@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -47,7 +47,7 @@ export async function startAgent(more = []) {
     const socket = join(data, "api.sock");
     const child = spawn(join(binaries, "peal"), ["start", "--data", data, "--listen", "127.0.0.1:0", ...more], {
         stdio: ["ignore", "ignore", "pipe"],
-        env: { ...process.env, TZ: "UTC" },
+        env: { ...process.env, TZ: "UTC", PEAL_DEFAULT_USER: userInfo().username },
     });
     let said = "";
     child.stderr.on("data", (part) => (said += part));

@@ -180,6 +180,10 @@ void shell_init(struct shell *shell, const char *id, const char *script)
     shell->request.argv = shell->argv;
     shell->request.env = shell->env;
     shell->request.grace_ms = 300;
+    if (geteuid() == 0) { /* whom nothing runs as by itself */
+        shell->request.user = "root";
+        shell->request.is_default_user = true;
+    }
 }
 
 void harness_start(struct harness *h, const struct spawn_request *request)

@@ -177,7 +177,10 @@ static void failures_to_start_are_told(void **state)
         char *argv[] = {(char *)cases[i].command, (char *)cases[i].argument, NULL};
         shell.request.argv = argv;
         shell.request.cwd = cases[i].cwd;
-        shell.request.user = cases[i].user;
+        if (*cases[i].user) {
+            shell.request.user = cases[i].user;
+            shell.request.is_default_user = false;
+        }
         harness_start(h, &shell.request);
         const struct spawn_run *run = harness_ended(h, id);
         char why[128];
@@ -426,21 +429,50 @@ static void write_list(struct harness *h, const char *text, mode_t mode)
     close(fd);
 }
 
+/* `id -un` as the user; "" if it was not allowed. */
+static const char *user_that_ran(struct harness *h, struct shell *shell)
+{
+    static char name[64];
+    harness_start(h, &shell->request);
+    const struct spawn_run *run = harness_ended(h, shell->request.id);
+    char *text = harness_output(h, shell->request.id, 0, NULL, NULL);
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "\n"), text);
+    free(text);
+    if (run->reason == SPAWN_START_FAILED && run->step == SPAWN_STEP_ALLOW)
+        return "";
+    return run->reason == SPAWN_EXITED ? name : "?";
+}
+
 static void root_switches_to_allowed_users_only(void **state)
 {
     static const struct {
         int line;
         const char *list;
         mode_t mode;
-        bool allowed;
+        const char *job, *user;
+        const char *want; /* whom it ran as; "": nobody, it was refused */
     } cases[] = {
-        {__LINE__, "nobody\n", 0644, true},
-        {__LINE__, "# all\n  *  \n", 0600, true},
-        {__LINE__, "daemon\nnobody # ours\n", 0600, true},
-        {__LINE__, "nobody\n", 0666, false}, /* anyone could have written it */
-        {__LINE__, "nobody\n", 0664, false},
-        {__LINE__, "nobody2\n# nobody\n", 0600, false},
-        {__LINE__, "", 0600, false},
+        {__LINE__, "nobody\n", 0644, "job", "nobody", "nobody"},
+        {__LINE__, "# all\n  *  \n", 0600, "a/job", "nobody", "nobody"},
+        {__LINE__, "daemon\nnobody # ours\n", 0600, "", "nobody", "nobody"},
+        {__LINE__, "nobody\n", 0666, "job", "nobody", ""}, /* anyone could have written it */
+        {__LINE__, "nobody\n", 0664, "job", "nobody", ""},
+        {__LINE__, "nobody2\n# nobody\n", 0600, "job", "nobody", ""},
+        {__LINE__, "", 0600, "job", "nobody", ""},
+        {__LINE__, "a/ daemon nobody\n", 0600, "a/job", "nobody", "nobody"},
+        {__LINE__, "a/ daemon nobody\n", 0600, "a/b/job", "daemon", "daemon"},
+        {__LINE__, "a/ nobody\n", 0600, "b/job", "nobody", ""},
+        {__LINE__, "a/ nobody\n", 0600, "ab/job", "nobody", ""},
+        {__LINE__, "a/ nobody\n", 0600, "a", "nobody", ""},
+        {__LINE__, "a/ nobody\n", 0600, "", "nobody", ""},
+        {__LINE__, "a/\nnobody a/\n", 0600, "b/job", "nobody", "nobody"}, /* as it always was */
+        {__LINE__, "a/ # nobody\n", 0600, "a/job", "nobody", ""},
+        /* root is a user like others, and never one of all */
+        {__LINE__, "daemon\n", 0600, "job", "root", ""},
+        {__LINE__, "*\na/ *\n", 0600, "a/job", "root", ""},
+        {__LINE__, "a/ root\n", 0600, "a/job", "root", "root"},
+        {__LINE__, "a/ root\n", 0600, "b/job", "root", ""},
+        {__LINE__, "*\nroot\n", 0600, "job", "", ""}, /* whom did it mean? */
     };
     struct harness *h = *state;
     if (geteuid() != 0) {
@@ -452,18 +484,34 @@ static void root_switches_to_allowed_users_only(void **state)
         struct shell shell;
         write_list(h, cases[i].list, cases[i].mode);
         snprintf(id, sizeof(id), "user-%zu", i);
-        shell_init(&shell, id, "id -un; id -Gn; echo wrote > /dev/stderr");
-        shell.request.user = "nobody";
-        harness_start(h, &shell.request);
-        const struct spawn_run *run = harness_ended(h, id);
-        char *text = harness_output(h, id, 0, NULL, NULL);
-        bool ran = run->reason == SPAWN_EXITED && strcmp(text, "nobody\nnogroup\nwrote\n") == 0;
-        bool refused = run->reason == SPAWN_START_FAILED && run->step == SPAWN_STEP_ALLOW;
-        if (cases[i].allowed ? !ran : !refused)
-            fail_msg("line %d: %s, output \"%s\"", cases[i].line,
-                     spawn_reason_text((enum spawn_reason)run->reason), text);
-        free(text);
+        shell_init(&shell, id, "id -un");
+        shell.request.job = cases[i].job;
+        shell.request.user = cases[i].user;
+        shell.request.is_default_user = false;
+        const char *got = user_that_ran(h, &shell);
+        if (strcmp(got, cases[i].want) != 0)
+            fail_msg("line %d: ran as \"%s\"", cases[i].line, got);
     }
+}
+
+static void the_operators_user_needs_no_list(void **state)
+{
+    struct harness *h = *state;
+    struct shell shell;
+    if (geteuid() != 0) {
+        print_message("only root can start runs as other users\n");
+        skip();
+    }
+    shell_init(&shell, "default", "id -un; id -Gn; echo wrote > /dev/stderr");
+    shell.request.user = "nobody";
+    harness_start(h, &shell.request);
+    assert_int_equal(harness_ended(h, "default")->reason, SPAWN_EXITED);
+    char *text = harness_output(h, "default", 0, NULL, NULL);
+    assert_string_equal(text, "nobody\nnogroup\nwrote\n");
+    free(text);
+    shell_init(&shell, "none", "id -un");
+    shell.request.user = ""; /* an operator who has set nobody has not set root */
+    assert_string_equal(user_that_ran(h, &shell), "");
 }
 
 int main(void)
@@ -486,6 +534,7 @@ int main(void)
                                         harness_teardown),
         TEST(five_thousand_start_in_one_instant),
         TEST(root_switches_to_allowed_users_only),
+        TEST(the_operators_user_needs_no_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,9 @@ static void make_request(struct spawn_request *request)
 {
     spawn_request_init(request);
     request->id = "run-1";
+    request->job = "team/job";
     request->user = "nobody";
+    request->is_default_user = true;
     request->cwd = "/tmp";
     request->argv = arguments;
     request->env = variables;
@@ -54,7 +56,9 @@ static void a_start_comes_back(void **state)
     void *block;
     assert_int_equal(decode_start(packet, length, &got, &block), OK);
     assert_string_equal(got.id, "run-1");
+    assert_string_equal(got.job, "team/job");
     assert_string_equal(got.user, "nobody");
+    assert_true(got.is_default_user);
     assert_string_equal(got.cwd, "/tmp");
     for (size_t i = 0; arguments[i]; i++)
         assert_string_equal(got.argv[i], arguments[i]);
@@ -102,6 +106,50 @@ static void every_shortened_start_is_refused(void **state)
             fail_msg("cut to %zu of %zu, header too", cut, length);
         free(copy);
     }
+    free(packet);
+}
+
+/* Where the flags are: at the end of the part of fixed size, before the texts. */
+static char *find_flags(char *packet, size_t length)
+{
+    char *cwd = memmem(packet, length, "/tmp", sizeof("/tmp"));
+    assert_non_null(cwd);
+    return cwd - sizeof(uint32_t);
+}
+
+/* An agent of an earlier version names no job, and its user is never the operator's. */
+static void a_start_without_a_job_is_read(void **state)
+{
+    (void)state;
+    static const char job[] = "team/job";
+    static const uint32_t none = 0;
+    size_t length;
+    char *packet = make_start(&length);
+    char *at = memmem(packet, length, job, sizeof(job));
+    assert_non_null(at);
+    memmove(at, at + sizeof(job), (size_t)(packet + length - at) - sizeof(job));
+    length -= sizeof(job);
+    uint32_t shorter = (uint32_t)length;
+    memcpy(packet + offsetof(struct spawn_header, length), &shorter, sizeof(shorter));
+    memcpy(find_flags(packet, length), &none, sizeof(none));
+    struct spawn_request got;
+    void *block;
+    assert_int_equal(decode_start(packet, length, &got, &block), OK);
+    assert_string_equal(got.job, "");
+    assert_string_equal(got.user, "nobody");
+    assert_false(got.is_default_user);
+    assert_string_equal(got.argv[0], arguments[0]);
+    free(block);
+    free(packet);
+}
+
+static void unknown_flags_are_refused(void **state)
+{
+    (void)state;
+    size_t length;
+    char *packet = make_start(&length);
+    *find_flags(packet, length) |= 4;
+    assert_int_equal(decode_copy(packet, length), E_CORRUPT);
     free(packet);
 }
 
@@ -222,6 +270,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_start_comes_back),
         cmocka_unit_test(every_shortened_start_is_refused),
+        cmocka_unit_test(a_start_without_a_job_is_read),
+        cmocka_unit_test(unknown_flags_are_refused),
         cmocka_unit_test(damaged_headers_are_refused),
         cmocka_unit_test(oversized_packets_are_refused),
         cmocka_unit_test(requests_out_of_range_are_not_encoded),

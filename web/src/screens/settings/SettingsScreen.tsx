@@ -109,6 +109,12 @@ interface About {
     timezone: string;
     store: Health & { url: string | null };
     history: Health;
+    jobs_user: { name: string | null; shared: boolean } | null;
+}
+
+function userOfJobs({ name, shared }: NonNullable<About["jobs_user"]>): string {
+    if (name === null) return t("jobs.user.none");
+    return t(shared ? "jobs.user.shared" : "jobs.user.name", { user: name });
 }
 
 function AboutPanel() {
@@ -126,6 +132,7 @@ function AboutPanel() {
                         [t("node"), data.node],
                         [t("started"), <Moment at={data.started_at} />],
                         [t("zone"), data.timezone],
+                        !!data.jobs_user && [t("jobs.user"), userOfJobs(data.jobs_user)],
                         !!data.data && [t("data"), <code>{data.data}</code>],
                         [t("store"), <Wellness of={data.store} {...(data.store.url ? { name: data.store.url } : {})} />],
                         [t("history"), <Wellness of={data.history} />],

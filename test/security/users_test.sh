@@ -1,0 +1,158 @@
+#!/bin/bash
+# An editor of one namespace defines jobs, and wants more than that: to be root, to be another
+# namespace's user, to read the agent's files, to be an admin by the socket. And a plain user's
+# agent, which needs nothing to be set.
+# shellcheck disable=SC2016,SC2317 # for the jobs; functions that run calls
+. "$(dirname "$0")/lib.sh"
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo 'skipped: only root has users to switch to'
+    exit 77
+fi
+
+# Others may come as far as the agent lets them, and have the programs.
+chmod 0755 "$scratch"
+mkdir "$scratch/bin" "$scratch/shared"
+chmod 1777 "$scratch/shared"
+cp "$(command -v peal)" "$(command -v peal-spawn)" "$scratch/bin/"
+PATH=$scratch/bin:$PATH
+nobody=$(id -u nobody)
+cat >"$scratch/users.allow" <<'LIST'
+a/ games      # the attacker's own
+b/ daemon root
+LIST
+printf 'allow_users: %s\n' "$scratch/users.allow" >"$scratch/peal.yaml"
+
+# An agent whose operator has said no more than FILE and VARIABLES; $port is where it listens.
+start_as() { # NAME DEFAULT_USER
+    export PEAL_DATA=$scratch/$1
+    run env PEAL_DEFAULT_USER="$2" peal start -d --listen 127.0.0.1:0 --config "$scratch/peal.yaml"
+    expect_status 0
+    port=$(sed -n 's/.*listening address=127.0.0.1:0 port=\([0-9]*\).*/\1/p' "$PEAL_DATA/peal.log" | tail -n 1)
+    mallory=$(peal token create mallory --role editor --namespace a 2>/dev/null)
+}
+
+as_mallory() { PEAL_URL=http://127.0.0.1:$port PEAL_TOKEN=$mallory peal "$@"; }
+
+# A job of the attacker's, and its output.
+attack() { # NAME OPTION...
+    run as_mallory add --replace "a/$1" @manual "${@:2}"
+    expect_status 0
+    run as_mallory run "a/$1" --follow
+}
+
+# ---- another user than the agent's ----
+
+start_as apart nobody
+expect_stderr_has 'users.allow lets jobs run as root' # those of b
+
+attack who --shell 'echo uid=$(id -u).'
+expect_status 0
+expect_stdout_has "uid=$nobody."
+
+attack look --env "DATA=$PEAL_DATA" --shell 'exec 2>&1
+    ls "$DATA"; cat "$DATA/peal.db" "$DATA/api.sock" "$DATA/spawn/journal" "$DATA/setup-link"
+    : >"$DATA/mine"; rm -rf "$DATA"
+    curl -sS --unix-socket "$DATA/api.sock" http://peal/api/v1/users
+    kill -9 '"$(cat "$PEAL_DATA/peal.pid")"'; id -u; echo looked'
+expect_status 0
+expect_stdout_has looked
+expect_stdout_lacks 'SQLite'
+expect_stdout_lacks 'items'
+checks=$((checks + 1))
+[ "$(grep -c 'Permission denied' "$scratch/out")" -ge 6 ] || mismatch 'expected nothing but refusals'
+run peal list
+expect_status 0
+
+for user in root daemon; do # the one is nobody's here, the other is the neighbour's
+    attack "as-$user" --user "$user" --shell 'echo uid=$(id -u).'
+    expect_status 10
+    expect_stdout_lacks uid=
+    run as_mallory runs "a/as-$user" -o wide
+    expect_stdout_has "not allowed to run as $user: the file of allow_users does not name it for this job"
+done
+attack as-games --user games --shell 'echo uid=$(id -u).'
+expect_status 0
+expect_stdout_has "uid=$(id -u games)."
+run as_mallory add b/x @manual --user daemon -- id -u
+expect_status 1
+
+run peal add b/x @manual --user root --shell 'echo uid=$(id -u).' # by an admin, where the list has it
+expect_status 0
+run peal run b/x --follow
+expect_stdout_has uid=0.
+run peal doctor
+expect_stdout_has "warn  jobs' user: jobs that name no user run as nobody; $scratch/users.allow lets jobs run as root"
+
+chmod 0666 "$scratch/users.allow"
+attack as-games --user games --shell 'echo uid=$(id -u).'
+expect_status 10
+run peal doctor
+expect_stdout_has "$scratch/users.allow is ignored"
+chmod 0644 "$scratch/users.allow"
+run peal stop
+expect_status 0
+
+# ---- nobody was thought of ----
+
+start_as silent ''
+expect_stderr_has 'note: jobs that name no user are not started: the agent is root and has no default_user'
+attack who --shell 'echo uid=$(id -u).'
+expect_status 10
+expect_stdout_lacks uid=
+run as_mallory runs a/who -o wide
+expect_stdout_has 'it names no user, and this agent of root has no default_user'
+run peal why a/who
+expect_stdout_has 'no default_user'
+run peal doctor
+expect_status 0
+expect_stdout_has "warn  jobs' user: jobs that name no user are not started"
+grep -q 'jobs_user user=none' "$PEAL_DATA/peal.log"
+status=$?
+expect_status 0
+printf 'name: x\nschedule: "@manual"\ncommand: [id]\n' >"$scratch/x.yaml"
+run peal validate "$scratch/x.yaml"
+expect_status 0
+expect_stderr_has '1 of 1 jobs name no user: jobs that name no user are not started'
+run peal stop
+expect_status 0
+start_as missing no-such-user-here
+expect_stderr_has 'default_user no-such-user-here is no user here'
+attack who --shell 'echo uid=$(id -u).'
+expect_status 10
+run peal stop
+expect_status 0
+
+# ---- the agent's own user, by the owner's word ----
+
+start_as shared root
+expect_stderr_has 'note: jobs that name no user run as root, as the agent does'
+run peal doctor
+expect_stdout_has "warn  jobs' user: jobs that name no user run as root, as the agent does"
+
+run peal stop
+expect_status 0
+
+# ---- a plain user's agent ----
+
+as_nobody() { # WORDS...
+    setpriv --reuid nobody --regid nogroup --clear-groups env HOME="$scratch/shared" \
+        PEAL_DATA="$scratch/shared/plain" PEAL_DEFAULT_USER=peal-job "$@"
+}
+run as_nobody peal start -d --listen none
+expect_status 0
+expect_stderr_lacks 'note:'
+run as_nobody peal add who @manual --shell 'echo uid=$(id -u).'
+run as_nobody peal run who --follow
+expect_status 0
+expect_stdout_has "uid=$nobody."
+run as_nobody peal doctor
+expect_status 0
+expect_stdout_has "ok    jobs' user: jobs run as nobody, as the agent does"
+run as_nobody peal stop
+expect_status 0
+run as_nobody peal start -d --listen none --default-user root
+expect_status 6
+expect_stderr_has 'default_user root: only an agent of root can run jobs as another user'
+
+finish
