@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,13 +58,13 @@ static void sweep(int base_fd)
     closedir(dir);
 }
 
-void cgroups_init(struct cgroups *groups, uint64_t tag)
+void cgroups_init(struct cgroups *groups, const char *tag)
 {
     char mount[256], own[256];
     groups->base_fd = -1;
     if (!find_mount(mount, sizeof(mount)) || !find_own(own, sizeof(own)))
         return;
-    snprintf(groups->base_path, sizeof(groups->base_path), "%s%s%speal-%016" PRIx64, mount, own,
+    snprintf(groups->base_path, sizeof(groups->base_path), "%s%s%speal-%s", mount, own,
              strcmp(own, "/") == 0 ? "" : "/", tag);
     if (mkdir(groups->base_path, 0755) < 0 && errno != EEXIST)
         return;

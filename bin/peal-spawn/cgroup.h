@@ -5,16 +5,15 @@
 #define PEAL_SPAWNER_CGROUP_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct cgroups {
     int base_fd; /* -1: there are none */
     char base_path[640];
 };
 
-/* `tag` keeps the cgroups of spawners for different folders apart, and lets a new spawner find
- * those of a dead one. */
-void cgroups_init(struct cgroups *groups, uint64_t tag);
+/* `tag`, of descent.h, keeps the cgroups of spawners for different folders apart, and lets a new
+ * spawner find those of a dead one, and everybody see whose a process is. */
+void cgroups_init(struct cgroups *groups, const char *tag);
 void cgroups_release(struct cgroups *groups);
 
 /* A descriptor of the new cgroup, to be closed by the caller; -1 if there is none. */

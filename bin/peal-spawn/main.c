@@ -4,7 +4,8 @@
  *   SIGTERM  the machine goes down: starts nothing any more, ends every run with SIGTERM, grace,
  *            SIGKILL, and exits; the ends are in the journal for the next agent to read
  *   SIGINT   as SIGTERM
- * Ends by itself when it has had neither runs nor an agent for --idle-ms. */
+ * Ends by itself when it has had neither runs, nor what they left behind, nor an agent for
+ * --idle-ms. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -24,7 +25,7 @@
 #include <unistd.h>
 
 #include "allowed_users.h"
-#include "hash.h"
+#include "descent.h"
 #include "spawn_record.h"
 #include "spawner.h"
 
@@ -163,6 +164,7 @@ static void look_at_oom_score(struct spawner *s)
 
 static enum status open_all(struct spawner *s)
 {
+    char tag[SPAWN_TAG_SIZE];
     umask(077);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     ssize_t length = readlink("/proc/self/exe", s->self_path, sizeof(s->self_path) - 1);
@@ -178,8 +180,10 @@ static enum status open_all(struct spawner *s)
         st = open_signals(s);
     if (st == OK)
         st = open_timer(s);
+    spawn_tag(s->options.folder, tag);
+    snprintf(s->tag_mark, sizeof(s->tag_mark), SPAWN_TAG_MARK "=%s", tag);
     if (st == OK && !s->options.no_cgroup)
-        cgroups_init(&s->cgroups, hash_text(0, s->options.folder));
+        cgroups_init(&s->cgroups, tag);
     if (st == OK && resumes) {
         st = upgrade_resume(s, s->options.resume_fd);
     } else if (st == OK) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -86,6 +87,13 @@ static void look_at_due(struct spawner *s)
     }
 }
 
+/* What runs left behind counts: were the spawner gone, nobody could tell whose it is. */
+static bool has_children(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
 /* Open pipes count: whoever holds them would die of SIGPIPE. */
 static void look_for_idleness(struct spawner *s)
 {
@@ -94,8 +102,10 @@ static void look_for_idleness(struct spawner *s)
         s->idle_since_boot_ms = 0;
     else if (!s->idle_since_boot_ms)
         s->idle_since_boot_ms = s->now_boot_ms;
-    else if (s->now_boot_ms >= s->idle_since_boot_ms + s->options.idle_ms)
-        s->is_done = true;
+    else if (s->now_boot_ms >= s->idle_since_boot_ms + s->options.idle_ms) {
+        s->is_done = !has_children();
+        s->idle_since_boot_ms = s->now_boot_ms;
+    }
     if (s->is_stopping && s->runs.active == 0)
         s->is_done = true;
 }

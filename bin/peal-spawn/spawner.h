@@ -30,6 +30,7 @@ struct options {
 struct spawner {
     struct options options;
     char self_path[4096]; /* what an upgrade executes */
+    char tag_mark[64];    /* the variable by which a process is known for a run's, see descent.h */
     int folder_fd;
     int output_fd; /* the folder of the output files */
     int null_fd;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "descent.h"
 #include "spawner.h"
 
 #define OWN_FDS 64
@@ -56,20 +57,28 @@ static bool make_pipes(struct run *run, const struct user_ids *user, int fds[3])
     return true;
 }
 
-/* The request's variables, and the mark that a kill looks for. */
-static char **make_env(const struct spawn_request *request, char mark[64])
+/* Which the spawner sets, whatever the request says. */
+static bool is_mark(const char *variable)
+{
+    return strncmp(variable, SPAWN_MARK "=", sizeof(SPAWN_MARK)) == 0 ||
+           strncmp(variable, SPAWN_TAG_MARK "=", sizeof(SPAWN_TAG_MARK)) == 0;
+}
+
+/* The request's variables, the mark that a kill looks for, and that of descent.h. */
+static char **make_env(const struct spawner *s, const struct spawn_request *request, char mark[64])
 {
     size_t count = 0;
     while (request->env[count])
         count++;
-    char **env = calloc(count + 2, sizeof(*env));
+    char **env = calloc(count + 3, sizeof(*env));
     if (!env)
         return NULL;
     snprintf(mark, 64, SPAWN_MARK "=%s", request->id);
     env[0] = mark;
-    size_t to = 1;
+    env[1] = (char *)s->tag_mark;
+    size_t to = 2;
     for (size_t i = 0; i < count; i++)
-        if (strncmp(request->env[i], SPAWN_MARK "=", sizeof(SPAWN_MARK)) != 0)
+        if (!is_mark(request->env[i]))
             env[to++] = request->env[i];
     return env;
 }
@@ -151,7 +160,7 @@ static enum spawn_step begin(struct spawner *s, struct run *run,
     enum spawn_step step = user_find(request, s->options.allow_file, &user, ret_error);
     if (step != SPAWN_STEP_NONE)
         return step;
-    setup.env = env = make_env(request, mark);
+    setup.env = env = make_env(s, request, mark);
     if (!env) {
         *ret_error = ENOMEM;
         step = SPAWN_STEP_PIPE;

@@ -2,51 +2,20 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "proc.h"
+
 #define ENVIRONMENT_MAX 65536
-
-static ssize_t read_proc(pid_t pid, const char *file, char *buf, size_t size)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    ssize_t length = read(fd, buf, size - 1);
-    close(fd);
-    buf[length > 0 ? length : 0] = '\0';
-    return length;
-}
-
-struct stat_fields {
-    char state;
-    int parent;
-    int session;
-    unsigned long long start_ticks;
-};
-
-static bool read_stat(pid_t pid, struct stat_fields *ret)
-{
-    char text[1024];
-    if (read_proc(pid, "stat", text, sizeof(text)) <= 0)
-        return false;
-    const char *after_name = strrchr(text, ')'); /* a name may hold spaces and parentheses */
-    return after_name && sscanf(after_name + 1,
-                                " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-                                "%*d %*d %*d %llu",
-                                &ret->state, &ret->parent, &ret->session, &ret->start_ticks) == 4;
-}
 
 int64_t tree_start_boot_ms(pid_t pid)
 {
-    struct stat_fields fields;
-    if (!read_stat(pid, &fields) || fields.state == 'Z' || fields.state == 'X')
+    struct proc_stat fields;
+    if (!proc_stat(pid, &fields) || fields.state == 'Z' || fields.state == 'X')
         return -1;
     return (int64_t)fields.start_ticks * 1000 / sysconf(_SC_CLK_TCK);
 }
@@ -54,7 +23,7 @@ int64_t tree_start_boot_ms(pid_t pid)
 static void read_mark(struct tree_process *process, char *buf)
 {
     static const char name[] = SPAWN_MARK "=";
-    ssize_t length = read_proc(process->pid, "environ", buf, ENVIRONMENT_MAX);
+    ssize_t length = proc_read(process->pid, "environ", buf, ENVIRONMENT_MAX);
     for (const char *at = buf; length > 0 && at < buf + length; at += strlen(at) + 1)
         if (strncmp(at, name, sizeof(name) - 1) == 0 && spawn_id_valid(at + sizeof(name) - 1))
             snprintf(process->mark, sizeof(process->mark), "%s", at + sizeof(name) - 1);
@@ -90,8 +59,8 @@ void tree_scan(struct tree *tree)
     pid_t self = getpid();
     for (struct dirent *entry; (entry = readdir(dir));) {
         pid_t pid = (pid_t)atoi(entry->d_name);
-        struct stat_fields fields;
-        if (pid <= 1 || pid == self || !read_stat(pid, &fields))
+        struct proc_stat fields;
+        if (pid <= 1 || pid == self || !proc_stat(pid, &fields))
             continue;
         struct tree_process process = {
             .pid = pid,

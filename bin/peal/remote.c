@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "known_tokens.h"
 
@@ -65,13 +66,14 @@ static enum exit_code take_token(struct remote *remote)
     char read[TOKEN_MAX];
     struct strbuf kept;
     const char *path = variable("PEAL_TOKEN_FILE"), *token = variable("PEAL_TOKEN");
-    if (path) {
+    bool is_near = !remote->url.length;
+    if (path && !(is_near && access(path, R_OK) != 0)) {
         enum exit_code code = read_token(path, read);
         if (code != EXIT_OK)
             return code;
         token = read;
     }
-    if (!token) {
+    if (!token && !is_near) {
         strbuf_init(&kept);
         known_token_find(remote->url.text, &kept);
         snprintf(read, sizeof(read), "%s", kept.text);
@@ -93,9 +95,7 @@ enum exit_code remote_init(struct remote *remote)
     *remote = (struct remote){.ca = variable("PEAL_CA")};
     strbuf_init(&remote->url);
     strbuf_init(&remote->token);
-    if (!url)
-        return EXIT_OK;
-    enum exit_code code = take_url(remote, url);
+    enum exit_code code = url ? take_url(remote, url) : EXIT_OK;
     return code == EXIT_OK ? take_token(remote) : code;
 }
 

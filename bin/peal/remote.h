@@ -15,8 +15,9 @@ struct remote {
     bool is_distrusted; /* the last call failed since its certificate is not believed */
 };
 
-/* From PEAL_URL, PEAL_TOKEN, PEAL_TOKEN_FILE and PEAL_CA, else the token of `peal login`. What is
- * wrong has been told. Release it in any case. */
+/* From PEAL_URL, PEAL_TOKEN, PEAL_TOKEN_FILE and PEAL_CA, else the token of `peal login`. Without a
+ * URL the token is for the agent of this machine, which wants one of jobs; a file that can't be
+ * read is none, then. What is wrong has been told. Release it in any case. */
 MUST_CHECK enum exit_code remote_init(struct remote *remote);
 void remote_release(struct remote *remote);
 

@@ -68,6 +68,9 @@ struct api_ports {
      * can. NULL: there is one history for all. */
     const char *(*history_state)(void *context, const struct known_peer *known);
     void (*jobs_user)(void *context, struct jobs_user *ret); /* NULL: it starts nothing */
+    /* Whether the process that connected to the UNIX socket is of a run, or that can't be told:
+     * then its user alone gives it no rights. NULL: it starts nothing. */
+    bool (*may_be_run)(void *context, int fd);
     void (*step)(void *context); /* ask for a turn of the engine soon */
     void (*drain)(void *context);
     /* Goes on with a store that was restored from a backup, on the word of `by`; `done` comes once,

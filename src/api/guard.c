@@ -1,5 +1,6 @@
-/* Who asks, and whether they may. On the UNIX socket it is the kernel that says who; on TCP the
- * accounts do, after the checks that keep a browser from being sent here by another site. */
+/* Who asks, and whether they may. On the UNIX socket it is the kernel that says who, but a job is
+ * nobody there, whoever it runs as; on TCP the accounts do, after the checks that keep a browser
+ * from being sent here by another site. */
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
@@ -7,24 +8,6 @@
 #include "http.h"
 #include "server.h"
 #include "visible.h"
-
-/* ---- the UNIX socket ---- */
-
-static bool admit_peer(struct call *call)
-{
-    const struct api *api = call->api;
-    struct principal *principal = &call->principal;
-    uid_t uid;
-    if (!http_peer_uid(call->request, &uid) || (uid != 0 && uid != api->own_uid)) {
-        call_fail(call, 403, "only root and %s may use this agent", api->own_user);
-        return false;
-    }
-    principal->kind = PRINCIPAL_SOCKET;
-    principal->scope.rights = ROLE_ADMIN;
-    snprintf(principal->name, sizeof(principal->name), "%s",
-             uid == api->own_uid ? api->own_user : "root");
-    return true;
-}
 
 /* ---- TCP: browsers that others steer ---- */
 
@@ -128,7 +111,7 @@ static bool check_cookie_origin(struct call *call)
     return false;
 }
 
-/* ---- TCP: accounts ---- */
+/* ---- accounts ---- */
 
 enum { USED_EVERY_MS = 3600 * 1000 }; /* how exactly the last use of a token is kept */
 
@@ -171,10 +154,13 @@ static enum status authenticate(struct call *call)
 static void fail_unknown(struct call *call, enum status st)
 {
     call_header(call, "WWW-Authenticate", "Bearer realm=\"peal\"");
-    call_fail(call, 401,
-              st == E_INVALID
-                  ? "these credentials are not valid; log in again, or use another token"
-                  : "log in, or send a token: Authorization: Bearer TOKEN");
+    call_fail(
+        call, 401,
+        st == E_INVALID ? "these credentials are not valid; log in again, or use another token"
+        : call->listener->is_tcp
+            ? "log in, or send a token: Authorization: Bearer TOKEN"
+            : "a job has no rights by the user that it runs as; give it a token: $PEAL_TOKEN, "
+              "or Authorization: Bearer TOKEN");
 }
 
 void call_fail_later(struct call *call, int64_t wait_ms, const char *words)
@@ -218,10 +204,8 @@ static bool check_rate(struct call *call)
     return false;
 }
 
-static bool admit_remote(struct call *call, const struct route *route)
+static bool admit_account(struct call *call, const struct route *route)
 {
-    if (!check_host(call) || !check_origin(call))
-        return false;
     enum status st = authenticate(call);
     if (!check_rate(call))
         return false;
@@ -231,6 +215,31 @@ static bool admit_remote(struct call *call, const struct route *route)
         return check_cookie_origin(call);
     fail_unknown(call, st);
     return false;
+}
+
+static bool admit_remote(struct call *call, const struct route *route)
+{
+    return check_host(call) && check_origin(call) && admit_account(call, route);
+}
+
+/* ---- the UNIX socket ---- */
+
+static bool admit_peer(struct call *call, const struct route *route)
+{
+    const struct api *api = call->api;
+    struct principal *principal = &call->principal;
+    uid_t uid;
+    if (!http_peer_uid(call->request, &uid) || (uid != 0 && uid != api->own_uid)) {
+        call_fail(call, 403, "only root and %s may use this agent", api->own_user);
+        return false;
+    }
+    if (http_mark(call->request))
+        return admit_account(call, route);
+    principal->kind = PRINCIPAL_SOCKET;
+    principal->scope.rights = ROLE_ADMIN;
+    snprintf(principal->name, sizeof(principal->name), "%s",
+             uid == api->own_uid ? api->own_user : "root");
+    return true;
 }
 
 /* ---- rights ---- */
@@ -259,7 +268,7 @@ static bool may_somewhere(struct call *call, enum right right)
 
 bool guard_admit(struct call *call, const struct route *route)
 {
-    if (call->listener->is_tcp ? !admit_remote(call, route) : !admit_peer(call))
+    if (call->listener->is_tcp ? !admit_remote(call, route) : !admit_peer(call, route))
         return false;
     if (!route)
         return true;

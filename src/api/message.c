@@ -22,6 +22,9 @@ const struct message messages[] = {
      "凭据无效；请重新登录，或使用其他令牌"},
     {"log in, or send a token: Authorization: Bearer TOKEN",
      "请登录，或发送令牌：Authorization: Bearer TOKEN"},
+    {"a job has no rights by the user that it runs as; give it a token: $PEAL_TOKEN, or "
+     "Authorization: Bearer TOKEN",
+     "任务不因其运行用户而拥有权限；请为其提供令牌：$PEAL_TOKEN，或 Authorization: Bearer TOKEN"},
     {"%s may not do this: it needs the right \"%s\"", "%s 无权执行此操作：需要权限“%s”"},
     {"%s may not do this with \"%.128s\": it needs the right \"%s\" in its namespace",
      "%s 无权对“%.128s”执行此操作：需要在其命名空间中拥有权限“%s”"},

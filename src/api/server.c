@@ -59,6 +59,14 @@ static void go_on(void *context)
         loop_timer_set(api->later, 0);
 }
 
+/* On the UNIX socket: 1 for a client that has no rights by its user, see guard.c. */
+static int look_at_peer(void *context, int fd)
+{
+    const struct listener *listener = context;
+    const struct api_ports *ports = &listener->api->ports;
+    return ports->may_be_run && ports->may_be_run(ports->context, fd);
+}
+
 /* Takes the socket over. */
 static enum status serve(struct api *api, int fd, bool is_tcp, const struct http_limits *limits)
 {
@@ -66,6 +74,7 @@ static enum status serve(struct api *api, int fd, bool is_tcp, const struct http
     listener->api = api;
     listener->is_tcp = is_tcp;
     struct http_service service = {
+        .accepted = is_tcp ? NULL : look_at_peer,
         .head = dispatch_head,
         .request = dispatch_request,
         .too_large = dispatch_too_large,

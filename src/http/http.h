@@ -33,6 +33,9 @@ struct http_limits {
 };
 
 struct http_service {
+    /* A connection was accepted. The answer is kept for its requests, see http_mark: what can be
+     * told of a client only as long as it is surely there. May be NULL: 0. */
+    int (*accepted)(void *context, int fd);
     /* A head is there. Either http_admit, for its body, or an answer. */
     void (*head)(void *context, struct http_request *request);
     /* All of it is there, to be answered now or later. */
@@ -85,6 +88,7 @@ void http_drop_body(struct http_request *request); /* its memory is free for oth
 /* The address at the other end; "" on a UNIX socket, where the kernel knows the user. */
 const char *http_peer(const struct http_request *request);
 bool http_peer_uid(const struct http_request *request, uid_t *ret);
+int http_mark(const struct http_request *request);           /* as `accepted` has said */
 struct ssl_st *http_ssl(const struct http_request *request); /* SSL *; NULL: plain */
 
 /* ---- serving ---- */

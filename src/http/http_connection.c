@@ -453,6 +453,8 @@ void http_connection_open(struct http_server *server, int fd, const struct socka
     if (!connection || !bev || !evbuffer_add_cb(bufferevent_get_output(bev), on_output, connection))
         goto out;
     *connection = (struct http_connection){.server = server, .bev = bev, .fd = fd};
+    if (server->service.accepted)
+        connection->mark = server->service.accepted(server->service.context, fd);
     if (!http_holders_add(&server->holders, connection, peer))
         goto out;
     http_set_phase(connection, HTTP_RECEIVING, 0); /* the first request has request_ms to come */

@@ -43,6 +43,7 @@ struct http_connection {
     struct http_server *server;
     struct bufferevent *bev;
     int fd;
+    int mark; /* what service.accepted said of it */
     enum http_phase phase;
     int64_t since_ms; /* boot time: when the phase began */
     size_t bytes;     /* that came (RECEIVING, DRAINING), are to go (SENDING) or went (STREAMING) */

@@ -141,6 +141,11 @@ bool http_peer_uid(const struct http_request *request, uid_t *ret)
     return true;
 }
 
+int http_mark(const struct http_request *request)
+{
+    return request->connection->mark;
+}
+
 struct ssl_st *http_ssl(const struct http_request *request)
 {
     return bufferevent_openssl_get_ssl(request->connection->bev);

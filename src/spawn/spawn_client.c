@@ -60,6 +60,7 @@ struct spawn_client {
     bool is_paused; /* out of descriptors: sends nothing until `resume` */
     struct loop_timer *resume;
     struct spawn_hello hello;
+    pid_t spawner; /* the one that was reached last; 0: none yet */
     STAILQ_HEAD(waiting_queue, outgoing) waiting;
     TAILQ_HEAD(unanswered_queue, outgoing) unanswered;
     struct table unanswered_ids;
@@ -326,6 +327,13 @@ static void socket_ready(void *context, unsigned events)
     want(client);
 }
 
+static pid_t peer_of(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
+}
+
 /* False: nobody listens. */
 static bool attach(struct spawn_client *client)
 {
@@ -334,6 +342,7 @@ static bool attach(struct spawn_client *client)
     if (spawn_connect(client->config.folder, &client->fd) != OK)
         return false;
     client->state = CLIENT_GREETING;
+    client->spawner = peer_of(client->fd);
     size_t length = spawn_encode(SPAWN_HELLO, &body, hello);
     if (loop_fd_new(client->loop, client->fd, socket_ready, client, &client->socket) != OK ||
         send(client->fd, hello, length, MSG_NOSIGNAL) != (ssize_t)length)
@@ -417,7 +426,8 @@ enum status spawn_client_new(struct loop *loop, const struct spawn_client_config
         spawn_client_free(client);
         return st;
     }
-    loop_timer_set(client->retry, 0);
+    if (!attach(client)) /* at once, so that its pid is known */
+        loop_timer_set(client->retry, 0);
     *ret = client;
     return OK;
 }
@@ -515,6 +525,11 @@ enum status spawn_client_ack(struct spawn_client *client, const char *id)
 enum status spawn_client_upgrade(struct spawn_client *client)
 {
     return enqueue_fixed(client, SPAWN_UPGRADE, NULL);
+}
+
+pid_t spawn_client_spawner(const struct spawn_client *client)
+{
+    return client->spawner;
 }
 
 bool spawn_client_next_event(struct spawn_client *client, struct spawn_event *ret)

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "loop.h"
 #include "spawn_message.h"
@@ -69,6 +70,10 @@ MUST_CHECK enum status spawn_client_ack(struct spawn_client *client, const char 
 
 /* Lets the spawner execute its own file again, after it was replaced by a newer one. */
 MUST_CHECK enum status spawn_client_upgrade(struct spawn_client *client);
+
+/* The pid of the spawner that was reached last; 0: none was there, and so none has started
+ * anything that is left. */
+pid_t spawn_client_spawner(const struct spawn_client *client);
 
 bool spawn_client_next_event(struct spawn_client *client, struct spawn_event *ret);
 

@@ -169,7 +169,7 @@ struct spawn_request {
     const char *user;  /* "": the spawner's own, unless that is root */
     const char *cwd;   /* "": "/" */
     char *const *argv; /* NULL-terminated, at least one; without a slash it is looked for in PATH */
-    char *const *env;  /* NULL-terminated; the whole environment but PEAL_SPAWN_RUN, see below */
+    char *const *env;  /* NULL-terminated; the whole environment but the spawner's own marks */
     const void *stdin_bytes; /* NULL: /dev/null. Travels beside the message, as a memfd */
     size_t stdin_length;
     int64_t deadline_boot_ms; /* never started at or after this; 0: no deadline */

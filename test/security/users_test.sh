@@ -1,8 +1,9 @@
 #!/bin/bash
 # An editor of one namespace defines jobs, and wants more than that: to be root, to be another
-# namespace's user, to read the agent's files, to be an admin by the socket. And a plain user's
-# agent, which needs nothing to be set.
-# shellcheck disable=SC2016,SC2317 # for the jobs; functions that run calls
+# namespace's user, to read the agent's files, to be an admin by the socket. Then the same from jobs
+# that the machine's owner lets run as the agent's own user; and a plain user's agent, which needs
+# nothing to be set.
+# shellcheck disable=SC2016,SC2317 # for the jobs; functions that run and wait_until call
 . "$(dirname "$0")/lib.sh"
 
 if [ "$(id -u)" -ne 0 ]; then
@@ -123,13 +124,88 @@ expect_status 10
 run peal stop
 expect_status 0
 
-# ---- the agent's own user, by the owner's word ----
+# ---- the agent's own user, by the owner's word: the socket gives nothing by the uid ----
 
 start_as shared root
 expect_stderr_has 'note: jobs that name no user run as root, as the agent does'
 run peal doctor
 expect_stdout_has "warn  jobs' user: jobs that name no user run as root, as the agent does"
 
+export SOCKET=$PEAL_DATA/api.sock TRACE=$scratch/trace GO=$scratch/go
+# Says HOW and the status that it gets: of users, which are an admin's, or a link to be one.
+cat >"$scratch/ask" <<'SCRIPT'
+#!/bin/bash
+printf '%s %s %s\n' "$1" \
+    "$(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$SOCKET" http://peal/api/v1/users)" \
+    "$(curl -s -o /dev/null -w '%{http_code}' --unix-socket "$SOCKET" -X POST http://peal/api/v1/links)" \
+    >>"$TRACE"
+SCRIPT
+# Lives on in the background, and asks once it is told to.
+cat >"$scratch/survivor" <<'SCRIPT'
+#!/bin/bash
+until [ -e "$GO.$1" ]; do sleep 0.1; done
+exec "${0%/*}/ask" "$1"
+SCRIPT
+chmod 0755 "$scratch/ask" "$scratch/survivor"
+has_asked() { grep -q "^$1 " "$TRACE"; } # HOW
+expect_refused() { # HOW
+    wait_until has_asked "$1"
+    checks=$((checks + 1))
+    ran="asking: $1"
+    [ "$(grep "^$1 " "$TRACE")" = "$1 401 401" ] || mismatch "got: $(grep "^$1 " "$TRACE")"
+}
+: >"$TRACE"
+run "$scratch/ask" person # whose shell started the agent
+checks=$((checks + 1))
+[ "$(cat "$TRACE")" = 'person 200 201' ] || mismatch "expected to be an admin: $(cat "$TRACE")"
+
+env=(--env "SOCKET=$SOCKET" --env "TRACE=$TRACE" --env "GO=$GO" --env "ASK=$scratch/ask"
+    --env "PATH=$PATH")
+attack ask "${env[@]}" --shell '
+    $ASK direct
+    (setsid sh -c "sleep 0.2; exec $ASK orphan" &)
+    env -i SOCKET="$SOCKET" TRACE="$TRACE" PATH="$PATH" setsid "$ASK" cleared
+    su -s /bin/bash -p -c "$ASK su" root
+    setpriv --reuid 1 setpriv --reuid 1 true; setpriv --regid 0 --clear-groups "$ASK" setpriv
+    unshare --fork --pid "$ASK" namespace || "$ASK" namespace
+    for how in survivor upgraded killed; do (setsid "${ASK%ask}survivor" $how >&- 2>&- &); done'
+expect_status 0
+for how in direct orphan cleared su setpriv namespace; do
+    expect_refused "$how"
+done
+run peal runs a/ask -o json
+expect_json '.[0].state' '"ok"' # the survivors have survived it
+
+touch "$GO.survivor"
+expect_refused survivor
+spawner=$(processes_with "peal-spawn --dir $PEAL_DATA/")
+kill -HUP "$spawner" # executes its file again
+attack again --shell 'echo uid=$(id -u).'
+expect_status 0
+touch "$GO.upgraded"
+expect_refused upgraded
+kill -9 "$spawner" # what it started is init's now
+attack again --shell 'echo uid=$(id -u).'
+expect_status 0
+touch "$GO.killed"
+expect_refused killed
+
+# ---- what a job may: what its token may, and to have an agent of its own ----
+
+viewer=$(peal token create viewer --role viewer 2>/dev/null)
+attack token "${env[@]}" --env "PEAL_TOKEN=$viewer" --env "PEAL_DATA=$PEAL_DATA" --shell '
+    peal list -o name; peal token create more --role admin || echo refused'
+expect_status 0
+expect_stdout_has a/token
+expect_stdout_has refused
+attack inner "${env[@]}" --env "PEAL_DATA=$scratch/inner" --env PEAL_DEFAULT_USER=root --shell '
+    peal start -d --listen none && peal add ask @manual --env "SOCKET=$SOCKET" --env "TRACE=$TRACE" -- "$ASK" inner
+    peal run ask --wait && echo inner is well; peal stop'
+expect_status 0
+expect_stdout_has 'inner is well'
+expect_refused inner
+run peal list # the person still may
+expect_status 0
 run peal stop
 expect_status 0
 
@@ -149,6 +225,11 @@ expect_stdout_has "uid=$nobody."
 run as_nobody peal doctor
 expect_status 0
 expect_stdout_has "ok    jobs' user: jobs run as nobody, as the agent does"
+run as_nobody peal add ask @manual --env "SOCKET=$scratch/shared/plain/api.sock" \
+    --env "TRACE=$scratch/shared/trace" -- "$scratch/ask" plain
+TRACE=$scratch/shared/trace
+run as_nobody peal run ask --wait
+expect_refused plain
 run as_nobody peal stop
 expect_status 0
 run as_nobody peal start -d --listen none --default-user root

@@ -118,6 +118,12 @@ static void look_at_jobs_user(void *context, struct jobs_user *ret)
     jobs_user_look(agent->config, ret);
 }
 
+static bool may_be_run(void *context, int fd)
+{
+    const struct agent *agent = context;
+    return executor_spawn_may_be_run(agent->executor, fd);
+}
+
 static struct api_ports api_ports(struct agent *agent)
 {
     struct api_ports ports = {
@@ -138,6 +144,7 @@ static struct api_ports api_ports(struct agent *agent)
     if (agent->executor) {
         ports.output = executor_spawn_live_output(agent->executor);
         ports.jobs_user = look_at_jobs_user;
+        ports.may_be_run = may_be_run;
     }
     return ports;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "descent.h"
 #include "run_environment.h"
 #include "spawn_output.h"
 #include "start_notes.h"
@@ -18,6 +19,7 @@ struct executor_spawn {
     char *folder;
     char *node;
     char *default_user; /* NULL: none */
+    char tag[SPAWN_TAG_SIZE];
     void (*wake)(void *context);
     void *context;
 };
@@ -314,6 +316,9 @@ enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_co
     self->folder = strdup(config->folder);
     self->node = strdup(config->node);
     self->default_user = config->default_user ? strdup(config->default_user) : NULL;
+    char *real = realpath(config->folder, NULL); /* as the spawner names it */
+    spawn_tag(real ? real : config->folder, self->tag);
+    free(real);
     enum status st = E_NOMEM;
     if (!self->folder || !self->node || (config->default_user && !self->default_user))
         goto out;
@@ -340,6 +345,13 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
     free(executor->default_user);
     free(executor);
     return NULL;
+}
+
+bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd)
+{
+    struct lineage lineage = {.spawner = spawn_client_spawner(executor->client)};
+    memcpy(lineage.tag, executor->tag, sizeof(lineage.tag));
+    return descent_of_peer(fd, &lineage) != DESCENT_NONE;
 }
 
 struct executor *executor_spawn_port(struct executor_spawn *executor)

@@ -24,6 +24,10 @@ MUST_CHECK enum status executor_spawn_new(struct loop *loop,
                                           struct executor_spawn **ret);
 struct executor_spawn *executor_spawn_free(struct executor_spawn *executor);
 
+/* Whether who connected to the UNIX socket is a process of a run, of one that ended, too; or that
+ * can't be told. */
+bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd);
+
 struct executor *executor_spawn_port(struct executor_spawn *executor);
 struct output_source executor_spawn_output(struct executor_spawn *executor);
 struct live_output executor_spawn_live_output(struct executor_spawn *executor);

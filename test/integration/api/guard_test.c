@@ -72,6 +72,50 @@ static void test_every_route_needs_credentials(void **state)
     assert_true(closed > 60);
 }
 
+/* What a run is by its user, root or the agent's own, counts for nothing. */
+static void test_a_run_needs_a_token(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        int line;
+        const char *headers, *request, *body;
+        int status;
+    } cases[] = {
+        {__LINE__, "Authorization: Bearer viewer\r\n", "GET /jobs", NULL, 200},
+        {__LINE__, "Authorization: Bearer viewer\r\n", "PUT /jobs/team%2Fx", JOB, 403},
+        {__LINE__, "Authorization: Bearer team-viewer\r\n", "GET /jobs/other%2Fx", NULL, 403},
+        {__LINE__, "Authorization: Bearer definer\r\n", "PUT /jobs/team%2Fx", JOB, 201},
+        {__LINE__, "Authorization: Bearer viewer\r\n", "GET /users", NULL, 403},
+        {__LINE__, "Authorization: Bearer admin\r\n", "GET /users", NULL, 200},
+        {__LINE__, "Authorization: Bearer admin\r\n", "POST /links", "{}", 403}, /* people's */
+        {__LINE__, "", "GET //livez", NULL, 200},
+    };
+    world->asks_as_run = true;
+    for (size_t i = 0; i < api_route_count; i++) {
+        char line[256];
+        line_of(&api_routes[i], line);
+        if (api_routes[i].right == RIGHT_PUBLIC)
+            continue;
+        for (int wrong = 0; wrong < 2; wrong++) {
+            struct answer answer =
+                ask_with(world, line, wrong ? "Authorization: Bearer wrong\r\n" : "", NULL);
+            if (answer.status != 401 || (!wrong && !strstr(answer.text, "a job has no rights")))
+                fail_msg("%s: %d %s", line, answer.status, answer.text);
+            answer_release(&answer);
+        }
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer = ask_with(world, cases[i].request, cases[i].headers, cases[i].body);
+        if (answer.status != cases[i].status)
+            fail_msg("line %d: %d %s", cases[i].line, answer.status, answer.text);
+        answer_release(&answer);
+    }
+    world->asks_as_run = false;
+    struct answer answer = ask(world, "GET /users", NULL);
+    assert_int_equal(answer.status, 200);
+    answer_release(&answer);
+}
+
 /* Neither does what is not there say so to somebody who is not known. */
 static void test_no_route_without_credentials(void **state)
 {
@@ -308,6 +352,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_every_route_needs_credentials),
+        TEST(test_a_run_needs_a_token),
         TEST(test_no_route_without_credentials),
         TEST(test_public_routes),
         TEST(test_rights),

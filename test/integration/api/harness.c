@@ -231,6 +231,13 @@ static void open_notifier(struct world *world)
     strbuf_release(&why);
 }
 
+static bool may_be_run(void *context, int fd)
+{
+    const struct world *world = context;
+    (void)fd;
+    return world->asks_as_run;
+}
+
 static void open_api(struct world *world)
 {
     static const char *const listen[] = {"127.0.0.1:0"};
@@ -265,6 +272,7 @@ static void open_api(struct world *world)
         .output = {fake_executor_read, fake_executor_release, world->executor},
         .log = {keep_line, world},
         .notifier = world->notifier,
+        .may_be_run = may_be_run,
         .step = wake,
         .drain = drain,
         .context = world,

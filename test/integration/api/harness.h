@@ -57,6 +57,7 @@ struct world {
     struct api *api;
     bool held; /* no turns: store and history do not answer */
     bool drained;
+    bool asks_as_run; /* who connects to the UNIX socket from now on is taken for a run */
 };
 
 /* For cmocka: *state is the world. Its tokens are named as their roles: "Bearer viewer"; "editor"

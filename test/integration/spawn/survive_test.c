@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "clock.h"
 #include "harness.h"
 #include "spawn_launch.h"
 
@@ -288,6 +289,25 @@ static void it_ends_when_it_is_idle(void **state)
     assert_int_equal(harness_ended(h, "busy")->reason, SPAWN_EXITED);
 }
 
+/* Else nobody could tell that it is a run's: see descent.h. */
+static void it_stays_with_what_runs_left_behind(void **state)
+{
+    struct harness *h = *state;
+    harness_detach(h);
+    kill((pid_t)h->hello.pid, SIGTERM);
+    harness_wait(h, !process_lives((int)h->hello.pid));
+    h->idle_ms = 100;
+    harness_attach(h);
+    harness_sh(h, "parent", "setsid sleep 1.5 >/dev/null 2>&1 & exit 0");
+    assert_int_equal(harness_ended(h, "parent")->reason, SPAWN_EXITED);
+    harness_ack(h, "parent");
+    int spawner = (int)h->hello.pid;
+    int64_t since_ms = clock_now().boot.ms;
+    harness_detach(h);
+    harness_wait(h, !process_lives(spawner));
+    assert_true(clock_now().boot.ms - since_ms > 1000);
+}
+
 static int run_spawner(const struct harness *h)
 {
     char command[5000];
@@ -382,6 +402,7 @@ int main(void)
         TEST(a_broken_upgrade_is_refused),
         TEST(sigterm_ends_all_runs),
         TEST(it_ends_when_it_is_idle),
+        TEST(it_stays_with_what_runs_left_behind),
         TEST(a_second_spawner_is_refused),
         TEST(strangers_are_refused),
         TEST(garbage_ends_the_connection_only),
