@@ -6,17 +6,19 @@
 #include "handlers.h"
 #include "input.h"
 #include "server.h"
+#include "visible.h"
 
 enum { PAGE = 50, PAGE_MAX = 1000 };
 
-static json_t *encode_definition(const struct call *call, const char *stored)
+static json_t *encode_definition(const char *stored, enum secrets secrets)
 {
-    return stored ? show_definition(call, stored) : json_null();
+    return stored ? show_definition(stored, secrets) : json_null();
 }
 
 static json_t *encode_change(const struct call *call, const struct change_record *change)
 {
     bool has_job = !id_is_zero(&change->job_uid);
+    enum secrets secrets = call_secrets(call, has_job ? change->job_name : NULL);
     return json_pack(
         "{s:o, s:o, s:o, s:s, s:o, s:o, s:s, s:{s:s, s:o}, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
         json_id(&change->id), "at", json_tick(change->at_ms), "actor",
@@ -27,8 +29,8 @@ static json_t *encode_change(const struct call *call, const struct change_record
         json_words_or_null(change->job_name), "job_uid",
         has_job ? json_id(&change->job_uid) : json_null(), "revision",
         change->revision ? json_integer(change->revision) : json_null(), "detail",
-        json_words_or_null(change->detail), "before", encode_definition(call, change->before),
-        "after", encode_definition(call, change->after));
+        json_words_or_null(change->detail), "before", encode_definition(change->before, secrets),
+        "after", encode_definition(change->after, secrets));
 }
 
 static void reply_audit(struct call *call)

@@ -4,20 +4,22 @@
 
 #include "encode.h"
 #include "job_codec.h"
+#include "job_text.h"
 #include "server.h"
 #include "text_diff.h"
 
-json_t *show_definition(const struct call *call, const char *stored)
+json_t *show_definition(const char *stored, enum secrets secrets)
 {
     json_error_t error;
-    json_t *definition = json_loads(stored, 0, &error);
-    if (!definition)
-        return json_error_code(&error) == json_error_out_of_memory ? NULL : json_null();
-    drop_kept(definition);
-    if (scope_may(&call->principal.scope, RIGHT_DEFINE, call->argument) || mask_secrets(definition))
-        return definition;
-    json_decref(definition);
-    return NULL;
+    struct strbuf text;
+    strbuf_init(&text);
+    definition_text_write(&text, stored, secrets);
+    json_t *definition =
+        strbuf_status(&text) == OK ? json_loadb(text.text, text.length, 0, &error) : NULL;
+    bool is_damaged = !definition && strbuf_status(&text) == OK &&
+                      json_error_code(&error) != json_error_out_of_memory;
+    strbuf_release(&text);
+    return is_damaged ? json_null() : definition;
 }
 
 /* ---- field by field ---- */

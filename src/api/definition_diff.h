@@ -3,11 +3,11 @@
 #define PEAL_DEFINITION_DIFF_H
 
 #include "call.h"
+#include "job_secrets.h"
 
-/* A definition that the store or the trail has, as JSON, without what peal keeps in it, and with
- * secrets masked for those who may not define jobs. JSON null if it can't be read; NULL: out of
- * memory. */
-json_t *show_definition(const struct call *call, const char *stored);
+/* A definition that the store or the trail has, as JSON, without what peal keeps in it. JSON null
+ * if it can't be read; NULL: out of memory. */
+json_t *show_definition(const char *stored, enum secrets secrets);
 
 /* [{"pointer", "before", "after"}], null for what is not there; NULL: out of memory. */
 json_t *definition_changes(const json_t *from, const json_t *to);

@@ -171,29 +171,6 @@ void drop_kept(json_t *definition)
         json_object_del(definition, kept[i]);
 }
 
-bool is_secret_name(const char *name)
-{
-    static const char *const words[] = {"secret", "passw",   "token",      "credential",
-                                        "apikey", "api_key", "private_key"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcasestr(name, words[i]))
-            return true;
-    }
-    return false;
-}
-
-bool mask_secrets(json_t *definition)
-{
-    json_t *env = json_object_get(definition, "env"), *value;
-    const char *name;
-    bool done = true;
-    json_object_foreach (env, name, value) {
-        if (is_secret_name(name))
-            done = done && json_object_set_new(env, name, json_string(SECRET_MASK)) == 0;
-    }
-    return done;
-}
-
 /* ---- coming ticks ---- */
 
 static json_t *take_text(struct strbuf *text)

@@ -49,14 +49,6 @@ json_t *encode_left_out(const struct fire_source *source, int64_t after_s, int64
 /* Takes out of a stored definition what peal keeps in it: uid, times. */
 void drop_kept(json_t *definition);
 
-#define SECRET_MASK "********"
-
-/* The name of an environment variable says that its value is secret: PASSWORD, API_TOKEN. */
-bool is_secret_name(const char *name);
-
-/* Such values become asterisks. False: out of memory. */
-bool mask_secrets(json_t *definition);
-
 /* A number that peal keeps in the stored definition ("deleted_ms"); 0: none. */
 int64_t stored_time(const json_t *definition, const char *name);
 

@@ -106,6 +106,18 @@ void get_me(struct call *call)
 
 /* ---- links ---- */
 
+static void reply_link(struct call *call, const char *url)
+{
+    json_t *answer =
+        json_pack("{s:n, s:o}", "url", "expires_at", json_time(call->now_ms + LINK_LIFE_MS));
+    idempotency_keep_instead(call, 201, answer);
+    if (json_object_set_new(answer, "url", json_string(url)) != 0) {
+        json_decref(answer);
+        answer = NULL;
+    }
+    call_reply(call, 201, answer);
+}
+
 void make_link(struct call *call)
 {
     struct api *api = call->api;
@@ -125,9 +137,7 @@ void make_link(struct call *call)
         link_make(&api->one_time, &api->ports.entropy, user ? user : "", call->principal.name,
                   clock_now().boot, secret);
         strbuf_addf(&url, "/#/login/%s", secret);
-        call_reply(call, 201,
-                   json_pack("{s:s, s:o}", "url", url.text, "expires_at",
-                             json_time(call->now_ms + LINK_LIFE_MS)));
+        reply_link(call, url.text);
     } else {
         call_fail(call, 409, "the agent listens on no address: peal start --listen 127.0.0.1");
     }

@@ -188,12 +188,13 @@ static bool check_rate(struct call *call)
 {
     struct api *api = call->api;
     const struct principal *principal = &call->principal;
-    char key[LIMIT_KEY_SIZE], address[ADDRESS_SIZE];
+    char key[LIMIT_KEY_SIZE], address[ADDRESS_SIZE], id[PRINCIPAL_ID_SIZE];
     bool is_known = principal->kind != PRINCIPAL_NONE;
     call_address(call, address);
     if (is_known)
-        snprintf(key, sizeof(key), "account %d %s %s", (int)principal->kind, principal->name,
-                 principal->token_id);
+        principal_print_id(principal, id);
+    if (is_known)
+        snprintf(key, sizeof(key), "account %s", id);
     else
         snprintf(key, sizeof(key), "address %s", address);
     int64_t wait_ms = limits_ask(&api->limits, key, is_known ? api->known_rate : api->unknown_rate,

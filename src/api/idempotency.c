@@ -18,7 +18,7 @@ enum {
 enum progress { UNDER_WAY, UNCERTAIN, ANSWERED };
 
 struct idempotent {
-    char *key; /* principal, method's path and the client's key */
+    char *key; /* credential, path and the client's key */
     uint8_t digest[DIGEST];
     enum progress progress;
     int64_t since_ms;  /* boot time */
@@ -166,6 +166,7 @@ bool idempotency_begin(struct call *call)
     struct idempotency *idempotency = &call->api->idempotency;
     const char *given = call_input(call, "Idempotency-Key");
     uint8_t sum[DIGEST];
+    char id[PRINCIPAL_ID_SIZE];
     struct strbuf key;
     if (!given || call->route->method != HTTP_POST || call->route->right == RIGHT_PUBLIC)
         return true;
@@ -176,8 +177,8 @@ bool idempotency_begin(struct call *call)
     }
     forget_old(idempotency, clock_now().boot.ms);
     strbuf_init(&key);
-    strbuf_addf(&key, "%d %s\n%s\n%s", (int)call->principal.kind, call->principal.name, call->path,
-                given);
+    principal_print_id(&call->principal, id);
+    strbuf_addf(&key, "%s\n%s\n%s", id, call->path, given);
     char *text = strbuf_detach(&key);
     if (!text || !digest(call, sum)) {
         free(text);
@@ -221,6 +222,16 @@ void idempotency_keep(struct call *call, int status, const char *type, const cha
     one->status = status;
     one->progress = ANSWERED;
     call->api->idempotency.bytes += length;
+}
+
+void idempotency_keep_instead(struct call *call, int status, const json_t *body)
+{
+    char *text = call->repeatable ? json_dumps(body, JSON_COMPACT) : NULL;
+    if (text)
+        idempotency_keep(call, status, "application/json", text, strlen(text));
+    else
+        idempotency_give_up(call);
+    free(text);
 }
 
 void idempotency_give_up(struct call *call)

@@ -1,6 +1,7 @@
 /* POST that can be repeated: a client that did not get its answer sends the request again with the
  * same Idempotency-Key, and gets the answer of the first one instead of a second run. Remembered in
- * this agent's memory, per principal and path, for ten minutes. */
+ * this agent's memory, per credential and path, for ten minutes, but for secrets: definitions are
+ * masked (call_secrets), and what is shown once is not shown again. */
 #ifndef PEAL_IDEMPOTENCY_H
 #define PEAL_IDEMPOTENCY_H
 
@@ -28,6 +29,10 @@ bool idempotency_begin(struct call *call);
  * handled again, with the same run id, so that it can't start a second run. */
 void idempotency_keep(struct call *call, int status, const char *type, const char *text,
                       size_t length);
+
+/* The same for an answer that has a secret: what a repeat gets instead of it. Before the answer is
+ * given. */
+void idempotency_keep_instead(struct call *call, int status, const json_t *body);
 
 /* The call ends without an answer. */
 void idempotency_give_up(struct call *call);

@@ -43,14 +43,10 @@ static void drop_ticks(json_t *definition, const json_t *patch)
     }
 }
 
-json_t *job_patched(const struct job *job, json_t *patch)
+bool job_patch(json_t *definition, json_t *patch)
 {
-    json_t *definition = job_encode_json(job, false);
     drop_other(definition, patch, "schedule", "schedules");
     drop_other(definition, patch, "command", "shell");
     drop_ticks(definition, patch);
-    if (definition && merge(definition, patch))
-        return definition;
-    json_decref(definition);
-    return NULL;
+    return merge(definition, patch);
 }

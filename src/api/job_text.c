@@ -16,7 +16,7 @@ struct kept {
 struct writer {
     struct strbuf *out; /* numbers and times are not printf's: that would be most of the cost */
     const char *fields; /* NULL: all */
-    bool masks;         /* secrets */
+    enum secrets secrets;
     bool has_members;
 };
 
@@ -118,31 +118,6 @@ static bool take_kept(const struct json_member *member, struct kept *kept)
     return false;
 }
 
-static bool is_secret(const struct json_span *quoted_name)
-{
-    char name[128];
-    snprintf(name, sizeof(name), "%.*s", (int)quoted_name->length, quoted_name->text);
-    return is_secret_name(name);
-}
-
-static void write_masked(struct strbuf *out, const char *env)
-{
-    struct json_member variable;
-    bool is_first = true;
-    strbuf_addc(out, '{');
-    while (json_text_next(&env, &variable)) {
-        strbuf_adds(out, is_first ? "" : ",");
-        strbuf_add(out, variable.name.text, variable.name.length);
-        strbuf_addc(out, ':');
-        if (is_secret(&variable.name))
-            strbuf_adds(out, "\"" SECRET_MASK "\"");
-        else
-            strbuf_add(out, variable.value.text, variable.value.length);
-        is_first = false;
-    }
-    strbuf_addc(out, '}');
-}
-
 static void write_members(struct writer *writer, const char *text, struct kept *kept)
 {
     struct json_member member;
@@ -150,10 +125,7 @@ static void write_members(struct writer *writer, const char *text, struct kept *
         if (take_kept(&member, kept) ||
             !begin_span(writer, member.name.text + 1, member.name.length - 2))
             continue;
-        if (writer->masks && json_text_is_name(&member, "env"))
-            write_masked(writer->out, member.value.text);
-        else
-            strbuf_add(writer->out, member.value.text, member.value.length);
+        secrets_write(writer->out, &member, writer->secrets);
     }
 }
 
@@ -222,10 +194,9 @@ static void write_status(struct strbuf *out, const struct catalog_job *job, int6
     strbuf_addc(out, '}');
 }
 
-void job_text_write(struct strbuf *out, const struct catalog_job *job, struct job_load load,
-                    const char *problem, const char *fields, bool masks)
+void job_text_write(struct strbuf *out, const struct catalog_job *job, const struct job_view *view)
 {
-    struct writer writer = {.out = out, .fields = fields, .masks = masks};
+    struct writer writer = {.out = out, .fields = view->fields, .secrets = view->secrets};
     struct kept kept = {0};
     if (job->broken)
         write_broken(&writer, job, &kept);
@@ -242,6 +213,14 @@ void job_text_write(struct strbuf *out, const struct catalog_job *job, struct jo
     if (job->deleted && begin(&writer, "deleted_at"))
         add_time(out, kept.deleted_ms);
     if (begin(&writer, "status"))
-        write_status(out, job, kept.skip_until_ms, load, problem);
+        write_status(out, job, kept.skip_until_ms, view->load, view->problem);
+    strbuf_adds(out, writer.has_members ? "}" : "{}");
+}
+
+void definition_text_write(struct strbuf *out, const char *stored, enum secrets secrets)
+{
+    struct writer writer = {.out = out, .secrets = secrets};
+    struct kept kept = {0};
+    write_members(&writer, stored, &kept);
     strbuf_adds(out, writer.has_members ? "}" : "{}");
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "catalog.h"
+#include "job_secrets.h"
 #include "strbuf.h"
 
 /* A job's runs under way. */
@@ -12,10 +13,18 @@ struct job_load {
     int64_t running, queued;
 };
 
-/* `problem`: why the job can't be planned, or NULL. `fields`: only these members, separated by
- * commas; NULL: all. `masks`: values of `env` that are secret are asterisks. */
-void job_text_write(struct strbuf *out, const struct catalog_job *job, struct job_load load,
-                    const char *problem, const char *fields, bool masks);
+/* What is shown besides the definition, and how much of that. */
+struct job_view {
+    struct job_load load;
+    const char *problem; /* why the job can't be planned, or NULL */
+    const char *fields;  /* only these members, separated by commas; NULL: all */
+    enum secrets secrets;
+};
+
+void job_text_write(struct strbuf *out, const struct catalog_job *job, const struct job_view *view);
+
+/* A definition alone, as the store or the trail has it, without what peal keeps in it. */
+void definition_text_write(struct strbuf *out, const char *stored, enum secrets secrets);
 
 /* `word`, which need not end where it is cut, is one of a list that is separated by commas. */
 bool field_in_list(const char *list, const char *word, size_t length);

@@ -5,6 +5,7 @@
 #include "call.h"
 #include "change.h"
 #include "job_codec.h"
+#include "job_secrets.h"
 
 /* As the API shows it, with its load and what is wrong with it; `fields` as for job_text_write. */
 void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
@@ -53,9 +54,14 @@ struct job_write {
 
 /* Checks a definition (an object) and lays it over the job of its name, if there is one: that
  * keeps its uid and its times, and stays paused or not if the definition does not say. A new or
- * changed schedule counts from now on. E_INVALID: *reterr. */
+ * changed schedule counts from now on. Asterisks keep the secrets that are there.
+ *
+ * `seen` is how whoever made the definition sees the job. It `defines` something new if it differs
+ * from that: a secret in clear text does for those who see asterisks, be it right or wrong.
+ * E_INVALID: *reterr. */
 MUST_CHECK enum status job_write_prepare(const struct call *call, const json_t *definition,
-                                         struct job_write *ret, struct job_error *reterr);
+                                         enum secrets seen, struct job_write *ret,
+                                         struct job_error *reterr);
 
 /* The stored definition as `edit` changes it, which is not what the job runs: a pause, a deletion.
  * E_INVALID: this version can't read it. */
@@ -76,8 +82,8 @@ void job_write_note(struct call *call, enum change_action action, const struct j
 /* Puts the definition in call->body in the place of the job that the path names. */
 void roll_back(struct call *call, int64_t revision, bool dry_run);
 
-/* The fields of a definition with a merge patch (RFC 7396) over them. NULL: out of memory. */
-json_t *job_patched(const struct job *job, json_t *patch);
+/* Lays a merge patch (RFC 7396) over a definition. False: out of memory. */
+MUST_CHECK bool job_patch(json_t *definition, json_t *patch);
 
 /* With the times that tell, later on, which ticks were skipped. */
 void set_paused(struct job *job, bool paused, int64_t now_ms);

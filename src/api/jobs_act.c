@@ -51,8 +51,10 @@ static enum status prepare_labels(const struct job_act *act, const struct catalo
     if (st != OK)
         return st;
     json_t *patch = json_pack("{s:O}", "labels", act->labels);
-    json_t *definition = patch ? job_patched(old, patch) : NULL;
-    st = definition ? job_write_prepare(act->call, definition, ret, &error) : E_NOMEM;
+    json_t *definition = patch ? job_encode_json(old, false) : NULL;
+    bool is_patched = definition && job_patch(definition, patch);
+    st =
+        is_patched ? job_write_prepare(act->call, definition, SECRETS_CLEAR, ret, &error) : E_NOMEM;
     json_decref(patch);
     json_decref(definition);
     job_free(old);

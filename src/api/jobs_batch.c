@@ -106,7 +106,9 @@ static bool may_change(const struct call *call, enum right right, const char *na
 static enum status check_put(struct call *call, struct batch_item *item, const json_t *definition,
                              struct job_error *reterr)
 {
-    enum status st = job_write_prepare(call, definition, &item->write, reterr);
+    const char *asked = json_string_value(json_object_get(definition, "name"));
+    enum status st =
+        job_write_prepare(call, definition, call_secrets(call, asked), &item->write, reterr);
     if (st != OK)
         return st;
     const char *name = item->write.job->name;

@@ -9,6 +9,7 @@
 #include "jobs.h"
 #include "json_text.h"
 #include "server.h"
+#include "visible.h"
 
 /* ---- one job ---- */
 
@@ -85,8 +86,11 @@ void write_job(const struct call *call, const struct catalog_job *job, const cha
     char ahead[160];
     if (!problem && waits_for_clock(call, job, ahead))
         problem = ahead;
-    bool masks = !scope_may(&call->principal.scope, RIGHT_DEFINE, job->name);
-    job_text_write(out, job, job_load(call, job), problem, fields, masks);
+    struct job_view view = {.load = job_load(call, job),
+                            .problem = problem,
+                            .fields = fields,
+                            .secrets = call_secrets(call, job->name)};
+    job_text_write(out, job, &view);
 }
 
 void reply_job(struct call *call, int status, const struct catalog_job *job)

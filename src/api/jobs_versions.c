@@ -11,6 +11,7 @@
 #include "input.h"
 #include "jobs.h"
 #include "server.h"
+#include "visible.h"
 
 enum { PAGE = 50, PAGE_MAX = 1000 };
 
@@ -180,7 +181,7 @@ static void reply_version(struct call *call)
     char *stored = found_definition(call);
     if (!stored)
         return;
-    json_t *definition = show_definition(call, stored);
+    json_t *definition = show_definition(stored, call_secrets(call, call->argument));
     if (json_is_object(definition) &&
         json_object_set_new(definition, "revision", json_integer(call->changes.query.revision)) !=
             0) {
@@ -204,7 +205,8 @@ static json_t *encode_diff(struct call *call, const char *from_text, const char 
 {
     const struct version_state *state = call->state;
     char from_name[192], to_name[192];
-    json_t *from = show_definition(call, from_text), *to = show_definition(call, to_text);
+    enum secrets secrets = call_secrets(call, call->argument);
+    json_t *from = show_definition(from_text, secrets), *to = show_definition(to_text, secrets);
     snprintf(from_name, sizeof(from_name), "%s@%lld", call->argument, (long long)state->revision);
     snprintf(to_name, sizeof(to_name), "%s@%lld", call->argument, (long long)state->to);
     json_t *answer =

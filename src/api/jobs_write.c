@@ -4,6 +4,7 @@
 #include "after_check.h"
 #include "channels.h"
 #include "conditions.h"
+#include "definition_diff.h"
 #include "encode.h"
 #include "handlers.h"
 #include "input.h"
@@ -65,12 +66,22 @@ static bool same_definition(const struct job *a, const struct job *b)
     return same;
 }
 
-/* True if both run the same, as the same user. */
-static bool same_run(const struct job *a, const struct job *b)
+/* What people see of a job; NULL: out of memory. */
+static json_t *seen_definition(const struct job *job, enum secrets seen)
+{
+    char *stored = job_encode_text(job);
+    json_t *definition = stored ? show_definition(stored, seen) : NULL;
+    free(stored);
+    return definition;
+}
+
+/* True if the first, as it was sent, runs the same as the second, as it is seen, as the same user.
+ */
+static bool same_run(const struct job *sent, const struct job *there, enum secrets seen)
 {
     static const char *const fields[] = {"command", "shell", "cwd",  "user",  "stdin",
                                          "env",     "umask", "nice", "limits"};
-    json_t *one = job_encode_json(a, false), *other = job_encode_json(b, false);
+    json_t *one = job_encode_json(sent, false), *other = seen_definition(there, seen);
     bool same = one && other;
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && same; i++) {
         const json_t *left = json_object_get(one, fields[i]);
@@ -117,7 +128,9 @@ bool put_met_a_tick(const struct store_put_job *put)
     return put->result == PUT_CONFLICT && put->revision == put->expected_revision;
 }
 
-static enum status lay_over(const struct call *call, struct job_write *write, bool says_paused)
+/* `sent` is the same job with its secrets as they were sent; NULL: they are the same. */
+static enum status lay_over(const struct call *call, struct job_write *write,
+                            const struct job *sent, enum secrets seen, bool says_paused)
 {
     const struct api *api = call->api;
     struct job *job = write->job, *old = NULL;
@@ -141,7 +154,7 @@ static enum status lay_over(const struct call *call, struct job_write *write, bo
         return OK;
     }
     inherit(job, old, says_paused, call->now_ms);
-    write->defines = !same_run(job, old);
+    write->defines = !same_run(sent ? sent : job, old, seen);
     write->waits_anew = job->after_count && !same_after(job, old);
     if (same_ticks(job, old))
         write->cursor_ms = -1;
@@ -151,19 +164,48 @@ static enum status lay_over(const struct call *call, struct job_write *write, bo
     return write->cursor_ms == -1 ? OK : passes_find(call, there, REASON_EDITED, &write->passes);
 }
 
-enum status job_write_prepare(const struct call *call, const json_t *definition,
+/* The definition as a job, and with asterisks as they were sent; NULL: there are none. */
+static enum status decode_sent(const struct call *call, const json_t *definition, struct job **ret,
+                               struct job **ret_sent, struct job_error *reterr)
+{
+    const struct api *api = call->api;
+    struct job *sent = NULL;
+    json_t *whole = NULL;
+    enum status st =
+        job_decode_json(definition, false, api->default_tz, api->ports.zones, &sent, reterr);
+    if (st != OK)
+        return st;
+    const struct catalog_job *there =
+        catalog_by_name(engine_catalog(api->ports.engine), sent->name);
+    st = secrets_restore(definition, there ? there->json : NULL, &whole, reterr);
+    if (st == OK && whole == definition) {
+        *ret = sent;
+        sent = NULL;
+    } else if (st == OK) {
+        st = job_decode_json(whole, false, api->default_tz, api->ports.zones, ret, reterr);
+    }
+    json_decref(whole);
+    if (st == OK)
+        *ret_sent = sent;
+    else
+        job_free(sent);
+    return st;
+}
+
+enum status job_write_prepare(const struct call *call, const json_t *definition, enum secrets seen,
                               struct job_write *ret, struct job_error *reterr)
 {
     struct job_write write = {.kind = WRITE_CREATE};
     const struct api *api = call->api;
-    enum status st =
-        job_decode_json(definition, false, api->default_tz, api->ports.zones, &write.job, reterr);
+    struct job *sent = NULL;
+    enum status st = decode_sent(call, definition, &write.job, &sent, reterr);
     if (st == OK)
         st = calendars_check(call, write.job, reterr);
     if (st == OK)
         st = channels_check(api, definition, write.job, reterr);
     if (st == OK)
-        st = lay_over(call, &write, json_object_get(definition, "paused") != NULL);
+        st = lay_over(call, &write, sent, seen, json_object_get(definition, "paused") != NULL);
+    job_free(sent);
     if (st != OK) {
         job_write_release(&write);
         return st;
@@ -370,25 +412,27 @@ static bool name_agrees(struct call *call)
     return false;
 }
 
-static json_t *encode_outcome(const struct job_write *write)
+static json_t *encode_outcome(const struct call *call, const struct job_write *write)
 {
-    json_t *value = job_encode_json(write->job, false);
+    json_t *value = show_definition(write->json, call_secrets(call, write->job->name));
     if (value && json_object_set_new(value, "revision", json_integer(write->revision)) == 0)
         return value;
     json_decref(value);
     return NULL;
 }
 
-/* The body becomes the stored definition with the patch over it. False: the call has failed. */
+/* The body becomes the definition, as it is seen, with the patch over it. False: the call has
+ * failed. */
 static bool apply_patch(struct call *call, json_t *patch)
 {
     const struct catalog_job *there = path_job(call);
     struct job *old = there ? stored_job(call, there) : NULL;
     if (!old)
         return false;
-    json_t *definition = job_patched(old, patch);
+    json_t *definition = seen_definition(old, call_secrets(call, there->name));
     job_free(old);
-    if (!definition) {
+    if (!definition || !job_patch(definition, patch)) {
+        json_decref(definition);
         call_fail(call, 500, "out of memory");
         return false;
     }
@@ -416,8 +460,10 @@ static bool prepare_put(struct call *call)
     struct job_error error = {0};
     if (state->patch && (!apply_patch(call, state->patch) || !name_agrees(call)))
         return false;
+    /* What goes back to a revision is peal's own record, secrets and all. */
+    enum secrets seen = state->rollback ? SECRETS_CLEAR : call_secrets(call, call->argument);
     job_write_release(&state->write);
-    enum status st = job_write_prepare(call, call->body, &state->write, &error);
+    enum status st = job_write_prepare(call, call->body, seen, &state->write, &error);
     if (st == OK)
         st = check_after(call, &state->write, &error);
     if (st == E_NOMEM)
@@ -434,7 +480,7 @@ static void put_definition(struct call *call, bool dry_run)
     if (!prepare_put(call))
         return;
     if (dry_run)
-        call_reply(call, 200, encode_outcome(&state->write));
+        call_reply(call, 200, encode_outcome(call, &state->write));
     else if (state->write.kind == WRITE_NOTHING)
         reply_job(call, 200, path_job(call));
     else

@@ -1,5 +1,6 @@
 #include "principal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,12 @@ struct principal *principal_copy(const struct principal *principal)
                   principal->scope.grant_count * sizeof(struct grant);
     void *copy = malloc(size);
     return copy ? memcpy(copy, principal, size) : NULL;
+}
+
+void principal_print_id(const struct principal *principal, char ret[PRINCIPAL_ID_SIZE])
+{
+    snprintf(ret, PRINCIPAL_ID_SIZE, "%d %s %lld %s", (int)principal->kind, principal->name,
+             (long long)principal->generation, principal->token_id);
 }
 
 /* ---- words ---- */

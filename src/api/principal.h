@@ -38,6 +38,7 @@ enum {
     PRINCIPAL_NAME_SIZE = 64,
     NAMESPACE_SIZE = 128,
     NAMESPACES_MAX = 16, /* of one account */
+    PRINCIPAL_ID_SIZE = 160,
 };
 
 /* Rights in one namespace: over the jobs whose names start with it and a slash. */
@@ -61,6 +62,10 @@ struct principal {
     int64_t ends_ms;    /* when it is not valid any more; 0: never */
     struct scope scope; /* last: a copy leaves out what is unused of it */
 };
+
+/* A text that no other account, session or token has: names alone may be given again, or to many
+ * tokens. */
+void principal_print_id(const struct principal *principal, char ret[PRINCIPAL_ID_SIZE]);
 
 /* Of those who stay for long; freed with free(). NULL: out of memory. */
 struct principal *principal_copy(const struct principal *principal);

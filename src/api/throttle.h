@@ -8,7 +8,7 @@
 
 #include "table.h"
 
-enum { LIMIT_KEY_SIZE = 160, LIMIT_KEYS_MAX = 20000 };
+enum { LIMIT_KEY_SIZE = 192, LIMIT_KEYS_MAX = 20000 };
 
 struct limit_entry;
 TAILQ_HEAD(limit_list, limit_entry);

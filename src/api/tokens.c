@@ -82,7 +82,10 @@ static void reply_token(struct call *call)
 {
     const struct token_edit *edit = call->state;
     json_t *value = encode_token(&edit->token);
-    if (value && json_object_set_new(value, "token", json_string(edit->secret)) != 0) {
+    int failed = json_object_set_new(value, "token", json_null());
+    idempotency_keep_instead(call, 201, value);
+    failed |= json_object_set_new(value, "token", json_string(edit->secret));
+    if (failed) {
         json_decref(value);
         value = NULL;
     }

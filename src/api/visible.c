@@ -7,6 +7,12 @@ bool call_sees(const struct call *call, const char *job_name)
     return scope_may(&call->principal.scope, RIGHT_VIEW, job_name);
 }
 
+enum secrets call_secrets(const struct call *call, const char *job_name)
+{
+    bool may = scope_may(&call->principal.scope, RIGHT_DEFINE, job_name);
+    return may && !call->repeatable ? SECRETS_CLEAR : SECRETS_MASKED;
+}
+
 bool call_may_on(struct call *call, enum right right, const char *job_name)
 {
     const struct scope *scope = &call->principal.scope;

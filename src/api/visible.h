@@ -5,8 +5,13 @@
 #define PEAL_API_VISIBLE_H
 
 #include "call.h"
+#include "job_secrets.h"
 
 bool call_sees(const struct call *call, const char *job_name);
+
+/* How they see its definition: in clear text if they may define it, and if the answer is not kept
+ * to be given again. `job_name` NULL: something that is no job. */
+enum secrets call_secrets(const struct call *call, const char *job_name);
 
 /* The right on this job, which need not exist; false: the call has failed. */
 bool call_may_on(struct call *call, enum right right, const char *job_name);
