@@ -219,7 +219,8 @@ static struct curl_slist *make_headers(const struct client *client, const struct
     if (client->cookie[0]) {
         snprintf(line, sizeof(line), "Cookie: %s", client->cookie);
         list = add_header(list, failed, line);
-        snprintf(line, sizeof(line), "Origin: %s", client->remote.url.text);
+        const char *url = client->remote.url.text, *host = strstr(url, "://") + 3;
+        snprintf(line, sizeof(line), "Origin: %.*s", (int)(host + strcspn(host, "/") - url), url);
         list = add_header(list, failed, line);
     }
     if (call->body)

@@ -36,17 +36,26 @@ const char *call_input(const struct call *call, const char *name)
     return call->request ? http_field(call->request, name) : NULL;
 }
 
-/* Where the client is and how it speaks, by the word of proxies that are trusted: their last one,
- * for those before it may be the client's own. */
+/* Where the client is, how it speaks and what it calls us, by the word of proxies that are trusted:
+ * their last one, for those before it may be the client's own. */
 static void note_client(struct call *call)
 {
     const struct proxy_list *proxies = &call->api->proxies;
-    const char *peer = http_peer(call->request), *protocol = NULL;
+    const char *peer = http_peer(call->request), *protocol = NULL, *host = NULL;
     char client[INET6_ADDRSTRLEN];
     if (!call->listener->is_tcp)
         return;
-    if (proxy_is_trusted(proxies, peer))
+    if (proxy_is_trusted(proxies, peer)) {
         protocol = http_last_field(call->request, "X-Forwarded-Proto");
+        host = http_last_field(call->request, "X-Forwarded-Host");
+    }
+    if (host && strrchr(host, ',')) {
+        host = strrchr(host, ',') + 1;
+        host += strspn(host, " \t");
+    }
+    if (!host || !*host)
+        host = call_input(call, "Host");
+    snprintf(call->host, sizeof(call->host), "%s", host ? host : "");
     call->is_secure = call->api->tls || (protocol && strcasecmp(protocol, "https") == 0);
     proxy_client(proxies, peer, http_last_field(call->request, "X-Forwarded-For"), client);
     snprintf(call->address, sizeof(call->address), "%s", client);

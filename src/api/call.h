@@ -28,7 +28,7 @@ typedef void call_then(struct call *call);
  * of memory. */
 typedef json_t *call_shape(struct call *call, int *status, json_t *native);
 
-enum { REQUEST_ID_MAX = 64, ADDRESS_SIZE = 48 };
+enum { REQUEST_ID_MAX = 64, ADDRESS_SIZE = 48, HOST_SIZE = 272 };
 
 struct call {
     struct api *api;
@@ -41,6 +41,7 @@ struct call {
     struct principal principal;
     char address[ADDRESS_SIZE]; /* of the client; empty: on the UNIX socket */
     bool is_secure;             /* the client speaks TLS, with us or with a proxy that we trust */
+    char host[HOST_SIZE];       /* by which the client calls us, as a Host header has it */
     const struct route *route;  /* NULL: not found yet */
     char *path;                 /* as it came, not decoded */
     char *argument;             /* the {name} or {id} of the path; NULL: it has none */

@@ -2,50 +2,28 @@
  * nobody there, whoever it runs as; on TCP the accounts do, after the checks that keep a browser
  * from being sent here by another site. */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "http.h"
+#include "origin.h"
 #include "server.h"
 #include "visible.h"
 
 /* ---- TCP: browsers that others steer ---- */
 
-/* Without its port. */
-static size_t host_length(const char *host)
-{
-    const char *bracket = *host == '[' ? strchr(host, ']') : NULL;
-    return bracket ? (size_t)(bracket + 1 - host) : strcspn(host, ":");
-}
-
-static bool is_address(const char *host, size_t length)
-{
-    char text[64];
-    struct in6_addr address;
-    if (length >= sizeof(text))
-        return false;
-    bool is_v6 = length > 2 && *host == '[';
-    size_t from = is_v6 ? 1 : 0;
-    memcpy(text, host + from, length - 2 * from);
-    text[length - 2 * from] = '\0';
-    return inet_pton(is_v6 ? AF_INET6 : AF_INET, text, &address) == 1;
-}
-
-static bool same_host(const char *known, const char *host, size_t length)
-{
-    return strlen(known) == length && strncasecmp(known, host, length) == 0;
-}
-
 static bool is_own_name(const struct api *api, const char *host)
 {
-    size_t length = host_length(host);
-    if (same_host("localhost", host, length) || is_address(host, length))
-        return true;
-    for (size_t i = 0; i < api->host_count; i++) {
-        if (same_host(api->hosts[i], host, length))
-            return true;
+    struct authority asked;
+    if (!authority_read(host, &asked))
+        return false;
+    bool is_own = authority_is_address(&asked);
+    for (size_t i = 0; i <= api->host_count && !is_own; i++) {
+        const char *known = i ? api->hosts[i - 1] : "localhost";
+        is_own = strlen(known) == asked.length && strncasecmp(known, asked.host, asked.length) == 0;
     }
-    return false;
+    return is_own;
 }
 
 /* A name that somebody else lets point here (DNS rebinding) would make their page ours. With TLS
@@ -57,57 +35,62 @@ static bool check_host(struct call *call)
         call_fail(call, 400, "the request does not say which Host it is for");
         return false;
     }
-    if (call->api->tls || is_own_name(call->api, host))
+    const char *unknown = !is_own_name(call->api, host)         ? host
+                          : !is_own_name(call->api, call->host) ? call->host
+                                                                : NULL;
+    if (call->api->tls || !unknown)
         return true;
     call_fail(call, 403,
               "\"%.100s\" is not known as a name of this server; list it as `hosts` in the "
               "configuration file",
-              host);
+              unknown);
     return false;
 }
 
-/* "https://peal.example:7325" is of the host that the request is for. */
-static bool is_own_origin(const struct call *call, const char *origin, const char *host)
+/* Browsers tell in two ways that a page of another site asks. */
+static bool is_foreign(const struct call *call)
 {
-    const char *rest = strstr(origin, "://");
-    if (!rest)
-        return false; /* "null", too: a page without a home */
-    rest += strlen("://");
-    if (strcasecmp(rest, host) == 0)
-        return true;
-    size_t length = host_length(rest);
-    for (size_t i = 0; i < call->api->host_count; i++) {
-        if (same_host(call->api->hosts[i], rest, length))
-            return true;
-    }
-    return false;
+    const char *origin = call_input(call, "Origin");
+    const char *site = call_input(call, "Sec-Fetch-Site");
+    return (origin && !origin_is_own(origin, call->is_secure, call->host)) ||
+           (site && !fetch_site_is_own(site));
+}
+
+static void fail_foreign(struct call *call)
+{
+    const char *origin = call_input(call, "Origin");
+    call_fail(call, 403,
+              "this request was made by a page of another site (%.100s); this one is %s://%.100s",
+              origin ? origin : call_input(call, "Sec-Fetch-Site"),
+              call->is_secure ? "https" : "http", call->host);
 }
 
 /* What changes something must not come from a page of another site. */
 static bool check_origin(struct call *call)
 {
-    const char *origin = call_input(call, "Origin");
-    const char *site = call_input(call, "Sec-Fetch-Site");
-    bool is_foreign = origin ? !is_own_origin(call, origin, call_input(call, "Host"))
-                             : site && strcasecmp(site, "cross-site") == 0;
-    if (call->is_safe || !is_foreign)
+    if (call->is_safe || !is_foreign(call))
         return true;
-    call_fail(call, 403, "this request was made by a page of another site (%.100s)",
-              origin ? origin : site);
+    fail_foreign(call);
     return false;
 }
 
 /* A cookie is sent by the browser, whoever made it ask. So what changes something by a cookie must
- * say that a page of ours did; other programs have tokens. */
+ * say that a page of ours did; other programs have tokens. Nor may pages of other sites look, with
+ * answers or streams that they can't read but that cost us: only a person who follows a link. */
 static bool check_cookie_origin(struct call *call)
 {
     const char *site = call_input(call, "Sec-Fetch-Site");
+    const char *mode = call_input(call, "Sec-Fetch-Mode");
     bool is_cookie =
         call->principal.kind == PRINCIPAL_USER || call->principal.kind == PRINCIPAL_LINK;
-    if (!is_cookie || call->is_safe || call_input(call, "Origin") ||
-        (site && strcasecmp(site, "same-origin") == 0))
+    bool is_told = call_input(call, "Origin") || (site && strcasecmp(site, "same-origin") == 0);
+    bool is_link = call->is_safe && mode && strcasecmp(mode, "navigate") == 0;
+    if (!is_cookie || is_link || ((call->is_safe || is_told) && !is_foreign(call)))
         return true;
-    call_fail(call, 403, "a request by a cookie must have an Origin; programs use a token");
+    if (is_foreign(call))
+        fail_foreign(call);
+    else
+        call_fail(call, 403, "a request by a cookie must have an Origin; programs use a token");
     return false;
 }
 

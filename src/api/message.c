@@ -11,8 +11,8 @@ const struct message messages[] = {
     {"\"%.100s\" is not known as a name of this server; list it as `hosts` in the configuration "
      "file",
      "“%.100s”不是本服务器的已知名称；请在配置文件的 `hosts` 中列出它"},
-    {"this request was made by a page of another site (%.100s)",
-     "此请求来自其他网站的页面（%.100s）"},
+    {"this request was made by a page of another site (%.100s); this one is %s://%.100s",
+     "此请求来自其他网站的页面（%.100s）；本站是 %s://%.100s"},
     {"a request by a cookie must have an Origin; programs use a token",
      "使用 Cookie 的请求必须带有 Origin；程序请使用令牌"},
     {"%s; try again in %s s", "%s；请在 %s 秒后重试"},

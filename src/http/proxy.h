@@ -1,5 +1,6 @@
 /* Whose word is taken for who the client is: proxies that the configuration names may say it in
- * X-Forwarded-For and X-Forwarded-Proto; from anybody else these are worth nothing. Pure. */
+ * X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host; from anybody else these are worth
+ * nothing. Pure. */
 #ifndef PEAL_PROXY_H
 #define PEAL_PROXY_H
 

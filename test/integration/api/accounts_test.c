@@ -174,10 +174,12 @@ static void test_cookies_need_an_origin(void **state)
     } cases[] = {
         {__LINE__, "", 200, 403},
         {__LINE__, "Origin: http://localhost\r\n", 200, 200},
-        {__LINE__, "Origin: http://evil.example\r\n", 200, 403},
-        {__LINE__, "Origin: null\r\n", 200, 403},
+        {__LINE__, "Origin: http://localhost:8000\r\n", 403, 403},
+        {__LINE__, "Origin: http://evil.example\r\n", 403, 403},
+        {__LINE__, "Origin: null\r\n", 403, 403},
         {__LINE__, "Sec-Fetch-Site: same-origin\r\n", 200, 200},
-        {__LINE__, "Sec-Fetch-Site: same-site\r\n", 200, 403},
+        {__LINE__, "Sec-Fetch-Site: same-site\r\n", 403, 403},
+        {__LINE__, "Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: navigate\r\n", 200, 403},
         {__LINE__, "Sec-Fetch-Site: none\r\n", 200, 403},
     };
     add_user(world, "anna", "admin");
