@@ -186,7 +186,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     if (length >= sizeof(cookie) && strncasecmp(bytes, cookie, strlen(cookie)) == 0) {
         const char *value = bytes + strlen(cookie);
         const char *end = memchr(value, ';', length - strlen(cookie));
-        if (end && (size_t)(end - value) < sizeof(reply->cookie))
+        bool is_session = memmem(value, length - strlen(cookie), "peal_session=", 13) != NULL;
+        if (is_session && end && (size_t)(end - value) < sizeof(reply->cookie))
             snprintf(reply->cookie, sizeof(reply->cookie), "%.*s", (int)(end - value), value);
     }
     if (length > 5 && strncasecmp(bytes, "etag:", 5) == 0) {

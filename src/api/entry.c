@@ -11,6 +11,8 @@
 
 #define SETUP_FILE "setup-link"
 
+enum { COOKIE_LINE = SESSION_TEXT + 128 };
+
 /* ---- where ---- */
 
 bool entry_url(const struct api *api, struct strbuf *out)
@@ -152,11 +154,62 @@ const char *session_cookie_name(const struct call *call)
     return call->is_secure ? "__Host-peal_session" : "peal_session";
 }
 
+static void print_cookie(const struct call *call, const char *name, const char *text,
+                         int64_t max_age_s, char line[COOKIE_LINE])
+{
+    snprintf(line, COOKIE_LINE, "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s", name,
+             text, (long long)max_age_s, call->is_secure ? "; Secure" : "");
+}
+
 void set_session_cookie(struct call *call, const char *text, int64_t max_age_s)
 {
-    char line[SESSION_TEXT + 128];
-    snprintf(line, sizeof(line), "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
-             session_cookie_name(call), text, (long long)max_age_s,
-             call->is_secure ? "; Secure" : "");
+    char line[COOKIE_LINE];
+    print_cookie(call, session_cookie_name(call), text, max_age_s, line);
     call_header(call, "Set-Cookie", line);
+}
+
+/* ---- the cookie of a device, which stays when the session ends ---- */
+
+static const char *device_cookie_name(const struct call *call)
+{
+    return call->is_secure ? "__Host-peal_device" : "peal_device";
+}
+
+bool find_device(const struct call *call, const char *name, struct device *ret)
+{
+    const struct session_secret *secret = &call->api->accounts.secret;
+    char text[SESSION_TEXT];
+    return secret->revision &&
+           cookie_find(call_input(call, "Cookie"), device_cookie_name(call), text, sizeof(text)) &&
+           device_read(text, secret->bytes, call->now_ms / 1000, ret) &&
+           strcmp(ret->name, name) == 0;
+}
+
+static void print_device_cookie(const struct call *call, const char *name, char line[COOKIE_LINE])
+{
+    const struct entropy *entropy = &call->api->ports.entropy;
+    struct device device = {.issued_s = 0};
+    uint8_t random[DEVICE_ID / 2];
+    char text[SESSION_TEXT];
+    if (!find_device(call, name, &device)) {
+        entropy->fill(entropy->context, random, sizeof(random));
+        for (size_t i = 0; i < sizeof(random); i++)
+            snprintf(device.id + 2 * i, 3, "%02x", random[i]);
+        snprintf(device.name, sizeof(device.name), "%s", name);
+    }
+    device.issued_s = call->now_ms / 1000;
+    device_print(&device, call->api->accounts.secret.bytes, text);
+    print_cookie(call, device_cookie_name(call), text, DEVICE_LIFE_S, line);
+}
+
+/* The session's comes last: programs that know of one cookie take that. */
+void set_login_cookies(struct call *call, const char *name, const char *text, int64_t max_age_s)
+{
+    char line[COOKIE_LINE];
+    if (!call->request)
+        return;
+    print_device_cookie(call, name, line);
+    http_set(call->request, "Set-Cookie", line);
+    print_cookie(call, session_cookie_name(call), text, max_age_s, line);
+    http_add(call->request, "Set-Cookie", line);
 }

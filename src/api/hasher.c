@@ -30,7 +30,7 @@ struct hasher {
     /* Under the mutex. */
     pthread_mutex_t mutex;
     pthread_cond_t work;
-    struct work_list waiting, answered;
+    struct work_list waiting, strangers, answered;
     bool stopping;
 };
 
@@ -89,6 +89,8 @@ static void *hash_main(void *context)
     pthread_mutex_lock(&hasher->mutex);
     while (!hasher->stopping) {
         struct hash_work *work = list_take(&hasher->waiting);
+        if (!work)
+            work = list_take(&hasher->strangers);
         if (!work) {
             pthread_cond_wait(&hasher->work, &hasher->mutex);
             continue;
@@ -144,8 +146,9 @@ enum status hasher_submit(struct hasher *hasher, struct hash_work *work)
     if (st != OK)
         return st;
     pthread_mutex_lock(&hasher->mutex);
-    if (hasher->waiting.count < HASHER_QUEUE)
-        list_add(&hasher->waiting, work);
+    struct work_list *list = work->is_stranger ? &hasher->strangers : &hasher->waiting;
+    if (list->count < (work->is_stranger ? HASHER_STRANGERS : HASHER_QUEUE))
+        list_add(list, work);
     else
         st = E_BUSY;
     pthread_cond_signal(&hasher->work);
@@ -161,6 +164,7 @@ enum status hasher_new(struct loop *loop, struct hasher **ret)
     pthread_mutex_init(&hasher->mutex, NULL);
     pthread_cond_init(&hasher->work, NULL);
     list_init(&hasher->waiting);
+    list_init(&hasher->strangers);
     list_init(&hasher->answered);
     hasher->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     enum status st = hasher->wake_fd >= 0

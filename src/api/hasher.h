@@ -1,5 +1,6 @@
 /* Passwords, through argon2id. That takes tens of milliseconds and some megabytes on purpose, so it
- * is done by a thread of its own, one at a time; the loop goes on meanwhile. */
+ * is done by a thread of its own, one at a time; the loop goes on meanwhile. Strangers wait for
+ * those who are known, and have a shorter queue. */
 #ifndef PEAL_HASHER_H
 #define PEAL_HASHER_H
 
@@ -10,13 +11,15 @@
 
 enum {
     PASSWORD_MIN = 8,
-    PASSWORD_MAX = 1024, /* bytes */
-    HASHER_QUEUE = 32,   /* that wait at most */
+    PASSWORD_MAX = 1024,   /* bytes */
+    HASHER_QUEUE = 32,     /* that wait at most, and ... */
+    HASHER_STRANGERS = 16, /* ... strangers, in a queue of their own */
 };
 
 struct hasher;
 
 struct hash_work {
+    bool is_stranger;
     bool is_check;        /* `hash` is compared with the password, else made from it */
     char *password;       /* wiped when it is done, and still the caller's */
     char hash[HASH_SIZE]; /* empty when it is compared: as long, and never right */

@@ -9,26 +9,11 @@
 #include "password.h"
 #include "server.h"
 
-/* Wrong passwords: of one name from one address, from one address, of one name. The last keeps
- * those from guessing who have many addresses; it is short, so that nobody is shut out by others.
- */
-static const struct {
-    bool by_name, by_address;
-    struct patience patience;
-} guesses[] = {
-    {true, true, {.free = 5, .pause_max_s = 900}},
-    {false, true, {.free = 20, .pause_max_s = 900}},
-    {true, false, {.free = 50, .pause_max_s = 30}},
-};
-
-enum {
-    GUESSES = sizeof(guesses) / sizeof(guesses[0]),
-    TRIES = 5, /* to write what others are writing, too */
-};
+enum { TRIES = 5 }; /* to write what others are writing, too */
 
 struct login {
     struct hash_work work;
-    char keys[GUESSES][LIMIT_KEY_SIZE];
+    struct guess guess;
     struct session session; /* that is to begin */
     struct store_put_doc put;
     char *json;
@@ -62,7 +47,10 @@ static void reply_session(struct call *call)
         return;
     }
     api->metrics.logins++;
-    set_session_cookie(call, text, SESSION_IDLE_S);
+    if (session->is_link)
+        set_session_cookie(call, text, SESSION_IDLE_S);
+    else
+        set_login_cookies(call, session->name, text, SESSION_IDLE_S);
     note_other(call, CHANGE_LOGIN, TARGET_USER, call->principal.name);
     note_write(call, get_me);
 }
@@ -113,29 +101,6 @@ static void fail_wrong(struct call *call, const char *words)
     call_fail(call, 401, "%s", message_in(call->language, words));
 }
 
-static void name_keys(const struct call *call, const char *name, struct login *login)
-{
-    char address[ADDRESS_SIZE];
-    call_address(call, address);
-    for (size_t i = 0; i < GUESSES; i++)
-        snprintf(login->keys[i], sizeof(login->keys[i]), "guess %zu %s %.63s", i,
-                 guesses[i].by_address ? address : "", guesses[i].by_name ? name : "");
-}
-
-/* False: the call has failed, since they were wrong too often. */
-static bool check_patience(struct call *call, const struct login *login)
-{
-    int64_t boot_ms = clock_now().boot.ms, longest_ms = 0;
-    for (size_t i = 0; i < GUESSES; i++) {
-        int64_t pause_ms = limits_pause(&call->api->limits, login->keys[i], boot_ms);
-        longest_ms = pause_ms > longest_ms ? pause_ms : longest_ms;
-    }
-    if (!longest_ms)
-        return true;
-    call_fail_later(call, longest_ms, "too many wrong logins");
-    return false;
-}
-
 static void fail_password(struct call *call)
 {
     fail_wrong(call, "the name or the password is wrong");
@@ -144,19 +109,16 @@ static void fail_password(struct call *call)
 static void password_checked(struct call *call)
 {
     struct login *login = call->state;
-    struct limits *limits = &call->api->limits;
     const char *name = json_string_value(json_object_get(call->body, "name"));
     const struct user *user = accounts_user(&call->api->accounts, name);
     bool is_right = call->answer == OK && login->work.matches && user && !user->disabled &&
                     strcmp(user->hash, login->work.hash) == 0;
+    password_tried(call, &login->guess, is_right);
     if (!is_right) {
-        for (size_t i = 0; i < GUESSES; i++)
-            limits_wrong(limits, login->keys[i], guesses[i].patience, clock_now().boot.ms);
         note_other(call, CHANGE_LOGIN_FAILED, TARGET_USER, name);
         note_write(call, fail_password);
         return;
     }
-    limits_forgive(limits, login->keys[0]);
     begin_for(call, user);
 }
 
@@ -164,15 +126,17 @@ static void log_in_by_password(struct call *call, struct login *login)
 {
     const char *name = json_string_value(json_object_get(call->body, "name"));
     const char *password = json_string_value(json_object_get(call->body, "password"));
+    struct device device;
     if (!name || !password) {
         call_fail_at(call, "", "a name and a password are needed, or a link");
         return;
     }
-    name_keys(call, name, login);
-    if (!check_patience(call, login))
-        return;
     const struct user *user = accounts_user(&call->api->accounts, name);
-    password_check(call, &login->work, password, user ? user->hash : "", password_checked);
+    struct attempt attempt = {.name = name,
+                              .device = find_device(call, name, &device) ? device.id : NULL,
+                              .password = password,
+                              .hash = user ? user->hash : ""};
+    password_check(call, &login->work, &login->guess, &attempt, password_checked);
 }
 
 /* ---- by a link ---- */

@@ -3,12 +3,23 @@
 #define PEAL_API_PASSWORD_H
 
 #include "call.h"
+#include "guesses.h"
 #include "hasher.h"
 
-/* Compares, and goes on in `then`: call->answer is OK, work->matches says what came of it. The call
- * fails if too many wait. */
-void password_check(struct call *call, struct hash_work *work, const char *password,
-                    const char *hash, call_then *then);
+/* Somebody tries the password of an account. */
+struct attempt {
+    const char *name;     /* as it was typed */
+    const char *device;   /* that is known by this name; NULL: it is not */
+    const char *password; /* that is tried */
+    const char *hash;     /* of the account; empty: there is none, or it has no password */
+};
+
+/* Compares, and goes on in `then`: call->answer is OK, work->matches says what came of it. That
+ * is to be told to password_tried; *guess stays as it is until then. The call fails if they were
+ * wrong too often, or if too many wait. */
+void password_check(struct call *call, struct hash_work *work, struct guess *guess,
+                    const struct attempt *attempt, call_then *then);
+void password_tried(struct call *call, const struct guess *guess, bool is_right);
 
 /* Makes a hash of a new password (any JSON), and goes on in `then`, where work->hash is. What is
  * wrong with it fails the call. */

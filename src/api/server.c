@@ -26,6 +26,8 @@ static const struct http_limits default_limits = {
     .unsent_bytes = 256 << 20,
 };
 
+enum { ASKERS_MAX = 20000, ASKERS_KEEP_MS = 3600 * 1000 };
+
 /* A page that shows everything asks for some ten things at once. */
 static const struct rate default_known_rate = {.per_s = 200, .burst = 1000};
 static const struct rate default_unknown_rate = {.per_s = 50, .burst = 500};
@@ -293,7 +295,8 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     idempotency_init(&api->idempotency);
     metrics_init(&api->metrics);
     accounts_init(&api->accounts);
-    limits_init(&api->limits);
+    limits_init(&api->limits, ASKERS_MAX, ASKERS_KEEP_MS);
+    guesses_init(&api->guesses);
     api->known_rate = config->known_rate.per_s ? config->known_rate : default_known_rate;
     api->unknown_rate = config->unknown_rate.per_s ? config->unknown_rate : default_unknown_rate;
     look_up_user(api);
@@ -341,6 +344,7 @@ struct api *api_free(struct api *api)
     accounts_release(&api->accounts);
     one_time_release(&api->one_time);
     limits_release(&api->limits);
+    guesses_release(&api->guesses);
     for (size_t i = 0; i < api->listener_count; i++)
         free(api->listeners[i].text);
     loop_timer_free(api->later);

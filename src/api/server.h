@@ -8,6 +8,7 @@
 #include "accounts.h"
 #include "api.h"
 #include "call.h"
+#include "guesses.h"
 #include "hasher.h"
 #include "idempotency.h"
 #include "metrics.h"
@@ -59,6 +60,7 @@ struct api {
     struct hasher *hasher;
     struct one_time one_time;
     struct limits limits;
+    struct guesses guesses;
     struct rate known_rate, unknown_rate;
 };
 
@@ -73,6 +75,12 @@ bool entry_url(const struct api *api, struct strbuf *out);
 /* The cookie that is a session, by its name and text; "" ends it. */
 const char *session_cookie_name(const struct call *call);
 void set_session_cookie(struct call *call, const char *text, int64_t max_age_s);
+
+/* The device that asks has logged in by this name; false: it is not known. */
+bool find_device(const struct call *call, const char *name, struct device *ret);
+
+/* It has now: the cookies of a session and of the device. */
+void set_login_cookies(struct call *call, const char *name, const char *text, int64_t max_age_s);
 
 /* Keeps when a token was last used; if that fails, the next use does. */
 void token_note_use(struct api *api, struct token *token, int64_t now_ms);

@@ -1,12 +1,11 @@
 #include "throttle.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hash.h"
-
-enum { FORGET_MS = 3600 * 1000 };
 
 struct limit_entry {
     char key[LIMIT_KEY_SIZE];
@@ -30,8 +29,10 @@ static bool entry_has_key(const void *item, const void *key)
 
 static const struct table_type entries_type = {entry_hash, entry_has_key};
 
-void limits_init(struct limits *limits)
+void limits_init(struct limits *limits, size_t keys_max, int64_t keep_ms)
 {
+    limits->keys_max = keys_max;
+    limits->keep_ms = keep_ms;
     table_init(&limits->by_key, &entries_type);
     TAILQ_INIT(&limits->by_age);
 }
@@ -58,7 +59,8 @@ static struct limit_entry *find(const struct limits *limits, const char *key)
 static void forget_old(struct limits *limits, int64_t boot_ms)
 {
     for (struct limit_entry *entry; (entry = TAILQ_FIRST(&limits->by_age));) {
-        if (boot_ms - entry->touched_ms < FORGET_MS && limits->by_key.count < LIMIT_KEYS_MAX)
+        if (boot_ms - entry->touched_ms < limits->keep_ms &&
+            limits->by_key.count < limits->keys_max)
             return;
         forget(limits, entry);
     }
@@ -109,10 +111,25 @@ int64_t limits_pause(const struct limits *limits, const char *key, int64_t boot_
     return entry && entry->pause_until_ms > boot_ms ? entry->pause_until_ms - boot_ms : 0;
 }
 
-void limits_wrong(struct limits *limits, const char *key, struct patience patience, int64_t boot_ms)
+int limits_count(struct limits *limits, const char *key, int64_t boot_ms)
 {
     struct limit_entry *entry = touch(limits, key, 0, boot_ms);
-    if (!entry || ++entry->mistakes <= patience.free)
+    if (entry && entry->mistakes < INT_MAX)
+        entry->mistakes++;
+    return entry ? entry->mistakes : 0;
+}
+
+void limits_wrong(struct limits *limits, const char *key, struct patience patience, int64_t boot_ms)
+{
+    limits_count(limits, key, boot_ms);
+    limits_pause_anew(limits, key, patience, boot_ms);
+}
+
+void limits_pause_anew(struct limits *limits, const char *key, struct patience patience,
+                       int64_t boot_ms)
+{
+    struct limit_entry *entry = find(limits, key);
+    if (!entry || entry->mistakes <= patience.free)
         return;
     int doublings = entry->mistakes - patience.free - 1;
     int64_t pause_s = doublings < 20 ? INT64_C(1) << doublings : patience.pause_max_s;
@@ -126,4 +143,20 @@ void limits_forgive(struct limits *limits, const char *key)
     struct limit_entry *entry = find(limits, key);
     if (entry)
         forget(limits, entry);
+}
+
+/* The pause that came of it goes, too, unless there were so many that it was not the only one. */
+void limits_take_back(struct limits *limits, const char *key, struct patience patience)
+{
+    struct limit_entry *entry = find(limits, key);
+    if (!entry || !entry->mistakes)
+        return;
+    entry->mistakes--;
+    if (entry->mistakes <= patience.free)
+        entry->pause_until_ms = 0;
+}
+
+bool limits_knows(const struct limits *limits, const char *key)
+{
+    return find(limits, key) != NULL;
 }

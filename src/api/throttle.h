@@ -8,7 +8,7 @@
 
 #include "table.h"
 
-enum { LIMIT_KEY_SIZE = 192, LIMIT_KEYS_MAX = 20000 };
+enum { LIMIT_KEY_SIZE = 192 };
 
 struct limit_entry;
 TAILQ_HEAD(limit_list, limit_entry);
@@ -16,6 +16,8 @@ TAILQ_HEAD(limit_list, limit_entry);
 struct limits {
     struct table by_key;
     struct limit_list by_age; /* who asked longest ago comes first */
+    size_t keys_max;
+    int64_t keep_ms; /* how long somebody is remembered who does not ask */
 };
 
 /* Requests: `per_s` in the long run, `burst` at once. */
@@ -30,7 +32,7 @@ struct patience {
     int64_t pause_max_s;
 };
 
-void limits_init(struct limits *limits);
+void limits_init(struct limits *limits, size_t keys_max, int64_t keep_ms);
 void limits_release(struct limits *limits);
 
 /* 0: go on; else wait so long (ms). Out of memory lets pass. */
@@ -41,5 +43,16 @@ int64_t limits_pause(const struct limits *limits, const char *key, int64_t boot_
 void limits_wrong(struct limits *limits, const char *key, struct patience patience,
                   int64_t boot_ms);
 void limits_forgive(struct limits *limits, const char *key);
+
+/* The pause after the last mistake, if there is one, begins now. */
+void limits_pause_anew(struct limits *limits, const char *key, struct patience patience,
+                       int64_t boot_ms);
+
+/* One of those was none after all. */
+void limits_take_back(struct limits *limits, const char *key, struct patience patience);
+
+/* Counts without a pause: how often it was, with this time. Out of memory is 0. */
+int limits_count(struct limits *limits, const char *key, int64_t boot_ms);
+bool limits_knows(const struct limits *limits, const char *key);
 
 #endif

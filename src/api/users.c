@@ -90,6 +90,7 @@ struct user_edit {
     bool is_new, is_delete;
     bool takes_admin; /* there is one admin less afterwards */
     struct hash_work work;
+    struct guess guess;
     char *json, *leaving;
     struct store_put_doc put, put_leaving;
 };
@@ -250,6 +251,7 @@ void add_user(struct call *call)
 static void old_password_checked(struct call *call)
 {
     const struct user_edit *edit = call->state;
+    password_tried(call, &edit->guess, edit->work.matches);
     if (edit->work.matches)
         make_password(call);
     else
@@ -265,14 +267,11 @@ static void change_own_password(struct call *call)
         call_fail_at(call, "/old_password", "the old password is needed to set a new one");
         return;
     }
-    char key[LIMIT_KEY_SIZE];
-    snprintf(key, sizeof(key), "password %s", edit->user.name);
-    int64_t wait_ms = limits_ask(&call->api->limits, key, (struct rate){.per_s = 1, .burst = 10},
-                                 clock_now().boot.ms);
-    if (wait_ms)
-        call_fail_later(call, wait_ms, "too many requests");
-    else
-        password_check(call, &edit->work, old, edit->user.hash, old_password_checked);
+    struct attempt attempt = {.name = edit->user.name,
+                              .device = "whoever has a session",
+                              .password = old,
+                              .hash = edit->user.hash};
+    password_check(call, &edit->work, &edit->guess, &attempt, old_password_checked);
 }
 
 /* False: the call has failed. */

@@ -107,6 +107,9 @@ void http_admit(struct http_request *request, size_t body_max, bool is_known);
 void http_set(struct http_request *request, const char *name, const char *value);
 bool http_is_set(const struct http_request *request, const char *name);
 
+/* One more field of a name that may be there already, as Set-Cookie. */
+void http_add(struct http_request *request, const char *name, const char *value);
+
 /* Takes `body` over, which malloc made; NULL: none. It is not sent to HEAD, whose Content-Length is
  * `length` all the same, nor with 304. */
 void http_answer(struct http_request *request, int status, char *body, size_t length);

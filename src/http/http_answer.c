@@ -77,12 +77,9 @@ bool http_is_set(const struct http_request *request, const char *name)
 }
 
 /* A value must not begin another line: control characters are replaced. */
-void http_set(struct http_request *request, const char *name, const char *value)
+void http_add(struct http_request *request, const char *name, const char *value)
 {
     struct strbuf *fields = &request->fields;
-    size_t at = find_line(fields, name);
-    if (at < fields->length)
-        remove_line(fields, at);
     strbuf_adds(fields, name);
     strbuf_add(fields, ": ", 2);
     size_t start = fields->length;
@@ -93,6 +90,14 @@ void http_set(struct http_request *request, const char *name, const char *value)
             fields->text[i] = ' ';
     }
     strbuf_add(fields, "\r\n", 2);
+}
+
+void http_set(struct http_request *request, const char *name, const char *value)
+{
+    size_t at = find_line(&request->fields, name);
+    if (at < request->fields.length)
+        remove_line(&request->fields, at);
+    http_add(request, name, value);
 }
 
 /* "Sun, 06 Nov 1994 08:49:37 GMT", made once a second. */

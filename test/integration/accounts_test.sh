@@ -66,8 +66,8 @@ run test -e "$scratch/one/setup-link"
 expect_status 1
 ask "$url" /setup -d "{\"secret\":\"$secret\",\"name\":\"otto\",\"password\":\"correct horse\"}"
 expect_answer 409
-run grep -c HttpOnly "$scratch/anna"
-expect_stdout 1
+run grep -c 'HttpOnly.*peal_\(session\|device\)' "$scratch/anna"
+expect_stdout 2
 ask "$url" /jobs -b "$scratch/anna"
 expect_answer 200
 run curl -s -o /dev/null -w '%{http_code}' -b "$scratch/anna" -X POST "$url/api/v1/agent/drain"

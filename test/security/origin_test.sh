@@ -1,6 +1,7 @@
 #!/bin/bash
 # Pages of other sites, and of other ports of this machine, which a browser lets ask with the cookie
 # of this one; straight, and behind a proxy that speaks TLS for the agent.
+# shellcheck disable=SC2317 # functions are called by run
 . "$(dirname "$0")/lib.sh"
 
 printf 'trusted_proxies: 127.0.0.2\nhosts: peal.example.com\n' >"$scratch/peal.yaml"

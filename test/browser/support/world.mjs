@@ -23,7 +23,7 @@ async function logIn(agent, name) {
         headers: { Origin: agent.url, "Content-Type": "application/json" },
         body: JSON.stringify({ link: secret }),
     });
-    const [cookie, value] = answer.headers.get("set-cookie").split(";")[0].split("=");
+    const [cookie, value] = answer.headers.getSetCookie().find((line) => line.includes("peal_session=")).split(";")[0].split("=");
     return { name: cookie, value, url: agent.url };
 }
 

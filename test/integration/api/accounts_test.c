@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "session.h"
+
 #define HOST     "Host: localhost\r\n"
 #define ORIGIN   "Origin: http://localhost\r\n"
 #define PASSWORD "correct horse"
@@ -41,18 +43,27 @@ static void expect_status(struct answer answer, int line, int status)
 #define BY_TOKEN(token, line, body, status)                                                        \
     expect_status(ask_token(world, token, line, body), __LINE__, status)
 
-/* "name=value" of the cookie that the answer sets; fails if it sets none. */
+/* "name=value" of this cookie, which the answer must set. */
+static void take_one(const struct answer *answer, const char *name, char cookie[400])
+{
+    char line[400];
+    snprintf(line, sizeof(line), "\r\nSet-Cookie: %s=", name);
+    const char *header = strstr(answer->head, line);
+    if (!header)
+        fail_msg("no %s: %d %s", name, answer->status, answer->text);
+    header += strlen("\r\nSet-Cookie: ");
+    snprintf(line, sizeof(line), "%.*s", (int)strcspn(header, "\r"), header);
+    snprintf(cookie, 400, "%.*s", (int)strcspn(line, ";"), line);
+    assert_non_null(strstr(line, "; HttpOnly"));
+    assert_non_null(strstr(line, "; SameSite=Strict"));
+    assert_non_null(strstr(line, "; Path=/"));
+    assert_null(strstr(line, "Secure")); /* which a browser would not send without TLS */
+}
+
+/* That of the session. */
 static void take_cookie(const struct answer *answer, char cookie[400])
 {
-    char *header = answer_header(answer, "Set-Cookie");
-    if (!header)
-        fail_msg("no cookie: %d %s", answer->status, answer->text);
-    snprintf(cookie, 400, "%.*s", (int)strcspn(header, ";"), header);
-    assert_non_null(strstr(header, "; HttpOnly"));
-    assert_non_null(strstr(header, "; SameSite=Strict"));
-    assert_non_null(strstr(header, "; Path=/"));
-    assert_null(strstr(header, "Secure")); /* which a browser would not send without TLS */
-    free(header);
+    take_one(answer, "peal_session", cookie);
 }
 
 static int log_in(struct world *world, const char *name, const char *password, char cookie[400])
@@ -526,6 +537,58 @@ static void test_wrong_passwords_cost_time(void **state)
     assert_int_equal(log_in(world, "otto", PASSWORD, cookie), 200); /* others are not shut out */
 }
 
+/* A device that has logged in has a room of its own, which lets nobody in. */
+static void test_known_devices(void **state)
+{
+    static const char right[] = "{\"name\":\"anna\",\"password\":\"" PASSWORD "\"}";
+    static const char wrong[] = "{\"name\":\"anna\",\"password\":\"wrong\"}";
+    struct world *world = *state;
+    char session[400], device[400], again[400], headers[600];
+    add_user(world, "anna", "admin");
+    struct answer answer = ask_tcp(world, "POST /login", HOST, right);
+    take_one(&answer, "peal_session", session);
+    take_one(&answer, "peal_device", device);
+    answer_release(&answer);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(log_in(world, "anna", "wrong", again), 401);
+    assert_int_equal(log_in(world, "anna", PASSWORD, again), 429);
+    snprintf(headers, sizeof(headers), HOST "Cookie: %s\r\n", device);
+    expect_status(ask_tcp(world, "GET /me", headers, NULL), __LINE__, 401);
+    answer = ask_tcp(world, "POST /login", headers, right);
+    assert_int_equal(answer.status, 200);
+    take_one(&answer, "peal_device", again); /* the same one, for longer */
+    const char *id = device + strlen("peal_device=1.d.");
+    assert_memory_equal(strchr(id, '.'), strchr(again + strlen("peal_device=1.d."), '.'),
+                        DEVICE_ID + 1);
+    answer_release(&answer);
+    for (int i = 0; i < 6; i++)
+        expect_status(ask_tcp(world, "POST /login", headers, wrong), __LINE__, 401);
+    expect_status(ask_tcp(world, "POST /login", headers, right), __LINE__, 429);
+}
+
+/* Two tokens of one name are two who ask. */
+static void test_keys_are_of_a_credential(void **state)
+{
+    struct world *world = *state;
+    char cookie[400], headers[300];
+    add_user(world, "anna", "admin");
+    assert_int_equal(log_in(world, "anna", PASSWORD, cookie), 200);
+    EXPECT_STATUS(world, 201, "PUT /jobs/a", "{\"schedule\":\"@yearly\",\"command\":[\"true\"]}");
+    for (int i = 0; i < 4; i++) {
+        static char tokens[2][80], ids[2][40];
+        if (i < 2)
+            make_token(world, cookie, "{\"label\":\"ci\",\"role\":\"admin\"}", tokens[i], ids[i]);
+        snprintf(headers, sizeof(headers),
+                 HOST "Authorization: Bearer %s\r\nIdempotency-Key: k\r\n", tokens[i % 2]);
+        struct answer answer = ask_tcp(world, "POST /jobs/a/pause", headers, "{}");
+        char *replayed = answer_header(&answer, "Idempotency-Replayed");
+        assert_int_equal(answer.status, 200);
+        assert_int_equal(replayed != NULL, i >= 2);
+        free(replayed);
+        answer_release(&answer);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
@@ -544,6 +607,8 @@ int main(void)
         TEST(test_namespaced_user),
         TEST(test_links),
         TEST(test_wrong_passwords_cost_time),
+        TEST(test_known_devices),
+        TEST(test_keys_are_of_a_credential),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,29 @@ static void test_no_sessions(void **state)
     }
 }
 
+static void test_devices(void **state)
+{
+    const int64_t begin_s = 1800000000;
+    struct device device = {.issued_s = begin_s, .id = "0123456789abcdef", .name = "an.na@x"};
+    struct device read = {.issued_s = 0};
+    struct session session = {.issued_ms = begin_s * 1000, .seen_s = begin_s, .name = "anna"};
+    char text[SESSION_TEXT];
+    (void)state;
+    device_print(&device, secret, text);
+    assert_true(device_read(text, secret, begin_s + DEVICE_LIFE_S - 1, &read));
+    assert_string_equal(read.name, "an.na@x");
+    assert_string_equal(read.id, "0123456789abcdef");
+    assert_false(device_read(text, secret, begin_s + DEVICE_LIFE_S, &read));
+    assert_false(device_read(text, secret, begin_s - 4000, &read));
+    assert_false(device_read(text, other, begin_s, &read));
+    assert_false(session_read(text, secret, begin_s, &session)); /* it lets nobody in */
+    session_print(&session, secret, text);
+    assert_false(device_read(text, secret, begin_s, &read));
+    device_print(&device, secret, text);
+    text[strlen("1.d.1800000000.")] = 'f';
+    assert_false(device_read(text, secret, begin_s, &read));
+}
+
 static void test_cookies(void **state)
 {
     static const struct {
@@ -96,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_no_sessions),
+        cmocka_unit_test(test_devices),
         cmocka_unit_test(test_cookies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,12 +9,14 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 
+enum { KEYS_MAX = 2000, KEEP_MS = 3600 * 1000 };
+
 static void test_rate(void **state)
 {
     const struct rate rate = {.per_s = 10, .burst = 3};
     struct limits limits;
     (void)state;
-    limits_init(&limits);
+    limits_init(&limits, KEYS_MAX, KEEP_MS);
     for (int i = 0; i < 3; i++)
         assert_int_equal(limits_ask(&limits, "anna", rate, 1000), 0);
     assert_int_equal(limits_ask(&limits, "anna", rate, 1000), 100);
@@ -34,7 +36,7 @@ static void test_pauses(void **state)
     const struct patience patience = {.free = 2, .pause_max_s = 10};
     struct limits limits;
     (void)state;
-    limits_init(&limits);
+    limits_init(&limits, KEYS_MAX, KEEP_MS);
     for (size_t i = 0; i < sizeof(pauses_s) / sizeof(pauses_s[0]); i++) {
         limits_wrong(&limits, "anna", patience, 5000);
         int64_t pause_ms = limits_pause(&limits, "anna", 5000);
@@ -57,14 +59,14 @@ static void test_memory_is_bounded(void **state)
     const struct rate rate = {.per_s = 1, .burst = 1};
     struct limits limits;
     (void)state;
-    limits_init(&limits);
-    for (int i = 0; i < LIMIT_KEYS_MAX + 1000; i++) {
+    limits_init(&limits, KEYS_MAX, KEEP_MS);
+    for (int i = 0; i < KEYS_MAX + 1000; i++) {
         char key[32];
         snprintf(key, sizeof(key), "address %d", i);
         limits_ask(&limits, key, rate, 1000);
     }
-    assert_true(limits.by_key.count <= LIMIT_KEYS_MAX);
-    limits_ask(&limits, "late", rate, 1000 + 3600 * 1000);
+    assert_true(limits.by_key.count <= KEYS_MAX);
+    limits_ask(&limits, "late", rate, 1000 + KEEP_MS);
     assert_int_equal(limits.by_key.count, 1);
     limits_release(&limits);
 }
