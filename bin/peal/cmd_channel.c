@@ -19,6 +19,8 @@ enum {
     OPTION_ON,
     OPTION_DEFAULT,
     OPTION_NO_DEFAULT,
+    OPTION_UNENCRYPTED,
+    OPTION_NO_UNENCRYPTED,
     OPTION_LANGUAGE,
     OPTION_QUIET,
     OPTION_GIVE_UP,
@@ -36,6 +38,8 @@ static const struct option options[] = {
     {"to", required_argument, NULL, OPTION_TO},
     {"user", required_argument, NULL, OPTION_MAIL_USER},
     PASSWORD_OPTION,
+    {"unencrypted", no_argument, NULL, OPTION_UNENCRYPTED},
+    {"no-unencrypted", no_argument, NULL, OPTION_NO_UNENCRYPTED},
     {"on", required_argument, NULL, OPTION_ON},
     {"default", no_argument, NULL, OPTION_DEFAULT},
     {"no-default", no_argument, NULL, OPTION_NO_DEFAULT},
@@ -158,6 +162,9 @@ static bool take_option(struct request *request, int opt)
     case OPTION_DEFAULT:
     case OPTION_NO_DEFAULT:
         return set_field(request->fields, "default", json_boolean(opt == OPTION_DEFAULT));
+    case OPTION_UNENCRYPTED:
+    case OPTION_NO_UNENCRYPTED:
+        return set_field(request->fields, "unencrypted", json_boolean(opt == OPTION_UNENCRYPTED));
     case 'y':
         return request->yes = true;
     case 'o':
@@ -407,6 +414,8 @@ const struct command cmd_channel = {
         "  --secret-file F  what messages are signed with: webhook, dingtalk, feishu\n"
         "  --from ADDRESS, --to ADDRESS   of mail; --to may repeat\n"
         "  --user NAME, --password-file F  who logs in to the mail server\n"
+        "  --unencrypted, --no-unencrypted  whether mail, without a password, may go to a server\n"
+        "                   that has no STARTTLS\n"
         "  --on EVENTS      failure,lost,recovery (default), late, success\n"
         "  --default, --no-default  whether it hears of all jobs that name no channel\n"
         "  --language L     of the messages: en or zh\n"

@@ -36,6 +36,11 @@ void doctor_folder(struct report *report, const char *folder)
                    "%s can't be written to: %s", folder, strerror(errno));
         return;
     }
+    if (info.st_mode & (S_IWGRP | S_IWOTH)) {
+        report_add(report, CHECK_FAIL, "data folder", "chmod go-w, or name another folder",
+                   "%s: others may write to it", folder);
+        return;
+    }
     int64_t bytes = disk_free_bytes(folder);
     enum verdict verdict = bytes < least_bytes    ? CHECK_FAIL
                            : bytes < enough_bytes ? CHECK_WARN

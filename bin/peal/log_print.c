@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run_table.h"
 #include "when.h"
@@ -37,11 +38,16 @@ static void start_line(const struct log_printer *printer, const char *at, FILE *
         fprintf(to, "%s ", at);
 }
 
+static FILE *goes_to(const struct log_printer *printer, int stream)
+{
+    return stream == 1 && !printer->merged ? stderr : stdout;
+}
+
 /* Without a prefix, bytes pass as they are. */
-static void print_bytes(struct log_printer *printer, int stream, const char *at, const char *bytes,
+static void write_bytes(struct log_printer *printer, int stream, const char *at, const char *bytes,
                         size_t length)
 {
-    FILE *to = stream == 1 && !printer->merged ? stderr : stdout;
+    FILE *to = goes_to(printer, stream);
     if (to == stderr)
         fflush(stdout); /* both may go to the same pipe */
     if (!printer->prefix && !printer->timestamps) {
@@ -58,6 +64,25 @@ static void print_bytes(struct log_printer *printer, int stream, const char *at,
         bytes += part;
         length -= part;
     }
+}
+
+/* `bytes` NULL: there are no more. */
+static void print_bytes(struct log_printer *printer, int stream, const char *at, const char *bytes,
+                        size_t length)
+{
+    struct strbuf shown;
+    if (!isatty(fileno(goes_to(printer, stream)))) {
+        if (bytes)
+            write_bytes(printer, stream, at, bytes, length);
+        return;
+    }
+    strbuf_init(&shown);
+    if (bytes)
+        output_text_add(&printer->texts[stream], bytes, length, &shown);
+    else
+        output_text_end(&printer->texts[stream], &shown);
+    write_bytes(printer, stream, at, shown.text, shown.length);
+    strbuf_release(&shown);
 }
 
 static void print_chunk(struct log_printer *printer, const json_t *chunk)
@@ -82,6 +107,8 @@ static void print_chunk(struct log_printer *printer, const json_t *chunk)
 /* A line that never ended must not have the prompt behind it. */
 static void end_lines(struct log_printer *printer)
 {
+    for (int stream = 0; stream < 2; stream++)
+        print_bytes(printer, stream, "", NULL, 0);
     if (printer->inside_line[0])
         putchar('\n');
     if (printer->inside_line[1])

@@ -4,8 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { NOT_UTF8 = -1 };
-
 struct range {
     int32_t first, last;
 };
@@ -44,9 +42,7 @@ static bool in_ranges(const struct range *ranges, size_t count, int32_t c)
     return low < count && c >= ranges[low].first;
 }
 
-/* The character at `text`, of which `length` > 0 bytes may be read, and how many bytes it takes.
- * NOT_UTF8 takes one byte. */
-static int32_t decode(const char *text, size_t length, size_t *ret_bytes)
+int32_t text_decode(const char *text, size_t length, size_t *ret_bytes)
 {
     static const int32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* no overlong forms */
     unsigned char first = (unsigned char)text[0];
@@ -82,7 +78,7 @@ int text_width(const char *text)
     int width = 0;
     size_t bytes;
     for (size_t left = strlen(text); left > 0; text += bytes, left -= bytes)
-        width += char_width(decode(text, left, &bytes));
+        width += char_width(text_decode(text, left, &bytes));
     return width;
 }
 
@@ -90,7 +86,7 @@ size_t text_fit(const char *text, int columns)
 {
     size_t length = strlen(text), used = 0, bytes;
     for (; used < length; used += bytes) {
-        columns -= char_width(decode(text + used, length - used, &bytes));
+        columns -= char_width(text_decode(text + used, length - used, &bytes));
         if (columns < 0)
             break;
     }
@@ -101,7 +97,7 @@ void text_print_safe(const char *text, size_t length, struct strbuf *out)
 {
     size_t bytes;
     for (; length > 0; text += bytes, length -= bytes) {
-        int32_t c = decode(text, length, &bytes);
+        int32_t c = text_decode(text, length, &bytes);
         if (c == NOT_UTF8)
             strbuf_adds(out, "\xef\xbf\xbd");
         else if (c == '\t' || c == '\n' || c == '\r')

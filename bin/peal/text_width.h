@@ -4,6 +4,7 @@
 #define PEAL_TEXT_WIDTH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "strbuf.h"
 
@@ -12,6 +13,11 @@ int text_width(const char *text);
 
 /* Bytes of the longest start of `text` that fits into `columns`. */
 size_t text_fit(const char *text, int columns);
+
+/* The character at `text`, of which `length` > 0 bytes may be read, and how many bytes it takes.
+ * NOT_UTF8, which takes one byte: it is none. */
+enum { NOT_UTF8 = -1 };
+int32_t text_decode(const char *text, size_t length, size_t *ret_bytes);
 
 /* Appends the text with control characters as a space (tab, line end) or '?', and bytes that are
  * not UTF-8 as U+FFFD. */

@@ -1,12 +1,14 @@
 /* Answers on their way out: headers, conditions, compression. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
 #include "http.h"
 #include "idempotency.h"
+#include "origin.h"
 #include "server.h"
 
 enum { COMPRESS_FROM = 1024, LARGE = 64 << 10 };
@@ -64,7 +66,18 @@ static bool compress_content(struct content *content)
 
 /* ---- headers ---- */
 
-/* What every answer says: it is for this page and for nobody else's. */
+/* It is called by a name of its own: what holds for localhost would hold for all other servers
+ * there, and addresses are not remembered. */
+static bool has_name(const struct call *call)
+{
+    static const char local[] = "localhost";
+    struct authority host;
+    return authority_read(call->host, &host) && !authority_is_address(&host) &&
+           !(host.length == strlen(local) && strncasecmp(host.host, local, host.length) == 0);
+}
+
+/* What every answer says: it is for this page and for nobody else's. Where TLS is ours, browsers
+ * are not to come without it again; a proxy that has it says so itself. */
 static void add_common_headers(struct call *call, const char *type)
 {
     static const struct {
@@ -87,6 +100,8 @@ static void add_common_headers(struct call *call, const char *type)
         if (!http_is_set(call->request, unless_set[i].name))
             call_header(call, unless_set[i].name, unless_set[i].value);
     }
+    if (http_ssl(call->request) && has_name(call))
+        call_header(call, "Strict-Transport-Security", "max-age=31536000");
     call_header(call, "Content-Type", type);
     call_header(call, "X-Request-Id", call->request_id);
 }

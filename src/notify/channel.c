@@ -91,6 +91,7 @@ static const struct field channel_fields[] = {
     {"to", FIELD_NAMES, AT(to), 1, 50, .complain = address_complaint},
     {"user", FIELD_TEXT, AT(user), 1, 255, .complain = secret_complaint},
     {"password", FIELD_TEXT, AT(password), 1, 512, .complain = secret_complaint},
+    {"unencrypted", FIELD_BOOL, AT(unencrypted)},
     {"on", FIELD_SET, AT(on), .words = notify_event_names},
     {"default", FIELD_BOOL, AT(hears_all)},
     {"language", FIELD_CHOICE, AT(language), .words = language_names},
@@ -158,6 +159,7 @@ static enum status check_type(const struct channel *c, struct job_error *err)
         {"to", c->to, mail},
         {"user", c->user, mail},
         {"password", c->password, mail},
+        {"unencrypted", c->unencrypted, mail},
     };
     for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
         if (some[i].is_given && !(some[i].types >> c->type & 1))
@@ -188,6 +190,8 @@ static enum status check_mail(const struct channel *c, struct job_error *err)
     if (!c->user != !c->password)
         return complain(err, c->user ? "password" : "user",
                         "\"user\" and \"password\" go together");
+    if (c->unencrypted && c->password)
+        return complain(err, "unencrypted", "a password is never sent without TLS");
     if (strchr(c->url, '@'))
         return complain(err, "url", "put who logs in into \"user\" and \"password\"");
     return OK;

@@ -36,6 +36,7 @@ struct channel {
     char *secret;          /* WEBHOOK, DINGTALK, FEISHU: messages are signed; NULL: they are not */
     char *from, **to;      /* MAIL: addresses */
     char *user, *password; /* MAIL; NULL: it lets us in without */
+    bool unencrypted;      /* MAIL: also to a server without STARTTLS; not with a password */
     unsigned on;           /* 1 << enum notify_event; 0: CHANNEL_EVENTS */
     bool hears_all;        /* of jobs, too, that name no channels */
     enum language language;

@@ -70,6 +70,9 @@ static enum verdict judge_mail(struct transfer *transfer, CURLcode code, struct 
     if (code == CURLE_OK)
         return VERDICT_SENT;
     strbuf_adds(why, error_words(transfer, code));
+    if (code == CURLE_USE_SSL_FAILED)
+        strbuf_adds(why, "; without STARTTLS mail goes out only without a password, and if the "
+                         "channel is unencrypted");
     return status >= 500 && status < 600 && code != CURLE_LOGIN_DENIED ? VERDICT_REFUSED
                                                                        : VERDICT_TROUBLE;
 }
@@ -248,13 +251,14 @@ static bool is_this_machine(const char *url)
     return false;
 }
 
-/* smtp:// is made secure by STARTTLS where the server has it; with a password it must. A relay on
- * this machine is spoken to as it is: its certificate is mostly made up. */
+/* smtp:// is made secure by STARTTLS, which the server must have unless the channel says that it
+ * need not; whoever is in between could take it away. A relay on this machine is spoken to as it
+ * is, as its certificate is mostly made up; but not with a password. */
 static long mail_security(const struct channel *channel)
 {
-    if (channel->password)
-        return CURLUSESSL_ALL;
-    return is_this_machine(channel->url) ? CURLUSESSL_NONE : CURLUSESSL_TRY;
+    if (!channel->password && is_this_machine(channel->url))
+        return CURLUSESSL_NONE;
+    return channel->unencrypted && !channel->password ? CURLUSESSL_TRY : CURLUSESSL_ALL;
 }
 
 static bool set_up_mail(struct transfer *transfer, const struct channel *channel)

@@ -10,13 +10,31 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* Whoever may write to it could replace the database, and so be an admin. */
+static enum status check_owner(const char *dir, const struct stat *st, struct strbuf *why)
+{
+    if (st->st_uid != geteuid() && st->st_uid != 0)
+        strbuf_addf(why,
+                    "the data folder %s belongs to another user (uid %ld): chown it, or name "
+                    "another data folder",
+                    dir, (long)st->st_uid);
+    else if (st->st_mode & (S_IWGRP | S_IWOTH))
+        strbuf_addf(why,
+                    "others may write to the data folder %s (mode %04o): chmod go-w %s, or "
+                    "name another data folder",
+                    dir, (unsigned)(st->st_mode & 07777), dir);
+    else
+        return OK;
+    return E_IO;
+}
+
 static enum status make_dir(const char *dir, struct strbuf *why)
 {
     struct stat st;
     if (mkdir(dir, 0700) == 0)
         return OK;
     if (errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
-        return OK;
+        return check_owner(dir, &st, why);
     if (errno == EEXIST)
         strbuf_addf(why, "%s is not a folder: name another data folder", dir);
     else if (errno == ENOENT)

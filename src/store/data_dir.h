@@ -7,7 +7,8 @@
 #include "strbuf.h"
 
 /* Makes the folder if need be and locks it for this process, by DIR/peal.lock. E_BUSY (*why names
- * the pid that has it), E_IO. The SQLite store does it by itself. */
+ * the pid that has it), E_IO: also if anybody but this user and root may write to the folder. The
+ * SQLite store does it by itself. */
 MUST_CHECK enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why);
 void data_dir_unlock(int fd); /* -1: nothing */
 

@@ -195,7 +195,7 @@ static void a_full_disk_is_survived(void **state)
 {
     (void)state;
     struct world *world = world_new(&sqlite_backend);
-    if (mount("tmpfs", world->place, "tmpfs", 0, "size=24m") < 0) {
+    if (mount("tmpfs", world->place, "tmpfs", 0, "size=24m,mode=700") < 0) {
         printf("SKIPPED: a small disk can't be mounted here; this test needs root\n");
         world_free(world);
         skip();

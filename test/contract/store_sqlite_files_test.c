@@ -152,7 +152,11 @@ static void folders_that_can_not_be_used(void **state)
     snprintf(path, sizeof(path), "%s/data", (char *)*state);
     check_as_nobody(path, "can't make the data folder");
 
-    chmod(*state, 0777); /* a database of somebody else's */
+    chmod(*state, 0777);
+    assert_int_equal(try_open(*state, &store, &why), E_IO);
+    assert_says(&why, "others may write");
+
+    chmod(*state, 0755); /* a database of somebody else's */
     assert_int_equal(try_open(*state, &store, &why), OK);
     store = store_free(store);
     snprintf(path, sizeof(path), "%s/peal.lock", (char *)*state);

@@ -56,4 +56,20 @@ expect_change 403 "${proxied[@]}" -H 'Host: peal.example.com' -H 'Origin: https:
 expect_change 403 "${proxied[@]}" -H 'X-Forwarded-Host: evil.example' -H 'Origin: https://evil.example'
 expect_change 403 "${proxied[@]}" -H "Origin: $url"
 expect_bait
+
+# Browsers are told not to come without TLS again, where it is ours and the name is, too.
+has_hsts() { # URL [CURL OPTION...]
+    curl -sk -D - -o /dev/null "$1/api/v1/auth" "${@:2}" | grep -ci '^strict-transport-security: max-age='
+}
+run has_hsts "$url" -H 'Host: peal.example.com'
+expect_stdout 0
+run peal tls init --data "$scratch/tls" --host peal.example.com
+expect_status 0
+start_target tls
+run has_hsts "https://peal.example.com:$port" --resolve "peal.example.com:$port:127.0.0.1"
+expect_stdout 1
+run has_hsts "https://localhost:$port"
+expect_stdout 0
+run has_hsts "https://127.0.0.1:$port"
+expect_stdout 0
 finish

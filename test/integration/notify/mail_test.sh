@@ -9,10 +9,11 @@ command -v aiosmtpd >/dev/null || [ -x /usr/bin/aiosmtpd ] || {
 }
 server=$(PATH=/usr/bin:$PATH command -v aiosmtpd)
 server_pid=
+at=127.0.0.1
 trap 'server_stop; end_agents; rm -rf "$scratch"' EXIT
 
 server_start() { # OPTION...
-    "$server" -n -l "127.0.0.1:${ports[1]}" -c aiosmtpd.handlers.Debugging "$@" >>"$got" 2>"$scratch/smtp.log" &
+    "$server" -n -l "$at:${ports[1]}" -c aiosmtpd.handlers.Debugging "$@" >>"$got" 2>"$scratch/smtp.log" &
     server_pid=$!
 }
 
@@ -81,11 +82,31 @@ start_agent one --config "$scratch/peal.yaml"
 run peal channel test mail
 expect_status 0
 
+# A server on another machine must have STARTTLS, unless the channel says otherwise.
+server_stop
+at=127.0.0.2
+server_start
+run peal channel set mail --smtp "smtp://127.0.0.2:${ports[1]}"
+expect_status 0
+# shellcheck disable=SC2317 # called by wait_until
+no_starttls() {
+    peal channel test mail 2>&1 | grep -q 'STARTTLS.*the channel is unencrypted'
+}
+wait_until no_starttls
+run peal channel set mail --unencrypted
+expect_status 0
+run peal channel test mail
+expect_status 0
+at=127.0.0.1
+
 # A password is never sent in the clear.
 server_stop
 server_start
 echo hush >"$scratch/password"
 run peal channel set mail --smtp "smtp://127.0.0.1:${ports[1]}" --user peal --password-file "$scratch/password"
+expect_status 6
+expect_stderr_has 'a password is never sent without TLS'
+run peal channel set mail --smtp "smtp://127.0.0.1:${ports[1]}" --user peal --password-file "$scratch/password" --no-unencrypted
 expect_status 0
 # shellcheck disable=SC2317 # called by wait_until
 insecure() {

@@ -68,6 +68,12 @@ function ChannelDialog({ channel, onClose, onDone }: DialogProps) {
                     input(field, t(field), { required: field !== "user" })
                 ),
             )}
+            {texts["type"] === "mail" && (
+                <label class="check">
+                    <input type="checkbox" checked={texts["unencrypted"] === "true"} onChange={(event) => set("unencrypted", String(event.currentTarget.checked))} />
+                    {t("unencrypted")}
+                </label>
+            )}
             <fieldset class="year-head">
                 <legend>{t("on")}</legend>
                 {events.map((event) => (

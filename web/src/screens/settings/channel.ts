@@ -57,5 +57,6 @@ export function fromTexts(texts: Texts): Record<string, unknown> {
     }
     body["on"] = (texts["on"] ?? "").split(/[\s,]+/).filter(Boolean);
     if (texts["default"] === "true") body["default"] = true;
+    if (texts["type"] === "mail" && texts["unencrypted"] === "true") body["unencrypted"] = true;
     return body;
 }
