@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    LITTLE = 5, /* tries of a network in the last hour, after which it is one that tried much */
+    LITTLE = 3, /* tries of a network in the last hour, after which it is one that tried much */
     KEEP_MS = 3600 * 1000,
     ROOMS_MAX = 20000,
     KNOWN_MAX = 4096,
@@ -12,8 +12,9 @@ enum {
 
 static const int64_t known_ms = INT64_C(30) * 86400 * 1000; /* how long an address is known */
 
-/* By strangers, in tries; one costs about 60 ms of a processor. */
-static const struct rate budget = {.per_s = 5, .burst = 20};
+/* By strangers who tried little, in tries, and the same by others; one costs about 60 ms of a
+ * processor. */
+static const struct rate budget = {.per_s = 4, .burst = 20};
 
 enum room { ROOM_DEVICE, ROOM_PLACE, ROOM_ADDRESS, ROOM_NAME_NEW, ROOM_NAME_WORN };
 
@@ -45,8 +46,7 @@ static void add_room(struct guess *guess, enum room room, const char *who, const
     guess->kinds[guess->count++] = (int)room;
 }
 
-/* A name of the network's own: refused tries count there, too, for they are meant to keep others
- * out. */
+/* Tries that were refused count, too: whoever repeats them may want to keep others out. */
 static bool has_tried_much(struct guesses *guesses, const char *network, int64_t boot_ms)
 {
     char key[LIMIT_KEY_SIZE];
@@ -67,8 +67,8 @@ static void choose_rooms(struct guesses *guesses, const struct guesser *who, int
     if (guess->is_known)
         return;
     add_room(guess, ROOM_ADDRESS, "", who->address);
-    add_room(guess, has_tried_much(guesses, who->network, boot_ms) ? ROOM_NAME_WORN : ROOM_NAME_NEW,
-             who->name, "");
+    guess->is_worn = has_tried_much(guesses, who->network, boot_ms);
+    add_room(guess, guess->is_worn ? ROOM_NAME_WORN : ROOM_NAME_NEW, who->name, "");
 }
 
 enum guess_verdict guesses_begin(struct guesses *guesses, const struct guesser *who,
@@ -85,7 +85,7 @@ enum guess_verdict guesses_begin(struct guesses *guesses, const struct guesser *
     if (longest_ms)
         return GUESS_TOO_OFTEN;
     if (!guess.is_known)
-        *ret_wait_ms = limits_ask(&guesses->rooms, "budget", budget, boot_ms);
+        *ret_wait_ms = limits_ask(&guesses->rooms, guess.is_worn ? "worn" : "new", budget, boot_ms);
     if (*ret_wait_ms)
         return GUESS_BUSY;
     for (size_t i = 0; i < guess.count; i++)

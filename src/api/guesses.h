@@ -10,8 +10,8 @@
  *                                               share with those who tried much
  *
  * so that a stranger can neither guess for long nor keep somebody out who has been here before.
- * What strangers may cost of the processor is limited, too. Names that nobody has are treated as
- * any. Pure: the time is given. */
+ * What strangers may cost of the processor is limited, too, apart for those who tried little and
+ * much. Names that nobody has are treated as any. Pure: the time is given. */
 #ifndef PEAL_GUESSES_H
 #define PEAL_GUESSES_H
 
@@ -38,6 +38,7 @@ struct guess {
     size_t count;
     char place[LIMIT_KEY_SIZE]; /* the name at the address */
     bool is_known;              /* no stranger: the device, or the address, is known */
+    bool is_worn;               /* a stranger from where there were many tries lately */
 };
 
 enum guess_verdict {
