@@ -207,6 +207,7 @@ enum exit_code cli_fail(enum status st)
     case E_VERSION:
     case E_BUSY:
     case E_ROLLED_BACK:
+    case E_SET_ASIDE:
         break;
     }
     return EXIT_ERROR;

@@ -32,9 +32,17 @@ static void histogram_add(struct histogram *histogram, double seconds)
     histogram->sum += seconds;
 }
 
+static void count_end(struct end_counts *to, enum run_state state, enum run_reason reason,
+                      int64_t count)
+{
+    unsigned row = state < RUN_STATES ? state : RUN_STATES;
+    unsigned column = reason < REASONS ? reason : REASONS;
+    to->counts[row][column] += (uint64_t)count;
+}
+
 static void note_end(struct metrics *metrics, const struct run *run, const struct catalog_job *job)
 {
-    metrics->ended[run->state][run->reason]++;
+    count_end(&metrics->ended, run->state, run->reason, 1);
     if (!run->started_ms)
         return;
     if (run->finished_ms >= run->started_ms)
@@ -64,8 +72,8 @@ void metrics_note(struct metrics *metrics, const struct store_change *change,
         note_run(metrics, change->run, job);
         break;
     case STORE_CHANGE_ENTRY:
-        metrics->passed[change->entry->state][change->entry->reason] +=
-            (uint64_t)change->entry->count;
+        count_end(&metrics->passed, change->entry->state, change->entry->reason,
+                  change->entry->count);
         break;
     case STORE_CHANGE_KILL:
         metrics->kills++;
@@ -83,6 +91,7 @@ void metrics_note(struct metrics *metrics, const struct store_change *change,
     case STORE_CHANGE_PEER:
     case STORE_CHANGE_DRAIN:
     case STORE_CHANGE_DOC:
+    case STORE_CHANGE_ASIDE:
     case STORE_CHANGE_LOADED:
         break;
     }
@@ -128,16 +137,18 @@ static void print_histogram(struct strbuf *out, const char *name, const char *he
 
 /* The states without a reason are always there, so that rates start at zero. */
 static void print_states(struct strbuf *out, const char *name, const char *help,
-                         const uint64_t counts[RUN_STATES][REASONS], enum run_state first)
+                         const struct end_counts *ends, enum run_state first)
 {
     print_head(out, name, "counter", help);
-    for (unsigned state = first; state < RUN_STATES; state++) {
-        for (unsigned reason = 0; reason < REASONS; reason++) {
-            if (!counts[state][reason] && reason != REASON_NONE)
+    for (unsigned state = first; state <= RUN_STATES; state++) {
+        for (unsigned reason = 0; reason <= REASONS; reason++) {
+            uint64_t count = ends->counts[state][reason];
+            if (!count && (reason != REASON_NONE || state == RUN_STATES))
                 continue;
             strbuf_addf(out, "%s{state=\"%s\",reason=\"%s\"} %" PRIu64 "\n", name,
-                        run_state_name((enum run_state)state),
-                        run_reason_name((enum run_reason)reason), counts[state][reason]);
+                        state < RUN_STATES ? run_state_name((enum run_state)state) : "newer",
+                        reason < REASONS ? run_reason_name((enum run_reason)reason) : "newer",
+                        count);
         }
     }
 }
@@ -146,9 +157,9 @@ void metrics_print(const struct metrics *metrics, struct strbuf *out)
 {
     print_states(out, "peal_runs_total",
                  "Runs that ended, by state and reason; a lost one that is amended counts twice.",
-                 metrics->ended, RUN_OK);
+                 &metrics->ended, RUN_OK);
     print_states(out, "peal_ticks_passed_total", "Ticks that no run was made for, by reason.",
-                 metrics->passed, RUN_SKIPPED);
+                 &metrics->passed, RUN_SKIPPED);
     metrics_print_counter(out, "peal_claims_total",
                           "Ticks and runs that were claimed, by any node.", metrics->claims);
     metrics_print_counter(out, "peal_begins_total", "Runs that were begun, by any node.",

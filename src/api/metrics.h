@@ -17,9 +17,14 @@ struct histogram {
     double sum;
 };
 
+/* By state and reason; the last of each counts those that only a newer peal has. */
+struct end_counts {
+    uint64_t counts[RUN_STATES + 1][REASONS + 1];
+};
+
 struct metrics {
-    uint64_t ended[RUN_STATES][REASONS];  /* runs */
-    uint64_t passed[RUN_STATES][REASONS]; /* ticks that no run was made for */
+    struct end_counts ended;  /* runs */
+    struct end_counts passed; /* ticks that no run was made for */
     uint64_t claims, begins, kills, changes_of_jobs;
     uint64_t logins, wrong_logins, throttled; /* of this node's API */
     struct histogram duration, lateness, store;

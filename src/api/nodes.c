@@ -29,7 +29,7 @@ const char *node_state(const struct known_peer *known)
         return "gone";
     if (known->is_drained)
         return known->peer.running ? "draining" : "drained";
-    return known->peer.refusal ? peer_refusal_name(known->peer.refusal) : "ready";
+    return known->peer.refusal ? peer_refusal_word(&known->peer) : "ready";
 }
 
 bool node_skew(const struct peers *peers, const struct known_peer *known, int64_t *ret_ms)

@@ -215,7 +215,7 @@ static bool lasted(const struct run_page *page, const struct run *run)
 static bool run_matches(const struct run_page *page, const struct run *run)
 {
     const struct history_query *filter = &page->filter;
-    return (!filter->states || filter->states >> run->state & 1) &&
+    return (!filter->states || run_state_is_in(filter->states, run->state)) &&
            (!filter->job_name || strcmp(filter->job_name, run->job_name) == 0) &&
            (!filter->since_ms || run->tick_ms >= filter->since_ms) &&
            (!filter->until_ms || run->tick_ms < filter->until_ms) &&

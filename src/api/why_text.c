@@ -132,8 +132,11 @@ void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answ
         tell_end(run, "was lost", answer);
         return;
     case RUN_STATES: /* no state */
-        return;
+        break;
     }
+    tell(answer,
+         "It is in a state that only a newer peal knows; a node of that version goes on with "
+         "it.");
 }
 
 void why_tell_nobody(const char *where, struct why_answer *answer)

@@ -33,6 +33,8 @@ const char *status_text(enum status st)
         return "busy";
     case E_ROLLED_BACK:
         return "restored from a backup";
+    case E_SET_ASIDE:
+        return "can't be read";
     }
     return "unknown status";
 }

@@ -19,6 +19,7 @@ enum status {
     E_VERSION = -10,     /* data of a version that this program does not know */
     E_BUSY = -11,        /* held by someone else */
     E_ROLLED_BACK = -12, /* the store was restored from a backup; nobody has said how to go on */
+    E_SET_ASIDE = -13,   /* it is there but can't be read; it is left as it is */
 };
 
 /* A short English text for a status; never NULL. */

@@ -11,12 +11,18 @@ static bool has_text(const struct change_record *change, const char *text)
            strcasestr(change->detail, text) || strcasestr(change_action_name(change->action), text);
 }
 
+/* An action that only a newer peal has is in no set. */
+static bool is_in(uint64_t actions, enum change_action action)
+{
+    return action < CHANGE_ACTIONS && actions >> action & 1;
+}
+
 bool history_change_matches(const struct change_query *query, const struct change_record *change)
 {
     return (id_is_zero(&query->job_uid) || id_compare(&query->job_uid, &change->job_uid) == 0) &&
            (!query->job_name || strcmp(query->job_name, change->job_name) == 0) &&
            (!query->actor || strcmp(query->actor, change->actor) == 0) &&
-           (!query->actions || query->actions >> change->action & 1) &&
+           (!query->actions || is_in(query->actions, change->action)) &&
            (!query->revision || query->revision == change->revision) &&
            (!query->since_ms || change->at_ms >= query->since_ms) &&
            (!query->until_ms || change->at_ms < query->until_ms) &&

@@ -33,7 +33,7 @@ unsigned after_states(enum after_on on)
 
 bool after_wants(enum after_on on, enum run_state state)
 {
-    return after_states(on) >> state & 1;
+    return run_state_is_in(after_states(on), state);
 }
 
 void after_note(struct run *run, const struct run *before, const char *job_name)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "words.h"
+
 static const char *const action_names[] = {
     [CHANGE_CREATE] = "create",
     [CHANGE_CHANGE] = "change",
@@ -44,36 +46,44 @@ static const char *const target_names[] = {
     [TARGET_CALENDAR] = "calendar", [TARGET_CHANNEL] = "channel",
 };
 
+static const struct words actions = {"action", action_names, CHANGE_ACTIONS};
+static const struct words vias = {"via", via_names, CHANGE_VIAS};
+static const struct words targets = {"target", target_names, CHANGE_TARGETS};
+
+_Static_assert(sizeof(action_names) == CHANGE_ACTIONS * sizeof(*action_names) &&
+                   sizeof(via_names) == CHANGE_VIAS * sizeof(*via_names) &&
+                   sizeof(target_names) == CHANGE_TARGETS * sizeof(*target_names),
+               "every number has its word");
+
 const char *change_action_name(enum change_action action)
 {
-    return action_names[action];
+    return words_name(&actions, action);
 }
 
 const char *change_via_name(enum change_via via)
 {
-    return via_names[via];
+    return words_name(&vias, via);
 }
 
 const char *change_target_name(enum change_target target)
 {
-    return target_names[target];
+    return words_name(&targets, target);
 }
 
 enum status change_action_by_name(const char *name, enum change_action *ret)
 {
-    for (int i = 0; i < CHANGE_ACTIONS; i++) {
-        if (strcmp(name, action_names[i]) == 0) {
-            *ret = (enum change_action)i;
-            return OK;
-        }
-    }
-    return E_NOT_FOUND;
+    unsigned found;
+    enum status st = words_find(&actions, name, &found);
+    if (st == OK)
+        *ret = (enum change_action)found;
+    return st;
 }
 
 bool change_action_is_private(enum change_action action)
 {
     return (action >= CHANGE_USER_CREATE && action <= CHANGE_LOGOUT) ||
-           (action >= CHANGE_CHANNEL_CREATE && action <= CHANGE_CHANNEL_DELETE);
+           (action >= CHANGE_CHANNEL_CREATE && action <= CHANGE_CHANNEL_DELETE) ||
+           action >= CHANGE_ACTIONS; /* of a newer peal: who knows */
 }
 
 enum status change_record_copy(const struct change_record *change, bool with_definitions,

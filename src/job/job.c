@@ -184,7 +184,7 @@ const char *const notify_event_names[] = {
 
 const char *notify_event_name(enum notify_event event)
 {
-    return notify_event_names[event];
+    return event < NOTIFY_EVENTS ? notify_event_names[event] : "event-?";
 }
 
 const char *const dst_policy_names[] = {
@@ -196,10 +196,10 @@ const char *const dst_policy_names[] = {
 
 const char *overlap_policy_name(enum overlap_policy policy)
 {
-    return overlap_names[policy];
+    return policy <= OVERLAP_REPLACE ? overlap_names[policy] : "overlap-?";
 }
 
 const char *catch_up_policy_name(enum catch_up_policy policy)
 {
-    return catch_up_names[policy];
+    return policy <= CATCH_UP_ALL ? catch_up_names[policy] : "catch_up-?";
 }

@@ -15,16 +15,25 @@ static const struct {
     [PEER_NO_SPAWNER] = {"spawner", "its spawner can't be reached, so nothing can be started"},
     [PEER_FULL] = {"full", "it runs as much as it may (max_running)"},
     [PEER_DOUBT] = {"clock_doubt", "its clock jumped, and is not believed yet"},
+    [PEER_OTHER] = {"newer", "it takes nothing new, for a reason that only a newer peal knows"},
 };
+
+_Static_assert(sizeof(refusals) / sizeof(refusals[0]) == PEER_REFUSALS, "each has its words");
 
 const char *peer_refusal_name(enum peer_refusal refusal)
 {
-    return refusals[refusal].name;
+    return refusals[refusal < PEER_REFUSALS ? refusal : PEER_OTHER].name;
+}
+
+const char *peer_refusal_word(const struct peer *peer)
+{
+    bool has_word = peer->refusal == PEER_OTHER && *peer->refusal_word;
+    return has_word ? peer->refusal_word : peer_refusal_name(peer->refusal);
 }
 
 const char *peer_refusal_text(enum peer_refusal refusal)
 {
-    return refusals[refusal].text;
+    return refusals[refusal < PEER_REFUSALS ? refusal : PEER_OTHER].text;
 }
 
 /* ---- whose ---- */

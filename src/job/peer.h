@@ -25,6 +25,7 @@ enum peer_refusal {
     PEER_NO_SPAWNER, /* nothing can be started there now */
     PEER_FULL,       /* it runs as much as it may */
     PEER_DOUBT,      /* its clock jumped, and nobody confirms what it shows */
+    PEER_OTHER,      /* a newer peal says something that this one has no word for */
     PEER_REFUSALS,
 };
 
@@ -44,6 +45,7 @@ struct peer {
     int max_running;          /* 0: no limit */
     int running;              /* runs that it owns */
     enum peer_refusal refusal;
+    char refusal_word[32];    /* OTHER: what it says, as it is */
     int64_t started_ms;       /* when its agent started, by its clock */
     int64_t wall_ms, boot_ms; /* its clocks when it said all this */
     int64_t skew_ms; /* how far its wall clock is from the cluster's, by its own reckoning */
@@ -79,6 +81,8 @@ enum whose peer_whose(const struct peer *self, const char *node, const struct in
 bool peer_goes_on_as(const struct peer *peer, const struct incarnation *owner);
 
 const char *peer_refusal_name(enum peer_refusal refusal); /* "full"; "" for ACCEPTS */
+/* The same of a peer, whose word may be one of a newer peal. */
+const char *peer_refusal_word(const struct peer *peer);
 const char *peer_refusal_text(enum peer_refusal refusal); /* for people */
 
 /* What the node says of itself, as one line of JSON; the name is the key that it is kept under. */

@@ -95,7 +95,7 @@ static enum status add_field(const struct peer *peer, const struct field *field,
     case KIND_TEXT:
         return add_text(out, member);
     case KIND_REFUSAL:
-        return add_text(out, peer_refusal_name(*(const enum peer_refusal *)member));
+        return add_text(out, peer_refusal_word(peer));
     case KIND_BOOL:
         strbuf_adds(out, *(const bool *)member ? "true" : "false");
         return OK;
@@ -149,13 +149,17 @@ static const struct field *find_field(struct reading *reading, const char *name,
     return NULL;
 }
 
-/* A reason that a newer version has and this one does not know is a reason all the same. */
-static enum peer_refusal refusal_by_name(const char *name)
+/* A reason that a newer version has and this one does not know is a reason all the same, and shown
+ * as it is if it is a word. */
+static void take_refusal(struct peer *peer, const char *name)
 {
-    for (int i = 0; i < PEER_REFUSALS; i++)
-        if (strcmp(name, peer_refusal_name((enum peer_refusal)i)) == 0)
-            return (enum peer_refusal)i;
-    return PEER_STOPPING;
+    peer->refusal = PEER_ACCEPTS;
+    peer->refusal_word[0] = '\0';
+    while (peer->refusal < PEER_OTHER && strcmp(name, peer_refusal_name(peer->refusal)) != 0)
+        peer->refusal++;
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");
+    if (peer->refusal == PEER_OTHER && !name[length] && length < sizeof(peer->refusal_word))
+        memcpy(peer->refusal_word, name, length + 1);
 }
 
 /* What does not fit is cut off; what is of another type counts as missing. */
@@ -171,7 +175,7 @@ static void take_text(struct reading *reading, const struct field *field, const 
     else if (field->kind == KIND_HEX)
         *(uint64_t *)member = strtoull(text, NULL, 16);
     else if (field->kind == KIND_REFUSAL)
-        *(enum peer_refusal *)member = refusal_by_name(text);
+        take_refusal(&reading->peer, text);
     else if (field->kind == KIND_TEXT) {
         length = value->length < field->size ? value->length : field->size - 1;
         memcpy(member, value->text, length);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "words.h"
+
 static const char *const state_names[] = {
     [RUN_QUEUED] = "queued",   [RUN_DUE] = "due",
     [RUN_CLAIMED] = "claimed", [RUN_BEGUN] = "begun",
@@ -16,39 +18,72 @@ static const char *const cause_names[] = {
     [CAUSE_BACKFILL] = "backfill", [CAUSE_REBOOT] = "reboot",     [CAUSE_AFTER] = "after",
 };
 
-static const struct {
-    const char *name, *text;
-} reasons[] = {
-    [REASON_NONE] = {"", ""},
-    [REASON_EXIT_CODE] = {"exit_code", "it ended with an exit code other than 0"},
-    [REASON_SIGNAL] = {"signal", "a signal from elsewhere ended it"},
-    [REASON_NO_START] = {"no_start", "it could not be started"},
-    [REASON_TIMEOUT] = {"timeout", "it ran longer than its timeout"},
-    [REASON_USER] = {"user", "a person stopped it"},
-    [REASON_REPLACED] = {"replaced", "a newer run took its place (overlap: replace)"},
-    [REASON_OVERLAP] = {"overlap", "the previous run was still under way (overlap: skip)"},
-    [REASON_QUEUE_FULL] = {"queue_full", "too many runs were waiting already (overlap: queue)"},
-    [REASON_PAUSED] = {"paused", "the job was paused"},
-    [REASON_SKIP_NEXT] = {"skip_next", "a person asked to skip it"},
-    [REASON_DELETED] = {"deleted", "the job was deleted before it started"},
-    [REASON_CATCH_UP] = {"catch_up", "no agent was there, and catch_up did not ask for it later"},
-    [REASON_TOO_OLD] = {"too_old", "no agent was there, and it is older than the catch_up window"},
-    [REASON_TOO_MANY] = {"too_many",
-                         "no agent was there, and more were missed than the catch_up limit"},
-    [REASON_DEADLINE] = {"deadline", "it could not start before its deadline"},
-    [REASON_START_WINDOW] = {"start_window",
-                             "it was begun but did not start within 5 s, and must not start later"},
-    [REASON_NODE_DIED] = {"node_died", "its node died while it ran"},
-    [REASON_SPAWNER_DIED] = {"spawner_died", "its spawner died; how it ended is not known"},
-    [REASON_SHUTDOWN] = {"shutdown", "everything on its node was told to stop"},
-    [REASON_NO_NODE] = {"no_node", "no node that may run it was there"},
-    [REASON_RESTORED] = {"restored", "the store was restored from a backup"},
-    [REASON_CALENDAR] = {"calendar", "its date is on a calendar of the job"},
-    [REASON_EDITED] = {"edited", "the job was given other times before it started"},
-    [REASON_CLOCK] = {"clock", "the clock was set back: what had started is not started again"},
+static const char *const reason_names[] = {
+    [REASON_NONE] = "",
+    [REASON_EXIT_CODE] = "exit_code",
+    [REASON_SIGNAL] = "signal",
+    [REASON_NO_START] = "no_start",
+    [REASON_TIMEOUT] = "timeout",
+    [REASON_USER] = "user",
+    [REASON_REPLACED] = "replaced",
+    [REASON_OVERLAP] = "overlap",
+    [REASON_QUEUE_FULL] = "queue_full",
+    [REASON_PAUSED] = "paused",
+    [REASON_SKIP_NEXT] = "skip_next",
+    [REASON_DELETED] = "deleted",
+    [REASON_CATCH_UP] = "catch_up",
+    [REASON_TOO_OLD] = "too_old",
+    [REASON_TOO_MANY] = "too_many",
+    [REASON_DEADLINE] = "deadline",
+    [REASON_START_WINDOW] = "start_window",
+    [REASON_NODE_DIED] = "node_died",
+    [REASON_SPAWNER_DIED] = "spawner_died",
+    [REASON_SHUTDOWN] = "shutdown",
+    [REASON_NO_NODE] = "no_node",
+    [REASON_RESTORED] = "restored",
+    [REASON_CALENDAR] = "calendar",
+    [REASON_EDITED] = "edited",
+    [REASON_CLOCK] = "clock",
+};
+
+/* Sentences for people. */
+static const char *const reason_texts[] = {
+    [REASON_NONE] = "",
+    [REASON_EXIT_CODE] = "it ended with an exit code other than 0",
+    [REASON_SIGNAL] = "a signal from elsewhere ended it",
+    [REASON_NO_START] = "it could not be started",
+    [REASON_TIMEOUT] = "it ran longer than its timeout",
+    [REASON_USER] = "a person stopped it",
+    [REASON_REPLACED] = "a newer run took its place (overlap: replace)",
+    [REASON_OVERLAP] = "the previous run was still under way (overlap: skip)",
+    [REASON_QUEUE_FULL] = "too many runs were waiting already (overlap: queue)",
+    [REASON_PAUSED] = "the job was paused",
+    [REASON_SKIP_NEXT] = "a person asked to skip it",
+    [REASON_DELETED] = "the job was deleted before it started",
+    [REASON_CATCH_UP] = "no agent was there, and catch_up did not ask for it later",
+    [REASON_TOO_OLD] = "no agent was there, and it is older than the catch_up window",
+    [REASON_TOO_MANY] = "no agent was there, and more were missed than the catch_up limit",
+    [REASON_DEADLINE] = "it could not start before its deadline",
+    [REASON_START_WINDOW] = "it was begun but did not start within 5 s, and must not start later",
+    [REASON_NODE_DIED] = "its node died while it ran",
+    [REASON_SPAWNER_DIED] = "its spawner died; how it ended is not known",
+    [REASON_SHUTDOWN] = "everything on its node was told to stop",
+    [REASON_NO_NODE] = "no node that may run it was there",
+    [REASON_RESTORED] = "the store was restored from a backup",
+    [REASON_CALENDAR] = "its date is on a calendar of the job",
+    [REASON_EDITED] = "the job was given other times before it started",
+    [REASON_CLOCK] = "the clock was set back: what had started is not started again",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+_Static_assert(COUNT(state_names) == RUN_STATES && COUNT(cause_names) == CAUSES &&
+                   COUNT(reason_names) == REASONS && COUNT(reason_texts) == REASONS,
+               "every number has its word");
+
+static const struct words state_words = {"state", state_names, COUNT(state_names)};
+static const struct words cause_words = {"cause", cause_names, COUNT(cause_names)};
+static const struct words reason_words = {"reason", reason_names, COUNT(reason_names)};
 
 int64_t run_tick_of_now(int64_t now_ms)
 {
@@ -57,55 +92,59 @@ int64_t run_tick_of_now(int64_t now_ms)
 
 const char *run_state_name(enum run_state state)
 {
-    return state_names[state];
+    return words_name(&state_words, state);
 }
 
 const char *run_reason_name(enum run_reason reason)
 {
-    return reasons[reason].name;
+    return words_name(&reason_words, reason);
 }
 
 const char *run_cause_name(enum run_cause cause)
 {
-    return cause_names[cause];
+    return words_name(&cause_words, cause);
 }
 
 const char *run_reason_text(enum run_reason reason)
 {
-    return reasons[reason].text;
+    return reason < REASONS ? reason_texts[reason] : "for a reason that only a newer peal knows";
 }
 
 enum status run_state_by_name(const char *name, enum run_state *ret)
 {
-    for (size_t i = 0; i < COUNT(state_names); i++) {
-        if (strcmp(name, state_names[i]) == 0) {
-            *ret = (enum run_state)i;
-            return OK;
-        }
-    }
-    return E_NOT_FOUND;
+    unsigned found;
+    enum status st = words_find(&state_words, name, &found);
+    if (st == OK)
+        *ret = (enum run_state)found;
+    return st;
 }
 
 enum status run_reason_by_name(const char *name, enum run_reason *ret)
 {
-    for (size_t i = 0; i < COUNT(reasons); i++) {
-        if (strcmp(name, reasons[i].name) == 0) {
-            *ret = (enum run_reason)i;
-            return OK;
-        }
-    }
-    return E_NOT_FOUND;
+    unsigned found;
+    enum status st = words_read(&reason_words, name, &found);
+    if (st == OK)
+        *ret = (enum run_reason)found;
+    return st;
 }
 
 enum status run_cause_by_name(const char *name, enum run_cause *ret)
 {
-    for (size_t i = 0; i < COUNT(cause_names); i++) {
-        if (strcmp(name, cause_names[i]) == 0) {
-            *ret = (enum run_cause)i;
-            return OK;
-        }
-    }
-    return E_NOT_FOUND;
+    unsigned found;
+    enum status st = words_read(&cause_words, name, &found);
+    if (st == OK)
+        *ret = (enum run_cause)found;
+    return st;
+}
+
+bool run_state_is_known(enum run_state state)
+{
+    return state < RUN_STATES;
+}
+
+bool run_state_is_in(unsigned states, enum run_state state)
+{
+    return run_state_is_known(state) && states >> state & 1;
 }
 
 bool run_state_is_end(enum run_state state)

@@ -134,6 +134,8 @@ struct ledger_entry {
     struct incarnation owner; /* and which life of it; in the store only */
 };
 
+/* Numbers come from stores, histories and other nodes, and a newer peal may have more of them: any
+ * is good here ("reason-1000"), and words.h says how long such a text is. */
 const char *run_state_name(enum run_state state);    /* "timed_out" */
 const char *run_reason_name(enum run_reason reason); /* "start_window"; "" for NONE */
 const char *run_cause_name(enum run_cause cause);
@@ -151,10 +153,16 @@ void last_run_set_back(struct last_run *last, int64_t to_ms);
 /* A sentence for people: "the previous run was still under way (overlap: skip)". */
 const char *run_reason_text(enum run_reason reason);
 
+/* Of reasons and causes also those of a newer peal, as they are shown. E_NOT_FOUND. */
 MUST_CHECK enum status run_state_by_name(const char *name, enum run_state *ret);
 MUST_CHECK enum status run_reason_by_name(const char *name, enum run_reason *ret);
 MUST_CHECK enum status run_cause_by_name(const char *name, enum run_cause *ret);
 
+/* False: only a newer peal has this state. What it means is not known, so nothing may be done to
+ * the run. */
+bool run_state_is_known(enum run_state state);
+/* Of a set, 1 << enum run_state; a state that only a newer peal has is in none. */
+bool run_state_is_in(unsigned states, enum run_state state);
 bool run_state_is_end(enum run_state state); /* OK, FAILED, ... MISSED */
 
 #endif

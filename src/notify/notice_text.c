@@ -48,14 +48,16 @@ static const struct {
 
 static const char *state_words(const struct notice *notice, enum language language)
 {
-    const char *words =
-        language == LANGUAGE_ZH ? states[notice->state].zh : states[notice->state].en;
+    const char *words = !run_state_is_known(notice->state) ? NULL
+                        : language == LANGUAGE_ZH          ? states[notice->state].zh
+                                                           : states[notice->state].en;
     return words ? words : run_state_name(notice->state);
 }
 
 static const char *reason_words(const struct notice *notice, enum language language)
 {
-    const char *zh = reasons_zh[notice->reason];
+    const char *zh =
+        notice->reason < REASONS ? reasons_zh[notice->reason] : "只有更新版本的 peal 才认识的原因";
     return language == LANGUAGE_ZH && zh ? zh : run_reason_text(notice->reason);
 }
 

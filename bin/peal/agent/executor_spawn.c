@@ -129,6 +129,15 @@ static const struct {
     [SPAWN_UNKNOWN] = {RUN_LOST, REASON_SPAWNER_DIED},
 };
 
+/* What the spawner, which may be of another version, gives as the reason. One that is not known
+ * here, or is no end, leaves open how the run ended. */
+static enum spawn_reason known_reason(uint32_t reason)
+{
+    bool is_known = reason == SPAWN_EXITED || (reason < sizeof(ends) / sizeof(ends[0]) &&
+                                               run_state_is_end(ends[reason].state));
+    return is_known ? (enum spawn_reason)reason : SPAWN_UNKNOWN;
+}
+
 static void fill_end(const struct start_notes *notes, const struct spawn_run *known,
                      struct run *end)
 {
@@ -147,12 +156,12 @@ static void fill_end(const struct start_notes *notes, const struct spawn_run *kn
         end->state = end->exit_code == 0 ? RUN_OK : RUN_FAILED;
         end->reason = end->exit_code == 0 ? REASON_NONE : REASON_EXIT_CODE;
     } else {
-        end->state = ends[known->reason].state;
-        end->reason = ends[known->reason].reason;
+        end->state = ends[known_reason(known->reason)].state;
+        end->reason = ends[known_reason(known->reason)].reason;
     }
     if (known->reason == SPAWN_START_FAILED)
         start_notes_tell(notes, known, end->detail, sizeof(end->detail));
-    else if (known->reason == SPAWN_UNKNOWN)
+    else if (known_reason(known->reason) == SPAWN_UNKNOWN)
         snprintf(end->detail, sizeof(end->detail), "%s", spawn_reason_text(known->reason));
     else if (known->left_over)
         snprintf(end->detail, sizeof(end->detail), "some of its processes would not die");
