@@ -197,7 +197,7 @@ bool history_query_matches(const struct history_query *query, const struct histo
 {
     struct facts facts = facts_of(row);
     return (query->with_entries || !row->is_entry) &&
-           (!query->states || query->states >> facts.state & 1) &&
+           (!query->states || run_state_is_in(query->states, facts.state)) &&
            (id_is_zero(&query->job_uid) || id_compare(&query->job_uid, facts.job_uid) == 0) &&
            (!query->job_name || strcmp(query->job_name, facts.job_name) == 0) &&
            (!query->since_ms || facts.to_ms >= query->since_ms) &&
@@ -216,8 +216,9 @@ static bool is_valid(const struct history_record *record)
     if (record->change)
         return history_id_made_ms(&record->change->id) == record->change->at_ms;
     if (record->entry)
-        return record->entry->state == RUN_SKIPPED || record->entry->state == RUN_MISSED;
-    return run_state_is_end(record->run->state);
+        return record->entry->state == RUN_SKIPPED || record->entry->state == RUN_MISSED ||
+               !run_state_is_known(record->entry->state);
+    return run_state_is_end(record->run->state) || !run_state_is_known(record->run->state);
 }
 
 bool history_append_is_valid(const struct history_append *append)

@@ -48,6 +48,12 @@ struct history_absences {
 
 enum output_stream { OUTPUT_STDOUT = 1, OUTPUT_STDERR = 2 };
 
+/* As it was stored or sent; what is neither is shown with the output. */
+static inline enum output_stream output_stream_of(int64_t number)
+{
+    return number == OUTPUT_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT;
+}
+
 /* A piece of output. In a record that was truncated, `gap_bytes` of a chunk is what is missing
  * before it; one without bytes at the end says what is missing there. Read back, pieces of one
  * stream that were read within a second may be one, and large ones may be cut. */

@@ -1,9 +1,11 @@
 #include "history_columns.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include "utf8.h"
+#include "words.h"
 
 static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are stored as numbers");
 static_assert(REASON_EXIT_CODE == 1 && REASON_SHUTDOWN == 19, "reasons are stored as numbers");
@@ -22,43 +24,31 @@ static_assert(CAUSE_TICK == 0 && CAUSE_AFTER == 5, "causes are stored as numbers
 #define CHANGE(field, kind) COLUMN(change_record, field, kind)
 
 static const struct column run_columns[] = {
-    RUN(state, COLUMN_INT32),
-    RUN(reason, COLUMN_INT32),
-    RUN(cause, COLUMN_INT32),
-    RUN(tick_ms, COLUMN_INT64),
-    RUN(attempt, COLUMN_INT32),
-    RUN(node, COLUMN_TEXT),
-    RUN(nonce, COLUMN_INT64),
-    RUN(fence, COLUMN_INT64),
-    RUN(job_revision, COLUMN_INT64),
-    RUN(not_before_ms, COLUMN_INT64),
-    RUN(claimed_ms, COLUMN_INT64),
-    RUN(started_ms, COLUMN_INT64),
-    RUN(finished_ms, COLUMN_INT64),
-    RUN(exit_code, COLUMN_INT32),
-    RUN(term_signal, COLUMN_INT32),
-    RUN(user_ms, COLUMN_INT64),
-    RUN(system_ms, COLUMN_INT64),
-    RUN(max_rss_kb, COLUMN_INT64),
-    RUN(output_bytes, COLUMN_INT64),
-    RUN(output_truncated, COLUMN_BOOL),
-    RUN(by, COLUMN_TEXT),
-    RUN(detail, COLUMN_TEXT),
+    RUN(state, COLUMN_WORD),        RUN(reason, COLUMN_WORD),
+    RUN(cause, COLUMN_WORD),        RUN(tick_ms, COLUMN_MS),
+    RUN(attempt, COLUMN_INT32),     RUN(node, COLUMN_TEXT),
+    RUN(nonce, COLUMN_INT64),       RUN(fence, COLUMN_MS),
+    RUN(job_revision, COLUMN_MS),   RUN(not_before_ms, COLUMN_MS),
+    RUN(claimed_ms, COLUMN_MS),     RUN(started_ms, COLUMN_MS),
+    RUN(finished_ms, COLUMN_MS),    RUN(exit_code, COLUMN_INT32),
+    RUN(term_signal, COLUMN_INT32), RUN(user_ms, COLUMN_MS),
+    RUN(system_ms, COLUMN_MS),      RUN(max_rss_kb, COLUMN_MS),
+    RUN(output_bytes, COLUMN_MS),   RUN(output_truncated, COLUMN_BOOL),
+    RUN(by, COLUMN_TEXT),           RUN(detail, COLUMN_TEXT),
     RUN(traceparent, COLUMN_TEXT),
 };
 
 static const struct column entry_columns[] = {
-    ENTRY(state, COLUMN_INT32),       ENTRY(reason, COLUMN_INT32), ENTRY(from_ms, COLUMN_INT64),
-    ENTRY(to_ms, COLUMN_INT64),       ENTRY(count, COLUMN_INT64),  ENTRY(detail, COLUMN_TEXT),
-    ENTRY(recorded_ms, COLUMN_INT64),
+    ENTRY(state, COLUMN_WORD),     ENTRY(reason, COLUMN_WORD), ENTRY(from_ms, COLUMN_MS),
+    ENTRY(to_ms, COLUMN_MS),       ENTRY(count, COLUMN_MS),    ENTRY(detail, COLUMN_TEXT),
+    ENTRY(recorded_ms, COLUMN_MS),
 };
 
 static const struct column change_columns[] = {
-    CHANGE(via, COLUMN_INT32),         CHANGE(action, COLUMN_INT32),
-    CHANGE(target_kind, COLUMN_INT32), CHANGE(revision, COLUMN_INT64),
-    CHANGE(actor, COLUMN_TEXT),        CHANGE(address, COLUMN_TEXT),
-    CHANGE(request_id, COLUMN_TEXT),   CHANGE(target, COLUMN_TEXT),
-    CHANGE(job_name, COLUMN_TEXT),     CHANGE(detail, COLUMN_TEXT),
+    CHANGE(via, COLUMN_WORD),        CHANGE(action, COLUMN_WORD), CHANGE(target_kind, COLUMN_WORD),
+    CHANGE(revision, COLUMN_MS),     CHANGE(actor, COLUMN_TEXT),  CHANGE(address, COLUMN_TEXT),
+    CHANGE(request_id, COLUMN_TEXT), CHANGE(target, COLUMN_TEXT), CHANGE(job_name, COLUMN_TEXT),
+    CHANGE(detail, COLUMN_TEXT),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -71,6 +61,8 @@ const struct table_columns table_columns[ALL_TABLES] = {
 
 /* ---- fields ---- */
 
+static const int64_t ms_max = INT64_C(1) << 53; /* some 285,000 years */
+
 int64_t column_read_int(const struct column *column, const void *record)
 {
     const char *field = (const char *)record + column->offset;
@@ -78,7 +70,7 @@ int64_t column_read_int(const struct column *column, const void *record)
     int narrow;
     if (column->kind == COLUMN_BOOL)
         return *(const bool *)field;
-    if (column->kind == COLUMN_INT32) {
+    if (column->kind == COLUMN_INT32 || column->kind == COLUMN_WORD) {
         memcpy(&narrow, field, sizeof(narrow));
         return narrow;
     }
@@ -96,10 +88,15 @@ const char *column_read_text(const struct column *column, const void *record, si
 void column_write_int(const struct column *column, void *record, int64_t value)
 {
     char *field = (char *)record + column->offset;
-    int narrow = (int)value;
+    int narrow = column->kind == COLUMN_WORD ? word_or_damaged(value)
+                 : value > INT_MAX           ? INT_MAX
+                 : value < INT_MIN           ? INT_MIN
+                                             : (int)value;
+    if (column->kind == COLUMN_MS)
+        value = value > ms_max ? ms_max : value < -ms_max ? -ms_max : value;
     if (column->kind == COLUMN_BOOL)
         *(bool *)field = value != 0;
-    else if (column->kind == COLUMN_INT32)
+    else if (column->kind == COLUMN_INT32 || column->kind == COLUMN_WORD)
         memcpy(field, &narrow, sizeof(narrow));
     else
         memcpy(field, &value, sizeof(value));

@@ -8,7 +8,16 @@
 /* Runs and entries are stored alike, changes in their own way. */
 enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES, TABLE_CHANGES = TABLES, ALL_TABLES };
 
-enum column_kind { COLUMN_INT64, COLUMN_INT32, COLUMN_BOOL, COLUMN_TEXT };
+/* MS is a time, a duration or a count: what is read is such that sums of a few are numbers, too. A
+ * WORD is the number of an enum, which may be one that only a newer peal has (words.h). */
+enum column_kind {
+    COLUMN_INT64, /* any 64 bits */
+    COLUMN_MS,
+    COLUMN_INT32,
+    COLUMN_WORD,
+    COLUMN_BOOL,
+    COLUMN_TEXT,
+};
 
 struct column {
     const char *name;
@@ -34,6 +43,7 @@ static inline void *row_record(struct history_row *row)
 
 int64_t column_read_int(const struct column *column, const void *record); /* not of a text */
 const char *column_read_text(const struct column *column, const void *record, size_t *ret_length);
+/* A number that can be no word becomes WORD_DAMAGED, one beyond its range the nearest within. */
 void column_write_int(const struct column *column, void *record, int64_t value);
 /* What does not fit is cut off. */
 void column_write_text(const struct column *column, void *record, const void *text, size_t length);

@@ -277,7 +277,7 @@ static enum status add_piece(const bson_t *document, struct history_log *log)
     if (taken && bytes)
         memcpy(copy, bytes + skip, taken);
     chunks[log->count++] = (struct output_chunk){
-        .stream = (enum output_stream)mongo_get_int(document, "stream"),
+        .stream = output_stream_of(mongo_get_int(document, "stream")),
         .at_ms = mongo_get_int(document, "at_ms"),
         .gap_bytes = skip ? 0 : mongo_get_int(document, "gap_bytes"),
         .bytes = copy,

@@ -190,7 +190,7 @@ enum status mongo_add_columns(bson_t *to, enum record_table table, const void *r
         if (column->kind == COLUMN_TEXT) {
             const char *text = column_read_text(column, record, &length);
             st = mongo_add_text(to, column->name, text, length);
-        } else if (column->kind == COLUMN_INT64) {
+        } else if (column->kind == COLUMN_INT64 || column->kind == COLUMN_MS) {
             BSON_APPEND_INT64(to, column->name, column_read_int(column, record));
         } else if (column->kind == COLUMN_BOOL) {
             BSON_APPEND_BOOL(to, column->name, column_read_int(column, record) != 0);

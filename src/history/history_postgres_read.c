@@ -47,7 +47,7 @@ static enum status add_part(const PGresult *result, int row, struct history_log 
     if (taken)
         memcpy(copy, bytes + skip, taken);
     log->chunks[log->count++] = (struct output_chunk){
-        .stream = (enum output_stream)result_int(result, row, 1),
+        .stream = output_stream_of(result_int(result, row, 1)),
         .at_ms = result_int(result, row, 2),
         .gap_bytes = skip ? 0 : result_int(result, row, 3),
         .bytes = copy,

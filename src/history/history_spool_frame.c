@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "history_spool_files.h"
+#include "words.h"
 
 /* What a state frame is, in its first byte. */
 enum frame_kind {
@@ -185,7 +186,7 @@ static enum status take_change(struct reader *reader, struct spooled *ret)
     enum status st = take_definition(reader, &change->before);
     if (st == OK)
         st = take_definition(reader, &change->after);
-    if (st == OK && (reader->failed || reader->left || change->action >= CHANGE_ACTIONS))
+    if (st == OK && (reader->failed || reader->left || !word_can_be(change->action)))
         st = E_CORRUPT;
     if (st != OK)
         change_record_release(change);
@@ -194,14 +195,19 @@ static enum status take_change(struct reader *reader, struct spooled *ret)
     return st;
 }
 
-/* A later version may know more; what this one does not know it can't deliver. */
-static bool is_known(const struct history_row *row)
+/* A newer version may have more words: they are delivered as they are. */
+static bool is_end(enum run_state state)
+{
+    return run_state_is_end(state) || (!run_state_is_known(state) && word_can_be(state));
+}
+
+static bool is_sound(const struct history_row *row)
 {
     const struct run *run = &row->run;
     const struct ledger_entry *entry = &row->entry;
     return row->is_entry
-               ? run_state_is_end(entry->state) && entry->reason < REASONS
-               : run_state_is_end(run->state) && run->reason < REASONS && run->cause < CAUSES;
+               ? is_end(entry->state) && word_can_be(entry->reason)
+               : is_end(run->state) && word_can_be(run->reason) && word_can_be(run->cause);
 }
 
 static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)
@@ -220,7 +226,7 @@ static enum status take_row(struct reader *reader, enum frame_kind kind, struct 
     ret->ref.at = (int64_t)take_number(reader, 8);
     ret->ref.chunks = (int64_t)take_number(reader, 8);
     ret->ref.bytes = (int64_t)take_number(reader, 8);
-    return reader->failed || reader->left || !is_known(&ret->row) ? E_CORRUPT : OK;
+    return reader->failed || reader->left || !is_sound(&ret->row) ? E_CORRUPT : OK;
 }
 
 enum status state_of_payload(const char *payload, size_t length, struct spooled *ret)
@@ -250,7 +256,7 @@ enum status output_of_payload(const char *payload, size_t length, struct output_
     if (!chunks)
         return E_NOMEM;
     for (size_t i = 0; i < count; i++) {
-        chunks[i].stream = (enum output_stream)take_number(&reader, 1);
+        chunks[i].stream = output_stream_of((int64_t)take_number(&reader, 1));
         chunks[i].at_ms = (int64_t)take_number(&reader, 8);
         chunks[i].gap_bytes = (int64_t)take_number(&reader, 8);
         chunks[i].length = take_number(&reader, 4);

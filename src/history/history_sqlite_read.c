@@ -132,7 +132,7 @@ static enum status add_part(struct database *database, sqlite3_stmt *stmt, struc
     if (st != OK)
         return st;
     chunks[log->count++] = (struct output_chunk){
-        .stream = (enum output_stream)sqlite3_column_int(stmt, 1),
+        .stream = output_stream_of(sqlite3_column_int(stmt, 1)),
         .at_ms = sqlite3_column_int64(stmt, 2),
         .gap_bytes = skip ? 0 : sqlite3_column_int64(stmt, 3),
         .bytes = bytes,
