@@ -206,6 +206,19 @@ out:
     reply_release(&nodes);
 }
 
+/* Values that can't be read, each by its key. Of an older agent nothing is known. */
+static void check_asides(struct report *report, const json_t *store)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach (json_object_get(store, "set_aside"), i, item) {
+        report_add(report, CHECK_WARN, "store value",
+                   "of a newer peal: upgrade this node; else restore or remove the key "
+                   "(docs/RELIABILITY.md). It is left as it is, and the rest goes on",
+                   "%s can't be read: %s", answer_text(item, "key"), answer_text(item, "why"));
+    }
+}
+
 bool doctor_agent(struct report *report, struct client *client, char **ret_url)
 {
     struct reply reply = {0};
@@ -227,6 +240,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     check_version(report, reply.body);
     if (!check_name(report, reply.body))
         check_health(report, reply.body, "store");
+    check_asides(report, json_object_get(reply.body, "store"));
     check_health(report, reply.body, "history");
     check_belief(report, json_object_get(reply.body, "clock"));
     check_jobs_user(report, json_object_get(reply.body, "jobs_user"));

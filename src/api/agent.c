@@ -22,10 +22,28 @@ static json_t *place(const struct call *call, const char *text)
     return scope_is_whole(&call->principal.scope) ? json_words(text) : json_null();
 }
 
+static void add_aside(void *context, const struct store_aside *aside)
+{
+    const char *why =
+        aside->why == E_VERSION ? "written by a newer peal" : "damaged, or not peal's";
+    json_array_append_new(context,
+                          json_pack("{s:o, s:s}", "key", json_words(aside->key), "why", why));
+}
+
+/* Keys whose values can't be read. */
+static json_t *set_aside(const struct call *call)
+{
+    json_t *list = json_array();
+    if (list && scope_is_whole(&call->principal.scope))
+        store_each_aside(call->api->ports.store, add_aside, list);
+    return list;
+}
+
 static json_t *store_state(const struct call *call)
 {
     json_t *state = encode_store_health(call);
-    if (state && json_object_set_new(state, "url", place(call, call->api->store_url)) != 0) {
+    if (state && (json_object_set_new(state, "url", place(call, call->api->store_url)) != 0 ||
+                  json_object_set_new(state, "set_aside", set_aside(call)) != 0)) {
         json_decref(state);
         return NULL;
     }

@@ -142,6 +142,7 @@ unsigned event_print(const struct store_change *change, struct strbuf *out)
     case STORE_CHANGE_FORGET:
     case STORE_CHANGE_KILL:
     case STORE_CHANGE_META:
+    case STORE_CHANGE_ASIDE:
     case STORE_CHANGE_LOADED:
         break;
     }

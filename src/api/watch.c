@@ -197,6 +197,9 @@ static void print_now(const struct api *api, struct strbuf *out)
                             (double)lag_ms / 1000);
     print_clock(engine, out);
     metrics_print_gauge(out, "peal_store_up", "1: the store is well.", store_ok);
+    metrics_print_gauge(out, "peal_store_values_set_aside",
+                        "Values in the store that can't be read; peal doctor names their keys.",
+                        (double)store_each_aside(api->ports.store, NULL, NULL));
     metrics_print_gauge(out, "peal_history_up", "1: the history is well.", history_ok);
     metrics_print_gauge(out, "peal_api_connections", "Open connections to the API.",
                         (double)api_connections(api));

@@ -40,6 +40,8 @@ static void take_job(struct engine *engine, const struct store_change *change)
                   status_text(st));
         return;
     }
+    if (!before && engine->has_asides)
+        open_runs_count_job(&engine->runs, job);
     rank_again(engine, &job->uid);
     engine_see_cursor(engine, job);
     if (job->broken)
@@ -181,6 +183,8 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
  * is thought to be lost, the executor may know better. */
 static enum open_phase phase_of(const struct engine *engine, const struct run *run)
 {
+    if (!run_state_is_known(run->state)) /* whoever has put it there has a newer peal */
+        return OPEN_BEGUN_ELSEWHERE;
     if (run->state == RUN_QUEUED || run->state == RUN_DUE)
         return OPEN_WAITING;
     if (run->state == RUN_CLAIMED)
@@ -377,6 +381,17 @@ static void take_loaded(struct engine *engine)
     ports_log(&engine->ports, "loaded", "jobs=%zu", catalog_count(&engine->catalog));
 }
 
+/* What is wrong with it, or that it is so no more, is for people. */
+static void take_aside(struct engine *engine, const struct store_aside *aside)
+{
+    engine->has_asides = true;
+    if (aside->why == OK)
+        ports_log(&engine->ports, "value_readable", "key=%s", aside->key);
+    else
+        ports_log(&engine->ports, "value_set_aside", "key=%s error=\"%s\"", aside->key,
+                  status_text(aside->why));
+}
+
 static void take_change(struct engine *engine, const struct store_change *change)
 {
     switch (change->kind) {
@@ -414,6 +429,9 @@ static void take_change(struct engine *engine, const struct store_change *change
             take_calendar(engine, change->doc);
         else if (strcmp(change->doc->kind, BOOT_DOC) == 0)
             boots_take_doc(&engine->boots, change->doc);
+        break;
+    case STORE_CHANGE_ASIDE:
+        take_aside(engine, &change->aside);
         break;
     case STORE_CHANGE_LOADED:
         take_loaded(engine);

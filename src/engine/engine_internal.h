@@ -53,6 +53,7 @@ struct engine {
     struct now now; /* of this turn */
     struct clock_watch clock;
     bool loaded, draining;
+    bool has_asides; /* the store had a value that could not be read */
     bool healthy;
     struct outage away;   /* of the store, the last time */
     int64_t health_at_ms; /* boot time of the next look at the store's health */

@@ -89,7 +89,8 @@ void open_runs_release(struct open_runs *runs)
 }
 
 /* Counts the run as one of its job's, or no longer. */
-static void count(struct open_runs *runs, const struct open_run *open, bool was_open, bool is_open)
+static void count(const struct open_runs *runs, const struct open_run *open, bool was_open,
+                  bool is_open)
 {
     struct catalog_job *job = catalog_by_uid(runs->catalog, &open->run.job_uid);
     if (!job || was_open == is_open)
@@ -118,6 +119,15 @@ struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, en
     runs->counts[phase]++;
     count(runs, open, false, phase < OPEN_FINISHED);
     return open;
+}
+
+void open_runs_count_job(const struct open_runs *runs, struct catalog_job *job)
+{
+    const struct open_run *open;
+    job->open_runs = 0;
+    for (size_t at = 0; (open = table_next(&runs->by_id, &at));)
+        if (open->phase < OPEN_FINISHED && id_compare(&open->run.job_uid, &job->uid) == 0)
+            count(runs, open, false, true);
 }
 
 void open_runs_remove(struct open_runs *runs, struct open_run *open)

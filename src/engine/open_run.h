@@ -127,6 +127,8 @@ void open_runs_release(struct open_runs *runs);
 /* A copy of *run, in this phase; NULL: out of memory. */
 struct open_run *open_runs_add(struct open_runs *runs, const struct run *run,
                                enum open_phase phase);
+/* A job is new in the catalog, and may have runs: its definition could not be read before. */
+void open_runs_count_job(const struct open_runs *runs, struct catalog_job *job);
 void open_runs_remove(struct open_runs *runs, struct open_run *open);
 struct open_run *open_runs_find(const struct open_runs *runs, const struct id *id);
 struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase phase);

@@ -140,7 +140,8 @@ static void sweep_begun(struct sweeper *sweeper)
     struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_BEGUN_ELSEWHERE);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        if (open->is_swept || is_alive(sweeper, &open->run) ||
+        if (open->is_swept || !run_state_is_known(open->run.state) ||
+            is_alive(sweeper, &open->run) ||
             !is_gone_for(sweeper, open->run.node, &open->run.owner, lost_after_ms(sweeper)))
             continue;
         if (!batch && !(batch = calloc(1, sizeof(*batch)))) {

@@ -107,6 +107,15 @@ static void add_doc(struct feed *feed, const struct store_change *change)
     item->change.doc = doc;
 }
 
+static void add_aside(struct feed *feed, const struct store_change *change)
+{
+    struct feed_item *item;
+    const void *copy =
+        add_payload(feed, change, change->aside.key, strlen(change->aside.key) + 1, &item);
+    if (copy)
+        item->change.aside.key = copy;
+}
+
 void feed_add_gone(struct feed *feed, const struct id *id)
 {
     append(feed, &(struct store_change){.kind = STORE_CHANGE_FORGET, .gone_id = *id}, 0);
@@ -124,6 +133,8 @@ void feed_add(struct feed *feed, const struct store_change *change)
         add_meta(feed, change);
     else if (change->doc)
         add_doc(feed, change);
+    else if (change->aside.key)
+        add_aside(feed, change);
     else
         add_job(feed, change);
 }

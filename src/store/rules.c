@@ -122,7 +122,8 @@ static enum status kill_open(struct rules *rules, const struct id *job_uid, cons
     struct run_row row = {.seq = 0};
     enum status st;
     while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
-        if (row.kill_reason != REASON_NONE || !is_in_the_way(&row.run, booted))
+        if (row.kill_reason != REASON_NONE || !is_in_the_way(&row.run, booted) ||
+            !run_state_is_known(row.run.state))
             continue;
         row.kill_reason = reason;
         st = rules->ops->set_run(rules->tables, &row);

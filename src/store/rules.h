@@ -27,7 +27,9 @@ struct run_row {
 
 struct tables;
 
-/* Each answers OK, or E_NOT_FOUND where it looks something up, or a fault of the table. */
+/* Each answers OK, or E_NOT_FOUND where it looks something up, or a fault of the table. A job, a
+ * name or a document whose value can't be read is E_SET_ASIDE: it is not decided on, and not
+ * written. A run or an entry like that is not found: only what can be read is anybody's. */
 struct tables_ops {
     enum status (*get_job)(struct tables *tables, const struct id *uid, struct job_row *ret);
     /* The same, for a decision that rests on its cursor or its last run though it is not written.
@@ -76,9 +78,11 @@ struct tables {
 /* The states of store.h are in the order of a run's life. */
 _Static_assert(RUN_QUEUED == 0 && RUN_OK == 5 && RUN_MISSED == RUN_STATES - 1, "states on disk");
 
+/* A state that only a newer peal has counts as open, so that nothing is started beside such a run;
+ * but nobody who does not know it may change the run. */
 static inline bool state_is_open(enum run_state state)
 {
-    return state < RUN_OK;
+    return state < RUN_OK || !run_state_is_known(state);
 }
 
 /* Turns the row's run into what STORE_CHANGE_KILL tells: who wants it killed, and why. */

@@ -65,6 +65,10 @@ enum status rules_put_job(struct rules *rules, struct store_put_job *put)
     struct id owner;
     put->revision = 0;
     enum status st = rules->ops->get_job(rules->tables, &put->uid, &job);
+    if (st == E_SET_ASIDE) {
+        put->result = put->expected_revision ? PUT_MISSING : PUT_EXISTS;
+        return OK;
+    }
     if (st != OK && st != E_NOT_FOUND)
         return st;
     bool exists = st == OK;
@@ -82,7 +86,7 @@ enum status rules_put_job(struct rules *rules, struct store_put_job *put)
         return purge(rules, put, &job);
     if (!put->deleted) {
         st = rules->ops->find_name(rules->tables, put->name, &owner);
-        if (st == OK && id_compare(&owner, &put->uid) != 0) {
+        if (st == E_SET_ASIDE || (st == OK && id_compare(&owner, &put->uid) != 0)) {
             put->result = PUT_EXISTS;
             return OK;
         }
@@ -99,7 +103,7 @@ static enum status name_open_run(struct rules *rules, struct store_add_run *add)
     enum status st = rules->ops->next_open(rules->tables, &add->run.job_uid, 0, &row);
     if (st == OK)
         add->open_run = row.run.id;
-    return st;
+    return st == E_NOT_FOUND ? OK : st; /* it can't be read */
 }
 
 /* What starts now does not when the clock is set back. */
@@ -135,7 +139,7 @@ enum status rules_add_run(struct rules *rules, struct store_add_run *add)
     add->added = false;
     add->open_run = (struct id){{0}};
     enum status st = rules->ops->get_job(rules->tables, &run->job_uid, &job);
-    if (st == E_NOT_FOUND || (st == OK && job.deleted))
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE || (st == OK && job.deleted))
         return OK;
     if (st != OK)
         return st;
@@ -168,10 +172,12 @@ enum status rules_order(struct rules *rules, struct store_order *order)
     struct run_row row;
     order->known = false;
     enum status st = rules->ops->get_run(rules->tables, &order->run_id, &row);
-    if (st == E_NOT_FOUND || (st == OK && !state_is_open(row.run.state)))
+    if (st == E_NOT_FOUND)
         return OK;
     if (st != OK)
         return st;
+    if (!state_is_open(row.run.state) || !run_state_is_known(row.run.state))
+        return OK;
     order->known = true;
     if (row.run.state == RUN_QUEUED || row.run.state == RUN_DUE) {
         st = rules_skip_run(rules, &row, order->reason, order->by);
@@ -190,7 +196,7 @@ enum status rules_rewind(struct rules *rules, struct store_rewind *rewind)
     struct job_row job;
     rewind->done = false;
     enum status st = rules->ops->hold_job(rules->tables, &rewind->job_uid, &job);
-    if (st == E_NOT_FOUND)
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE)
         return OK;
     if (st != OK)
         return st;

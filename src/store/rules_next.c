@@ -3,11 +3,6 @@
 
 #include "rules_internal.h"
 
-static bool has_state(unsigned states, enum run_state state)
-{
-    return states >> state & 1;
-}
-
 /* Has each of the others ended as wanted, since the job was last made due? */
 static enum status are_met(struct rules *rules, const struct store_next *next, int64_t since_ms,
                            bool *ret)
@@ -17,12 +12,12 @@ static enum status are_met(struct rules *rules, const struct store_next *next, i
     for (size_t i = 0; i < next->need_count; i++) {
         const struct store_need *need = &next->needs[i];
         enum status st = rules->ops->hold_job(rules->tables, &need->job_uid, &other);
-        if (st == E_NOT_FOUND)
+        if (st == E_NOT_FOUND || st == E_SET_ASIDE)
             return OK;
         if (st != OK)
             return st;
         if (other.deleted || id_is_zero(&other.last.run_id) ||
-            !has_state(need->states, other.last.state) || other.last.ended_ms <= since_ms)
+            !run_state_is_in(need->states, other.last.state) || other.last.ended_ms <= since_ms)
             return OK;
     }
     *ret = true;
@@ -58,7 +53,7 @@ static enum status make_next(struct rules *rules, struct store_next *next, int64
     enum placement placement;
     bool is_due = false;
     enum status st = rules->ops->get_job(rules->tables, &next->job_uid, &job);
-    if (st == E_NOT_FOUND || (st == OK && job.deleted))
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE || (st == OK && job.deleted))
         return OK;
     if (st == OK)
         st = are_met(rules, next, job.cursor_ms, &is_due);
@@ -83,7 +78,7 @@ enum status rules_nexts_are_stale(struct rules *rules, const struct store_finish
         const struct store_next *next = &finish->nexts[i];
         struct job_row job;
         enum status st = rules->ops->get_job(rules->tables, &next->job_uid, &job);
-        if (st != OK && st != E_NOT_FOUND)
+        if (st != OK && st != E_NOT_FOUND && st != E_SET_ASIDE)
             return st;
         *ret = st == OK && !job.deleted && job.revision != next->run.job_revision;
     }
@@ -96,7 +91,7 @@ enum status rules_make_nexts(struct rules *rules, const struct run *run, enum ru
     for (size_t i = 0; i < finish->next_count; i++) {
         struct store_next *next = &finish->nexts[i];
         assert(id_compare(&next->job_uid, &run->job_uid) != 0);
-        if (!has_state(next->states, run->state) || has_state(next->states, before))
+        if (!run_state_is_in(next->states, run->state) || run_state_is_in(next->states, before))
             continue;
         enum status st = make_next(rules, next, run->finished_ms);
         if (st != OK)

@@ -145,7 +145,7 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
         return claim_boot(rules, claim);
     claim->result = CLAIM_STALE;
     enum status st = rules->ops->get_job(rules->tables, &claim->job_uid, &job);
-    if (st == E_NOT_FOUND)
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE)
         return OK;
     if (st != OK)
         return st;
@@ -192,6 +192,8 @@ enum status rules_take(struct rules *rules, struct store_take *take)
     if (!may_be_taken(&row.run, take))
         return OK;
     st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
+    if (st == E_SET_ASIDE)
+        return OK;
     if (st == OK)
         row.run.job_revision = job.revision;
     else if (st != E_NOT_FOUND) /* begin ends the run of a job that is gone */
@@ -251,6 +253,8 @@ enum status rules_begin(struct rules *rules, struct store_begin *begin)
         return OK;
 
     st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
+    if (st == E_SET_ASIDE)
+        return OK;
     if (st != OK && st != E_NOT_FOUND)
         return st;
     enum run_reason reason = why_not(&row, st == OK ? &job : NULL);
@@ -272,7 +276,7 @@ static enum status set_last_run(struct rules *rules, const struct run *run)
 {
     struct job_row job;
     enum status st = rules->ops->get_job(rules->tables, &run->job_uid, &job);
-    if (st == E_NOT_FOUND)
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE)
         return OK;
     if (st != OK)
         return st;
@@ -317,7 +321,7 @@ enum status rules_finish(struct rules *rules, struct store_finish *finish)
         return OK;
     if (st != OK)
         return st;
-    if (row.run.nonce != finish->run.nonce)
+    if (row.run.nonce != finish->run.nonce || !run_state_is_known(row.run.state))
         return OK;
     bool was_open = state_is_open(row.run.state);
     if (!was_open && !is_better_known(&row.run, &finish->run)) {

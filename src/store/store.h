@@ -64,11 +64,12 @@ enum { STORE_PASSED_MAX = 32 };
  *     replace  CLAIMED if none is open; else all that are QUEUED or DUE end as SKIPPED (REPLACED)
  *              and a STORE_CHANGE_KILL (REPLACED) is fed for each of the others; this one is QUEUED
  *              behind those, CLAIMED if there are none
- * "Open" is any run of the job that is QUEUED, DUE, CLAIMED or BEGUN. A run of this job, tick and
- * attempt that is there already (a backfill came first) is not made again: CLAIM_PASSED. The entry
- * of a skipped tick has the id `skip_entry_id` and was recorded at run.claimed_ms. At most one
- * claim of a job's tick in a batch. A claim whose run is there, and not begun yet, is a repeat: the
- * result is that of the first.
+ * "Open" is any run of the job that is QUEUED, DUE, CLAIMED or BEGUN, or in a state that only a
+ * newer peal has: such a run is in the way of others, but here and below it is nobody's to take,
+ * begin, kill, end or forget. A run of this job, tick and attempt that is there already (a backfill
+ * came first) is not made again: CLAIM_PASSED. The entry of a skipped tick has the id
+ * `skip_entry_id` and was recorded at run.claimed_ms. At most one claim of a job's tick in a batch.
+ * A claim whose run is there, and not begun yet, is a repeat: the result is that of the first.
  *
  * A claim of a `boot` is not of the job's ticks: the cursor is neither compared nor moved. Instead
  * the document that says whether the boot is decided must have the revision `boot.revision`, and is
@@ -337,7 +338,16 @@ enum store_change_kind {
     STORE_CHANGE_DRAIN,  /* a node is to take nothing new, or may again: drain is set */
     STORE_CHANGE_LEADER, /* another node leads, or nobody: leader */
     STORE_CHANGE_DOC,    /* a document was put or deleted: doc is set */
+    STORE_CHANGE_ASIDE,  /* a value was found that can't be read, or is not there any more: aside */
     STORE_CHANGE_LOADED, /* everything that was there at the start has been fed */
+};
+
+/* A value that can't be read: damaged, of something else, or of a version that this peal does not
+ * know. It is left as it is and never written, and the rest goes on without it. A job of whose
+ * definition or cursor this holds is not there for the feed and for requests; its runs can end. */
+struct store_aside {
+    const char *key; /* as in the store: "cursors/01J..." */
+    enum status why; /* E_CORRUPT; E_VERSION: of a newer peal. ASIDE: OK when it is so no more */
 };
 
 /* Where in the history of a store something happened: the same on all nodes, and never going back,
@@ -367,6 +377,7 @@ struct store_change {
     const struct store_drain *drain;
     const char *leader; /* a node's name; empty: nobody leads */
     const struct store_doc *doc;
+    struct store_aside aside;
 };
 
 /* ---- the contract ---- */
@@ -378,6 +389,9 @@ struct store_ops {
     enum status (*announce)(struct store *store, const struct peer *self);
     bool (*leads)(const struct store *store);
     enum status (*health)(struct store *store, struct strbuf *why);
+    size_t (*each_aside)(const struct store *store,
+                         void (*visit)(void *context, const struct store_aside *aside),
+                         void *context); /* NULL: never one */
     struct store *(*free)(struct store *store);
 };
 
@@ -429,6 +443,14 @@ static inline bool store_leads(const struct store *store)
 static inline enum status store_health(struct store *store, struct strbuf *why)
 {
     return store->ops->health(store, why);
+}
+
+/* What is set aside now; how many. `visit` may be NULL. */
+static inline size_t store_each_aside(const struct store *store,
+                                      void (*visit)(void *context, const struct store_aside *aside),
+                                      void *context)
+{
+    return store->ops->each_aside ? store->ops->each_aside(store, visit, context) : 0;
 }
 
 /* Waits for what was submitted, and answers it; what is submitted meanwhile, from within `done`, is

@@ -61,6 +61,17 @@ static bool etcd_store_next_change(struct store *base, struct store_change *ret)
     return feed_next(&store->feed, &store->held, ret);
 }
 
+static size_t etcd_store_each_aside(const struct store *base,
+                                    void (*visit)(void *context, const struct store_aside *aside),
+                                    void *context)
+{
+    const struct table *asides = &((const struct store_etcd *)base)->mirror.asides;
+    const struct mirror_aside *aside;
+    for (size_t at = 0; visit && (aside = table_next(asides, &at));)
+        visit(context, &(struct store_aside){aside->key, aside->why});
+    return asides->count;
+}
+
 /* ---- open and free ---- */
 
 static struct store_etcd *release(struct store_etcd *store)
@@ -107,6 +118,7 @@ static const struct store_ops etcd_store_ops = {
     .announce = nodes_announce,
     .leads = nodes_lead,
     .health = etcd_store_health,
+    .each_aside = etcd_store_each_aside,
     .free = etcd_store_free,
 };
 

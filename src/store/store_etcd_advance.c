@@ -73,6 +73,8 @@ bool advance_owns(const struct store_etcd *store, const struct store_request *re
 /* A run that was lost with its node may have been amended since the backup. */
 static bool is_to_be_lost(const struct run *run)
 {
+    if (!run_state_is_known(run->state)) /* a newer peal's to end */
+        return false;
     return state_is_open(run->state) || (run->state == RUN_LOST && run->reason == REASON_NODE_DIED);
 }
 
@@ -125,7 +127,7 @@ static enum status collect_jobs(struct advance *advance, size_t *ret)
     const struct mirror_job *job;
     size_t count = 0;
     for (size_t at = 0; count < CHUNK && (job = table_next(&advance->store->mirror.jobs, &at));) {
-        if (!job->mod_revision || job->row.deleted || job->row.cursor_ms >= advance->now_ms)
+        if (!mirror_job_is_whole(job) || job->row.deleted || job->row.cursor_ms >= advance->now_ms)
             continue;
         enum status st = make_entry(advance, job, &advance->entries[count]);
         if (st != OK)

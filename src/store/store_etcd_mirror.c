@@ -164,31 +164,30 @@ static void parse_key(const struct mirror *mirror, struct etcd_bytes key, struct
     }
 }
 
-enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv, struct feed *feed)
+static enum status read_value(struct mirror *mirror, const struct mirror_key *key,
+                              const struct etcd_kv *kv, struct feed *feed)
 {
-    struct mirror_key key;
-    parse_key(mirror, kv->key, &key);
-    switch (key.kind) {
+    switch (key->kind) {
     case KEY_JOB:
-        return mirror_put_job(mirror, &key.id, kv, feed);
+        return mirror_put_job(mirror, &key->id, kv, feed);
     case KEY_CURSOR:
-        return mirror_put_cursor(mirror, &key.id, kv, feed);
+        return mirror_put_cursor(mirror, &key->id, kv, feed);
     case KEY_NAME:
-        return mirror_put_name(mirror, key.rest, kv);
+        return mirror_put_name(mirror, key->rest, kv);
     case KEY_RUN:
-        return mirror_put_run(mirror, &key.id, kv, feed);
+        return mirror_put_run(mirror, &key->id, kv, feed);
     case KEY_ENTRY:
-        return mirror_put_entry(mirror, &key.id, kv, feed);
+        return mirror_put_entry(mirror, &key->id, kv, feed);
     case KEY_META:
         if (!feed) /* they are told only while loading */
-            put_meta(mirror, key.rest, kv);
+            put_meta(mirror, key->rest, kv);
         return OK;
     case KEY_PEER:
-        return mirror_put_peer(&mirror->nodes, key.rest, kv, feed);
+        return mirror_put_peer(&mirror->nodes, key->rest, kv, feed);
     case KEY_DRAIN:
-        return mirror_put_drain(&mirror->nodes, key.rest, kv, feed);
+        return mirror_put_drain(&mirror->nodes, key->rest, kv, feed);
     case KEY_DOC:
-        return mirror_put_doc(&mirror->docs, key.rest, kv, feed);
+        return mirror_put_doc(&mirror->docs, key->rest, kv, feed);
     case KEY_EPOCH:
         return value_read_epoch(kv, &mirror->epoch);
     case KEY_HALT:
@@ -199,30 +198,87 @@ enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv, struct f
     return OK;
 }
 
+/* What the key said is not so any more; `feed` may be NULL. */
+static void forget_value(struct mirror *mirror, const struct mirror_key *key, struct feed *feed)
+{
+    if (key->kind == KEY_JOB)
+        mirror_delete_job(mirror, &key->id, feed);
+    if (key->kind == KEY_CURSOR)
+        mirror_delete_cursor(mirror, &key->id, feed);
+    if (key->kind == KEY_NAME)
+        mirror_delete_name(mirror, key->rest);
+    if (key->kind == KEY_RUN)
+        mirror_delete_run(mirror, &key->id);
+    if (key->kind == KEY_ENTRY)
+        mirror_delete_entry(mirror, &key->id);
+    if (feed && (key->kind == KEY_RUN || key->kind == KEY_ENTRY))
+        feed_add_gone(feed, &key->id);
+    if (key->kind == KEY_DRAIN)
+        mirror_delete_drain(&mirror->nodes, key->rest, feed);
+    if (key->kind == KEY_DOC)
+        mirror_delete_doc(&mirror->docs, key->rest, feed);
+    if (key->kind == KEY_HALT)
+        delete_halt(mirror);
+}
+
+static void print_key(const struct mirror_key *key, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s", kinds[key->kind], key->rest);
+}
+
+/* A run or an entry that nobody was told of. */
+static bool is_unheard_of(const struct mirror *mirror, const struct mirror_key *key)
+{
+    return (key->kind == KEY_RUN && !mirror_find_run(mirror, &key->id)) ||
+           (key->kind == KEY_ENTRY && !mirror_find_entry(mirror, &key->id));
+}
+
+/* A node whose word can't be read is taken to be as it was: it is for that node to say something
+ * better. */
+static enum status set_aside(struct mirror *mirror, const struct mirror_key *key, enum status why,
+                             const struct etcd_kv *kv, struct feed *feed)
+{
+    char text[sizeof(key->rest) + 16];
+    enum status st = OK;
+    print_key(key, text, sizeof(text));
+    if (key->kind == KEY_JOB)
+        st = mirror_set_job_aside(mirror, &key->id, feed);
+    else if (key->kind == KEY_CURSOR)
+        st = mirror_set_cursor_aside(mirror, &key->id, feed);
+    else if (key->kind != KEY_PEER)
+        forget_value(mirror, key, is_unheard_of(mirror, key) ? NULL : feed);
+    return st == OK ? mirror_set_aside(&mirror->asides, text, why, kv->mod_revision, feed) : st;
+}
+
+static void unset_aside(struct mirror *mirror, const struct mirror_key *key, struct feed *feed)
+{
+    char text[sizeof(key->rest) + 16];
+    if (!mirror->asides.count || key->kind == KEY_OTHER)
+        return;
+    print_key(key, text, sizeof(text));
+    mirror_unset_aside(&mirror->asides, text, feed);
+}
+
+enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv, struct feed *feed)
+{
+    struct mirror_key key;
+    parse_key(mirror, kv->key, &key);
+    enum status st = read_value(mirror, &key, kv, feed);
+    if ((st == E_CORRUPT || st == E_VERSION) && key.kind != KEY_EPOCH)
+        return set_aside(mirror, &key, st, kv, feed);
+    if (st == OK)
+        unset_aside(mirror, &key, feed);
+    return st;
+}
+
 enum status mirror_delete(struct mirror *mirror, struct etcd_bytes deleted, struct feed *feed)
 {
     struct mirror_key key;
     parse_key(mirror, deleted, &key);
-    if (key.kind == KEY_JOB)
-        mirror_delete_job(mirror, &key.id, feed);
-    if (key.kind == KEY_CURSOR)
-        mirror_delete_cursor(mirror, &key.id);
-    if (key.kind == KEY_NAME)
-        mirror_delete_name(mirror, key.rest);
-    if (key.kind == KEY_RUN)
-        mirror_delete_run(mirror, &key.id);
-    if (key.kind == KEY_ENTRY)
-        mirror_delete_entry(mirror, &key.id);
-    if (key.kind == KEY_RUN || key.kind == KEY_ENTRY)
-        feed_add_gone(feed, &key.id);
+    unset_aside(mirror, &key, feed);
+    forget_value(mirror, &key, feed);
     if (key.kind == KEY_PEER)
         mirror_delete_peer(&mirror->nodes, key.rest, feed);
-    if (key.kind == KEY_DRAIN)
-        mirror_delete_drain(&mirror->nodes, key.rest, feed);
-    if (key.kind == KEY_DOC)
-        mirror_delete_doc(&mirror->docs, key.rest, feed);
-    if (key.kind == KEY_HALT)
-        delete_halt(mirror);
     return OK;
 }
 
@@ -237,6 +293,7 @@ void mirror_init(struct mirror *mirror, const char *prefix, const char *node)
     table_init(&mirror->entries, &entries_type);
     mirror_nodes_init(&mirror->nodes);
     mirror_docs_init(&mirror->docs);
+    mirror_asides_init(&mirror->asides);
 }
 
 static void release_table(struct table *table)
@@ -258,6 +315,7 @@ void mirror_release(struct mirror *mirror)
     table_release(&mirror->jobs);
     mirror_nodes_release(&mirror->nodes);
     mirror_docs_release(&mirror->docs);
+    mirror_asides_release(&mirror->asides);
     feed_release(&mirror->metas);
     free(mirror->halt);
 }

@@ -7,6 +7,7 @@
 
 #include "etcd.h"
 #include "rules.h"
+#include "store_etcd_mirror_aside.h"
 #include "store_etcd_mirror_docs.h"
 #include "store_etcd_mirror_nodes.h"
 #include "store_etcd_value.h"
@@ -25,10 +26,17 @@ TAILQ_HEAD(mirror_runs, mirror_run);
 struct mirror_job {
     struct job_row row;
     char *name, *json;
-    int64_t mod_revision;    /* of its definition; 0: there is none */
-    int64_t cursor_revision; /* of its cursor; 0: there is none */
+    int64_t mod_revision;                      /* of its definition; 0: there is none */
+    int64_t cursor_revision;                   /* of its cursor; 0: there is none */
+    bool is_definition_aside, is_cursor_aside; /* there, but can't be read */
     struct mirror_runs runs;
 };
+
+/* Its definition is there, and what is there of it can be read: only then anybody is told of it. */
+static inline bool mirror_job_is_whole(const struct mirror_job *job)
+{
+    return job->mod_revision && !job->is_definition_aside && !job->is_cursor_aside;
+}
 
 struct mirror_name {
     struct id uid;
@@ -46,6 +54,7 @@ struct mirror {
     struct table jobs, names, runs, entries;
     struct mirror_nodes nodes;
     struct table docs;
+    struct table asides;   /* keys whose values can't be read */
     struct epoch epoch;    /* listed before the runs, whose numbers rest on it */
     char *halt;            /* why nothing is to be done; NULL: nobody says so */
     int64_t halt_revision; /* 0: there is no such key */
@@ -55,8 +64,9 @@ struct mirror {
 void mirror_init(struct mirror *mirror, const char *prefix, const char *node);
 void mirror_release(struct mirror *mirror);
 
-/* A key was read or changed; `feed` is told, unless it is NULL. Keys of others are passed over.
- * E_VERSION, E_CORRUPT, E_NOMEM. */
+/* A key was read or changed; `feed` is told, unless it is NULL. Keys of others are passed over. A
+ * value that can't be read is set aside, as if the key were not there but nobody may write it; but
+ * everything rests on the epoch: E_VERSION, E_CORRUPT. E_NOMEM. */
 MUST_CHECK enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv,
                                   struct feed *feed);
 /* A key was deleted. */

@@ -6,11 +6,11 @@ static void feed_job_difference(const struct mirror *before, const struct mirror
                                 struct feed *feed)
 {
     const struct mirror_job *old = before ? mirror_find_job(before, &job->row.uid) : NULL;
-    if (!job->mod_revision)
+    if (!mirror_job_is_whole(job))
         return;
     if (!before) /* while loading, also those that are kept to be brought back */
         mirror_feed_job(feed, job, STORE_CHANGE_JOB);
-    else if (!old || old->mod_revision != job->mod_revision)
+    else if (!old || !mirror_job_is_whole(old) || old->mod_revision != job->mod_revision)
         mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);
     else if (old->cursor_revision != job->cursor_revision)
         mirror_feed_job(feed, job, STORE_CHANGE_CURSOR);
@@ -51,7 +51,7 @@ static void feed_purged(const struct mirror *before, const struct mirror *now, s
     const struct mirror_job *job;
     for (size_t at = 0; (job = table_next(&before->jobs, &at));) {
         const struct mirror_job *kept = mirror_find_job(now, &job->row.uid);
-        if (job->mod_revision && (!kept || !kept->mod_revision))
+        if (mirror_job_is_whole(job) && (!kept || !mirror_job_is_whole(kept)))
             mirror_feed_purge(feed, job);
     }
 }
@@ -62,6 +62,7 @@ void mirror_feed_difference(const struct mirror *before, const struct mirror *no
     const void *item;
     size_t at;
     mirror_nodes_feed_difference(before ? &before->nodes : NULL, &now->nodes, feed);
+    mirror_asides_feed_difference(before ? &before->asides : NULL, &now->asides, feed);
     mirror_docs_feed_difference(before ? &before->docs : NULL, &now->docs, feed);
     for (at = 0; (item = table_next(&now->jobs, &at));)
         feed_job_difference(before, item, feed);

@@ -36,7 +36,8 @@ static struct mirror_job *need_job(struct mirror *mirror, const struct id *uid)
 
 static void drop_unneeded_job(struct mirror *mirror, struct mirror_job *job)
 {
-    if (job->mod_revision || job->cursor_revision || !TAILQ_EMPTY(&job->runs))
+    if (job->mod_revision || job->cursor_revision || !TAILQ_EMPTY(&job->runs) ||
+        job->is_definition_aside || job->is_cursor_aside)
         return;
     table_remove(&mirror->jobs, job);
     mirror_release_job(job);
@@ -64,16 +65,26 @@ enum status mirror_put_job(struct mirror *mirror, const struct id *uid, const st
     if (!job)
         return E_NOMEM;
     enum status st = value_read_job(kv, &job->row, &name, &json);
-    if (st != OK)
+    if (st != OK) {
+        drop_unneeded_job(mirror, job);
         return st;
+    }
     free(job->name);
     free(job->json);
     job->name = name;
     job->json = json;
     job->mod_revision = kv->mod_revision;
-    if (feed)
+    job->is_definition_aside = false;
+    if (feed && mirror_job_is_whole(job))
         mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);
     return OK;
+}
+
+/* A job that can be read again. */
+static void feed_whole(struct feed *feed, const struct mirror_job *job)
+{
+    if (feed && mirror_job_is_whole(job))
+        mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);
 }
 
 enum status mirror_put_cursor(struct mirror *mirror, const struct id *uid, const struct etcd_kv *kv,
@@ -84,10 +95,16 @@ enum status mirror_put_cursor(struct mirror *mirror, const struct id *uid, const
     if (!job)
         return E_NOMEM;
     enum status st = value_read_cursor(kv, &job->row, &tell);
-    if (st != OK)
+    if (st != OK) {
+        drop_unneeded_job(mirror, job);
         return st;
+    }
+    bool was_aside = job->is_cursor_aside;
     job->cursor_revision = kv->mod_revision;
-    if (feed && tell == TELL_CHANGE && job->mod_revision)
+    job->is_cursor_aside = false;
+    if (was_aside)
+        feed_whole(feed, job);
+    else if (feed && tell == TELL_CHANGE && mirror_job_is_whole(job))
         mirror_feed_job(feed, job, STORE_CHANGE_CURSOR);
     return OK;
 }
@@ -108,20 +125,49 @@ void mirror_delete_job(struct mirror *mirror, const struct id *uid, struct feed 
     struct mirror_job *job = mirror_find_job(mirror, uid);
     if (!job)
         return;
-    if (feed && job->mod_revision)
+    if (feed && mirror_job_is_whole(job))
         mirror_feed_purge(feed, job);
     job->mod_revision = 0;
+    job->is_definition_aside = false;
     drop_unneeded_job(mirror, job);
 }
 
 /* The values stay, for whoever is told next that the job is gone. */
-void mirror_delete_cursor(struct mirror *mirror, const struct id *uid)
+void mirror_delete_cursor(struct mirror *mirror, const struct id *uid, struct feed *feed)
 {
     struct mirror_job *job = mirror_find_job(mirror, uid);
     if (!job)
         return;
+    bool was_aside = job->is_cursor_aside;
     job->cursor_revision = 0;
+    job->is_cursor_aside = false;
+    if (was_aside)
+        feed_whole(feed, job);
     drop_unneeded_job(mirror, job);
+}
+
+enum status mirror_set_job_aside(struct mirror *mirror, const struct id *uid, struct feed *feed)
+{
+    struct mirror_job *job = need_job(mirror, uid);
+    if (!job)
+        return E_NOMEM;
+    if (feed && mirror_job_is_whole(job))
+        mirror_feed_purge(feed, job);
+    job->mod_revision = 0;
+    job->is_definition_aside = true;
+    return OK;
+}
+
+enum status mirror_set_cursor_aside(struct mirror *mirror, const struct id *uid, struct feed *feed)
+{
+    struct mirror_job *job = need_job(mirror, uid);
+    if (!job)
+        return E_NOMEM;
+    if (feed && mirror_job_is_whole(job))
+        mirror_feed_purge(feed, job);
+    job->cursor_revision = 0;
+    job->is_cursor_aside = true;
+    return OK;
 }
 
 enum status mirror_put_name(struct mirror *mirror, const char *text, const struct etcd_kv *kv)

@@ -17,10 +17,18 @@ enum status mirror_put_entry(struct mirror *mirror, const struct id *id, const s
                              struct feed *feed);
 
 void mirror_delete_job(struct mirror *mirror, const struct id *uid, struct feed *feed);
-void mirror_delete_cursor(struct mirror *mirror, const struct id *uid);
+void mirror_delete_cursor(struct mirror *mirror, const struct id *uid, struct feed *feed);
 void mirror_delete_name(struct mirror *mirror, const char *text);
 void mirror_delete_run(struct mirror *mirror, const struct id *id);
 void mirror_delete_entry(struct mirror *mirror, const struct id *id);
+
+/* The value is there and can't be read: the job is gone for all who are told, until it can.
+ * E_NOMEM.
+ */
+MUST_CHECK enum status mirror_set_job_aside(struct mirror *mirror, const struct id *uid,
+                                            struct feed *feed);
+MUST_CHECK enum status mirror_set_cursor_aside(struct mirror *mirror, const struct id *uid,
+                                               struct feed *feed);
 
 /* A job as it is, its end for good, and the wish to kill a run. */
 void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store_change_kind kind);

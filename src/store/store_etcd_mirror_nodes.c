@@ -60,8 +60,9 @@ enum status mirror_put_peer(struct mirror_nodes *nodes, const char *name, const 
                             struct feed *feed)
 {
     struct mirror_peer read = {.mod_revision = kv->mod_revision};
-    if (peer_decode(name, kv->value.data, kv->value.length, &read.peer) != OK)
-        return OK;
+    enum status st = peer_decode(name, kv->value.data, kv->value.length, &read.peer);
+    if (st != OK)
+        return st;
     read.peer.is_alive = true;
     read.peer.joined = kv->create_revision;
     struct mirror_peer *peer = find_peer(nodes, name);

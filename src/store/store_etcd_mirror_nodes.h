@@ -23,8 +23,8 @@ struct mirror_nodes {
 void mirror_nodes_init(struct mirror_nodes *nodes);
 void mirror_nodes_release(struct mirror_nodes *nodes);
 
-/* A node's key was read or changed; `feed` is told, unless it is NULL. A value that can't be read
- * is passed over: it is for that node to say something better. E_NOMEM. */
+/* A node's key was read or changed; `feed` is told, unless it is NULL. E_CORRUPT: the value can't
+ * be read, and the node is as it was. E_NOMEM. */
 MUST_CHECK enum status mirror_put_peer(struct mirror_nodes *nodes, const char *name,
                                        const struct etcd_kv *kv, struct feed *feed);
 void mirror_delete_peer(struct mirror_nodes *nodes, const char *name, struct feed *feed);

@@ -135,9 +135,17 @@ static void drop_definition(struct plan *plan, const struct id *uid)
     }
 }
 
+/* Of a job whose cursor can't be read nothing is made any more; what is open of it may end, each
+ * run by itself. */
+static bool is_unguarded(const struct plan *plan, const struct id *uid)
+{
+    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
+    return job && job->is_cursor_aside;
+}
+
 enum status plan_compare_guard(struct plan *plan, const struct id *uid)
 {
-    if (find_guard(plan, uid))
+    if (find_guard(plan, uid) || is_unguarded(plan, uid))
         return OK;
     enum status st =
         grow((void **)&plan->guards, plan->guard_count, &plan->guard_room, sizeof(*plan->guards));
@@ -194,6 +202,8 @@ static void drop_cursor_write(struct plan *plan, struct plan_guard *guard)
 
 enum status plan_write_cursor(struct plan *plan, const struct job_row *row, enum tell tell)
 {
+    if (is_unguarded(plan, &row->uid))
+        return E_SET_ASIDE;
     enum status st = plan_compare_guard(plan, &row->uid);
     if (st != OK)
         return st;
@@ -210,6 +220,8 @@ enum status plan_write_cursor(struct plan *plan, const struct job_row *row, enum
 
 enum status plan_delete_cursor(struct plan *plan, const struct id *uid)
 {
+    if (is_unguarded(plan, uid))
+        return E_SET_ASIDE;
     enum status st = plan_compare_guard(plan, uid);
     if (st != OK)
         return st;
@@ -222,7 +234,7 @@ enum status plan_touch_guard(struct plan *plan, const struct id *uid)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
     const struct plan_guard *guard = find_guard(plan, uid);
-    if ((guard && guard->write) || !job || !job->mod_revision)
+    if ((guard && guard->write) || !job || !mirror_job_is_whole(job))
         return OK;
     return plan_write_cursor(plan, &job->row, TELL_NOTHING);
 }

@@ -12,10 +12,19 @@ static const struct mirror_job *defined_job(const struct plan *plan, const struc
     return job && job->mod_revision ? job : NULL;
 }
 
+/* There is a part of it that can't be read. */
+static bool is_job_aside(const struct plan *plan, const struct id *uid)
+{
+    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
+    return job && (job->is_definition_aside || job->is_cursor_aside);
+}
+
 /* Its cursor is compared by whoever writes it: it only grows, so nobody is misled by an old one. */
 static enum status get_job(struct tables *tables, const struct id *uid, struct job_row *ret)
 {
     struct plan *plan = (struct plan *)tables;
+    if (is_job_aside(plan, uid))
+        return E_SET_ASIDE;
     const struct mirror_job *job = defined_job(plan, uid);
     enum status st = plan_compare_definition(plan, uid, job ? job->mod_revision : 0);
     if (st != OK)
@@ -28,7 +37,10 @@ static enum status get_job(struct tables *tables, const struct id *uid, struct j
 
 static enum status hold_job(struct tables *tables, const struct id *uid, struct job_row *ret)
 {
-    enum status st = plan_compare_guard((struct plan *)tables, uid);
+    struct plan *plan = (struct plan *)tables;
+    if (is_job_aside(plan, uid))
+        return E_SET_ASIDE;
+    enum status st = plan_compare_guard(plan, uid);
     return st == OK ? get_job(tables, uid, ret) : st;
 }
 
@@ -36,6 +48,8 @@ static enum status find_name(struct tables *tables, const char *text, struct id 
 {
     struct plan *plan = (struct plan *)tables;
     const struct mirror_name *name = mirror_find_name(plan->mirror, text);
+    if (mirror_is_aside(&plan->mirror->asides, "names/", text))
+        return E_SET_ASIDE;
     enum status st =
         plan_compare_key(plan, plan_key(plan, "names", text), name ? name->mod_revision : 0);
     if (st != OK)
@@ -54,7 +68,7 @@ static enum status change_name(struct plan *plan, const struct mirror_job *job,
     enum status st = OK;
     if (old && name && strcmp(old, name) == 0)
         return OK;
-    if (old)
+    if (old && !mirror_is_aside(&plan->mirror->asides, "names/", old))
         st = plan_delete(plan, plan_key(plan, "names", old));
     if (!name || st != OK)
         return st;
@@ -102,10 +116,20 @@ static enum status remove_job(struct tables *tables, const struct id *uid)
 
 /* ---- runs ---- */
 
+/* Then nothing rests on its key, which can't be compared. */
+static bool is_run_aside(const struct plan *plan, const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    return mirror_is_aside(&plan->mirror->asides, "runs/", text);
+}
+
 static enum status get_run(struct tables *tables, const struct id *id, struct run_row *ret)
 {
     struct plan *plan = (struct plan *)tables;
     const struct mirror_run *run = mirror_find_run(plan->mirror, id);
+    if (!run && is_run_aside(plan, id))
+        return E_NOT_FOUND;
     enum status st = plan_compare_run(plan, id, run);
     if (st != OK)
         return st;
@@ -150,6 +174,8 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
     if (st != OK)
         return st;
     *ret_open = *ret_queued = 0;
+    if (run && run->job->is_cursor_aside) /* not guarded, so that nobody may rely on it */
+        return OK;
     for (; run; run = TAILQ_NEXT(run, of_job)) {
         *ret_open += state_is_open(run->row.run.state);
         *ret_queued += run->row.run.state == RUN_QUEUED;
@@ -213,7 +239,7 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     struct plan *plan = (struct plan *)tables;
     struct mirror_run *run = mirror_find_run(plan->mirror, &row->run.id);
     enum run_state before = run->row.run.state;
-    bool is_guarded = is_waiting(before) && run->job->mod_revision;
+    bool is_guarded = is_waiting(before) && run->job->mod_revision && !run->job->is_cursor_aside;
     enum status st = is_guarded ? plan_compare_guard(plan, &row->run.job_uid)
                                 : plan_compare_run(plan, &row->run.id, run);
     if (st != OK)
@@ -242,6 +268,8 @@ static enum status remove_ended_run(struct tables *tables, const struct id *id)
 {
     struct plan *plan = (struct plan *)tables;
     const struct mirror_run *run = mirror_find_run(plan->mirror, id);
+    if (!run && is_run_aside(plan, id))
+        return E_NOT_FOUND;
     enum status st = plan_compare_run(plan, id, run);
     if (st != OK)
         return st;
@@ -321,6 +349,10 @@ static enum status get_doc(struct tables *tables, const char *kind, const char *
 {
     struct plan *plan = (struct plan *)tables;
     const struct mirror_doc *known = mirror_find_doc(&plan->mirror->docs, kind, name);
+    char rest[DOC_KIND_SIZE + DOC_NAME_SIZE];
+    snprintf(rest, sizeof(rest), "%s/%s", kind, name);
+    if (mirror_is_aside(&plan->mirror->asides, "docs/", rest))
+        return E_SET_ASIDE;
     enum status st =
         plan_compare_key(plan, plan_doc_key(plan, kind, name), known ? known->mod_revision : 0);
     if (st != OK)

@@ -1,7 +1,11 @@
 #include "store_etcd_value.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "utf8.h"
+#include "words.h"
 
 /* A cursor that is to go over ticks again is of another version: a peal that does not know of that
  * must not start them, and reads no further. */
@@ -95,20 +99,26 @@ static struct reader open_cursor(const struct etcd_kv *kv)
 
 /* ---- whole structs, by tables of their fields ---- */
 
+/* What is beyond a field's range makes the value unreadable. */
 enum field_type {
     FIELD_ID,
-    FIELD_INT64, /* signed or not */
-    FIELD_INT,   /* and enums */
+    FIELD_INT64, /* any 64 bits, signed or not */
+    FIELD_MS,    /* a time, a duration or a count: sums and differences of some are numbers, too */
+    FIELD_INT,
+    FIELD_WORD, /* an enum, which may be of a newer peal (words.h) */
     FIELD_BOOL,
     FIELD_TEXT, /* an array of char */
+    FIELD_NAME, /* the same, in which nothing needs an escape: a name is printed as it is */
 };
+
+static const int64_t ms_max = INT64_C(1) << 53; /* some 285,000 years */
 
 struct field {
     enum field_type type;
     size_t offset, size;
 };
 
-_Static_assert(sizeof(enum run_state) == sizeof(int), "enums are FIELD_INT");
+_Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and written as int");
 
 #define FIELD(type, of, member)                                                                    \
     {                                                                                              \
@@ -118,30 +128,30 @@ _Static_assert(sizeof(enum run_state) == sizeof(int), "enums are FIELD_INT");
 static const struct field run_fields[] = {
     FIELD(FIELD_INT64, run_row, seq),
     FIELD(FIELD_ID, run_row, run.job_uid),
-    FIELD(FIELD_TEXT, run_row, run.job_name),
-    FIELD(FIELD_INT64, run_row, run.tick_ms),
+    FIELD(FIELD_NAME, run_row, run.job_name),
+    FIELD(FIELD_MS, run_row, run.tick_ms),
     FIELD(FIELD_INT, run_row, run.attempt),
-    FIELD(FIELD_INT, run_row, run.cause),
-    FIELD(FIELD_INT, run_row, run.state),
-    FIELD(FIELD_INT, run_row, run.reason),
-    FIELD(FIELD_TEXT, run_row, run.node),
+    FIELD(FIELD_WORD, run_row, run.cause),
+    FIELD(FIELD_WORD, run_row, run.state),
+    FIELD(FIELD_WORD, run_row, run.reason),
+    FIELD(FIELD_NAME, run_row, run.node),
     FIELD(FIELD_INT64, run_row, run.nonce),
     FIELD(FIELD_INT64, run_row, run.fence),
-    FIELD(FIELD_INT64, run_row, run.job_revision),
-    FIELD(FIELD_INT64, run_row, run.not_before_ms),
-    FIELD(FIELD_INT64, run_row, run.claimed_ms),
-    FIELD(FIELD_INT64, run_row, run.started_ms),
-    FIELD(FIELD_INT64, run_row, run.finished_ms),
+    FIELD(FIELD_MS, run_row, run.job_revision),
+    FIELD(FIELD_MS, run_row, run.not_before_ms),
+    FIELD(FIELD_MS, run_row, run.claimed_ms),
+    FIELD(FIELD_MS, run_row, run.started_ms),
+    FIELD(FIELD_MS, run_row, run.finished_ms),
     FIELD(FIELD_INT, run_row, run.exit_code),
     FIELD(FIELD_INT, run_row, run.term_signal),
-    FIELD(FIELD_INT64, run_row, run.user_ms),
-    FIELD(FIELD_INT64, run_row, run.system_ms),
-    FIELD(FIELD_INT64, run_row, run.max_rss_kb),
-    FIELD(FIELD_INT64, run_row, run.output_bytes),
+    FIELD(FIELD_MS, run_row, run.user_ms),
+    FIELD(FIELD_MS, run_row, run.system_ms),
+    FIELD(FIELD_MS, run_row, run.max_rss_kb),
+    FIELD(FIELD_MS, run_row, run.output_bytes),
     FIELD(FIELD_BOOL, run_row, run.output_truncated),
     FIELD(FIELD_TEXT, run_row, run.by),
     FIELD(FIELD_TEXT, run_row, run.detail),
-    FIELD(FIELD_INT, run_row, kill_reason),
+    FIELD(FIELD_WORD, run_row, kill_reason),
     FIELD(FIELD_TEXT, run_row, kill_by),
 };
 
@@ -153,11 +163,11 @@ static const struct field newer_run_fields[] = {
 };
 
 static const struct field entry_fields[] = {
-    FIELD(FIELD_ID, ledger_entry, job_uid),        FIELD(FIELD_TEXT, ledger_entry, job_name),
-    FIELD(FIELD_INT64, ledger_entry, from_ms),     FIELD(FIELD_INT64, ledger_entry, to_ms),
-    FIELD(FIELD_INT64, ledger_entry, count),       FIELD(FIELD_INT, ledger_entry, state),
-    FIELD(FIELD_INT, ledger_entry, reason),        FIELD(FIELD_TEXT, ledger_entry, detail),
-    FIELD(FIELD_INT64, ledger_entry, recorded_ms), FIELD(FIELD_TEXT, ledger_entry, node),
+    FIELD(FIELD_ID, ledger_entry, job_uid),     FIELD(FIELD_NAME, ledger_entry, job_name),
+    FIELD(FIELD_MS, ledger_entry, from_ms),     FIELD(FIELD_MS, ledger_entry, to_ms),
+    FIELD(FIELD_MS, ledger_entry, count),       FIELD(FIELD_WORD, ledger_entry, state),
+    FIELD(FIELD_WORD, ledger_entry, reason),    FIELD(FIELD_TEXT, ledger_entry, detail),
+    FIELD(FIELD_MS, ledger_entry, recorded_ms), FIELD(FIELD_NAME, ledger_entry, node),
 };
 
 /* As newer_run_fields. */
@@ -167,25 +177,25 @@ static const struct field newer_entry_fields[] = {
 };
 
 static const struct field cursor_fields[] = {
-    FIELD(FIELD_INT64, job_row, cursor_ms),       FIELD(FIELD_ID, job_row, last.run_id),
-    FIELD(FIELD_INT64, job_row, last.started_ms), FIELD(FIELD_INT64, job_row, last.ended_ms),
-    FIELD(FIELD_INT, job_row, last.state),
+    FIELD(FIELD_MS, job_row, cursor_ms),       FIELD(FIELD_ID, job_row, last.run_id),
+    FIELD(FIELD_MS, job_row, last.started_ms), FIELD(FIELD_MS, job_row, last.ended_ms),
+    FIELD(FIELD_WORD, job_row, last.state),
 };
 
 /* As newer_run_fields. */
 static const struct field newer_cursor_fields[] = {
-    FIELD(FIELD_INT64, job_row, last.succeeded_ms),
+    FIELD(FIELD_MS, job_row, last.succeeded_ms),
 };
 
 /* Newer still; the gaps follow, counted from the cursor, so that they are short. */
 static const struct field newest_cursor_fields[] = {
-    FIELD(FIELD_INT64, job_row, rewinds.count),
-    FIELD(FIELD_INT64, job_row, rewinds.high_ms),
+    FIELD(FIELD_MS, job_row, rewinds.count),
+    FIELD(FIELD_MS, job_row, rewinds.high_ms),
     FIELD(FIELD_INT, job_row, rewinds.gap_count),
 };
 
 static const struct field job_fields[] = {
-    FIELD(FIELD_INT64, job_row, revision),
+    FIELD(FIELD_MS, job_row, revision),
     FIELD(FIELD_BOOL, job_row, paused),
     FIELD(FIELD_BOOL, job_row, deleted),
 };
@@ -201,10 +211,12 @@ static void write_field(struct strbuf *to, const struct field *field, const char
         strbuf_add(to, at, sizeof(struct id));
         break;
     case FIELD_INT64:
+    case FIELD_MS:
         memcpy(&wide, at, sizeof(wide));
         write_number(to, wide);
         break;
     case FIELD_INT:
+    case FIELD_WORD:
         memcpy(&narrow, at, sizeof(narrow));
         write_number(to, narrow);
         break;
@@ -212,6 +224,7 @@ static void write_field(struct strbuf *to, const struct field *field, const char
         write_number(to, *(const bool *)at);
         break;
     case FIELD_TEXT:
+    case FIELD_NAME:
         write_text(to, at);
         break;
     }
@@ -235,6 +248,33 @@ static void read_short_text(struct reader *from, char *at, size_t size)
     at[bytes ? length : 0] = '\0';
 }
 
+/* A number from `least` to `most`; what is not makes the value unreadable. */
+static int64_t read_within(struct reader *from, int64_t least, int64_t most)
+{
+    int64_t number = read_number(from);
+    if (from->failed == OK && (number < least || number > most))
+        from->failed = E_CORRUPT;
+    return from->failed == OK ? number : least;
+}
+
+static int64_t read_ms(struct reader *from)
+{
+    return read_within(from, -ms_max, ms_max);
+}
+
+/* All of it is characters, and none of them would need an escape. */
+static bool is_name(const char *text)
+{
+    size_t length = strlen(text), step;
+    uint32_t c;
+    for (size_t at = 0; at < length; at += step) {
+        if (!utf8_decode(text + at, length - at, &c, &step) || c < ' ' || c == 0x7f || c == '"' ||
+            c == '\\')
+            return false;
+    }
+    return true;
+}
+
 static void read_field(struct reader *from, const struct field *field, char *at)
 {
     const void *bytes;
@@ -247,18 +287,26 @@ static void read_field(struct reader *from, const struct field *field, char *at)
             memcpy(at, bytes, sizeof(struct id));
         break;
     case FIELD_INT64:
-        wide = read_number(from);
+    case FIELD_MS:
+        wide = field->type == FIELD_MS ? read_ms(from) : read_number(from);
         memcpy(at, &wide, sizeof(wide));
         break;
     case FIELD_INT:
-        narrow = (int)read_number(from);
+        narrow = (int)read_within(from, INT_MIN, INT_MAX);
+        memcpy(at, &narrow, sizeof(narrow));
+        break;
+    case FIELD_WORD:
+        narrow = (int)read_within(from, 0, WORD_NUMBERS - 1);
         memcpy(at, &narrow, sizeof(narrow));
         break;
     case FIELD_BOOL:
         *(bool *)at = read_number(from) != 0;
         break;
     case FIELD_TEXT:
+    case FIELD_NAME:
         read_short_text(from, at, field->size);
+        if (field->type == FIELD_NAME && !is_name(at))
+            from->failed = E_CORRUPT;
         break;
     }
 }
@@ -322,8 +370,8 @@ static void read_gaps(struct reader *from, struct job_row *row)
         from->failed = E_CORRUPT;
     for (int i = 0; from->failed == OK && i < row->rewinds.gap_count; i++) {
         struct tick_gap *gap = &row->rewinds.gaps[i];
-        gap->to_ms = row->cursor_ms - read_number(from);
-        gap->from_ms = gap->to_ms - read_number(from);
+        gap->to_ms = row->cursor_ms - read_ms(from);
+        gap->from_ms = gap->to_ms - read_ms(from);
     }
 }
 
@@ -338,11 +386,18 @@ void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell 
     write_gaps(to, row);
 }
 
+/* One of a newer peal is news, at least. */
+static enum tell read_tell(struct reader *from)
+{
+    int64_t tell = from->failed == OK ? read_within(from, 0, WORD_NUMBERS - 1) : TELL_NOTHING;
+    return tell <= TELL_KILL ? (enum tell)tell : TELL_CHANGE;
+}
+
 enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enum tell *tell)
 {
     struct reader from = open_cursor(kv);
     struct job_row read = *row;
-    enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
+    enum tell told = read_tell(&from);
     read_fields(&from, cursor_fields, COUNT(cursor_fields), &read);
     if (from.at < from.end)
         read_fields(&from, newer_cursor_fields, COUNT(newer_cursor_fields), &read);
@@ -373,13 +428,10 @@ enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, 
 {
     struct reader from = open_value(kv);
     struct run_row read = {.seq = 0};
-    enum tell told = from.failed == OK ? (enum tell)read_number(&from) : TELL_NOTHING;
-    int place = from.failed == OK ? (int)read_number(&from) : 0;
+    enum tell told = read_tell(&from);
+    int place = from.failed == OK ? (int)read_within(&from, 0, BATCH_PLACES - 1) : 0;
     read_fields(&from, run_fields, COUNT(run_fields), &read);
     read_newer_fields(&from, newer_run_fields, COUNT(newer_run_fields), &read);
-    if (from.failed == OK &&
-        (read.run.state < 0 || read.run.state >= RUN_STATES || place < 0 || place >= BATCH_PLACES))
-        from.failed = E_CORRUPT;
     if (from.failed != OK)
         return from.failed;
     if (read.seq == 0)
@@ -419,7 +471,7 @@ void value_write_doc(struct strbuf *to, const struct store_doc *doc)
 enum status value_read_doc(const struct etcd_kv *kv, int64_t *revision, char **json)
 {
     struct reader from = open_value(kv);
-    int64_t read = from.failed == OK ? read_number(&from) : 0;
+    int64_t read = from.failed == OK ? read_within(&from, 0, ms_max) : 0;
     char *text = from.failed == OK ? read_text(&from) : NULL;
     if (from.failed != OK)
         return from.failed;
@@ -460,11 +512,11 @@ enum status value_read_epoch(const struct etcd_kv *kv, struct epoch *ret)
     const void *bytes = from.failed == OK ? read_bytes(&from, sizeof(read.lineage)) : NULL;
     if (bytes)
         memcpy(&read.lineage, bytes, sizeof(read.lineage));
-    read.generation = from.failed == OK ? read_number(&from) : 0;
+    read.generation = from.failed == OK ? read_within(&from, 0, 2 * GENERATIONS) : 0;
     if (from.failed == OK && from.at < from.end) { /* older versions did not write these */
         read.stamp = (uint64_t)read_number(&from);
         read.cluster_id = from.failed == OK ? (uint64_t)read_number(&from) : 0;
-        read.since = from.failed == OK ? read_number(&from) : 0;
+        read.since = from.failed == OK ? read_within(&from, 0, INT64_MAX) : 0;
     }
     if (read.since == 0)
         read.since = kv->mod_revision;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "data_dir.h"
@@ -31,7 +32,8 @@ struct store_sqlite {
     struct feed feed;
     struct feed_item *held;
     bool closing;
-    bool leads; /* it has announced a worker: there is no other */
+    struct strbuf asides; /* keys of rows that could not be read, each with a 0 behind it */
+    bool leads;           /* it has announced a worker: there is no other */
 
     /* The writer's. */
     struct sqlite_db *db;
@@ -208,6 +210,8 @@ static bool load_next(struct store_sqlite *store, struct store_change *ret)
     enum status st = sqlite_loader_next(store->loader, ret, &why);
     if (st == OK && ret->kind == STORE_CHANGE_LOADED)
         store->loader = sqlite_loader_free(store->loader);
+    if (st == OK && ret->kind == STORE_CHANGE_ASIDE)
+        strbuf_add(&store->asides, ret->aside.key, strlen(ret->aside.key) + 1);
     if (st != OK) {
         pthread_mutex_lock(&store->mutex);
         store->trouble = st;
@@ -288,6 +292,7 @@ static void release(struct store_sqlite *store)
     feed_item_free(store->held);
     strbuf_release(&store->trouble_text);
     strbuf_release(&store->path);
+    strbuf_release(&store->asides);
     pthread_cond_destroy(&store->work);
     pthread_mutex_destroy(&store->mutex);
     free(store);
@@ -304,6 +309,21 @@ static struct store *sqlite_free(struct store *base)
     return NULL;
 }
 
+/* Rows are looked at when they are loaded: nobody else writes them. */
+static size_t sqlite_each_aside(const struct store *base,
+                                void (*visit)(void *context, const struct store_aside *aside),
+                                void *context)
+{
+    const struct strbuf *asides = &((const struct store_sqlite *)base)->asides;
+    size_t count = 0;
+    for (size_t at = 0; at < asides->length; at += strlen(asides->text + at) + 1) {
+        if (visit)
+            visit(context, &(struct store_aside){asides->text + at, E_CORRUPT});
+        count++;
+    }
+    return count;
+}
+
 static const struct store_ops sqlite_ops = {
     .submit = sqlite_submit,
     .dispatch = sqlite_dispatch,
@@ -311,6 +331,7 @@ static const struct store_ops sqlite_ops = {
     .announce = sqlite_announce,
     .leads = sqlite_leads,
     .health = sqlite_health,
+    .each_aside = sqlite_each_aside,
     .free = sqlite_free,
 };
 
@@ -327,6 +348,7 @@ static struct store_sqlite *new_store(struct store_wake wake)
     store->lock_fd = -1;
     strbuf_init(&store->path);
     strbuf_init(&store->trouble_text);
+    strbuf_init(&store->asides);
     pthread_mutex_init(&store->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -112,11 +112,20 @@ extern const struct tables_ops sqlite_tables_ops;
 
 enum { RUN_COLUMN_COUNT = 30, JOB_COLUMN_COUNT = 13 };
 
+/* ---- store_sqlite_row.c ---- */
+
+#define ENTRY_COLUMNS                                                                              \
+    "id, job, job_name, from_ms, to_ms, count, state, reason, detail, recorded_ms, node, "         \
+    "instance, home"
+
 void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret);
 void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size);
-void sqlite_read_owner(sqlite3_stmt *stmt, int column, struct incarnation *ret); /* two columns */
-void sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret);
-void sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret); /* seq comes after RUN_COLUMNS */
+
+/* False: a value is beyond its range, so that the row is to be set aside. */
+MUST_CHECK bool sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret);
+/* seq comes after RUN_COLUMNS, and is always read. */
+MUST_CHECK bool sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret);
+MUST_CHECK bool sqlite_read_entry(sqlite3_stmt *stmt, struct ledger_entry *ret);
 
 /* ---- store_sqlite_load.c: everything there is, in one snapshot, row by row ---- */
 

@@ -2,6 +2,16 @@
 #include <stdlib.h>
 
 #include "store_sqlite.h"
+#include "words.h"
+
+/* States that only a newer peal has count as open (rules.h), and are looked for apart, so that the
+ * index over the others serves. */
+#define NEWER_STATE "state BETWEEN 12 AND 4095"
+_Static_assert(RUN_STATES == 12 && WORD_NUMBERS == 4096, "as in NEWER_STATE");
+
+#define NEXT_RUN(which)                                                                            \
+    "SELECT " RUN_COLUMNS ", seq FROM runs WHERE job = ?1 AND " which                              \
+    " AND seq > ?2 ORDER BY seq LIMIT 1"
 
 /* SQL_SET_RUN leaves what a run is alone, so that the indexes over it need no work; its parameters
  * have the numbers of SQL_ADD_RUN's. */
@@ -28,10 +38,12 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_REMOVE_DEFINITION] = "DELETE FROM definitions WHERE uid = ?1",
     [SQL_GET_RUN] = "SELECT " RUN_COLUMNS ", seq FROM runs WHERE id = ?1",
     [SQL_FIND_RUN] = "SELECT id FROM runs WHERE job = ?1 AND tick_ms = ?2 AND attempt = ?3",
-    [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE state = 0) FROM runs"
-                       " WHERE job = ?1 AND state < 5",
-    [SQL_NEXT_OPEN] = "SELECT " RUN_COLUMNS ", seq FROM runs"
-                      " WHERE job = ?1 AND state < 5 AND seq > ?2 ORDER BY seq LIMIT 1",
+    [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE state = 0) FROM ("
+                       "SELECT state FROM runs WHERE job = ?1 AND state < 5 UNION ALL"
+                       " SELECT state FROM runs WHERE job = ?1 AND " NEWER_STATE ")",
+    [SQL_NEXT_OPEN] = "SELECT * FROM (SELECT * FROM (" NEXT_RUN(
+        "state < 5") ") UNION ALL"
+                     " SELECT * FROM (" NEXT_RUN(NEWER_STATE) ")) ORDER BY seq LIMIT 1",
     [SQL_OLDEST_QUEUED] = "SELECT " RUN_COLUMNS ", seq FROM runs"
                           " WHERE job = ?1 AND state < 5 AND state = 0 ORDER BY seq LIMIT 1",
     [SQL_ADD_RUN] =
@@ -45,7 +57,7 @@ static const char *const texts[SQL_STATEMENTS] = {
         " system_ms = ?20, max_rss_kb = ?21, output_bytes = ?22, output_truncated = ?23,"
         " asked_by = ?24, detail = ?25, kill_reason = ?26, kill_by = ?27, instance = ?28,"
         " home = ?29 WHERE seq = ?30",
-    [SQL_REMOVE_ENDED_RUN] = "DELETE FROM runs WHERE id = ?1 AND state >= 5",
+    [SQL_REMOVE_ENDED_RUN] = "DELETE FROM runs WHERE id = ?1 AND state BETWEEN 5 AND 11",
     [SQL_ADD_ENTRY] =
         "INSERT OR IGNORE INTO entries (id, job, job_name, from_ms, to_ms, count, state,"
         " reason, detail, recorded_ms, node, instance, home)"

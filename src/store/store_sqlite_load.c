@@ -15,6 +15,7 @@ struct sqlite_loader {
     struct store_set_meta meta;
     struct store_drain drain;
     struct store_doc doc;
+    struct strbuf key; /* of a row that can't be read */
 };
 
 static bool load_meta(struct sqlite_loader *loader, struct store_change *ret)
@@ -47,11 +48,34 @@ static bool load_doc(struct sqlite_loader *loader, struct store_change *ret)
     return doc->json != NULL;
 }
 
+/* The row can't be read: it is told by its table and its id, whatever bytes that has. */
+static void set_aside(struct sqlite_loader *loader, const char *table, struct store_change *ret)
+{
+    const unsigned char *bytes = sqlite3_column_blob(loader->stmt, 0);
+    int length = sqlite3_column_bytes(loader->stmt, 0);
+    struct id id;
+    strbuf_reset(&loader->key);
+    strbuf_addf(&loader->key, "%s/", table);
+    if (length == (int)sizeof(id.bytes)) {
+        char text[ID_TEXT + 1];
+        sqlite_read_id(loader->stmt, 0, &id);
+        id_format(&id, text);
+        strbuf_adds(&loader->key, text);
+    }
+    for (int i = 0; length != (int)sizeof(id.bytes) && i < length && i < 32; i++)
+        strbuf_addf(&loader->key, "%02x", bytes[i]);
+    *ret =
+        (struct store_change){.kind = STORE_CHANGE_ASIDE, .aside = {loader->key.text, E_CORRUPT}};
+}
+
 /* The texts stay in SQLite's memory, which is theirs until the next row. */
 static bool load_job(struct sqlite_loader *loader, struct store_change *ret)
 {
     struct job_row job;
-    sqlite_read_job(loader->stmt, &job);
+    if (!sqlite_read_job(loader->stmt, &job)) {
+        set_aside(loader, "jobs", ret);
+        return true;
+    }
     *ret = (struct store_change){
         .kind = STORE_CHANGE_JOB,
         .job_uid = job.uid,
@@ -69,7 +93,10 @@ static bool load_job(struct sqlite_loader *loader, struct store_change *ret)
 static bool load_run(struct sqlite_loader *loader, struct store_change *ret)
 {
     struct run_row *row = &loader->run;
-    sqlite_read_run(loader->stmt, row);
+    if (!sqlite_read_run(loader->stmt, row)) {
+        set_aside(loader, "runs", ret);
+        return true;
+    }
     loader->kill_follows = state_is_open(row->run.state) && row->kill_reason != REASON_NONE;
     *ret = (struct store_change){
         .kind = STORE_CHANGE_RUN, .job_uid = row->run.job_uid, .run = &row->run};
@@ -88,19 +115,10 @@ static void load_kill(struct sqlite_loader *loader, struct store_change *ret)
 static bool load_entry(struct sqlite_loader *loader, struct store_change *ret)
 {
     struct ledger_entry *entry = &loader->entry;
-    sqlite3_stmt *stmt = loader->stmt;
-    sqlite_read_id(stmt, 0, &entry->id);
-    sqlite_read_id(stmt, 1, &entry->job_uid);
-    sqlite_read_text(stmt, 2, entry->job_name, sizeof(entry->job_name));
-    entry->from_ms = sqlite3_column_int64(stmt, 3);
-    entry->to_ms = sqlite3_column_int64(stmt, 4);
-    entry->count = sqlite3_column_int64(stmt, 5);
-    entry->state = (enum run_state)sqlite3_column_int(stmt, 6);
-    entry->reason = (enum run_reason)sqlite3_column_int(stmt, 7);
-    sqlite_read_text(stmt, 8, entry->detail, sizeof(entry->detail));
-    entry->recorded_ms = sqlite3_column_int64(stmt, 9);
-    sqlite_read_text(stmt, 10, entry->node, sizeof(entry->node));
-    sqlite_read_owner(stmt, 11, &entry->owner);
+    if (!sqlite_read_entry(loader->stmt, entry)) {
+        set_aside(loader, "entries", ret);
+        return true;
+    }
     *ret = (struct store_change){
         .kind = STORE_CHANGE_ENTRY, .job_uid = entry->job_uid, .entry = entry};
     return true;
@@ -117,9 +135,7 @@ static const struct {
     {"SELECT " JOB_COLUMNS ", name, json FROM jobs JOIN definitions ON definitions.uid = jobs.uid",
      load_job},
     {"SELECT " RUN_COLUMNS ", seq FROM runs ORDER BY seq", load_run},
-    {"SELECT id, job, job_name, from_ms, to_ms, count, state, reason, detail, recorded_ms,"
-     " node, instance, home FROM entries ORDER BY id",
-     load_entry},
+    {"SELECT " ENTRY_COLUMNS " FROM entries ORDER BY id", load_entry},
 };
 
 enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
@@ -130,6 +146,7 @@ enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret, stru
     if (!loader)
         return E_NOMEM;
     loader->path = path;
+    strbuf_init(&loader->key);
     int rc =
         sqlite3_open_v2(path, &loader->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK) /* reading anything is what fixes the snapshot */
@@ -149,6 +166,7 @@ struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader)
         return NULL;
     sqlite3_finalize(loader->stmt);
     sqlite3_close(loader->handle);
+    strbuf_release(&loader->key);
     free(loader);
     return NULL;
 }

@@ -29,46 +29,7 @@ static sqlite3_stmt *with_id(struct sqlite_db *t, enum sql which, const struct i
     return t->stmts[which];
 }
 
-void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret)
-{
-    const void *bytes = sqlite3_column_blob(stmt, column);
-    *ret = (struct id){{0}};
-    if (bytes && sqlite3_column_bytes(stmt, column) == (int)sizeof(ret->bytes))
-        memcpy(ret->bytes, bytes, sizeof(ret->bytes));
-}
-
-void sqlite_read_owner(sqlite3_stmt *stmt, int column, struct incarnation *ret)
-{
-    sqlite_read_id(stmt, column, &ret->instance);
-    ret->home = (uint64_t)sqlite3_column_int64(stmt, column + 1);
-}
-
-void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size)
-{
-    const unsigned char *value = sqlite3_column_text(stmt, column);
-    snprintf(text, size, "%s", value ? (const char *)value : "");
-}
-
 /* ---- jobs ---- */
-
-void sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret)
-{
-    sqlite_read_id(stmt, 0, &ret->uid);
-    ret->revision = sqlite3_column_int64(stmt, 1);
-    ret->cursor_ms = sqlite3_column_int64(stmt, 2);
-    sqlite_read_id(stmt, 3, &ret->last.run_id);
-    ret->last.started_ms = sqlite3_column_int64(stmt, 4);
-    ret->last.ended_ms = sqlite3_column_int64(stmt, 5);
-    ret->last.state = (enum run_state)sqlite3_column_int(stmt, 6);
-    ret->last.succeeded_ms = sqlite3_column_int64(stmt, 7);
-    ret->rewinds.count = sqlite3_column_int64(stmt, 8);
-    ret->rewinds.high_ms = sqlite3_column_int64(stmt, 9);
-    char gaps[REWIND_GAPS_TEXT];
-    sqlite_read_text(stmt, 10, gaps, sizeof(gaps));
-    rewinds_read_gaps(&ret->rewinds, gaps);
-    ret->paused = sqlite3_column_int(stmt, 11);
-    ret->deleted = sqlite3_column_int(stmt, 12);
-}
 
 static void bind_job(sqlite3_stmt *stmt, const struct job_row *row)
 {
@@ -91,8 +52,8 @@ static enum status get_job(struct tables *tables, const struct id *uid, struct j
     struct sqlite_db *t = (struct sqlite_db *)tables;
     sqlite3_stmt *stmt = with_id(t, SQL_GET_JOB, uid);
     enum status st = sqlite_first_row(t, SQL_GET_JOB);
-    if (st == OK)
-        sqlite_read_job(stmt, ret);
+    if (st == OK && !sqlite_read_job(stmt, ret))
+        st = E_SET_ASIDE;
     sqlite3_reset(stmt);
     return st;
 }
@@ -145,41 +106,6 @@ static enum status remove_job(struct tables *tables, const struct id *uid)
 
 /* ---- runs ---- */
 
-void sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret)
-{
-    struct run *run = &ret->run;
-    *ret = (struct run_row){.seq = sqlite3_column_int64(stmt, RUN_COLUMN_COUNT)};
-    sqlite_read_id(stmt, 0, &run->id);
-    sqlite_read_id(stmt, 1, &run->job_uid);
-    sqlite_read_text(stmt, 2, run->job_name, sizeof(run->job_name));
-    run->tick_ms = sqlite3_column_int64(stmt, 3);
-    run->attempt = sqlite3_column_int(stmt, 4);
-    run->cause = (enum run_cause)sqlite3_column_int(stmt, 5);
-    run->state = (enum run_state)sqlite3_column_int(stmt, 6);
-    run->reason = (enum run_reason)sqlite3_column_int(stmt, 7);
-    sqlite_read_text(stmt, 8, run->node, sizeof(run->node));
-    run->nonce = (uint64_t)sqlite3_column_int64(stmt, 9);
-    run->fence = sqlite3_column_int64(stmt, 10);
-    run->job_revision = sqlite3_column_int64(stmt, 11);
-    run->not_before_ms = sqlite3_column_int64(stmt, 12);
-    run->claimed_ms = sqlite3_column_int64(stmt, 13);
-    run->started_ms = sqlite3_column_int64(stmt, 14);
-    run->finished_ms = sqlite3_column_int64(stmt, 15);
-    run->exit_code = sqlite3_column_int(stmt, 16);
-    run->term_signal = sqlite3_column_int(stmt, 17);
-    run->user_ms = sqlite3_column_int64(stmt, 18);
-    run->system_ms = sqlite3_column_int64(stmt, 19);
-    run->max_rss_kb = sqlite3_column_int64(stmt, 20);
-    run->output_bytes = sqlite3_column_int64(stmt, 21);
-    run->output_truncated = sqlite3_column_int(stmt, 22);
-    sqlite_read_text(stmt, 23, run->by, sizeof(run->by));
-    sqlite_read_text(stmt, 24, run->detail, sizeof(run->detail));
-    ret->kill_reason = (enum run_reason)sqlite3_column_int(stmt, 25);
-    sqlite_read_text(stmt, 26, ret->kill_by, sizeof(ret->kill_by));
-    sqlite_read_owner(stmt, 27, &run->owner);
-    sqlite_read_text(stmt, 29, run->traceparent, sizeof(run->traceparent));
-}
-
 /* Parameters 7 to 29, which SQL_ADD_RUN and SQL_SET_RUN share. */
 static void bind_run(sqlite3_stmt *stmt, const struct run *run, enum run_reason kill_reason,
                      const char *kill_by)
@@ -208,11 +134,12 @@ static void bind_run(sqlite3_stmt *stmt, const struct run *run, enum run_reason 
     bind_owner(stmt, 28, &run->owner);
 }
 
+/* E_SET_ASIDE: it can't be read, but for ret->seq. */
 static enum status first_run(struct sqlite_db *t, enum sql which, struct run_row *ret)
 {
     enum status st = sqlite_first_row(t, which);
-    if (st == OK)
-        sqlite_read_run(t->stmts[which], ret);
+    if (st == OK && !sqlite_read_run(t->stmts[which], ret))
+        st = E_SET_ASIDE;
     sqlite3_reset(t->stmts[which]);
     return st;
 }
@@ -221,7 +148,8 @@ static enum status get_run(struct tables *tables, const struct id *id, struct ru
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
     with_id(t, SQL_GET_RUN, id);
-    return first_run(t, SQL_GET_RUN, ret);
+    enum status st = first_run(t, SQL_GET_RUN, ret);
+    return st == E_SET_ASIDE ? E_NOT_FOUND : st;
 }
 
 static enum status find_run(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
@@ -256,8 +184,13 @@ static enum status next_open(struct tables *tables, const struct id *job_uid, in
                              struct run_row *ret)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
-    sqlite3_bind_int64(with_id(t, SQL_NEXT_OPEN, job_uid), 2, after_seq);
-    return first_run(t, SQL_NEXT_OPEN, ret);
+    enum status st = E_SET_ASIDE;
+    while (st == E_SET_ASIDE) {
+        sqlite3_bind_int64(with_id(t, SQL_NEXT_OPEN, job_uid), 2, after_seq);
+        st = first_run(t, SQL_NEXT_OPEN, ret);
+        after_seq = ret->seq;
+    }
+    return st;
 }
 
 static enum status oldest_queued(struct tables *tables, const struct id *job_uid,
@@ -265,7 +198,8 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
     with_id(t, SQL_OLDEST_QUEUED, job_uid);
-    return first_run(t, SQL_OLDEST_QUEUED, ret);
+    enum status st = first_run(t, SQL_OLDEST_QUEUED, ret);
+    return st == E_SET_ASIDE ? E_NOT_FOUND : st;
 }
 
 static enum status add_run(struct tables *tables, const struct run *run)

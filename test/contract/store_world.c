@@ -188,6 +188,8 @@ static void draw(struct picture *picture, const struct store_change *change)
         assert_string_not_equal(picture->leader, change->leader); /* it is news */
         snprintf(picture->leader, sizeof(picture->leader), "%s", change->leader);
         break;
+    case STORE_CHANGE_ASIDE:
+        break;
     case STORE_CHANGE_LOADED:
         assert_false(picture->loaded);
         picture->loaded = true;

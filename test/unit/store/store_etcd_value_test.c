@@ -1,5 +1,6 @@
 #include "store_etcd_value.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,6 +142,94 @@ static void fences_are_exact(void **state)
     assert_int_equal(fence, (INT64_C(1) << 53) - 1);
 }
 
+/* ---- what an older peal, or something else, has written ---- */
+
+/* Each field beyond its range, or at the end of it, is seen by itself. */
+static void runs_are_range_checked(void **state)
+{
+    static const struct {
+        int line;
+        struct run run;
+        enum run_reason kill_reason;
+        enum status want;
+    } cases[] = {
+        {__LINE__, {.reason = (enum run_reason)1000}, REASON_NONE, OK},
+        {__LINE__, {.reason = (enum run_reason)4095}, REASON_NONE, OK},
+        {__LINE__, {.reason = (enum run_reason)4096}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.reason = (enum run_reason) - 1}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.state = (enum run_state)12}, REASON_NONE, OK},
+        {__LINE__, {.state = (enum run_state)1000000}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.cause = (enum run_cause)1000}, REASON_NONE, OK},
+        {__LINE__, {.cause = (enum run_cause)INT_MIN}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.state = RUN_OK}, (enum run_reason)1000, OK},
+        {__LINE__, {.state = RUN_OK}, (enum run_reason)1000000, E_CORRUPT},
+        {__LINE__, {.tick_ms = INT64_MAX}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.started_ms = INT64_MIN}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.nonce = UINT64_MAX, .fence = INT64_MAX}, REASON_NONE, OK},
+        {__LINE__, {.exit_code = INT_MIN, .attempt = INT_MAX}, REASON_NONE, OK},
+        {__LINE__, {.job_name = "a\"b"}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.job_name = "a\nb"}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.job_name = "etl/\xc3\xa4"}, REASON_NONE, OK},
+        {__LINE__, {.node = "\xff"}, REASON_NONE, E_CORRUPT},
+        {__LINE__, {.detail = "cut \xc3"}, REASON_NONE, OK}, /* words may end within a letter */
+    };
+    const struct epoch epoch = {.generation = 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct run_row read, row = {.run = cases[i].run, .kill_reason = cases[i].kill_reason};
+        struct strbuf value, again;
+        enum tell tell;
+        strbuf_init(&value);
+        strbuf_init(&again);
+        value_write_run(&value, &row, TELL_CHANGE, 0);
+        struct etcd_kv kv = kv_of(&value, 0);
+        enum status st = value_read_run(&kv, &epoch, &read, &tell);
+        if (st != cases[i].want)
+            fail_msg("line %d: %s", cases[i].line, status_text(st));
+        if (st == OK) { /* and is written back as it was */
+            read.seq = 0;
+            value_write_run(&again, &read, TELL_CHANGE, 0);
+            assert_int_equal(again.length, value.length);
+            assert_memory_equal(again.text, value.text, value.length);
+        }
+        strbuf_release(&value);
+        strbuf_release(&again);
+    }
+}
+
+static void cursors_and_entries_are_range_checked(void **state)
+{
+    static const struct {
+        int line;
+        int64_t number;
+        enum status want;
+    } cases[] = {
+        {__LINE__, RUN_STATES, OK},
+        {__LINE__, 1000, OK},
+        {__LINE__, 1000000, E_CORRUPT},
+        {__LINE__, -1, E_CORRUPT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        enum run_state number = (enum run_state)cases[i].number;
+        struct job_row read = {.revision = 7}, row = {.last.state = number};
+        struct ledger_entry entry_read, entry = {.state = number, .reason = REASON_PAUSED};
+        struct strbuf cursor, value;
+        enum tell tell;
+        strbuf_init(&cursor);
+        strbuf_init(&value);
+        value_write_cursor(&cursor, &row, TELL_CHANGE);
+        value_write_entry(&value, &entry);
+        struct etcd_kv kv = kv_of(&cursor, 0), entry_kv = kv_of(&value, 0);
+        enum status st = value_read_cursor(&kv, &read, &tell);
+        if (st != cases[i].want || value_read_entry(&entry_kv, &entry_read) != cases[i].want)
+            fail_msg("line %d: %s", cases[i].line, status_text(st));
+        assert_int_equal(read.revision, 7);
+        strbuf_release(&cursor);
+        strbuf_release(&value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +239,8 @@ int main(void)
         cmocka_unit_test(older_epochs_are_read),
         cmocka_unit_test(fences_go_on_when_an_epoch_is_completed),
         cmocka_unit_test(fences_are_exact),
+        cmocka_unit_test(runs_are_range_checked),
+        cmocka_unit_test(cursors_and_entries_are_range_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
