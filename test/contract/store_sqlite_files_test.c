@@ -333,6 +333,150 @@ static void an_older_database_tells_the_last_success_that_it_knows(void **state)
     }
 }
 
+/* ---- rows ---- */
+
+/* What is loaded, of each kind; the last run and the last job of them. */
+struct loaded {
+    size_t jobs, runs, entries, asides;
+    struct run run;
+    struct id job_uid;
+};
+
+/* Does something to the database behind the store's back, and opens it again. */
+static void tamper(struct world *world, const char *sql, struct loaded *ret)
+{
+    struct store_change change = {.kind = STORE_CHANGE_META};
+    char path[160];
+    world->store = store_free(world->store);
+    snprintf(path, sizeof(path), "%s/peal.db", world->place);
+    run_sql(path, sql);
+    world->without_picture = true;
+    assert_int_equal(sqlite_backend.open(world->place, world_wake(world), &world->store), OK);
+    *ret = (struct loaded){.jobs = 0};
+    while (change.kind != STORE_CHANGE_LOADED) {
+        assert_true(store_next_change(world->store, &change));
+        ret->jobs += change.kind == STORE_CHANGE_JOB;
+        ret->runs += change.kind == STORE_CHANGE_RUN;
+        ret->entries += change.kind == STORE_CHANGE_ENTRY;
+        ret->asides += change.kind == STORE_CHANGE_ASIDE;
+        if (change.kind == STORE_CHANGE_JOB)
+            ret->job_uid = change.job_uid;
+        if (change.kind == STORE_CHANGE_RUN)
+            ret->run = *change.run;
+    }
+}
+
+static void count_aside(void *context, const struct store_aside *aside)
+{
+    assert_int_equal(aside->why, E_CORRUPT);
+    *(size_t *)context +=
+        strncmp(aside->key, "jobs/", 5) == 0 || strncmp(aside->key, "runs/", 5) == 0;
+}
+
+static void rows_that_can_not_be_read_are_set_aside(void **state)
+{
+    struct world *world = world_new(&sqlite_backend);
+    struct loaded loaded;
+    size_t seen = 0;
+    (void)state;
+    world_open(world);
+    struct id bad = make_job(world, "bad"), good = make_job(world, "good");
+    struct run run = claim_run(world, good, 5000);
+    tamper(world,
+           "UPDATE jobs SET last_state = 1000000 WHERE name = 'bad';"
+           "UPDATE runs SET reason = 1000000",
+           &loaded);
+    assert_int_equal(loaded.jobs, 1);
+    assert_int_equal(id_compare(&loaded.job_uid, &good), 0);
+    assert_int_equal(loaded.runs, 0);
+    assert_int_equal(loaded.asides, 2);
+    assert_int_equal(store_each_aside(world->store, count_aside, &seen), 2);
+    assert_int_equal(seen, 2);
+
+    /* Nothing is decided on them, and the rest of a request goes on. */
+    struct store_claim claims[] = {a_claim(world, bad, 5000, OVERLAP_ALLOW),
+                                   a_claim(world, good, 6000, OVERLAP_ALLOW)};
+    claims[0].job_revision = claims[1].job_revision = 1;
+    claims[0].cursor_ms = CURSOR_MS;
+    claims[1].cursor_ms = 5000;
+    assert_int_equal(world_do(world, STORE_CLAIM, claims, 2), OK);
+    assert_int_equal(claims[0].result, CLAIM_STALE);
+    assert_int_equal(claims[1].result, CLAIM_WON);
+    struct store_begin begin = {.run_id = run.id, .nonce = run.nonce};
+    world_do_one(world, STORE_BEGIN, &begin);
+    assert_false(begin.begun);
+    struct store_put_job put = a_put(world_id(world), "bad", 0);
+    world_do_one(world, STORE_PUT_JOB, &put);
+    assert_int_equal(put.result, PUT_EXISTS);
+    put = a_put(bad, "bad", -1);
+    world_do_one(world, STORE_PUT_JOB, &put);
+    assert_int_equal(put.result, PUT_MISSING);
+
+    /* They are as they were: put right, they are there again. */
+    tamper(world,
+           "UPDATE jobs SET last_state = last_state - 999995 WHERE name = 'bad';"
+           "UPDATE runs SET reason = reason - 1000000 WHERE reason",
+           &loaded);
+    assert_int_equal(loaded.jobs, 2);
+    assert_int_equal(loaded.runs, 2);
+    assert_int_equal(loaded.asides, 0);
+    assert_int_equal(store_each_aside(world->store, NULL, NULL), 0);
+    world_free(world);
+}
+
+/* A downgrade finds what a newer peal has left. */
+static void a_run_in_a_newer_state_is_nobodys(void **state)
+{
+    struct world *world = world_new(&sqlite_backend);
+    struct loaded loaded;
+    (void)state;
+    world_open(world);
+    struct id job = make_job(world, "backup");
+    struct run run = claim_run(world, job, 5000);
+    assert_true(begin_run(world, &run).begun);
+    tamper(world, "UPDATE runs SET state = 12, reason = 1000, cause = 77", &loaded);
+    assert_int_equal(loaded.runs, 1);
+    assert_string_equal(run_state_name(loaded.run.state), "state-12");
+    assert_string_equal(run_reason_name(loaded.run.reason), "reason-1000");
+    assert_string_equal(run_cause_name(loaded.run.cause), "cause-77");
+
+    struct store_take take = {
+        .run_id = run.id, .node = "n2", .nonce = 9, .from_nonce = run.nonce, .now_ms = 9000};
+    world_do_one(world, STORE_TAKE, &take);
+    assert_false(take.taken);
+    struct store_begin begin = {.run_id = run.id, .nonce = run.nonce};
+    world_do_one(world, STORE_BEGIN, &begin);
+    assert_false(begin.begun);
+    struct store_finish finish = {.run = run};
+    finish.run.state = RUN_OK;
+    world_do_one(world, STORE_FINISH, &finish);
+    assert_false(finish.accepted);
+    struct store_order order = {.run_id = run.id, .reason = REASON_USER};
+    world_do_one(world, STORE_ORDER, &order);
+    assert_false(order.known);
+    struct store_forget forget = {.id = run.id};
+    world_do_one(world, STORE_FORGET, &forget);
+
+    /* It is in the way of others, as an open one. */
+    static const struct {
+        enum overlap_policy overlap;
+        enum claim_result want;
+    } cases[] = {
+        {OVERLAP_SKIP, CLAIM_SKIPPED}, {OVERLAP_REPLACE, CLAIM_QUEUED}, {OVERLAP_ALLOW, CLAIM_WON}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct store_claim claim = a_claim(world, job, 6000 + 1000 * (int64_t)i, cases[i].overlap);
+        claim.job_revision = 1;
+        claim.cursor_ms = 5000 + 1000 * (int64_t)i;
+        world_do_one(world, STORE_CLAIM, &claim);
+        assert_int_equal(claim.result, cases[i].want);
+    }
+    tamper(world, "DELETE FROM runs WHERE state < 12", &loaded);
+    assert_int_equal(loaded.runs, 1);
+    assert_int_equal(loaded.run.state, 12);
+    assert_int_equal(loaded.run.reason, 1000);
+    world_free(world);
+}
+
 /* Damage that only shows while it is in use: refused from then on, and said so. */
 static void damage_in_use_stops_the_store(void **state)
 {
@@ -381,6 +525,8 @@ int main(void)
         FILE_TEST(damaged_files_are_refused_and_kept),
         FILE_TEST(a_creation_that_was_cut_short_is_begun_again),
         FILE_TEST(an_older_database_tells_the_last_success_that_it_knows),
+        FILE_TEST(rows_that_can_not_be_read_are_set_aside),
+        FILE_TEST(a_run_in_a_newer_state_is_nobodys),
         FILE_TEST(damage_in_use_stops_the_store),
     };
     return cmocka_run_group_tests_name("sqlite files", tests, NULL, NULL);

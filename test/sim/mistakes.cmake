@@ -164,7 +164,7 @@ peal_sim_mistake(left_for_ever memory races engine/sweeper.c
     "what was asked for stays claimed by a node that is gone: P6")
 
 peal_sim_mistake(followed_twice memory any store/rules_next.c
-    "|| has_state(next->states, before)" ""
+    "|| run_state_is_in(next->states, before)" ""
     "what follows every end follows a loss, and then its amendment: P1")
 peal_sim_mistake(loss_not_followed memory any engine/follow.c
     "ended && !ended->deleted" "ended && finish->run.state != RUN_LOST"
@@ -176,7 +176,7 @@ peal_sim_mistake(guard_not_compared etcd any store/store_etcd_plan.c
     "plan_compare_key(plan, key, job ? job->cursor_revision : 0)" "((void)job, OK)"
     "a claim from a cursor that has moved: P1")
 peal_sim_mistake(guard_not_touched etcd people store/store_etcd_plan.c
-    "if ((guard && guard->write) || !job || !job->mod_revision)" "if (true)"
+    "if ((guard && guard->write) || !job || !mirror_job_is_whole(job))" "if (true)"
     "a change that claims do not notice: P4")
 peal_sim_mistake(run_not_compared etcd races store/store_etcd_plan.c
     "return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0)"

@@ -179,8 +179,6 @@ static const struct {
     {__LINE__, HISTORY_READ, "{\"rows\": 5}"},
     {__LINE__, HISTORY_READ, "{\"rows\": [{}]}"},
     {__LINE__, HISTORY_READ, "{\"rows\": [], \"more\": true}"},
-    {__LINE__, HISTORY_READ,
-     "{\"rows\": [{\"id\": \"01ARZ3NDEKTSV4RRFFQ69G5FAV\", \"state\": 99}]}"},
     {__LINE__, HISTORY_LOG, "{\"chunks\": [{\"bytes\": \"a\"}]}"},
     {__LINE__, HISTORY_LOG, "{\"chunks\": [{\"bytes\": \"QUJD\"}, {\"bytes\": 7}]}"},
     {__LINE__, HISTORY_STATS, "{}"},
@@ -198,12 +196,34 @@ static void test_broken(void **state)
     }
 }
 
+/* A newer node has words that this one does not know: they stay as they are, and what can be none
+ * is seen as that. */
+static void test_newer_words(void **state)
+{
+    static const char text[] =
+        "{\"rows\": [{\"id\": \"01ARZ3NDEKTSV4RRFFQ69G5FAV\", \"state\": 99, \"reason\": 1000},"
+        " {\"id\": \"01ARZ3NDEKTSV4RRFFQ69G5FAW\", \"state\": -1, \"reason\": 1000000,"
+        " \"tick_ms\": 9223372036854775807}]}";
+    union gather_answer found;
+    (void)state;
+    assert_int_equal(wire_decode_answer(HISTORY_READ, text, strlen(text), &found), OK);
+    assert_int_equal(found.read.count, 2);
+    const struct run *newer = &found.read.rows[0].run, *damaged = &found.read.rows[1].run;
+    assert_string_equal(run_state_name(newer->state), "state-99");
+    assert_string_equal(run_reason_name(newer->reason), "reason-1000");
+    assert_string_equal(run_state_name(damaged->state), "state-?");
+    assert_string_equal(run_reason_name(damaged->reason), "reason-?");
+    assert_true(damaged->tick_ms == INT64_C(1) << 53);
+    gather_answer_release(HISTORY_READ, &found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),      cmocka_unit_test(test_log),
-        cmocka_unit_test(test_stats),     cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_questions), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_newer_words), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_log),         cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_changes),     cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

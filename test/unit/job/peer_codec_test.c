@@ -109,7 +109,7 @@ static const struct {
     {__LINE__, WITH(",\"lag_ms\":-"), E_CORRUPT, 0, 0, PEER_ACCEPTS},
     {__LINE__, WITH(",\"lag_ms\":7,\"lag_ms\":8"), OK, 1, 8, PEER_ACCEPTS},
     {__LINE__, WITH(",\"refusal\":\"full\""), OK, 1, -1, PEER_FULL},
-    {__LINE__, WITH(",\"refusal\":\"of a newer version\""), OK, 1, -1, PEER_STOPPING},
+    {__LINE__, WITH(",\"refusal\":\"of a newer version\""), OK, 1, -1, PEER_OTHER},
     {__LINE__, WITH(",\"refusal\":\"\\u0066ull\""), OK, 1, -1, PEER_FULL},
     {__LINE__, WITH(",\"new\":{\"a\":[1,\"}\"]},\"lag_ms\":2"), OK, 1, 2, PEER_ACCEPTS},
     {__LINE__, WITH(",\"new\":null,\"lag_ms\":2"), OK, 1, 2, PEER_ACCEPTS},
