@@ -70,6 +70,7 @@ static void rewrite_journal(struct notifier *notifier)
     struct lane *lane;
     struct waiting *waiting;
     strbuf_init(&frames);
+    unread_write(notifier, &frames);
     TAILQ_FOREACH (lane, &notifier->lanes, link) {
         TAILQ_FOREACH (waiting, &lane->waiting, link) {
             add_put(&frames, waiting);
@@ -88,7 +89,7 @@ static void write_frames(struct notifier *notifier, journal_done *done, void *co
         if (done)
             done(context, E_NOMEM);
     }
-    int64_t live = (int64_t)notifier->waiting_bytes;
+    int64_t live = (int64_t)(notifier->waiting_bytes + notifier->unread_bytes);
     if (journal_size(notifier->journal) > 4 * live + JOURNAL_SLACK)
         rewrite_journal(notifier);
 }
@@ -120,28 +121,31 @@ void notifier_remove(struct notifier *notifier, struct lane *lane, struct waitin
         write_frames(notifier, NULL, NULL);
 }
 
-static void load_put(struct notifier *notifier, const json_t *value, uint64_t number, size_t bytes)
+/* False: it can't be read. */
+static bool load_put(struct notifier *notifier, const json_t *value, uint64_t number, size_t bytes)
 {
     struct waiting *waiting = calloc(1, sizeof(*waiting));
     if (!waiting || notice_decode(json_object_get(value, "notice"), &waiting->notice) != OK) {
         free(waiting);
-        return;
+        return false;
     }
     struct lane *lane = lane_get(notifier, waiting->notice.channel);
     if (!lane) {
         notice_release(&waiting->notice);
         free(waiting);
-        return;
+        return false;
     }
     waiting->number = number;
     waiting->bytes = bytes;
     add_waiting(notifier, lane, waiting);
     if (waiting->notice.not_before_ms)
         lane_note_told(lane, &waiting->notice, waiting->notice.not_before_ms);
+    return true;
 }
 
 static void load_done(struct notifier *notifier, uint64_t number)
 {
+    unread_done(notifier, number);
     struct lane *lane;
     struct waiting *waiting, *next;
     TAILQ_FOREACH (lane, &notifier->lanes, link) {
@@ -161,8 +165,8 @@ static void load(void *context, const char *payload, size_t length)
     json_t *value = json_loadb(payload, length, 0, NULL);
     const json_t *put = json_object_get(value, "put"), *done = json_object_get(value, "done");
     uint64_t number = (uint64_t)json_integer_value(put ? put : done);
-    if (put)
-        load_put(notifier, value, number, FRAME_HEAD + length);
+    if (put && !load_put(notifier, value, number, FRAME_HEAD + length))
+        unread_keep(notifier, number, payload, length);
     else if (done)
         load_done(notifier, number);
     if (number >= notifier->next_number)
@@ -463,6 +467,10 @@ static enum status set_up(struct notifier *notifier, const struct notifier_confi
     if (st == OK)
         st = journal_open(config->data_dir, (struct journal_wake){wake, notifier}, load, notifier,
                           &notifier->journal, why);
+    if (st == OK && notifier->unread_count)
+        notifier_log(notifier, "notifications_unreadable",
+                     "count=%zu error=\"only a newer peal can send them; they are kept\"",
+                     notifier->unread_count);
     return st;
 }
 
@@ -481,6 +489,7 @@ enum status notifier_new(struct loop *loop, const struct notifier_config *config
     notifier->next_number = 1;
     TAILQ_INIT(&notifier->lanes);
     TAILQ_INIT(&notifier->samples);
+    TAILQ_INIT(&notifier->unread);
     strbuf_init(&notifier->frames);
     enum status st = set_up(notifier, config, why);
     if (st != OK) {
@@ -509,6 +518,7 @@ struct notifier *notifier_free(struct notifier *notifier)
     loop_fd_free(notifier->wake_watch);
     if (notifier->wake_fd >= 0)
         close(notifier->wake_fd);
+    unread_release(notifier);
     strbuf_release(&notifier->frames);
     free(notifier->node);
     free(notifier->public_url);

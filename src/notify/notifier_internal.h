@@ -63,6 +63,9 @@ struct notifier {
     bool is_live;
     uint64_t next_number;
     size_t waiting_count, waiting_bytes;
+    TAILQ_HEAD(unread_list, unread)
+    unread; /* in the journal, and only a newer peal can read them */
+    size_t unread_count, unread_bytes;
     struct strbuf frames; /* to be written to the journal */
     size_t unwritten;     /* notices in them: somebody is to know when they are on disk */
     bool is_disk_bad;     /* and it was said so */
@@ -75,6 +78,14 @@ void notifier_log(const struct notifier *notifier, const char *event, const char
 
 /* It is sent or given up: out of the journal, and freed. */
 void notifier_remove(struct notifier *notifier, struct lane *lane, struct waiting *waiting);
+
+/* ---- notifier_unread.c ---- */
+
+/* A message of the journal, as it is there. Too many, or out of memory: it is dropped. */
+void unread_keep(struct notifier *notifier, uint64_t number, const char *payload, size_t length);
+void unread_done(struct notifier *notifier, uint64_t number); /* if it is one of these */
+void unread_write(const struct notifier *notifier, struct strbuf *frames);
+void unread_release(struct notifier *notifier);
 
 /* ---- notifier_lane.c ---- */
 
