@@ -19,6 +19,7 @@
 #define SPARE_BYTES  (1 << 20) /* set aside, so that a full disk does not stop jobs at once */
 #define SYNC_MIN_MS  200
 #define SYNC_SHARE   50
+#define BYTES_MAX    (UINT64_C(1) << 53) /* of output: sums of some are numbers, too */
 
 struct header {
     uint32_t magic;
@@ -61,14 +62,27 @@ static int create(int folder_fd)
     return -1;
 }
 
-/* Reads to the last good record and cuts off what follows it. */
+/* Whether all that is used of it is within its range. What a reason of a newer spawner means is for
+ * the reader. */
+static bool is_sound(const struct journal_record *record)
+{
+    const struct spawn_run *info = &record->info;
+    return record->type >= JOURNAL_STARTING && record->type <= JOURNAL_FORGOTTEN &&
+           memchr(info->id, '\0', sizeof(info->id)) && spawn_id_valid(info->id) && info->pid >= 0 &&
+           record->grace_ms >= 0 && record->timeout_at_boot_ms >= 0 &&
+           record->head_bytes <= BYTES_MAX && record->tail_bytes <= BYTES_MAX;
+}
+
+/* Reads to the last good record and cuts off what follows it. One that is whole but makes no sense
+ * is passed over. */
 static void replay(struct journal *journal, journal_seen *seen, void *user, bool same_boot)
 {
     struct journal_record record;
     off_t at = sizeof(struct header);
     while (pread(journal->fd, &record, sizeof(record), at) == (ssize_t)sizeof(record) &&
            record.magic == RECORD_MAGIC && record.checksum == checksum(&record)) {
-        seen(user, &record, same_boot);
+        if (is_sound(&record))
+            seen(user, &record, same_boot);
         journal->records++;
         at += (off_t)sizeof(record);
     }

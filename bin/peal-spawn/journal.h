@@ -45,8 +45,9 @@ struct journal {
     int64_t sync_at_boot_ms; /* not before this */
 };
 
-/* Opens or makes the journal. `seen` is called for every good record, oldest first; `same_boot`
- * is false if the machine was restarted since it was written. */
+/* Opens or makes the journal. `seen` is called for every good record, oldest first, whose id is
+ * valid and whose numbers are within their ranges; `same_boot` is false if the machine was
+ * restarted since it was written. */
 typedef void journal_seen(void *user, const struct journal_record *record, bool same_boot);
 MUST_CHECK enum status journal_open(struct journal *journal, int folder_fd, journal_seen *seen,
                                     void *user);

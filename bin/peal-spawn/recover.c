@@ -39,6 +39,11 @@ static void seen(void *user, const struct journal_record *record, bool same_boot
     if (!run)
         return;
     run->info = record->info;
+    if (run->info.reason >= SPAWN_REASON_COUNT || run->info.step >= SPAWN_STEP_COUNT) {
+        run->info.reason =
+            SPAWN_UNKNOWN; /* it has ended in a way that only a newer spawner knows */
+        run->info.step = 0;
+    }
     run->timeout_at_boot_ms = record->timeout_at_boot_ms;
     run->grace_ms = record->grace_ms;
     run->pipes[0] = record->pipes[0];

@@ -27,6 +27,10 @@ MUST_CHECK enum status wire_decode_answer(enum history_request_kind kind, const 
 
 /* Numbers, texts and ids as members, for the files of this. */
 int64_t wire_number(const json_t *json, const char *key);
+/* A time, a duration or a count; one that is so large that sums overflow is the largest that is
+ * not.
+ */
+int64_t wire_ms(const json_t *json, const char *key);
 const char *wire_text(const json_t *json, const char *key);             /* NULL: it is not there */
 void wire_read_id(const json_t *json, const char *key, struct id *ret); /* zero: not there */
 json_t *wire_id(const struct id *id);

@@ -253,13 +253,13 @@ static enum status decode_log(const json_t *json, struct history_log *ret)
             break;
         st = decode_bytes(json_object_get(chunk, "bytes"), to);
         to->stream = output_stream_of(wire_number(chunk, "stream"));
-        to->at_ms = wire_number(chunk, "at_ms");
-        to->gap_bytes = wire_number(chunk, "gap_bytes");
+        to->at_ms = wire_ms(chunk, "at_ms");
+        to->gap_bytes = wire_ms(chunk, "gap_bytes");
         ret->count += st == OK;
     }
     ret->found = json_is_object(run);
     ret->run = row.run;
-    ret->kept_bytes = wire_number(json, "kept_bytes");
+    ret->kept_bytes = wire_ms(json, "kept_bytes");
     return st;
 }
 
@@ -309,13 +309,13 @@ static enum status decode_stats(const json_t *json, struct history_stats *ret)
         return st;
     json_array_foreach (rows, i, value) {
         struct history_stats_row *row = &ret->rows[i];
-        row->from_ms = wire_number(value, "from_ms");
-        row->timed = wire_number(value, "timed");
-        row->duration_sum_ms = wire_number(value, "duration_sum_ms");
-        row->duration_min_ms = wire_number(value, "duration_min_ms");
-        row->duration_max_ms = wire_number(value, "duration_max_ms");
-        row->punctual = wire_number(value, "punctual");
-        row->late_sum_ms = wire_number(value, "late_sum_ms");
+        row->from_ms = wire_ms(value, "from_ms");
+        row->timed = wire_ms(value, "timed");
+        row->duration_sum_ms = wire_ms(value, "duration_sum_ms");
+        row->duration_min_ms = wire_ms(value, "duration_min_ms");
+        row->duration_max_ms = wire_ms(value, "duration_max_ms");
+        row->punctual = wire_ms(value, "punctual");
+        row->late_sum_ms = wire_ms(value, "late_sum_ms");
         decode_numbers(json_object_get(value, "ends"), row->ends, RUN_STATES);
         decode_numbers(json_object_get(value, "buckets"), row->buckets, HISTORY_BUCKETS);
     }

@@ -35,6 +35,13 @@ int64_t wire_number(const json_t *json, const char *key)
     return json_integer_value(json_object_get(json, key));
 }
 
+int64_t wire_ms(const json_t *json, const char *key)
+{
+    static const int64_t most = INT64_C(1) << 53;
+    int64_t number = wire_number(json, key);
+    return number > most ? most : number < -most ? -most : number;
+}
+
 const char *wire_text(const json_t *json, const char *key)
 {
     return json_string_value(json_object_get(json, key));
@@ -86,9 +93,9 @@ static void decode_read(const json_t *json, struct history_query *ret)
         .text = wire_text(json, "text"),
         .node = wire_text(json, "node"),
         .states = (unsigned)wire_number(json, "states"),
-        .since_ms = wire_number(json, "since_ms"),
-        .until_ms = wire_number(json, "until_ms"),
-        .min_duration_ms = wire_number(json, "min_duration_ms"),
+        .since_ms = wire_ms(json, "since_ms"),
+        .until_ms = wire_ms(json, "until_ms"),
+        .min_duration_ms = wire_ms(json, "min_duration_ms"),
         .with_entries = flag(json, "with_entries"),
         .limit = (size_t)wire_number(json, "limit"),
     };
@@ -114,9 +121,9 @@ static void decode_changes(const json_t *json, struct change_query *ret)
         .actor = wire_text(json, "actor"),
         .text = wire_text(json, "text"),
         .actions = (uint64_t)wire_number(json, "actions"),
-        .revision = wire_number(json, "revision"),
-        .since_ms = wire_number(json, "since_ms"),
-        .until_ms = wire_number(json, "until_ms"),
+        .revision = wire_ms(json, "revision"),
+        .since_ms = wire_ms(json, "since_ms"),
+        .until_ms = wire_ms(json, "until_ms"),
         .with_definitions = flag(json, "with_definitions"),
         .limit = (size_t)wire_number(json, "limit"),
     };
@@ -181,13 +188,13 @@ enum status wire_decode_question(enum history_request_kind kind, const json_t *q
         return OK;
     case HISTORY_LOG:
         wire_read_id(question, "run_id", &ret->log.run_id);
-        ret->log.offset = wire_number(question, "offset");
+        ret->log.offset = wire_ms(question, "offset");
         ret->log.limit = (size_t)wire_number(question, "limit");
         return ret->log.limit <= LOG_BYTES_MAX ? OK : E_INVALID;
     case HISTORY_STATS:
         wire_read_id(question, "job_uid", &ret->stats.job_uid);
-        ret->stats.from_ms = wire_number(question, "from_ms");
-        ret->stats.to_ms = wire_number(question, "to_ms");
+        ret->stats.from_ms = wire_ms(question, "from_ms");
+        ret->stats.to_ms = wire_ms(question, "to_ms");
         ret->stats.span = flag(question, "by_day") ? HISTORY_DAY : HISTORY_HOUR;
         return OK;
     case HISTORY_CHANGES:
