@@ -129,9 +129,11 @@ static void check_node(struct report *report, struct client *client)
 static void check_jobs_user(struct report *report, const json_t *user)
 {
     bool is_ok = json_is_true(json_object_get(user, "ok"));
+    const char *next = json_is_string(json_object_get(user, "name"))
+                           ? "docs/SECURITY.md, \"Whom jobs run as\""
+                           : "peal restart --default-user NAME (docs/SECURITY.md)";
     if (json_is_object(user))
-        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "jobs' user",
-                   is_ok ? NULL : "docs/SECURITY.md, \"Whom jobs run as\"", "%s",
+        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "jobs' user", is_ok ? NULL : next, "%s",
                    answer_text(user, "detail"));
 }
 

@@ -98,6 +98,7 @@ expect_status 0
 
 start_as silent ''
 expect_stderr_has 'note: jobs that name no user are not started: the agent is root and has no default_user'
+expect_stderr_has 'peal restart --default-user NAME'
 attack who --shell 'echo uid=$(id -u).'
 expect_status 10
 expect_stdout_lacks uid=
@@ -108,6 +109,7 @@ expect_stdout_has 'no default_user'
 run peal doctor
 expect_status 0
 expect_stdout_has "warn  jobs' user: jobs that name no user are not started"
+expect_stdout_has '-> peal restart --default-user NAME'
 grep -q 'jobs_user user=none' "$PEAL_DATA/peal.log"
 status=$?
 expect_status 0

@@ -97,4 +97,6 @@ void jobs_user_warn(const struct agent_config *config)
     jobs_user_look(config, &user);
     if (!user.ok)
         fprintf(stderr, "note: %s (docs/SECURITY.md)\n", user.detail);
+    if (!*user.name)
+        fprintf(stderr, "      say whom they run as: peal restart --default-user NAME\n");
 }
