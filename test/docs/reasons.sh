@@ -7,7 +7,7 @@ cd "$PEAL_SOURCE"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 {
-    sed -n '/^} reasons\[\]/,/^};/s/.*= {"\([a-z_]*\)".*/\1/p' src/job/run.c
+    sed -n '/reason_names\[\]/,/^};/s/.*= "\([a-z_]*\)".*/\1/p' src/job/run.c
     sed -n '/state_names\[\]/,/^};/p' src/job/run.c | grep -o '"[a-z_]*"' | tr -d '"' |
         grep -vxE 'queued|due|claimed|begun|running'
 } | grep . | sort -u >"$dir/known"

@@ -13,8 +13,8 @@ fi
 
 # Others may come as far as the agent lets them, and have the programs.
 chmod 0755 "$scratch"
-mkdir "$scratch/bin" "$scratch/shared"
-chmod 1777 "$scratch/shared"
+mkdir "$scratch/bin" "$scratch/public"
+chmod 1777 "$scratch/public"
 cp "$(command -v peal)" "$(command -v peal-spawn)" "$scratch/bin/"
 PATH=$scratch/bin:$PATH
 nobody=$(id -u nobody)
@@ -214,8 +214,8 @@ expect_status 0
 # ---- a plain user's agent ----
 
 as_nobody() { # WORDS...
-    setpriv --reuid nobody --regid nogroup --clear-groups env HOME="$scratch/shared" \
-        PEAL_DATA="$scratch/shared/plain" PEAL_DEFAULT_USER=peal-job "$@"
+    setpriv --reuid nobody --regid nogroup --clear-groups env HOME="$scratch/public" \
+        PEAL_DATA="$scratch/public/plain" PEAL_DEFAULT_USER=peal-job "$@"
 }
 run as_nobody peal start -d --listen none
 expect_status 0
@@ -227,9 +227,9 @@ expect_stdout_has "uid=$nobody."
 run as_nobody peal doctor
 expect_status 0
 expect_stdout_has "ok    jobs' user: jobs run as nobody, as the agent does"
-run as_nobody peal add ask @manual --env "SOCKET=$scratch/shared/plain/api.sock" \
-    --env "TRACE=$scratch/shared/trace" -- "$scratch/ask" plain
-TRACE=$scratch/shared/trace
+run as_nobody peal add ask @manual --env "SOCKET=$scratch/public/plain/api.sock" \
+    --env "TRACE=$scratch/public/trace" -- "$scratch/ask" plain
+TRACE=$scratch/public/trace
 run as_nobody peal run ask --wait
 expect_refused plain
 run as_nobody peal stop
