@@ -10,7 +10,7 @@
 
 json_t *show_definition(const char *stored, enum secrets secrets)
 {
-    json_error_t error;
+    json_error_t error = {0};
     struct strbuf text;
     strbuf_init(&text);
     definition_text_write(&text, stored, secrets);
