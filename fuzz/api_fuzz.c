@@ -55,7 +55,7 @@ static void wake(void *context)
 static void too_slow(void *context)
 {
     (void)context;
-    fputs("no end within 20 s\n", stderr);
+    fputs("no end within 100 s\n", stderr);
     abort();
 }
 
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     shutdown(all.fd, SHUT_WR); /* all of it is answered before the server hangs up, too */
     require(loop_fd_new(world->loop, all.fd, on_answer, world, &world->watch) == OK);
     loop_fd_want(world->watch, LOOP_READ);
-    loop_timer_set(world->watchdog, 20000);
+    loop_timer_set(world->watchdog, 100000);
     wake(world);
     while (!world->is_over)
         loop_run_once(world->loop);

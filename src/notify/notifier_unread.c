@@ -61,6 +61,10 @@ void unread_write(const struct notifier *notifier, struct strbuf *frames)
 
 void unread_release(struct notifier *notifier)
 {
-    for (struct unread *unread; (unread = TAILQ_FIRST(&notifier->unread));)
-        drop(notifier, unread);
+    struct unread *next;
+    for (struct unread *unread = TAILQ_FIRST(&notifier->unread); unread; unread = next) {
+        next = TAILQ_NEXT(unread, link);
+        strbuf_release(&unread->frame);
+        free(unread);
+    }
 }

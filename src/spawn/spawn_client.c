@@ -50,17 +50,17 @@ struct spawn_client {
     void *context;
     enum client_state state;
     int fd;
+    pid_t spawner; /* the one that was reached last; 0: none yet */
+    pid_t launcher;
+    int launcher_fd;
+    bool is_paused; /* out of descriptors: sends nothing until `resume` */
     struct loop_fd *socket;
     struct loop_timer *retry;  /* connects again */
     struct loop_timer *waking; /* calls wake */
     int64_t retry_ms;
-    pid_t launcher;
-    int launcher_fd;
     struct loop_fd *launching;
-    bool is_paused; /* out of descriptors: sends nothing until `resume` */
     struct loop_timer *resume;
     struct spawn_hello hello;
-    pid_t spawner; /* the one that was reached last; 0: none yet */
     STAILQ_HEAD(waiting_queue, outgoing) waiting;
     TAILQ_HEAD(unanswered_queue, outgoing) unanswered;
     struct table unanswered_ids;
