@@ -167,6 +167,16 @@ static void print_clock(const struct engine *engine, struct strbuf *out)
                         (double)clock.jobs_ahead);
 }
 
+static void print_load(const struct loop *loop, struct strbuf *out)
+{
+    struct loop_load load = loop_load(loop);
+    metrics_print_gauge(out, "peal_loop_longest_turn_seconds",
+                        "Time of the processor that the longest turn of the agent's loop took.",
+                        (double)load.longest_us / 1e6);
+    metrics_print_counter(out, "peal_loop_long_turns_total",
+                          "Turns of the loop that took longer than 20 ms.", load.long_count);
+}
+
 static void print_now(const struct api *api, struct strbuf *out)
 {
     struct engine *engine = api->ports.engine;
@@ -196,6 +206,7 @@ static void print_now(const struct api *api, struct strbuf *out)
                             "How late this node hears of what changes in the store.",
                             (double)lag_ms / 1000);
     print_clock(engine, out);
+    print_load(api->ports.loop, out);
     metrics_print_gauge(out, "peal_store_up", "1: the store is well.", store_ok);
     metrics_print_gauge(out, "peal_store_values_set_aside",
                         "Values in the store that can't be read; peal doctor names their keys.",

@@ -230,9 +230,8 @@ static void on_flush(void *context)
         close_now(connection, connection->failure);
 }
 
-static void on_readable(struct bufferevent *socket, void *context)
+static void read_input(struct h2_connection *connection, struct bufferevent *socket)
 {
-    struct h2_connection *connection = context;
     struct evbuffer *input = bufferevent_get_input(socket);
     struct evbuffer_iovec piece;
     connection->heard_at_ms = now_ms();
@@ -248,6 +247,15 @@ static void on_readable(struct bufferevent *socket, void *context)
             evbuffer_drain(input, (size_t)used);
     }
     settle(connection);
+}
+
+static void on_readable(struct bufferevent *socket, void *context)
+{
+    struct h2_connection *connection = context;
+    struct loop *loop = connection->loop;
+    loop_work_begin(loop);
+    read_input(connection, socket);
+    loop_work_end(loop);
 }
 
 static void on_writable(struct bufferevent *socket, void *context)
@@ -345,6 +353,7 @@ enum status h2_connection_new(struct loop *loop, const struct h2_address *addres
     struct h2_connection *connection = calloc(1, sizeof(*connection));
     if (!connection)
         return E_NOMEM;
+    connection->loop = loop;
     connection->events = events;
     connection->context = context;
     connection->name = address->name;

@@ -15,6 +15,7 @@ enum h2_state {
 };
 
 struct h2_connection {
+    struct loop *loop;
     enum h2_state state;
     const struct h2_connection_events *events;
     void *context;

@@ -371,8 +371,12 @@ static void handle_input(struct http_connection *connection)
 
 static void on_readable(struct bufferevent *bev, void *context)
 {
+    struct http_connection *connection = context;
+    struct loop *loop = connection->server->loop; /* the connection may be gone afterwards */
     (void)bev;
-    handle_input(context);
+    loop_work_begin(loop);
+    handle_input(connection);
+    loop_work_end(loop);
 }
 
 void http_wake(void *context)

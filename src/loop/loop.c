@@ -3,6 +3,7 @@
 #include <event2/event.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "clock.h"
 
@@ -21,6 +22,9 @@ struct loop {
     bool is_once;          /* one round, then it returns */
     uint64_t round;
     struct event *round_end;
+    int work_depth; /* callbacks within callbacks are measured with the outermost */
+    int64_t work_since_us;
+    struct loop_load load;
 };
 
 struct loop_fd {
@@ -42,6 +46,36 @@ struct loop_timer {
     void *context;
     uint64_t round; /* in which it was handled last */
 };
+
+/* ---- how long the work takes ---- */
+
+static int64_t processor_us(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000 + used.tv_nsec / 1000;
+}
+
+void loop_work_begin(struct loop *loop)
+{
+    if (!loop->work_depth++)
+        loop->work_since_us = processor_us();
+}
+
+void loop_work_end(struct loop *loop)
+{
+    if (--loop->work_depth)
+        return;
+    int64_t took_us = processor_us() - loop->work_since_us;
+    if (took_us > loop->load.longest_us)
+        loop->load.longest_us = took_us;
+    loop->load.long_count += took_us > LOOP_LONG_MS * 1000;
+}
+
+struct loop_load loop_load(const struct loop *loop)
+{
+    return loop->load;
+}
 
 /* ---- priorities ---- */
 
@@ -199,9 +233,12 @@ static void fd_event(evutil_socket_t fd, short what, void *context)
     if (watch->is_patient)
         begin_round(watch->loop);
     else if (!take_turn(watch->loop, watch->event, &watch->round))
-        return; /* it is still ready, and comes again */
+        return;                      /* it is still ready, and comes again */
+    struct loop *loop = watch->loop; /* the watch may be gone afterwards */
+    loop_work_begin(loop);
     watch->ready(watch->context,
                  (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u));
+    loop_work_end(loop);
 }
 
 static enum status new_watch(struct loop *loop, int fd, bool is_patient, loop_fd_ready *ready,
@@ -269,7 +306,10 @@ static void timer_event(evutil_socket_t fd, short what, void *context)
         loop_timer_set(timer, 0);
         return;
     }
+    struct loop *loop = timer->loop;
+    loop_work_begin(loop);
     timer->fired(timer->context);
+    loop_work_end(loop);
 }
 
 static enum status new_timer(struct loop *loop, bool is_patient, loop_timer_fired *fired,

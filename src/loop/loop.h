@@ -35,6 +35,19 @@ void loop_stop(struct loop *loop);
 /* The libevent base (struct event_base *), for libraries which attach to it. */
 struct event_base *loop_base(struct loop *loop);
 
+/* How long one callback has kept all others waiting, in time of the processor: what the machine did
+ * meanwhile for others does not count, nor does a wait for the disk. */
+enum { LOOP_LONG_MS = 20 };
+struct loop_load {
+    int64_t longest_us;
+    uint64_t long_count; /* callbacks that took longer than LOOP_LONG_MS */
+};
+struct loop_load loop_load(const struct loop *loop);
+
+/* Around the work of libraries' callbacks; those of this header are measured anyway. */
+void loop_work_begin(struct loop *loop);
+void loop_work_end(struct loop *loop);
+
 /* Watches nothing until it is told what; `events` is a set of enum loop_event. The descriptor
  * stays the caller's and must be open until loop_fd_free. */
 typedef void loop_fd_ready(void *context, unsigned events);
