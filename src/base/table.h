@@ -17,6 +17,7 @@ struct table_type {
 struct table {
     const struct table_type *type;
     void **slots;
+    uint32_t *hashes; /* of the slots, behind them: a table that grows needs no look at its items */
     size_t count, capacity; /* capacity is 0 or a power of two */
 };
 
