@@ -122,6 +122,8 @@ void call_free(struct call *call)
     free(call->argument);
     free(call->second_argument);
     free(call->path);
+    free(call->large_body);
+    api->large_bytes -= call->large_length;
     TAILQ_REMOVE(&api->calls, call, link);
     api->call_count -= call->is_served && !call->is_detached;
     if (call->has_waited) /* somebody may wait for the last open call */

@@ -50,7 +50,9 @@ struct call {
     struct query query;
     const char *body_text; /* good only until the first wait */
     size_t body_length;
-    json_t *body;                  /* an object, perhaps empty, for routes with fields */
+    json_t *body;     /* an object, perhaps empty, for routes with fields */
+    char *large_body; /* the text of a ROUTE_LARGE, as long as the call; NULL: none */
+    size_t large_length;
     struct query form;             /* the same for ROUTE_FORM */
     call_shape *shape;             /* of answers below 300; NULL: as they are */
     json_t *before;                /* the facade's, for its shape; NULL: nothing */
@@ -67,6 +69,7 @@ struct call {
     struct history_stats stats;
     struct note *note; /* of what it has changed; NULL: nothing yet */
     bool note_failed;  /* some of that could not be noted */
+    bool note_is_late; /* the history has not answered in time: it is not waited for again */
     enum status answer;
     call_then *then;
     bool
@@ -165,6 +168,9 @@ void call_fail_at(struct call *call, const char *pointer, const char *format, ..
 void call_fail_word(struct call *call, const char *pointer, const char *typed, const char *known,
                     const char *format, ...) __attribute__((format(printf, 5, 6)));
 void call_fail_job(struct call *call, const struct job_error *error);
+
+/* 422: the body is not JSON. */
+void call_fail_json(struct call *call, const json_error_t *error);
 
 /* An item of `errors`: the hint is that of the message (message_hint) or NULL. NULL: out of memory.
  */

@@ -8,6 +8,8 @@
 #include "routes.h"
 #include "server.h"
 
+enum { LARGE_BYTES_MAX = 64 << 20 }; /* of bodies that are being worked on */
+
 /* ---- which route ---- */
 
 static void fail_method(struct call *call, unsigned methods)
@@ -146,7 +148,7 @@ static bool check_fields(struct call *call)
     return true;
 }
 
-static void fail_json(struct call *call, const json_error_t *error)
+void call_fail_json(struct call *call, const json_error_t *error)
 {
     const char *text = error->text;
     if (json_error_code(error) == json_error_out_of_memory) {
@@ -159,6 +161,23 @@ static void fail_json(struct call *call, const json_error_t *error)
                                error_item(call, "", error->line, error->column, text, NULL));
     call_fail_with(call, 422, errors, "the body is not JSON: line %d, column %d: %s", error->line,
                    error->column, text);
+}
+
+/* A large body is not read as a whole: its handler does so piece by piece, and holds it as long.
+ * Those who send many at once must not fill the memory. */
+static bool take_large_body(struct call *call)
+{
+    struct api *api = call->api;
+    if (api->large_bytes + call->body_length > LARGE_BYTES_MAX) {
+        call_header(call, "Retry-After", "1");
+        call_fail(call, 503, "too many batches at once; try again in a moment");
+        return false;
+    }
+    call->large_body = http_take_body(call->request);
+    call->large_length = call->body_length;
+    api->large_bytes += call->large_length;
+    call->body_text = call->large_body;
+    return true;
 }
 
 static bool read_body(struct call *call)
@@ -174,11 +193,13 @@ static bool read_body(struct call *call)
         call->body = json_object();
         return true;
     }
+    if (call->route->flags & ROUTE_LARGE)
+        return take_large_body(call);
     if (call->route->flags & ROUTE_FORM)
         return read_form(call);
     call->body = json_loadb(call->body_text, call->body_length, JSON_REJECT_DUPLICATES, &error);
     if (!call->body) {
-        fail_json(call, &error);
+        call_fail_json(call, &error);
         return false;
     }
     return any || check_fields(call);

@@ -1,42 +1,28 @@
-/* Many jobs in one request: all are checked before any is written, and written as one. */
+/* Many jobs in one request: the body is cut into its items, and all are checked before any is
+ * written. */
+#include "jobs_batch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "after_check.h"
 #include "encode.h"
 #include "handlers.h"
 #include "hash.h"
 #include "input.h"
-#include "jobs.h"
-#include "note.h"
 #include "server.h"
-#include "table.h"
 #include "visible.h"
 
-enum {
-    SLICE = 50, /* definitions that are checked in one turn: jobs that are due must not wait */
-    ERRORS_MAX = 100,
-};
+enum { SLICE_MS = 3 };
 
-struct batch_item {
-    char *name;
-    bool is_delete;
-    struct job_write write;    /* of a put; of a delete the old definition, marked */
-    struct store_put_job *put; /* NULL: nothing to write */
-};
+int64_t batch_slice_end(void)
+{
+    return clock_now().boot.ms + SLICE_MS;
+}
 
-struct batch {
-    struct batch_item *items;
-    size_t count, checked, linked;
-    struct after_check after;
-    struct table names;
-    struct store_put_job *puts;
-    size_t put_count;
-    json_t *errors;
-    bool dry_run;
-    const char *refused; /* the name of one that they may not change so, for want of: */
-    enum right needed;
-};
+bool batch_slice_is_over(int64_t end_ms)
+{
+    return clock_now().boot.ms >= end_ms;
+}
 
 static uint64_t item_hash(const void *item)
 {
@@ -59,24 +45,27 @@ static void release_batch(void *state)
     }
     free(batch->items);
     free(batch->puts);
+    free(batch->order);
     table_release(&batch->names);
     after_check_release(&batch->after);
     json_decref(batch->errors);
+    strbuf_release(&batch->answer);
 }
 
 /* ---- checks ---- */
 
 /* E_NOMEM, or OK: the error is on the list, if that is not full yet. */
-static enum status add_error(struct call *call, const char *list, size_t index,
+static enum status add_error(struct call *call, const struct batch_item *item,
                              const struct job_error *error)
 {
     struct batch *batch = call->state;
     char pointer[sizeof(error->path) + 40];
-    if (json_array_size(batch->errors) == ERRORS_MAX)
+    if (json_array_size(batch->errors) == BATCH_ERRORS_MAX)
         return OK;
-    snprintf(pointer, sizeof(pointer), "/%s/%zu%s", list, index, error->path);
-    json_t *item = job_error_item(call, pointer, error);
-    return json_array_append_new(batch->errors, item) == 0 ? OK : E_NOMEM;
+    snprintf(pointer, sizeof(pointer), "/%s/%zu%s", item->is_delete ? "delete" : "put", item->place,
+             error->path);
+    json_t *told = job_error_item(call, pointer, error);
+    return json_array_append_new(batch->errors, told) == 0 ? OK : E_NOMEM;
 }
 
 static enum status add_name(struct batch *batch, struct batch_item *item, const char *name,
@@ -91,13 +80,13 @@ static enum status add_name(struct batch *batch, struct batch_item *item, const 
 }
 
 /* False: it is noted that they may not. */
-static bool may_change(const struct call *call, enum right right, const char *name)
+static bool may_change(const struct call *call, enum right right, const struct batch_item *item)
 {
     struct batch *batch = call->state;
-    if (scope_may(&call->principal.scope, right, name))
+    if (scope_may(&call->principal.scope, right, item->name))
         return true;
     if (!batch->refused) {
-        batch->refused = name;
+        batch->refused = item->name;
         batch->needed = right;
     }
     return false;
@@ -109,52 +98,77 @@ static enum status check_put(struct call *call, struct batch_item *item, const j
     const char *asked = json_string_value(json_object_get(definition, "name"));
     enum status st =
         job_write_prepare(call, definition, call_secrets(call, asked), &item->write, reterr);
+    if (st == OK)
+        st = add_name(call->state, item, item->write.job->name, reterr);
     if (st != OK)
         return st;
-    const char *name = item->write.job->name;
-    if (may_change(call, RIGHT_EDIT, name) && item->write.defines)
-        may_change(call, RIGHT_DEFINE, name);
-    return add_name(call->state, item, name, reterr);
+    item->kind = item->write.kind;
+    if (may_change(call, RIGHT_EDIT, item) && item->write.defines)
+        may_change(call, RIGHT_DEFINE, item);
+    return OK;
 }
 
 static enum status check_delete(struct call *call, struct batch_item *item, const json_t *name,
                                 struct job_error *reterr)
 {
     const char *text = json_string_value(name);
-    item->is_delete = true;
     if (!text) {
         snprintf(reterr->message, sizeof(reterr->message), "expected the name of a job");
         return E_INVALID;
     }
-    if (!may_change(call, RIGHT_EDIT, text))
-        return OK; /* nor are they told whether it is there */
+    enum status st = add_name(call->state, item, text, reterr);
+    if (st != OK || !may_change(call, RIGHT_EDIT, item))
+        return st; /* nor are they told whether it is there */
     struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), text);
     if (!job) {
         snprintf(reterr->message, sizeof(reterr->message), "there is no job \"%.128s\"", text);
         return E_INVALID;
     }
-    enum status st = job_write_edit(call, job, mark_deleted, &item->write);
+    st = job_write_edit(call, job, mark_deleted, &item->write);
+    item->kind = item->write.kind;
     if (st == E_INVALID)
         snprintf(reterr->message, sizeof(reterr->message),
                  "the definition of \"%.128s\" can't be read by this version", text);
-    return st == OK ? add_name(call->state, item, text, reterr) : st;
+    return st;
 }
 
-static enum status check_item(struct call *call, size_t index)
+/* The item's value; NULL: the call has failed. */
+static json_t *read_item(struct call *call, const struct batch_item *item)
 {
-    struct batch *batch = call->state;
+    const struct batch *batch = call->state;
+    json_error_t error = {0};
+    int line, column;
+    json_t *value = json_loadb(batch->text + item->from, item->length,
+                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (value)
+        return value;
+    batch_scan_place(&batch->scan, item->from, &line, &column);
+    error.column += error.line <= 1 ? column - 1 : 0;
+    error.line += line - 1;
+    call_fail_json(call, &error);
+    return NULL;
+}
+
+/* False: the call has failed. */
+static bool check_item(struct call *call, struct batch_item *item)
+{
     struct job_error error = {0};
-    const json_t *puts = json_object_get(call->body, "put");
-    size_t put_count = json_array_size(puts);
-    bool is_put = index < put_count;
-    size_t place = is_put ? index : index - put_count;
-    const json_t *value =
-        json_array_get(is_put ? puts : json_object_get(call->body, "delete"), place);
-    struct batch_item *item = &batch->items[index];
-    enum status st =
-        is_put ? check_put(call, item, value, &error) : check_delete(call, item, value, &error);
-    return st == OK || st == E_NOMEM ? st
-                                     : add_error(call, is_put ? "put" : "delete", place, &error);
+    if (item->length > BATCH_ITEM_BYTES) {
+        snprintf(error.message, sizeof(error.message), "a definition has %d bytes at most",
+                 BATCH_ITEM_BYTES);
+        return add_error(call, item, &error) == OK;
+    }
+    json_t *value = read_item(call, item);
+    if (!value)
+        return false;
+    enum status st = item->is_delete ? check_delete(call, item, value, &error)
+                                     : check_put(call, item, value, &error);
+    json_decref(value);
+    if (st != OK && st != E_NOMEM)
+        st = add_error(call, item, &error);
+    if (st != OK)
+        call_fail(call, 500, "out of memory");
+    return st == OK;
 }
 
 /* Those of the batch come before those that are there. */
@@ -166,96 +180,23 @@ static const struct job *planned_here(void *context, const char *name, bool *ret
     return item && !item->is_delete ? item->write.job : NULL;
 }
 
-/* When all are known: what a job waits for may stand behind it. */
-static enum status check_link(struct call *call, size_t index)
+/* When all are known: what a job waits for may stand behind it. False: the call has failed. */
+static bool check_link(struct call *call, const struct batch_item *item)
 {
     struct batch *batch = call->state;
     struct job_error error = {0};
-    const struct job_write *write = &batch->items[index].write;
-    if (!write->waits_anew)
-        return OK;
-    const json_t *definition = json_array_get(json_object_get(call->body, "put"), index);
-    enum status st = after_check_job(&batch->after, write->job, definition, &error);
-    return st == OK || st == E_NOMEM ? st : add_error(call, "put", index, &error);
-}
-
-/* ---- results ---- */
-
-static const char *outcome(const struct batch_item *item)
-{
-    if (item->is_delete)
-        return "deleted";
-    return item->write.kind == WRITE_CREATE   ? "created"
-           : item->write.kind == WRITE_CHANGE ? "changed"
-                                              : "unchanged";
-}
-
-static json_t *encode_item(const struct batch_item *item, bool written)
-{
-    bool failed = written && item->put && item->put->result != PUT_OK;
-    json_t *error = json_null();
-    if (failed)
-        error = json_string(item->put->result == PUT_EXISTS
-                                ? "somebody else made a job of this name meanwhile"
-                                : "somebody else changed it meanwhile; try again");
-    return json_pack("{s:s, s:s, s:o}", "name", item->name, "result",
-                     failed ? "failed" : outcome(item), "error", error);
-}
-
-static void reply_results(struct call *call, bool written)
-{
-    const struct batch *batch = call->state;
-    json_t *results = json_array();
-    for (size_t i = 0; i < batch->count && results; i++) {
-        if (json_array_append_new(results, encode_item(&batch->items[i], written)) != 0) {
-            json_decref(results);
-            results = NULL;
-        }
-    }
-    call_reply(call, 200, json_pack("{s:o}", "results", results));
-}
-
-static void reply_written(struct call *call)
-{
-    reply_results(call, true);
-}
-
-static void batch_done(struct call *call)
-{
-    const struct batch *batch = call->state;
-    if (call->answer != OK) {
-        call_fail_store(call, call->answer);
-        return;
-    }
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct batch_item *item = &batch->items[i];
-        if (item->put && item->put->result == PUT_OK)
-            job_write_note(call,
-                           item->is_delete                    ? CHANGE_DELETE
-                           : item->write.kind == WRITE_CREATE ? CHANGE_CREATE
-                                                              : CHANGE_CHANGE,
-                           &item->write, item->put->revision);
-    }
-    note_write(call, reply_written);
-}
-
-/* ---- the way of a batch ---- */
-
-static void submit_batch(struct call *call)
-{
-    struct batch *batch = call->state;
-    for (size_t i = 0; i < batch->count; i++) {
-        struct batch_item *item = &batch->items[i];
-        if (item->write.kind == WRITE_NOTHING)
-            continue;
-        item->put = &batch->puts[batch->put_count++];
-        *item->put = job_write_put(&item->write);
-        item->put->deleted = item->is_delete;
-    }
-    if (batch->put_count)
-        call_submit(call, STORE_PUT_JOB, batch->puts, batch->put_count, batch_done);
-    else
-        reply_results(call, false);
+    if (!item->write.waits_anew)
+        return true;
+    json_t *definition = read_item(call, item);
+    if (!definition)
+        return false;
+    enum status st = after_check_job(&batch->after, item->write.job, definition, &error);
+    json_decref(definition);
+    if (st != OK && st != E_NOMEM)
+        st = add_error(call, item, &error);
+    if (st != OK)
+        call_fail(call, 500, "out of memory");
+    return st == OK;
 }
 
 static void fail_checks(struct call *call)
@@ -266,7 +207,7 @@ static void fail_checks(struct call *call)
     size_t count = json_array_size(batch->errors);
     call_fail_with(call, 422, errors,
                    "nothing was written: %zu%s mistake%s; the first is at %s: %s", count,
-                   count == ERRORS_MAX ? " or more" : "", count == 1 ? "" : "s",
+                   count == BATCH_ERRORS_MAX ? " or more" : "", count == 1 ? "" : "s",
                    json_string_value(json_object_get(first, "pointer")),
                    json_string_value(json_object_get(first, "message")));
 }
@@ -279,19 +220,18 @@ static void finish_checks(struct call *call)
     else if (batch->refused)
         call_may_on(call, batch->needed, batch->refused); /* which fails */
     else if (batch->dry_run)
-        reply_results(call, false);
+        batch_reply(call);
     else
-        submit_batch(call);
+        batch_write(call);
 }
 
 static void link_slice(struct call *call)
 {
     struct batch *batch = call->state;
-    for (int i = 0; i < SLICE && batch->linked < batch->count; i++) {
-        if (check_link(call, batch->linked++) != OK) {
-            call_fail(call, 500, "out of memory");
+    int64_t end_ms = batch_slice_end();
+    while (batch->linked < batch->count && !batch_slice_is_over(end_ms)) {
+        if (!check_link(call, &batch->items[batch->linked++]))
             return;
-        }
     }
     if (batch->linked < batch->count)
         call_later(call, link_slice);
@@ -302,11 +242,10 @@ static void link_slice(struct call *call)
 static void check_slice(struct call *call)
 {
     struct batch *batch = call->state;
-    for (int i = 0; i < SLICE && batch->checked < batch->count; i++) {
-        if (check_item(call, batch->checked++) != OK) {
-            call_fail(call, 500, "out of memory");
+    int64_t end_ms = batch_slice_end();
+    while (batch->checked < batch->count && !batch_slice_is_over(end_ms)) {
+        if (!check_item(call, &batch->items[batch->checked++]))
             return;
-        }
     }
     if (batch->checked < batch->count)
         call_later(call, check_slice);
@@ -316,17 +255,116 @@ static void check_slice(struct call *call)
         link_slice(call);
 }
 
-static bool read_list(struct call *call, const char *name, size_t *count)
+/* ---- the body ---- */
+
+/* False: the call has failed. */
+static bool add_item(struct call *call, bool is_delete)
 {
-    const json_t *list = json_object_get(call->body, name);
-    if (list && !json_is_array(list)) {
-        char pointer[16];
-        snprintf(pointer, sizeof(pointer), "/%s", name);
-        call_fail_at(call, pointer, "%s: expected a list", name);
+    struct batch *batch = call->state;
+    if (batch->count == BATCH_ITEMS_MAX) {
+        call_fail(call, 413, "a batch has %d jobs at most; send several", BATCH_ITEMS_MAX);
         return false;
     }
-    *count += json_array_size(list);
+    if (batch->count == batch->room) {
+        size_t room = batch->room ? 4 * batch->room : 16;
+        struct batch_item *items = realloc(batch->items, room * sizeof(*items));
+        if (!items) {
+            call_fail(call, 500, "out of memory");
+            return false;
+        }
+        batch->items = items;
+        batch->room = room;
+    }
+    batch->items[batch->count++] = (struct batch_item){
+        .from = batch->scan.from,
+        .length = batch->scan.at - batch->scan.from,
+        .place = batch->list_counts[is_delete]++,
+        .is_delete = is_delete,
+    };
     return true;
+}
+
+static bool read_dry_run(struct call *call)
+{
+    struct batch *batch = call->state;
+    struct batch_item value = {.from = batch->scan.from,
+                               .length = batch->scan.at - batch->scan.from};
+    json_t *read = read_item(call, &value);
+    bool is_bool = json_is_boolean(read);
+    batch->dry_run = json_is_true(read);
+    json_decref(read);
+    if (read && !is_bool)
+        call_fail_at(call, "/dry_run", "dry_run: expected true or false");
+    return is_bool;
+}
+
+static void fail_body(struct call *call)
+{
+    const struct batch_scan *scan = &((struct batch *)call->state)->scan;
+    json_error_t error = {0};
+    if (scan->state == BATCH_AT_START && scan->at < scan->length) {
+        call_fail_at(call, "", "the body must be a JSON object");
+        return;
+    }
+    batch_scan_place(scan, scan->at, &error.line, &error.column);
+    snprintf(error.text, sizeof(error.text), "%s", scan->mistake);
+    call_fail_json(call, &error);
+}
+
+static void fail_field(struct call *call)
+{
+    const struct batch_scan *scan = &((struct batch *)call->state)->scan;
+    char name[61], pointer[80];
+    size_t length = scan->at - scan->from - 2;
+    snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60),
+             scan->text + scan->from + 1);
+    snprintf(pointer, sizeof(pointer), "/%s", name);
+    call_fail_at(call, pointer, "unknown field \"%.60s\"; known: %s", name, call->route->fields);
+}
+
+static void fail_list(struct call *call)
+{
+    bool is_put = ((struct batch *)call->state)->scan.list == BATCH_PUT;
+    call_fail_at(call, is_put ? "/put" : "/delete", "%s: expected a list",
+                 is_put ? "put" : "delete");
+}
+
+/* One part of the body; true: there is another one. */
+static bool take_part(struct call *call)
+{
+    struct batch *batch = call->state;
+    switch (batch_scan_next(&batch->scan)) {
+    case BATCH_PUT:
+        return add_item(call, false);
+    case BATCH_DELETE:
+        return add_item(call, true);
+    case BATCH_DRY_RUN:
+        return read_dry_run(call);
+    case BATCH_UNKNOWN:
+        fail_field(call);
+        return false;
+    case BATCH_NO_LIST:
+        fail_list(call);
+        return false;
+    case BATCH_BAD:
+        fail_body(call);
+        return false;
+    case BATCH_END:
+        break;
+    }
+    call_later(call, check_slice);
+    return false;
+}
+
+static void cut_slice(struct call *call)
+{
+    int64_t end_ms = batch_slice_end();
+    while (take_part(call)) {
+        if (batch_slice_is_over(end_ms)) {
+            call_later(call, cut_slice);
+            return;
+        }
+    }
 }
 
 void batch_jobs(struct call *call)
@@ -334,19 +372,15 @@ void batch_jobs(struct call *call)
     struct batch *batch = call_state(call, sizeof(*batch), release_batch);
     if (!batch)
         return;
-    size_t count = 0;
     table_init(&batch->names, &names_type);
     after_check_init(&batch->after, call, planned_here, batch);
-    if (!read_list(call, "put", &count) || !read_list(call, "delete", &count) ||
-        !field_bool(call, "dry_run", &batch->dry_run))
-        return;
+    strbuf_init(&batch->answer);
+    batch->text = call->large_body ? call->large_body : "{}";
+    batch->length = call->large_body ? call->large_length : 2;
+    batch_scan_init(&batch->scan, batch->text, batch->length);
     batch->errors = json_array();
-    batch->items = calloc(count + 1, sizeof(*batch->items));
-    batch->puts = calloc(count + 1, sizeof(*batch->puts));
-    if (!batch->errors || !batch->items || !batch->puts) {
+    if (batch->errors)
+        cut_slice(call);
+    else
         call_fail(call, 500, "out of memory");
-        return;
-    }
-    batch->count = count;
-    check_slice(call);
 }

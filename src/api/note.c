@@ -218,6 +218,7 @@ static void out_of_patience(void *context)
     struct note *note = context;
     if (!note->call)
         return;
+    note->call->note_is_late = true;
     warn(note->call, "the history does not answer; it will be recorded later");
     let_go(note);
 }
@@ -256,7 +257,7 @@ void note_write(struct call *call, call_then *then)
     note->append = (struct history_append){
         .records = note->records, .count = note->count, .done = written, .context = note};
     if (loop_timer_new(note->api->ports.loop, out_of_patience, note, &note->patience) == OK)
-        loop_timer_set(note->patience, PATIENCE_MS);
+        loop_timer_set(note->patience, call->note_is_late ? 0 : PATIENCE_MS);
     call_wait(call, then);
     history_append(note->api->ports.history, &note->append);
 }

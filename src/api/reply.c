@@ -11,7 +11,11 @@
 #include "origin.h"
 #include "server.h"
 
-enum { COMPRESS_FROM = 1024, LARGE = 64 << 10 };
+enum {
+    COMPRESS_FROM = 1024,
+    COMPRESS_TO = 1 << 20, /* which takes some 10 ms, and the loop waits */
+    LARGE = 64 << 10,
+};
 
 void call_header(struct call *call, const char *name, const char *value)
 {
@@ -177,7 +181,7 @@ void call_reply_text(struct call *call, int status, const char *type, char *text
         if (call->is_safe && has_tag(call_input(call, "If-None-Match"), tag))
             status = 304;
     }
-    if (status != 304 && length >= COMPRESS_FROM && accepts_gzip(call) &&
+    if (status != 304 && length >= COMPRESS_FROM && length <= COMPRESS_TO && accepts_gzip(call) &&
         compress_content(&content))
         call_header(call, "Content-Encoding", "gzip");
     send_content(call, status, content);

@@ -17,7 +17,7 @@ struct call;
 
 enum route_flag {
     ROUTE_EARLY = 1 << 0,  /* also while the jobs are still being loaded */
-    ROUTE_LARGE = 1 << 1,  /* its body may be a whole batch */
+    ROUTE_LARGE = 1 << 1,  /* its body may be a whole batch: its handler reads the text */
     ROUTE_STREAM = 1 << 2, /* its answer is a stream of events */
     ROUTE_TEXT = 1 << 3,   /* its answer is no JSON */
     ROUTE_PAGE = 1 << 4,   /* a file of the console: no part of the API */

@@ -49,6 +49,7 @@ struct api {
     char own_user[64]; /* looked up once: directories of users can be slow */
     struct call_list calls;
     size_t call_count;
+    size_t large_bytes;       /* of bodies that calls hold */
     struct call_list ready;   /* answered by store or history: to go on in the next turn */
     struct loop_timer *later; /* that turn */
     struct idempotency idempotency;

@@ -126,6 +126,14 @@ void http_drop_body(struct http_request *request)
     http_hold(request->connection, 0);
 }
 
+char *http_take_body(struct http_request *request)
+{
+    char *body = request->body;
+    request->body = NULL;
+    http_drop_body(request);
+    return body;
+}
+
 const char *http_peer(const struct http_request *request)
 {
     return request->connection->peer;
