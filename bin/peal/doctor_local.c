@@ -137,6 +137,29 @@ static void check_jobs_user(struct report *report, const json_t *user)
                    answer_text(user, "detail"));
 }
 
+static void check_quota(struct report *report, const char *key, const char *namespace,
+                        const json_t *quota)
+{
+    enum { FULL_PERCENT = 90 };
+    int64_t limit = answer_int(quota, "limit", 0), used = answer_int(quota, "used", 0);
+    if (limit && used >= limit / 100 * FULL_PERCENT)
+        report_add(report, CHECK_WARN, "quotas", "docs/CONFIG.md, \"quotas\"",
+                   "%s%s%s: %" PRId64 " of %" PRId64 " are used", key, *namespace ? " of " : "",
+                   namespace, used, limit);
+}
+
+/* What is nearly full; of an older agent nothing is known. */
+static void check_quotas(struct report *report, const json_t *quotas)
+{
+    const char *name;
+    json_t *quota;
+    check_quota(report, "jobs", "", json_object_get(quotas, "jobs"));
+    check_quota(report, "bytes of definitions", "", json_object_get(quotas, "definitions"));
+    json_object_foreach (json_object_get(quotas, "namespaces"), name, quota) {
+        check_quota(report, "jobs", name, quota);
+    }
+}
+
 /* True: another agent has its name, and that is told in place of how its store is. */
 static bool check_name(struct report *report, const json_t *agent)
 {
@@ -246,6 +269,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     check_health(report, reply.body, "history");
     check_belief(report, json_object_get(reply.body, "clock"));
     check_jobs_user(report, json_object_get(reply.body, "jobs_user"));
+    check_quotas(report, json_object_get(reply.body, "quotas"));
     const char *url = answer_text(json_object_get(reply.body, "store"), "url");
     *ret_url = *url ? strdup(url) : NULL;
     reply_release(&reply);

@@ -1,3 +1,4 @@
+#include <string.h>
 #include <unistd.h>
 
 #include "encode.h"
@@ -61,6 +62,35 @@ static json_t *encode_jobs_user(const struct call *call)
                      "shared", user.is_shared, "detail", json_words(user.detail));
 }
 
+static json_t *encode_quota(int64_t limit, int64_t used)
+{
+    return json_pack("{s:o, s:I}", "limit", limit ? json_integer(limit) : json_null(), "used",
+                     (json_int_t)used);
+}
+
+/* How full it is, for those who may look at everything. */
+static json_t *encode_quotas(const struct call *call)
+{
+    const struct api *api = call->api;
+    const struct quotas *quotas = &api->quotas;
+    const struct catalog *catalog = engine_catalog(api->ports.engine);
+    json_t *namespaces = json_object();
+    if (!scope_is_whole(&call->principal.scope)) {
+        json_decref(namespaces);
+        return json_null();
+    }
+    for (size_t i = 0; i < quotas->namespace_count && namespaces; i++) {
+        const struct quota_namespace *own = &quotas->namespaces[i];
+        int64_t used = namespaces_count(&catalog->namespaces, own->name, strlen(own->name));
+        json_object_set_new(namespaces, own->name, encode_quota(own->jobs, used));
+    }
+    return json_pack("{s:o, s:o, s:I, s:o, s:I}", "jobs",
+                     encode_quota(quotas->jobs, (int64_t)catalog_count(catalog)), "definitions",
+                     encode_quota(quotas->bytes, (int64_t)catalog->json_bytes), "namespace_jobs",
+                     (json_int_t)quotas->namespace_jobs, "namespaces", namespaces, "streams",
+                     (json_int_t)quotas->streams);
+}
+
 static void count_run(void *context, const struct run *run)
 {
     *(json_int_t *)context += !run_state_is_end(run->state);
@@ -81,17 +111,18 @@ void get_agent(struct call *call)
     const struct api *api = call->api;
     struct engine *engine = api->ports.engine;
     const struct peers *peers = engine_peers(engine);
-    call_reply(
-        call, 200,
-        json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, "
-                  "s:o}",
-                  "node", json_words(api->node), "version", api->version, "pid", (int)getpid(),
-                  "state", state_of(engine), "started_at", json_time(api->started_ms), "data",
-                  place(call, api->data_dir), "timezone", json_words(api->default_tz), "jobs",
-                  (json_int_t)call_count_jobs(call), "running", count_running(call), "store",
-                  store_state(call), "history", encode_history_health(call), "clock",
-                  encode_clock_health(call), "jobs_user", encode_jobs_user(call), "nodes",
-                  (json_int_t)peers->by_name.count, "leader", json_words_or_null(peers->leader)));
+    call_reply(call, 200,
+               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, "
+                         "s:o, s:o}",
+                         "node", json_words(api->node), "version", api->version, "pid",
+                         (int)getpid(), "state", state_of(engine), "started_at",
+                         json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
+                         json_words(api->default_tz), "jobs", (json_int_t)call_count_jobs(call),
+                         "running", count_running(call), "store", store_state(call), "history",
+                         encode_history_health(call), "clock", encode_clock_health(call),
+                         "jobs_user", encode_jobs_user(call), "nodes",
+                         (json_int_t)peers->by_name.count, "leader",
+                         json_words_or_null(peers->leader), "quotas", encode_quotas(call)));
 }
 
 void drain_agent(struct call *call)

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "http.h"
 #include "loop.h"
+#include "quota.h"
 #include "throttle.h"
 
 struct api;
@@ -50,6 +51,7 @@ struct api_config {
     unsigned facades;            /* of facade.h; 0: none */
     struct http_limits limits;   /* of each listener; what is 0 is the default */
     size_t unread_events;   /* bytes of events that subscribers may leave unread; 0: the default */
+    struct quotas quotas;   /* what is 0 has no limit */
     struct rate known_rate; /* of requests on TCP: of one account or token, and ... */
     struct rate unknown_rate; /* ... of one address without; what is 0 is the default */
 };
@@ -96,6 +98,9 @@ struct api *api_free(struct api *api);
 
 /* Of jobs that name none from now on. E_NOMEM: it is still the old one. */
 MUST_CHECK enum status api_set_timezone(struct api *api, const char *zone_name);
+
+/* From now on; what is there already stays. E_NOMEM: the old ones hold. */
+MUST_CHECK enum status api_set_quotas(struct api *api, const struct quotas *quotas);
 
 /* Reads the certificate and its key again; what is wrong is in *why, and the old one stays. */
 MUST_CHECK enum status api_reload_tls(struct api *api, struct strbuf *why);

@@ -123,6 +123,7 @@ void call_free(struct call *call)
     free(call->second_argument);
     free(call->path);
     free(call->large_body);
+    free(call->held);
     api->large_bytes -= call->large_length;
     TAILQ_REMOVE(&api->calls, call, link);
     api->call_count -= call->is_served && !call->is_detached;
@@ -178,6 +179,9 @@ static void store_answered(struct store_request *request, enum status st)
     struct call *call = request->context;
     metrics_note_store(&call->api->metrics,
                        (double)(clock_now().boot.ms - call->asked_boot_ms) / 1000);
+    if (call->answered)
+        call->answered(call);
+    call->answered = NULL;
     call_answer(call, st);
 }
 

@@ -21,6 +21,7 @@ struct idempotent;
 struct job_error;
 struct listener;
 struct note;
+struct quota_item;
 
 typedef void call_then(struct call *call);
 
@@ -72,6 +73,9 @@ struct call {
     bool note_is_late; /* the history has not answered in time: it is not waited for again */
     enum status answer;
     call_then *then;
+    call_then *answered;     /* the store has: called at once; NULL: nobody needs to know */
+    struct quota_item *held; /* what its request may add, see jobs.h */
+    size_t held_count;
     bool
         is_served; /* all of it is there: it ends with an answer, whether the client waits or not */
     bool has_waited;

@@ -6,6 +6,7 @@
 #include "change.h"
 #include "job_codec.h"
 #include "job_secrets.h"
+#include "quota.h"
 
 /* As the API shows it, with its load and what is wrong with it; `fields` as for job_text_write. */
 void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
@@ -70,6 +71,31 @@ MUST_CHECK enum status job_write_edit(const struct call *call, struct catalog_jo
                                       job_edit *edit, struct job_write *ret);
 void job_write_release(struct job_write *write);
 struct store_put_job job_write_put(const struct job_write *write);
+
+/* ---- to the store ---- */
+
+enum put_cause {
+    PUT_TO_DEFINE, /* a definition that somebody sent */
+    PUT_TO_NOTE,   /* what peal notes in one: a pause, a deletion, and their ends */
+};
+
+/* Asks the store to write the jobs, if the quotas allow it; the only way to do so. E_TOO_LARGE:
+ * they do not, and nothing is asked: *ret says which. E_NOMEM. */
+MUST_CHECK enum status job_puts_submit(struct call *call, struct store_put_job *puts, size_t count,
+                                       enum put_cause cause, call_then *then,
+                                       struct quota_excess *ret);
+
+/* 409, by what that answered; and the same at a place of the body. */
+void call_fail_put(struct call *call, enum status st, const struct quota_excess *excess);
+void call_fail_quota(struct call *call, const char *pointer, const struct quota_excess *excess);
+
+/* In words, for who asks; NULL: out of memory. The caller frees it. */
+char *quota_text(const struct call *call, const struct quota_excess *excess);
+
+/* Whether the quotas would allow it now, after what is planned (NULL: nothing); what it adds. */
+bool job_put_is_allowed(const struct call *call, const struct store_put_job *put,
+                        const struct quota_sum *planned, struct quota_item *ret_item,
+                        struct quota_excess *ret);
 
 /* Every calendar that the job names is there. E_INVALID: *reterr names the nearest one. */
 MUST_CHECK enum status calendars_check(const struct call *call, const struct job *job,

@@ -239,15 +239,22 @@ static void store_answered(struct call *call)
 
 static void submit(struct call *call)
 {
-    static const enum store_op ops[] = {
-        [ACT_RUN] = STORE_ADD_RUN, [ACT_PAUSE] = STORE_PUT_JOB, [ACT_RESUME] = STORE_PUT_JOB,
-        [ACT_KILL] = STORE_ORDER,  [ACT_LABEL] = STORE_PUT_JOB, [ACT_DELETE] = STORE_PUT_JOB,
-    };
     struct job_act *act = call->state;
-    if (act->asked_count)
-        call_submit(call, ops[act->act], act->asked.any, act->asked_count, store_answered);
-    else
+    struct quota_excess excess;
+    if (!act->asked_count) {
         end_page(call);
+        return;
+    }
+    if (act->act == ACT_RUN || act->act == ACT_KILL) {
+        call_submit(call, act->act == ACT_RUN ? STORE_ADD_RUN : STORE_ORDER, act->asked.any,
+                    act->asked_count, store_answered);
+        return;
+    }
+    enum status st = job_puts_submit(call, act->asked.puts, act->asked_count,
+                                     act->act == ACT_LABEL ? PUT_TO_DEFINE : PUT_TO_NOTE,
+                                     store_answered, &excess);
+    if (st != OK)
+        call_fail_put(call, st, &excess);
 }
 
 /* E_NOMEM, or OK: what can't be done to it is told. */

@@ -148,7 +148,10 @@ static void submit_edit(struct call *call, struct catalog_job *job)
         .cursor_ms = edit->cursor_ms,
     };
     passes_put(&edit->passes, &edit->put);
-    call_submit(call, STORE_PUT_JOB, &edit->put, 1, edit_done);
+    struct quota_excess excess;
+    enum status st = job_puts_submit(call, &edit->put, 1, PUT_TO_NOTE, edit_done, &excess);
+    if (st != OK)
+        call_fail_put(call, st, &excess);
 }
 
 /* From what the catalog has now. */

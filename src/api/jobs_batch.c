@@ -50,6 +50,8 @@ static void release_batch(void *state)
     after_check_release(&batch->after);
     json_decref(batch->errors);
     strbuf_release(&batch->answer);
+    quota_sum_release(&batch->plan);
+    free(batch->quota_error);
 }
 
 /* ---- checks ---- */
@@ -219,8 +221,6 @@ static void finish_checks(struct call *call)
         fail_checks(call);
     else if (batch->refused)
         call_may_on(call, batch->needed, batch->refused); /* which fails */
-    else if (batch->dry_run)
-        batch_reply(call);
     else
         batch_write(call);
 }
@@ -375,11 +375,12 @@ void batch_jobs(struct call *call)
     table_init(&batch->names, &names_type);
     after_check_init(&batch->after, call, planned_here, batch);
     strbuf_init(&batch->answer);
+    enum status st = quota_sum_init(&batch->plan, &call->api->quotas);
     batch->text = call->large_body ? call->large_body : "{}";
     batch->length = call->large_body ? call->large_length : 2;
     batch_scan_init(&batch->scan, batch->text, batch->length);
     batch->errors = json_array();
-    if (batch->errors)
+    if (batch->errors && st == OK)
         cut_slice(call);
     else
         call_fail(call, 500, "out of memory");

@@ -43,7 +43,9 @@ struct batch {
 
     struct batch_item **order; /* those that are written; deletes first, which make room */
     struct store_put_job *puts;
-    size_t put_count, sent, sending;
+    size_t put_count, planned, sent, sending;
+    struct quota_sum plan; /* what is planned adds */
+    char *quota_error;     /* of what did not fit any more when it was written; NULL: all did */
     size_t encoded;
     struct strbuf answer;
 };
@@ -52,10 +54,8 @@ struct batch {
 int64_t batch_slice_end(void);
 bool batch_slice_is_over(int64_t end_ms);
 
-/* All items are good: writes them and answers. */
+/* All items are good: asks whether the quotas allow them, writes them unless it is a dry run, and
+ * answers. */
 void batch_write(struct call *call);
-
-/* Answers with what became of each item, or would. */
-void batch_reply(struct call *call);
 
 #endif

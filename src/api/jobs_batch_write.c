@@ -39,7 +39,7 @@ static void print_item(const struct batch_item *item, struct strbuf *out)
     strbuf_addc(out, '}');
 }
 
-void batch_reply(struct call *call)
+static void batch_reply(struct call *call)
 {
     struct batch *batch = call->state;
     int64_t end_ms = batch_slice_end();
@@ -131,8 +131,52 @@ static void send_next(struct call *call)
                       "these credentials are not valid; log in again, or use another token");
         return;
     }
+    struct quota_excess excess;
     batch->sending = chunk_size(batch);
-    call_submit(call, STORE_PUT_JOB, batch->puts + batch->sent, batch->sending, chunk_done);
+    enum status st = job_puts_submit(call, batch->puts + batch->sent, batch->sending, PUT_TO_DEFINE,
+                                     chunk_done, &excess);
+    if (st != OK && !batch->sent) {
+        call_fail_put(call, st, &excess);
+    } else if (st != OK) { /* others have filled the room meanwhile */
+        batch->quota_error = st == E_TOO_LARGE ? quota_text(call, &excess) : NULL;
+        stop_writing(call, batch->quota_error ? batch->quota_error : "out of memory");
+    }
+}
+
+/* ---- before that ---- */
+
+static void fail_plan(struct call *call, const struct batch_item *item,
+                      const struct quota_excess *excess)
+{
+    char pointer[40];
+    snprintf(pointer, sizeof(pointer), "/%s/%zu", item->is_delete ? "delete" : "put", item->place);
+    call_fail_quota(call, pointer, excess);
+}
+
+/* The quotas are to allow all, one after the other, before the first is written. */
+static void plan_slice(struct call *call)
+{
+    struct batch *batch = call->state;
+    int64_t end_ms = batch_slice_end();
+    while (batch->planned < batch->put_count && !batch_slice_is_over(end_ms)) {
+        const struct batch_item *item = batch->order[batch->planned++];
+        struct quota_item adds;
+        struct quota_excess excess;
+        if (!job_put_is_allowed(call, item->put, &batch->plan, &adds, &excess)) {
+            fail_plan(call, item, &excess);
+            return;
+        }
+        if (quota_sum_add(&batch->plan, &adds) != OK) {
+            call_fail(call, 500, "out of memory");
+            return;
+        }
+    }
+    if (batch->planned < batch->put_count)
+        call_later(call, plan_slice);
+    else if (batch->dry_run)
+        batch_reply(call);
+    else
+        send_next(call);
 }
 
 static void add_puts(struct batch *batch, bool deletes)
@@ -159,5 +203,5 @@ void batch_write(struct call *call)
     }
     add_puts(batch, true);
     add_puts(batch, false);
-    send_next(call);
+    plan_slice(call);
 }

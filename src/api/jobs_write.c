@@ -366,8 +366,11 @@ static void put_done(struct call *call)
 static void submit_put(struct call *call)
 {
     struct put_state *state = call->state;
+    struct quota_excess excess;
     state->put = job_write_put(&state->write);
-    call_submit(call, STORE_PUT_JOB, &state->put, 1, put_done);
+    enum status st = job_puts_submit(call, &state->put, 1, PUT_TO_DEFINE, put_done, &excess);
+    if (st != OK)
+        call_fail_put(call, st, &excess);
 }
 
 /* False: the call has failed. */
@@ -474,13 +477,26 @@ static bool prepare_put(struct call *call)
            may_put(call, state);
 }
 
+/* What would be written is refused as it would be then. */
+static void reply_dry_run(struct call *call)
+{
+    const struct put_state *state = call->state;
+    struct store_put_job put = job_write_put(&state->write);
+    struct quota_item item;
+    struct quota_excess excess;
+    if (state->write.kind == WRITE_NOTHING || job_put_is_allowed(call, &put, NULL, &item, &excess))
+        call_reply(call, 200, encode_outcome(call, &state->write));
+    else
+        call_fail_quota(call, "", &excess);
+}
+
 static void put_definition(struct call *call, bool dry_run)
 {
     struct put_state *state = call->state;
     if (!prepare_put(call))
         return;
     if (dry_run)
-        call_reply(call, 200, encode_outcome(call, &state->write));
+        reply_dry_run(call);
     else if (state->write.kind == WRITE_NOTHING)
         reply_job(call, 200, path_job(call));
     else

@@ -36,6 +36,23 @@ const struct message messages[] = {
     {"the query is not percent-encoded text", "查询参数不是有效的百分号编码文本"},
     {"the form is not percent-encoded text", "表单不是有效的百分号编码文本"},
     {"out of memory", "内存不足"},
+    {"there are %lld jobs, and the quota is %lld: delete some, or raise quotas.jobs in the "
+     "configuration file",
+     "已有 %lld 个任务，配额为 %lld：请删除一些任务，或在配置文件中调高 quotas.jobs"},
+    {"there are %lld jobs in the namespace \"%s\", and its quota is %lld: delete some, or raise "
+     "quotas.%s in the configuration file",
+     "已有 %lld 个任务属于命名空间“%s”，其配额为 %lld：请删除一些任务，或在配置文件中调高 "
+     "quotas.%s"},
+    {"the definitions of all jobs, deleted ones included, have %lld bytes, and the quota is %lld: "
+     "raise quotas.definitions in the configuration file, or wait until deleted jobs are gone",
+     "所有任务（含已删除的）的定义共 %lld 字节，配额为 %lld：请在配置文件中调高 "
+     "quotas.definitions，或等待已删除的任务被清除"},
+    {"a quota is reached (quotas.%s in the configuration file): an admin can raise it, or delete "
+     "jobs",
+     "已达到配额（配置文件中的 quotas.%s）：管理员可以调高配额或删除任务"},
+    {"this account has %lld streams open, and the quota is %lld: close some, or raise "
+     "quotas.streams in the configuration file",
+     "此账户已打开 %lld 个流，配额为 %lld：请关闭一些流，或在配置文件中调高 quotas.streams"},
     {"too many batches at once; try again in a moment", "同时处理的批量请求过多；请稍后重试"},
     {"a batch has %d jobs at most; send several", "一个批量请求最多包含 %d 个任务；请分多次发送"},
     {"dry_run: expected true or false", "dry_run：应为 true 或 false"},

@@ -13,6 +13,7 @@
 #include "http.h"
 #include "listen.h"
 #include "server_tls.h"
+#include "stream.h"
 
 enum { TURN_MS = 1 };
 
@@ -299,8 +300,13 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     guesses_init(&api->guesses);
     api->known_rate = config->known_rate.per_s ? config->known_rate : default_known_rate;
     api->unknown_rate = config->unknown_rate.per_s ? config->unknown_rate : default_unknown_rate;
+    streams_init(&api->streams);
     look_up_user(api);
     enum status st = copy_texts(api, config) ? OK : E_NOMEM;
+    if (st == OK)
+        st = quota_sum_init(&api->held, &api->quotas);
+    if (st == OK)
+        st = api_set_quotas(api, &config->quotas);
     if (st == OK)
         st = read_proxies(config->trusted_proxies, &api->proxies, why);
     if (st == OK)
@@ -345,6 +351,9 @@ struct api *api_free(struct api *api)
     one_time_release(&api->one_time);
     limits_release(&api->limits);
     guesses_release(&api->guesses);
+    quotas_release(&api->quotas);
+    quota_sum_release(&api->held);
+    streams_release(&api->streams);
     for (size_t i = 0; i < api->listener_count; i++)
         free(api->listeners[i].text);
     loop_timer_free(api->later);
@@ -371,6 +380,26 @@ enum status api_set_timezone(struct api *api, const char *zone_name)
         return E_NOMEM;
     free(api->default_tz);
     api->default_tz = fresh;
+    return OK;
+}
+
+/* Namespaces with slashes are counted only if somebody needs to know. */
+enum status api_set_quotas(struct api *api, const struct quotas *quotas)
+{
+    struct quotas copy;
+    struct engine *engine = api->ports.engine;
+    enum status st = quotas_copy(quotas, &copy);
+    for (size_t i = 0; st == OK && i < quotas->namespace_count; i++) {
+        const char *name = quotas->namespaces[i].name;
+        if (!namespaces_watches(&api->held.namespaces, name))
+            st = namespaces_watch(&api->held.namespaces, name, 0);
+        if (st == OK && engine)
+            st = catalog_watch_namespace(engine_catalog(engine), name);
+    }
+    if (st != OK)
+        return st;
+    quotas_release(&api->quotas);
+    api->quotas = copy;
     return OK;
 }
 

@@ -14,6 +14,7 @@
 #include "metrics.h"
 #include "one_time.h"
 #include "proxy.h"
+#include "quota.h"
 #include "throttle.h"
 
 struct events;
@@ -63,6 +64,9 @@ struct api {
     struct limits limits;
     struct guesses guesses;
     struct rate known_rate, unknown_rate;
+    struct quotas quotas;
+    struct quota_sum held; /* what requests to the store may add to the catalog */
+    struct table streams;  /* of stream_seats: how many an account has open */
 };
 
 /* ---- entry.c: how people get in ---- */

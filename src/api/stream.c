@@ -1,16 +1,144 @@
 #include "stream.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "http.h"
 #include "server.h"
 
-static bool start(struct call *call, int status, struct stream *ret, void (*gone)(void *context),
-                  void *context)
+/* ---- how many an account has ---- */
+
+/* The streams of one account. */
+struct stream_row {
+    int64_t count;
+    char account[];
+};
+
+/* One of them. */
+struct stream_seat {
+    struct table *streams;
+    struct stream_row *row;
+    void (*gone)(void *context);
+    void *context;
+};
+
+static uint64_t row_hash(const void *item)
 {
-    *ret = (struct stream){call->request};
+    return hash_text(0, ((const struct stream_row *)item)->account);
+}
+
+static bool row_is_of(const void *item, const void *key)
+{
+    return strcmp(((const struct stream_row *)item)->account, key) == 0;
+}
+
+static const struct table_type rows_type = {row_hash, row_is_of};
+
+void streams_init(struct table *streams)
+{
+    table_init(streams, &rows_type);
+}
+
+void streams_release(struct table *streams)
+{
+    size_t at = 0;
+    for (void *row; (row = table_next(streams, &at));)
+        free(row);
+    table_release(streams);
+}
+
+/* Tokens of a user are that user's: whoever makes many of them has no more streams. */
+static void name_account(const struct call *call, char ret[PRINCIPAL_ID_SIZE])
+{
+    const struct principal *principal = &call->principal;
+    const struct token *token = principal->kind == PRINCIPAL_TOKEN
+                                    ? accounts_token(&call->api->accounts, principal->token_id)
+                                    : NULL;
+    if (principal->kind == PRINCIPAL_USER)
+        snprintf(ret, PRINCIPAL_ID_SIZE, "user %s", principal->name);
+    else if (token && token->owner[0])
+        snprintf(ret, PRINCIPAL_ID_SIZE, "user %s", token->owner);
+    else
+        principal_print_id(principal, ret);
+}
+
+static struct stream_row *make_row(struct table *streams, const char *account)
+{
+    size_t size = strlen(account) + 1;
+    struct stream_row *row = malloc(sizeof(*row) + size);
+    if (!row)
+        return NULL;
+    row->count = 0;
+    memcpy(row->account, account, size);
+    if (table_insert(streams, row) == OK)
+        return row;
+    free(row);
+    return NULL;
+}
+
+static void leave_seat(struct stream_seat *seat)
+{
+    if (seat && !--seat->row->count) {
+        table_remove(seat->streams, seat->row);
+        free(seat->row);
+    }
+    free(seat);
+}
+
+static void seat_gone(void *context)
+{
+    struct stream_seat *seat = context;
+    void (*gone)(void *context) = seat->gone;
+    void *owner = seat->context;
+    leave_seat(seat);
+    gone(owner);
+}
+
+/* False: the call has failed. Who is on the machine, with all rights, is not counted: *ret is NULL.
+ */
+static bool take_seat(struct call *call, struct stream_seat **ret)
+{
+    struct api *api = call->api;
+    char account[PRINCIPAL_ID_SIZE];
+    *ret = NULL;
+    if (call->principal.kind == PRINCIPAL_SOCKET)
+        return true;
+    name_account(call, account);
+    struct stream_row *row = table_find(&api->streams, hash_text(0, account), account);
+    if (row && api->quotas.streams && row->count >= api->quotas.streams) {
+        api->metrics.throttled++;
+        call_fail(call, 429,
+                  "this account has %lld streams open, and the quota is %lld: close some, or raise "
+                  "quotas.streams in the configuration file",
+                  (long long)row->count, (long long)api->quotas.streams);
+        return false;
+    }
+    struct stream_seat *seat = calloc(1, sizeof(*seat));
+    row = row ? row : make_row(&api->streams, account);
+    if (!seat || !row) {
+        free(seat);
+        call_fail(call, 500, "out of memory");
+        return false;
+    }
+    row->count++;
+    *seat = (struct stream_seat){.streams = &api->streams, .row = row};
+    *ret = seat;
+    return true;
+}
+
+/* ---- streams ---- */
+
+static bool start(struct call *call, int status, struct stream_seat *seat, struct stream *ret,
+                  void (*gone)(void *context), void *context)
+{
+    *ret = (struct stream){call->request, seat};
     call->request = NULL;
-    http_stream(ret->request, status, context, gone);
+    if (seat) {
+        seat->gone = gone;
+        seat->context = context;
+    }
+    http_stream(ret->request, status, seat ? (void *)seat : context, seat ? seat_gone : gone);
     return true;
 }
 
@@ -31,20 +159,23 @@ static bool has_reader(struct call *call, const char *type)
 bool stream_start(struct call *call, struct stream *ret, void (*gone)(void *context), void *context)
 {
     static const char type[] = "text/event-stream";
+    struct stream_seat *seat = NULL;
     if (call->request && call->is_head) {
         call_reply_text(call, 200, type, strdup(""), 0);
         return false;
     }
+    if (call->request && !take_seat(call, &seat))
+        return false;
     if (!has_reader(call, type))
         return false;
     call_header(call, "X-Accel-Buffering", "no"); /* nginx: pass it on at once */
-    return start(call, 200, ret, gone, context);
+    return start(call, 200, seat, ret, gone, context);
 }
 
 bool stream_start_file(struct call *call, int status, const char *type, struct stream *ret,
                        void (*gone)(void *context), void *context)
 {
-    return has_reader(call, type) && start(call, status, ret, gone, context);
+    return has_reader(call, type) && start(call, status, NULL, ret, gone, context);
 }
 
 void stream_send(const struct stream *stream, struct evbuffer *text)
@@ -64,6 +195,7 @@ size_t stream_unsent(const struct stream *stream)
 
 void stream_end(const struct stream *stream)
 {
+    leave_seat(stream->seat);
     http_stream_end(stream->request);
 }
 

@@ -9,14 +9,21 @@
 struct call;
 struct evbuffer;
 struct http_request;
+struct stream_seat;
+struct table;
 
 struct stream {
     struct http_request *request;
+    struct stream_seat *seat; /* among those of its account; NULL: it is not counted */
 };
+
+/* How many streams each account has open: api->streams. */
+void streams_init(struct table *streams);
+void streams_release(struct table *streams);
 
 /* Sends the headers and takes the connection over from the call, which has no client any more.
  * `gone` is called when the client leaves; not after stream_end. False: the client has left
- * already. For HEAD the call is answered, and false. */
+ * already. For HEAD the call is answered, and false; also if its account has too many open. */
 bool stream_start(struct call *call, struct stream *ret, void (*gone)(void *context),
                   void *context);
 

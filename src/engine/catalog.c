@@ -42,6 +42,7 @@ void catalog_init(struct catalog *catalog)
     table_init(&catalog->by_name, &name_type);
     known_calendars_init(&catalog->calendars);
     waits_init(&catalog->waits);
+    namespaces_init(&catalog->namespaces);
 }
 
 static void free_schedules(struct catalog_job *job)
@@ -57,6 +58,7 @@ static void free_schedules(struct catalog_job *job)
 static void free_job(struct catalog *catalog, struct catalog_job *job)
 {
     free_schedules(job);
+    catalog->json_bytes -= job->json ? strlen(job->json) + 1 : 0;
     job_calendars_free(&catalog->calendars, job->calendars);
     free(job->waits);
     free(job->rewound);
@@ -74,6 +76,7 @@ void catalog_release(struct catalog *catalog)
     known_calendars_release(&catalog->calendars);
     name_order_release(&catalog->in_order);
     waits_release(&catalog->waits);
+    namespaces_release(&catalog->namespaces);
     catalog_init(catalog);
 }
 
@@ -122,8 +125,8 @@ static enum status read_calendars(struct catalog *catalog, struct catalog_job *j
 }
 
 /* Copies what is kept as text into one block. */
-static enum status keep_texts(struct catalog_job *job, const struct store_change *change,
-                              const char *where)
+static enum status keep_texts(struct catalog *catalog, struct catalog_job *job,
+                              const struct store_change *change, const char *where)
 {
     size_t json_size = strlen(change->job_json) + 1, name_size = strlen(change->job_name) + 1;
     size_t where_size = where ? strlen(where) + 1 : 0;
@@ -134,6 +137,7 @@ static enum status keep_texts(struct catalog_job *job, const struct store_change
     memcpy(block + json_size, change->job_name, name_size);
     if (where)
         memcpy(block + json_size + name_size, where, where_size);
+    catalog->json_bytes += json_size - (job->json ? strlen(job->json) + 1 : 0);
     free(job->json);
     job->json = block;
     job->name = block + json_size;
@@ -151,7 +155,7 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     enum status read = job_decode_stored(change->job_json, NULL, &definition, &error);
     if (read == E_NOMEM)
         return read;
-    enum status st = keep_texts(job, change, definition ? definition->where : NULL);
+    enum status st = keep_texts(catalog, job, change, definition ? definition->where : NULL);
     if (st == OK)
         st = read_calendars(catalog, job, definition, change->cursor_ms);
     if (st == OK)
@@ -197,6 +201,8 @@ static enum status index_name(struct catalog *catalog, struct catalog_job *job)
     if (job->deleted)
         return OK;
     enum status st = table_insert(&catalog->by_name, job);
+    if (st == OK)
+        st = namespaces_add(&catalog->namespaces, job->name, 1);
     return st == OK ? waits_link(&catalog->waits, job) : st;
 }
 
@@ -204,8 +210,10 @@ static void unindex_name(struct catalog *catalog, struct catalog_job *job)
 {
     if (catalog->is_sorted)
         name_order_remove(&catalog->in_order, job);
-    if (table_find(&catalog->by_name, hash_text(0, job->name), job->name) == job)
+    if (table_find(&catalog->by_name, hash_text(0, job->name), job->name) == job) {
         table_remove(&catalog->by_name, job);
+        namespaces_add(&catalog->namespaces, job->name, -1); /* takes no memory: it is counted */
+    }
     waits_unlink(&catalog->waits, job);
 }
 
@@ -289,6 +297,17 @@ void catalog_remove(struct catalog *catalog, struct catalog_job *job)
 size_t catalog_count(const struct catalog *catalog)
 {
     return catalog->by_name.count;
+}
+
+enum status catalog_watch_namespace(struct catalog *catalog, const char *namespace)
+{
+    size_t length = strlen(namespace), at = 0;
+    int64_t count = 0;
+    if (namespaces_watches(&catalog->namespaces, namespace))
+        return OK;
+    for (const struct catalog_job *job; (job = table_next(&catalog->by_name, &at));)
+        count += namespace_has(namespace, length, job->name);
+    return namespaces_watch(&catalog->namespaces, namespace, count);
 }
 
 struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name)

@@ -10,6 +10,7 @@
 #include "job.h"
 #include "known_calendars.h"
 #include "name_order.h"
+#include "namespaces.h"
 #include "run.h"
 #include "store.h"
 #include "table.h"
@@ -57,7 +58,9 @@ struct catalog {
     struct name_order in_order;   /* with them; see catalog_sort */
     struct waits waits;           /* without them */
     bool is_sorted;
-    struct table calendars; /* of known_calendar */
+    struct table calendars;       /* of known_calendar */
+    struct namespaces namespaces; /* of the jobs in by_name */
+    size_t json_bytes;            /* of all definitions, those of deleted jobs, too */
 };
 
 void catalog_init(struct catalog *catalog);
@@ -76,6 +79,10 @@ void catalog_remove(struct catalog *catalog, struct catalog_job *job);
 void catalog_sort(struct catalog *catalog);
 
 size_t catalog_count(const struct catalog *catalog); /* without the deleted ones */
+
+/* Counts the jobs of this namespace, too, from now on; see namespaces.h. */
+MUST_CHECK enum status catalog_watch_namespace(struct catalog *catalog, const char *namespace);
+
 struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name);
 struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct id *uid);
 

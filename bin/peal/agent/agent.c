@@ -234,6 +234,8 @@ static void reload(struct agent *agent)
     } else {
         engine_set_max_running(agent->engine, agent->config->max_running);
         strbuf_reset(&text);
+        if (api_set_quotas(agent->api, &agent->config->quotas) != OK)
+            agent_log_event(agent->log, "quotas_not_reloaded", "error=\"out of memory\"");
         if (api_reload_tls(agent->api, &text) != OK)
             agent_log_event(agent->log, "certificate_not_reloaded", "error=\"%s\"", text.text);
         strbuf_reset(&text);

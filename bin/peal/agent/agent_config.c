@@ -23,6 +23,10 @@ void agent_config_init(struct agent_config *config)
         .audit_s = 400 * 86400,
         .stats_s = 400 * 86400,
         .roles = PEER_API | PEER_WORKER,
+        .quotas = {.jobs = 1000000,
+                   .namespace_jobs = 100000,
+                   .bytes = INT64_C(512) << 20,
+                   .streams = 500},
     };
 }
 
@@ -50,6 +54,7 @@ void agent_config_release(struct agent_config *config)
     free(config->etcd.ca_file);
     free(config->etcd.cert_file);
     free(config->etcd.key_file);
+    quotas_release(&config->quotas);
     *config = (struct agent_config){0};
 }
 
@@ -84,6 +89,7 @@ enum value_kind {
     VALUE_SIZE,
     VALUE_OWN, /* `set` knows what is right */
     VALUE_LABELS,
+    VALUE_NAMESPACES, /* of quotas */
     VALUE_MAP,
 };
 
@@ -125,12 +131,22 @@ static const struct key tls_keys[] = {
     {0},
 };
 
+static const struct key quota_keys[] = {
+    {"jobs", VALUE_COUNT, AT(quotas.jobs), NULL, NULL},
+    {"namespace_jobs", VALUE_COUNT, AT(quotas.namespace_jobs), NULL, NULL},
+    {"namespaces", VALUE_NAMESPACES, 0, NULL, NULL},
+    {"definitions", VALUE_SIZE, AT(quotas.bytes), NULL, NULL},
+    {"streams", VALUE_COUNT, AT(quotas.streams), NULL, NULL},
+    {0},
+};
+
 static const struct key top_keys[] = {
     {"data", VALUE_PATH, AT(data), NULL, NULL},
     {"log", VALUE_PATH, AT(log_file), NULL, NULL},
     {"timezone", VALUE_TEXT, AT(timezone), NULL, NULL},
     {"max_running", VALUE_NUMBER, AT(max_running), NULL, NULL},
     {"retention", VALUE_MAP, 0, retention_keys, NULL},
+    {"quotas", VALUE_MAP, 0, quota_keys, NULL},
     {"allow_users", VALUE_PATH, AT(allow_file), NULL, NULL},
     {"default_user", VALUE_OWN, 0, NULL, agent_config_set_default_user},
     {"store", VALUE_OWN, 0, NULL, agent_config_set_store},
@@ -211,6 +227,7 @@ static enum status read_scalar(const struct reader *reader, const struct key *ke
         st = key->set(reader->config, node->text, &err);
         return st == E_INVALID ? complain(reader, node, "%s: %s", key->name, err.message) : st;
     case VALUE_LABELS:
+    case VALUE_NAMESPACES:
     case VALUE_MAP:
         break;
     }
@@ -245,6 +262,32 @@ static enum status read_labels(const struct reader *reader, const struct node *m
     return st;
 }
 
+/* Namespaces and how many jobs each may have. */
+static enum status read_namespaces(const struct reader *reader, const struct key *key,
+                                   const struct node *map)
+{
+    enum status st = OK;
+    if (map->kind == NODE_NULL)
+        return OK;
+    if (map->kind != NODE_MAP)
+        return complain(reader, map, "%s are namespaces and numbers, like team: 500, not %s",
+                        key->name, node_describe(map));
+    for (const struct entry *entry = map->entries; entry && st == OK; entry = entry->next) {
+        struct parse_error err;
+        int64_t jobs = 0;
+        if (entry->value->kind != NODE_SCALAR)
+            return complain(reader, entry->value, "a namespace has one number of jobs, not %s",
+                            node_describe(entry->value));
+        st = read_number(reader, &(struct key){.name = entry->key->text}, entry->value, &jobs);
+        if (st != OK)
+            return st;
+        st = quotas_set_namespace(&reader->config->quotas, entry->key->text, jobs, &err);
+        if (st == E_INVALID)
+            st = complain(reader, entry->key, "%s", err.message);
+    }
+    return st;
+}
+
 static enum status read_value(const struct reader *reader, const struct key *key,
                               const struct node *node)
 {
@@ -252,6 +295,8 @@ static enum status read_value(const struct reader *reader, const struct key *key
         return read_map(reader, key->keys, node);
     if (key->kind == VALUE_LABELS)
         return read_labels(reader, node);
+    if (key->kind == VALUE_NAMESPACES)
+        return read_namespaces(reader, key, node);
     if (node->kind != NODE_SCALAR)
         return complain(reader, node, "%s is one value, not %s", key->name, node_describe(node));
     return read_scalar(reader, key, node, (char *)reader->config + key->offset);
@@ -356,6 +401,9 @@ enum status agent_config_reload(struct agent_config *config, struct strbuf *why)
         config->total_bytes = fresh.total_bytes;
         config->audit_s = fresh.audit_s;
         config->stats_s = fresh.stats_s;
+        struct quotas old_quotas = config->quotas;
+        config->quotas = fresh.quotas;
+        fresh.quotas = old_quotas;
     }
     agent_config_release(&fresh);
     return st;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "quota.h"
 #include "status.h"
 #include "store_url.h"
 #include "strbuf.h"
@@ -32,6 +33,8 @@ struct agent_config {
     int64_t audit_s;     /* age of changes on record; 0: no limit */
     int64_t stats_s;     /* age of statistics, of all jobs; 0: no limit */
 
+    struct quotas quotas;
+
     bool has_store; /* somebody has said which; else it is sqlite */
     struct store_url store;
     struct etcd_access etcd;
@@ -55,7 +58,8 @@ struct agent_config {
     unsigned facades; /* APIs of other programs that it has, too; of facade.h */
 };
 
-/* 1,000 runs of each job and 90 days are kept, and changes for 400 days. */
+/* 1,000 runs of each job and 90 days are kept, and changes for 400 days; quotas as in
+ * docs/CONFIG.md. */
 void agent_config_init(struct agent_config *config);
 void agent_config_release(struct agent_config *config);
 
@@ -92,7 +96,7 @@ MUST_CHECK enum status agent_config_add_label(struct agent_config *config, const
                                               struct parse_error *reterr);
 
 /* Reads config->file anew and takes over what may change while the agent runs: timezone,
- * max_running, retention. Nothing changes unless the whole file is right. */
+ * max_running, retention, quotas. Nothing changes unless the whole file is right. */
 MUST_CHECK enum status agent_config_reload(struct agent_config *config, struct strbuf *why);
 
 /* Reads config->file over what is there. E_INVALID, E_NOT_FOUND, E_IO: *why names the file, line

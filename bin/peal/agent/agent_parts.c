@@ -171,6 +171,7 @@ enum status agent_set_up_api(struct agent *agent, struct strbuf *why)
         .undelete_s = 7 * 86400,
         .trusted_proxies = agent->config->trusted_proxies,
         .facades = agent->config->facades,
+        .quotas = agent->config->quotas,
     };
     struct api_ports ports = api_ports(agent);
     if (st == OK)
