@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "batch_parts.h"
 #include "when.h"
 
-enum { CALL_MAX = 500 }; /* changes in one call */
+enum { CALL_MAX = 500 }; /* changes in one call, or as many as have to do with each other */
 
 enum exit_code batch_init(struct batch *batch)
 {
@@ -27,18 +28,6 @@ enum exit_code batch_put_all(struct batch *batch, const struct job_list *jobs)
             return cli_fail(E_NOMEM);
     }
     return EXIT_OK;
-}
-
-/* How many changes go into one call: all, if jobs wait for others, which may be among them. */
-static size_t part_size(const struct batch *batch)
-{
-    const json_t *job;
-    size_t i;
-    json_array_foreach (batch->put, i, job) {
-        if (json_object_get(job, "after"))
-            return json_array_size(batch->put) + json_array_size(batch->delete);
-    }
-    return CALL_MAX;
 }
 
 /* The elements [from, from + count) of a list. */
@@ -68,15 +57,16 @@ static enum exit_code send_part(struct client *client, json_t *put, json_t *dele
     return code;
 }
 
-static enum exit_code send_all(struct client *client, const struct batch *batch, bool dry_run,
-                               json_t *results)
+/* `parts` are lists of what is put. */
+static enum exit_code send_all(struct client *client, const json_t *parts, const json_t *deletes,
+                               bool dry_run, json_t *results)
 {
-    size_t puts = json_array_size(batch->put), deletes = json_array_size(batch->delete);
-    size_t size = part_size(batch);
+    size_t put_count = json_array_size(parts), delete_count = json_array_size(deletes);
     enum exit_code code = EXIT_OK;
-    for (size_t from = 0; code == EXIT_OK && (from < puts || from < deletes); from += size)
-        code = send_part(client, slice(batch->put, from, size), slice(batch->delete, from, size),
-                         dry_run, results);
+    for (size_t i = 0; code == EXIT_OK && (i < put_count || i * CALL_MAX < delete_count); i++) {
+        json_t *put = i < put_count ? json_incref(json_array_get(parts, i)) : json_array();
+        code = send_part(client, put, slice(deletes, i * CALL_MAX, CALL_MAX), dry_run, results);
+    }
     return code;
 }
 
@@ -97,11 +87,12 @@ static enum exit_code tell_failed(const json_t *results)
     return code;
 }
 
-static enum exit_code send_and_tell(struct client *client, const struct batch *batch, bool dry_run,
-                                    json_t **ret)
+static enum exit_code send_and_tell(struct client *client, const json_t *parts,
+                                    const json_t *deletes, bool dry_run, json_t **ret)
 {
     json_t *results = json_array();
-    enum exit_code code = results ? send_all(client, batch, dry_run, results) : cli_fail(E_NOMEM);
+    enum exit_code code =
+        results ? send_all(client, parts, deletes, dry_run, results) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
         code = tell_failed(results);
     if (code == EXIT_OK)
@@ -111,19 +102,50 @@ static enum exit_code send_and_tell(struct client *client, const struct batch *b
     return code;
 }
 
+/* Each call is held against the quotas by itself, and sees nothing of the others. */
+static enum exit_code check_quota(struct client *client, const json_t *checked)
+{
+    struct reply reply = {0};
+    int64_t more =
+        (int64_t)batch_count(checked, "created") - (int64_t)batch_count(checked, "deleted");
+    if (client_try(client, &(struct call){.path = "/agent"}, &reply) != OK)
+        return EXIT_OK; /* the next call tells what is wrong */
+    const json_t *jobs = json_object_get(json_object_get(reply.body, "quotas"), "jobs");
+    int64_t limit = answer_int(jobs, "limit", 0), used = answer_int(jobs, "used", 0);
+    reply_release(&reply);
+    if (!limit || more <= 0 || used + more <= limit)
+        return EXIT_OK;
+    cli_error("there are %lld jobs, and %lld more would be beyond the quota of %lld; nothing was "
+              "changed. Raise quotas.jobs in the agent's configuration file",
+              (long long)used, (long long)more, (long long)limit);
+    return EXIT_CONFLICT;
+}
+
+/* One call checks only its own part before it writes. */
+static enum exit_code check_all(struct client *client, const json_t *parts, const json_t *deletes)
+{
+    json_t *checked;
+    enum exit_code code = send_and_tell(client, parts, deletes, true, &checked);
+    if (code != EXIT_OK)
+        return code;
+    code = check_quota(client, checked);
+    json_decref(checked);
+    return code;
+}
+
 enum exit_code batch_send(struct client *client, const struct batch *batch, bool dry_run,
                           json_t **ret)
 {
-    size_t size = part_size(batch);
-    bool several = json_array_size(batch->put) > size || json_array_size(batch->delete) > size;
-    if (several && !dry_run) { /* one call checks only its own part before it writes */
-        json_t *checked;
-        enum exit_code code = send_and_tell(client, batch, true, &checked);
-        if (code != EXIT_OK)
-            return code;
-        json_decref(checked);
-    }
-    return send_and_tell(client, batch, dry_run, ret);
+    json_t *parts;
+    enum status st = batch_split(batch->put, CALL_MAX, &parts);
+    if (st != OK)
+        return cli_fail(st);
+    bool several = json_array_size(parts) > 1 || json_array_size(batch->delete) > CALL_MAX;
+    enum exit_code code = several && !dry_run ? check_all(client, parts, batch->delete) : EXIT_OK;
+    if (code == EXIT_OK)
+        code = send_and_tell(client, parts, batch->delete, dry_run, ret);
+    json_decref(parts);
+    return code;
 }
 
 size_t batch_count(const json_t *results, const char *result)
