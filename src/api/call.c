@@ -8,7 +8,6 @@
 #include "idempotency.h"
 #include "note.h"
 #include "server.h"
-#include "visible.h"
 
 /* ---- life ---- */
 
@@ -110,6 +109,7 @@ void call_free(struct call *call)
     if (call->release)
         call->release(call->state);
     free(call->state);
+    call_release_part(call);
     history_read_release(&call->read);
     history_log_release(&call->log);
     history_changes_release(&call->changes);
@@ -193,66 +193,4 @@ void call_submit(struct call *call, enum store_op op, void *items, size_t count,
     call->store.items.claims = items; /* a union of pointers */
     call->asked_boot_ms = clock_now().boot.ms;
     store_submit(call->api->ports.store, &call->store);
-}
-
-static void history_answered(struct history_read *read, enum status st)
-{
-    if (st == OK)
-        hide_rows(read->context, read);
-    call_answer(read->context, st);
-}
-
-void call_read_history(struct call *call, call_then *then)
-{
-    call_wait(call, then);
-    history_read_release(&call->read);
-    call->read.done = history_answered;
-    call->read.context = call;
-    history_read(call->api->ports.history, &call->read);
-}
-
-static void log_answered(struct history_log *log, enum status st)
-{
-    if (st == OK)
-        hide_log(log->context, log);
-    call_answer(log->context, st);
-}
-
-void call_read_log(struct call *call, call_then *then)
-{
-    call_wait(call, then);
-    history_log_release(&call->log);
-    call->log.done = log_answered;
-    call->log.context = call;
-    history_log(call->api->ports.history, &call->log);
-}
-
-static void changes_answered(struct history_changes *changes, enum status st)
-{
-    if (st == OK)
-        hide_changes(changes->context, changes);
-    call_answer(changes->context, st);
-}
-
-void call_read_changes(struct call *call, call_then *then)
-{
-    call_wait(call, then);
-    history_changes_release(&call->changes);
-    call->changes.done = changes_answered;
-    call->changes.context = call;
-    history_changes(call->api->ports.history, &call->changes);
-}
-
-static void stats_answered(struct history_stats *stats, enum status st)
-{
-    call_answer(stats->context, st);
-}
-
-void call_read_stats(struct call *call, call_then *then)
-{
-    call_wait(call, then);
-    history_stats_release(&call->stats);
-    call->stats.done = stats_answered;
-    call->stats.context = call;
-    history_stats(call->api->ports.history, &call->stats);
 }

@@ -31,6 +31,15 @@ typedef json_t *call_shape(struct call *call, int *status, json_t *native);
 
 enum { REQUEST_ID_MAX = 64, ADDRESS_SIZE = 48, HOST_SIZE = 272 };
 
+/* What a page of the history has of theirs, for who sees a part only; see call_history.c. */
+struct part {
+    bool is_needed, are_changes;
+    void *items; /* struct history_row or struct change_record */
+    size_t count, wanted;
+    int rounds;
+    call_then *then;
+};
+
 struct call {
     struct api *api;
     struct listener *listener;
@@ -68,6 +77,7 @@ struct call {
     struct history_log log;
     struct history_changes changes;
     struct history_stats stats;
+    struct part part;
     struct note *note; /* of what it has changed; NULL: nothing yet */
     bool note_failed;  /* some of that could not be noted */
     bool note_is_late; /* the history has not answered in time: it is not waited for again */
@@ -92,6 +102,9 @@ struct call *call_new(struct listener *listener, struct http_request *request);
 
 /* The body is there, too: from now on it is under way. */
 void call_serve(struct call *call);
+
+/* What was read of a page, and not answered with. */
+void call_release_part(struct call *call);
 
 /* Without an answer; what it waited for must have been answered. */
 void call_free(struct call *call);

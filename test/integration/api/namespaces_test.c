@@ -236,6 +236,76 @@ static bool has_two_running(void *context)
 
 /* Nodes are there for all; how busy others keep them, who drained them and where they are is not.
  */
+/* Pages without what is others' have no gap where that was: a `next`, or `more`, would tell that
+ * something matches. */
+static void test_pages_tell_nothing(void **state)
+{
+    static const struct {
+        int line;
+        const char *request, *member;
+        size_t items; /* of the job that is theirs */
+    } cases[] = {
+        {__LINE__, "GET /runs?job=other/secret&limit=1", "next", 0},
+        {__LINE__, "GET /runs?q=secret&limit=1", "next", 0},
+        {__LINE__, "GET /runs?q=other&limit=1&state=ok", "next", 0},
+        {__LINE__, "GET /runs?limit=3", "next", 2},
+        {__LINE__, "GET /runs?limit=2", "next", 2},
+        {__LINE__, "GET /audit?job=other/secret&limit=1", "next", 0},
+        {__LINE__, "GET /audit?q=secret&limit=1", "next", 0},
+        {__LINE__, "GET /audit?limit=4", "next", 3},
+        {__LINE__, "GET /audit?limit=3", "next", 3},
+    };
+    struct world *world = *state;
+    char run[32];
+    fake_executor_set_instant(world->executor, true);
+    add_job(world, "team%2Fown", run);
+    EXPECT_STATUS(world, 202, "POST /jobs/team%2Fown/run", NULL);
+    add_job(world, "other%2Fsecret", run);
+    for (int i = 0; i < 12; i++)
+        EXPECT_STATUS(world, 202, "POST /jobs/other%2Fsecret/run", NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct answer answer = ask_as(world, "team-viewer", cases[i].request, NULL);
+        if (!json_is_null(member(answer.body, cases[i].member)) ||
+            member_count(answer.body, "items") != cases[i].items)
+            fail_msg("line %d: %s", cases[i].line, answer.text);
+        answer_release(&answer);
+    }
+    struct answer line =
+        ask_as(world, "team-viewer", "GET /timeline?job=other/secret&limit=1", NULL);
+    assert_true(json_is_false(member(line.body, "more")));
+    answer_release(&line);
+}
+
+/* A page that is full goes on behind its last item. */
+static void test_pages_go_on(void **state)
+{
+    static const char *const lists[] = {"/runs", "/audit"};
+    struct world *world = *state;
+    char run[32], line[300];
+    fake_executor_set_instant(world->executor, true);
+    add_job(world, "team%2Fown", run);
+    add_job(world, "other%2Fsecret", run);
+    for (int i = 0; i < 6; i++) {
+        EXPECT_STATUS(world, 202, "POST /jobs/team%2Fown/run", NULL);
+        EXPECT_STATUS(world, 202, "POST /jobs/other%2Fsecret/run", NULL);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        size_t found = 0, pages = 0;
+        snprintf(line, sizeof(line), "GET %s?limit=2", lists[i]);
+        for (bool more = true; more && pages < 10; pages++) {
+            struct answer answer = ask_as(world, "team-viewer", line, NULL);
+            more = json_is_string(member(answer.body, "next"));
+            found += member_count(answer.body, "items");
+            if (more)
+                snprintf(line, sizeof(line), "GET %s?limit=2&cursor=%s", lists[i],
+                         member_text(answer.body, "next"));
+            answer_release(&answer);
+        }
+        assert_int_equal(found, i ? 8 : 7);
+        assert_int_equal(pages, 4);
+    }
+}
+
 static void test_nodes_without_what_is_others(void **state)
 {
     struct world *world = *state;
@@ -380,9 +450,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_every_route_keeps_to_the_namespace), TEST(test_own_things),
-        TEST(test_lists_hold_what_is_theirs),          TEST(test_nodes_without_what_is_others),
-        TEST(test_tutorial_of_the_namespace),          TEST(test_events_of_the_namespace),
+        TEST(test_every_route_keeps_to_the_namespace),
+        TEST(test_own_things),
+        TEST(test_lists_hold_what_is_theirs),
+        TEST(test_pages_tell_nothing),
+        TEST(test_pages_go_on),
+        TEST(test_nodes_without_what_is_others),
+        TEST(test_tutorial_of_the_namespace),
+        TEST(test_events_of_the_namespace),
         TEST(test_events_end_with_the_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
