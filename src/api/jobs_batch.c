@@ -98,14 +98,15 @@ static enum status check_put(struct call *call, struct batch_item *item, const j
                              struct job_error *reterr)
 {
     const char *asked = json_string_value(json_object_get(definition, "name"));
-    enum status st =
-        job_write_prepare(call, definition, call_secrets(call, asked), &item->write, reterr);
+    enum status st = asked ? add_name(call->state, item, asked, reterr) : OK;
+    if (st == OK && asked && !may_change(call, RIGHT_EDIT, item))
+        return OK; /* nor are they told whether it is there */
     if (st == OK)
-        st = add_name(call->state, item, item->write.job->name, reterr);
+        st = job_write_prepare(call, definition, call_secrets(call, asked), &item->write, reterr);
     if (st != OK)
         return st;
     item->kind = item->write.kind;
-    if (may_change(call, RIGHT_EDIT, item) && item->write.defines)
+    if (item->write.defines)
         may_change(call, RIGHT_DEFINE, item);
     return OK;
 }

@@ -77,7 +77,7 @@ static void look_up_ended(struct call *call)
         call_fail_history(call, call->answer);
     else if (!call->log.found)
         fail_no_run(call);
-    else
+    else if (call_may_on(call, RIGHT_OPERATE, call->log.run.job_name))
         fail_ended(call, &call->log.run);
 }
 
@@ -167,7 +167,7 @@ void kill_run(struct call *call)
     if (!path_run_id(call, &id))
         return;
     const struct run *run = call_open_run(call, &id);
-    if (!run && !scope_is_whole(&call->principal.scope)) { /* whose is it? */
+    if (!run && !scope_may(&call->principal.scope, RIGHT_OPERATE, NULL)) { /* whose is it? */
         call->log.run_id = id;
         call_read_log(call, look_up_ended);
         return;

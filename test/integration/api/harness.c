@@ -210,6 +210,7 @@ static void add_tokens(struct world *world)
         {"team-viewer", {.grants = {{"team", ROLE_VIEWER}}, .grant_count = 1}},
         {"team-operator", {.grants = {{"team", ROLE_OPERATOR}}, .grant_count = 1}},
         {"team-editor", {.grants = {{"team", ROLE_EDITOR}}, .grant_count = 1}},
+        {"watcher", {.rights = ROLE_VIEWER, .grants = {{"team", ROLE_OPERATOR}}, .grant_count = 1}},
     };
     for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++)
         add_token(world, tokens[i].token, &tokens[i].scope);

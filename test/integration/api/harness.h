@@ -62,7 +62,7 @@ struct world {
 
 /* For cmocka: *state is the world. Its tokens are named as their roles: "Bearer viewer"; "editor"
  * can't define, which "definer" can; "team-viewer", "team-operator" and "team-editor" have their
- * rights in the namespace team. */
+ * rights in the namespace team; "watcher" looks everywhere, and operates there. */
 int world_set_up(void **state);           /* with all facades */
 int world_set_up_plain(void **state);     /* without facades */
 int world_set_up_loading(void **state);   /* held before the engine has loaded its jobs */

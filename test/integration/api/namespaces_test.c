@@ -306,6 +306,31 @@ static void test_pages_go_on(void **state)
     }
 }
 
+/* Rights are looked at before what is there. */
+static void test_rights_come_first(void **state)
+{
+    static const char batch[] =
+        "{\"put\":[{\"name\":\"%s\",\"schedule\":\"@daily\",\"command\":[\"true\"],"
+        "\"env\":{\"API_TOKEN\":\"********\"}}]}";
+    static const char *const names[] = {"other/secret", "other/nothing"};
+    struct world *world = *state;
+    char run[32], line[80], body[256];
+    fake_executor_set_instant(world->executor, true);
+    EXPECT_STATUS(world, 201, "PUT /jobs/other%2Fsecret",
+                  "{\"schedule\":\"@daily\",\"command\":[\"true\"],\"env\":{\"API_TOKEN\":\"x\"}}");
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(body, sizeof(body), batch, names[i]);
+        assert_int_equal(status_as(world, "team-editor", "POST /jobs:batch", body), 403);
+    }
+    json_t *value = EXPECT(world, 202, "POST /jobs/other%2Fsecret/run", NULL);
+    snprintf(run, sizeof(run), "%s", member_text(value, "run_id"));
+    json_decref(value);
+    snprintf(line, sizeof(line), "POST /runs/%s/kill", run);
+    assert_int_equal(status_as(world, "viewer", line, NULL), 403);
+    assert_int_equal(status_as(world, "watcher", line, NULL), 403); /* sees it, and operates team */
+    assert_int_equal(status_as(world, "operator", line, NULL), 409);
+}
+
 static void test_nodes_without_what_is_others(void **state)
 {
     struct world *world = *state;
@@ -455,6 +480,7 @@ int main(void)
         TEST(test_lists_hold_what_is_theirs),
         TEST(test_pages_tell_nothing),
         TEST(test_pages_go_on),
+        TEST(test_rights_come_first),
         TEST(test_nodes_without_what_is_others),
         TEST(test_tutorial_of_the_namespace),
         TEST(test_events_of_the_namespace),
