@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -33,16 +34,33 @@ struct target target_read(const char *text)
 
 /* ---- life ---- */
 
+static void be_patient(int fd)
+{
+    struct timeval patience = {.tv_sec = 5};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+}
+
+static int connect_to_socket(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    be_patient(fd);
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static int connect_to(const struct target *target)
 {
     struct sockaddr_in own = {.sin_family = AF_INET};
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((in_port_t)target->port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval patience = {.tv_sec = 5};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    be_patient(fd);
     if (target->from && (inet_pton(AF_INET, target->from, &own.sin_addr) != 1 ||
                          bind(fd, (struct sockaddr *)&own, sizeof(own)) != 0))
         perror(target->from);
@@ -55,7 +73,8 @@ static int connect_to(const struct target *target)
 struct peer *peer_open(const struct target *target)
 {
     struct peer *peer = calloc(1, sizeof(*peer));
-    if (!peer || (peer->fd = connect_to(target)) < 0) {
+    if (!peer ||
+        (peer->fd = target->path ? connect_to_socket(target->path) : connect_to(target)) < 0) {
         free(peer);
         return NULL;
     }

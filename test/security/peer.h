@@ -7,8 +7,9 @@
 
 #include "strbuf.h"
 
-/* Where to: 127.0.0.1 in any case. */
+/* Where to: 127.0.0.1, or a UNIX socket. */
 struct target {
+    const char *path; /* of the socket; NULL: the port */
     int port;
     bool is_tls;
     const char *from; /* the client's own address; NULL: any */
