@@ -137,6 +137,19 @@ wait_for 10 is_let_in
 run curl -sk --cert "$scratch/stranger.pem" --key "$scratch/stranger.key" -o "$scratch/answer" \
     -w '%{http_code}' -d '{}' "https://$at/api/v1/jobs"
 expect_stdout 404
+# It may read the history, and nothing else: neither write it, nor call the API there.
+guest() { # METHOD PATH
+    curl -sk --max-time 10 --cert "$scratch/stranger.pem" --key "$scratch/stranger.key" -X "$1" -d '{}' \
+        -o "$scratch/answer" -w '%{http_code}' "https://$at$2"
+}
+for path in /peer/v1/history/append /peer/v1/history/prune /peer/v1/docs /api/v1/users /api/v1/login /v1/jobs / /livez; do
+    run guest POST "$path"
+    expect_stdout 404
+done
+for method in PUT PATCH DELETE; do
+    run guest $method /peer/v1/history/read
+    expect_stdout 405
+done
 run on a runs -o json
 expect_stderr_has 'node guest lets nobody read its history (--peer-listen)'
 ctl lease revoke "$lease" >/dev/null
