@@ -162,6 +162,13 @@ static void take_refusal(struct peer *peer, const char *name)
         memcpy(peer->refusal_word, name, length + 1);
 }
 
+/* Sums and differences of some times are numbers, too. */
+static int64_t clamp_ms(int64_t number)
+{
+    static const int64_t most = INT64_C(1) << 53; /* some 285,000 years */
+    return number > most ? most : number < -most ? -most : number;
+}
+
 /* What does not fit is cut off; what is of another type counts as missing. */
 static void take_text(struct reading *reading, const struct field *field, const struct value *value)
 {
@@ -197,7 +204,7 @@ static void take(struct reading *reading, const char *name, size_t length,
                          : value->number < INT_MIN ? INT_MIN
                                                    : (int)value->number;
     else if (value->kind == VALUE_NUMBER && field->kind == KIND_INT64)
-        *(int64_t *)member = value->number;
+        *(int64_t *)member = clamp_ms(value->number);
     else if (value->kind == VALUE_TRUE && field->kind == KIND_BOOL)
         *(bool *)member = true;
 }

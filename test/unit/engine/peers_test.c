@@ -95,6 +95,33 @@ static void test_median(void **state)
     }
 }
 
+/* A peer can say what it likes, within what peer_codec.c lets through: the sums are numbers, and of
+ * three nodes two are right. */
+static void test_far_clocks(void **state)
+{
+    static const int64_t far = INT64_C(1) << 53;
+    const int64_t said[][2] = {{far, far}, {far, -far}, {-far, far}, {-far, -far}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        struct peers peers;
+        peers_init(&peers, &this_node);
+        peers_go_live(&peers, at_ms(0));
+        struct peer self = saying("self", 30, 0, 0), good = saying("good", 10, 0, 0);
+        struct peer liar = saying("liar", 20, 0, 0);
+        liar.wall_ms = said[i][0];
+        liar.boot_ms = said[i][1];
+        liar.skew_ms = liar.lag_ms = said[i][0];
+        tell(&peers, &self, at_ms(0));
+        tell(&peers, &good, at_ms(0));
+        tell(&peers, &liar, at_ms(0));
+        peers_reckon(&peers, at_ms(0));
+        assert_false(peers.is_skewed);
+        assert_int_equal(peers.skew_ms, 0);
+        (void)peers_confirm(&peers, at_ms(5));
+        peers_release(&peers);
+    }
+}
+
 /* An API server does not count, nor does one that is gone. */
 static void test_who_counts(void **state)
 {
@@ -370,11 +397,11 @@ static void test_who_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_median),       cmocka_unit_test(test_who_counts),
-        cmocka_unit_test(test_delays),       cmocka_unit_test(test_sleep),
-        cmocka_unit_test(test_steps),        cmocka_unit_test(test_settling),
-        cmocka_unit_test(test_who_is_there), cmocka_unit_test(test_lives),
-        cmocka_unit_test(test_shut_out),
+        cmocka_unit_test(test_median),     cmocka_unit_test(test_far_clocks),
+        cmocka_unit_test(test_who_counts), cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_sleep),      cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_settling),   cmocka_unit_test(test_who_is_there),
+        cmocka_unit_test(test_lives),      cmocka_unit_test(test_shut_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
