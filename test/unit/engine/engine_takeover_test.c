@@ -580,6 +580,53 @@ static void the_leader_records_what_is_nobodys(void **state)
     cluster_free(cluster);
 }
 
+/* ---- of a newer peal ---- */
+
+/* A run in a state that this version has no word for: nobody here begins, kills, ends or forgets
+ * it, whoever's it is, and however long its node is gone. */
+static void a_run_in_an_unknown_state_is_left_alone(void **state)
+{
+    enum { MINUTE = 60 * 1000, UNKNOWN = 40 };
+    struct world *world = world_new();
+    struct id uid = world_add(world, MINUTELY("one"));
+    const char *const nodes[] = {"", world->config.node, "ghost"};
+    struct run runs[3];
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        runs[i] = (struct run){.id = {{1, (uint8_t)(i + 1)}},
+                               .job_uid = uid,
+                               .job_name = "one",
+                               .tick_ms = world->now.wall.ms + 1,
+                               .attempt = 1,
+                               .state = (enum run_state)UNKNOWN,
+                               .claimed_ms = world->now.wall.ms,
+                               .nonce = 7};
+        snprintf(runs[i].node, sizeof(runs[i].node), "%s", nodes[i]);
+        world->fed = &runs[i];
+        world_pass(world, MINUTE);
+    }
+    world_pass(world, 60 * MINUTE);
+    for (size_t i = 0; i < 3; i++) {
+        const struct run *known = engine_find_run(world->engine, &runs[i].id);
+        assert_non_null(known);
+        assert_int_equal(known->state, UNKNOWN);
+        for (size_t k = 0; k < world->process_count; k++)
+            assert_int_not_equal(id_compare(&world->processes[k].run_id, &runs[i].id), 0);
+        for (size_t k = 0; k < world->run_count; k++)
+            assert_int_not_equal(id_compare(&world->runs[k].id, &runs[i].id), 0);
+    }
+    assert_int_equal(world->kills, 0);
+    assert_in_range(world_count(world, "one", RUN_OK), 60, 64); /* the others went on */
+
+    runs[2].state = RUN_OK; /* whoever knows the state has ended it */
+    runs[2].finished_ms = world->now.wall.ms;
+    world->fed = &runs[2];
+    world_pass(world, MINUTE);
+    const struct run *ended = engine_find_run(world->engine, &runs[2].id);
+    assert_true(!ended || ended->state == RUN_OK);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -605,6 +652,7 @@ int main(void)
         cmocka_unit_test(a_run_is_amended_while_it_is_adopted),
         cmocka_unit_test(the_leader_adopts_entries),
         cmocka_unit_test(the_leader_records_what_is_nobodys),
+        cmocka_unit_test(a_run_in_an_unknown_state_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

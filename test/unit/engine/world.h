@@ -50,13 +50,14 @@ struct world {
     struct store_request *submitted[64]; /* not answered yet, in their order */
     int64_t applied_ms[64];              /* DOOR_SLOW: when each was done; 0: not yet */
     size_t submitted_count;
-    size_t answered; /* requests of all kinds so far */
-    bool deaf;       /* changes of jobs and cursors get lost on the way from the store */
-    bool alone;      /* those of other nodes do */
-    bool unheard;    /* what it says of itself does */
-    struct id gone;  /* told next as gone: the store was restored, and does not have it */
-    bool silent;     /* what the store tells waits: its watch lags */
-    bool frozen;     /* kill -STOP: time passes without it */
+    size_t answered;       /* requests of all kinds so far */
+    bool deaf;             /* changes of jobs and cursors get lost on the way from the store */
+    bool alone;            /* those of other nodes do */
+    bool unheard;          /* what it says of itself does */
+    struct id gone;        /* told next as gone: the store was restored, and does not have it */
+    const struct run *fed; /* told next, as it is: the store in memory can't make every run */
+    bool silent;           /* what the store tells waits: its watch lags */
+    bool frozen;           /* kill -STOP: time passes without it */
     struct engine *engine;
     struct engine_config config;
     struct executor executor; /* from here on: what the fakes keep */

@@ -107,6 +107,12 @@ static bool next_change(struct store *front, struct store_change *ret)
         world->gone = (struct id){{0}};
         return true;
     }
+    if (world->fed) {
+        *ret = (struct store_change){
+            .kind = STORE_CHANGE_RUN, .job_uid = world->fed->job_uid, .run = world->fed};
+        world->fed = NULL;
+        return true;
+    }
     while (!world->silent && store_next_change(world->store, ret)) {
         bool is_job = ret->kind == STORE_CHANGE_JOB || ret->kind == STORE_CHANGE_CURSOR;
         bool is_peer = ret->kind == STORE_CHANGE_PEER;
