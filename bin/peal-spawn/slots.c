@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum status slots_init(struct slots *slots, int fd)
@@ -13,6 +14,9 @@ enum status slots_init(struct slots *slots, int fd)
         if (slots->fd < 0 || ftruncate(slots->fd, (off_t)size) < 0)
             return E_IO;
     }
+    struct stat info;
+    if (fstat(slots->fd, &info) < 0 || info.st_size < (off_t)size)
+        return E_CORRUPT; /* what is beyond the end of a file can't be touched */
     slots->memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, slots->fd, 0);
     if (slots->memory == MAP_FAILED)
         return E_IO;

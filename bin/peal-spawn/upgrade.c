@@ -18,31 +18,9 @@
 #include <unistd.h>
 
 #include "spawner.h"
+#include "upgrade_state.h"
 
-#define STATE_MAGIC 0x70756c70u
-#define ASK_MS      2000
-
-struct saved {
-    uint32_t magic;
-    uint32_t version;
-    uint32_t run_count;
-    uint32_t run_size;
-    int32_t lock_fd, listener_fd, agent_fd, slots_fd, journal_fd;
-    uint32_t said_hello, wants_ready, is_stopping;
-    uint64_t journal_records;
-    uint64_t nofile_soft, nofile_hard;
-};
-
-struct saved_run {
-    struct spawn_run info;
-    uint32_t state, stop_reason, has_exited, is_forgotten, is_adopted, has_cgroup, slot, report;
-    int64_t timeout_at_boot_ms, kill_at_boot_ms, due_boot_ms;
-    uint64_t pipes[2];
-    int32_t stream_fds[2];
-    int32_t pidfd;
-    int32_t grace_ms;
-    struct output output;
-};
+#define ASK_MS 2000
 
 static bool write_all(int fd, const void *bytes, size_t length)
 {
@@ -174,6 +152,35 @@ static bool read_all(int fd, void *bytes, size_t length)
     return read(fd, bytes, length) == (ssize_t)length;
 }
 
+/* ---- what is read is checked ---- */
+
+/* Open in this image, or none. */
+static bool is_fd(int32_t fd)
+{
+    return fd == -1 || (fd >= 0 && fcntl(fd, F_GETFD) >= 0);
+}
+
+static bool is_sound(const struct saved *saved)
+{
+    return saved->lock_fd >= 0 && is_fd(saved->lock_fd) && saved->listener_fd >= 0 &&
+           is_fd(saved->listener_fd) && saved->slots_fd >= 0 && is_fd(saved->slots_fd) &&
+           saved->journal_fd >= 0 && is_fd(saved->journal_fd) && is_fd(saved->agent_fd);
+}
+
+/* All that is an index, a state, a descriptor or a process; times and sizes are compared only. */
+static bool is_sound_run(const struct saved_run *saved)
+{
+    const struct spawn_run *info = &saved->info;
+    const uint32_t reports = REPORT_KNOWN | REPORT_STARTED | REPORT_GREW | REPORT_ENDED;
+    return memchr(info->id, '\0', sizeof(info->id)) && spawn_id_valid(info->id) && info->pid >= 0 &&
+           saved->state <= RUN_ENDED && info->reason < SPAWN_REASON_COUNT &&
+           saved->stop_reason < SPAWN_REASON_COUNT && !(saved->report & ~reports) &&
+           (saved->slot < SLOT_COUNT || saved->slot == SLOT_NONE) && saved->grace_ms >= 0 &&
+           saved->output.tail_turn <= 1 && saved->output.head_fd == -1 &&
+           saved->output.tail_fd == -1 && is_fd(saved->stream_fds[0]) &&
+           is_fd(saved->stream_fds[1]) && is_fd(saved->pidfd);
+}
+
 static void resume_run(struct spawner *s, const struct saved_run *saved, uint8_t *used_slots)
 {
     struct run *run = run_new(&s->runs, saved->info.id);
@@ -221,6 +228,8 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
         return E_CORRUPT;
     if (saved.version != UPGRADE_VERSION || saved.run_size != sizeof(run))
         return E_VERSION;
+    if (!is_sound(&saved))
+        return E_CORRUPT;
     s->lock_fd = saved.lock_fd;
     s->listener.fd = saved.listener_fd;
     s->agent = (struct watch){.fd = saved.agent_fd, .ready = agent_ready};
@@ -241,7 +250,8 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     if (!used_slots)
         return E_NOMEM;
     for (uint32_t i = 0; i < saved.run_count && st == OK; i++) {
-        if (read_all(state_fd, &run, sizeof(run)))
+        if (read_all(state_fd, &run, sizeof(run)) && is_sound_run(&run) &&
+            !run_by_id(&s->runs, run.info.id))
             resume_run(s, &run, used_slots);
         else
             st = E_CORRUPT;

@@ -1,0 +1,33 @@
+/* What one image of the spawner leaves to the next, in a memfd. Its own, but read like any other
+ * input: a number that is out of range ends the image with E_CORRUPT, and the agent starts another
+ * one, which knows the runs by the journal. */
+#ifndef PEAL_SPAWNER_UPGRADE_STATE_H
+#define PEAL_SPAWNER_UPGRADE_STATE_H
+
+#include "run.h"
+
+#define STATE_MAGIC 0x70756c70u
+
+struct saved {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t run_count;
+    uint32_t run_size;
+    int32_t lock_fd, listener_fd, agent_fd, slots_fd, journal_fd;
+    uint32_t said_hello, wants_ready, is_stopping;
+    uint64_t journal_records;
+    uint64_t nofile_soft, nofile_hard;
+};
+
+struct saved_run {
+    struct spawn_run info;
+    uint32_t state, stop_reason, has_exited, is_forgotten, is_adopted, has_cgroup, slot, report;
+    int64_t timeout_at_boot_ms, kill_at_boot_ms, due_boot_ms;
+    uint64_t pipes[2];
+    int32_t stream_fds[2];
+    int32_t pidfd;
+    int32_t grace_ms;
+    struct output output;
+};
+
+#endif
