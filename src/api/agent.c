@@ -4,6 +4,7 @@
 #include "encode.h"
 #include "handlers.h"
 #include "health.h"
+#include "job_codec.h"
 #include "note.h"
 #include "server.h"
 #include "visible.h"
@@ -23,21 +24,62 @@ static json_t *place(const struct call *call, const char *text)
     return scope_is_whole(&call->principal.scope) ? json_words(text) : json_null();
 }
 
-static void add_aside(void *context, const struct store_aside *aside)
+static void add_key(json_t *list, const char *key, const char *why)
 {
-    const char *why =
-        aside->why == E_VERSION ? "written by a newer peal" : "damaged, or not peal's";
-    json_array_append_new(context,
-                          json_pack("{s:o, s:s}", "key", json_words(aside->key), "why", why));
+    json_array_append_new(list,
+                          json_pack("{s:o, s:o}", "key", json_words(key), "why", json_words(why)));
 }
 
-/* Keys whose values can't be read. */
+static void add_aside(void *context, const struct store_aside *aside)
+{
+    add_key(context, aside->key,
+            aside->why == E_VERSION ? "written by a newer peal" : "damaged, or not peal's");
+}
+
+static void add_docs(const struct undecoded *undecoded, json_t *list)
+{
+    const struct undecoded_doc *doc;
+    for (size_t at = 0; (doc = table_next(&undecoded->docs, &at));)
+        add_key(list, doc->key, doc->why);
+}
+
+enum { LISTED_MAX = 100 };
+
+struct broken_jobs {
+    const struct call *call;
+    json_t *list;
+};
+
+/* Its name is what people know it by; the key is needed to remove it from the store. */
+static bool add_broken_job(void *context, const struct catalog_job *job)
+{
+    const struct broken_jobs *broken = context;
+    struct job_error error = {0};
+    struct job *read = NULL;
+    char key[ID_TEXT + 8] = "jobs/", why[200], named[400];
+    if (!job->broken)
+        return true;
+    if (json_array_size(broken->list) >= LISTED_MAX)
+        return false;
+    if (job_decode_stored(job->json, broken->call->api->ports.zones, &read, &error) == OK)
+        job_free(read);
+    id_format(&job->uid, key + strlen(key));
+    undecoded_print_why(error.path, why);
+    snprintf(named, sizeof(named), "the definition of %s: %s", job->name, why);
+    add_key(broken->list, key, named);
+    return true;
+}
+
+/* Keys whose values can't be read, by the store or by who reads what it holds. */
 static json_t *set_aside(const struct call *call)
 {
-    json_t *list = json_array();
-    if (list && scope_is_whole(&call->principal.scope))
-        store_each_aside(call->api->ports.store, add_aside, list);
-    return list;
+    struct broken_jobs broken = {call, json_array()};
+    if (!broken.list || !scope_is_whole(&call->principal.scope))
+        return broken.list;
+    store_each_aside(call->api->ports.store, add_aside, broken.list);
+    add_docs(&call->api->undecoded, broken.list);
+    catalog_each(engine_catalog(call->api->ports.engine), NULL, false, add_broken_job, &broken);
+    return broken.list;
 }
 
 static json_t *store_state(const struct call *call)

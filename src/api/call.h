@@ -201,7 +201,8 @@ void call_fail_later(struct call *call, int64_t wait_ms, const char *words);
 /* 503: clients have left so much unread that there is no room for another answer. */
 void call_fail_full(struct call *call);
 
-/* 500 or 503, by what the store or the history answered. */
+/* 500 or 503, by what the store or the history answered; 409: it has something there that can't be
+ * read, see store_aside. */
 void call_fail_store(struct call *call, enum status st);
 void call_fail_history(struct call *call, enum status st);
 

@@ -405,6 +405,9 @@ const struct message messages[] = {
     {"it is not well; an admin can see why", "状态异常；管理员可查看原因"},
     {"the store did not say whether it was done; look before trying again",
      "存储未确认操作是否完成；重试前请先查看"},
+    {"what the store has there can't be read by this version, and is left as it is; peal doctor "
+     "names its key, and what to do",
+     "存储中的该值无法被此版本读取，已保持原样；peal doctor 会列出其键和处理方法"},
     {"the store can't do this now: %s", "存储暂时无法执行此操作：%s"},
     {"the history can't do this now: %s", "历史库暂时无法执行此操作：%s"},
 };

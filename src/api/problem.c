@@ -176,6 +176,10 @@ void call_fail_store(struct call *call, enum status st)
         call_fail(call, 500, "out of memory");
     else if (st == E_UNKNOWN)
         call_fail(call, 503, "the store did not say whether it was done; look before trying again");
+    else if (st == E_SET_ASIDE)
+        call_fail(call, 409,
+                  "what the store has there can't be read by this version, and is left as it is; "
+                  "peal doctor names its key, and what to do");
     else
         call_fail(call, 503, "the store can't do this now: %s",
                   why.length ? why.text : status_text(st));

@@ -296,6 +296,7 @@ enum status api_new(const struct api_config *config, const struct api_ports *por
     idempotency_init(&api->idempotency);
     metrics_init(&api->metrics);
     accounts_init(&api->accounts);
+    undecoded_init(&api->undecoded);
     limits_init(&api->limits, ASKERS_MAX, ASKERS_KEEP_MS);
     guesses_init(&api->guesses);
     api->known_rate = config->known_rate.per_s ? config->known_rate : default_known_rate;
@@ -348,6 +349,7 @@ struct api *api_free(struct api *api)
     idempotency_release(&api->idempotency);
     events_free(api->events);
     accounts_release(&api->accounts);
+    undecoded_release(&api->undecoded);
     one_time_release(&api->one_time);
     limits_release(&api->limits);
     guesses_release(&api->guesses);

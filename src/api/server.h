@@ -16,6 +16,7 @@
 #include "proxy.h"
 #include "quota.h"
 #include "throttle.h"
+#include "undecoded.h"
 
 struct events;
 struct http_server;
@@ -59,6 +60,7 @@ struct api {
     struct id last_change; /* that was noted */
     int64_t last_change_ms;
     struct accounts accounts;
+    struct undecoded undecoded;
     struct hasher *hasher;
     struct one_time one_time;
     struct limits limits;

@@ -22,6 +22,7 @@ void watch_change(void *context, const struct store_change *change)
     struct engine *engine = api->ports.engine;
     entry_take(api, change);
     channels_take(api, change);
+    undecoded_take(&api->undecoded, change);
     if (change->kind == STORE_CHANGE_LEADER)
         metrics_note(&api->metrics, change, NULL);
     else if (engine_is_loaded(engine))
@@ -208,9 +209,10 @@ static void print_now(const struct api *api, struct strbuf *out)
     print_clock(engine, out);
     print_load(api->ports.loop, out);
     metrics_print_gauge(out, "peal_store_up", "1: the store is well.", store_ok);
-    metrics_print_gauge(out, "peal_store_values_set_aside",
-                        "Values in the store that can't be read; peal doctor names their keys.",
-                        (double)store_each_aside(api->ports.store, NULL, NULL));
+    metrics_print_gauge(
+        out, "peal_store_values_set_aside",
+        "Values in the store that can't be read; peal doctor names their keys.",
+        (double)(store_each_aside(api->ports.store, NULL, NULL) + api->undecoded.docs.count));
     metrics_print_gauge(out, "peal_history_up", "1: the history is well.", history_ok);
     metrics_print_gauge(out, "peal_api_connections", "Open connections to the API.",
                         (double)api_connections(api));

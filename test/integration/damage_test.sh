@@ -85,6 +85,31 @@ printf nonsense >"$value"
 put "entries/$newer"
 put docs/user/eve
 
+# Values that the store can read, with words inside that only a newer peal has: of a user, a token, a
+# channel, a calendar and a job.
+spoil() { # KEY SED: as long as it was
+    etcd get --print-value-only "/p/$1" | head -c -1 | LC_ALL=C sed "$2" >"$value"
+    put "$1"
+}
+run peal user add otto --role viewer --no-password
+expect_status 0
+run peal token create ci --role viewer
+expect_status 0
+token=$(peal token list -o json | jq -r '.[0].id')
+echo 'http://127.0.0.1:1/?key=of-the-hook' >"$scratch/hook"
+run peal channel set hook --type webhook --hook-file "$scratch/hook"
+expect_status 0
+run peal calendar set holidays 12-25
+expect_status 0
+run peal add newer @daily --overlap queue -- true
+expect_status 0
+newer_uid=$(job_uid newer)
+spoil docs/user/otto s/viewer/emperr/
+spoil "docs/token/$token" s/viewer/emperr/
+spoil docs/channel/hook s/webhook/carrier/
+spoil docs/calendar/holidays s/12-25/easte/
+spoil "jobs/$newer_uid" s/queue/juggl/
+
 # shellcheck disable=SC2317 # called by wait_until
 doctor_names() { # KEY
     peal doctor | grep -qF "$1 can't be read"
@@ -97,6 +122,18 @@ all_is_as_it_was() {
     wait_until doctor_names "cursors/$uid"
     wait_until doctor_names "entries/$newer"
     wait_until doctor_names docs/user/eve
+    for key in docs/user/otto "docs/token/$token" docs/channel/hook docs/calendar/holidays "jobs/$newer_uid"; do
+        wait_until doctor_names "$key"
+    done
+    run peal doctor
+    expect_stdout_has "docs/channel/hook can't be read: this version can't read it, at /type"
+    expect_stdout_has "can't be read: the definition of newer: this version can't read it, at /overlap"
+    expect_stdout_lacks of-the-hook
+    for user in otto eve; do # nobody takes their place
+        run peal user add $user --role admin --no-password
+        expect_status 4
+    done
+    expect_stderr_has "can't be read by this version, and is left as it is; peal doctor names its key"
     run peal get victim
     expect_status 3
     wait_until shows_newer
@@ -128,6 +165,10 @@ wait_until is_there
 wait_until newest_is victim ok
 etcd del "/p/entries/$newer" >/dev/null
 etcd del /p/docs/user/eve >/dev/null
+for key in user/otto "token/$token" channel/hook calendar/holidays; do
+    etcd del "/p/docs/$key" >/dev/null
+done
+spoil "jobs/$newer_uid" s/juggl/queue/
 # shellcheck disable=SC2317
 nothing_is_aside() { ! peal doctor | grep -q "can't be read"; }
 wait_until nothing_is_aside
