@@ -86,11 +86,17 @@ void mirror_asides_feed_difference(const struct table *before, const struct tabl
             feed_aside(feed, aside->key, OK);
 }
 
-bool mirror_is_aside(const struct table *asides, const char *kind, const char *rest)
+int64_t mirror_aside_revision(const struct table *asides, const char *kind, const char *rest)
 {
     char key[KEY_SIZE];
     if (!asides->count)
-        return false;
+        return 0;
     snprintf(key, sizeof(key), "%s%s", kind, rest);
-    return find(asides, key) != NULL;
+    const struct mirror_aside *aside = find(asides, key);
+    return aside ? aside->mod_revision : 0;
+}
+
+bool mirror_is_aside(const struct table *asides, const char *kind, const char *rest)
+{
+    return mirror_aside_revision(asides, kind, rest) != 0;
 }

@@ -31,4 +31,7 @@ void mirror_asides_feed_difference(const struct table *before, const struct tabl
 /* `kind` as in the key: "runs/". */
 bool mirror_is_aside(const struct table *asides, const char *kind, const char *rest);
 
+/* The revision of its key when it was found so; 0: it was not. */
+int64_t mirror_aside_revision(const struct table *asides, const char *kind, const char *rest);
+
 #endif

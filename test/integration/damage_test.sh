@@ -110,6 +110,18 @@ spoil docs/channel/hook s/webhook/carrier/
 spoil docs/calendar/holidays s/12-25/easte/
 spoil "jobs/$newer_uid" s/queue/juggl/
 
+# A run ends, and another waits for it, while the cursor of their job can't be read.
+run peal add line @manual --overlap queue --shell "until [ -e $scratch/go ]; do sleep 0.1; done"
+expect_status 0
+line=$(job_uid line)
+for _ in 1 2; do
+    run peal run line
+    expect_status 0
+done
+etcd get --print-value-only "/p/cursors/$line" | head -c -1 >"$scratch/line"
+printf nonsense >"$value"
+put "cursors/$line"
+
 # shellcheck disable=SC2317 # called by wait_until
 doctor_names() { # KEY
     peal doctor | grep -qF "$1 can't be read"
@@ -145,6 +157,15 @@ all_is_as_it_was() {
     checks=$((checks + 1))
     [ "$(get "cursors/$uid")" = "$bad_cursor" ] || mismatch 'the cursor was written'
 }
+wait_until doctor_names "cursors/$line"
+touch "$scratch/go"
+# shellcheck disable=SC2317
+line_has() { [ "$(peal runs -n 500 --state ok -o json | jq '[.[] | select(.job == "line")] | length')" = "$1" ]; } # COUNT
+wait_until line_has 1
+cp "$scratch/line" "$value"
+put "cursors/$line"
+wait_until line_has 2 # it is not there for ever, and nothing else of the job has to happen
+
 all_is_as_it_was
 ran='the agent lives'
 checks=$((checks + 1))
