@@ -44,6 +44,23 @@ json_t *encode_chunk(const struct output_chunk *chunk)
     return NULL;
 }
 
+static size_t length_of(const struct output_chunk *chunks, size_t count)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++)
+        length += chunks[i].length;
+    return length;
+}
+
+/* The same with what was dropped. */
+static int64_t printed_length(const struct output_chunk *chunks, size_t count)
+{
+    int64_t length = 0;
+    for (size_t i = 0; i < count; i++)
+        length += chunks[i].gap_bytes + (int64_t)chunks[i].length;
+    return length;
+}
+
 struct piece {
     const struct run *run;
     const struct output_chunk *chunks;
@@ -55,9 +72,8 @@ static void reply_log(struct call *call, const struct piece *piece)
 {
     const struct log_state *state = call->state;
     json_t *chunks = json_array();
-    int64_t next = state->offset;
+    int64_t next = state->offset + printed_length(piece->chunks, piece->count);
     for (size_t i = 0; i < piece->count && chunks; i++) {
-        next += piece->chunks[i].gap_bytes + (int64_t)piece->chunks[i].length;
         if (json_array_append_new(chunks, encode_chunk(&piece->chunks[i])) != 0) {
             json_decref(chunks);
             chunks = NULL;
@@ -67,14 +83,6 @@ static void reply_log(struct call *call, const struct piece *piece)
     call_reply(call, 200,
                json_pack("{s:o, s:o, s:I, s:b}", "run", encode_run(piece->run), "chunks", chunks,
                          "next_offset", (json_int_t)next, "complete", complete));
-}
-
-static size_t length_of(const struct output_chunk *chunks, size_t count)
-{
-    size_t length = 0;
-    for (size_t i = 0; i < count; i++)
-        length += chunks[i].length;
-    return length;
 }
 
 /* ---- while it runs, and until the history has it ---- */
@@ -95,9 +103,9 @@ static void reply_live(struct call *call, const struct run *run)
     if (st != OK)
         piece.count = 0;
     piece.chunks = chunks;
-    /* No output where there was some is a moment of its move to the history: not the end. */
-    bool is_there = st == OK && (piece.count || state->offset || !run->output_bytes);
-    piece.is_last = is_there && length_of(chunks, piece.count) < (size_t)state->limit;
+    /* Less than it has printed is a moment of its move to the history: not the end. */
+    piece.is_last =
+        st == OK && state->offset + printed_length(chunks, piece.count) >= run->output_bytes;
     reply_log(call, &piece);
     if (st == OK)
         live->release(live->context, chunks, piece.count);
