@@ -28,6 +28,7 @@ run: ## build peal and watch it run a few demo jobs (Ctrl-C ends it)
 build: ## build the release binaries into build/bin
 	@tools/deps.sh build
 	@tools/build.sh release
+	@tools/hardening.sh build/bin/peal build/bin/peal-spawn $$(find build/lib -name '*.so' 2>/dev/null)
 
 test: ## build with sanitizers and run every test
 	@tools/deps.sh build test

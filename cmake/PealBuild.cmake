@@ -1,5 +1,7 @@
-# The one place that knows how peal is compiled: language, warnings, hardening, sanitizers, and
-# what a layer is.
+# The one place that knows how peal is compiled: language, warnings, sanitizers, and what a layer is.
+# What a release is hardened with is in PealHarden.cmake.
+
+include(PealHarden)
 
 option(PEAL_TESTS "Build the tests" OFF)
 option(PEAL_FUZZ "Build the fuzzers (clang: libFuzzer; else corpus replay only)" OFF)
@@ -38,10 +40,8 @@ elseif(PEAL_TSAN)
     add_compile_options(-fsanitize=thread $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     add_link_options(-fsanitize=thread)
 elseif(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "Release")
-    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
-                        -fstack-clash-protection)
-    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>
-                     -Wl,-z,relro,-z,now,-z,noexecstack)
+    add_compile_options(${PEAL_HARDEN_COMPILE})
+    add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie> ${PEAL_HARDEN_LINK})
 endif()
 
 # The fuzzers need code that reports its coverage, which clang alone can make.
