@@ -120,11 +120,12 @@ void child_main(const void *argument)
     if (setup->reset_oom) /* in memory of its own, see launch.h */
         reset_oom();
     raw_call(SYS_umask, (long)request->umask, 0, 0, 0);
+    if (setup->user->must_switch) /* in memory of its own, see launch.h */
+        check(setup, SPAWN_STEP_SWITCH, switch_user(setup->user));
+    /* After the switch: the kernel grants what the user itself could have, and no more. */
     check(setup, SPAWN_STEP_LIMITS, set_limits(setup));
     if (request->nice)
         check(setup, SPAWN_STEP_NICE, raw_call(SYS_setpriority, PRIO_PROCESS, 0, request->nice, 0));
-    if (setup->user->must_switch) /* in memory of its own, see launch.h */
-        check(setup, SPAWN_STEP_SWITCH, switch_user(setup->user));
     const char *cwd = request->cwd[0] ? request->cwd : "/";
     check(setup, SPAWN_STEP_CWD, raw_call(SYS_chdir, (long)cwd, 0, 0, 0));
     check(setup, SPAWN_STEP_FDS, arrange_fds(setup->fds));

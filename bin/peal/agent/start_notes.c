@@ -104,6 +104,25 @@ static void tell_not_allowed(const char *user, char *buf, size_t size)
         snprintf(buf, size, "not allowed to run as %s: only an agent of root can", user);
 }
 
+/* The operator raises both by the limits of the service, which every job inherits. */
+static void tell_beyond(enum spawn_step step, char *buf, size_t size)
+{
+    if (step == SPAWN_STEP_NICE)
+        snprintf(buf, size,
+                 "nice: its user may not go before others: root may, and everybody as far as "
+                 "LimitNICE of the service goes");
+    else
+        snprintf(buf, size,
+                 "limits: its user may not have more than the hard limits of the service "
+                 "(LimitNOFILE and others): only root may");
+}
+
+static bool is_beyond(const struct spawn_run *run)
+{
+    return (run->step == SPAWN_STEP_NICE || run->step == SPAWN_STEP_LIMITS) &&
+           (run->error == EACCES || run->error == EPERM);
+}
+
 void start_notes_tell(const struct start_notes *notes, const struct spawn_run *run, char *buf,
                       size_t size)
 {
@@ -120,6 +139,8 @@ void start_notes_tell(const struct start_notes *notes, const struct spawn_run *r
         snprintf(buf, size, "can't switch to %s: %s", note->user, strerror(run->error));
     else if (note && run->step == SPAWN_STEP_EXEC)
         tell_exec(note->file, run->error, buf, size);
+    else if (is_beyond(run))
+        tell_beyond(run->step, buf, size);
     else
         spawn_failure_text(run, buf, size);
 }
