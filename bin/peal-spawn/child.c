@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,15 +56,18 @@ static long set_limits(const struct child_setup *setup)
     return result;
 }
 
-/* Failure does no harm: the job is then as likely to be killed as the spawner. */
+/* Failure does no harm: the job is then as likely to be killed as the spawner. Its files in /proc
+ * are root's while its memory is closed to others. */
 static void reset_oom(void)
 {
+    prctl(PR_SET_DUMPABLE, 1);
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    ssize_t ignored = write(fd, "0", 1);
-    (void)ignored;
-    close(fd);
+    if (fd >= 0) {
+        ssize_t ignored = write(fd, "0", 1);
+        (void)ignored;
+        close(fd);
+    }
+    prctl(PR_SET_DUMPABLE, 0);
 }
 
 static long switch_user(const struct user_ids *user)

@@ -267,6 +267,7 @@ static void parse(int argc, char **argv, struct options *options)
         {"resume", required_argument, NULL, 'r'},
         {"can-resume", required_argument, NULL, 'c'},
         {"no-cgroup", no_argument, NULL, 'n'},
+        {"launcher", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -288,6 +289,8 @@ static void parse(int argc, char **argv, struct options *options)
             options->is_daemon = true;
         else if (c == 'n')
             options->no_cgroup = true;
+        else if (c == 'l')
+            options->is_launcher = true;
         else if (c == 'r')
             options->resume_fd = atoi(optarg);
         else if (c == 'c')
@@ -310,6 +313,16 @@ static char *prepare_folder(const char *folder)
     return path && chdir("/") == 0 ? path : NULL;
 }
 
+/* To debuggers and core dumps, unless the agent was told to do without: what passes through are the
+ * secrets of jobs. An exec opens it again, so that an image after an upgrade closes its own, and
+ * jobs have theirs as usual. */
+static void close_memory(void)
+{
+    const char *sandbox = getenv("PEAL_SANDBOX");
+    if (!sandbox || strcmp(sandbox, "off") != 0)
+        prctl(PR_SET_DUMPABLE, 0);
+}
+
 static void keep_standard_fds(void)
 {
     int fd;
@@ -326,6 +339,12 @@ int main(int argc, char **argv)
     if (!s)
         return EXIT_TROUBLE;
     parse(argc, argv, &s->options);
+    close_memory();
+    if (s->options.is_launcher) { /* its second word; the rest is what a spawner is started with */
+        int code = launcher_main(s->options.folder, argv + 1);
+        free(s);
+        return code;
+    }
     char *folder = prepare_folder(s->options.folder);
     if (!folder) {
         spawner_log("event=start_failed folder=\"%s\" error=\"%s\"", s->options.folder,

@@ -4,6 +4,7 @@
  *   spawner.c   the loop                          start.c    a start request becomes a run
  *   life.c      what happens to a run then        launch.c   its process is made
  *   upgrade.c   exec of the spawner's own file    child.c    and goes its way to the exec
+ *   launcher.c  another process: starts spawners for an agent that may not
  */
 #ifndef PEAL_SPAWNER_SPAWNER_H
 #define PEAL_SPAWNER_SPAWNER_H
@@ -24,6 +25,7 @@ struct options {
     int64_t open_files; /* the soft limit of the jobs; 0: as it was inherited */
     bool is_daemon;
     bool no_cgroup;
+    bool is_launcher;
     int resume_fd; /* -1, or the state of an earlier image of this process */
 };
 
@@ -73,6 +75,10 @@ MUST_CHECK enum status spawner_watch(struct spawner *s, struct watch *watch, uin
 void spawner_unwatch(struct spawner *s, struct watch *watch); /* and closes; fd becomes -1 */
 void spawner_loop(struct spawner *s);
 void spawner_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* launcher.c: serves the agent on standard input until that ends. `argv` is a spawner's command
+ * line; its first word is replaced. Returns the exit code. */
+int launcher_main(const char *folder, char **argv);
 
 /* agent.c */
 void agent_accept(struct spawner *s, struct watch *watch, uint32_t events);

@@ -23,6 +23,7 @@
 #include "spawn_message.h"
 
 struct spawn_client;
+struct spawn_launcher;
 
 struct spawn_client_config {
     const char *folder;     /* the spawner's */
@@ -30,8 +31,10 @@ struct spawn_client_config {
     const char *allow_file; /* NULL: the spawner's default */
     int64_t open_files;     /* the limit of the jobs; 0: that of this process */
     int64_t idle_ms;        /* 0: the spawner's default */
-    bool no_cgroup;         /* finds the processes of a run through /proc alone */
-    bool never_launch;      /* only connects to a spawner that is there */
+    struct spawn_launcher *launcher; /* starts the spawner, and outlives the client; NULL: the
+                                        client does it itself */
+    bool no_cgroup;                  /* finds the processes of a run through /proc alone */
+    bool never_launch;               /* only connects to a spawner that is there */
 };
 
 enum spawn_event_kind {

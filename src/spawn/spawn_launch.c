@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawn_launcher.h"
+
 enum status spawn_connect(const char *folder, int *ret_fd)
 {
     int folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -48,8 +50,9 @@ static bool find_program(char path[PATH_MAX])
     return true;
 }
 
-/* With no descriptors but the standard ones, and signals as they are by default. */
-static int spawn_clean(const char *program, char *const *argv, pid_t *ret_pid)
+/* With no descriptors but the standard ones, and signals as they are by default. `input` becomes
+ * its standard input; -1: it has this process's. */
+static int spawn_clean(const char *program, char *const *argv, int input, pid_t *ret_pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -64,7 +67,10 @@ static int spawn_clean(const char *program, char *const *argv, pid_t *ret_pid)
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setsigdefault(&attributes, &all);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        error = posix_spawn_file_actions_addclosefrom_np(&files, 3);
+        if (input >= 0)
+            error = posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+        if (!error)
+            error = posix_spawn_file_actions_addclosefrom_np(&files, 3);
         if (!error)
             error = posix_spawn(ret_pid, program, &files, &attributes, argv, environ);
         posix_spawnattr_destroy(&attributes);
@@ -73,39 +79,73 @@ static int spawn_clean(const char *program, char *const *argv, pid_t *ret_pid)
     return error;
 }
 
-enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pid, int *ret_pidfd)
+/* The command line of a spawner, and the memory that it lies in. */
+struct words {
+    const char *argv[16];
+    char program[PATH_MAX], idle[32], files[32];
+    int count;
+};
+
+static void add(struct words *words, const char *word)
 {
-    char beside[PATH_MAX], idle[32], files[32];
-    const char *program = config->program;
-    if (!program) {
-        if (!find_program(beside))
-            return E_IO;
-        program = beside;
-    }
-    const char *argv[12] = {program, "--dir", config->folder, "--daemon"};
-    int count = 4;
+    words->argv[words->count++] = word;
+}
+
+/* The first word is the program. `mode` is a launcher's (NULL: none). */
+static enum status fill(struct words *words, const struct spawn_client_config *config,
+                        const char *mode)
+{
+    *words = (struct words){0};
+    if (!config->program && !find_program(words->program))
+        return E_IO;
+    add(words, config->program ? config->program : words->program);
+    if (mode)
+        add(words, mode);
+    add(words, "--dir");
+    add(words, config->folder);
+    add(words, "--daemon");
     if (config->allow_file) {
-        argv[count++] = "--allow";
-        argv[count++] = config->allow_file;
+        add(words, "--allow");
+        add(words, config->allow_file);
     }
     if (config->no_cgroup)
-        argv[count++] = "--no-cgroup";
+        add(words, "--no-cgroup");
     if (config->idle_ms) {
-        snprintf(idle, sizeof(idle), "%lld", (long long)config->idle_ms);
-        argv[count++] = "--idle-ms";
-        argv[count++] = idle;
+        snprintf(words->idle, sizeof(words->idle), "%lld", (long long)config->idle_ms);
+        add(words, "--idle-ms");
+        add(words, words->idle);
     }
     if (config->open_files) {
-        snprintf(files, sizeof(files), "%lld", (long long)config->open_files);
-        argv[count++] = "--open-files";
-        argv[count++] = files;
+        snprintf(words->files, sizeof(words->files), "%lld", (long long)config->open_files);
+        add(words, "--open-files");
+        add(words, words->files);
     }
+    return OK;
+}
+
+static enum status launch(struct words *words, const char *name, int input, pid_t *ret_pid)
+{
+    const char *program = words->argv[0];
+    if (name)
+        words->argv[0] = name;
+    int error = spawn_clean(program, (char *const *)words->argv, input, ret_pid);
+    errno = error;
+    return error ? E_IO : OK;
+}
+
+enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pid, int *ret_pidfd)
+{
+    struct words words;
     pid_t pid;
-    int error = spawn_clean(program, (char *const *)argv, &pid);
-    if (error) {
-        errno = error;
-        return E_IO;
+    if (config->launcher) {
+        *ret_pid = 0;
+        return spawn_launcher_start(config->launcher, ret_pidfd);
     }
+    enum status st = fill(&words, config, NULL);
+    if (st == OK)
+        st = launch(&words, NULL, -1, &pid);
+    if (st != OK)
+        return st;
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (pidfd < 0) {
         spawn_launched(pid, -1);
@@ -116,9 +156,17 @@ enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pi
     return OK;
 }
 
+/* By another name, so that nobody takes it for a spawner. */
+enum status spawn_launch_launcher(const struct spawn_client_config *config, int fd, pid_t *ret_pid)
+{
+    struct words words;
+    enum status st = fill(&words, config, "--launcher");
+    return st == OK ? launch(&words, "peal-launcher", fd, ret_pid) : st;
+}
+
 void spawn_launched(pid_t pid, int pidfd)
 {
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
     if (pidfd >= 0)
         close(pidfd);

@@ -1,0 +1,125 @@
+/* The launcher: what a confined agent can't do itself.
+ *
+ * An agent gives up its rights when it starts (bin/peal/agent/sandbox.h), and what it starts after
+ * that has no more than it. A spawner must have all of them, since its jobs have what it has; and
+ * who of the machine's processes descends from a run can only be seen by who may look at all of
+ * them. So before that the agent starts this, which waits on its standard input for the questions
+ * of launcher_wire.h. It can be told nothing else: the command line of the spawner is its own. It
+ * ends with the agent, and not by signals which may be meant for a spawner or the agent. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "descent.h"
+#include "launcher_wire.h"
+#include "spawner.h"
+
+struct launcher {
+    const char *folder;
+    char program[PATH_MAX];
+    char **argv; /* of a spawner */
+};
+
+static void ignore_signals(void)
+{
+    struct sigaction leave = {.sa_handler = SIG_IGN};
+    struct sigaction reap = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDWAIT};
+    sigaction(SIGTERM, &leave, NULL);
+    sigaction(SIGINT, &leave, NULL);
+    sigaction(SIGHUP, &leave, NULL);
+    sigaction(SIGCHLD, &reap, NULL);
+}
+
+/* With signals as they are by default. A number below 0 is an errno. */
+static int32_t spawn_default(const struct launcher *launcher, pid_t *ret_pid)
+{
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
+    sigset_t all;
+    sigfillset(&all);
+    int error = posix_spawnattr_init(&attributes);
+    if (error)
+        return -error;
+    error = posix_spawn_file_actions_init(&files);
+    if (!error) {
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        if (!error)
+            error = posix_spawn(ret_pid, launcher->program, &files, &attributes, launcher->argv,
+                                environ);
+        posix_spawn_file_actions_destroy(&files);
+    }
+    posix_spawnattr_destroy(&attributes);
+    return -error;
+}
+
+static int32_t start(const struct launcher *launcher, int *ret_fd)
+{
+    pid_t pid = 0;
+    int32_t result = spawn_default(launcher, &pid);
+    if (result < 0)
+        return result;
+    *ret_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    return *ret_fd >= 0 ? 0 : -errno;
+}
+
+static int32_t look_at_peer(const struct launcher *launcher, int fd, pid_t spawner)
+{
+    struct lineage lineage = {.spawner = spawner};
+    char *folder = realpath(launcher->folder, NULL); /* as the spawner names it */
+    if (!folder || fd < 0) {
+        free(folder);
+        return DESCENT_UNKNOWN;
+    }
+    spawn_tag(folder, lineage.tag);
+    free(folder);
+    return (int32_t)descent_of_peer(fd, &lineage);
+}
+
+/* False: the agent is gone, or is not what it should be. */
+static bool serve(const struct launcher *launcher)
+{
+    struct launcher_request request = {0};
+    int given, made = -1;
+    ssize_t length = launcher_receive(STDIN_FILENO, &request, sizeof(request), &given);
+    if (length < 0 && errno == EINTR)
+        return true;
+    if (length != (ssize_t)sizeof(request))
+        return false;
+    struct launcher_answer answer = {.serial = request.serial, .result = -EINVAL};
+    if (request.question == LAUNCHER_START)
+        answer.result = start(launcher, &made);
+    else if (request.question == LAUNCHER_DESCENT)
+        answer.result = look_at_peer(launcher, given, request.spawner);
+    if (given >= 0)
+        close(given);
+    bool sent = launcher_send(STDIN_FILENO, &answer, sizeof(answer), made);
+    if (made >= 0)
+        close(made);
+    return sent;
+}
+
+int launcher_main(const char *folder, char **argv)
+{
+    struct launcher launcher = {.folder = folder, .argv = argv};
+    ssize_t length = readlink("/proc/self/exe", launcher.program, sizeof(launcher.program) - 1);
+    if (length <= 0)
+        return 1;
+    argv[0] = launcher.program;
+    prctl(PR_SET_NAME, "peal-launcher");
+    setsid(); /* the agent's terminal is not its own */
+    ignore_signals();
+    if (chdir("/") < 0)
+        return 1;
+    while (serve(&launcher))
+        ;
+    return 0;
+}
