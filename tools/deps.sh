@@ -21,6 +21,7 @@ run   libjansson-dev
 run   libnghttp2-dev
 run   libpq-dev
 run   libprotobuf-c-dev
+run   libseccomp-dev
 run   libsqlite3-dev
 run   libssl-dev
 run   libyaml-dev
@@ -45,6 +46,7 @@ test  openssl         openssl
 test  postgresql
 test  python3-aiosmtpd aiosmtpd
 test  sqlite3         sqlite3
+test  systemd         systemd-analyze
 lint  clang
 lint  clang-format
 lint  clang-tidy

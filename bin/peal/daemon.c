@@ -17,6 +17,7 @@
 #include "agent.h"
 #include "client.h"
 #include "data_folder.h"
+#include "proc.h"
 
 /* ---- configuration ---- */
 
@@ -173,6 +174,20 @@ static enum exit_code settle_user(const char *option, struct agent_config *confi
     return EXIT_INVALID;
 }
 
+/* What is started after it knows it by the variable: the spawner's memory is the agent's matter. */
+static enum exit_code settle_sandbox(const char *option, struct agent_config *config)
+{
+    const char *named = getenv("PEAL_SANDBOX");
+    enum exit_code code = EXIT_OK;
+    if (option)
+        code = set(config, "--sandbox", option, agent_config_set_sandbox);
+    else if (!config->has_sandbox && named && *named)
+        code = set(config, "PEAL_SANDBOX", named, agent_config_set_sandbox);
+    if (code == EXIT_OK && setenv("PEAL_SANDBOX", config->no_sandbox ? "off" : "on", 1) != 0)
+        code = cli_fail(E_NOMEM);
+    return code;
+}
+
 static enum exit_code read_named(const char *file, struct agent_config *config)
 {
     if (!file)
@@ -232,6 +247,8 @@ enum exit_code daemon_configure(const struct daemon_options *options, bool backg
         code = settle_listen(options, config);
     if (code == EXIT_OK)
         code = settle_user(options->default_user, config);
+    if (code == EXIT_OK)
+        code = settle_sandbox(options->sandbox, config);
     if (code == EXIT_OK)
         code = set(config, "--facade", options->facades, agent_config_set_facades);
     if (code == EXIT_OK)
@@ -375,6 +392,14 @@ enum exit_code daemon_start(struct agent_config *config, bool with_parent, pid_t
 
 /* ---- stop ---- */
 
+/* Whose program can't be seen, as its memory is closed to us: anybody may see its name. */
+static bool is_named_peal(pid_t pid)
+{
+    char name[16];
+    ssize_t length = proc_read(pid, "comm", name, sizeof(name));
+    return length > 0 && strcmp(name, "peal\n") == 0;
+}
+
 /* The number in a pid file may have become another program's. */
 static bool is_peal(pid_t pid)
 {
@@ -382,7 +407,7 @@ static bool is_peal(pid_t pid)
     snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
     ssize_t length = readlink(link, path, sizeof(path) - 1);
     if (length < 0)
-        return false;
+        return errno == EACCES && is_named_peal(pid);
     path[length] = '\0';
     const char *name = strrchr(path, '/');
     size_t end = name ? strcspn(name + 1, " ") : 0; /* "peal (deleted)" after an upgrade */

@@ -22,6 +22,7 @@ enum {
     OPTION_FACADE,
     OPTION_PEER_LISTEN,
     OPTION_DEFAULT_USER,
+    OPTION_SANDBOX,
 };
 
 const struct option daemon_options_table[] = {
@@ -38,6 +39,7 @@ const struct option daemon_options_table[] = {
     {"listen", required_argument, NULL, OPTION_LISTEN},
     {"peer-listen", required_argument, NULL, OPTION_PEER_LISTEN},
     {"default-user", required_argument, NULL, OPTION_DEFAULT_USER},
+    {"sandbox", required_argument, NULL, OPTION_SANDBOX},
     {"facade", required_argument, NULL, OPTION_FACADE},
     {"detach", no_argument, NULL, 'd'},
     {0},
@@ -68,6 +70,8 @@ static const char **member_of(struct daemon_options *options, int opt)
         return &options->peer_listen;
     case OPTION_DEFAULT_USER:
         return &options->default_user;
+    case OPTION_SANDBOX:
+        return &options->sandbox;
     case OPTION_FACADE:
         return &options->facades;
     case OPTION_LABEL:
@@ -133,6 +137,7 @@ enum status daemon_options_print(const struct daemon_options *options, struct st
     print_line("address", options->address, out);
     print_line("peer-listen", options->peer_listen, out);
     print_line("default-user", options->default_user, out);
+    print_line("sandbox", options->sandbox, out);
     print_line("facade", options->facades, out);
     for (size_t i = 0; i < options->label_count; i++)
         print_line("label", options->labels[i], out);
@@ -176,6 +181,7 @@ void daemon_options_recall(struct daemon_options *options, char *text)
     otherwise(&options->address, known.address);
     otherwise(&options->peer_listen, known.peer_listen);
     otherwise(&options->default_user, known.default_user);
+    otherwise(&options->sandbox, known.sandbox);
     otherwise(&options->facades, known.facades);
     if (!options->label_count) {
         memcpy(options->labels, known.labels, sizeof(known.labels));

@@ -7,7 +7,7 @@
 
 enum { DAEMON_LABELS_MAX = 32, DAEMON_LISTEN_MAX = 8 };
 struct daemon_options {
-    const char *data, *config, *log, *default_user;
+    const char *data, *config, *log, *default_user, *sandbox;
     const char *store, *history, *role, *node_id, *capacity, *address, *peer_listen, *facades;
     const char *labels[DAEMON_LABELS_MAX + 1]; /* one too many is told by daemon_configure */
     size_t label_count;
@@ -25,6 +25,9 @@ extern const struct option daemon_options_table[];
     "                   whom jobs run as that name no user, if the agent is root: without one\n"   \
     "                   they are not started (else the file's, $PEAL_DEFAULT_USER;\n"              \
     "                   docs/SECURITY.md)\n"                                                       \
+    "  --sandbox on|off whether it gives up what it does not need (default: on; else the "         \
+    "file's,\n"                                                                                    \
+    "                   $PEAL_SANDBOX); off is for debuggers and core dumps (docs/SECURITY.md)\n"  \
     "  --facade NAME    the API of another program, too: dkron, tutorial, or both with a\n"        \
     "                   comma between (docs/FROM-OTHERS.md)\n"                                     \
     "  --history URL    sqlite (default: DIR/history.db), postgresql://USER@HOST/DATABASE or\n"    \

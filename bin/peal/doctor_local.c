@@ -160,6 +160,16 @@ static void check_quotas(struct report *report, const json_t *quotas)
     }
 }
 
+/* Of an older agent, and for who may not see everything, there is nothing to tell. */
+static void check_sandbox(struct report *report, const json_t *sandbox)
+{
+    bool is_ok = json_is_true(json_object_get(sandbox, "ok"));
+    if (json_is_object(sandbox))
+        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "sandbox",
+                   is_ok ? NULL : "docs/SECURITY.md, \"What the agent gives up\"", "%s",
+                   answer_text(sandbox, "detail"));
+}
+
 /* True: another agent has its name, and that is told in place of how its store is. */
 static bool check_name(struct report *report, const json_t *agent)
 {
@@ -269,6 +279,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     check_health(report, reply.body, "history");
     check_belief(report, json_object_get(reply.body, "clock"));
     check_jobs_user(report, json_object_get(reply.body, "jobs_user"));
+    check_sandbox(report, json_object_get(reply.body, "sandbox"));
     check_quotas(report, json_object_get(reply.body, "quotas"));
     const char *url = answer_text(json_object_get(reply.body, "store"), "url");
     *ret_url = *url ? strdup(url) : NULL;

@@ -133,6 +133,16 @@ static json_t *encode_quotas(const struct call *call)
                      (json_int_t)quotas->streams);
 }
 
+static json_t *encode_sandbox(const struct call *call)
+{
+    const struct sandbox_state *sandbox = call->api->ports.sandbox;
+    if (!sandbox || !scope_is_whole(&call->principal.scope))
+        return json_null();
+    return json_pack("{s:b, s:b, s:b, s:i, s:b, s:o}", "ok", sandbox->ok, "memory", sandbox->memory,
+                     "privileges", sandbox->privileges, "landlock", sandbox->landlock, "seccomp",
+                     sandbox->seccomp, "detail", json_words(sandbox->detail));
+}
+
 static void count_run(void *context, const struct run *run)
 {
     *(json_int_t *)context += !run_state_is_end(run->state);
@@ -154,16 +164,16 @@ void get_agent(struct call *call)
     struct engine *engine = api->ports.engine;
     const struct peers *peers = engine_peers(engine);
     call_reply(call, 200,
-               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, "
-                         "s:o, s:o}",
+               json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
+                         "s:I, s:o, s:o}",
                          "node", json_words(api->node), "version", api->version, "pid",
                          (int)getpid(), "state", state_of(engine), "started_at",
                          json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
                          json_words(api->default_tz), "jobs", (json_int_t)call_count_jobs(call),
                          "running", count_running(call), "store", store_state(call), "history",
                          encode_history_health(call), "clock", encode_clock_health(call),
-                         "jobs_user", encode_jobs_user(call), "nodes",
-                         (json_int_t)peers->by_name.count, "leader",
+                         "jobs_user", encode_jobs_user(call), "sandbox", encode_sandbox(call),
+                         "nodes", (json_int_t)peers->by_name.count, "leader",
                          json_words_or_null(peers->leader), "quotas", encode_quotas(call)));
 }
 

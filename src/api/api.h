@@ -31,6 +31,16 @@ struct jobs_user {
     char detail[512]; /* all of that in words */
 };
 
+/* What the agent has given up, see docs/SECURITY.md. */
+struct sandbox_state {
+    bool ok;          /* all of it */
+    bool memory;      /* closed to other processes of its user */
+    bool privileges;  /* can't be had back */
+    bool seccomp;     /* filters system calls */
+    int landlock;     /* its version; 0: files are not confined */
+    char detail[512]; /* all of that in words */
+};
+
 struct api_config {
     const char *socket_path; /* created with mode 0600; a stale one is replaced */
     const char *version;
@@ -70,6 +80,7 @@ struct api_ports {
      * can. NULL: there is one history for all. */
     const char *(*history_state)(void *context, const struct known_peer *known);
     void (*jobs_user)(void *context, struct jobs_user *ret); /* NULL: it starts nothing */
+    const struct sandbox_state *sandbox;                     /* NULL: there is none to tell of */
     /* Whether the process that connected to the UNIX socket is of a run, or that can't be told:
      * then its user alone gives it no rights. NULL: it starts nothing. */
     bool (*may_be_run)(void *context, int fd);

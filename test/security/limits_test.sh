@@ -16,6 +16,8 @@ ops/ root
 LIST
 printf 'allow_users: %s\ndefault_user: nobody\n' "$scratch/users.allow" >"$scratch/peal.yaml"
 
+own=$(nice) # of the agent, and so of jobs that say nothing
+
 # An agent whose jobs may have 500 descriptors, 400 of them without asking, and RLIMIT_NICE.
 start_limited() { # NAME RLIMIT_NICE
     export PEAL_DATA=$scratch/$1
@@ -44,27 +46,27 @@ start_limited strict 0
 for user in '' '"user":"games",'; do
     attempt a/first "$user\"nice\":-20"
     expect_refused a/first 'nice: its user may not go before others'
-    attempt a/first "$user\"nice\":-1"
+    attempt a/first "$user\"nice\":$((own - 1))"
     expect_refused a/first 'nice: its user may not go before others'
     attempt a/files "$user\"limits\":{\"open_files\":501}"
     expect_refused a/files 'limits: its user may not have more than the hard limits of the service'
     attempt a/core "$user\"limits\":{\"core\":\"1MiB\"}"
     expect_refused a/core 'limits: its user may not have more than the hard limits of the service'
-    attempt a/polite "$user\"nice\":7,\"limits\":{\"open_files\":300}"
+    attempt a/polite "$user\"nice\":19,\"limits\":{\"open_files\":300}"
     expect_status 0
-    expect_stdout_has 'got 7 300 300 0'
+    expect_stdout_has 'got 19 300 300 0'
     attempt a/most "$user\"limits\":{\"open_files\":500}"
     expect_status 0
-    expect_stdout_has 'got 0 500 500 0'
+    expect_stdout_has "got $own 500 500 0"
     attempt a/plain "$user\"nice\":0"
-    expect_stdout_has 'got 0 400 500 0'
+    expect_stdout_has "got $own 400 500 0"
 done
 attempt ops/first '"user":"root","nice":-20' # where the list has root
 expect_status 0
 expect_stdout_has 'got -20 400 500 0'
 if prlimit --nofile=400:500 prlimit --nofile=600:600 true 2>/dev/null; then # a root with all rights
     attempt ops/files '"user":"root","limits":{"open_files":600}'
-    expect_stdout_has 'got 0 600 600 0'
+    expect_stdout_has "got $own 600 600 0"
 fi
 run peal stop
 expect_status 0

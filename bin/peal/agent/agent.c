@@ -259,6 +259,17 @@ static void on_signal(void *context, unsigned events)
     }
 }
 
+/* It can't be started again from here: who supervises the agent starts both. Jobs go on. */
+static void on_launcher(void *context, unsigned events)
+{
+    struct agent *agent = context;
+    (void)events;
+    agent->failed = E_IO;
+    strbuf_adds(agent->why, "its launcher has ended, without which it can't start a spawner");
+    agent_log_event(agent->log, "launcher_gone", "detail=\"%s\"", agent->why->text);
+    loop_stop(agent->loop);
+}
+
 /* ---- setting up ---- */
 
 static enum status open_descriptors(struct agent *agent, struct strbuf *why)
@@ -299,6 +310,8 @@ static enum status set_up_loop(struct agent *agent, struct strbuf *why)
         st = watch(agent, agent->timer_fd, on_timer, &agent->timer_watch);
     if (st == OK)
         st = watch(agent, agent->signal_fd, on_signal, &agent->signal_watch);
+    if (st == OK && agent->launcher)
+        st = watch(agent, spawn_launcher_fd(agent->launcher), on_launcher, &agent->launcher_watch);
     if (st == OK)
         st = loop_timer_new(agent->loop, on_stop_timer, agent, &agent->stop_timer);
     if (st == OK)
@@ -320,6 +333,7 @@ static enum status set_up(struct agent *agent, struct strbuf *why)
         return st;
     }
     agent->open_files = descriptors_raise(agent->log);
+    agent_confine(agent); /* before there are threads, which would not be confined with it */
     st = zone_db_new(getenv("TZDIR"), &agent->zones);
     if (st == OK)
         st = set_up_loop(agent, why);
@@ -359,6 +373,7 @@ static void tear_down(struct agent *agent)
     loop_timer_free(agent->zones_timer);
     loop_timer_free(agent->join_timer);
     loop_timer_free(agent->stop_timer);
+    loop_fd_free(agent->launcher_watch);
     loop_fd_free(agent->signal_watch);
     loop_fd_free(agent->timer_watch);
     loop_fd_free(agent->wake_watch);
@@ -366,6 +381,7 @@ static void tear_down(struct agent *agent)
     close_fd(agent->signal_fd);
     close_fd(agent->timer_fd);
     close_fd(agent->wake_fd);
+    spawn_launcher_free(agent->launcher);
     zone_db_free(agent->zones);
     agent_data_unlock(&agent->data);
     agent_log_close(agent->log);

@@ -149,6 +149,7 @@ static const struct key top_keys[] = {
     {"quotas", VALUE_MAP, 0, quota_keys, NULL},
     {"allow_users", VALUE_PATH, AT(allow_file), NULL, NULL},
     {"default_user", VALUE_OWN, 0, NULL, agent_config_set_default_user},
+    {"sandbox", VALUE_OWN, 0, NULL, agent_config_set_sandbox},
     {"store", VALUE_OWN, 0, NULL, agent_config_set_store},
     {"history", VALUE_OWN, 0, NULL, agent_config_set_history},
     {"etcd", VALUE_MAP, 0, etcd_keys, NULL},

@@ -25,6 +25,8 @@ struct agent_config {
     char *timezone;      /* of jobs that name none; NULL: the machine's */
     char *allow_file;    /* users that jobs may run as; NULL: the spawner's default */
     char *default_user;  /* of jobs that name none; NULL: the agent's own, unless that is root */
+    bool has_sandbox;    /* somebody has said whether; else it is on */
+    bool no_sandbox;     /* gives nothing up, see sandbox.h */
     int max_running;     /* 0: no limit */
     int64_t keep_runs;   /* per job; 0: no limit */
     int64_t keep_s;      /* age; 0: no limit */
@@ -83,6 +85,9 @@ MUST_CHECK enum status agent_config_set_proxies(struct agent_config *config, con
 /* A name; whether there is such a user is not asked: servers of users may be away for a while. */
 MUST_CHECK enum status agent_config_set_default_user(struct agent_config *config, const char *text,
                                                      struct parse_error *reterr);
+/* "on" or "off" */
+MUST_CHECK enum status agent_config_set_sandbox(struct agent_config *config, const char *text,
+                                                struct parse_error *reterr);
 /* "https://peal.example.com" */
 MUST_CHECK enum status agent_config_set_public_url(struct agent_config *config, const char *text,
                                                    struct parse_error *reterr);

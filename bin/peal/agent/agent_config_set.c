@@ -244,3 +244,14 @@ enum status agent_config_set_default_user(struct agent_config *config, const cha
     config->default_user = copy;
     return OK;
 }
+
+enum status agent_config_set_sandbox(struct agent_config *config, const char *text,
+                                     struct parse_error *reterr)
+{
+    bool is_off = strcmp(text, "off") == 0;
+    if (!is_off && strcmp(text, "on") != 0)
+        return parse_fail(reterr, 1, "on or off is expected, not \"%.60s\"", text);
+    config->has_sandbox = true;
+    config->no_sandbox = is_off;
+    return OK;
+}

@@ -8,6 +8,7 @@
 #include "agent_notify.h"
 #include "api.h"
 #include "executor_spawn.h"
+#include "spawn_launcher.h"
 
 struct agent {
     struct agent_config *config;
@@ -15,13 +16,15 @@ struct agent {
     struct loop *loop;
     struct zone_db *zones;
     struct agent_data data;
+    struct spawn_launcher *launcher; /* NULL: nothing is given up, or nothing is started */
+    struct sandbox_state sandbox;
     struct executor_spawn *executor; /* NULL: this node starts nothing */
     struct engine *engine;
     struct api *api;
     struct agent_chores *chores;
     struct notifier *notifier;
     int wake_fd, timer_fd, signal_fd;
-    struct loop_fd *wake_watch, *timer_watch, *signal_watch;
+    struct loop_fd *wake_watch, *timer_watch, *signal_watch, *launcher_watch;
     struct loop_timer *stop_timer, *join_timer, *zones_timer;
     int64_t started_ms;
     int64_t open_files;           /* how many jobs may have */
@@ -44,6 +47,10 @@ void agent_drain(void *context); /* nothing new is taken from now on */
 
 /* What jobs without a time zone of their own go by. */
 MUST_CHECK enum status agent_default_zone(const struct agent *agent, struct strbuf *out);
+
+/* Enters the sandbox, if the configuration has one; what needs more rights is left to a launcher.
+ */
+void agent_confine(struct agent *agent);
 
 MUST_CHECK enum status agent_set_up_executor(struct agent *agent, struct strbuf *why);
 MUST_CHECK enum status agent_set_up_engine(struct agent *agent);

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "executor_none.h"
 #include "history_gather.h"
 #include "jobs_user.h"
+#include "sandbox.h"
 #include "store_etcd.h"
 #include "version.h"
 
@@ -51,6 +53,33 @@ static void read_boot_id(char boot_id[40])
         fclose(file);
 }
 
+/* Without one the agent would have to start spawners itself, and jobs would inherit what it gave
+ * up.
+ */
+static enum status start_launcher(struct agent *agent)
+{
+    char *folder = data_folder_file(agent->config->data, "spawn");
+    struct spawn_client_config config = {
+        .folder = folder, .allow_file = agent->config->allow_file, .open_files = agent->open_files};
+    enum status st = folder ? spawn_launcher_new(&config, &agent->launcher) : E_NOMEM;
+    free(folder);
+    return st;
+}
+
+void agent_confine(struct agent *agent)
+{
+    const struct agent_config *config = agent->config;
+    bool starts_jobs = config->roles & PEER_WORKER;
+    if (data_folder_make(config->data) != OK)
+        return; /* who opens it tells */
+    if (starts_jobs && !config->no_sandbox && start_launcher(agent) != OK)
+        snprintf(agent->sandbox.detail, sizeof(agent->sandbox.detail),
+                 "off: the launcher, peal-spawn, can't be started: %s", strerror(errno));
+    else
+        sandbox_enter(config, &agent->sandbox);
+    agent_log_event(agent->log, "sandbox", "detail=\"%s\"", agent->sandbox.detail);
+}
+
 enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
 {
     if (!(agent->config->roles & PEER_WORKER))
@@ -64,6 +93,7 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
         .default_user = agent->config->default_user,
         .node = agent->data.node,
         .open_files = agent->open_files,
+        .launcher = agent->launcher,
     };
     enum status st = executor_spawn_new(agent->loop, &config, agent_wake, agent, &agent->executor);
     if (st != OK)
@@ -135,6 +165,7 @@ static struct api_ports api_ports(struct agent *agent)
         .entropy = {random_bytes, NULL},
         .log = {agent_log_write, agent->log},
         .notifier = agent->notifier,
+        .sandbox = &agent->sandbox,
         .history_state = agent->data.gathers ? history_state : NULL,
         .step = agent_wake,
         .drain = agent_drain,

@@ -15,6 +15,7 @@
 struct executor_spawn {
     struct executor port; /* first: the engine's handle is this object */
     struct spawn_client *client;
+    struct spawn_launcher *launcher; /* NULL: none */
     struct start_notes notes;
     char *folder;
     char *node;
@@ -332,7 +333,12 @@ enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_co
     if (!self->folder || !self->node || (config->default_user && !self->default_user))
         goto out;
     struct spawn_client_config client = {
-        .folder = self->folder, .allow_file = config->allow_file, .open_files = config->open_files};
+        .folder = self->folder,
+        .allow_file = config->allow_file,
+        .open_files = config->open_files,
+        .launcher = config->launcher,
+    };
+    self->launcher = config->launcher;
     st = spawn_client_new(loop, &client, on_wake, self, &self->client);
     if (st != OK)
         goto out;
@@ -359,6 +365,8 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
 bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd)
 {
     struct lineage lineage = {.spawner = spawn_client_spawner(executor->client)};
+    if (executor->launcher)
+        return spawn_launcher_descent(executor->launcher, fd, lineage.spawner) != DESCENT_NONE;
     memcpy(lineage.tag, executor->tag, sizeof(lineage.tag));
     return descent_of_peer(fd, &lineage) != DESCENT_NONE;
 }

@@ -6,6 +6,7 @@
 #include "executor.h"
 #include "ports.h"
 #include "spawn_client.h"
+#include "spawn_launcher.h"
 
 struct executor_spawn;
 
@@ -15,6 +16,7 @@ struct executor_spawn_config {
     const char *default_user; /* of jobs that name none; NULL: the agent's own, unless it is root */
     const char *node;         /* is told to jobs */
     int64_t open_files;       /* their limit of descriptors; 0: this process's own */
+    struct spawn_launcher *launcher; /* outlives the executor; NULL: this process can do it all */
 };
 
 /* Texts are copied. `wake` asks for a turn of the engine. */
