@@ -1,5 +1,6 @@
 #!/bin/bash
-# What is installed for systemd: the service starts, and has the user that its jobs run as.
+# What is installed for systemd: the service starts, has the user that its jobs run as, and leaves them
+# no more of the machine than was decided.
 # shellcheck disable=SC2016 # the unit has it so
 . "$(dirname "$0")/lib.sh"
 
@@ -29,6 +30,56 @@ if command -v systemd-sysusers >/dev/null; then
     expect_stdout_has nologin
 else
     echo 'skipped: there is no systemd-sysusers to make the user'
+fi
+
+# ---- how much of the machine it has, by systemd's own count ----
+
+# These figures are Debian 12's; later versions count more things.
+strict=$scratch/usr/share/doc/peal/systemd/strict.conf
+slack=3
+[ "$(systemd-analyze --version 2>/dev/null | sed -n '1s/systemd \([0-9]*\).*/\1/p')" != 252 ] || slack=0
+expect_exposure() { # MOST UNIT
+    run systemd-analyze security --no-pager --offline=true --threshold=$(($1 + slack)) "$2"
+    sed -i '$!d' "$scratch/out" # the sum alone
+    expect_status 0
+}
+if command -v systemd-analyze >/dev/null; then
+    mkdir "$scratch/units"
+    sed 's|/usr/bin/peal |/bin/true |' "$unit" >"$scratch/units/peal.service"
+    run systemd-analyze verify --man=no "$scratch/units/peal.service"
+    expect_status 0
+    expect_stderr ''
+    expect_exposure 79 "$scratch/units/peal.service"
+    cat "$unit" "$strict" | sed 's|/usr/bin/peal |/bin/true |' >"$scratch/units/peal-strict.service"
+    run systemd-analyze verify --man=no "$scratch/units/peal-strict.service"
+    expect_status 0
+    expect_stderr ''
+    expect_exposure 38 "$scratch/units/peal-strict.service"
+else
+    echo 'skipped: there is no systemd-analyze to count'
+fi
+
+# ---- with no more capabilities than strict.conf leaves, it does its work ----
+
+if [ "$(id -u)" -eq 0 ]; then
+    kept=$(sed -n 's/^CapabilityBoundingSet=CAP_/+/p' "$strict" | sed 's/ CAP_/,+/g' | tr '[:upper:]' '[:lower:]')
+    export PEAL_DATA=$scratch/strict
+    run setpriv --bounding-set="-all,$kept" --no-new-privs \
+        peal start -d --listen none --default-user nobody
+    expect_status 0
+    run peal add who @manual --shell 'id -un; grep NoNewPrivs /proc/self/status'
+    expect_status 0
+    run peal run who --follow
+    expect_status 0
+    expect_stdout_has nobody
+    expect_stdout_has 'NoNewPrivs:	1'
+    run peal add long @manual --shell 'sleep 100 & wait'
+    run peal run long
+    wait_until newest_is long running
+    run peal kill long
+    wait_until newest_is long killed
+    run peal stop
+    expect_status 0
 fi
 
 finish
