@@ -116,6 +116,12 @@ struct id history_id_at(int64_t made_ms)
 
 /* ---- rows and queries ---- */
 
+/* Of a run whose node was taken for dead others know no more than that; its home may. */
+static bool is_from_afar(const struct run *run)
+{
+    return run->state == RUN_LOST && run->reason == REASON_NODE_DIED;
+}
+
 bool history_row_gives_way(const struct history_row *old, const struct history_row *to)
 {
     if (to->is_entry)
@@ -123,7 +129,9 @@ bool history_row_gives_way(const struct history_row *old, const struct history_r
     bool has_run = old->run.state >= RUN_OK && old->run.state <= RUN_KILLED;
     if (to->run.state == RUN_MISSED)
         return !has_run;
-    return to->run.state != RUN_LOST || old->run.state == RUN_LOST;
+    if (to->run.state != RUN_LOST)
+        return true;
+    return old->run.state == RUN_LOST && (is_from_afar(&old->run) || !is_from_afar(&to->run));
 }
 
 const struct id *history_row_id(const struct history_row *row)

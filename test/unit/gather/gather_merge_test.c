@@ -184,6 +184,24 @@ static void test_lost(void **state)
     }
 }
 
+/* Lost for all, but its home knows why. */
+static void test_lost_at_home(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        union gather_answer logs[2];
+        struct history_log log = {0};
+        memset(logs, 0, sizeof(logs));
+        for (int k = 0; k < 2; k++) {
+            logs[k].log.found = true;
+            logs[k].log.run.state = RUN_LOST;
+            logs[k].log.run.reason = k == i ? REASON_NODE_DIED : REASON_SPAWNER_DIED;
+        }
+        gather_merge_log(logs, 2, &log);
+        assert_int_equal(log.run.reason, REASON_SPAWNER_DIED);
+    }
+}
+
 static struct history_stats stats_of(int64_t from_ms, int64_t ok, int64_t min_ms, int64_t max_ms)
 {
     struct history_stats stats = {.rows = calloc(1, sizeof(struct history_stats_row)), .count = 1};
@@ -257,7 +275,8 @@ static void test_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages), cmocka_unit_test(test_walk),    cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_pages), cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_lost),  cmocka_unit_test(test_lost_at_home),
         cmocka_unit_test(test_stats), cmocka_unit_test(test_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
