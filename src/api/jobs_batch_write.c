@@ -1,5 +1,6 @@
 /* The items of a batch on their way to the store, some at a time: what they change is in the
  * catalog, and on record, before the next ones are sent. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,8 +110,11 @@ static void chunk_done(struct call *call)
 static size_t chunk_size(const struct batch *batch)
 {
     size_t count = 0, bytes = 0;
-    while (batch->sent + count < batch->put_count && count < CHUNK_ITEMS && bytes < CHUNK_BYTES)
-        bytes += strlen(batch->puts[batch->sent + count++].json);
+    while (batch->sent + count < batch->put_count && count < CHUNK_ITEMS && bytes < CHUNK_BYTES) {
+        const char *json = batch->puts[batch->sent + count++].json;
+        assert(json);
+        bytes += strlen(json);
+    }
     return count;
 }
 

@@ -142,32 +142,36 @@ static bool start(struct call *call, int status, struct stream_seat *seat, struc
     return true;
 }
 
-/* False: there is nobody any more. */
-static bool has_reader(struct call *call, const char *type)
+/* False: there is nobody any more, and the call is gone, too. */
+static bool has_reader(struct call *call)
 {
-    if (!call->request) {
-        call_free(call);
-        return false;
-    }
+    if (call->request)
+        return true;
+    call_free(call);
+    return false;
+}
+
+static void add_headers(struct call *call, const char *type)
+{
     call_header(call, "Cache-Control", "no-store");
     call_header(call, "X-Content-Type-Options", "nosniff");
     call_header(call, "X-Request-Id", call->request_id);
     call_header(call, "Content-Type", type);
-    return true;
 }
 
 bool stream_start(struct call *call, struct stream *ret, void (*gone)(void *context), void *context)
 {
     static const char type[] = "text/event-stream";
-    struct stream_seat *seat = NULL;
-    if (call->request && call->is_head) {
+    struct stream_seat *seat;
+    if (!has_reader(call))
+        return false;
+    if (call->is_head) {
         call_reply_text(call, 200, type, strdup(""), 0);
         return false;
     }
-    if (call->request && !take_seat(call, &seat))
+    if (!take_seat(call, &seat))
         return false;
-    if (!has_reader(call, type))
-        return false;
+    add_headers(call, type);
     call_header(call, "X-Accel-Buffering", "no"); /* nginx: pass it on at once */
     return start(call, 200, seat, ret, gone, context);
 }
@@ -175,7 +179,10 @@ bool stream_start(struct call *call, struct stream *ret, void (*gone)(void *cont
 bool stream_start_file(struct call *call, int status, const char *type, struct stream *ret,
                        void (*gone)(void *context), void *context)
 {
-    return has_reader(call, type) && start(call, status, NULL, ret, gone, context);
+    if (!has_reader(call))
+        return false;
+    add_headers(call, type);
+    return start(call, status, NULL, ret, gone, context);
 }
 
 void stream_send(const struct stream *stream, struct evbuffer *text)
