@@ -83,7 +83,7 @@ const char *http_last_field(const struct http_request *request, const char *name
 
 /* Ended by a NUL that does not count; NULL: it has none, or it was dropped. */
 const char *http_body(const struct http_request *request, size_t *ret_length);
-void http_drop_body(struct http_request *request); /* its memory is free for others */
+void http_drop_body(struct http_request *request);  /* its memory is free for others */
 char *http_take_body(struct http_request *request); /* it is the caller's; NULL: there was none */
 
 /* The address at the other end; "" on a UNIX socket, where the kernel knows the user. */

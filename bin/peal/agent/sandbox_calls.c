@@ -83,11 +83,11 @@ static int refuse_sockets(scmp_filter_ctx filter)
     for (unsigned family = 0; family < AF_MAX && !error; family++) {
         if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
             error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-                                     SCMP_A0(SCMP_CMP_EQ, family));
+                                     SCMP_A0(SCMP_CMP_EQ, family, 0));
     }
     if (!error)
         error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-                                 SCMP_A0(SCMP_CMP_GE, AF_MAX));
+                                 SCMP_A0(SCMP_CMP_GE, AF_MAX, 0));
     return error;
 }
 
