@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account.h"
-#include "session.h"
+#include "auth/account.h"
+#include "auth/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calendar_codec.h"
-#include "cron_expr.h"
+#include "cron/cron_expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent_config.h"
+#include "config/agent_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "civil.h"
-#include "cron_expr.h"
+#include "cron/cron_expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

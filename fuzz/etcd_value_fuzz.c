@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store_etcd_mirror.h"
+#include "mirror/store_etcd_mirror.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

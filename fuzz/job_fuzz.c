@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "history_spool_files.h"
+#include "spool/history_spool_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

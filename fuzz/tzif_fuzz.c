@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "civil.h"
-#include "zone.h"
+#include "zone/zone.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

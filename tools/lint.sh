@@ -47,7 +47,7 @@ check_tidy()
 check_cppcheck()
 {
     includes=
-    for dir in src/*/ include/; do
+    for dir in src/*/ bin/*/ bin/peal/agent/ include/; do
         [ -d "$dir" ] && includes="$includes -I $dir"
     done
     # shellcheck disable=SC2086 # a list of options

@@ -48,7 +48,7 @@ function print(files) {
             `${file.length}, ${file.hashed}},\n`,
     );
     return [
-        '#include "console.h"\n\n',
+        '#include "site/console.h"\n\n',
         ...data,
         "\nconst struct console_file console_files[] = {\n",
         ...rows,

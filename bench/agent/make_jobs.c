@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent_bench.h"
-#include "job_codec.h"
+#include "definition/job_codec.h"
 #include "store.h"
 
 enum { BATCH = 1000 };

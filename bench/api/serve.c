@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "../../test/support/fake_executor.h"
-#include "account.h"
 #include "api.h"
 #include "api_bench.h"
-#include "job_codec.h"
+#include "auth/account.h"
+#include "definition/job_codec.h"
 
 struct server {
     struct loop *loop;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cluster_bench.h"
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 enum { BATCH = 1000 };
 

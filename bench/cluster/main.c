@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cluster_bench.h"
+#include "etcd/store_etcd.h"
 #include "etcd_server.h"
-#include "store_etcd.h"
 
 static const struct {
     const char *name;

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "cluster_bench.h"
+#include "etcd/store_etcd.h"
 #include "etcd_server.h"
 #include "noop_node.h"
-#include "store_etcd.h"
 
 enum {
     CHORES_S = 2,   /* between compactions and prunings */

@@ -12,7 +12,7 @@
 #include "etcd.pb-c.h"
 #include "etcd_server.h"
 #include "etcd_txn.h"
-#include "grpc_frame.h"
+#include "transport/grpc_frame.h"
 
 enum {
     VALUE = 200,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "bare_mongo.h"
-#include "history_mongo.h"
+#include "mongo/history_mongo.h"
 #include "mongo_server.h"
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "bare_postgres.h"
-#include "history_postgres.h"
+#include "postgres/history_postgres.h"
 #include "postgres_server.h"
 #include "rows.h"
 

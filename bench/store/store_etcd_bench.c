@@ -13,10 +13,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "etcd/store_etcd.h"
 #include "etcd_server.h"
 #include "etcd_txn.h"
 #include "lanes.h"
-#include "store_etcd.h"
 
 enum { JOBS = 40000, IN_FLIGHT = 4, VALUE = 150, ROUNDS = 5 };
 

@@ -1,11 +1,11 @@
 /* The launcher: what a confined agent can't do itself.
  *
- * An agent gives up its rights when it starts (bin/peal/agent/sandbox.h), and what it starts after
- * that has no more than it. A spawner must have all of them, since its jobs have what it has; and
- * who of the machine's processes descends from a run can only be seen by who may look at all of
- * them. So before that the agent starts this, which waits on its standard input for the questions
- * of launcher_wire.h. It can be told nothing else: the command line of the spawner is its own. It
- * ends with the agent, and not by signals which may be meant for a spawner or the agent. */
+ * An agent gives up its rights when it starts (bin/peal/agent/sandbox/sandbox.h), and what it
+ * starts after that has no more than it. A spawner must have all of them, since its jobs have what
+ * it has; and who of the machine's processes descends from a run can only be seen by who may look
+ * at all of them. So before that the agent starts this, which waits on its standard input for the
+ * questions of launcher_wire.h. It can be told nothing else: the command line of the spawner is its
+ * own. It ends with the agent, and not by signals which may be meant for a spawner or the agent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

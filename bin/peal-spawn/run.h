@@ -23,8 +23,8 @@
 #include "heap.h"
 #include "journal.h"
 #include "output.h"
+#include "process/watch.h"
 #include "spawn_message.h"
-#include "watch.h"
 
 #define DRAIN_MS 200
 

@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "cgroup.h"
-#include "launch.h"
+#include "process/cgroup.h"
+#include "process/launch.h"
+#include "process/tree.h"
 #include "run.h"
 #include "slots.h"
-#include "tree.h"
 
 struct options {
     const char *folder;

@@ -1,7 +1,7 @@
 /* peal version: which program this is. */
 #include <stdio.h>
 
-#include "cli.h"
+#include "cli/cli.h"
 #include "version.h"
 
 static enum exit_code run(const struct command *self, int argc, char **argv)

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
-#include "commands.h"
-#include "suggest.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/suggest.h"
 
 static const struct command *find_command(const char *name)
 {

@@ -5,11 +5,11 @@
 #ifndef PEAL_API_H
 #define PEAL_API_H
 
+#include "auth/throttle.h"
 #include "engine.h"
 #include "http.h"
+#include "jobs/quota.h"
 #include "loop.h"
-#include "quota.h"
-#include "throttle.h"
 
 struct api;
 struct notifier;

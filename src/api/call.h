@@ -12,8 +12,8 @@
 #include <sys/queue.h>
 
 #include "engine.h"
-#include "message.h"
 #include "router.h"
+#include "text/message.h"
 
 struct api;
 struct http_request;

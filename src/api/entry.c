@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "encode.h"
 #include "handlers.h"
 #include "input.h"
+#include "runs/encode.h"
 #include "server.h"
 
 #define SETUP_FILE "setup-link"

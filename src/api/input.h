@@ -4,7 +4,7 @@
 #define PEAL_INPUT_H
 
 #include "call.h"
-#include "zone.h"
+#include "zone/zone.h"
 
 /* ---- parameters of the query: outputs stay as they are when the parameter is not given ---- */
 

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encode.h"
-#include "health.h"
-#include "hint.h"
+#include "definition/job_codec.h"
+#include "definition/job_fields.h"
 #include "http.h"
-#include "job_codec.h"
-#include "job_fields.h"
+#include "live/health.h"
+#include "runs/encode.h"
 #include "server.h"
+#include "text/hint.h"
 
 /* The tutorial's clients look at nothing but "errno". */
 static void send_errno(struct call *call, int status, const char *detail, json_t *more)

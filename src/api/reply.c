@@ -6,9 +6,9 @@
 #define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
+#include "auth/origin.h"
 #include "http.h"
 #include "idempotency.h"
-#include "origin.h"
 #include "server.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "document/utf8.h"
 
 /* ---- text ---- */
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "auth/principal.h"
 #include "head.h"
-#include "principal.h"
 #include "strbuf.h"
 
 struct call;

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "events.h"
 #include "handlers.h"
 #include "http.h"
 #include "listen.h"
+#include "live/events.h"
 #include "server_tls.h"
 #include "stream.h"
 

@@ -5,18 +5,18 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
-#include "accounts.h"
 #include "api.h"
+#include "auth/accounts.h"
+#include "auth/guesses.h"
+#include "auth/hasher.h"
+#include "auth/one_time.h"
+#include "auth/throttle.h"
 #include "call.h"
-#include "guesses.h"
-#include "hasher.h"
+#include "definition/undecoded.h"
 #include "idempotency.h"
-#include "metrics.h"
-#include "one_time.h"
+#include "jobs/quota.h"
+#include "live/metrics.h"
 #include "proxy.h"
-#include "quota.h"
-#include "throttle.h"
-#include "undecoded.h"
 
 struct events;
 struct http_server;

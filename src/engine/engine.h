@@ -9,10 +9,10 @@
 #ifndef PEAL_ENGINE_H
 #define PEAL_ENGINE_H
 
-#include "catalog.h"
 #include "clock.h"
-#include "peers.h"
 #include "ports.h"
+#include "state/catalog.h"
+#include "state/peers.h"
 
 struct engine;
 

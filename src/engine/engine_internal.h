@@ -7,15 +7,15 @@
 #ifndef PEAL_ENGINE_INTERNAL_H
 #define PEAL_ENGINE_INTERNAL_H
 
-#include "boots.h"
-#include "claimer.h"
 #include "engine.h"
-#include "peers.h"
-#include "placement.h"
-#include "planner.h"
-#include "recorder.h"
-#include "runner.h"
-#include "sweeper.h"
+#include "stages/boots.h"
+#include "stages/claimer.h"
+#include "stages/planner.h"
+#include "stages/recorder.h"
+#include "stages/runner.h"
+#include "stages/sweeper.h"
+#include "state/peers.h"
+#include "state/placement.h"
 
 /* What is known of the wall clock. Its place is what it is ahead of the boot clock, which nobody
  * sets. */

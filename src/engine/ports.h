@@ -5,7 +5,7 @@
 #include "executor.h"
 #include "history.h"
 #include "store.h"
-#include "zone_db.h"
+#include "zone/zone_db.h"
 
 /* Random bytes for ids and nonces. */
 struct entropy {

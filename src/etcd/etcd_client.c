@@ -5,7 +5,7 @@
 #include <sys/random.h>
 
 #include "etcd_internal.h"
-#include "tls.h"
+#include "transport/tls.h"
 
 enum {
     DEADLINE_MS = 2000,

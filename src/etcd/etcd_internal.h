@@ -3,12 +3,12 @@
 #ifndef PEAL_ETCD_INTERNAL_H
 #define PEAL_ETCD_INTERNAL_H
 
-#include "arena.h"
-#include "channel.h"
 #include "etcd.h"
 #include "etcd.pb-c.h"
-#include "grpc_stream.h"
 #include "heap.h"
+#include "transport/arena.h"
+#include "transport/grpc_channel.h"
+#include "transport/grpc_stream.h"
 
 struct watch_hub;
 struct lease_hub;

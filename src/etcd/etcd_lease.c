@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "hash.h"
-#include "long_stream.h"
 #include "table.h"
+#include "transport/long_stream.h"
 
 enum {
     RENEWALS_PER_TTL = 3,

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "hash.h"
-#include "long_stream.h"
 #include "table.h"
+#include "transport/long_stream.h"
 
 enum watch_state {
     WATCH_PENDING,

@@ -9,7 +9,7 @@
 #include "gather_tls.h"
 #include "history_internal.h"
 #include "loop.h"
-#include "peers.h"
+#include "state/peers.h"
 
 struct gathering;
 TAILQ_HEAD(gathering_list, gathering);

@@ -10,7 +10,7 @@
 
 #include "history.h"
 #include "loop.h"
-#include "peers.h"
+#include "state/peers.h"
 
 /* Takes `own` over, also when it fails. E_NOMEM. */
 MUST_CHECK enum status history_gather_new(struct loop *loop, struct history *own,

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "document/utf8.h"
 #include "words.h"
 
 static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are stored as numbers");

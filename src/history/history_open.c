@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "history_module.h"
-#include "history_postgres.h"
-#include "history_spool.h"
+#include "postgres/history_postgres.h"
+#include "spool/history_spool.h"
 
 static enum status open_postgres(const char *url, struct history_wake wake, struct history **ret,
                                  struct strbuf *why)

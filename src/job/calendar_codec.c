@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_fields.h"
-#include "node.h"
-#include "spot.h"
+#include "definition/job_fields.h"
+#include "document/node.h"
+#include "document/spot.h"
 
 static const char *const field_names[] = {"dates", "weekdays", "notes", "name", NULL};
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "calendar.h"
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 #define CALENDAR_DOC "calendar" /* the kind of its document in the store */
 

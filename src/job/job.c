@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_internal.h"
+#include "definition/job_internal.h"
 
 struct job job_defaults(void)
 {

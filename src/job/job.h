@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "after.h"
+#include "definition/after.h"
 #include "id.h"
 #include "schedule_set.h"
 

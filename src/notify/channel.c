@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_decode.h"
+#include "definition/job_decode.h"
 
 #define AT(member) .offset = offsetof(struct channel, member)
 #define DAY_S      INT64_C(86400)

@@ -4,9 +4,9 @@
 
 #include <jansson.h>
 
-#include "explain.h" /* enum language */
+#include "definition/job_codec.h"
 #include "job.h"
-#include "job_codec.h"
+#include "words/explain.h" /* enum language */
 
 #define CHANNEL_DOC  "channel"  /* the kind of its document */
 #define CHANNEL_MASK "********" /* what is shown of a secret */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "document/utf8.h"
 
 void notice_release(struct notice *notice)
 {

@@ -3,7 +3,7 @@
 #define PEAL_NOTICE_TEXT_H
 
 #include "notice.h"
-#include "zone_db.h"
+#include "zone/zone_db.h"
 
 /* Where the words come from besides the notice. */
 struct notice_world {

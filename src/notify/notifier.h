@@ -13,7 +13,7 @@
 #include "loop.h"
 #include "notice.h"
 #include "sender.h"
-#include "zone_db.h"
+#include "zone/zone_db.h"
 
 struct notifier;
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "document/utf8.h"
 #include "payload.h"
-#include "utf8.h"
 
 /* "too many messages", in their numbers: then the channel waits. */
 static bool is_too_often(json_int_t code)

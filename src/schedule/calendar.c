@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "civil.h"
-#include "cron_expr.h"
+#include "cron/cron_expr.h"
 
 enum { MONTH_SHIFT = 5, EVERY_WEEKDAY = 0x7F };
 

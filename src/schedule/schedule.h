@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cron_expr.h"
+#include "cron/cron_expr.h"
 #include "status.h"
 #include "strbuf.h"
-#include "zone_db.h"
+#include "zone/zone_db.h"
 
 #define TIME_UNSET INT64_MIN
 

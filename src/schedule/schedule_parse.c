@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cron_profile.h"
+#include "cron/cron_profile.h"
 #include "duration.h"
 #include "hash.h"
 #include "schedule_internal.h"

@@ -6,7 +6,7 @@
 
 #include "status.h"
 #include "strbuf.h"
-#include "zone.h"
+#include "zone/zone.h"
 
 /* `2027-01-01T00:00:00Z`, `2027-01-01T08:00:00+08:00`, or without an offset a local time in `zone`
  * (`2027-01-01T08:00`, `2027-01-01 08:00:00`, `2027-01-01`). A local time that a gap skips is the

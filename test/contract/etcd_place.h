@@ -3,9 +3,9 @@
 #define PEAL_ETCD_PLACE_H
 
 #include "etcd.h"
+#include "etcd/store_etcd.h"
 #include "etcd_server.h"
 #include "store_contract.h"
-#include "store_etcd.h"
 
 /* cmocka gives a backend no context. */
 struct etcd_place {

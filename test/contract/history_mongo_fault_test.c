@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "history_mongo.h"
 #include "history_server_contract.h"
 #include "machine.h"
+#include "mongo/history_mongo.h"
 #include "mongo_place.h"
 
 /* ---- refusals ---- */

@@ -10,10 +10,10 @@
 #include <libpq-fe.h>
 
 #include "history_open.h"
-#include "history_postgres.h"
 #include "history_server_contract.h"
-#include "history_spool.h"
+#include "postgres/history_postgres.h"
 #include "postgres_place.h"
+#include "spool/history_spool.h"
 
 /* ---- the server goes and comes ---- */
 

@@ -1,5 +1,5 @@
 /* The contract through a spool, and a history behind it that is away now and then. */
-#include "history_spool.h"
+#include "spool/history_spool.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #include <mongoc/mongoc.h>
 
-#include "history_mongo.h"
 #include "history_server_contract.h"
+#include "mongo/history_mongo.h"
 
 struct mongo_server mongo_server;
 

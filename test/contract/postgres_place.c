@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #include <libpq-fe.h>
 
-#include "history_postgres.h"
 #include "history_server_contract.h"
+#include "postgres/history_postgres.h"
 
 struct postgres_server postgres_server;
 

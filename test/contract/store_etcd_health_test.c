@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "clock.h"
+#include "etcd/store_etcd_value.h"
 #include "etcd_place.h"
 #include "machine.h"
-#include "store_etcd_value.h"
 #include "store_world.h"
 
 static enum status health_of(struct store *store)

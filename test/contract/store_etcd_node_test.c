@@ -7,8 +7,8 @@
 
 #include "clock.h"
 #include "etcd.h"
+#include "etcd/store_etcd.h"
 #include "etcd_server.h"
-#include "store_etcd.h"
 #include "store_world.h"
 
 enum { NODES = 3, TTL_MS = 5000 };

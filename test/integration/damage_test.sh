@@ -6,7 +6,7 @@ etcd_start
 
 value=$scratch/value
 
-# A value, field by field (src/store/store_etcd_value.c).
+# A value, field by field (src/store/etcd/store_etcd_value.c).
 begin() { printf '\x01' >"$value"; }
 number() { # NUMBER: as a zigzag varint
     local bits=$(($1 * 2))

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 #include "fault_vfs.h"
-#include "history_spool.h"
 #include "history_world.h"
 #include "nth_alloc.h"
+#include "spool/history_spool.h"
 
 enum { MORE_THAN_EVER = 5000 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cluster.h"
+#include "definition/selector.h"
 #include "hash.h"
-#include "selector.h"
 
 enum { HEARD_MS = MINUTE }; /* by then a node that talks to the store knows a definition */
 

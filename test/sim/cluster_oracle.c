@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cluster.h"
+#include "definition/job_codec.h"
 #include "hash.h"
-#include "job_codec.h"
 
 enum { WINDOW_MS = 5000 };
 

@@ -7,7 +7,7 @@
 #include "any_job.h"
 #include "calendar_codec.h"
 #include "cluster.h"
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 /* A request, until it is answered. */
 struct wish {

@@ -3,7 +3,7 @@
 #ifndef PEAL_SIM_LEDGER_H
 #define PEAL_SIM_LEDGER_H
 
-#include "catalog.h"
+#include "state/catalog.h"
 
 /* The calendar that some jobs name: on Tuesdays and Saturdays they do not run. */
 #define LEDGER_CALENDAR      "closed"

@@ -10,8 +10,6 @@ function(peal_sim_mistake name world mix file from to breaks)
         DEPENDS ${CMAKE_SOURCE_DIR}/src/${file} plant.cmake
         VERBATIM)
     cmake_language(CALL peal_plain_${world} ${target} ${copy})
-    get_filename_component(folder ${CMAKE_SOURCE_DIR}/src/${file} DIRECTORY)
-    target_include_directories(${target} PRIVATE ${folder})
     target_compile_options(${target} PRIVATE -w) # a mistake leaves things unused
     set(drills_memory 8000)
     set(drills_etcd 2000)
@@ -22,104 +20,104 @@ endfunction()
 
 # ---- the engine, and what a store does for it ----
 
-peal_sim_mistake(no_window memory races engine/runner.c
+peal_sim_mistake(no_window memory races engine/stages/runner.c
     "if (runner->now.boot.ms >= deadline.ms)" "if (0)"
     "a start after the window of its begin: P1")
-peal_sim_mistake(cursor_stays memory races store/rules_run.c
+peal_sim_mistake(cursor_stays memory races store/rules/rules_run.c
     "job.cursor_ms = claim->tick_ms;" ""
     "a tick that is claimed again and again: P1")
-peal_sim_mistake(begin_without_nonce memory races store/rules_run.c
+peal_sim_mistake(begin_without_nonce memory races store/rules/rules_run.c
     "row.run.state != RUN_CLAIMED || row.run.nonce != begin->nonce" "row.run.state != RUN_CLAIMED"
     "a node begins what another has taken over: P1")
 peal_sim_mistake(late_window memory races engine/engine_feed.c
     "open->begin_sent = open->first_begin" "(void)0"
     "the window counts from a begin that came too late: P1")
-peal_sim_mistake(repeat_is_new memory races engine/runner.c
+peal_sim_mistake(repeat_is_new memory races engine/stages/runner.c
     "open->begin_sent = open->first_begin" "(void)0"
     "the window of a begin whose answer was lost counts from its repetition: P1")
-peal_sim_mistake(two_of_one memory races engine/claimer.c
+peal_sim_mistake(two_of_one memory races engine/stages/claimer.c
     "if (open_runs_find(claimer->runs, &claim->run.id))" "if (0)"
     "a claim that the feed has told of is taken for another: P1")
 peal_sim_mistake(orphan_begun_again memory races engine/engine_feed.c
     "return OPEN_ORPHAN" "return OPEN_CLAIMED"
     "an agent that comes back starts what it had begun: P1")
-peal_sim_mistake(old_definition memory races store/rules_run.c
+peal_sim_mistake(old_definition memory races store/rules/rules_run.c
     "job.revision != claim->job_revision ||" ""
     "a tick is claimed from a definition that is gone: P4")
-peal_sim_mistake(paused_runs memory clocks engine/planner.c
+peal_sim_mistake(paused_runs memory clocks engine/stages/planner.c
     "return job->paused || (" "return ("
     "a tick is claimed while its job is paused: P4")
-peal_sim_mistake(closed_days_run memory races engine/planner.c
+peal_sim_mistake(closed_days_run memory races engine/stages/planner.c
     "if (due->calendar)" "if (false)"
     "a tick runs on a day that a calendar of its job takes out")
-peal_sim_mistake(overlap_ignored memory races engine/claimer.c
+peal_sim_mistake(overlap_ignored memory races engine/stages/claimer.c
     "one_by_one ? OVERLAP_QUEUE : job->overlap" "OVERLAP_ALLOW"
     "runs side by side that must not be")
-peal_sim_mistake(boot_not_marked memory boots engine/boots.c
+peal_sim_mistake(boot_not_marked memory boots engine/stages/boots.c
     "boots->is_noticed ? NULL : gather_due(boots)" "NULL"
     "a boot is noticed before its jobs are marked: no end of it: P2")
-peal_sim_mistake(boot_left memory boots engine/boots.c
+peal_sim_mistake(boot_left memory boots engine/stages/boots.c
     "!boots->is_stored && !has_left(boots)" "!boots->is_stored"
     "a boot gives way to the next before it is decided: P2")
-peal_sim_mistake(boot_decided_twice memory boots store/rules_run.c
+peal_sim_mistake(boot_decided_twice memory boots store/rules/rules_run.c
     "if (revision != claim->boot.revision)" "if (0)"
     "a boot whose claim is repeated runs twice")
-peal_sim_mistake(boot_mark_apart memory boots store/rules_run.c
+peal_sim_mistake(boot_mark_apart memory boots store/rules/rules_run.c
     "st = rules_put_doc(rules, &mark);" ""
     "a boot is not decided together with its run")
-peal_sim_mistake(boot_of_anybody memory boots engine/claimer.c
+peal_sim_mistake(boot_of_anybody memory boots engine/stages/claimer.c
     "if (booted)" "if (0)"
     "a run of a boot is taken over by another node")
-peal_sim_mistake(boot_is_over memory boots engine/runner.c
+peal_sim_mistake(boot_is_over memory boots engine/stages/runner.c
     "if (boots_is_over(runner->boots, &open->run))" "if (0)"
     "a run of a boot is started after the next one")
-peal_sim_mistake(boot_in_the_way memory boots engine/sweeper.c
+peal_sim_mistake(boot_in_the_way memory boots engine/stages/sweeper.c
     "return booted && (!node || !node->peer.is_alive || node->is_drained);" "return false;"
     "a run of a boot waits for ever for a node that is gone")
-peal_sim_mistake(boot_restored etcd restores store/store_etcd_advance.c
+peal_sim_mistake(boot_restored etcd restores store/etcd/store_etcd_advance.c
     "!mark.is_due)" "true)"
     "a boot that was due in the backup runs again")
-peal_sim_mistake(miscounted_range memory races engine/planner.c
+peal_sim_mistake(miscounted_range memory races engine/stages/planner.c
     "last->count++" "last->count = 1"
     "a range of missed ticks says less than were missed: P2")
-peal_sim_mistake(edited_in_silence memory races engine/planner.c
+peal_sim_mistake(edited_in_silence memory races engine/stages/planner.c
     "for (int i = 0; st == OK && tick_ms <= until_ms; i++)" "for (int i = 0; i < 0; i++)"
     "ticks of a job that gets other times have no end: P2")
-peal_sim_mistake(edited_twice_told memory races store/rules_job.c
+peal_sim_mistake(edited_twice_told memory races store/rules/rules_job.c
     "put->seen_cursor_ms != job.cursor_ms" "false"
     "a tick that was claimed is passed over by a change, too: P2")
-peal_sim_mistake(followed_by_old_rules memory people store/rules_next.c
+peal_sim_mistake(followed_by_old_rules memory people store/rules/rules_next.c
     "!job.deleted && job.revision != next->run.job_revision" "false"
     "a job is made due by a definition that it had: P4")
 peal_sim_mistake(entry_dropped memory races engine/engine_feed.c
     "recorder_add_entry(&engine->recorder, change->entry) != OK" "false"
     "a missed tick gets no record: P2")
-peal_sim_mistake(entry_of_nobody memory races engine/recorder.c
+peal_sim_mistake(entry_of_nobody memory races engine/stages/recorder.c
     "peer_whose(recorder->self, entry->node, &entry->owner) != WHOSE_OTHERS" "false"
     "the same, of those that are this node's: P2")
-peal_sim_mistake(early_acknowledgement memory races engine/recorder_store.c
+peal_sim_mistake(early_acknowledgement memory races engine/stages/recorder_store.c
     "open_runs_move(recorder->runs, open, OPEN_FINISHING)"
     "open_runs_move(recorder->runs, open, OPEN_FINISHING), \
 recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id)"
     "an end is forgotten before it is stored: P2")
-peal_sim_mistake(forgotten_too_soon memory clocks engine/recorder.c
+peal_sim_mistake(forgotten_too_soon memory clocks engine/stages/recorder.c
     "st == OK ? next : OPEN_FINISHED" "next"
     "a run leaves the store before it is on record: P2")
-peal_sim_mistake(never_lost memory races engine/sweeper.c
+peal_sim_mistake(never_lost memory races engine/stages/sweeper.c
     "open->is_swept ||" "true ||"
     "runs of a node that died are never lost: P3")
 peal_sim_mistake(not_amended memory races engine/engine_feed.c
     "run->state == RUN_LOST && !engine->runner.executor_ready" "false"
     "a run that was thought lost keeps that end: P3")
-peal_sim_mistake(lost_for_ever memory any engine/recorder.c
+peal_sim_mistake(lost_for_ever memory any engine/stages/recorder.c
     "is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE"
     "false && is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE"
     "a run that was lost long ago keeps that end: P3")
-peal_sim_mistake(never_adopted memory races engine/sweeper.c
+peal_sim_mistake(never_adopted memory races engine/stages/sweeper.c
     "return !*node || is_gone_for(sweeper, node, owner, OPEN_RUN_ADOPT_MS)"
     "return (void)sweeper, (void)node, false"
     "what a node left behind is never put on record: P2")
-peal_sim_mistake(never_taken_over memory races engine/claimer.c
+peal_sim_mistake(never_taken_over memory races engine/stages/claimer.c
     "gather_takes(claimer, OPEN_CLAIMED_ELSEWHERE, &room, &batch)" "(void)0"
     "claims of a node that died stay: P6")
 peal_sim_mistake(lost_take memory races engine/engine_feed.c
@@ -128,10 +126,10 @@ peal_sim_mistake(lost_take memory races engine/engine_feed.c
 peal_sim_mistake(rank_kept memory people engine/engine_feed.c
     "open->ranked = 0" "(void)0"
     "a run waits for nodes that may not run it any more: P6")
-peal_sim_mistake(wall_clock_retry memory clocks engine/recorder_store.c
+peal_sim_mistake(wall_clock_retry memory clocks engine/stages/recorder_store.c
     "recorder->now.boot.ms" "recorder->now.wall.ms"
     "a retry waits until a wrong clock's time has come: P6")
-peal_sim_mistake(end_after_takeover memory races engine/recorder_store.c
+peal_sim_mistake(end_after_takeover memory races engine/stages/recorder_store.c
     "!batch->finishes[i].accepted && !open->is_begun" "false"
     "an end of a run that is another node's now: P2")
 peal_sim_mistake(clock_set_back memory clocks engine/engine_clock.c
@@ -143,7 +141,7 @@ peal_sim_mistake(never_moved_back memory jumps engine/engine_clock.c
 peal_sim_mistake(started_again memory jumps job/rewinds.c
     "rewinds->high_ms = later(rewinds->high_ms, from_ms)" "rewinds->high_ms = from_ms, rewinds->gap_count = 1, rewinds->gaps[0] = (struct tick_gap){1, from_ms}"
     "what has started starts again when the clock is set back: P1")
-peal_sim_mistake(same_names memory jumps engine/catalog.c
+peal_sim_mistake(same_names memory jumps engine/state/catalog.c
     "(is_again ? job->rewinds % RUN_NAMES_MS : 0)" "0"
     "ticks of a rhythm have the names that they had: P1")
 peal_sim_mistake(owned_by_a_name memory twins engine/engine_feed.c
@@ -156,33 +154,33 @@ peal_sim_mistake(spoken_for_by_name memory twins job/peer.c
 peal_sim_mistake(alive_by_name memory twins job/peer.c
     "return !owner->home || owner->home == peer->home" "return (void)peer, (void)owner, true"
     "runs of a node that died are never lost, because another one has its name: P3")
-peal_sim_mistake(take_keeps_nonce memory races store/rules_run.c
+peal_sim_mistake(take_keeps_nonce memory races store/rules/rules_run.c
     "row.run.nonce = take->nonce;" ""
     "a run that was taken over is begun by the one that had claimed it: P1")
-peal_sim_mistake(left_for_ever memory races engine/sweeper.c
+peal_sim_mistake(left_for_ever memory races engine/stages/sweeper.c
     "late_at_ms == NEVER_MS && is_nobodys(sweeper, job)" "false"
     "what was asked for stays claimed by a node that is gone: P6")
 
-peal_sim_mistake(followed_twice memory any store/rules_next.c
+peal_sim_mistake(followed_twice memory any store/rules/rules_next.c
     "|| run_state_is_in(next->states, before)" ""
     "what follows every end follows a loss, and then its amendment: P1")
-peal_sim_mistake(loss_not_followed memory any engine/follow.c
+peal_sim_mistake(loss_not_followed memory any engine/stages/follow.c
     "ended && !ended->deleted" "ended && finish->run.state != RUN_LOST"
     "what waits for a failure does not hear of a loss: P6")
 
 # ---- the store in etcd, and the etcd client ----
 
-peal_sim_mistake(guard_not_compared etcd any store/store_etcd_plan.c
+peal_sim_mistake(guard_not_compared etcd any store/etcd/store_etcd_plan.c
     "plan_compare_key(plan, key, job ? job->cursor_revision : 0)" "((void)job, OK)"
     "a claim from a cursor that has moved: P1")
-peal_sim_mistake(guard_not_touched etcd people store/store_etcd_plan.c
+peal_sim_mistake(guard_not_touched etcd people store/etcd/store_etcd_plan.c
     "if ((guard && guard->write) || !job || !mirror_job_is_whole(job))" "if (true)"
     "a change that claims do not notice: P4")
-peal_sim_mistake(run_not_compared etcd races store/store_etcd_plan.c
+peal_sim_mistake(run_not_compared etcd races store/etcd/store_etcd_plan.c
     "return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0)"
     "return (void)run, plan_run_key(plan, id), OK"
     "a step of a run that has gone on: P1")
-peal_sim_mistake(relist_not_told etcd store store/store_etcd_load.c
+peal_sim_mistake(relist_not_told etcd store store/etcd/store_etcd_load.c
     "mirror_feed_difference(before, &store->loading, &store->feed)"
     "if (!before) mirror_feed_difference(before, &store->loading, &store->feed)"
     "what changed while a watch was gone is not told: P6")
@@ -192,10 +190,10 @@ peal_sim_mistake(silent_stream etcd store etcd/etcd_watch.c
 peal_sim_mistake(stale_look etcd leaders etcd/etcd_election.c
     "etcd_watch_next_revision(election->watch) > result->revision + 1" "false"
     "a leader that went while another was looked for is waited for: P6")
-peal_sim_mistake(half_told etcd pieces store/store_etcd_load.c
+peal_sim_mistake(half_told etcd pieces store/etcd/store_etcd_load.c
     "store->is_half_told = notice->is_part" "(void)0"
     "a decision on half a revision: P1")
-peal_sim_mistake(copy_not_counted etcd pieces store/store_etcd_batch.c
+peal_sim_mistake(copy_not_counted etcd pieces store/etcd/store_etcd_batch.c
     "item->item.request->is_touched = true" "(void)0"
     "a begin that a copy has done is taken for one that was not: P1")
 peal_sim_mistake(lease_for_ever etcd any etcd/etcd_lease.c
@@ -205,33 +203,33 @@ peal_sim_mistake(leads_for_ever etcd leaders etcd/etcd_election.c
     "return leads(election) && etcd_now_ms() < etcd_lease_held_until_boot_ms(election->lease)"
     "return leads(election)"
     "a node takes itself for the leader that it was: P3")
-peal_sim_mistake(restore_not_noticed etcd restores store/store_etcd_epoch.c
+peal_sim_mistake(restore_not_noticed etcd restores store/etcd/store_etcd_epoch.c
     "if (is_restored(store, store->loading_sign, &memory->why))" "if (false)"
     "what ran since a backup runs again: P1")
-peal_sim_mistake(data_of_another_cluster etcd restores store/store_etcd_epoch.c
+peal_sim_mistake(data_of_another_cluster etcd restores store/etcd/store_etcd_epoch.c
     "may_be_same(epoch->cluster_id, sign.cluster_id)" "true"
     "a restored etcd is known only by who remembers the one before: P1")
-peal_sim_mistake(answer_of_another etcd restores store/store_etcd_epoch.c
+peal_sim_mistake(answer_of_another etcd restores store/etcd/store_etcd_epoch.c
     "if (is_other || is_older)" "if (false)"
     "what a restored etcd answers counts for the one before: P1")
-peal_sim_mistake(lift_for_any_cluster etcd restores store/store_etcd_advance.c
+peal_sim_mistake(lift_for_any_cluster etcd restores store/etcd/store_etcd_advance.c
     "next->cluster_id = advance->cluster_id" "next->cluster_id = 0"
     "a lift is done by the next restored etcd, whose cursors are old: P1")
-peal_sim_mistake(lift_not_looked_up etcd restores store/store_etcd_advance.c
+peal_sim_mistake(lift_not_looked_up etcd restores store/etcd/store_etcd_advance.c
     "may_be_done && advance->lifts < LIFTS_MAX" "false"
     "somebody has gone on, and is told that nobody knows")
-peal_sim_mistake(fences_begin_again etcd restores store/store_etcd_advance.c
+peal_sim_mistake(fences_begin_again etcd restores store/etcd/store_etcd_advance.c
     "known < store->epoch.generation" "false"
     "a generation that was before the backup is begun again: all is halted once more, or fences repeat")
 peal_sim_mistake(candidate_of_before etcd restores etcd/etcd_election.c
     "if (election->was_broken || notice->cluster_id != election->cluster_id)" "if (false)"
     "who leads in the etcd before a restore is waited for: P6")
-peal_sim_mistake(claimed_in_backup etcd restores store/rules_run.c
+peal_sim_mistake(claimed_in_backup etcd restores store/rules/rules_run.c
     "is_for_the_starter(recorded, end)" "false"
     "a run that was taken over since the backup is missed, says who had claimed it: P2")
-peal_sim_mistake(cursors_not_advanced etcd restores store/store_etcd_advance.c
+peal_sim_mistake(cursors_not_advanced etcd restores store/etcd/store_etcd_advance.c
     "job->row.cursor_ms >= advance->now_ms" "true"
     "what ran since a backup runs again once it is gone on: P1")
-peal_sim_mistake(watch_of_another etcd restores store/store_etcd_load.c
+peal_sim_mistake(watch_of_another etcd restores store/etcd/store_etcd_load.c
     "!epoch_is_same_cluster(store, notice->cluster_id)" "false"
     "what a restored etcd tells is added to what was before: going on is taken for a restore")

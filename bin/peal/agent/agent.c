@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "agent_internal.h"
-#include "data_folder.h"
-#include "descriptors.h"
-#include "jobs_user.h"
+#include "config/data_folder.h"
+#include "sandbox/descriptors.h"
+#include "sandbox/jobs_user.h"
 
 enum {
     STOP_WITHIN_MS = 10000, /* how long the end waits for what is on its way to the disk */

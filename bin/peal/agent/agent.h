@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "agent_config.h"
+#include "config/agent_config.h"
 #include "strbuf.h"
 
 /* Runs until it is told to stop (SIGTERM, SIGINT); SIGHUP reads the configuration file again.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 enum {
     FIRST_AFTER_MS = 30000,

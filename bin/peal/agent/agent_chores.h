@@ -2,8 +2,8 @@
 #ifndef PEAL_AGENT_CHORES_H
 #define PEAL_AGENT_CHORES_H
 
-#include "agent_config.h"
 #include "agent_log.h"
+#include "config/agent_config.h"
 #include "engine.h"
 #include "loop.h"
 

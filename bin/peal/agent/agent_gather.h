@@ -3,8 +3,8 @@
 #ifndef PEAL_AGENT_GATHER_H
 #define PEAL_AGENT_GATHER_H
 
-#include "agent_config.h"
-#include "agent_data.h"
+#include "config/agent_config.h"
+#include "config/agent_data.h"
 #include "peer.h"
 
 /* True of a node of a cluster whose history is a file of its own. */

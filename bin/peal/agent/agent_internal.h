@@ -4,10 +4,10 @@
 
 #include "agent.h"
 #include "agent_chores.h"
-#include "agent_data.h"
 #include "agent_notify.h"
 #include "api.h"
-#include "executor_spawn.h"
+#include "config/agent_data.h"
+#include "executor/executor_spawn.h"
 #include "spawn_launcher.h"
 
 struct agent {

@@ -2,8 +2,8 @@
 #ifndef PEAL_AGENT_LISTEN_H
 #define PEAL_AGENT_LISTEN_H
 
-#include "agent_config.h"
 #include "api.h"
+#include "config/agent_config.h"
 
 struct agent_listen {
     char *addresses, *hosts; /* taken apart by the lists below */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalog.h"
-#include "job_codec.h"
+#include "definition/job_codec.h"
+#include "state/catalog.h"
 #include "version.h"
 
 enum { TAIL_MAX = 4096 }; /* bytes of output that a message's last lines are looked for in */

@@ -2,8 +2,8 @@
 #ifndef PEAL_AGENT_NOTIFY_H
 #define PEAL_AGENT_NOTIFY_H
 
-#include "agent_config.h"
 #include "agent_log.h"
+#include "config/agent_config.h"
 #include "notifier.h"
 #include "ports.h"
 

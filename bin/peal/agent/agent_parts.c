@@ -8,12 +8,12 @@
 #include "agent_internal.h"
 #include "agent_listen.h"
 #include "agent_self.h"
-#include "data_folder.h"
-#include "executor_none.h"
+#include "config/data_folder.h"
+#include "etcd/store_etcd.h"
+#include "executor/executor_none.h"
 #include "history_gather.h"
-#include "jobs_user.h"
-#include "sandbox.h"
-#include "store_etcd.h"
+#include "sandbox/jobs_user.h"
+#include "sandbox/sandbox.h"
 #include "version.h"
 
 static void random_bytes(void *context, void *bytes, size_t length)

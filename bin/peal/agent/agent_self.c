@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "data_folder.h"
+#include "config/data_folder.h"
 #include "version.h"
 
 /* Those that this process may use: a container can have fewer than the machine. */

@@ -2,7 +2,7 @@
 #ifndef PEAL_AGENT_SELF_H
 #define PEAL_AGENT_SELF_H
 
-#include "agent_config.h"
+#include "config/agent_config.h"
 #include "peer.h"
 
 /* All but what changes while it runs, which is the engine's to fill in. */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data_folder.h"
-#include "store_etcd.h"
+#include "config/data_folder.h"
+#include "etcd/store_etcd.h"
 
 enum {
     PASSWORD_MAX = 1024,

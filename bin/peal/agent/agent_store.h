@@ -2,7 +2,7 @@
 #ifndef PEAL_AGENT_STORE_H
 #define PEAL_AGENT_STORE_H
 
-#include "agent_config.h"
+#include "config/agent_config.h"
 #include "etcd.h"
 #include "loop.h"
 #include "store.h"

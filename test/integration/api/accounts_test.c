@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "auth/session.h"
 
 #define HOST     "Host: localhost\r\n"
 #define ORIGIN   "Origin: http://localhost\r\n"

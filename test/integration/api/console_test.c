@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "console.h"
+#include "site/console.h"
 
 #define HOST "Host: localhost\r\n"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facade_dkron_job.h"
+#include "facade/facade_dkron_job.h"
 
 #define DKRON                                                                                      \
     "{\"name\":\"backup\",\"displayname\":\"The backup\",\"schedule\":\"0 30 2 * * *\","           \

@@ -12,8 +12,8 @@
 /* cmocka wants the four above first */
 #include <cmocka.h>
 
-#include "account.h"
 #include "api.h"
+#include "auth/account.h"
 #include "fake_executor.h"
 
 /* What the API has in front of the real store and history: tests can let them fail. */

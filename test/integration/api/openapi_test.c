@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openapi.h"
 #include "routes.h"
+#include "site/openapi.h"
 
 #define JOB     "{\"schedule\":\"0 0 1 1 *\",\"command\":[\"true\"],\"overlap\":\"allow\"}"
 #define CHANNEL "{\"type\":\"webhook\",\"url\":\"http://127.0.0.1:1/\",\"secret\":\"s\"}"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 #define DAY_MS INT64_C(86400000)
 

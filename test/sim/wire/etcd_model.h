@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-#include "arena.h"
 #include "etcd.pb-c.h"
-#include "grpc_frame.h"
+#include "transport/arena.h"
+#include "transport/grpc_frame.h"
 
 /* A key as a revision left it. */
 struct model_version {

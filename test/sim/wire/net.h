@@ -10,8 +10,8 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#include "h2_connection.h"
 #include "stage.h"
+#include "transport/h2_connection.h"
 
 enum { NET_MEMBERS = 3, NET_MACHINES = 8 };
 

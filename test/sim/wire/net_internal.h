@@ -2,8 +2,8 @@
 #ifndef PEAL_SIM_NET_INTERNAL_H
 #define PEAL_SIM_NET_INTERNAL_H
 
-#include "grpc_stream.h"
 #include "net.h"
+#include "transport/grpc_stream.h"
 
 enum { PING_MS = 1000, IDLE_MS = 6000 };
 

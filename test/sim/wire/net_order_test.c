@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "grpc_stream.h"
 #include "net.h"
+#include "transport/grpc_stream.h"
 
 enum { STEPS = 300, PLAYS = 200 };
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules.h"
-#include "store_etcd_value.h"
+#include "etcd/store_etcd_value.h"
+#include "rules/rules.h"
 #include "wire_world.h"
 
 static void read_job(struct cluster *cluster, const struct id *uid, const struct etcd_kv *kv)

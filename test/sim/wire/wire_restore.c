@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "any_job.h"
-#include "store_etcd_internal.h"
+#include "etcd/store_etcd_internal.h"
 #include "wire_world.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "any_job.h"
-#include "store_etcd.h"
+#include "etcd/store_etcd.h"
 
 const char *world_name(void)
 {

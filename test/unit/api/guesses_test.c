@@ -1,6 +1,6 @@
 /* Who may try a password, by a clock of the test's own: those who guess, and those who are kept out
  * by them or not. */
-#include "guesses.h"
+#include "auth/guesses.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

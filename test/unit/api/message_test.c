@@ -1,6 +1,6 @@
 /* Every sentence of the API is there in both languages: the sources are searched for those that are
  * passed to call_fail and its kin. */
-#include "message.h"
+#include "text/message.h"
 
 #include <dirent.h>
 #include <setjmp.h>

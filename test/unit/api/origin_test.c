@@ -1,5 +1,5 @@
 /* Whose page a request is of: scheme, host and port. */
-#include "origin.h"
+#include "auth/origin.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

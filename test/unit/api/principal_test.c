@@ -1,5 +1,5 @@
 /* Scopes: whose rights reach how far. */
-#include "principal.h"
+#include "auth/principal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The rule of quotas, over a catalog of the test's own. */
-#include "quota.h"
+#include "jobs/quota.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "catalog.h"
+#include "state/catalog.h"
 
 struct fixture {
     struct catalog catalog;

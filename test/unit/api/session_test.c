@@ -1,5 +1,5 @@
 /* Cookies: who they say, when they end, and that nobody else can make one. */
-#include "session.h"
+#include "auth/session.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

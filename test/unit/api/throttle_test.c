@@ -1,5 +1,5 @@
 /* How often one may ask, and be wrong, by a clock of the test's own. */
-#include "throttle.h"
+#include "auth/throttle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Output of jobs on a terminal: what passes, what is shown, however it comes in pieces. */
-#include "output_text.h"
+#include "cli/output_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "suggest.h"
+#include "cli/suggest.h"
 
 static void finds_the_nearest(void **state)
 {

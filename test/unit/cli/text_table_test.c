@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "text_table.h"
+#include "cli/text_table.h"
 
 static const char *const headers[] = {"JOB", "WHERE", "NOTE", NULL};
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "text_width.h"
+#include "cli/text_width.h"
 
 static void counts_columns(void **state)
 {

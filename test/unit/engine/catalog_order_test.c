@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "catalog.h"
+#include "state/catalog.h"
 
 enum { JOBS = 3000 }; /* some blocks of the order */
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "hash.h"
-#include "placement.h"
+#include "state/placement.h"
 
 struct cluster *cluster_new(size_t count)
 {

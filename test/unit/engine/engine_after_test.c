@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "cluster.h"
-#include "follow.h"
+#include "stages/follow.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "open_run.h"
 #include "shelf.h"
+#include "state/open_run.h"
 
 static struct run run_of(const struct catalog_job *job, uint8_t number)
 {

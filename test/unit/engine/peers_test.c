@@ -1,4 +1,4 @@
-#include "peers.h"
+#include "state/peers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

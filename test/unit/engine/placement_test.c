@@ -1,4 +1,4 @@
-#include "placement.h"
+#include "state/placement.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

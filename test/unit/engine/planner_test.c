@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "planner.h"
 #include "shelf.h"
+#include "stages/planner.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 int shelf_set_up(void **state)
 {

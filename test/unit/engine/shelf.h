@@ -2,7 +2,7 @@
 #ifndef PEAL_TEST_SHELF_H
 #define PEAL_TEST_SHELF_H
 
-#include "catalog.h"
+#include "state/catalog.h"
 
 #define SHELF_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00Z: when all its jobs are made */
 

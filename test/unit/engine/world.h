@@ -4,8 +4,8 @@
 #ifndef PEAL_TEST_WORLD_H
 #define PEAL_TEST_WORLD_H
 
+#include "definition/job_codec.h"
 #include "engine.h"
-#include "job_codec.h"
 
 enum { WORLD_ROWS = 4096 };
 enum { WORLD_SLOW_MS = 50 }; /* how far an answer is behind the feed */

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "endpoints.h"
+#include "transport/endpoints.h"
 
 static const char *const three[] = {"http://a:1", "https://b:2", "[::1]:3"};
 

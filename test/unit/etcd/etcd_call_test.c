@@ -11,7 +11,7 @@
 #include "etcd.h"
 #include "etcd_internal.h"
 #include "fake_peer.h"
-#include "h2_connection_internal.h"
+#include "transport/h2_connection_internal.h"
 
 struct outcome {
     bool is_done;

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "grpc_frame.h"
+#include "transport/grpc_frame.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 #define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1

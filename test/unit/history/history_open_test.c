@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "history_spool.h"
+#include "spool/history_spool.h"
 
 static int setup(void **state)
 {

@@ -1,5 +1,5 @@
 /* What people are told when PostgreSQL refuses, and which month is which. */
-#include "history_postgres_internal.h"
+#include "postgres/history_postgres_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

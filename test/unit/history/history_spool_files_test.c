@@ -1,6 +1,6 @@
 /* The files of the spool: cut off at any byte, or with any byte changed, they give what is whole.
  */
-#include "history_spool_files.h"
+#include "spool/history_spool_files.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "crontab.h"
+#include "crontab/crontab.h"
 
 static struct zone_db *zones;
 

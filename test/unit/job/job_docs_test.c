@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "calendar_codec.h"
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 static char *read_document(void)
 {

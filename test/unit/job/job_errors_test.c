@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "job_codec.h"
+#include "definition/job_codec.h"
 
 static struct zone_db *zones;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "crontab.h"
+#include "crontab/crontab.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

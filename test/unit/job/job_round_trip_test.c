@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "definition/job_codec.h"
+#include "definition/job_internal.h"
 #include "hash.h"
-#include "job_codec.h"
-#include "job_internal.h"
 
 static struct zone_db *zones;
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "node.h"
+#include "document/node.h"
 
 static bool same(const struct node *a, const struct node *b)
 {

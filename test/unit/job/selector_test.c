@@ -1,4 +1,4 @@
-#include "selector.h"
+#include "definition/selector.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cron_expr.h"
+#include "cron/cron_expr.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 

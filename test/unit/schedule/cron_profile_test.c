@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cron_profile.h"
+#include "cron/cron_profile.h"
 #include "schedule.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))

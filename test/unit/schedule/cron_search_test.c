@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "civil.h"
-#include "cron_expr.h"
+#include "cron/cron_expr.h"
 #include "random_cron.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "civil.h"
-#include "explain.h"
 #include "hash.h"
+#include "words/explain.h"
 
 enum {
     SLOTS = 1 << 18, /* a power of two, well above the number of sentences */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "explain.h"
+#include "words/explain.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 

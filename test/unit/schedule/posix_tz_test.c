@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "posix_tz.h"
+#include "zone/posix_tz.h"
 
 static void refuses_what_is_wrong_and_says_where(void **state)
 {

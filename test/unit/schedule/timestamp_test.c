@@ -8,7 +8,7 @@
 
 #include "random_cron.h"
 #include "timestamp.h"
-#include "zone_db.h"
+#include "zone/zone_db.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 

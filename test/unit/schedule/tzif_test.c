@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tzif.h"
 #include "tzif_build.h"
+#include "zone/tzif.h"
 
 static const int32_t offsets[] = {-17762, -18000, -14400, -18000};
 static const int64_t times[] = {-2717650800, -1633280400, -1615140000, -1000000000};

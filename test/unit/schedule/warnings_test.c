@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "civil.h"
-#include "explain.h"
+#include "words/explain.h"
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))
 #define NOW_S       INT64_C(1794700800) /* 2026-11-15T00:00:00Z */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "tzif_build.h"
-#include "zone_db.h"
-#include "zone_local.h"
+#include "zone/zone_db.h"
+#include "zone/zone_local.h"
 
 /* A temporary directory with a small database in zoneinfo/ and a place for links in etc/. */
 struct fixture {

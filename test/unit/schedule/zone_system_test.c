@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "hash.h"
-#include "zone_db.h"
-#include "zone_file.h"
+#include "zone/zone_db.h"
+#include "zone/zone_file.h"
 
 #define ZONEINFO "/usr/share/zoneinfo"
 

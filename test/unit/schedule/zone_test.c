@@ -8,8 +8,8 @@
 #include "civil.h"
 #include "hash.h"
 #include "tzif_build.h"
-#include "zone.h"
-#include "zone_db.h"
+#include "zone/zone.h"
+#include "zone/zone_db.h"
 
 struct jump {
     int line;

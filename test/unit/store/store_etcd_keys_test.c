@@ -1,4 +1,4 @@
-#include "store_etcd_keys.h"
+#include "etcd/store_etcd_keys.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Values that can't be read, in the mirror: set aside by their keys, and the rest goes on. */
-#include "store_etcd_mirror.h"
+#include "mirror/store_etcd_mirror.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "store_etcd_value.h"
+#include "etcd/store_etcd_value.h"
 
 #include <limits.h>
 #include <setjmp.h>

@@ -1,0 +1,143 @@
+#include "process/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "process/raw.h"
+#include "process/search.h"
+
+#define MASK_BYTES 8 /* of a set of signals, as the kernel has it */
+
+static const __rlimit_resource_t resources[SPAWN_LIMIT_COUNT] = {
+    [SPAWN_LIMIT_NOFILE] = RLIMIT_NOFILE, [SPAWN_LIMIT_CORE] = RLIMIT_CORE,
+    [SPAWN_LIMIT_AS] = RLIMIT_AS,         [SPAWN_LIMIT_CPU] = RLIMIT_CPU,
+    [SPAWN_LIMIT_FSIZE] = RLIMIT_FSIZE,   [SPAWN_LIMIT_NPROC] = RLIMIT_NPROC,
+    [SPAWN_LIMIT_DATA] = RLIMIT_DATA,     [SPAWN_LIMIT_STACK] = RLIMIT_STACK,
+};
+
+static _Noreturn void fail(const struct child_setup *setup, enum spawn_step step, long error)
+{
+    setup->slot->error = (int32_t)error;
+    setup->slot->step = step;
+    for (;;)
+        raw_call(SYS_exit_group, 127, 0, 0, 0);
+}
+
+/* Ends the process if the result of a step is an error. */
+static void check(const struct child_setup *setup, enum spawn_step step, long result)
+{
+    if (result < 0)
+        fail(setup, step, -result);
+}
+
+static long set_limit(int resource, uint64_t soft, uint64_t hard)
+{
+    const uint64_t limit[2] = {soft, hard}; /* as prlimit64 has it on every machine */
+    return raw_call(SYS_prlimit64, 0, resource, (long)limit, 0);
+}
+
+/* Soft and hard limit become the same: a job can't raise what its owner has set. */
+static long set_limits(const struct child_setup *setup)
+{
+    long result = set_limit(RLIMIT_NOFILE, setup->nofile.rlim_cur, setup->nofile.rlim_max);
+    for (int i = 0; i < SPAWN_LIMIT_COUNT && result >= 0; i++) {
+        uint64_t limit = setup->request->limits[i];
+        if (setup->request->limits_set & (1u << i))
+            result = set_limit((int)resources[i], limit, limit);
+    }
+    return result;
+}
+
+/* Failure does no harm: the job is then as likely to be killed as the spawner. Its files in /proc
+ * are root's while its memory is closed to others. */
+static void reset_oom(void)
+{
+    prctl(PR_SET_DUMPABLE, 1);
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t ignored = write(fd, "0", 1);
+        (void)ignored;
+        close(fd);
+    }
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+static long switch_user(const struct user_ids *user)
+{
+    bool done = setgroups(user->group_count, user->groups) == 0 &&
+                setresgid(user->gid, user->gid, user->gid) == 0 &&
+                setresuid(user->uid, user->uid, user->uid) == 0;
+    return done ? 0 : -errno;
+}
+
+static long arrange_fds(const int fds[3])
+{
+    for (int i = 0; i < 3; i++) {
+        long result = raw_call(SYS_dup3, fds[i], i, 0, 0);
+        if (result < 0)
+            return result;
+    }
+    /* All that the spawner opens is close-on-exec; this is for what it may have inherited. */
+    long result = raw_call(SYS_close_range, 3, INT_MAX, 0, 0);
+    return result == -ENOSYS ? 0 : result;
+}
+
+static long execve_raw(const char *file, char *const *argv, char *const *env)
+{
+    return raw_call(SYS_execve, (long)file, (long)argv, (long)env, 0);
+}
+
+/* As execvp, but with the job's own PATH and without handing a nameless script to a shell.
+ * Returns a negative errno. */
+static long execute(char *const *argv, char *const *env)
+{
+    if (argv[0][0] == '\0')
+        return -ENOENT;
+    if (strchr(argv[0], '/'))
+        return execve_raw(argv[0], argv, env);
+    long error = -ENOENT;
+    struct search search;
+    search_begin(&search, argv[0], env);
+    while (search_next(&search)) {
+        long result = execve_raw(search.file, argv, env);
+        if (result == -EACCES)
+            error = result; /* found, but unusable: say so unless a later one works */
+        else if (result != -ENOENT && result != -ENOTDIR)
+            return result;
+    }
+    return error;
+}
+
+void child_main(const void *argument)
+{
+    const struct child_setup *setup = argument;
+    const struct spawn_request *request = setup->request;
+    check(setup, SPAWN_STEP_SESSION, raw_call(SYS_setsid, 0, 0, 0, 0));
+    if (setup->reset_oom) /* in memory of its own, see launch.h */
+        reset_oom();
+    raw_call(SYS_umask, (long)request->umask, 0, 0, 0);
+    if (setup->user->must_switch) /* in memory of its own, see launch.h */
+        check(setup, SPAWN_STEP_SWITCH, switch_user(setup->user));
+    /* After the switch: the kernel grants what the user itself could have, and no more. */
+    check(setup, SPAWN_STEP_LIMITS, set_limits(setup));
+    if (request->nice)
+        check(setup, SPAWN_STEP_NICE, raw_call(SYS_setpriority, PRIO_PROCESS, 0, request->nice, 0));
+    const char *cwd = request->cwd[0] ? request->cwd : "/";
+    check(setup, SPAWN_STEP_CWD, raw_call(SYS_chdir, (long)cwd, 0, 0, 0));
+    check(setup, SPAWN_STEP_FDS, arrange_fds(setup->fds));
+
+    const uint64_t none = 0; /* dispositions are default in the spawner itself */
+    raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, MASK_BYTES);
+    if (request->deadline_boot_ms && clock_now().boot.ms >= request->deadline_boot_ms)
+        fail(setup, SPAWN_STEP_DEADLINE, 0);
+    check(setup, SPAWN_STEP_EXEC, execute(request->argv, setup->env));
+    fail(setup, SPAWN_STEP_EXEC, 0); /* an exec that worked does not come back */
+}

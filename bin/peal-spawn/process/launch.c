@@ -1,0 +1,132 @@
+#include "process/launch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process/raw.h"
+
+#define STACK_BYTES 32768 /* what is used most of it for is a path, of 4 KiB */
+#define TEXT_BYTES  28672
+
+struct launch {
+    char stack[STACK_BYTES];
+    uint32_t is_borrowed; /* set here, cleared by the kernel at exec or exit */
+    struct child_setup setup;
+    struct spawn_request request;
+    struct user_ids user;
+    size_t used;
+    _Alignas(16) char text[TEXT_BYTES];
+};
+
+static struct launch *take(struct launches *launches)
+{
+    for (int i = 0; i < LAUNCH_COUNT; i++) {
+        struct launch **launch = &launches->all[i];
+        if (!*launch) {
+            void *memory = mmap(NULL, sizeof(**launch), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            *launch = memory != MAP_FAILED ? memory : NULL;
+            return *launch;
+        }
+        if (!__atomic_load_n(&(*launch)->is_borrowed, __ATOMIC_ACQUIRE))
+            return *launch;
+    }
+    return NULL;
+}
+
+void launches_release(struct launches *launches)
+{
+    for (int i = 0; i < LAUNCH_COUNT; i++) {
+        struct launch *launch = launches->all[i];
+        if (launch && !__atomic_load_n(&launch->is_borrowed, __ATOMIC_ACQUIRE))
+            munmap(launch, sizeof(*launch));
+        launches->all[i] = NULL;
+    }
+}
+
+/* NULL: there is no room. */
+static void *add(struct launch *launch, const void *bytes, size_t length)
+{
+    size_t aligned = (length + 7) & ~(size_t)7;
+    if (length > TEXT_BYTES || aligned > TEXT_BYTES - launch->used)
+        return NULL;
+    void *to = launch->text + launch->used;
+    if (length)
+        memcpy(to, bytes, length);
+    launch->used += aligned;
+    return to;
+}
+
+static char **add_strings(struct launch *launch, char *const *strings)
+{
+    size_t count = 0;
+    while (strings[count])
+        count++;
+    char **copy = add(launch, strings, (count + 1) * sizeof(*copy));
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = add(launch, strings[i], strlen(strings[i]) + 1);
+        if (!copy[i])
+            return NULL;
+    }
+    return copy;
+}
+
+/* Copies all that a new process reads. */
+static bool fill(struct launch *launch, const struct child_setup *setup)
+{
+    launch->used = 0;
+    launch->user = (struct user_ids){0}; /* none to switch to */
+    launch->request = *setup->request;
+    launch->request.id = launch->request.user = NULL;
+    launch->request.cwd = add(launch, setup->request->cwd, strlen(setup->request->cwd) + 1);
+    launch->request.argv = add_strings(launch, setup->request->argv);
+    launch->setup = *setup;
+    launch->setup.request = &launch->request;
+    launch->setup.user = &launch->user;
+    launch->setup.env = add_strings(launch, setup->env);
+    return launch->request.cwd && launch->request.argv && launch->setup.env;
+}
+
+/* The pid, or -1: it has to be made in another way. */
+static pid_t borrow(struct launches *launches, const struct clone_args *args,
+                    const struct child_setup *setup)
+{
+    if (setup->user->must_switch || setup->reset_oom)
+        return -1;
+    struct launch *launch = take(launches);
+    if (!launch || !fill(launch, setup))
+        return -1;
+    struct clone_args borrowing = *args;
+    borrowing.flags |= CLONE_VM | CLONE_CHILD_CLEARTID;
+    borrowing.child_tid = (uintptr_t)&launch->is_borrowed;
+    borrowing.stack = (uintptr_t)launch->stack;
+    borrowing.stack_size = sizeof(launch->stack);
+    launch->is_borrowed = 1;
+    long pid = raw_clone(&borrowing, child_main, &launch->setup);
+    if (pid > 0)
+        return (pid_t)pid;
+    launch->is_borrowed = 0;
+    return -1;
+}
+
+pid_t launch_process(struct launches *launches, const struct child_setup *setup)
+{
+    struct clone_args args = {.exit_signal = SIGCHLD};
+    if (setup->cgroup_fd >= 0) {
+        args.flags = CLONE_INTO_CGROUP;
+        args.cgroup = (__u64)setup->cgroup_fd;
+    }
+    long pid = borrow(launches, &args, setup);
+    if (pid < 0)
+        pid = syscall(SYS_clone3, &args, sizeof(args));
+    if (pid < 0 && errno == ENOSYS && setup->cgroup_fd < 0)
+        pid = fork(); /* a filter of system calls that does not know clone3 */
+    if (pid == 0)
+        child_main(setup);
+    return (pid_t)pid;
+}

@@ -1,0 +1,120 @@
+#include "config/agent_data.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent_gather.h"
+#include "agent_store.h"
+#include "config/data_folder.h"
+#include "data_dir.h"
+#include "history_open.h"
+#include "store_look.h"
+
+static enum status find_node(const struct agent_config *config, struct agent_data *data,
+                             struct strbuf *why)
+{
+    enum status st = data_folder_node(config->data, config->node_id, data->node);
+    if (st == E_CONFLICT)
+        strbuf_addf(why,
+                    "the data folder %s belongs to node %s, not %s: what that node still owns in "
+                    "the store would be nobody's. Leave out --node-id, or use a new folder",
+                    config->data, data->node, config->node_id);
+    else if (st != OK)
+        strbuf_addf(why, "can't read the data folder %s: %s", config->data, strerror(errno));
+    return st;
+}
+
+/* An agent that moved to etcd leaves its own database as it is; it says what is still in there. */
+static void look_for_jobs(const struct agent_config *config, struct agent_log *log)
+{
+    struct store_look look;
+    struct strbuf url;
+    if (store_sqlite_look(config->data, false, &look, NULL) != OK || !look.jobs)
+        return;
+    strbuf_init(&url);
+    store_url_print(&config->store, &url);
+    agent_log_event(log, "jobs_left_behind",
+                    "jobs=%lld file=%s/peal.db next=\"if they are not in the store yet: peal stop, "
+                    "then peal cluster import --from %s --store %s\"",
+                    (long long)look.jobs, config->data, config->data, url.text);
+    strbuf_release(&url);
+}
+
+static enum status open_store(const struct agent_config *config, struct loop *loop,
+                              struct agent_log *log, struct store_wake wake,
+                              struct agent_data *data, struct strbuf *why)
+{
+    if (!config->store.is_etcd) {
+        enum status st = store_sqlite_open(config->data, wake, &data->store, why);
+        return st == OK ? find_node(config, data, why) : st;
+    }
+    enum status st = data_dir_lock(config->data, &data->lock_fd, why);
+    if (st == OK)
+        st = find_node(config, data, why);
+    if (st == OK)
+        st = agent_store_open_etcd(config, loop, data->node, config->data, wake, &data->store, why);
+    if (st == OK)
+        look_for_jobs(config, log);
+    return st;
+}
+
+/* For the next start, which need not name store and history again, and the next restart, which need
+ * not name anything. */
+static enum status remember(const struct agent_config *config)
+{
+    struct strbuf url;
+    strbuf_init(&url);
+    store_url_print(&config->store, &url);
+    enum status st = strbuf_status(&url);
+    if (st == OK)
+        st = data_folder_remember(config->data, "store", url.text);
+    if (st == OK && config->history)
+        st = data_folder_remember(config->data, "history",
+                                  *config->history ? config->history : "sqlite");
+    if (st == OK)
+        st = data_folder_write(config->data, "options", config->options ? config->options : "");
+    strbuf_release(&url);
+    return st;
+}
+
+enum status agent_data_open(const struct agent_config *config, struct loop *loop,
+                            struct agent_log *log, void (*wake)(void *context), void *context,
+                            struct agent_data *data, struct strbuf *why)
+{
+    enum status st = data_folder_make(config->data);
+    if (st != OK) {
+        strbuf_addf(why, "can't make the data folder %s: %s; choose another with --data",
+                    config->data, strerror(errno));
+        return st;
+    }
+    st = open_store(config, loop, log, (struct store_wake){wake, context}, data, why);
+    if (st == OK)
+        st = history_open(config->history, config->data, (struct history_wake){wake, context},
+                          &data->history, why);
+    if (st == OK && agent_gather_is_needed(config))
+        st = agent_gather(config, loop, log, (struct history_wake){wake, context}, data, why);
+    if (st != OK)
+        return st;
+    /* Only now: a start that failed leaves a new folder new. */
+    st = data_folder_write_node(config->data, data->node);
+    if (st == OK)
+        st = remember(config);
+    if (st == OK)
+        st = data_folder_write_pid(config->data);
+    if (st != OK)
+        strbuf_addf(why, "can't write to the data folder %s: %s", config->data, strerror(errno));
+    return st;
+}
+
+void agent_data_close(struct agent_data *data)
+{
+    data->store = store_free(data->store);
+    data->history = history_free(data->history);
+}
+
+void agent_data_unlock(struct agent_data *data)
+{
+    data_dir_unlock(data->lock_fd);
+    data->lock_fd = -1;
+}

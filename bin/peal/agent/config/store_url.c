@@ -1,0 +1,263 @@
+#include "config/store_url.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENDPOINTS_MAX = 16, HOST_MAX = 253, PREFIX_MAX = 200, DEFAULT_PORT = 2379 };
+
+static const char default_prefix[] = "/peal";
+
+/* A text on its way into its parts. */
+struct reader {
+    const char *text; /* whole, for columns */
+    struct store_url *url;
+    struct parse_error *err;
+};
+
+#define COLUMN(reader, at) ((int)((at) - (reader)->text) + 1)
+
+/* ---- the scheme ---- */
+
+static bool starts_with(const char *text, size_t length, const char *word)
+{
+    return length == strlen(word) && strncmp(text, word, length) == 0;
+}
+
+static enum status unknown_scheme(const struct reader *reader, size_t length)
+{
+    static const struct {
+        const char *word, *meant;
+    } mistakes[] = {
+        {"http", "etcd://"},     {"https", "etcds://"}, {"etc", "etcd://"},
+        {"ectd", "etcd://"},     {"etcd3", "etcd://"},  {"etcd+tls", "etcds://"},
+        {"etcdtls", "etcds://"}, {"sqlite3", "sqlite"}, {"embedded", "sqlite"},
+        {"file", "sqlite"},
+    };
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+        if (starts_with(reader->text, length, mistakes[i].word))
+            return parse_fail(reader->err, 1,
+                              "unknown store \"%s\"; peal knows sqlite and etcd://: "
+                              "did you mean %s?",
+                              mistakes[i].word, mistakes[i].meant);
+    }
+    return parse_fail(reader->err, 1,
+                      "unknown store \"%.*s\"; peal knows sqlite and "
+                      "etcd://HOST:PORT,.../PREFIX (etcds:// with TLS)",
+                      length > 40 ? 40 : (int)length, reader->text);
+}
+
+/* ---- one server ---- */
+
+static enum status read_port(const struct reader *reader, const char *at, const char *end, int *ret)
+{
+    long port = 0;
+    if (at == end)
+        return parse_fail(reader->err, COLUMN(reader, at), "the port is missing behind the colon");
+    for (const char *c = at; c < end; c++) {
+        if (!isdigit((unsigned char)*c))
+            return parse_fail(reader->err, COLUMN(reader, c), "a port is a number, not \"%.*s\"",
+                              (int)(end - at > 40 ? 40 : end - at), at);
+        port = port > 65535 ? port : port * 10 + (*c - '0');
+    }
+    if (port < 1 || port > 65535)
+        return parse_fail(reader->err, COLUMN(reader, at), "a port is a number from 1 to 65535");
+    *ret = (int)port;
+    return OK;
+}
+
+/* *ret_end: behind the host, where the colon of the port may be. */
+static enum status read_address(const struct reader *reader, const char *at, const char *end,
+                                const char **ret_end)
+{
+    const char *close = memchr(at, ']', (size_t)(end - at));
+    if (!close)
+        return parse_fail(reader->err, COLUMN(reader, at), "the bracket is not closed");
+    for (const char *c = at + 1; c < close; c++) {
+        if (!isxdigit((unsigned char)*c) && *c != ':' && *c != '.' && *c != '%')
+            return parse_fail(reader->err, COLUMN(reader, c),
+                              "only an IPv6 address stands in brackets, like [::1]");
+    }
+    if (close == at + 1)
+        return parse_fail(reader->err, COLUMN(reader, at), "there is no address in the brackets");
+    if (close + 1 < end && close[1] != ':')
+        return parse_fail(reader->err, COLUMN(reader, close + 1),
+                          "behind the bracket only a colon and the port may follow");
+    *ret_end = close + 1;
+    return OK;
+}
+
+static enum status read_name(const struct reader *reader, const char *at, const char *end,
+                             const char **ret_end)
+{
+    const char *colon = memchr(at, ':', (size_t)(end - at));
+    const char *name_end = colon ? colon : end;
+    if (colon && memchr(colon + 1, ':', (size_t)(end - colon - 1)))
+        return parse_fail(reader->err, COLUMN(reader, at),
+                          "an IPv6 address stands in brackets: [::1]:%d", DEFAULT_PORT);
+    for (const char *c = at; c < name_end; c++) {
+        if (!isalnum((unsigned char)*c) && *c != '.' && *c != '-' && *c != '_')
+            return parse_fail(reader->err, COLUMN(reader, c),
+                              "a host is of letters, digits, dots and dashes");
+    }
+    if (name_end == at || name_end - at > HOST_MAX)
+        return parse_fail(reader->err, COLUMN(reader, at),
+                          name_end == at ? "a host is missing here" : "the host is too long");
+    *ret_end = name_end;
+    return OK;
+}
+
+static enum status add_endpoint(const struct reader *reader, const char *host, size_t length,
+                                int port)
+{
+    struct store_url *url = reader->url;
+    char *text;
+    if (asprintf(&text, "%s://%.*s:%d", url->is_tls ? "https" : "http", (int)length, host, port) <
+        0)
+        return E_NOMEM;
+    for (size_t i = 0; i < url->endpoint_count; i++) {
+        if (strcmp(url->endpoints[i], text) == 0) {
+            free(text);
+            return parse_fail(reader->err, COLUMN(reader, host), "%.*s:%d is there twice",
+                              (int)length, host, port);
+        }
+    }
+    if (url->endpoint_count == ENDPOINTS_MAX) {
+        free(text);
+        return parse_fail(reader->err, COLUMN(reader, host), "at most %d servers", ENDPOINTS_MAX);
+    }
+    url->endpoints[url->endpoint_count++] = text;
+    return OK;
+}
+
+static enum status read_endpoint(const struct reader *reader, const char *at, const char *end)
+{
+    const char *host_end;
+    int port = DEFAULT_PORT;
+    enum status st = at < end && *at == '[' ? read_address(reader, at, end, &host_end)
+                                            : read_name(reader, at, end, &host_end);
+    if (st == OK && host_end < end)
+        st = read_port(reader, host_end + 1, end, &port);
+    return st == OK ? add_endpoint(reader, at, (size_t)(host_end - at), port) : st;
+}
+
+/* ---- the parts ---- */
+
+/* USER@, if it is there; *at goes behind it. */
+static enum status read_user(const struct reader *reader, const char **at, const char *end)
+{
+    const char *sign = memchr(*at, '@', (size_t)(end - *at));
+    if (!sign)
+        return OK;
+    const char *colon = memchr(*at, ':', (size_t)(sign - *at));
+    if (colon)
+        return parse_fail(reader->err, COLUMN(reader, colon),
+                          "a password does not belong here, where everybody can read it; use "
+                          "etcd.password_file of the configuration, or PEAL_ETCD_PASSWORD");
+    if (sign == *at)
+        return parse_fail(reader->err, COLUMN(reader, sign), "the user is missing before the @");
+    reader->url->user = strndup(*at, (size_t)(sign - *at));
+    *at = sign + 1;
+    return reader->url->user ? OK : E_NOMEM;
+}
+
+static enum status read_endpoints(const struct reader *reader, const char *at, const char *end)
+{
+    enum status st = OK;
+    reader->url->endpoints = calloc(ENDPOINTS_MAX, sizeof(*reader->url->endpoints));
+    if (!reader->url->endpoints)
+        return E_NOMEM;
+    do {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma ? comma : end;
+        st = read_endpoint(reader, at, stop);
+        at = comma ? comma + 1 : NULL;
+    } while (st == OK && at);
+    return st;
+}
+
+static enum status read_prefix(const struct reader *reader, const char *at)
+{
+    size_t length = strlen(at);
+    while (length && at[length - 1] == '/')
+        length--;
+    for (size_t i = 0; i < length; i++) {
+        if (at[i] == '?' || at[i] == '#')
+            return parse_fail(reader->err, COLUMN(reader, at + i),
+                              "nothing may follow the prefix; users and certificates are in the "
+                              "configuration file");
+        if (!isgraph((unsigned char)at[i]) || (at[i] == '/' && i && at[i - 1] == '/'))
+            return parse_fail(reader->err, COLUMN(reader, at + i),
+                              "a prefix is of visible ASCII letters with single slashes, "
+                              "like /peal");
+    }
+    if (length > PREFIX_MAX)
+        return parse_fail(reader->err, COLUMN(reader, at), "a prefix has at most %d letters",
+                          PREFIX_MAX);
+    reader->url->prefix = length ? strndup(at, length) : strdup(default_prefix);
+    return reader->url->prefix ? OK : E_NOMEM;
+}
+
+static enum status read_etcd(const struct reader *reader, const char *at)
+{
+    const char *end = at + strcspn(at, "/?#");
+    enum status st = read_user(reader, &at, end);
+    if (st == OK)
+        st = read_endpoints(reader, at, end);
+    if (st == OK)
+        st = read_prefix(reader, end);
+    return st;
+}
+
+enum status store_url_parse(const char *text, struct store_url *ret, struct parse_error *reterr)
+{
+    struct store_url url = {0};
+    const struct reader reader = {text, &url, reterr};
+    size_t length = strcspn(text, ":");
+    enum status st = OK;
+    if (starts_with(text, length, "sqlite")) {
+        if (text[length])
+            st = parse_fail(reterr, (int)length + 1,
+                            "nothing follows sqlite: it is in the data folder, which --data names");
+    } else if (starts_with(text, length, "etcd") || starts_with(text, length, "etcds")) {
+        url.is_etcd = true;
+        url.is_tls = text[length - 1] == 's';
+        if (strncmp(text + length, "://", 3) == 0)
+            st = read_etcd(&reader, text + length + 3);
+        else
+            st = parse_fail(reterr, (int)length + 1, "write %.*s://HOST:PORT,.../PREFIX",
+                            (int)length, text);
+    } else {
+        st = unknown_scheme(&reader, length);
+    }
+    if (st == OK)
+        *ret = url;
+    else
+        store_url_release(&url);
+    return st;
+}
+
+void store_url_release(struct store_url *url)
+{
+    for (size_t i = 0; i < url->endpoint_count; i++)
+        free(url->endpoints[i]);
+    free(url->endpoints);
+    free(url->user);
+    free(url->prefix);
+    *url = (struct store_url){0};
+}
+
+void store_url_print(const struct store_url *url, struct strbuf *out)
+{
+    if (!url->is_etcd) {
+        strbuf_adds(out, "sqlite");
+        return;
+    }
+    strbuf_adds(out, url->is_tls ? "etcds://" : "etcd://");
+    if (url->user)
+        strbuf_addf(out, "%s@", url->user);
+    for (size_t i = 0; i < url->endpoint_count; i++)
+        strbuf_addf(out, "%s%s", i ? "," : "", strstr(url->endpoints[i], "://") + 3);
+    strbuf_adds(out, url->prefix);
+}

@@ -1,0 +1,377 @@
+#include "executor/executor_spawn.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "descent.h"
+#include "executor/run_environment.h"
+#include "executor/start_notes.h"
+#include "spawn_output.h"
+
+struct executor_spawn {
+    struct executor port; /* first: the engine's handle is this object */
+    struct spawn_client *client;
+    struct spawn_launcher *launcher; /* NULL: none */
+    struct start_notes notes;
+    char *folder;
+    char *node;
+    char *default_user; /* NULL: none */
+    char tag[SPAWN_TAG_SIZE];
+    void (*wake)(void *context);
+    void *context;
+};
+
+static struct executor_spawn *from_port(struct executor *port)
+{
+    return (struct executor_spawn *)port;
+}
+
+/* ---- start ---- */
+
+static void set_limit(struct spawn_request *request, enum spawn_limit which, int64_t value)
+{
+    if (value < 0)
+        return;
+    request->limits_set |= 1u << which;
+    request->limits[which] = (uint64_t)value;
+}
+
+static void set_user(struct spawn_request *request, const struct executor_spawn *self,
+                     const struct job *job)
+{
+    request->job = job->name;
+    request->is_default_user = !job->user && self->default_user;
+    request->user = job->user ? job->user : self->default_user ? self->default_user : "";
+}
+
+static void fill_request(struct spawn_request *request, const struct job *job,
+                         struct boot_ms deadline)
+{
+    request->deadline_boot_ms = deadline.ms;
+    request->timeout_ms = job->timeout_s * 1000;
+    request->grace_ms = (int32_t)(job->grace_s * 1000);
+    if (job->umask_bits >= 0)
+        request->umask = (uint32_t)job->umask_bits;
+    request->nice = job->nice;
+    request->head_bytes = request->tail_bytes = (uint64_t)job->output_limit;
+    if (job->stdin_text) {
+        request->stdin_bytes = job->stdin_text;
+        request->stdin_length = strlen(job->stdin_text);
+    }
+    set_limit(request, SPAWN_LIMIT_NOFILE, job->limits.open_files);
+    set_limit(request, SPAWN_LIMIT_NPROC, job->limits.processes);
+    set_limit(request, SPAWN_LIMIT_CORE, job->limits.core_bytes);
+    set_limit(request, SPAWN_LIMIT_AS, job->limits.memory_bytes);
+    set_limit(request, SPAWN_LIMIT_CPU, job->limits.cpu_s);
+    set_limit(request, SPAWN_LIMIT_FSIZE, job->limits.file_bytes);
+}
+
+static enum status start(struct executor *port, const struct run *run, const struct job *job,
+                         struct boot_ms deadline)
+{
+    struct executor_spawn *self = from_port(port);
+    struct run_environment environment;
+    struct spawn_request request;
+    char id[ID_TEXT + 1];
+    spawn_request_init(&request);
+    set_user(&request, self, job);
+    enum status st = run_environment_init(&environment, run, job, request.user, self->node);
+    if (st != OK)
+        return st;
+    id_format(&run->id, id);
+    fill_request(&request, job, deadline);
+    request.id = id;
+    request.argv = environment.argv;
+    request.env = environment.variables;
+    request.cwd = environment.cwd;
+    st = spawn_client_start(self->client, &request);
+    if (st == OK)
+        start_notes_add(&self->notes, &request);
+    run_environment_release(&environment);
+    return st;
+}
+
+static void kill_run(struct executor *port, const struct id *run_id, enum run_reason reason)
+{
+    struct executor_spawn *self = from_port(port);
+    char id[ID_TEXT + 1];
+    (void)reason;
+    id_format(run_id, id);
+    /* Out of memory: the timeout, or the next wish to kill it, comes again. */
+    if (spawn_client_kill(self->client, id, 0, -1) != OK)
+        return;
+}
+
+static void acknowledge(struct executor *port, const struct id *run_id)
+{
+    struct executor_spawn *self = from_port(port);
+    char id[ID_TEXT + 1];
+    id_format(run_id, id);
+    start_notes_drop(&self->notes, id);
+    /* Not sent: the spawner tells of it again with the next connection. */
+    if (spawn_client_ack(self->client, id) != OK)
+        return;
+}
+
+/* ---- events ---- */
+
+static const struct {
+    enum run_state state;
+    enum run_reason reason;
+} ends[] = {
+    [SPAWN_SIGNALED] = {RUN_FAILED, REASON_SIGNAL},
+    [SPAWN_TIMED_OUT] = {RUN_TIMED_OUT, REASON_TIMEOUT},
+    [SPAWN_KILLED] = {RUN_KILLED, REASON_SHUTDOWN},
+    [SPAWN_START_FAILED] = {RUN_FAILED, REASON_NO_START},
+    [SPAWN_UNKNOWN] = {RUN_LOST, REASON_SPAWNER_DIED},
+};
+
+/* What the spawner, which may be of another version, gives as the reason. One that is not known
+ * here, or is no end, leaves open how the run ended. */
+static enum spawn_reason known_reason(uint32_t reason)
+{
+    bool is_known = reason == SPAWN_EXITED || (reason < sizeof(ends) / sizeof(ends[0]) &&
+                                               run_state_is_end(ends[reason].state));
+    return is_known ? (enum spawn_reason)reason : SPAWN_UNKNOWN;
+}
+
+static void fill_end(const struct start_notes *notes, const struct spawn_run *known,
+                     struct run *end)
+{
+    end->finished_ms = known->ended_wall_ms;
+    end->exit_code = WIFEXITED(known->wait_status) && known->reason != SPAWN_START_FAILED &&
+                             known->reason != SPAWN_UNKNOWN
+                         ? WEXITSTATUS(known->wait_status)
+                         : -1;
+    end->term_signal = WIFSIGNALED(known->wait_status) ? WTERMSIG(known->wait_status) : 0;
+    end->user_ms = known->user_ms;
+    end->system_ms = known->system_ms;
+    end->max_rss_kb = known->max_rss_kib;
+    end->output_bytes = (int64_t)known->output_bytes;
+    end->output_truncated = known->dropped_bytes > 0;
+    if (known->reason == SPAWN_EXITED) {
+        end->state = end->exit_code == 0 ? RUN_OK : RUN_FAILED;
+        end->reason = end->exit_code == 0 ? REASON_NONE : REASON_EXIT_CODE;
+    } else {
+        end->state = ends[known_reason(known->reason)].state;
+        end->reason = ends[known_reason(known->reason)].reason;
+    }
+    if (known->reason == SPAWN_START_FAILED)
+        start_notes_tell(notes, known, end->detail, sizeof(end->detail));
+    else if (known_reason(known->reason) == SPAWN_UNKNOWN)
+        snprintf(end->detail, sizeof(end->detail), "%s", spawn_reason_text(known->reason));
+    else if (known->left_over)
+        snprintf(end->detail, sizeof(end->detail), "some of its processes would not die");
+    else if (known->disk_full)
+        snprintf(end->detail, sizeof(end->detail), "the disk was full: some output is gone");
+}
+
+/* False: nothing that the engine wants to know. */
+static bool translate(struct start_notes *notes, const struct spawn_event *event,
+                      struct executor_event *ret)
+{
+    *ret = (struct executor_event){0};
+    switch (event->kind) {
+    case SPAWN_EVENT_READY:
+        ret->kind = EXECUTOR_READY;
+        return true;
+    case SPAWN_EVENT_GONE:
+    case SPAWN_EVENT_REPLACED:
+        ret->kind = EXECUTOR_GONE;
+        return true;
+    case SPAWN_EVENT_RUN:
+        break;
+    }
+    const struct spawn_run *known = &event->run;
+    if (known->change == SPAWN_CHANGE_GREW || id_parse(known->id, &ret->run_id) != OK)
+        return false;
+    ret->end.started_ms = known->started_wall_ms;
+    if (known->reason == SPAWN_NOT_ENDED) {
+        ret->kind = EXECUTOR_STARTED;
+    } else if (known->reason == SPAWN_EXPIRED) {
+        ret->kind = EXECUTOR_EXPIRED;
+    } else {
+        ret->kind = EXECUTOR_ENDED;
+        fill_end(notes, known, &ret->end);
+    }
+    if (ret->kind != EXECUTOR_STARTED) /* the steps in the new process are still to come */
+        start_notes_drop(notes, known->id);
+    return true;
+}
+
+static bool next_event(struct executor *port, struct executor_event *ret)
+{
+    struct executor_spawn *self = from_port(port);
+    struct spawn_event event;
+    while (spawn_client_next_event(self->client, &event)) {
+        if (translate(&self->notes, &event, ret))
+            return true;
+    }
+    return false;
+}
+
+static const struct executor_ops ops = {start, kill_run, acknowledge, next_event};
+
+/* ---- output ---- */
+
+static void release_chunks(void *context, struct output_chunk *chunks, size_t count)
+{
+    (void)context;
+    for (size_t i = 0; i < count; i++)
+        free((void *)chunks[i].bytes);
+    free(chunks);
+}
+
+/* Appends a copy of the chunk. */
+static enum status add_chunk(const struct spawn_chunk *chunk, size_t length,
+                             struct output_chunk **chunks, size_t *count)
+{
+    struct output_chunk *grown = realloc(*chunks, (*count + 1) * sizeof(*grown));
+    if (!grown)
+        return E_NOMEM;
+    *chunks = grown;
+    char *bytes = malloc(length ? length : 1);
+    if (!bytes)
+        return E_NOMEM;
+    memcpy(bytes, chunk->bytes, length);
+    grown[(*count)++] = (struct output_chunk){
+        .stream = chunk->stream == SPAWN_STDERR ? OUTPUT_STDERR : OUTPUT_STDOUT,
+        .at_ms = chunk->wall_ms,
+        .gap_bytes = (int64_t)chunk->gap_bytes,
+        .bytes = bytes,
+        .length = length,
+    };
+    return OK;
+}
+
+static enum status read_from(void *context, const struct id *run_id, int64_t offset, size_t limit,
+                             struct output_chunk **ret, size_t *ret_count)
+{
+    struct executor_spawn *self = context;
+    struct spawn_output *output;
+    struct spawn_chunk chunk;
+    struct output_chunk *chunks = NULL;
+    size_t count = 0;
+    char id[ID_TEXT + 1];
+    id_format(run_id, id);
+    enum status st = spawn_output_open(self->folder, id, (uint64_t)offset, &output);
+    if (st != OK)
+        return st;
+    while (limit && (st = spawn_output_next(output, &chunk)) == OK) {
+        size_t length = chunk.length < limit ? chunk.length : limit;
+        st = add_chunk(&chunk, length, &chunks, &count);
+        if (st != OK)
+            break;
+        limit -= length;
+    }
+    spawn_output_free(output);
+    if (st == E_NOMEM) {
+        release_chunks(NULL, chunks, count);
+        return st;
+    }
+    *ret = chunks; /* what a damaged file held before the damage is still worth having */
+    *ret_count = count;
+    return OK;
+}
+
+static enum status read_all(void *context, const struct id *run_id, struct output_chunk **ret,
+                            size_t *ret_count)
+{
+    return read_from(context, run_id, 0, SIZE_MAX, ret, ret_count);
+}
+
+static void remove_output(void *context, const struct id *run_id)
+{
+    struct executor_spawn *self = context;
+    char id[ID_TEXT + 1];
+    id_format(run_id, id);
+    spawn_output_remove(self->folder, id);
+}
+
+struct output_source executor_spawn_output(struct executor_spawn *executor)
+{
+    return (struct output_source){read_all, release_chunks, remove_output, executor};
+}
+
+struct live_output executor_spawn_live_output(struct executor_spawn *executor)
+{
+    return (struct live_output){read_from, release_chunks, executor};
+}
+
+/* ---- life ---- */
+
+static void on_wake(void *context)
+{
+    struct executor_spawn *self = context;
+    self->wake(self->context);
+}
+
+enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_config *config,
+                               void (*wake)(void *context), void *context,
+                               struct executor_spawn **ret)
+{
+    if (mkdir(config->folder, 0700) != 0 && errno != EEXIST)
+        return E_IO;
+    struct executor_spawn *self = calloc(1, sizeof(*self));
+    if (!self)
+        return E_NOMEM;
+    self->port.ops = &ops;
+    start_notes_init(&self->notes);
+    self->wake = wake;
+    self->context = context;
+    self->folder = strdup(config->folder);
+    self->node = strdup(config->node);
+    self->default_user = config->default_user ? strdup(config->default_user) : NULL;
+    char *real = realpath(config->folder, NULL); /* as the spawner names it */
+    spawn_tag(real ? real : config->folder, self->tag);
+    free(real);
+    enum status st = E_NOMEM;
+    if (!self->folder || !self->node || (config->default_user && !self->default_user))
+        goto out;
+    struct spawn_client_config client = {
+        .folder = self->folder,
+        .allow_file = config->allow_file,
+        .open_files = config->open_files,
+        .launcher = config->launcher,
+    };
+    self->launcher = config->launcher;
+    st = spawn_client_new(loop, &client, on_wake, self, &self->client);
+    if (st != OK)
+        goto out;
+    *ret = self;
+    self = NULL;
+out:
+    executor_spawn_free(self);
+    return st;
+}
+
+struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
+{
+    if (!executor)
+        return NULL;
+    spawn_client_free(executor->client);
+    start_notes_release(&executor->notes);
+    free(executor->folder);
+    free(executor->node);
+    free(executor->default_user);
+    free(executor);
+    return NULL;
+}
+
+bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd)
+{
+    struct lineage lineage = {.spawner = spawn_client_spawner(executor->client)};
+    if (executor->launcher)
+        return spawn_launcher_descent(executor->launcher, fd, lineage.spawner) != DESCENT_NONE;
+    memcpy(lineage.tag, executor->tag, sizeof(lineage.tag));
+    return descent_of_peer(fd, &lineage) != DESCENT_NONE;
+}
+
+struct executor *executor_spawn_port(struct executor_spawn *executor)
+{
+    return &executor->port;
+}

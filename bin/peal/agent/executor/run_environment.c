@@ -1,0 +1,139 @@
+#include "executor/run_environment.h"
+
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "timestamp.h"
+
+static enum status set(struct run_environment *environment, const char *name, const char *value)
+{
+    size_t name_length = strlen(name);
+    char *variable;
+    if (asprintf(&variable, "%s=%s", name, value) < 0)
+        return E_NOMEM;
+    for (size_t i = 0; i < environment->variable_count; i++) {
+        char *old = environment->variables[i];
+        if (strncmp(old, name, name_length) == 0 && old[name_length] == '=') {
+            free(old);
+            environment->variables[i] = variable;
+            return OK;
+        }
+    }
+    char **grown =
+        realloc(environment->variables, (environment->variable_count + 2) * sizeof(*grown));
+    if (!grown) {
+        free(variable);
+        return E_NOMEM;
+    }
+    environment->variables = grown;
+    grown[environment->variable_count++] = variable;
+    grown[environment->variable_count] = NULL;
+    return OK;
+}
+
+/* Remembers the first failure, so that a list of settings reads as one. */
+static void also(enum status *st, struct run_environment *environment, const char *name,
+                 const char *value)
+{
+    if (*st == OK)
+        *st = set(environment, name, value);
+}
+
+static void set_user(enum status *st, struct run_environment *environment, const char *name,
+                     char **ret_home)
+{
+    /* A user that does not exist is the spawner's to refuse, with words. */
+    const struct passwd *user = *name ? getpwnam(name) : getpwuid(geteuid());
+    const char *path = getenv("PATH");
+    const char *language = getenv("LANG");
+    also(st, environment, "PATH", path ? path : "/usr/local/bin:/usr/bin:/bin");
+    if (language)
+        also(st, environment, "LANG", language);
+    if (user) {
+        also(st, environment, "HOME", user->pw_dir);
+        also(st, environment, "LOGNAME", user->pw_name);
+        also(st, environment, "USER", user->pw_name);
+    }
+    also(st, environment, "SHELL", "/bin/sh");
+    *ret_home = strdup(user && access(user->pw_dir, X_OK) == 0 ? user->pw_dir : "/");
+    if (!*ret_home)
+        *st = E_NOMEM;
+}
+
+static void set_run(enum status *st, struct run_environment *environment, const struct run *run,
+                    const char *node)
+{
+    char id[ID_TEXT + 1], number[32];
+    struct strbuf tick;
+    id_format(&run->id, id);
+    also(st, environment, "PEAL_JOB", run->job_name);
+    also(st, environment, "PEAL_RUN_ID", id);
+    strbuf_init(&tick);
+    timestamp_print_utc(run->tick_ms / 1000, &tick);
+    if (run->tick_ms % 1000) { /* asked for by a person, not by a schedule */
+        strbuf_truncate(&tick, tick.length - 1);
+        strbuf_addf(&tick, ".%03dZ", (int)(run->tick_ms % 1000));
+    }
+    also(st, environment, "PEAL_TICK", tick.text);
+    strbuf_release(&tick);
+    snprintf(number, sizeof(number), "%d", run->attempt);
+    also(st, environment, "PEAL_ATTEMPT", number);
+    snprintf(number, sizeof(number), "%" PRId64, run->fence);
+    also(st, environment, "PEAL_FENCE", number);
+    also(st, environment, "PEAL_NODE", node);
+    if (run->cause == CAUSE_AFTER) {
+        also(st, environment, "PEAL_AFTER_JOB", after_noted_job(run));
+        also(st, environment, "PEAL_AFTER_RUN_ID", run->by);
+    }
+    if (*run->traceparent)
+        also(st, environment, "TRACEPARENT", run->traceparent);
+}
+
+static void set_argv(struct run_environment *environment, const struct job *job)
+{
+    static char bash[] = "/bin/bash", sh[] = "/bin/sh", run_text[] = "-c";
+    if (job->kind == JOB_COMMAND) {
+        environment->argv = job->command;
+        return;
+    }
+    environment->shell_argv[0] = access(bash, X_OK) == 0 ? bash : sh;
+    environment->shell_argv[1] = run_text;
+    environment->shell_argv[2] = job->script;
+    environment->argv = environment->shell_argv;
+}
+
+enum status run_environment_init(struct run_environment *environment, const struct run *run,
+                                 const struct job *job, const char *user, const char *node)
+{
+    char *home = NULL;
+    enum status st = OK;
+    *environment = (struct run_environment){0};
+    set_argv(environment, job);
+    set_user(&st, environment, user, &home);
+    for (size_t i = 0; i < job->env.count; i++)
+        also(&st, environment, job->env.items[i].name, job->env.items[i].value);
+    set_run(&st, environment, run, node);
+    if (job->cwd) {
+        free(home);
+        home = strdup(job->cwd);
+    }
+    environment->cwd = home;
+    if (!home)
+        st = E_NOMEM;
+    if (st != OK)
+        run_environment_release(environment);
+    return st;
+}
+
+void run_environment_release(struct run_environment *environment)
+{
+    for (size_t i = 0; i < environment->variable_count; i++)
+        free(environment->variables[i]);
+    free(environment->variables);
+    free(environment->cwd);
+    *environment = (struct run_environment){0};
+}

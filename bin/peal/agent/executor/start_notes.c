@@ -1,0 +1,146 @@
+#include "executor/start_notes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hash.h"
+
+struct start_note {
+    char *id, *cwd, *user, *file;
+};
+
+static uint64_t note_hash(const void *item)
+{
+    return hash_text(0, ((const struct start_note *)item)->id);
+}
+
+static bool note_has_id(const void *item, const void *id)
+{
+    return strcmp(((const struct start_note *)item)->id, id) == 0;
+}
+
+static const struct table_type by_id_type = {note_hash, note_has_id};
+
+static struct start_note *find(const struct start_notes *notes, const char *id)
+{
+    return table_find(&notes->by_id, hash_text(0, id), id);
+}
+
+static void free_note(struct start_note *note)
+{
+    free(note->id);
+    free(note->cwd);
+    free(note->user);
+    free(note->file);
+    free(note);
+}
+
+void start_notes_init(struct start_notes *notes)
+{
+    table_init(&notes->by_id, &by_id_type);
+}
+
+void start_notes_release(struct start_notes *notes)
+{
+    void *note;
+    for (size_t at = 0; (note = table_next(&notes->by_id, &at));)
+        free_note(note);
+    table_release(&notes->by_id);
+}
+
+void start_notes_add(struct start_notes *notes, const struct spawn_request *request)
+{
+    struct start_note *note = find(notes, request->id) ? NULL : calloc(1, sizeof(*note));
+    if (!note)
+        return;
+    note->id = strdup(request->id);
+    note->cwd = strdup(request->cwd);
+    note->user = strdup(request->user);
+    note->file = strdup(request->argv[0]);
+    if (!note->id || !note->cwd || !note->user || !note->file ||
+        table_insert(&notes->by_id, note) != OK)
+        free_note(note);
+}
+
+void start_notes_drop(struct start_notes *notes, const char *id)
+{
+    struct start_note *note = find(notes, id);
+    if (!note)
+        return;
+    table_remove(&notes->by_id, note);
+    free_note(note);
+}
+
+/* ---- words ---- */
+
+/* An exec says the same of a script whose first line names an interpreter that is not there. */
+static void tell_exec(const char *file, int error, char *buf, size_t size)
+{
+    if (error != ENOENT)
+        snprintf(buf, size, "can't execute %s: %s", file, strerror(error));
+    else if (!strchr(file, '/'))
+        snprintf(buf, size, "no such command in its PATH: %s", file);
+    else if (*file == '/' && access(file, F_OK) == 0)
+        snprintf(buf, size, "the interpreter that its first line names is not there: %s", file);
+    else
+        snprintf(buf, size, "no such file: %s", file);
+}
+
+/* The spawner's user is the agent's. */
+static void tell_not_allowed(const char *user, char *buf, size_t size)
+{
+    if (!*user)
+        snprintf(buf, size,
+                 "it names no user, and this agent of root has no default_user: "
+                 "docs/SECURITY.md");
+    else if (geteuid() == 0)
+        snprintf(buf, size,
+                 "not allowed to run as %s: the file of allow_users does not name it for this job",
+                 user);
+    else
+        snprintf(buf, size, "not allowed to run as %s: only an agent of root can", user);
+}
+
+/* The operator raises both by the limits of the service, which every job inherits. */
+static void tell_beyond(enum spawn_step step, char *buf, size_t size)
+{
+    if (step == SPAWN_STEP_NICE)
+        snprintf(buf, size,
+                 "nice: its user may not go before others: root may, and everybody as far as "
+                 "LimitNICE of the service goes");
+    else
+        snprintf(buf, size,
+                 "limits: its user may not have more than the hard limits of the service "
+                 "(LimitNOFILE and others): only root may");
+}
+
+static bool is_beyond(const struct spawn_run *run)
+{
+    return (run->step == SPAWN_STEP_NICE || run->step == SPAWN_STEP_LIMITS) &&
+           (run->error == EACCES || run->error == EPERM);
+}
+
+void start_notes_tell(const struct start_notes *notes, const struct spawn_run *run, char *buf,
+                      size_t size)
+{
+    const struct start_note *note = find(notes, run->id);
+    if (note && run->step == SPAWN_STEP_CWD && run->error == ENOENT)
+        snprintf(buf, size, "no such directory: %s", note->cwd);
+    else if (note && run->step == SPAWN_STEP_CWD)
+        snprintf(buf, size, "can't enter the directory %s: %s", note->cwd, strerror(run->error));
+    else if (note && run->step == SPAWN_STEP_USER)
+        snprintf(buf, size, "no such user: %s", note->user);
+    else if (note && run->step == SPAWN_STEP_ALLOW)
+        tell_not_allowed(note->user, buf, size);
+    else if (note && run->step == SPAWN_STEP_SWITCH)
+        snprintf(buf, size, "can't switch to %s: %s", note->user, strerror(run->error));
+    else if (note && run->step == SPAWN_STEP_EXEC)
+        tell_exec(note->file, run->error, buf, size);
+    else if (is_beyond(run))
+        tell_beyond(run->step, buf, size);
+    else
+        spawn_failure_text(run, buf, size);
+}

@@ -1,0 +1,26 @@
+/* -o: the forms in which a command shows what it found. */
+#ifndef PEAL_OUTPUT_H
+#define PEAL_OUTPUT_H
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+
+enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
+
+#define OUTPUT_OPTION                                                                              \
+    {                                                                                              \
+        "output", required_argument, NULL, 'o'                                                     \
+    }
+#define OUTPUT_HELP "  -o, --output F   table (default), wide, json, yaml or name\n"
+
+/* False when the word is wrong, which has been reported. */
+bool output_take(const struct command *command, const char *word, enum output *ret);
+
+/* Prints a value as JSON or YAML. */
+MUST_CHECK enum exit_code output_print(const json_t *value, enum output output);
+
+/* Asks on a terminal; elsewhere, and with `yes`, the answer is taken for granted. */
+bool confirmed(bool yes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

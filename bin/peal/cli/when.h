@@ -1,0 +1,47 @@
+/* Instants between people, the API and tables. */
+#ifndef PEAL_WHEN_H
+#define PEAL_WHEN_H
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "strbuf.h"
+
+#define NO_TIME INT64_MIN
+
+int64_t now_ms(void);
+
+/* 2026-03-08T07:00:00.000Z, the fraction optional, in ms. False: it is none. */
+bool when_parse(const char *text, int64_t *ret_ms);
+void when_print_api(int64_t at_ms, struct strbuf *out);
+
+/* Sun 2026-03-08 03:00:00, by the clock of this machine; "-" for NO_TIME. */
+void when_print_local(int64_t at_ms, struct strbuf *out);
+
+/* "3h 12m", "5s ago", "now"; "-" for NO_TIME. */
+void when_print_left(int64_t at_ms, int64_t from_ms, struct strbuf *out);
+
+/* Both: Sun 2026-03-08 03:00:00 (in 3h 12m). */
+void when_print_full(int64_t at_ms, struct strbuf *out);
+
+/* "1.250s", "2m 3s": how long something took; "-" when either is NO_TIME. */
+void when_print_taken(int64_t from_ms, int64_t to_ms, struct strbuf *out);
+
+/* A time on the command line as the API wants it, appended: RFC 3339, a local time, `now`, or a
+ * span like 2h, which is that long ago. False when it is wrong, which has been reported. */
+bool when_option(const struct command *command, const char *option, const char *text,
+                 struct strbuf *out);
+/* The same as the parameter `name` of a path (client.h). */
+bool when_param(const struct command *command, const char *option, const char *text,
+                const char *name, struct strbuf *path);
+#define WHEN_HELP                                                                                  \
+    "T is an RFC 3339 time, a local time like '2027-01-01 08:00', now, or a span like 2h: that\n"  \
+    "long ago.\n"
+
+/* The fields of an answer: "" for a text, `fallback` for a number, NO_TIME for a time that is not
+ * there. */
+const char *answer_text(const json_t *object, const char *key);
+int64_t answer_int(const json_t *object, const char *key, int64_t fallback);
+int64_t answer_time(const json_t *object, const char *key);
+
+#endif

@@ -1,0 +1,175 @@
+#include "client/batch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/when.h"
+#include "client/batch_parts.h"
+
+enum { CALL_MAX = 500 }; /* changes in one call, or as many as have to do with each other */
+
+enum exit_code batch_init(struct batch *batch)
+{
+    batch->put = json_array();
+    batch->delete = json_array();
+    return cli_fail(batch->put && batch->delete ? OK : E_NOMEM);
+}
+
+void batch_release(struct batch *batch)
+{
+    json_decref(batch->put);
+    json_decref(batch->delete);
+}
+
+enum exit_code batch_put_all(struct batch *batch, const struct job_list *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (json_array_append_new(batch->put, job_encode_json(jobs->items[i], false)) != 0)
+            return cli_fail(E_NOMEM);
+    }
+    return EXIT_OK;
+}
+
+/* The elements [from, from + count) of a list. */
+static json_t *slice(const json_t *list, size_t from, size_t count)
+{
+    json_t *part = json_array();
+    for (size_t i = from; i < from + count && i < json_array_size(list); i++) {
+        if (json_array_append(part, json_array_get(list, i)) != 0) {
+            json_decref(part);
+            return NULL;
+        }
+    }
+    return part;
+}
+
+static enum exit_code send_part(struct client *client, json_t *put, json_t *deleted, bool dry_run,
+                                json_t *results)
+{
+    json_t *answer = NULL;
+    json_t *body = json_pack("{sososb}", "put", put, "delete", deleted, "dry_run", (int)dry_run);
+    enum exit_code code =
+        body ? client_post(client, "/jobs:batch", body, &answer) : cli_fail(E_NOMEM);
+    if (code == EXIT_OK && json_array_extend(results, json_object_get(answer, "results")) != 0)
+        code = cli_fail(E_CORRUPT);
+    json_decref(answer);
+    json_decref(body);
+    return code;
+}
+
+/* `parts` are lists of what is put. */
+static enum exit_code send_all(struct client *client, const json_t *parts, const json_t *deletes,
+                               bool dry_run, json_t *results)
+{
+    size_t put_count = json_array_size(parts), delete_count = json_array_size(deletes);
+    enum exit_code code = EXIT_OK;
+    for (size_t i = 0; code == EXIT_OK && (i < put_count || i * CALL_MAX < delete_count); i++) {
+        json_t *put = i < put_count ? json_incref(json_array_get(parts, i)) : json_array();
+        code = send_part(client, put, slice(deletes, i * CALL_MAX, CALL_MAX), dry_run, results);
+    }
+    return code;
+}
+
+static enum exit_code tell_failed(const json_t *results)
+{
+    enum exit_code code = EXIT_OK;
+    const json_t *result;
+    size_t i;
+    json_array_foreach (results, i, result) {
+        if (strcmp(answer_text(result, "result"), "failed") != 0)
+            continue;
+        const json_t *error = json_object_get(result, "error");
+        const char *text =
+            json_is_string(error) ? json_string_value(error) : answer_text(error, "message");
+        cli_error("%s: %s", answer_text(result, "name"), *text ? text : "could not be changed");
+        code = EXIT_INVALID;
+    }
+    return code;
+}
+
+static enum exit_code send_and_tell(struct client *client, const json_t *parts,
+                                    const json_t *deletes, bool dry_run, json_t **ret)
+{
+    json_t *results = json_array();
+    enum exit_code code =
+        results ? send_all(client, parts, deletes, dry_run, results) : cli_fail(E_NOMEM);
+    if (code == EXIT_OK)
+        code = tell_failed(results);
+    if (code == EXIT_OK)
+        *ret = results;
+    else
+        json_decref(results);
+    return code;
+}
+
+/* Each call is held against the quotas by itself, and sees nothing of the others. */
+static enum exit_code check_quota(struct client *client, const json_t *checked)
+{
+    struct reply reply = {0};
+    int64_t more =
+        (int64_t)batch_count(checked, "created") - (int64_t)batch_count(checked, "deleted");
+    if (client_try(client, &(struct call){.path = "/agent"}, &reply) != OK)
+        return EXIT_OK; /* the next call tells what is wrong */
+    const json_t *jobs = json_object_get(json_object_get(reply.body, "quotas"), "jobs");
+    int64_t limit = answer_int(jobs, "limit", 0), used = answer_int(jobs, "used", 0);
+    reply_release(&reply);
+    if (!limit || more <= 0 || used + more <= limit)
+        return EXIT_OK;
+    cli_error("there are %lld jobs, and %lld more would be beyond the quota of %lld; nothing was "
+              "changed. Raise quotas.jobs in the agent's configuration file",
+              (long long)used, (long long)more, (long long)limit);
+    return EXIT_CONFLICT;
+}
+
+/* One call checks only its own part before it writes. */
+static enum exit_code check_all(struct client *client, const json_t *parts, const json_t *deletes)
+{
+    json_t *checked;
+    enum exit_code code = send_and_tell(client, parts, deletes, true, &checked);
+    if (code != EXIT_OK)
+        return code;
+    code = check_quota(client, checked);
+    json_decref(checked);
+    return code;
+}
+
+enum exit_code batch_send(struct client *client, const struct batch *batch, bool dry_run,
+                          json_t **ret)
+{
+    json_t *parts;
+    enum status st = batch_split(batch->put, CALL_MAX, &parts);
+    if (st != OK)
+        return cli_fail(st);
+    bool several = json_array_size(parts) > 1 || json_array_size(batch->delete) > CALL_MAX;
+    enum exit_code code = several && !dry_run ? check_all(client, parts, batch->delete) : EXIT_OK;
+    if (code == EXIT_OK)
+        code = send_and_tell(client, parts, batch->delete, dry_run, ret);
+    json_decref(parts);
+    return code;
+}
+
+size_t batch_count(const json_t *results, const char *result)
+{
+    size_t count = 0, i;
+    const json_t *each;
+    json_array_foreach (results, i, each) {
+        count += strcmp(answer_text(each, "result"), result) == 0;
+    }
+    return count;
+}
+
+void batch_print(const json_t *results, bool dry_run)
+{
+    const json_t *each;
+    size_t i;
+    json_array_foreach (results, i, each) {
+        const char *result = answer_text(each, "result");
+        if (strcmp(result, "unchanged") != 0)
+            printf("%s %s\n", result, answer_text(each, "name"));
+    }
+    size_t unchanged = batch_count(results, "unchanged");
+    if (unchanged)
+        fprintf(stderr, "%zu unchanged\n", unchanged);
+    if (dry_run)
+        fputs("nothing was changed (--dry-run)\n", stderr);
+}

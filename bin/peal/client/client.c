@@ -1,0 +1,667 @@
+#include "client/client.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/suggest.h"
+#include "cli/text_width.h"
+#include "client/remote.h"
+#include "config/data_folder.h"
+
+enum {
+    ANSWER_MAX = 256 * 1024 * 1024,
+    CONNECT_TIMEOUT_MS = 5000,
+    PAGE = 500,
+    NAMES_MAX = 5000, /* that are looked through for a near one */
+};
+
+struct client {
+    CURL *curl;
+    struct strbuf data, socket_path; /* of a remote one its URL, and nothing */
+    struct remote remote;
+    bool keeps_cookies;
+    char cookie[sizeof(((struct reply *)NULL)->cookie)];
+    bool told_incomplete; /* that nodes are away */
+};
+
+/* ---- open and close ---- */
+
+bool client_is_remote(const struct client *client)
+{
+    return client->remote.url.length > 0;
+}
+
+static enum exit_code no_remote(const struct remote *remote)
+{
+    cli_error("can't reach %s: %s", remote->url.text,
+              remote->error[0] ? remote->error : "no answer");
+    if (remote->is_distrusted && !remote->ca)
+        fputs("If the certificate is its own (peal tls init): --ca FILE, a copy of its "
+              "tls/cert.pem\n",
+              stderr);
+    return EXIT_UNREACHABLE;
+}
+
+enum exit_code client_not_for_us(const char *folder)
+{
+    cli_error("the agent at %s is for root and for the user that it runs as; for others: --url, "
+              "with a token",
+              folder);
+    return EXIT_UNREACHABLE;
+}
+
+static enum exit_code no_socket(const struct client *client)
+{
+    if (client_is_remote(client))
+        return no_remote(&client->remote);
+    if (access(client->socket_path.text, W_OK) != 0 && errno == EACCES)
+        return client_not_for_us(client->data.text);
+    cli_error("no agent answers at %s; is it running?", client->data.text);
+    fprintf(stderr, "Start it: peal start -d --data %s\n", client->data.text);
+    return EXIT_UNREACHABLE;
+}
+
+enum exit_code client_open(const char *data, struct client **ret)
+{
+    struct client *client = calloc(1, sizeof(*client));
+    if (!client)
+        return cli_fail(E_NOMEM);
+    strbuf_init(&client->data);
+    strbuf_init(&client->socket_path);
+    if (data)
+        unsetenv("PEAL_URL"); /* a folder that was named goes before the environment */
+    enum exit_code code = remote_init(&client->remote);
+    if (code != EXIT_OK) {
+        client_close(client);
+        return code;
+    }
+    enum status st = client_is_remote(client) ? OK : data_folder_find(data, &client->data);
+    if (client_is_remote(client))
+        strbuf_adds(&client->data, client->remote.url.text);
+    else
+        strbuf_addf(&client->socket_path, "%s/api.sock", client->data.text);
+    if (st == OK)
+        st = strbuf_status(&client->socket_path);
+    if (st == OK && !(client->curl = curl_easy_init()))
+        st = E_NOMEM;
+    if (st == OK) {
+        *ret = client;
+        return EXIT_OK;
+    }
+    client_close(client);
+    if (st != E_NOT_FOUND)
+        return cli_fail(st);
+    cli_error("can't tell where the data folder is: no --data, no PEAL_DATA, no HOME");
+    return EXIT_USAGE;
+}
+
+enum exit_code client_to_show(const struct command *self, int argc, char **argv,
+                              const char *missing, enum output *output, struct client **ret)
+{
+    const char *data = NULL;
+    int opt;
+    while ((opt = cli_option(self, argc, argv)) != -1) {
+        if (opt == '?' || (opt == 'o' && !output_take(self, optarg, output)))
+            return EXIT_USAGE;
+        if (opt == OPTION_DATA)
+            data = optarg;
+    }
+    if (missing && optind == argc)
+        return cli_usage(self, "%s", missing);
+    if (!missing && optind < argc)
+        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
+    return client_open(data, ret);
+}
+
+enum exit_code client_from_options(const struct command *self, int argc, char **argv,
+                                   const char *missing, struct client **ret)
+{
+    return client_to_show(self, argc, argv, missing, NULL, ret);
+}
+
+struct client *client_close(struct client *client)
+{
+    if (!client)
+        return NULL;
+    curl_easy_cleanup(client->curl);
+    strbuf_release(&client->data);
+    strbuf_release(&client->socket_path);
+    remote_release(&client->remote);
+    free(client);
+    return NULL;
+}
+
+enum exit_code client_must_be_remote(const struct client *client)
+{
+    if (client_is_remote(client))
+        return EXIT_OK;
+    cli_error("which agent? --url https://HOST:7325; this machine's own needs no login");
+    return EXIT_USAGE;
+}
+
+enum exit_code client_keep_cookies(struct client *client)
+{
+    enum exit_code code = client_must_be_remote(client);
+    if (code != EXIT_OK)
+        return code;
+    client->keeps_cookies = true;
+    strbuf_reset(&client->remote.token);
+    return remote_refuse_clear(&client->remote);
+}
+
+const char *client_data(const struct client *client)
+{
+    return client->data.text;
+}
+
+void reply_release(struct reply *reply)
+{
+    json_decref(reply->body);
+    *reply = (struct reply){0};
+}
+
+/* ---- one call ---- */
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct strbuf *body = context;
+    size_t length = size * count;
+    if (body->length + length > ANSWER_MAX)
+        return 0;
+    strbuf_add(body, bytes, length);
+    return body->failed ? 0 : length;
+}
+
+/* The ETag matters, "12-8f3a2b1c" -> 12, and the cookie of a session. */
+static size_t take_header(char *bytes, size_t size, size_t count, void *context)
+{
+    static const char cookie[] = "set-cookie: ";
+    struct reply *reply = context;
+    size_t length = size * count, used = 0;
+    if (length >= sizeof(cookie) && strncasecmp(bytes, cookie, strlen(cookie)) == 0) {
+        const char *value = bytes + strlen(cookie);
+        const char *end = memchr(value, ';', length - strlen(cookie));
+        bool is_session = memmem(value, length - strlen(cookie), "peal_session=", 13) != NULL;
+        if (is_session && end && (size_t)(end - value) < sizeof(reply->cookie))
+            snprintf(reply->cookie, sizeof(reply->cookie), "%.*s", (int)(end - value), value);
+    }
+    if (length > 5 && strncasecmp(bytes, "etag:", 5) == 0) {
+        for (size_t i = 5; i < length && used + 1 < sizeof(reply->revision); i++) {
+            if (isdigit((unsigned char)bytes[i]))
+                reply->revision[used++] = bytes[i];
+            else if (used)
+                break;
+        }
+        reply->revision[used] = '\0';
+    }
+    return length;
+}
+
+static struct curl_slist *add_header(struct curl_slist *list, bool *failed, const char *text)
+{
+    struct curl_slist *longer = curl_slist_append(list, text);
+    if (!longer)
+        *failed = true;
+    return longer ? longer : list;
+}
+
+static struct curl_slist *make_headers(const struct client *client, const struct call *call,
+                                       bool *failed)
+{
+    char line[512];
+    struct curl_slist *list = add_header(NULL, failed, "Expect:");
+    if (client->remote.token.length)
+        list = add_header(list, failed, client->remote.token.text);
+    if (client->cookie[0]) {
+        snprintf(line, sizeof(line), "Cookie: %s", client->cookie);
+        list = add_header(list, failed, line);
+        const char *url = client->remote.url.text, *host = strstr(url, "://") + 3;
+        snprintf(line, sizeof(line), "Origin: %.*s", (int)(host + strcspn(host, "/") - url), url);
+        list = add_header(list, failed, line);
+    }
+    if (call->body)
+        list = add_header(list, failed, "Content-Type: application/json");
+    if (call->if_match) {
+        snprintf(line, sizeof(line), "If-Match: \"%s\"", call->if_match);
+        list = add_header(list, failed, line);
+    }
+    if (call->if_none_match)
+        list = add_header(list, failed, "If-None-Match: *");
+    return list;
+}
+
+static void set_options(struct client *client, const struct call *call, const char *url,
+                        const char *body, struct curl_slist *headers)
+{
+    CURL *curl = client->curl;
+    curl_easy_reset(curl); /* keeps the connection */
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    if (client_is_remote(client)) {
+        remote_set_options(&client->remote, curl);
+    } else {
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, client->socket_path.text);
+        curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    }
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    if (body || (call->method && strcmp(call->method, "POST") == 0)) {
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body : "");
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)(body ? strlen(body) : 0));
+    }
+    if (call->method)
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
+}
+
+static enum status status_of(CURLcode code)
+{
+    if (code == CURLE_OK)
+        return OK;
+    if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+        code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR ||
+        code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+        return E_UNREACHABLE; /* nothing has been sent */
+    return code == CURLE_OUT_OF_MEMORY ? E_NOMEM : E_UNKNOWN;
+}
+
+static enum status perform(struct client *client, const struct call *call, const char *url,
+                           const char *body, struct reply *reply)
+{
+    struct strbuf answer;
+    bool failed = false;
+    struct curl_slist *headers = make_headers(client, call, &failed);
+    strbuf_init(&answer);
+    set_options(client, call, url, body, headers);
+    curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &answer);
+    curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(client->curl, CURLOPT_HEADERDATA, reply);
+    CURLcode result = failed ? CURLE_OUT_OF_MEMORY : curl_easy_perform(client->curl);
+    enum status st = status_of(result);
+    client->remote.is_distrusted = result == CURLE_PEER_FAILED_VERIFICATION;
+    if (st == OK) {
+        curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &reply->status);
+        reply->body = json_loadb(answer.text, answer.length, JSON_DECODE_ANY, NULL);
+        if (answer.length && !reply->body)
+            st = E_CORRUPT;
+        if (client->keeps_cookies && reply->cookie[0])
+            memcpy(client->cookie, reply->cookie, sizeof(client->cookie));
+    }
+    curl_slist_free_all(headers);
+    strbuf_release(&answer);
+    return st;
+}
+
+enum status client_try(struct client *client, const struct call *call, struct reply *ret)
+{
+    struct reply reply = {0};
+    struct strbuf url;
+    strbuf_init(&url);
+    strbuf_addf(&url, "%s/api/v1%s",
+                client_is_remote(client) ? client->remote.url.text : "http://peal", call->path);
+    char *body = call->body ? json_dumps(call->body, JSON_COMPACT) : NULL;
+    enum status st = strbuf_status(&url);
+    if (call->body && !body)
+        st = E_NOMEM;
+    if (st == OK)
+        st = perform(client, call, url.text, body, &reply);
+    free(body);
+    strbuf_release(&url);
+    if (st == OK)
+        *ret = reply;
+    else
+        reply_release(&reply);
+    return st;
+}
+
+/* ---- telling what went wrong ---- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* A text of the agent's, which may hold anything that a user ever typed. */
+static void print_safe(const char *prefix, const char *text)
+{
+    struct strbuf safe;
+    strbuf_init(&safe);
+    text_print_safe(text, strlen(text), &safe);
+    fprintf(stderr, "%s%s\n", prefix, safe.text);
+    strbuf_release(&safe);
+}
+
+/* Each with its place; not what `detail` has told already. */
+static void print_errors(const json_t *errors, const char *detail)
+{
+    size_t i;
+    const json_t *error;
+    json_array_foreach (errors, i, error) {
+        struct strbuf line;
+        json_int_t row = json_integer_value(json_object_get(error, "line"));
+        json_int_t column = json_integer_value(json_object_get(error, "column"));
+        if (strcmp(text_of(error, "message"), detail) == 0)
+            continue;
+        strbuf_init(&line);
+        const char *pointer = text_of(error, "pointer");
+        strbuf_adds(&line, *pointer == '/' ? pointer + 1 : pointer);
+        if (row > 0)
+            strbuf_addf(&line, "%sline %lld", line.length ? ", " : "", (long long)row);
+        if (column > 0)
+            strbuf_addf(&line, "%scolumn %lld", line.length ? ", " : "", (long long)column);
+        strbuf_addf(&line, "%s%s", line.length ? ": " : "", text_of(error, "message"));
+        print_safe("  ", line.text);
+        strbuf_release(&line);
+    }
+}
+
+static enum exit_code exit_code_of(long status)
+{
+    switch (status) {
+    case 404:
+        return EXIT_NOT_FOUND;
+    case 409:
+    case 412:
+        return EXIT_CONFLICT;
+    case 400:
+    case 413:
+    case 422:
+        return EXIT_INVALID;
+    case 503:
+        return EXIT_UNREACHABLE;
+    default:
+        return EXIT_ERROR;
+    }
+}
+
+static enum exit_code connection_broke(const struct client *client)
+{
+    const char *url = client->remote.url.text;
+    cli_error("the connection to the agent broke; look whether it was done before you repeat");
+    if (client_is_remote(client) && strncasecmp(url, "http://", strlen("http://")) == 0)
+        fprintf(stderr, "If it has a certificate: --url https://%s\n", url + strlen("http://"));
+    return EXIT_UNREACHABLE;
+}
+
+enum exit_code client_report(struct client *client, enum status st, const struct reply *reply)
+{
+    if (st == E_UNREACHABLE)
+        return no_socket(client);
+    if (st == E_UNKNOWN)
+        return connection_broke(client);
+    if (st == E_CORRUPT) {
+        cli_error("the agent's answer is not JSON");
+        return EXIT_ERROR;
+    }
+    if (st != OK)
+        return cli_fail(st);
+    if (reply->status < 300)
+        return EXIT_OK;
+    const char *detail = text_of(reply->body, "detail");
+    const char *title = text_of(reply->body, "title");
+    if (*detail || *title)
+        print_safe("peal: ", *detail ? detail : title);
+    else
+        cli_error("the agent answered with status %ld", reply->status);
+    print_errors(json_object_get(reply->body, "errors"), detail);
+    if (reply->status == 401 && client_is_remote(client) && !client->keeps_cookies)
+        fprintf(stderr, "Log in: peal login --url %s\n", client->remote.url.text);
+    return exit_code_of(reply->status);
+}
+
+enum exit_code client_call(struct client *client, const struct call *call, struct reply *ret)
+{
+    struct reply reply = {0};
+    enum status st = client_try(client, call, &reply);
+    enum exit_code code = client_report(client, st, &reply);
+    if (code == EXIT_OK)
+        *ret = reply;
+    else
+        reply_release(&reply);
+    return code;
+}
+
+/* Once for each command, however many pages it reads. */
+static void tell_incomplete(struct client *client, const json_t *body)
+{
+    const json_t *list = json_object_get(body, "incomplete"), *item;
+    size_t i;
+    if (client->told_incomplete || !json_is_array(list))
+        return;
+    client->told_incomplete = true;
+    json_array_foreach (list, i, item) {
+        struct strbuf line;
+        strbuf_init(&line);
+        strbuf_addf(&line, "node %s %s: what it has on record is not shown", text_of(item, "node"),
+                    text_of(item, "why"));
+        print_safe("", line.text);
+        strbuf_release(&line);
+    }
+}
+
+static enum exit_code call_for_body(struct client *client, const struct call *call, json_t **ret)
+{
+    struct reply reply;
+    enum exit_code code = client_call(client, call, &reply);
+    if (code != EXIT_OK)
+        return code;
+    tell_incomplete(client, reply.body);
+    if (ret)
+        *ret = json_incref(reply.body);
+    reply_release(&reply);
+    return EXIT_OK;
+}
+
+enum exit_code client_get(struct client *client, const char *path, json_t **ret)
+{
+    return call_for_body(client, &(struct call){.path = path}, ret);
+}
+
+enum exit_code client_post(struct client *client, const char *path, const json_t *body,
+                           json_t **ret)
+{
+    return call_for_body(client, &(struct call){.method = "POST", .path = path, .body = body}, ret);
+}
+
+/* ---- lists ---- */
+
+/* One page, added to *items; *cursor is where the next one starts, empty at the end. */
+static enum exit_code add_page(struct client *client, const char *path, size_t limit, json_t *items,
+                               struct strbuf *cursor)
+{
+    struct strbuf full;
+    json_t *page;
+    strbuf_init(&full);
+    strbuf_addf(&full, "%slimit=%zu", path, limit);
+    if (cursor->length) {
+        strbuf_adds(&full, "&cursor=");
+        url_escape(&full, cursor->text);
+    }
+    enum exit_code code = cli_fail(strbuf_status(&full));
+    if (code == EXIT_OK)
+        code = client_get(client, full.text, &page);
+    strbuf_release(&full);
+    if (code != EXIT_OK)
+        return code;
+    strbuf_reset(cursor);
+    strbuf_adds(cursor, text_of(page, "next"));
+    enum status st = strbuf_status(cursor);
+    if (json_array_extend(items, json_object_get(page, "items")) != 0)
+        st = E_CORRUPT;
+    json_decref(page);
+    return cli_fail(st);
+}
+
+enum exit_code client_list(struct client *client, const char *path, size_t limit, json_t **ret)
+{
+    json_t *items = json_array();
+    struct strbuf cursor;
+    enum exit_code code = items ? EXIT_OK : cli_fail(E_NOMEM);
+    strbuf_init(&cursor);
+    while (code == EXIT_OK) {
+        size_t left = limit ? limit - json_array_size(items) : PAGE;
+        code = add_page(client, path, left < PAGE ? left : PAGE, items, &cursor);
+        if (cursor.length == 0 || (limit && json_array_size(items) >= limit))
+            break;
+    }
+    strbuf_release(&cursor);
+    if (code == EXIT_OK)
+        *ret = items;
+    else
+        json_decref(items);
+    return code;
+}
+
+/* ---- paths, jobs ---- */
+
+void url_escape(struct strbuf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (isalnum((unsigned char)*text) || strchr("-._~", *text))
+            strbuf_addc(out, *text);
+        else
+            strbuf_addf(out, "%%%02X", (unsigned char)*text);
+    }
+}
+
+static const char *make_path(struct strbuf *out, const char *folder, const char *name,
+                             const char *rest)
+{
+    strbuf_reset(out);
+    strbuf_adds(out, folder);
+    url_escape(out, name);
+    strbuf_adds(out, rest);
+    return out->text;
+}
+
+void url_param(struct strbuf *path, const char *name, const char *text)
+{
+    strbuf_addf(path, "%s=", name);
+    url_escape(path, text);
+    strbuf_addc(path, '&');
+}
+
+const char *job_path(struct strbuf *out, const char *name, const char *rest)
+{
+    return make_path(out, "/jobs/", name, rest);
+}
+
+const char *run_path(struct strbuf *out, const char *run_id, const char *rest)
+{
+    return make_path(out, "/runs/", run_id, rest);
+}
+
+/* It can still be brought back. */
+static bool was_deleted(struct client *client, const char *name)
+{
+    struct strbuf path;
+    json_t *jobs = NULL;
+    const json_t *job;
+    size_t i;
+    bool found = false;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/jobs?deleted=true&fields=name&");
+    url_param(&path, "q", name);
+    if (client_list(client, path.text, NAMES_MAX, &jobs) == EXIT_OK) {
+        json_array_foreach (jobs, i, job) {
+            found = found || strcmp(text_of(job, "name"), name) == 0;
+        }
+    }
+    json_decref(jobs);
+    strbuf_release(&path);
+    return found;
+}
+
+static enum exit_code no_job(struct client *client, const char *name)
+{
+    struct suggestion best = suggest_start(name, strlen(name));
+    json_t *jobs = NULL;
+    const json_t *job;
+    size_t i;
+    if (was_deleted(client, name)) {
+        cli_error("\"%s\" was deleted; back with: peal undelete %s", name, name);
+        return EXIT_NOT_FOUND;
+    }
+    if (client_list(client, "/jobs?", NAMES_MAX, &jobs) != EXIT_OK)
+        return EXIT_NOT_FOUND;
+    json_array_foreach (jobs, i, job) {
+        suggest_offer(&best, text_of(job, "name"));
+    }
+    if (best.name)
+        cli_error("no job is named \"%s\"; did you mean %s?", name, best.name);
+    else
+        cli_error("no job is named \"%s\"; see: peal list", name);
+    json_decref(jobs);
+    return EXIT_NOT_FOUND;
+}
+
+static enum exit_code call_job(struct client *client, const char *name, const char *rest,
+                               struct call call, struct reply *ret)
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    strbuf_init(&path);
+    call.path = job_path(&path, name, rest);
+    enum status st = strbuf_status(&path);
+    if (st == OK)
+        st = client_try(client, &call, &reply);
+    enum exit_code code =
+        st == OK && reply.status == 404 ? no_job(client, name) : client_report(client, st, &reply);
+    strbuf_release(&path);
+    if (code == EXIT_OK)
+        *ret = reply;
+    else
+        reply_release(&reply);
+    return code;
+}
+
+enum exit_code client_job(struct client *client, const char *name, struct reply *ret)
+{
+    return call_job(client, name, "", (struct call){0}, ret);
+}
+
+enum exit_code client_job_part(struct client *client, const char *name, const char *rest,
+                               struct reply *ret)
+{
+    return call_job(client, name, rest, (struct call){0}, ret);
+}
+
+enum exit_code client_job_action(struct client *client, const char *name, const char *action,
+                                 const json_t *body, json_t **ret)
+{
+    struct reply reply;
+    char rest[32];
+    snprintf(rest, sizeof(rest), "/%s", action);
+    enum exit_code code =
+        call_job(client, name, rest, (struct call){.method = "POST", .body = body}, &reply);
+    if (code != EXIT_OK)
+        return code;
+    if (ret)
+        *ret = json_incref(reply.body);
+    reply_release(&reply);
+    return EXIT_OK;
+}
+
+enum exit_code url_job_param(struct client *client, const char *name, struct strbuf *path)
+{
+    struct strbuf job;
+    struct reply reply = {0};
+    strbuf_init(&job);
+    enum status st = client_try(client, &(struct call){.path = job_path(&job, name, "")}, &reply);
+    enum exit_code code = EXIT_OK;
+    if (st != OK || reply.status != 404)
+        code = client_report(client, st, &reply);
+    else if (!was_deleted(client, name))
+        code = no_job(client, name);
+    reply_release(&reply);
+    strbuf_release(&job);
+    if (code == EXIT_OK)
+        url_param(path, "job", name);
+    return code;
+}

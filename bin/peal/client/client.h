@@ -1,0 +1,119 @@
+/* Talks to the agent over the UNIX socket in its data folder, or to one of another machine by its
+ * URL: one request, one answer (docs/API.md). Whatever goes wrong is told to the user here, so that
+ * a command only hands on the exit code. */
+#ifndef PEAL_CLIENT_H
+#define PEAL_CLIENT_H
+
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "strbuf.h"
+
+struct client;
+
+/* Options that every command which talks to an agent takes. */
+enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
+/* clang-format off */
+#define DATA_OPTION {"data", required_argument, NULL, OPTION_DATA}
+#define CLIENT_OPTIONS                                                                             \
+    DATA_OPTION, {"url", required_argument, NULL, OPTION_REMOTE_URL},                              \
+        {"token-file", required_argument, NULL, OPTION_REMOTE_TOKEN},                              \
+        {"ca", required_argument, NULL, OPTION_REMOTE_CA}
+/* clang-format on */
+#define CLIENT_HELP                                                                                \
+    "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n"             \
+    "  --url URL        an agent of another machine, like https://host:7325 ($PEAL_URL), with\n"   \
+    "                   --token-file FILE ($PEAL_TOKEN is the token itself) and --ca FILE,\n"      \
+    "                   who signed its certificate ($PEAL_CA); peal login keeps a token for it\n"
+
+/* `data` is the value of --data, or NULL: then $PEAL_URL goes before the default. Nothing is sent
+ * yet. */
+MUST_CHECK enum exit_code client_open(const char *data, struct client **ret);
+struct client *client_close(struct client *client);
+
+/* It was named by a URL. */
+bool client_is_remote(const struct client *client);
+
+/* Tells that the agent of this folder is another user's: EXIT_UNREACHABLE. */
+enum exit_code client_not_for_us(const char *folder);
+
+/* EXIT_USAGE: it is this machine's own, which has been told. */
+MUST_CHECK enum exit_code client_must_be_remote(const struct client *client);
+
+/* From now on it has a session rather than a token, as a browser would. EXIT_USAGE: the agent is
+ * none of another machine, or would be told secrets in the clear; which has been told. */
+MUST_CHECK enum exit_code client_keep_cookies(struct client *client);
+
+/* For commands with no option but --data: reads it, leaves `optind` at the first argument, and
+ * opens. `missing` is what to say when there is no argument; NULL: there must be none. */
+MUST_CHECK enum exit_code client_from_options(const struct command *self, int argc, char **argv,
+                                              const char *missing, struct client **ret);
+
+/* The same for those with -o, too; *output is changed only if it is given. */
+MUST_CHECK enum exit_code client_to_show(const struct command *self, int argc, char **argv,
+                                         const char *missing, enum output *output,
+                                         struct client **ret);
+const char *client_data(const struct client *client); /* the folder; of a remote one its URL */
+
+struct reply {
+    long status;       /* of HTTP; 0: no answer came */
+    json_t *body;      /* NULL: none */
+    char revision[24]; /* of the job, from its ETag */
+    char cookie[400];  /* that it sets, as NAME=VALUE; empty: none */
+};
+void reply_release(struct reply *reply);
+
+struct call {
+    const char *method; /* NULL: GET */
+    const char *path;   /* below /api/v1 */
+    const json_t *body; /* NULL: none */
+    const char *if_match;
+    bool if_none_match; /* only if there is none yet */
+};
+
+/* Sends and waits. OK: an answer came, whatever it says. E_UNREACHABLE: nobody listens. E_UNKNOWN:
+ * the connection broke, and the call may have been carried out. Nothing is told to the user. */
+MUST_CHECK enum status client_try(struct client *client, const struct call *call,
+                                  struct reply *ret);
+
+/* The same, where anything but a status below 300 is told to the user. */
+MUST_CHECK enum exit_code client_call(struct client *client, const struct call *call,
+                                      struct reply *ret);
+MUST_CHECK enum exit_code client_get(struct client *client, const char *path, json_t **ret);
+MUST_CHECK enum exit_code client_post(struct client *client, const char *path, const json_t *body,
+                                      json_t **ret);
+
+/* Tells what client_try came back with, and the exit code that stands for it. */
+enum exit_code client_report(struct client *client, enum status st, const struct reply *reply);
+
+/* All items of a list that comes in pages, at most `limit` (0: no limit). `path` has its "?". */
+MUST_CHECK enum exit_code client_list(struct client *client, const char *path, size_t limit,
+                                      json_t **ret);
+
+/* Appends `text` so that it can stand in a path or a query. */
+void url_escape(struct strbuf *out, const char *text);
+
+/* Appends "NAME=TEXT&" to a path that has its "?". */
+void url_param(struct strbuf *path, const char *name, const char *text);
+
+/* The parameter job=NAME, once there is such a job, or one that was deleted and is still known: a
+ * mistyped name would be an empty list. */
+MUST_CHECK enum exit_code url_job_param(struct client *client, const char *name,
+                                        struct strbuf *path);
+
+/* "/jobs/NAME" and what follows, in *out, which is emptied before. */
+const char *job_path(struct strbuf *out, const char *name, const char *rest);
+const char *run_path(struct strbuf *out, const char *run_id, const char *rest);
+
+/* Asks for a job. What is not there is told together with the nearest name that is. */
+MUST_CHECK enum exit_code client_job(struct client *client, const char *name, struct reply *ret);
+/* The same of what is below it: "/versions". */
+MUST_CHECK enum exit_code client_job_part(struct client *client, const char *name, const char *rest,
+                                          struct reply *ret);
+
+/* POST /jobs/NAME/ACTION, told in the same way. *ret may be NULL. */
+MUST_CHECK enum exit_code client_job_action(struct client *client, const char *name,
+                                            const char *action, const json_t *body, json_t **ret);
+
+#endif

@@ -1,0 +1,63 @@
+#include "client/node_action.h"
+
+#include <string.h>
+
+#include "cli/suggest.h"
+#include "cli/when.h"
+
+static enum exit_code no_node(struct client *client, const char *name)
+{
+    struct suggestion best = suggest_start(name, strlen(name));
+    json_t *answer = NULL;
+    const json_t *node;
+    size_t i;
+    if (client_get(client, "/nodes", &answer) != EXIT_OK)
+        return EXIT_NOT_FOUND;
+    json_array_foreach (json_object_get(answer, "items"), i, node) {
+        suggest_offer(&best, answer_text(node, "node"));
+    }
+    if (best.name)
+        cli_error("no node is named \"%s\"; did you mean %s?", name, best.name);
+    else
+        cli_error("no node is named \"%s\"; see: peal nodes", name);
+    json_decref(answer);
+    return EXIT_NOT_FOUND;
+}
+
+static enum exit_code act(struct client *client, const char *name, const char *action,
+                          void (*tell)(const json_t *node))
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    strbuf_init(&path);
+    strbuf_adds(&path, "/nodes/");
+    url_escape(&path, name);
+    strbuf_addf(&path, "/%s", action);
+    enum status st = strbuf_status(&path);
+    if (st == OK)
+        st = client_try(client, &(struct call){.method = "POST", .path = path.text}, &reply);
+    enum exit_code code =
+        st == OK && reply.status == 404 ? no_node(client, name) : client_report(client, st, &reply);
+    if (code == EXIT_OK)
+        tell(reply.body);
+    reply_release(&reply);
+    strbuf_release(&path);
+    return code;
+}
+
+enum exit_code node_action(const struct command *self, int argc, char **argv, const char *action,
+                           void (*tell)(const json_t *node))
+{
+    struct client *client;
+    enum exit_code worst =
+        client_from_options(self, argc, argv, "which node? See: peal nodes", &client);
+    if (worst != EXIT_OK)
+        return worst;
+    for (int i = optind; i < argc && worst != EXIT_UNREACHABLE; i++) {
+        enum exit_code code = act(client, argv[i], action, tell);
+        if (code != EXIT_OK)
+            worst = code;
+    }
+    client_close(client);
+    return worst;
+}

@@ -1,0 +1,127 @@
+/* peal login: a token for the agent of another machine, kept for later commands. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/when.h"
+#include "client/account_args.h"
+#include "client/client.h"
+#include "client/known_tokens.h"
+
+enum { OPTION_NAME = OPTION_LONG_ONLY, OPTION_EXPIRES };
+
+static const struct option options[] = {
+    {"name", required_argument, NULL, OPTION_NAME},
+    PASSWORD_OPTION,
+    {"expires", required_argument, NULL, OPTION_EXPIRES},
+    CLIENT_OPTIONS,
+    {0},
+};
+
+struct request {
+    const char *name, *password_file, *expires;
+};
+
+static enum exit_code begin_session(struct client *client, const struct request *request)
+{
+    struct strbuf name, password;
+    json_t *answer = NULL;
+    strbuf_init(&name);
+    strbuf_init(&password);
+    enum exit_code code = EXIT_OK;
+    if (request->name)
+        strbuf_adds(&name, request->name);
+    else
+        code = line_ask("Name", &name);
+    if (code == EXIT_OK)
+        code = password_read(request->password_file, "Password", false, &password);
+    if (code == EXIT_OK) {
+        json_t *body = json_pack("{s:s, s:s}", "name", name.text, "password", password.text);
+        code = body ? client_post(client, "/login", body, &answer) : cli_fail(E_NOMEM);
+        json_decref(body);
+    }
+    if (password.length)
+        explicit_bzero(password.text, password.length);
+    json_decref(answer);
+    strbuf_release(&name);
+    strbuf_release(&password);
+    return code;
+}
+
+static enum exit_code make_token(struct client *client, const struct request *request, json_t **ret)
+{
+    char machine[256] = "", label[64];
+    gethostname(machine, sizeof(machine) - 1);
+    snprintf(label, sizeof(label), "peal login on %.40s", machine);
+    json_t *body = json_pack("{s:s, s:s*}", "label", label, "expires_in", request->expires);
+    enum exit_code code = body ? client_post(client, "/tokens", body, ret) : cli_fail(E_NOMEM);
+    json_decref(body);
+    return code;
+}
+
+static enum exit_code log_in(struct client *client, const struct request *request)
+{
+    json_t *token = NULL;
+    enum exit_code code = client_keep_cookies(client);
+    if (code == EXIT_OK)
+        code = begin_session(client, request);
+    if (code == EXIT_OK)
+        code = make_token(client, request, &token);
+    if (code == EXIT_OK)
+        code = known_token_keep(client_data(client), answer_text(token, "token"),
+                                answer_text(token, "id"));
+    if (code == EXIT_OK)
+        fprintf(stderr, "%s: logged in as %s; --url needs no --token-file any more\n",
+                client_data(client), answer_text(token, "user"));
+    json_decref(token);
+    return code;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct request request = {0};
+    struct client *client;
+    const char *data = NULL;
+    int opt;
+    while ((opt = cli_option(self, argc, argv)) != -1) {
+        if (opt == '?')
+            return EXIT_USAGE;
+        if (opt == OPTION_NAME)
+            request.name = optarg;
+        else if (opt == OPTION_PASSWORD_FILE)
+            request.password_file = optarg;
+        else if (opt == OPTION_EXPIRES)
+            request.expires = optarg;
+        else
+            data = optarg;
+    }
+    if (optind < argc)
+        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
+    enum exit_code code = client_open(data, &client);
+    if (code != EXIT_OK)
+        return code;
+    code = log_in(client, &request);
+    client_close(client);
+    return code;
+}
+
+const struct command cmd_login = {
+    .name = "login",
+    .summary = "log in to the agent of another machine",
+    .help =
+        "Examples:\n"
+        "  peal login --url https://peal.example.com:7325\n"
+        "  peal list --url https://peal.example.com:7325\n"
+        "  peal logout --url https://peal.example.com:7325\n"
+        "\n"
+        "Usage: peal login --url URL [--name NAME] [--password-file F] [--expires D]\n"
+        "\n"
+        "Asks for name and password, makes a token, and keeps that for later commands with the\n"
+        "same --url, in peal/tokens.json below $XDG_CONFIG_HOME or ~/.config (mode 0600).\n"
+        "\n"
+        "Options:\n"
+        "  --name NAME      the user; else it is asked for\n" PASSWORD_HELP
+        "  --expires D      log in again after so long (90d), or never\n" CLIENT_HELP,
+    .options = options,
+    .run = run,
+};

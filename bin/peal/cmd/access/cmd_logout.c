@@ -1,0 +1,64 @@
+/* peal logout: revokes and forgets what `peal login` kept. */
+#include <stdio.h>
+
+#include "client/client.h"
+#include "client/known_tokens.h"
+
+static const struct option options[] = {CLIENT_OPTIONS, {0}};
+
+/* One that has expired, or was revoked before, is over as well. */
+static enum exit_code revoke(struct client *client, const char *id)
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    strbuf_init(&path);
+    strbuf_addf(&path, "/tokens/%s", id);
+    struct call call = {.method = "DELETE", .path = path.text};
+    enum status st = client_try(client, &call, &reply);
+    bool is_over = st == OK && (reply.status == 401 || reply.status == 404);
+    enum exit_code code = is_over ? EXIT_OK : client_report(client, st, &reply);
+    reply_release(&reply);
+    strbuf_release(&path);
+    return code;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct client *client;
+    struct strbuf id;
+    enum exit_code code = client_from_options(self, argc, argv, NULL, &client);
+    if (code != EXIT_OK)
+        return code;
+    strbuf_init(&id);
+    code = client_must_be_remote(client);
+    if (code == EXIT_OK)
+        known_token_id(client_data(client), &id);
+    if (code == EXIT_OK && !id.length) {
+        cli_error("nobody is logged in to %s", client_data(client));
+        code = EXIT_NOT_FOUND;
+    }
+    if (code == EXIT_OK)
+        code = revoke(client, id.text);
+    if (code == EXIT_OK)
+        code = known_token_keep(client_data(client), NULL, NULL);
+    if (code == EXIT_OK)
+        fprintf(stderr, "%s: logged out\n", client_data(client));
+    strbuf_release(&id);
+    client_close(client);
+    return code;
+}
+
+const struct command cmd_logout = {
+    .name = "logout",
+    .summary = "revoke and forget the token of peal login",
+    .help = "Examples:\n"
+            "  peal logout --url https://peal.example.com:7325\n"
+            "\n"
+            "Usage: peal logout --url URL\n"
+            "\n"
+            "Exit status 3: nobody is logged in there.\n"
+            "\n"
+            "Options:\n" CLIENT_HELP,
+    .options = options,
+    .run = run,
+};

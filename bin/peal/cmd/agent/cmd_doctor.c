@@ -1,0 +1,178 @@
+/* peal doctor: what is well, what is not, and what to do about it. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/json_out.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "config/data_folder.h"
+#include "service/daemon.h"
+#include "service/doctor.h"
+
+enum { OPTION_STORE = OPTION_LONG_ONLY, OPTION_CONFIG };
+
+static const struct option options[] = {
+    CLIENT_OPTIONS,
+    OUTPUT_OPTION,
+    {"store", required_argument, NULL, OPTION_STORE},
+    {"config", required_argument, NULL, OPTION_CONFIG},
+    {0},
+};
+
+/* ---- the report ---- */
+
+static void print_line(enum verdict verdict, const char *name, const char *text, const char *next)
+{
+    static const char *const words[] = {"ok", "warn", "FAIL"};
+    static const int colours[] = {32, 33, 31};
+    if (terminal_of(stdout).colour)
+        printf("\033[%dm%-4s\033[0m  %s: %s\n", colours[verdict], words[verdict], name, text);
+    else
+        printf("%-4s  %s: %s\n", words[verdict], name, text);
+    if (next)
+        printf("      -> %s\n", next);
+    fflush(stdout);
+}
+
+void report_add(struct report *report, enum verdict verdict, const char *name, const char *next,
+                const char *format, ...)
+{
+    static const char *const words[] = {"ok", "warn", "fail"};
+    struct strbuf text;
+    va_list args;
+    strbuf_init(&text);
+    va_start(args, format);
+    strbuf_addv(&text, format, args);
+    va_end(args);
+    if (verdict > report->worst)
+        report->worst = verdict;
+    if (!report->checks)
+        print_line(verdict, name, text.text, next);
+    else if (json_array_append_new(report->checks,
+                                   json_pack("{s:s, s:o, s:o, s:o}", "verdict", words[verdict],
+                                             "check", json_text(name), "text", json_text(text.text),
+                                             "next", next ? json_text(next) : json_null())) != 0)
+        report->failed = true;
+    strbuf_release(&text);
+}
+
+/* ---- the command ---- */
+
+struct request {
+    const char *data, *store, *config;
+    enum output output;
+};
+
+static enum exit_code look(struct client *client, const struct request *request,
+                           struct report *report)
+{
+    struct agent_config config;
+    struct parse_error err;
+    char *url = NULL;
+    const char *folder = client_data(client);
+    bool is_closed = data_folder_is_closed(folder); /* then nothing can be said of the agent */
+    enum exit_code code = daemon_configure_store(request->config, request->store, &config);
+    if (code != EXIT_OK)
+        goto out;
+    doctor_folder(report, folder);
+    if (!is_closed && !doctor_agent(report, client, &url)) {
+        url = data_folder_recall(folder, "store");
+        doctor_history(report, folder);
+    }
+    if (!config.has_store && url && agent_config_set_store(&config, url, &err) != OK)
+        report_add(report, CHECK_FAIL, "store", NULL, "%s: %s", url, err.message);
+    if (config.store.is_etcd)
+        doctor_etcd(report, &config);
+    else if (!is_closed)
+        doctor_sqlite(report, folder);
+out:
+    free(url);
+    agent_config_release(&config);
+    return code;
+}
+
+/* Of another machine only what its agent says of itself can be seen, and a store that is named. */
+static enum exit_code look_from_elsewhere(struct client *client, const struct request *request,
+                                          struct report *report)
+{
+    struct agent_config config;
+    json_t *agent = NULL;
+    char *url = NULL;
+    enum exit_code code = daemon_configure_store(request->config, request->store, &config);
+    if (code == EXIT_OK)
+        code = client_get(client, "/agent", &agent);
+    if (code == EXIT_OK && doctor_agent(report, client, &url) && config.store.is_etcd)
+        doctor_etcd(report, &config);
+    json_decref(agent);
+    free(url);
+    agent_config_release(&config);
+    return code;
+}
+
+static enum exit_code diagnose(struct client *client, const struct request *request)
+{
+    bool is_json = request->output == OUTPUT_JSON || request->output == OUTPUT_YAML;
+    struct report report = {.checks = is_json ? json_array() : NULL};
+    if (is_json && !report.checks)
+        return cli_fail(E_NOMEM);
+    enum exit_code code = client_is_remote(client) ? look_from_elsewhere(client, request, &report)
+                                                   : look(client, request, &report);
+    if (code == EXIT_OK && report.failed)
+        code = cli_fail(E_NOMEM);
+    if (code == EXIT_OK && is_json)
+        code = output_print(report.checks, request->output);
+    json_decref(report.checks);
+    return code == EXIT_OK && report.worst == CHECK_FAIL ? EXIT_ERROR : code;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct request request = {0};
+    struct client *client;
+    int opt;
+    while ((opt = cli_option(self, argc, argv)) != -1) {
+        if (opt == '?' || (opt == 'o' && !output_take(self, optarg, &request.output)))
+            return EXIT_USAGE;
+        if (opt == OPTION_DATA)
+            request.data = optarg;
+        else if (opt == OPTION_STORE)
+            request.store = optarg;
+        else if (opt == OPTION_CONFIG)
+            request.config = optarg;
+    }
+    if (optind < argc)
+        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
+    enum exit_code code = client_open(request.data, &client);
+    if (code != EXIT_OK)
+        return code;
+    code = diagnose(client, &request);
+    client_close(client);
+    return code;
+}
+
+const struct command cmd_doctor = {
+    .name = "doctor",
+    .summary = "what is well, what is not, and what to do about it",
+    .help =
+        "Examples:\n"
+        "  peal doctor\n"
+        "  peal doctor --store etcd://etcd-1,etcd-2,etcd-3    before a node is started\n"
+        "  peal doctor -o json | jq '.[] | select(.verdict != \"ok\")'\n"
+        "\n"
+        "Usage: peal doctor [options]\n"
+        "\n"
+        "One line a check: ok, warn or FAIL, and what to do. Looks at the data folder, the agent,\n"
+        "its spawner and clock, its history, and the store: of SQLite, whether the database is\n"
+        "whole; of etcd, each server, how fast it answers, and whether this user may do what peal\n"
+        "needs. It writes a key below PREFIX/doctor/ and removes it. With --url: what the agent "
+        "says\n"
+        "of itself, and the store if one is named. Exit status 1: something has failed.\n"
+        "\n"
+        "Options:\n"
+        "  --store URL      the store to look at (else the file's, $PEAL_STORE, the agent's)\n"
+        "  --config FILE    with etcd's user and certificates (docs/CONFIG.md)\n"
+        "  -o, --output F   table (default), json or yaml\n" CLIENT_HELP,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,141 @@
+/* peal state: is the agent running, and is it well? */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/when.h"
+#include "client/client.h"
+#include "config/data_folder.h"
+#include "service/daemon.h"
+
+static const struct option options[] = {CLIENT_OPTIONS, OUTPUT_OPTION, {0}};
+
+/* One that has just been started does not answer yet. */
+static enum exit_code not_answering(struct client *client, enum output output)
+{
+    const char *data = client_data(client);
+    pid_t pid = daemon_find(data);
+    const char *state = pid ? "not answering" : "stopped";
+    if (output == OUTPUT_JSON || output == OUTPUT_YAML) {
+        json_t *value = json_pack("{ssssso}", "state", state, "data", data, "pid",
+                                  pid ? json_integer(pid) : json_null());
+        enum exit_code code = value ? output_print(value, output) : cli_fail(E_NOMEM);
+        json_decref(value);
+        if (code != EXIT_OK)
+            return code;
+    } else if (pid) {
+        printf("not answering (pid %d, data %s)\n", (int)pid, data);
+    } else {
+        printf("not running (data %s)\n", data);
+    }
+    return pid ? EXIT_UNREACHABLE : EXIT_NOT_FOUND;
+}
+
+static void print_health(const char *label, const json_t *health)
+{
+    if (!json_is_true(json_object_get(health, "ok")))
+        printf("%-8s not well: %s\n", label, answer_text(health, "detail"));
+}
+
+/* Another agent has its name: that is said in place of how the store is. */
+static bool is_shut_out(const json_t *agent)
+{
+    return strcmp(answer_text(agent, "state"), "shut_out") == 0;
+}
+
+/* Of an agent that is alone there is nothing to tell. */
+static void print_cluster(const json_t *agent)
+{
+    const char *url = answer_text(json_object_get(agent, "store"), "url");
+    const char *leader = answer_text(agent, "leader");
+    if (strchr(url, ':'))
+        printf("%-8s %s\n", "store", url);
+    if (answer_int(agent, "nodes", 1) > 1)
+        printf("%-8s %" PRId64 ", %s leads\n", "nodes", answer_int(agent, "nodes", 1),
+               *leader ? leader : "nobody");
+}
+
+/* An older agent says nothing of its clock. */
+static void print_clock(const json_t *clock)
+{
+    struct strbuf at;
+    int64_t step_ms = answer_int(clock, "step_ms", 0);
+    if (json_is_false(json_object_get(clock, "ok")))
+        printf("%-8s %s\n", "clock", answer_text(clock, "detail"));
+    if (!step_ms)
+        return;
+    strbuf_init(&at);
+    when_print_full(answer_time(clock, "stepped_at"), &at);
+    printf("%-8s the last of %" PRId64 ", by %+.3f s: %s\n", "steps", answer_int(clock, "steps", 0),
+           (double)step_ms / 1000, at.text);
+    strbuf_release(&at);
+}
+
+static void print_state(const json_t *agent)
+{
+    struct strbuf since;
+    strbuf_init(&since);
+    when_print_full(answer_time(agent, "started_at"), &since);
+    printf("%s (pid %" PRId64 ")\n", is_shut_out(agent) ? "shut out" : answer_text(agent, "state"),
+           answer_int(agent, "pid", 0));
+    printf("%-8s %s\n", "since", since.text);
+    printf("%-8s %s\n", "data", answer_text(agent, "data"));
+    printf("%-8s %s\n", "node", answer_text(agent, "node"));
+    printf("%-8s %s\n", "version", answer_text(agent, "version"));
+    printf("%-8s %" PRId64 ", %" PRId64 " running\n", "jobs", answer_int(agent, "jobs", 0),
+           answer_int(agent, "running", 0));
+    print_cluster(agent);
+    if (is_shut_out(agent))
+        printf("%-8s %s\n", "why", answer_text(json_object_get(agent, "store"), "detail"));
+    else
+        print_health("store", json_object_get(agent, "store"));
+    print_health("history", json_object_get(agent, "history"));
+    print_clock(json_object_get(agent, "clock"));
+    strbuf_release(&since);
+}
+
+static enum exit_code show(struct client *client, enum output output)
+{
+    struct reply reply = {0};
+    enum status st = client_try(client, &(struct call){.path = "/agent"}, &reply);
+    bool can_see = !client_is_remote(client) && !data_folder_is_closed(client_data(client));
+    if (st == E_UNREACHABLE && can_see)
+        return not_answering(client, output);
+    enum exit_code code = client_report(client, st, &reply);
+    if (code == EXIT_OK && (output == OUTPUT_JSON || output == OUTPUT_YAML))
+        code = output_print(reply.body, output);
+    else if (code == EXIT_OK)
+        print_state(reply.body);
+    reply_release(&reply);
+    return code;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    enum output output = OUTPUT_TABLE;
+    struct client *client;
+    enum exit_code code = client_to_show(self, argc, argv, NULL, &output, &client);
+    if (code != EXIT_OK)
+        return code;
+    code = show(client, output);
+    client_close(client);
+    return code;
+}
+
+const struct command cmd_state = {
+    .name = "state",
+    .summary = "is the agent running, and is it well?",
+    .help = "Examples:\n"
+            "  peal state\n"
+            "  peal state -o json | jq .running\n"
+            "\n"
+            "Usage: peal state [options]\n"
+            "\n"
+            "Exit status: 0 it is running, 3 it is not, 5 it does not answer.\n"
+            "\n"
+            "Options:\n"
+            "  -o, --output F   table (default), json or yaml\n" CLIENT_HELP,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,262 @@
+/* peal describe: everything about a job, for reading. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/text_table.h"
+#include "cli/text_width.h"
+#include "cli/when.h"
+#include "fires.h"
+#include "jobs/definition.h"
+#include "print/job_table.h"
+#include "print/run_table.h"
+#include "words/explain.h"
+
+enum { SHOWN = 5 };
+
+static const struct option options[] = {CLIENT_OPTIONS, {0}};
+
+static void print_line(const char *label, const char *text)
+{
+    struct strbuf safe;
+    if (!*text)
+        return;
+    strbuf_init(&safe);
+    text_print_safe(text, strlen(text), &safe);
+    printf("%-11s %s\n", label, safe.text);
+    strbuf_release(&safe);
+}
+
+static void print_time(const char *label, int64_t at_ms)
+{
+    struct strbuf text;
+    if (at_ms == NO_TIME)
+        return;
+    strbuf_init(&text);
+    when_print_full(at_ms, &text);
+    print_line(label, text.text);
+    strbuf_release(&text);
+}
+
+/* Each schedule as typed, and in words below. */
+static enum status print_schedules(const struct reading *reading, const struct job *job)
+{
+    struct schedule_set set;
+    struct parse_error err;
+    struct strbuf text;
+    schedule_set_init(&set);
+    strbuf_init(&text);
+    enum status st = job_schedules(job, reading->zones, &set, &err);
+    for (size_t i = 0; i < job->schedule_count; i++) {
+        print_line(i ? "" : "Schedule", job->schedules[i]);
+        if (st != OK || i >= set.count)
+            continue;
+        strbuf_truncate(&text, 0);
+        schedule_explain(set.items[i], LANGUAGE_EN, &text);
+        print_line("", text.text);
+    }
+    schedule_set_release(&set);
+    enum status text_st = strbuf_status(&text);
+    strbuf_release(&text);
+    return text_st;
+}
+
+static void print_status(const json_t *api_job)
+{
+    const json_t *status = json_object_get(api_job, "status");
+    print_line("Status", job_status_word(api_job));
+    print_line("Problem", answer_text(status, "problem"));
+    print_line("Uid", answer_text(api_job, "uid"));
+    print_time("Created", answer_time(api_job, "created_at"));
+    print_time("Changed", answer_time(api_job, "updated_at"));
+    print_time("Last ok", answer_time(status, "succeeded_at"));
+    print_time("Next", answer_time(status, "next_at"));
+}
+
+/* Indented, as a file for `peal apply` would have it. */
+static enum status print_definition(const struct job *job)
+{
+    struct strbuf yaml;
+    strbuf_init(&yaml);
+    enum status st = job_encode_yaml(job, &yaml);
+    if (st == OK)
+        fputs("\nDefinition\n", stdout);
+    for (const char *line = yaml.text; st == OK && *line;) {
+        int length = (int)strcspn(line, "\n");
+        printf("  %.*s\n", length, line);
+        line += length + (line[length] == '\n');
+    }
+    strbuf_release(&yaml);
+    return st;
+}
+
+static enum exit_code print_fires(struct client *client, const char *name)
+{
+    struct strbuf path;
+    json_t *answer;
+    const json_t *fire;
+    size_t i;
+    strbuf_init(&path);
+    job_path(&path, name, "/next");
+    strbuf_addf(&path, "?n=%d", SHOWN);
+    enum exit_code code = client_get(client, path.text, &answer);
+    if (code == EXIT_OK) {
+        const json_t *fires = json_object_get(answer, "fires");
+        fputs(json_array_size(fires) ? "\nNext ticks\n" : "\nNo next ticks\n", stdout);
+        json_array_foreach (fires, i, fire) {
+            const char *note = answer_text(fire, "note");
+            int64_t at_ms = answer_time(fire, "at"), now = now_ms();
+            strbuf_truncate(&path, 0);
+            strbuf_adds(&path, at_ms - now >= 1000 ? "in " : ""); /* else it is "now" */
+            when_print_left(at_ms, now, &path);
+            printf("  %-30s %s%s%s\n", answer_text(fire, "local"), path.text, *note ? "  " : "",
+                   note);
+        }
+        json_array_foreach (json_object_get(answer, "left_out"), i, fire) {
+            printf("  %-30s left out: calendar %s\n", answer_text(fire, "local"),
+                   answer_text(fire, "calendar"));
+        }
+        json_decref(answer);
+    }
+    strbuf_release(&path);
+    return code;
+}
+
+static enum status print_waits(const json_t *waits)
+{
+    static const char *const headers[] = {"  AFTER", "ON", "LAST", "ENDED", "SINCE ITS LAST TIME",
+                                          NULL};
+    struct text_table table;
+    struct strbuf text;
+    const json_t *wait;
+    size_t i;
+    text_table_init(&table, headers);
+    strbuf_init(&text);
+    json_array_foreach (waits, i, wait) {
+        bool exists = json_is_true(json_object_get(wait, "exists"));
+        strbuf_truncate(&text, 0);
+        strbuf_addf(&text, "  %s", answer_text(wait, "job"));
+        text_table_cell(&table, text.text);
+        text_table_cell(&table, answer_text(wait, "on"));
+        text_table_cell(&table, exists ? answer_text(wait, "state") : "there is no such job");
+        strbuf_truncate(&text, 0);
+        when_print_left(answer_time(wait, "ended_at"), now_ms(), &text);
+        text_table_cell(&table, text.text);
+        text_table_cell(&table, json_is_true(json_object_get(wait, "met")) ? "yes" : "not yet");
+    }
+    enum status st = strbuf_status(&text);
+    if (st == OK)
+        st = text_table_print(&table, stdout);
+    strbuf_release(&text);
+    text_table_release(&table);
+    return st;
+}
+
+/* What it waits for, and who waits for it; most jobs have neither. */
+static enum exit_code print_dependencies(struct client *client, const char *name)
+{
+    struct strbuf path;
+    json_t *answer;
+    const json_t *item;
+    size_t i;
+    strbuf_init(&path);
+    enum exit_code code = client_get(client, job_path(&path, name, "/dependencies"), &answer);
+    strbuf_release(&path);
+    if (code != EXIT_OK)
+        return code;
+    const json_t *waits = json_object_get(answer, "after");
+    if (json_array_size(waits)) {
+        fputs("\nWaits for\n", stdout);
+        code = cli_fail(print_waits(waits));
+    }
+    json_array_foreach (json_object_get(answer, "before"), i, item) {
+        printf("%s  %s (on %s)\n", i ? "" : "\nThese wait for it\n", answer_text(item, "job"),
+               answer_text(item, "on"));
+    }
+    json_decref(answer);
+    return code;
+}
+
+static enum exit_code print_runs(struct client *client, const char *name)
+{
+    struct strbuf path;
+    json_t *runs;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/runs?job=");
+    url_escape(&path, name);
+    strbuf_addc(&path, '&');
+    enum exit_code code = client_list(client, path.text, SHOWN, &runs);
+    strbuf_release(&path);
+    if (code != EXIT_OK)
+        return code;
+    fputs(json_array_size(runs) ? "\nLast runs\n" : "\nNo runs yet\n", stdout);
+    if (json_array_size(runs))
+        code = runs_print(runs, OUTPUT_TABLE, nodes_are_many(client));
+    json_decref(runs);
+    return code;
+}
+
+static enum exit_code describe(struct client *client, const char *name)
+{
+    struct reading reading;
+    struct reply reply;
+    struct job *job = NULL;
+    enum exit_code code = client_job(client, name, &reply);
+    if (code != EXIT_OK)
+        return code;
+    code = reading_init(&reading, client);
+    if (code == EXIT_OK)
+        code = cli_fail(definition_decode(&reading, reply.body, &job));
+    if (code == EXIT_OK) {
+        print_line("Name", name);
+        code = cli_fail(print_schedules(&reading, job));
+        print_line("Time zone", job->after_count ? "" : job->timezone);
+        print_status(reply.body);
+    }
+    if (code == EXIT_OK)
+        code = cli_fail(print_definition(job));
+    if (code == EXIT_OK && !job->after_count)
+        code = print_fires(client, name);
+    if (code == EXIT_OK)
+        code = print_dependencies(client, name);
+    if (code == EXIT_OK)
+        code = print_runs(client, name);
+    job_free(job);
+    reading_release(&reading);
+    reply_release(&reply);
+    return code;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct client *client;
+    enum exit_code worst = client_from_options(self, argc, argv, "which job?", &client);
+    if (worst != EXIT_OK)
+        return worst;
+    for (int i = optind; i < argc; i++) {
+        if (i > optind)
+            putchar('\n');
+        enum exit_code code = describe(client, argv[i]);
+        if (code != EXIT_OK)
+            worst = code;
+    }
+    client_close(client);
+    return worst;
+}
+
+const struct command cmd_describe = {
+    .name = "describe",
+    .summary = "everything about a job, for reading",
+    .help =
+        "Examples:\n"
+        "  peal describe backup\n"
+        "\n"
+        "Usage: peal describe NAME...\n"
+        "\n"
+        "Its schedules in words, how it is doing, its definition, the next five ticks, what it\n"
+        "waits for and who waits for it, and the last five runs.\n"
+        "For programs: peal get NAME -o json\n"
+        "\n"
+        "Options:\n" CLIENT_HELP,
+    .options = options,
+    .run = run,
+};

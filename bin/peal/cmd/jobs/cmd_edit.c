@@ -1,0 +1,258 @@
+/* peal edit: a job's definition in an editor, until it is right. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/when.h"
+#include "jobs/definition.h"
+#include "jobs/input_file.h"
+
+static const struct option options[] = {CLIENT_OPTIONS, {0}};
+
+/* One edit: the text that was there, the one that is being written, and why it was sent back. */
+struct edit {
+    struct client *client;
+    const char *name;
+    struct reading reading;
+    char path[64];
+    char revision[24];
+    struct strbuf before, text, problem;
+};
+
+static enum exit_code write_text(const struct edit *edit)
+{
+    FILE *file = fopen(edit->path, "we");
+    if (!file) {
+        cli_error("can't write %s: %s", edit->path, strerror(errno));
+        return EXIT_ERROR;
+    }
+    if (edit->problem.length)
+        fprintf(file, "# %s\n# Correct it and save, or empty the file to give up.\n",
+                edit->problem.text);
+    fputs(edit->text.text, file);
+    bool failed = ferror(file) != 0;
+    if (fclose(file) == 0 && !failed)
+        return EXIT_OK;
+    cli_error("can't write %s: %s", edit->path, strerror(errno));
+    return EXIT_ERROR;
+}
+
+/* Through the shell, since $EDITOR may have arguments. */
+static enum exit_code open_editor(const char *path)
+{
+    const char *visual = getenv("VISUAL"), *editor = getenv("EDITOR");
+    const char *program = visual && *visual ? visual : editor && *editor ? editor : "vi";
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_addf(&line, "%s \"$1\"", program);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", line.text, "sh", path, (char *)NULL);
+        _exit(127);
+    }
+    strbuf_release(&line);
+    int status = -1;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return EXIT_OK;
+    bool is_missing = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127;
+    cli_error("the editor (%s) %s; nothing was changed", program,
+              is_missing ? "was not found: name another in $EDITOR" : "failed");
+    return EXIT_ERROR;
+}
+
+/* What was written, without our own comment at the top. */
+static enum exit_code read_text(struct edit *edit)
+{
+    struct strbuf raw;
+    strbuf_init(&raw);
+    enum exit_code code = input_file_read(edit->path, &raw);
+    const char *start = raw.text;
+    while (code == EXIT_OK && edit->problem.length && *start == '#') {
+        start += strcspn(start, "\n");
+        start += *start == '\n';
+    }
+    strbuf_reset(&edit->text);
+    strbuf_adds(&edit->text, start);
+    strbuf_release(&raw);
+    return code == EXIT_OK ? cli_fail(strbuf_status(&edit->text)) : code;
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+/* False: *edit->problem says why it can't be taken. */
+static bool decode(struct edit *edit, struct job_list *jobs)
+{
+    struct job_error err = {0};
+    strbuf_reset(&edit->problem);
+    enum status st =
+        jobs_decode_text(edit->text.text, edit->text.length, edit->reading.default_tz.text,
+                         edit->reading.zones, jobs, &err);
+    if (st != OK) {
+        if (err.line)
+            strbuf_addf(&edit->problem, "Line %d, column %d: ", err.line, err.column);
+        strbuf_adds(&edit->problem, *err.message ? err.message : status_text(st));
+    } else if (jobs->count != 1) {
+        strbuf_addf(&edit->problem, "One job is expected here, not %zu.", jobs->count);
+    } else if (strcmp(jobs->items[0]->name, edit->name) != 0) {
+        strbuf_adds(&edit->problem, "The name can't be changed: runs and history belong to it.");
+    }
+    return edit->problem.length == 0;
+}
+
+/* E_INVALID: the agent refuses it, and edit->problem says why. Else *ret is what to exit with. */
+static enum status put(struct edit *edit, const struct job *job, enum exit_code *ret)
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    json_t *body = job_encode_json(job, false);
+    strbuf_init(&path);
+    struct call call = {.method = "PUT",
+                        .path = job_path(&path, edit->name, ""),
+                        .body = body,
+                        .if_match = edit->revision};
+    enum status st = body ? client_try(edit->client, &call, &reply) : E_NOMEM;
+    bool refused = st == OK && reply.status == 422;
+    if (refused) {
+        strbuf_adds(&edit->problem, answer_text(reply.body, "detail"));
+    } else if (st == OK && (reply.status == 412 || reply.status == 409)) {
+        cli_error("%s was changed by someone else meanwhile; your text is in %s", edit->name,
+                  edit->path);
+        edit->path[0] = '\0'; /* kept */
+        *ret = EXIT_CONFLICT;
+    } else {
+        *ret = client_report(edit->client, st, &reply);
+    }
+    if (*ret == EXIT_OK && !refused)
+        fprintf(stderr, "%s: changed\n", edit->name);
+    reply_release(&reply);
+    json_decref(body);
+    strbuf_release(&path);
+    return refused ? E_INVALID : OK;
+}
+
+/* Opens the editor once. True: again, with edit->problem. */
+static bool edit_once(struct edit *edit, enum exit_code *ret)
+{
+    struct job_list jobs;
+    *ret = write_text(edit);
+    if (*ret == EXIT_OK)
+        *ret = open_editor(edit->path);
+    if (*ret == EXIT_OK)
+        *ret = read_text(edit);
+    if (*ret != EXIT_OK)
+        return false;
+    if (is_blank(edit->text.text) || strcmp(edit->text.text, edit->before.text) == 0) {
+        fprintf(stderr, "%s: not changed\n", edit->name);
+        return false;
+    }
+    job_list_init(&jobs);
+    bool again = !decode(edit, &jobs) || put(edit, jobs.items[0], ret) == E_INVALID;
+    job_list_release(&jobs);
+    return again;
+}
+
+static enum exit_code start_edit(struct edit *edit)
+{
+    struct reply reply;
+    enum exit_code code = client_job(edit->client, edit->name, &reply);
+    if (code != EXIT_OK)
+        return code;
+    memcpy(edit->revision, reply.revision, sizeof(edit->revision));
+    enum status st = definition_yaml(&edit->reading, reply.body, &edit->before);
+    strbuf_adds(&edit->text, edit->before.text);
+    reply_release(&reply);
+    if (st != OK)
+        return cli_fail(st);
+    snprintf(edit->path, sizeof(edit->path), "/tmp/peal-edit-XXXXXX.yaml");
+    int fd = mkostemps(edit->path, 5, O_CLOEXEC);
+    if (fd < 0) {
+        cli_error("can't make a file in /tmp: %s", strerror(errno));
+        edit->path[0] = '\0';
+        return EXIT_ERROR;
+    }
+    close(fd);
+    return EXIT_OK;
+}
+
+/* An editor that never gets it right, as one in a script, must not go on for ever. */
+static enum exit_code edit_until_right(struct edit *edit)
+{
+    enum exit_code code = EXIT_OK;
+    struct strbuf last;
+    strbuf_init(&last);
+    while (edit_once(edit, &code)) {
+        if (strcmp(last.text, edit->text.text) == 0) {
+            cli_error("%s", edit->problem.text);
+            fputs("nothing was changed: the text was saved again as it was\n", stderr);
+            code = EXIT_INVALID;
+            break;
+        }
+        strbuf_reset(&last);
+        strbuf_adds(&last, edit->text.text);
+    }
+    strbuf_release(&last);
+    return code;
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct edit edit = {0};
+    const char *data = NULL;
+    int opt;
+    while ((opt = cli_option(self, argc, argv)) != -1) {
+        if (opt == '?')
+            return EXIT_USAGE;
+        data = optarg;
+    }
+    if (argc - optind != 1)
+        return cli_usage(self, "which job? One at a time");
+    edit.name = argv[optind];
+    strbuf_init(&edit.before);
+    strbuf_init(&edit.text);
+    strbuf_init(&edit.problem);
+    enum exit_code code = client_open(data, &edit.client);
+    if (code != EXIT_OK)
+        return code;
+    code = reading_init(&edit.reading, edit.client);
+    if (code == EXIT_OK)
+        code = start_edit(&edit);
+    if (code == EXIT_OK)
+        code = edit_until_right(&edit);
+    if (edit.path[0])
+        unlink(edit.path);
+    strbuf_release(&edit.before);
+    strbuf_release(&edit.text);
+    strbuf_release(&edit.problem);
+    reading_release(&edit.reading);
+    client_close(edit.client);
+    return code;
+}
+
+const struct command cmd_edit = {
+    .name = "edit",
+    .summary = "change a job in your editor",
+    .help = "Examples:\n"
+            "  peal edit backup\n"
+            "  EDITOR='code --wait' peal edit backup\n"
+            "\n"
+            "Usage: peal edit NAME\n"
+            "\n"
+            "Opens the job's YAML in $VISUAL, $EDITOR or vi. When it is not right, the editor\n"
+            "opens again with the reason at the top; an empty file gives up. If someone else\n"
+            "changed the job meanwhile, nothing is overwritten and your text is kept.\n"
+            "\n"
+            "Options:\n" CLIENT_HELP,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,338 @@
+/* peal validate: whether schedules are right, one of them or a file of them; or files of jobs. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/json_out.h"
+#include "cli/when.h"
+#include "client/client.h"
+#include "config/data_folder.h"
+#include "jobs/definition.h"
+#include "jobs/input_file.h"
+#include "jobs/schedule_args.h"
+#include "words/explain.h"
+
+enum { LINE_MAX_BYTES = 4096 };
+enum { AS_TEXT, AS_JSON };
+
+static const struct option options[] = {
+    SCHEDULE_READER_OPTIONS,
+    {"output", required_argument, NULL, 'o'},
+    {0},
+};
+
+/* One validation. */
+struct check {
+    const char *file; /* as in messages; NULL: the schedule was given itself */
+    struct specs specs;
+    int64_t now_s;
+    json_t *results; /* NULL: text is wanted */
+    bool invalid;    /* at least one schedule is */
+};
+
+static bool is_path(const char *text)
+{
+    return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
+}
+
+static bool is_spec(const char *text)
+{
+    return text[0] == '@' || (strpbrk(text, " \t\n") && !is_path(text));
+}
+
+static enum status parse(const struct spec *spec, const struct schedule_reader *reader,
+                         struct schedule **ret, struct parse_error *reterr)
+{
+    if (strlen(spec->text) > LINE_MAX_BYTES)
+        return parse_fail(reterr, 0, "the line is longer than %d bytes", LINE_MAX_BYTES);
+    return schedule_parse(spec->text, &reader->options, reader->zones, ret, reterr);
+}
+
+static enum status report_text(const struct check *check, const struct spec *spec,
+                               const struct schedule *schedule)
+{
+    struct strbuf canonical, place;
+    strbuf_init(&canonical);
+    strbuf_init(&place);
+    if (check->file)
+        strbuf_addf(&place, "%s:%d: ", check->file, spec->line);
+    schedule_print(schedule, &canonical);
+    enum status st = canonical.failed ? E_NOMEM : strbuf_status(&place);
+    if (st == OK) {
+        printf("%sok %s\n", place.text, canonical.text);
+        st = schedule_print_warnings(schedule, check->now_s, LANGUAGE_EN, place.text);
+    }
+    strbuf_release(&place);
+    strbuf_release(&canonical);
+    return st;
+}
+
+static void report_error_text(const struct check *check, const struct spec *spec,
+                              const struct parse_error *err)
+{
+    if (!check->file)
+        cli_parse_error("invalid schedule", spec->text, err);
+    else if (err->column > 0)
+        fprintf(stderr, "%s:%d:%d: %s\n", check->file, spec->line, err->column, err->message);
+    else
+        fprintf(stderr, "%s:%d: %s\n", check->file, spec->line, err->message);
+}
+
+static enum status report_json(const struct check *check, const struct spec *spec,
+                               const struct schedule *schedule, const struct parse_error *err)
+{
+    json_t *result = json_object();
+    int failed = 0;
+    if (spec->line)
+        failed |= json_object_set_new(result, "line", json_integer(spec->line));
+    failed |= json_object_set_new(result, "spec", json_text(spec->text));
+    failed |= json_object_set_new(result, "ok", json_boolean(schedule != NULL));
+    if (schedule) {
+        const char *tz = zone_name(schedule_zone(schedule));
+        struct strbuf canonical;
+        strbuf_init(&canonical);
+        schedule_print(schedule, &canonical);
+        failed |= strbuf_status(&canonical) != OK;
+        failed |= json_object_set_new(result, "canonical", json_text(canonical.text));
+        failed |= json_object_set_new(result, "tz", json_text(tz));
+        failed |= json_object_set_new(result, "warnings",
+                                      json_warnings(schedule, LANGUAGE_EN, check->now_s));
+        strbuf_release(&canonical);
+    } else {
+        if (err->column > 0)
+            failed |= json_object_set_new(result, "column", json_integer(err->column));
+        failed |= json_object_set_new(result, "error", json_text(err->message));
+    }
+    failed |= json_array_append_new(check->results, result);
+    return failed ? E_NOMEM : OK;
+}
+
+static enum status check_one(struct check *check, const struct spec *spec,
+                             const struct schedule_reader *reader)
+{
+    struct parse_error err = {0};
+    struct schedule *schedule = NULL;
+    enum status st = parse(spec, reader, &schedule, &err);
+    if (st == E_NOMEM)
+        return st;
+    if (st != OK)
+        check->invalid = true;
+    st = OK;
+    if (check->results)
+        st = report_json(check, spec, schedule, &err);
+    else if (schedule)
+        st = report_text(check, spec, schedule);
+    else
+        report_error_text(check, spec, &err);
+    schedule_free(schedule);
+    return st;
+}
+
+/* Reads what is to be checked. A spec, or five and more words that are one without its quotes;
+ * else a file; else standard input. */
+static enum exit_code read_specs(const struct command *self, struct check *check, int argc,
+                                 char **argv)
+{
+    if (argc == 0)
+        return cli_usage(self, "validate what? A schedule in quotes, a file, or - for stdin");
+    if (argc >= 5 || (argc == 1 && is_spec(argv[0]))) {
+        enum status st = specs_add_args(&check->specs, argc, argv);
+        if (st == OK && check->specs.count > 0 && check->specs.items[0].line)
+            check->file = "SPEC";
+        return cli_fail(st);
+    }
+    if (argc > 1)
+        return cli_usage(self, "one schedule, in quotes, or one file of them");
+
+    struct strbuf text;
+    strbuf_init(&text);
+    check->file = strcmp(argv[0], "-") == 0 ? "stdin" : argv[0];
+    enum exit_code code = input_file_read(argv[0], &text);
+    if (code == EXIT_OK)
+        code = cli_fail(specs_add_text(&check->specs, text.text));
+    strbuf_release(&text);
+    return code;
+}
+
+static enum exit_code check_all(struct check *check, const struct schedule_reader *reader)
+{
+    enum status st = OK;
+    if (check->specs.count == 0)
+        cli_note("%s has no schedules", check->file ? check->file : "the text");
+    for (size_t i = 0; i < check->specs.count && st == OK; i++)
+        st = check_one(check, &check->specs.items[i], reader);
+    if (st == OK && check->results)
+        st = json_print(check->results);
+    if (st != OK)
+        return cli_fail(st);
+    if (check->specs.unquoted && check->invalid)
+        cli_note("put the schedule in quotes, or the shell takes it apart");
+    return check->invalid ? EXIT_INVALID : EXIT_OK;
+}
+
+/* Files of jobs are known by their names, and by being a folder. */
+static bool holds_jobs(const char *path)
+{
+    static const char *const endings[] = {".yaml", ".yml", ".json"};
+    struct stat about;
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        size_t length = strlen(path), ending = strlen(endings[i]);
+        if (length > ending && strcmp(path + length - ending, endings[i]) == 0)
+            return true;
+    }
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static enum status report_job(const struct check *check, const struct job *job)
+{
+    if (!check->results) {
+        printf("ok %s\n", job->name);
+        return OK;
+    }
+    json_t *result = json_pack("{s:s, s:b}", "name", job->name, "ok", true);
+    return json_array_append_new(check->results, result) == 0 ? OK : E_NOMEM;
+}
+
+/* All of them do: as many as the shell makes of a pattern. */
+static bool all_hold_jobs(int argc, char *const *argv)
+{
+    for (int i = 0; i < argc; i++) {
+        if (is_spec(argv[i]) || !holds_jobs(argv[i]))
+            return false;
+    }
+    return argc > 0;
+}
+
+/* Without a word if there is none. */
+static bool open_own(struct client **ret)
+{
+    struct strbuf folder, path;
+    strbuf_init(&folder);
+    strbuf_init(&path);
+    bool is_there = data_folder_find(NULL, &folder) == OK;
+    strbuf_addf(&path, "%s/api.sock", folder.text);
+    is_there = is_there && strbuf_status(&path) == OK && access(path.text, W_OK) == 0 &&
+               client_open(folder.text, ret) == EXIT_OK;
+    strbuf_release(&path);
+    strbuf_release(&folder);
+    return is_there;
+}
+
+/* Of the agent of this machine, if one runs: what it does with jobs that name no user. Of its own
+ * accord the command says nothing else of the machine, and a file is right or wrong without it. */
+static void warn_of_user(const struct job_list *jobs)
+{
+    struct reply reply = {0};
+    struct client *client;
+    size_t count = 0;
+    for (size_t i = 0; i < jobs->count; i++)
+        count += !jobs->items[i]->user;
+    if (!count || !open_own(&client))
+        return;
+    if (client_try(client, &(struct call){.path = "/agent"}, &reply) == OK) {
+        const json_t *user = json_object_get(reply.body, "jobs_user");
+        if (json_is_object(user) && !json_is_true(json_object_get(user, "ok")))
+            cli_note("%zu of %zu jobs name no user: %s", count, jobs->count,
+                     answer_text(user, "detail"));
+    }
+    reply_release(&reply);
+    client_close(client);
+}
+
+static enum exit_code check_jobs(const struct command *self, const struct check *check, int argc,
+                                 char **argv)
+{
+    struct file_args files = {.count = 0};
+    struct reading reading;
+    for (int i = 0; i < argc; i++) {
+        if (!file_args_take(&files, self, argv[i]))
+            return EXIT_USAGE;
+    }
+    struct job_list jobs;
+    job_list_init(&jobs);
+    enum exit_code code = reading_init(&reading, NULL);
+    if (code == EXIT_OK)
+        code = definitions_read(&reading, &files, &jobs);
+    enum status st = OK;
+    for (size_t i = 0; code == EXIT_OK && st == OK && i < jobs.count; i++)
+        st = report_job(check, jobs.items[i]);
+    if (code == EXIT_OK)
+        warn_of_user(&jobs);
+    if (code == EXIT_OK && st == OK && check->results)
+        st = json_print(check->results);
+    job_list_release(&jobs);
+    reading_release(&reading);
+    return st == OK ? code : cli_fail(st);
+}
+
+static bool take_option(const struct command *self, int opt, int *output,
+                        struct schedule_reader *reader)
+{
+    static const char *const outputs[] = {"text", "json", NULL};
+    if (opt == 'o')
+        return cli_choice(self, "-o", optarg, outputs, output);
+    return schedule_reader_option(reader, self, opt, optarg);
+}
+
+static enum exit_code run(const struct command *self, int argc, char **argv)
+{
+    struct schedule_reader reader;
+    struct check check = {.now_s = time(NULL)};
+    int output = AS_TEXT;
+    enum exit_code code = EXIT_USAGE;
+    int opt;
+
+    specs_init(&check.specs);
+    enum status st = schedule_reader_init(&reader);
+    if (st != OK) {
+        code = cli_fail(st);
+        goto out;
+    }
+    while ((opt = cli_option(self, argc, argv)) != -1) {
+        if (opt == '?' || !take_option(self, opt, &output, &reader))
+            goto out;
+    }
+    if (output == AS_JSON && !(check.results = json_array())) {
+        code = cli_fail(E_NOMEM);
+        goto out;
+    }
+    if (all_hold_jobs(argc - optind, argv + optind)) {
+        code = check_jobs(self, &check, argc - optind, argv + optind);
+        goto out;
+    }
+    code = read_specs(self, &check, argc - optind, argv + optind);
+    if (code == EXIT_OK)
+        code = check_all(&check, &reader);
+out:
+    json_decref(check.results);
+    specs_release(&check.specs);
+    schedule_reader_release(&reader);
+    return code;
+}
+
+const struct command cmd_validate = {
+    .name = "validate",
+    .summary = "whether schedules, or files of jobs, are right",
+    .help =
+        "Examples:\n"
+        "  peal validate '0 0 L * *'\n"
+        "  peal validate schedules.txt\n"
+        "  peal validate jobs/*.yaml\n"
+        "  grep -h ^schedule *.conf | cut -d= -f2 | peal validate -\n"
+        "\n"
+        "Usage: peal validate SPEC|FILE|- [options]\n"
+        "       peal validate JOBS... [options]\n"
+        "\n"
+        "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one\n"
+        "schedule per line; blank lines and lines that start with # are left out. Every line\n"
+        "is read: right ones are printed as peal understands them, wrong ones as\n"
+        "FILE:LINE:COLUMN: and why. The exit status is 6 if any is wrong. JOBS are files that end\n"
+        "in .yaml, .yml or .json, or folders of them, and hold jobs as in docs/JOBS.md; if some\n"
+        "name no user and the agent of this machine does not start those, a note says so.\n"
+        "\n"
+        "Options:\n" SCHEDULE_READER_HELP "  -o, --output F  text (default) or json\n",
+    .options = options,
+    .run = run,
+};

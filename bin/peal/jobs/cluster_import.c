@@ -1,0 +1,339 @@
+#include "jobs/cluster_import.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent_store.h"
+#include "definition/job_codec.h"
+#include "jobs/import_docs.h"
+#include "store_look.h"
+
+enum { AT_ONCE = 100, SHOWN_RUNS = 20 };
+
+enum outcome { IMPORTED, ALREADY_THERE, NAME_TAKEN, CHANGED_THERE, NOT_WRITTEN, OUTCOMES };
+
+struct item {
+    struct id uid;
+    char *name, *json;
+    int64_t cursor_ms;
+    bool is_deleted, is_paused;
+    enum outcome outcome;
+};
+
+/* Jobs and documents of a store. */
+struct items {
+    struct item *list;
+    size_t count, capacity;
+    struct import_docs docs;
+};
+
+static void items_release(struct items *items)
+{
+    for (size_t i = 0; i < items->count; i++) {
+        free(items->list[i].name);
+        free(items->list[i].json);
+    }
+    free(items->list);
+    import_docs_release(&items->docs);
+    *items = (struct items){0};
+}
+
+/* ---- reading ---- */
+
+static bool is_paused(const char *json)
+{
+    struct job *job = NULL;
+    struct job_error error;
+    bool paused = job_decode_stored(json, NULL, &job, &error) == OK && job->paused;
+    job_free(job);
+    return paused;
+}
+
+/* What had started before the clock was set back is not to start again in the other store. */
+static int64_t cursor_of(const struct store_change *change)
+{
+    int64_t high_ms = change->rewinds.high_ms;
+    return high_ms > change->cursor_ms ? high_ms : change->cursor_ms;
+}
+
+static enum status add_item(struct items *items, const struct store_change *change)
+{
+    if (items->count == items->capacity) {
+        size_t capacity = items->capacity ? 2 * items->capacity : 256;
+        struct item *grown = realloc(items->list, capacity * sizeof(*grown));
+        if (!grown)
+            return E_NOMEM;
+        items->list = grown;
+        items->capacity = capacity;
+    }
+    struct item *item = &items->list[items->count++];
+    *item = (struct item){.uid = change->job_uid,
+                          .name = strdup(change->job_name),
+                          .json = strdup(change->job_json),
+                          .cursor_ms = cursor_of(change),
+                          .is_deleted = change->job_deleted,
+                          .is_paused = is_paused(change->job_json)};
+    return item->name && item->json ? OK : E_NOMEM;
+}
+
+/* Runs that are under way have no place to go to: the processes are here. */
+static void tell_open_run(const struct run *run, size_t count)
+{
+    char id[ID_TEXT + 1];
+    id_format(&run->id, id);
+    if (count <= SHOWN_RUNS)
+        cli_error("still open: %s of %s (%s)", id, run->job_name, run_state_name(run->state));
+}
+
+/* Everything up to LOADED. *ret_open (NULL: no matter) are runs that have not ended, which are
+ * told.
+ */
+static enum status read_store(struct store *store, struct items *items, size_t *ret_open,
+                              struct strbuf *why)
+{
+    struct store_change change;
+    enum status st = OK;
+    size_t open = 0;
+    for (;;) {
+        if (!store_next_change(store, &change)) {
+            if ((st = store_health(store, why)) != OK)
+                break;
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            continue;
+        }
+        if (change.kind == STORE_CHANGE_LOADED)
+            break;
+        if (change.kind == STORE_CHANGE_JOB)
+            st = add_item(items, &change);
+        else if (change.kind == STORE_CHANGE_DOC)
+            st = import_docs_add(&items->docs, change.doc);
+        else if (ret_open && change.kind == STORE_CHANGE_RUN &&
+                 !run_state_is_end(change.run->state))
+            tell_open_run(change.run, ++open);
+        if (st != OK)
+            break;
+    }
+    if (ret_open)
+        *ret_open = open;
+    return st;
+}
+
+static void no_wake(void *context)
+{
+    (void)context;
+}
+
+static enum exit_code read_folder(const char *from, struct items *items)
+{
+    struct store_look look;
+    struct store *store = NULL;
+    struct strbuf why;
+    size_t open = 0;
+    strbuf_init(&why);
+    enum status st = store_sqlite_look(from, false, &look, &why);
+    if (st == E_NOT_FOUND)
+        strbuf_addf(&why, "there is no peal.db in %s; --from is a data folder", from);
+    if (st == OK)
+        st = store_sqlite_open(from, (struct store_wake){no_wake, NULL}, &store, &why);
+    if (st == OK)
+        st = read_store(store, items, &open, &why);
+    store_free(store);
+    if (st != OK)
+        cli_error("%s", why.length ? why.text : status_text(st));
+    if (st == E_BUSY)
+        fprintf(stderr, "Stop it first: peal stop --data %s\n", from);
+    if (st == OK && open) {
+        cli_error("%zu run%s of %s %s not ended yet; nothing was imported", open,
+                  open == 1 ? "" : "s", from, open == 1 ? "has" : "have");
+        fprintf(stderr,
+                "Start the agent there (peal start -d --data %s --store sqlite), pause the "
+                "jobs, let the runs end, stop it, and import again.\n",
+                from);
+    }
+    strbuf_release(&why);
+    return st == E_BUSY || open ? EXIT_CONFLICT
+           : st == E_NOT_FOUND  ? EXIT_NOT_FOUND
+           : st == OK           ? EXIT_OK
+                                : EXIT_ERROR;
+}
+
+/* ---- writing ---- */
+
+static int by_uid(const void *a, const void *b)
+{
+    return id_compare(&((const struct item *)a)->uid, &((const struct item *)b)->uid);
+}
+
+/* What is there already needs no writing; *ret are the others. */
+static size_t sort_out(struct items *source, struct items *target, struct item **ret)
+{
+    size_t count = 0;
+    if (target->count)
+        qsort(target->list, target->count, sizeof(*target->list), by_uid);
+    for (size_t i = 0; i < source->count; i++) {
+        struct item *item = &source->list[i];
+        const struct item *known = target->count ? bsearch(item, target->list, target->count,
+                                                           sizeof(*target->list), by_uid)
+                                                 : NULL;
+        item->outcome = NOT_WRITTEN;
+        if (!known)
+            ret[count++] = item;
+        else
+            item->outcome = strcmp(known->json, item->json) == 0 ? ALREADY_THERE : CHANGED_THERE;
+    }
+    return count;
+}
+
+struct batch {
+    struct store_put_job puts[AT_ONCE];
+    struct store_request request;
+    bool is_done;
+    enum status status;
+};
+
+static void batch_done(struct store_request *request, enum status st)
+{
+    struct batch *batch = request->context;
+    batch->is_done = true;
+    batch->status = st;
+}
+
+static enum status write_batch(struct loop *loop, struct store *store, struct item **items,
+                               size_t count)
+{
+    struct batch batch = {.is_done = false};
+    struct store_change change;
+    for (size_t i = 0; i < count; i++) {
+        batch.puts[i] = (struct store_put_job){.uid = items[i]->uid,
+                                               .name = items[i]->name,
+                                               .json = items[i]->json,
+                                               .deleted = items[i]->is_deleted,
+                                               .paused = items[i]->is_paused,
+                                               .from_elsewhere = true,
+                                               .cursor_ms = items[i]->cursor_ms};
+    }
+    batch.request = (struct store_request){.op = STORE_PUT_JOB,
+                                           .count = count,
+                                           .items.puts = batch.puts,
+                                           .done = batch_done,
+                                           .context = &batch};
+    store_submit(store, &batch.request);
+    while (!batch.is_done) {
+        loop_run_once(loop);
+        store_dispatch(store);
+        while (store_next_change(store, &change)) {
+        }
+    }
+    for (size_t i = 0; i < count && batch.status == OK; i++) {
+        enum put_result result = batch.puts[i].result;
+        items[i]->outcome = result == PUT_OK       ? IMPORTED
+                            : result == PUT_EXISTS ? NAME_TAKEN
+                                                   : CHANGED_THERE;
+    }
+    return batch.status;
+}
+
+static enum status write_store(struct loop *loop, struct store *store, struct items *source,
+                               struct strbuf *why)
+{
+    struct items target = {0};
+    struct item **todo = calloc(source->count + 1, sizeof(*todo));
+    if (!todo)
+        return E_NOMEM;
+    enum status st = read_store(store, &target, NULL, why);
+    if (st == OK) /* jobs may name calendars and channels */
+        st = import_docs_write(&source->docs, loop, store);
+    size_t count = st == OK ? sort_out(source, &target, todo) : 0;
+    for (size_t i = 0; i < count && st == OK; i += AT_ONCE)
+        st = write_batch(loop, store, todo + i, count - i < AT_ONCE ? count - i : AT_ONCE);
+    items_release(&target);
+    free(todo);
+    return st;
+}
+
+static enum status write_items(const struct agent_config *config, struct items *source,
+                               struct strbuf *why)
+{
+    struct loop *loop = NULL;
+    struct store *store = NULL;
+    signal(SIGPIPE, SIG_IGN);
+    enum status st = loop_new(&loop);
+    if (st == OK)
+        st = agent_store_open_etcd(config, loop, NULL, NULL, (struct store_wake){no_wake, NULL},
+                                   &store, why);
+    if (st == OK) {
+        st = write_store(loop, store, source, why);
+        if (st != OK && !why->length && store_health(store, why) == OK)
+            strbuf_adds(why, status_text(st));
+    }
+    store_free(store);
+    loop_free(loop);
+    return st;
+}
+
+/* ---- telling ---- */
+
+static void tell_jobs(const struct items *items, enum outcome outcome, const char *words)
+{
+    for (size_t i = 0; i < items->count; i++) {
+        if (items->list[i].outcome == outcome)
+            cli_error("%s: %s", items->list[i].name, words);
+    }
+}
+
+static void tell_docs(size_t count, const char *what)
+{
+    if (count)
+        printf("%zu %s%s imported\n", count, what, count == 1 ? "" : "s");
+}
+
+static enum exit_code sum_up(const char *from, const struct agent_config *config,
+                             const struct items *items)
+{
+    size_t counts[OUTCOMES] = {0}, deleted = 0;
+    struct strbuf url;
+    for (size_t i = 0; i < items->count; i++) {
+        counts[items->list[i].outcome]++;
+        deleted += items->list[i].outcome == IMPORTED && items->list[i].is_deleted;
+    }
+    tell_jobs(items, NAME_TAKEN, "the store has another job of this name; rename one of them");
+    tell_jobs(items, CHANGED_THERE,
+              "is in the store already, and was changed there; left as it is");
+    strbuf_init(&url);
+    store_url_print(&config->store, &url);
+    size_t refused = counts[NAME_TAKEN] + counts[CHANGED_THERE];
+    printf("%zu imported", counts[IMPORTED]);
+    if (deleted)
+        printf(" (%zu of them deleted, kept for peal undelete)", deleted);
+    printf(", %zu already there, %zu not imported\n", counts[ALREADY_THERE], refused);
+    tell_docs(items->docs.accounts, "account");
+    tell_docs(items->docs.calendars, "calendar");
+    tell_docs(items->docs.channels, "channel");
+    if (!refused)
+        fprintf(stderr, "Next: peal start -d --data %s --store %s\n", from, url.text);
+    strbuf_release(&url);
+    return refused ? EXIT_CONFLICT : EXIT_OK;
+}
+
+enum exit_code cluster_import(const char *from, const struct agent_config *config)
+{
+    struct items items = {0};
+    struct strbuf why;
+    enum exit_code code = read_folder(from, &items);
+    strbuf_init(&why);
+    if (code == EXIT_OK) {
+        enum status st = write_items(config, &items, &why);
+        if (st == OK)
+            code = sum_up(from, config, &items);
+        else
+            cli_error("%s\nWhat was imported until now stays; import again to go on.", why.text);
+        if (st != OK)
+            code = st == E_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_ERROR;
+    }
+    strbuf_release(&why);
+    items_release(&items);
+    return code;
+}

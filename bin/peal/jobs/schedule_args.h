@@ -1,0 +1,71 @@
+/* What the commands about schedules share: the options that say how a schedule is read, and the
+ * schedules as they come from a command line or a file. */
+#ifndef PEAL_SCHEDULE_ARGS_H
+#define PEAL_SCHEDULE_ARGS_H
+
+#include "cli/cli.h"
+#include "words/explain.h"
+
+/* How schedules are read. */
+struct schedule_reader {
+    struct zone_db *zones;
+    struct strbuf local_tz; /* where no zone is named */
+    struct schedule_options options;
+};
+
+/* Opens the zone database ($TZDIR, else the system's); release it in any case. */
+MUST_CHECK enum status schedule_reader_init(struct schedule_reader *reader);
+void schedule_reader_release(struct schedule_reader *reader);
+
+enum {
+    OPTION_TZ = OPTION_LONG_ONLY,
+    OPTION_PROFILE,
+    OPTION_JOB,
+    OPTION_OWN, /* a command's own options start here */
+};
+#define SCHEDULE_READER_OPTIONS                                                                    \
+    {"tz", required_argument, NULL, OPTION_TZ},                                                    \
+        {"profile", required_argument, NULL, OPTION_PROFILE},                                      \
+    {                                                                                              \
+        "job", required_argument, NULL, OPTION_JOB                                                 \
+    }
+#define SCHEDULE_READER_HELP                                                                       \
+    "  --tz ZONE       the time zone (this machine's, unless the schedule names one)\n"            \
+    "  --profile P     the dialect: peal, quartz, aws, jenkins, k8s or ocps-strict\n"              \
+    "  --job NAME      the job's name, which `H` and `~` are drawn from\n"
+
+/* Takes one of the options above. False when it is wrong, which has been reported. */
+bool schedule_reader_option(struct schedule_reader *reader, const struct command *command, int opt,
+                            const char *value);
+
+/* Schedules as text, each of one line. */
+struct spec {
+    char *text;
+    int line; /* in the text that it came from, from 1; 0 where that has one line */
+};
+struct specs {
+    struct spec *items;
+    size_t count, capacity;
+    bool unquoted; /* the arguments look like one schedule without its quotes */
+};
+
+void specs_init(struct specs *specs);
+void specs_release(struct specs *specs);
+
+/* Adds each line of a text; blank lines and those that start with `#` are left out. */
+MUST_CHECK enum status specs_add_text(struct specs *specs, const char *text);
+
+/* Adds each argument; five or more without white space are one schedule whose quotes the shell
+ * never saw. */
+MUST_CHECK enum status specs_add_args(struct specs *specs, int argc, char **argv);
+
+/* Parses a spec; an error is shown with a caret below its column, and a word on quotes where these
+ * may be missing. */
+MUST_CHECK enum exit_code spec_parse(const struct specs *specs, const struct spec *spec,
+                                     const struct schedule_reader *reader, struct schedule **ret);
+
+/* The traps that a schedule holds, a line each on stderr: `place`, "warning: ", a sentence. */
+MUST_CHECK enum status schedule_print_warnings(const struct schedule *schedule, int64_t now_s,
+                                               enum language language, const char *place);
+
+#endif

@@ -1,0 +1,223 @@
+#include "print/run_table.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/text_table.h"
+#include "cli/when.h"
+#include "id.h"
+#include "run.h"
+
+enum { NOT_SEEN_MS = 5000 }; /* how long a run that was just made may not be found yet */
+
+void run_outcome(const json_t *run, struct strbuf *out)
+{
+    const char *reason = answer_text(run, "reason");
+    int64_t code = answer_int(run, "exit_code", -1), number = answer_int(run, "signal", 0);
+    strbuf_adds(out, answer_text(run, "state"));
+    if (!*reason)
+        return;
+    if (strcmp(reason, "exit_code") == 0)
+        strbuf_addf(out, " (exit code %d)", (int)code);
+    else if (strcmp(reason, "signal") == 0)
+        strbuf_addf(out, " (signal %d, %s)", (int)number, strsignal((int)number));
+    else
+        strbuf_addf(out, " (%s)", reason);
+}
+
+static void add_run(struct text_table *table, const json_t *run, bool wide, bool with_node,
+                    int64_t now)
+{
+    bool entry = json_object_get(run, "entry_id") != NULL;
+    int64_t started = answer_time(run, "started_at"), finished = answer_time(run, "finished_at");
+    struct strbuf text;
+    strbuf_init(&text);
+#define CELL(call) (strbuf_truncate(&text, 0), call, text_table_cell(table, text.text))
+    text_table_cell(table, entry ? "-" : answer_text(run, "run_id"));
+    text_table_cell(table, answer_text(run, "job"));
+    CELL(when_print_local(answer_time(run, entry ? "from" : "tick"), &text));
+    CELL(run_outcome(run, &text));
+    CELL(when_print_local(started, &text));
+    CELL(when_print_taken(started, finished == NO_TIME ? now : finished, &text));
+    if (entry && answer_int(run, "count", 1) > 1)
+        CELL(strbuf_addf(&text, "%d ticks", (int)answer_int(run, "count", 1)));
+    else
+        text_table_cell(table, answer_text(run, "cause"));
+    text_table_cell(table, with_node ? answer_text(run, "node") : "");
+    if (wide) {
+        CELL(strbuf_addf(&text, "%d", (int)answer_int(run, "attempt", 1)));
+        text_table_cell(table, answer_text(run, "by"));
+        text_table_cell(table, answer_text(run, "detail"));
+    }
+#undef CELL
+    if (text.failed)
+        table->status = E_NOMEM;
+    strbuf_release(&text);
+}
+
+static enum exit_code print_table(const json_t *runs, bool wide, bool with_node)
+{
+    static const char *const narrow_headers[] = {"RUN",  "JOB",   "TICK", "STATE", "STARTED",
+                                                 "TOOK", "CAUSE", "NODE", NULL};
+    static const char *const wide_headers[] = {"RUN",     "JOB",  "TICK",   "STATE",
+                                               "STARTED", "TOOK", "CAUSE",  "NODE",
+                                               "ATTEMPT", "BY",   "DETAIL", NULL};
+    struct text_table table;
+    const json_t *run;
+    size_t i;
+    int64_t now = now_ms();
+    text_table_init(&table, wide ? wide_headers : narrow_headers);
+    json_array_foreach (runs, i, run) {
+        add_run(&table, run, wide, with_node || wide, now);
+    }
+    enum status st = text_table_print(&table, stdout);
+    text_table_release(&table);
+    return cli_fail(st);
+}
+
+enum exit_code runs_print(const json_t *runs, enum output output, bool with_node)
+{
+    const json_t *run;
+    size_t i;
+    if (output == OUTPUT_TABLE || output == OUTPUT_WIDE)
+        return print_table(runs, output == OUTPUT_WIDE, with_node);
+    if (output != OUTPUT_NAME)
+        return output_print(runs, output);
+    json_array_foreach (runs, i, run) {
+        if (*answer_text(run, "run_id"))
+            printf("%s\n", answer_text(run, "run_id"));
+    }
+    return EXIT_OK;
+}
+
+bool nodes_are_many(struct client *client)
+{
+    struct reply reply = {0};
+    bool are = client_try(client, &(struct call){.path = "/agent"}, &reply) == OK &&
+               answer_int(reply.body, "nodes", 1) > 1;
+    reply_release(&reply);
+    return are;
+}
+
+bool run_is_over(const json_t *run)
+{
+    enum run_state state;
+    return run_state_by_name(answer_text(run, "state"), &state) == OK && run_state_is_end(state);
+}
+
+bool run_is_ok(const json_t *run)
+{
+    return strcmp(answer_text(run, "state"), "ok") == 0;
+}
+
+enum exit_code run_find(struct client *client, const char *word, struct strbuf *run_id)
+{
+    struct id id;
+    struct reply job;
+    json_t *runs;
+    if (id_parse(word, &id) == OK) {
+        strbuf_adds(run_id, word);
+        return cli_fail(strbuf_status(run_id));
+    }
+    enum exit_code code = client_job(client, word, &job);
+    if (code != EXIT_OK)
+        return code;
+    char last[ID_TEXT + 1]; /* of all nodes, while the history has what ran on this one */
+    const json_t *status = json_object_get(job.body, "status");
+    snprintf(last, sizeof(last), "%s", answer_text(json_object_get(status, "last"), "run_id"));
+    reply_release(&job);
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/runs?job=");
+    url_escape(&path, word);
+    strbuf_addc(&path, '&');
+    code = client_list(client, path.text, 1, &runs);
+    strbuf_release(&path);
+    if (code != EXIT_OK)
+        return code;
+    const char *newest = answer_text(json_array_get(runs, 0), "run_id");
+    strbuf_adds(run_id, strcmp(newest, last) > 0 ? newest : last); /* ids sort by age */
+    json_decref(runs);
+    if (run_id->length)
+        return cli_fail(strbuf_status(run_id));
+    cli_error("%s has not run yet; run it now: peal run %s", word, word);
+    return EXIT_NOT_FOUND;
+}
+
+void pause_longer(int *delay_ms)
+{
+    enum { FIRST_MS = 20, LONGEST_MS = 500 };
+    *delay_ms = *delay_ms ? *delay_ms * 3 / 2 : FIRST_MS;
+    if (*delay_ms > LONGEST_MS)
+        *delay_ms = LONGEST_MS;
+    struct timespec time = {*delay_ms / 1000, *delay_ms % 1000 * 1000000L};
+    nanosleep(&time, NULL);
+}
+
+/* What the job knows of its last run, if that is the one; NULL: it is not. */
+static json_t *last_of_job(struct client *client, const char *job, const char *run_id)
+{
+    struct strbuf path;
+    struct reply reply = {0};
+    json_t *run = NULL;
+    strbuf_init(&path);
+    if (client_try(client, &(struct call){.path = job_path(&path, job, "")}, &reply) == OK) {
+        json_t *last = json_object_get(json_object_get(reply.body, "status"), "last");
+        if (strcmp(answer_text(last, "run_id"), run_id) == 0)
+            run = json_incref(last);
+    }
+    reply_release(&reply);
+    strbuf_release(&path);
+    return run;
+}
+
+struct wait {
+    const char *job, *run_id, *path;
+    int64_t since_ms;
+};
+
+/* *ret is the run, or NULL: one that was asked for a moment ago may not be known yet. */
+static enum exit_code look(struct client *client, const struct wait *wait, json_t **ret)
+{
+    struct reply reply = {0};
+    enum status st = client_try(client, &(struct call){.path = wait->path}, &reply);
+    bool is_missing = st == OK && reply.status == 404;
+    enum exit_code code = EXIT_OK;
+    *ret = is_missing ? last_of_job(client, wait->job, wait->run_id) : NULL;
+    if (!*ret && (!is_missing || now_ms() - wait->since_ms >= NOT_SEEN_MS))
+        code = client_report(client, st, &reply);
+    if (code == EXIT_OK && !is_missing)
+        *ret = json_incref(reply.body);
+    reply_release(&reply);
+    return code;
+}
+
+enum exit_code run_wait(struct client *client, const char *job, const char *run_id,
+                        int64_t deadline_ms, json_t **ret)
+{
+    struct strbuf path;
+    int delay_ms = 0;
+    enum exit_code code = EXIT_OK;
+    strbuf_init(&path);
+    struct wait wait = {job, run_id, run_path(&path, run_id, ""), now_ms()};
+    for (;;) {
+        json_t *run = NULL;
+        code = look(client, &wait, &run);
+        if (code == EXIT_OK && run && run_is_over(run)) {
+            *ret = run;
+            break;
+        }
+        json_decref(run);
+        if (code != EXIT_OK)
+            break;
+        if (deadline_ms != NO_TIME && now_ms() >= deadline_ms) {
+            cli_error("still not over: %s; it goes on", run_id);
+            code = EXIT_TIMED_OUT;
+            break;
+        }
+        pause_longer(&delay_ms);
+    }
+    strbuf_release(&path);
+    return code;
+}

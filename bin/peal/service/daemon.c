@@ -1,0 +1,446 @@
+#include "service/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "client/client.h"
+#include "config/data_folder.h"
+#include "proc.h"
+
+/* ---- configuration ---- */
+
+static enum exit_code set_path(char **member, const char *path)
+{
+    char *full = daemon_absolute(path);
+    if (!full)
+        return cli_fail(E_NOMEM);
+    free(*member);
+    *member = full;
+    return EXIT_OK;
+}
+
+static enum exit_code read_file(struct agent_config *config)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = agent_config_read(config, &why);
+    if (st != OK)
+        cli_error("%s", why.length ? why.text : status_text(st));
+    strbuf_release(&why);
+    return st == OK            ? EXIT_OK
+           : st == E_INVALID   ? EXIT_INVALID
+           : st == E_NOT_FOUND ? EXIT_NOT_FOUND
+                               : EXIT_ERROR;
+}
+
+static enum exit_code settle_data(const struct daemon_options *options, struct agent_config *config)
+{
+    struct strbuf folder;
+    if (config->data && !options->data)
+        return EXIT_OK;
+    strbuf_init(&folder);
+    enum status st = data_folder_find(options->data, &folder);
+    enum exit_code code = st == OK ? set_path(&config->data, folder.text) : cli_fail(st);
+    strbuf_release(&folder);
+    return code;
+}
+
+/* ---- the cluster's part of it ---- */
+
+typedef enum status set_value(struct agent_config *config, const char *text,
+                              struct parse_error *reterr);
+
+/* `text` NULL: not given. */
+static enum exit_code set(struct agent_config *config, const char *option, const char *text,
+                          set_value *value)
+{
+    struct parse_error err = {0};
+    enum status st = text ? value(config, text, &err) : OK;
+    if (st == E_INVALID) {
+        cli_parse_error(option, text, &err);
+        return EXIT_INVALID;
+    }
+    return cli_fail(st);
+}
+
+static enum exit_code settle_store(const char *option, struct agent_config *config)
+{
+    const char *named = getenv("PEAL_STORE");
+    if (option)
+        return set(config, "--store", option, agent_config_set_store);
+    if (config->has_store || !named || !*named)
+        return EXIT_OK;
+    return set(config, "PEAL_STORE", named, agent_config_set_store);
+}
+
+/* An agent that is started again stays in its cluster, unless it is told otherwise. */
+static enum exit_code recall_store(struct agent_config *config)
+{
+    char *known = config->has_store ? NULL : data_folder_recall(config->data, "store");
+    enum exit_code code =
+        set(config, "the file \"store\" of the data folder", known, agent_config_set_store);
+    free(known);
+    return code;
+}
+
+static enum exit_code settle_history(const char *option, struct agent_config *config)
+{
+    const char *named = getenv("PEAL_HISTORY");
+    if (option)
+        return set(config, "--history", option, agent_config_set_history);
+    if (config->history)
+        return EXIT_OK;
+    if (named && *named)
+        return set(config, "PEAL_HISTORY", named, agent_config_set_history);
+    char *known = data_folder_recall(config->data, "history");
+    enum exit_code code =
+        set(config, "the file \"history\" of the data folder", known, agent_config_set_history);
+    free(known);
+    return code;
+}
+
+static enum exit_code settle_node(const struct daemon_options *options, struct agent_config *config)
+{
+    enum exit_code code = set(config, "--role", options->role, agent_config_set_role);
+    if (code == EXIT_OK)
+        code = set(config, "--node-id", options->node_id, agent_config_set_node_id);
+    if (code == EXIT_OK)
+        code = set(config, "--capacity", options->capacity, agent_config_set_capacity);
+    if (code == EXIT_OK)
+        code = set(config, "--address", options->address, agent_config_set_address);
+    if (code == EXIT_OK)
+        code = set(config, "--peer-listen", options->peer_listen, agent_config_set_peer_listen);
+    for (size_t i = 0; code == EXIT_OK && i < options->label_count; i++)
+        code = set(config, "--label", options->labels[i], agent_config_add_label);
+    if (code == EXIT_OK && options->label_count > DAEMON_LABELS_MAX) {
+        cli_error("at most %d labels; more of them in the configuration file", DAEMON_LABELS_MAX);
+        code = EXIT_INVALID;
+    }
+    return code;
+}
+
+static enum exit_code settle_listen(const struct daemon_options *options,
+                                    struct agent_config *config)
+{
+    const char *named = getenv("PEAL_LISTEN");
+    struct strbuf list;
+    if (!options->listen_count)
+        return config->listen || !named || !*named
+                   ? EXIT_OK
+                   : set(config, "PEAL_LISTEN", named, agent_config_set_listen);
+    if (options->listen_count > DAEMON_LISTEN_MAX) {
+        cli_error("at most %d addresses", DAEMON_LISTEN_MAX);
+        return EXIT_INVALID;
+    }
+    strbuf_init(&list);
+    for (size_t i = 0; i < options->listen_count; i++)
+        strbuf_addf(&list, "%s%s", i ? "," : "", options->listen[i]);
+    enum exit_code code = cli_fail(strbuf_status(&list));
+    if (code == EXIT_OK)
+        code = set(config, "--listen", list.text, agent_config_set_listen);
+    strbuf_release(&list);
+    return code;
+}
+
+/* A plain user's agent has no choice, and needs none: what is meant for one of root, by the
+ * environment of a service, say, is not heeded there. But it is not told a falsehood, either. */
+static enum exit_code settle_user(const char *option, struct agent_config *config)
+{
+    const char *named = getenv("PEAL_DEFAULT_USER");
+    enum exit_code code = EXIT_OK;
+    if (option)
+        code = set(config, "--default-user", option, agent_config_set_default_user);
+    else if (!config->default_user && named && *named && geteuid() == 0)
+        code = set(config, "PEAL_DEFAULT_USER", named, agent_config_set_default_user);
+    if (code != EXIT_OK || !config->default_user || geteuid() == 0)
+        return code;
+    const struct passwd *user = getpwnam(config->default_user);
+    if (user && user->pw_uid == geteuid())
+        return EXIT_OK;
+    cli_error("default_user %s: only an agent of root can run jobs as another user",
+              config->default_user);
+    return EXIT_INVALID;
+}
+
+/* What is started after it knows it by the variable: the spawner's memory is the agent's matter. */
+static enum exit_code settle_sandbox(const char *option, struct agent_config *config)
+{
+    const char *named = getenv("PEAL_SANDBOX");
+    enum exit_code code = EXIT_OK;
+    if (option)
+        code = set(config, "--sandbox", option, agent_config_set_sandbox);
+    else if (!config->has_sandbox && named && *named)
+        code = set(config, "PEAL_SANDBOX", named, agent_config_set_sandbox);
+    if (code == EXIT_OK && setenv("PEAL_SANDBOX", config->no_sandbox ? "off" : "on", 1) != 0)
+        code = cli_fail(E_NOMEM);
+    return code;
+}
+
+static enum exit_code read_named(const char *file, struct agent_config *config)
+{
+    if (!file)
+        return EXIT_OK;
+    enum exit_code code = set_path(&config->file, file);
+    return code == EXIT_OK ? read_file(config) : code;
+}
+
+enum exit_code daemon_configure_store(const char *file, const char *store,
+                                      struct agent_config *config)
+{
+    agent_config_init(config);
+    enum exit_code code = read_named(file, config);
+    return code == EXIT_OK ? settle_store(store, config) : code;
+}
+
+enum exit_code daemon_recall(struct daemon_options *options, char **ret_text)
+{
+    struct agent_config config;
+    enum exit_code code = daemon_configure_store(options->config, NULL, &config);
+    if (code == EXIT_OK)
+        code = settle_data(options, &config);
+    if (code == EXIT_OK) {
+        *ret_text = data_folder_read(config.data, "options");
+        daemon_options_recall(options, *ret_text);
+    }
+    agent_config_release(&config);
+    return code;
+}
+
+/* What the next restart is to know. */
+static enum exit_code note_options(const struct daemon_options *options,
+                                   struct agent_config *config)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    enum status st = daemon_options_print(options, &text);
+    if (st == OK && !(config->options = strdup(text.text)))
+        st = E_NOMEM;
+    strbuf_release(&text);
+    return cli_fail(st);
+}
+
+enum exit_code daemon_configure(const struct daemon_options *options, bool background,
+                                struct agent_config *config)
+{
+    enum exit_code code = daemon_configure_store(options->config, options->store, config);
+    if (code == EXIT_OK)
+        code = settle_data(options, config);
+    if (code == EXIT_OK)
+        code = recall_store(config);
+    if (code == EXIT_OK)
+        code = settle_history(options->history, config);
+    if (code == EXIT_OK)
+        code = settle_node(options, config);
+    if (code == EXIT_OK)
+        code = settle_listen(options, config);
+    if (code == EXIT_OK)
+        code = settle_user(options->default_user, config);
+    if (code == EXIT_OK)
+        code = settle_sandbox(options->sandbox, config);
+    if (code == EXIT_OK)
+        code = set(config, "--facade", options->facades, agent_config_set_facades);
+    if (code == EXIT_OK)
+        code = note_options(options, config);
+    if (code == EXIT_OK && options->log)
+        code = set_path(&config->log_file, options->log);
+    if (code == EXIT_OK && background && !config->log_file) {
+        config->log_file = data_folder_file(config->data, "peal.log");
+        if (!config->log_file)
+            code = cli_fail(E_NOMEM);
+    }
+    return code;
+}
+
+/* ---- start ---- */
+
+static enum exit_code exit_code_of(enum status st)
+{
+    if (st == OK)
+        return EXIT_OK;
+    return st == E_BUSY || st == E_CONFLICT ? EXIT_CONFLICT
+           : st == E_UNREACHABLE            ? EXIT_UNREACHABLE
+           : st == E_INVALID                ? EXIT_INVALID
+                                            : EXIT_ERROR;
+}
+
+void daemon_tell_setup(const char *data)
+{
+    char *link = isatty(STDERR_FILENO) ? data_folder_recall(data, "setup-link") : NULL;
+    if (link)
+        fprintf(stderr, "No account yet. To make the first one in a browser, once:\n  %s\n", link);
+    free(link);
+}
+
+static void tell_setup(void *context)
+{
+    const struct agent_config *config = context;
+    daemon_tell_setup(config->data);
+}
+
+enum exit_code daemon_run(struct agent_config *config)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = agent_run(config, tell_setup, config, &why);
+    if (st != OK)
+        cli_error("%s", why.text);
+    strbuf_release(&why);
+    return exit_code_of(st);
+}
+
+static void tell_ready(void *context)
+{
+    int *fd = context;
+    if (write(*fd, "R", 1) == 1)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Away from the terminal; what is written to stderr in spite of that goes to the log. */
+static void leave_terminal(const struct agent_config *config)
+{
+    setsid();
+    int null = open("/dev/null", O_RDWR);
+    int log = open(config->log_file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    dup2(log >= 0 ? log : null, STDERR_FILENO);
+    if (null > 2)
+        close(null);
+    if (log > 2)
+        close(log);
+    if (chdir("/") != 0)
+        return; /* the folder that it was started in stays in use, nothing worse */
+}
+
+/* In the child: never returns. The pipe gets "R", or the exit code as a letter and the reason. */
+__attribute__((noreturn)) static void be_agent(struct agent_config *config, int fd)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = data_folder_make(config->data);
+    if (st == OK)
+        leave_terminal(config);
+    else
+        strbuf_addf(&why, "can't make the data folder %s: %s; choose another with --data",
+                    config->data, strerror(errno));
+    if (st == OK)
+        st = agent_run(config, tell_ready, &fd, &why);
+    if (fd >= 0) {
+        dprintf(fd, "%c%s", 'A' + (int)exit_code_of(st), why.text);
+        close(fd);
+    }
+    strbuf_release(&why);
+    _exit((int)exit_code_of(st));
+}
+
+/* All that the child has to say. */
+static enum exit_code hear(int fd)
+{
+    char text[4096];
+    size_t used = 0;
+    ssize_t length;
+    while (used + 1 < sizeof(text) &&
+           (length = read(fd, text + used, sizeof(text) - 1 - used)) != 0) {
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length < 0)
+            break;
+        used += (size_t)length;
+        if (text[0] == 'R')
+            return EXIT_OK;
+    }
+    text[used] = '\0';
+    cli_error("%s", used > 1 ? text + 1 : "the agent ended before it was ready; see its log");
+    return used > 0 ? (enum exit_code)(text[0] - 'A') : EXIT_ERROR;
+}
+
+enum exit_code daemon_start(struct agent_config *config, bool with_parent, pid_t *ret_pid)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return cli_fail(E_IO);
+    fflush(stdout);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        if (with_parent && (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent))
+            _exit(EXIT_ERROR);
+        be_agent(config, ends[1]);
+    }
+    close(ends[1]);
+    enum exit_code code = pid > 0 ? hear(ends[0]) : cli_fail(E_IO);
+    close(ends[0]);
+    if (code == EXIT_OK)
+        *ret_pid = pid;
+    else if (pid > 0)
+        waitpid(pid, NULL, 0);
+    return code;
+}
+
+/* ---- stop ---- */
+
+/* Whose program can't be seen, as its memory is closed to us: anybody may see its name. */
+static bool is_named_peal(pid_t pid)
+{
+    char name[16];
+    ssize_t length = proc_read(pid, "comm", name, sizeof(name));
+    return length > 0 && strcmp(name, "peal\n") == 0;
+}
+
+/* The number in a pid file may have become another program's. */
+static bool is_peal(pid_t pid)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(link, path, sizeof(path) - 1);
+    if (length < 0)
+        return errno == EACCES && is_named_peal(pid);
+    path[length] = '\0';
+    const char *name = strrchr(path, '/');
+    size_t end = name ? strcspn(name + 1, " ") : 0; /* "peal (deleted)" after an upgrade */
+    return end == 4 && strncmp(name + 1, "peal", 4) == 0;
+}
+
+pid_t daemon_find(const char *data)
+{
+    pid_t pid = data_folder_pid(data);
+    return pid > 0 && is_peal(pid) ? pid : 0;
+}
+
+/* The descriptor stands for the process, also when its number is given to another meanwhile. */
+enum exit_code daemon_stop(const char *data, int64_t wait_ms)
+{
+    pid_t pid = data_folder_pid(data);
+    if (pid <= 0)
+        return EXIT_NOT_FOUND;
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 || !is_peal(pid)) {
+        if (fd >= 0)
+            close(fd);
+        return EXIT_NOT_FOUND;
+    }
+    enum exit_code code = EXIT_OK;
+    if (syscall(SYS_pidfd_send_signal, fd, SIGTERM, NULL, 0) != 0 && errno != ESRCH) {
+        cli_error("can't tell the agent (pid %d) to stop: %s", (int)pid, strerror(errno));
+        code = EXIT_ERROR;
+    } else {
+        struct pollfd end = {.fd = fd, .events = POLLIN};
+        int ready = poll(&end, 1, (int)(wait_ms > INT_MAX ? INT_MAX : wait_ms));
+        code = ready > 0 ? EXIT_OK : EXIT_TIMED_OUT;
+    }
+    close(fd);
+    return code;
+}

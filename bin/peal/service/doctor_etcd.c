@@ -1,0 +1,394 @@
+/* Every server by itself, then what the store does with them: write, read, watch, delete, lease.
+ * What is written is below PREFIX/doctor/, on a lease, and removed. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent_store.h"
+#include "etcd_watch.h"
+#include "service/doctor.h"
+
+enum {
+    DEADLINE_MS = 2000,
+    WRITES = 50,
+    LEASE_S = 30,
+    SLOW_US = 100000,       /* of the slowest: starts would be late */
+    SLOW_WATCH_US = 250000, /* another node steps in after 300 ms */
+};
+
+static const int64_t default_quota = 2LL * 1024 * 1024 * 1024;
+
+/* ---- asking, and waiting for the answer ---- */
+
+struct doctor {
+    struct report *report;
+    const struct agent_config *config;
+    struct etcd_login login;
+    struct loop *loop;
+    struct etcd_client *client; /* of all servers */
+    int64_t lease;
+    char key[320];
+
+    /* The answer to the last question. */
+    bool is_over;
+    enum status status;
+    char message[300];
+    uint64_t member_id;
+    int64_t lease_id;
+    struct etcd_member_result member;
+    char version[32];
+    unsigned alarms; /* a bit per enum etcd_alarm */
+
+    /* The watch. */
+    bool is_live;
+    int64_t seen_us; /* when the last event came */
+    char watch_error[300];
+};
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void on_answer(void *context, const struct etcd_result *result)
+{
+    struct doctor *doctor = context;
+    doctor->is_over = true;
+    doctor->status = result->status;
+    snprintf(doctor->message, sizeof(doctor->message), "%s", result->message);
+    doctor->member_id = result->member_id;
+    doctor->lease_id = result->lease.id;
+    doctor->member = result->member;
+    snprintf(doctor->version, sizeof(doctor->version), "%s",
+             result->status == OK && result->member.version ? result->member.version : "");
+    doctor->alarms = 0;
+    for (size_t i = 0; i < result->member.alarm_count; i++)
+        doctor->alarms |= 1u << result->member.alarms[i].alarm;
+}
+
+static struct etcd_reply reply_to(struct doctor *doctor)
+{
+    doctor->is_over = false;
+    return (struct etcd_reply){on_answer, doctor, DEADLINE_MS};
+}
+
+/* `st` is what the request answered when it was made. */
+static bool wait_for(struct doctor *doctor, enum status st)
+{
+    if (st != OK) {
+        doctor->status = st;
+        snprintf(doctor->message, sizeof(doctor->message), "%s", status_text(st));
+        return false;
+    }
+    while (!doctor->is_over)
+        loop_run_once(doctor->loop);
+    return doctor->status == OK;
+}
+
+/* ---- each server ---- */
+
+struct server {
+    const char *name;
+    bool is_there;
+    bool has_leader, leads;
+    char version[32], message[300];
+    int64_t bytes;
+    unsigned alarms;
+};
+
+static void look_at(struct doctor *doctor, const char *endpoint, struct server *server)
+{
+    struct etcd_client_config config = doctor->login.client;
+    struct parse_error error = {0};
+    struct etcd_client *client = NULL;
+    config.endpoints = &endpoint;
+    config.endpoint_count = 1;
+    server->name = strstr(endpoint, "://") + 3;
+    if (etcd_client_new(doctor->loop, &config, &client, &error) != OK) {
+        snprintf(server->message, sizeof(server->message), "%s", error.message);
+        return;
+    }
+    struct etcd_reply reply = reply_to(doctor);
+    server->is_there = wait_for(doctor, etcd_status(client, &reply, NULL));
+    snprintf(server->message, sizeof(server->message), "%s", doctor->message);
+    snprintf(server->version, sizeof(server->version), "%s", doctor->version);
+    server->has_leader = doctor->member.leader_id != 0;
+    server->leads = server->has_leader && doctor->member.leader_id == doctor->member_id;
+    server->bytes = doctor->member.db_bytes;
+    reply = reply_to(doctor);
+    if (server->is_there && wait_for(doctor, etcd_alarms(client, &reply, NULL)))
+        server->alarms = doctor->alarms;
+    etcd_client_free(client);
+}
+
+static bool is_old(const char *version)
+{
+    int major = 0, minor = 0;
+    return sscanf(version, "%d.%d", &major, &minor) == 2 &&
+           (major < 3 || (major == 3 && minor < 4));
+}
+
+static void tell_server(struct report *report, const struct server *server, bool others_are_there)
+{
+    char name[300];
+    snprintf(name, sizeof(name), "etcd %s", server->name);
+    if (!server->is_there)
+        report_add(report, others_are_there ? CHECK_WARN : CHECK_FAIL, name,
+                   "is it running, is the address right, does a firewall or TLS stand between?",
+                   "%s", server->message);
+    else if (!server->has_leader)
+        report_add(report, CHECK_FAIL, name, "start the other members: most of them must run",
+                   "%s, but has no leader, so nothing can be written", server->version);
+    else if (is_old(server->version))
+        report_add(report, CHECK_FAIL, name, "upgrade etcd", "%s; peal needs 3.4 or later",
+                   server->version);
+    else
+        report_add(report, CHECK_OK, name, NULL, "%s, %s, %" PRId64 " kB", server->version,
+                   server->leads ? "leads" : "follows", server->bytes / 1000);
+}
+
+static void tell_space(struct report *report, const struct server *servers, size_t count)
+{
+    int64_t bytes = 0;
+    unsigned alarms = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes = servers[i].bytes > bytes ? servers[i].bytes : bytes;
+        alarms |= servers[i].alarms;
+    }
+    if (alarms & 1u << ETCD_ALARM_CORRUPT)
+        report_add(report, CHECK_FAIL, "etcd alarm", "replace the member that is damaged",
+                   "CORRUPT: members do not hold the same data");
+    if (alarms & 1u << ETCD_ALARM_NOSPACE)
+        report_add(report, CHECK_FAIL, "etcd alarm",
+                   "compact, defragment, then etcdctl alarm disarm (docs/CLUSTER.md)",
+                   "NOSPACE: the quota is used up, so nothing can be written");
+    bool is_large = bytes > default_quota * 3 / 4;
+    report_add(report, is_large ? CHECK_WARN : CHECK_OK, "etcd size",
+               is_large ? "etcd's quota is 2 GB unless told otherwise: compact and defragment, or "
+                          "raise --quota-backend-bytes"
+                        : NULL,
+               "%" PRId64 " kB, %s", bytes / 1000, alarms ? "with an alarm" : "no alarm");
+}
+
+/* False: none can be asked, so that there is nothing more to find out. */
+static bool check_servers(struct doctor *doctor)
+{
+    size_t count = doctor->login.client.endpoint_count, there = 0;
+    struct server *servers = calloc(count, sizeof(*servers));
+    if (!servers)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        look_at(doctor, doctor->login.client.endpoints[i], &servers[i]);
+        there += servers[i].is_there;
+    }
+    for (size_t i = 0; i < count; i++)
+        tell_server(doctor->report, &servers[i], there > 0);
+    if (there)
+        tell_space(doctor->report, servers, count);
+    free(servers);
+    return there > 0;
+}
+
+/* ---- what the store needs ---- */
+
+static void tell_refused(struct doctor *doctor, const char *what)
+{
+    char next[600];
+    const char *user = doctor->login.client.user;
+    snprintf(next, sizeof(next),
+             user ? "etcdctl role grant-permission ROLE --prefix=true readwrite %s/, for a role of "
+                    "%s"
+                  : "is etcd well, and may everybody use it? Else name a user for %s/%s",
+             doctor->config->store.prefix, user ? user : "");
+    report_add(doctor->report, CHECK_FAIL, what, next, "%s", doctor->message);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* As "p50 0.4 ms, p99 1.2 ms". */
+static void tell_times(struct doctor *doctor, const char *name, const char *what, int64_t *us,
+                       size_t count, int64_t slow_us, const char *next)
+{
+    qsort(us, count, sizeof(*us), by_number);
+    int64_t p50 = us[count / 2], p99 = us[count - 1 - count / 100];
+    report_add(doctor->report, p99 > slow_us ? CHECK_WARN : CHECK_OK, name,
+               p99 > slow_us ? next : NULL, "%s: p50 %.1f ms, p99 %.1f ms", what,
+               (double)p50 / 1000, (double)p99 / 1000);
+}
+
+static bool grant_lease(struct doctor *doctor)
+{
+    struct etcd_reply reply = reply_to(doctor);
+    if (!wait_for(doctor, etcd_lease_grant(doctor->client, LEASE_S, &reply, NULL))) {
+        tell_refused(doctor, "lease");
+        return false;
+    }
+    doctor->lease = doctor->lease_id;
+    return true;
+}
+
+static bool put(struct doctor *doctor)
+{
+    struct etcd_reply reply = reply_to(doctor);
+    const struct etcd_put put = {.key = etcd_text(doctor->key),
+                                 .value = etcd_text("peal doctor was here"),
+                                 .lease = doctor->lease};
+    return wait_for(doctor, etcd_put(doctor->client, &put, &reply, NULL));
+}
+
+static bool check_writes(struct doctor *doctor)
+{
+    int64_t us[WRITES];
+    for (size_t i = 0; i < WRITES; i++) {
+        int64_t start = now_us();
+        if (!put(doctor)) {
+            tell_refused(doctor, "write");
+            return false;
+        }
+        us[i] = now_us() - start;
+    }
+    tell_times(doctor, "write", "allowed", us, WRITES, SLOW_US,
+               "etcd waits for its disk (or the network to the others): give it a fast one of its "
+               "own");
+    return true;
+}
+
+static void check_reads(struct doctor *doctor)
+{
+    int64_t us[WRITES];
+    for (size_t i = 0; i < WRITES; i++) {
+        const struct etcd_range range = {.key = etcd_text(doctor->key)};
+        struct etcd_reply reply = reply_to(doctor);
+        int64_t start = now_us();
+        if (!wait_for(doctor, etcd_range(doctor->client, &range, &reply, NULL))) {
+            tell_refused(doctor, "read");
+            return;
+        }
+        us[i] = now_us() - start;
+    }
+    tell_times(doctor, "read", "allowed", us, WRITES, SLOW_US, "is the network slow?");
+}
+
+/* ---- the watch ---- */
+
+static void on_notice(void *context, const struct etcd_watch_notice *notice)
+{
+    struct doctor *doctor = context;
+    if (notice->kind == ETCD_WATCH_LIVE)
+        doctor->is_live = true;
+    else if (notice->kind == ETCD_WATCH_EVENTS)
+        doctor->seen_us = now_us();
+    else if (notice->kind == ETCD_WATCH_FAILED || notice->kind == ETCD_WATCH_BROKEN)
+        snprintf(doctor->watch_error, sizeof(doctor->watch_error), "%s", notice->message);
+}
+
+static void on_patience(void *context)
+{
+    struct doctor *doctor = context;
+    if (!*doctor->watch_error)
+        snprintf(doctor->watch_error, sizeof(doctor->watch_error), "no event came within %d s",
+                 DEADLINE_MS / 1000);
+}
+
+static void time_events(struct doctor *doctor, struct loop_timer *patience)
+{
+    int64_t us[WRITES];
+    while (!doctor->is_live && !*doctor->watch_error)
+        loop_run_once(doctor->loop);
+    for (size_t i = 0; i < WRITES && !*doctor->watch_error; i++) {
+        int64_t start = now_us();
+        doctor->seen_us = 0;
+        loop_timer_set(patience, DEADLINE_MS);
+        if (!put(doctor)) {
+            snprintf(doctor->watch_error, sizeof(doctor->watch_error), "%s", doctor->message);
+            break;
+        }
+        while (!doctor->seen_us && !*doctor->watch_error)
+            loop_run_once(doctor->loop);
+        us[i] = doctor->seen_us - start;
+    }
+    if (*doctor->watch_error) {
+        snprintf(doctor->message, sizeof(doctor->message), "%s", doctor->watch_error);
+        tell_refused(doctor, "watch");
+        return;
+    }
+    tell_times(doctor, "watch", "from a write to its event", us, WRITES, SLOW_WATCH_US,
+               "nodes learn late of each other: is etcd, or the network, busy?");
+}
+
+static void check_watch(struct doctor *doctor)
+{
+    struct etcd_watch *watch = NULL;
+    struct loop_timer *patience = NULL;
+    const struct etcd_watch_config config = {.key = etcd_text(doctor->key)};
+    enum status st = loop_timer_new(doctor->loop, on_patience, doctor, &patience);
+    if (st == OK)
+        st = etcd_watch_new(doctor->client, &config, on_notice, doctor, &watch);
+    if (st == OK) {
+        loop_timer_set(patience, DEADLINE_MS);
+        time_events(doctor, patience);
+    }
+    etcd_watch_free(watch);
+    loop_timer_free(patience);
+}
+
+static void check_delete(struct doctor *doctor)
+{
+    struct etcd_reply reply = reply_to(doctor);
+    const struct etcd_delete delete = {.key = etcd_text(doctor->key)};
+    if (wait_for(doctor, etcd_delete(doctor->client, &delete, &reply, NULL)))
+        report_add(doctor->report, CHECK_OK, "delete", NULL, "allowed");
+    else
+        tell_refused(doctor, "delete");
+}
+
+static void check_access(struct doctor *doctor)
+{
+    struct parse_error error = {0};
+    snprintf(doctor->key, sizeof(doctor->key), "%s/doctor/%d-%" PRId64,
+             doctor->config->store.prefix, (int)getpid(), now_us());
+    enum status st = etcd_client_new(doctor->loop, &doctor->login.client, &doctor->client, &error);
+    if (st != OK) {
+        report_add(doctor->report, CHECK_FAIL, "etcd", NULL, "%s", error.message);
+        return;
+    }
+    if (grant_lease(doctor)) {
+        report_add(doctor->report, CHECK_OK, "lease", NULL, "allowed");
+        if (check_writes(doctor)) {
+            check_reads(doctor);
+            check_watch(doctor);
+            check_delete(doctor);
+        }
+        struct etcd_reply reply = reply_to(doctor);
+        wait_for(doctor, etcd_lease_revoke(doctor->client, doctor->lease, &reply, NULL));
+    }
+    doctor->client = etcd_client_free(doctor->client);
+}
+
+void doctor_etcd(struct report *report, const struct agent_config *config)
+{
+    struct doctor doctor = {.report = report, .config = config};
+    struct strbuf why;
+    strbuf_init(&why);
+    signal(SIGPIPE, SIG_IGN);
+    enum status st = etcd_login_make(config, &doctor.login, &why);
+    if (st == OK)
+        st = loop_new(&doctor.loop);
+    if (st != OK)
+        report_add(report, CHECK_FAIL, "etcd", NULL, "%s", why.length ? why.text : status_text(st));
+    else if (check_servers(&doctor))
+        check_access(&doctor);
+    loop_free(doctor.loop);
+    etcd_login_release(&doctor.login);
+    strbuf_release(&why);
+}

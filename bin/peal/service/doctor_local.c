@@ -1,0 +1,328 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/when.h"
+#include "config/data_folder.h"
+#include "data_dir.h"
+#include "history_open.h"
+#include "print/run_table.h"
+#include "service/daemon.h"
+#include "service/doctor.h"
+#include "store_look.h"
+#include "version.h"
+
+enum { SKEW_WARN_MS = 200, SETTLE_MS = 5000 };
+
+static const int64_t enough_bytes = 1024LL * 1024 * 1024, least_bytes = 64LL * 1024 * 1024;
+
+/* ---- the folder ---- */
+
+void doctor_folder(struct report *report, const char *folder)
+{
+    struct stat info;
+    if (stat(folder, &info) != 0 && errno == ENOENT) {
+        report_add(report, CHECK_WARN, "data folder", "peal start makes it", "%s: %s", folder,
+                   strerror(errno));
+        return;
+    }
+    if (access(folder, R_OK | W_OK | X_OK) != 0) {
+        report_add(report, CHECK_FAIL, "data folder",
+                   "give it to the user that peal runs as, or name another with --data",
+                   "%s can't be written to: %s", folder, strerror(errno));
+        return;
+    }
+    if (info.st_mode & (S_IWGRP | S_IWOTH)) {
+        report_add(report, CHECK_FAIL, "data folder", "chmod go-w, or name another folder",
+                   "%s: others may write to it", folder);
+        return;
+    }
+    int64_t bytes = disk_free_bytes(folder);
+    enum verdict verdict = bytes < least_bytes    ? CHECK_FAIL
+                           : bytes < enough_bytes ? CHECK_WARN
+                                                  : CHECK_OK;
+    report_add(report, verdict, "data folder",
+               verdict ? "make room: history and output are kept there" : NULL,
+               "%s is writable, %" PRId64 " MB free", folder, bytes / 1000000);
+}
+
+/* ---- the agent ---- */
+
+static void check_health(struct report *report, const json_t *agent, const char *part)
+{
+    const json_t *health = json_object_get(agent, part);
+    char name[32];
+    snprintf(name, sizeof(name), "agent's %s", part);
+    if (json_is_true(json_object_get(health, "ok")))
+        report_add(report, CHECK_OK, name, NULL, "well");
+    else
+        report_add(report, CHECK_FAIL, name, NULL, "%s", answer_text(health, "detail"));
+}
+
+static void check_clock(struct report *report, const json_t *node, size_t count)
+{
+    const json_t *skew = json_object_get(node, "skew_ms");
+    long long ms = json_integer_value(skew);
+    const char *next = "let chrony or systemd-timesyncd set it";
+    if (count < 2)
+        report_add(report, CHECK_OK, "clock", NULL, "there is no other node to compare it with");
+    else if (strcmp(answer_text(node, "state"), "clock") == 0)
+        report_add(report, CHECK_FAIL, "clock", next,
+                   "%+lld ms from the cluster's: too far, so nothing is started here", ms);
+    else
+        report_add(report, llabs(ms) > SKEW_WARN_MS ? CHECK_WARN : CHECK_OK, "clock",
+                   llabs(ms) > SKEW_WARN_MS ? next : NULL, "%+lld ms from the cluster's", ms);
+}
+
+static void check_spawner(struct report *report, const char *state)
+{
+    if (strcmp(state, "spawner") == 0)
+        report_add(report, CHECK_FAIL, "spawner", "look into the agent's log",
+                   "can't be reached, so nothing can be started");
+    else if (strcmp(state, "api") == 0)
+        report_add(report, CHECK_OK, "spawner", NULL, "none: this node serves the API only");
+    else
+        report_add(report, CHECK_OK, "spawner", NULL, "reachable");
+}
+
+/* The node that was asked; NULL: it does not say. */
+static const json_t *find_self(const json_t *nodes)
+{
+    const json_t *node;
+    size_t i;
+    json_array_foreach (nodes, i, node) {
+        if (json_is_true(json_object_get(node, "self")))
+            return node;
+    }
+    return NULL;
+}
+
+/* What the agent says of itself among the nodes. One that has just started may not have its spawner
+ * yet, and tells the others of it a moment later. */
+static void check_node(struct report *report, struct client *client)
+{
+    int64_t until_ms = now_ms() + SETTLE_MS;
+    int delay_ms = 0;
+    for (;;) {
+        struct reply reply = {0};
+        if (client_try(client, &(struct call){.path = "/nodes"}, &reply) != OK)
+            return;
+        const json_t *nodes = json_object_get(reply.body, "items"), *self = find_self(nodes);
+        const char *state = answer_text(self, "state");
+        bool is_final = strcmp(state, "spawner") != 0 || now_ms() >= until_ms;
+        if (self && is_final) {
+            check_spawner(report, state);
+            check_clock(report, self, json_array_size(nodes));
+        }
+        reply_release(&reply);
+        if (is_final)
+            return;
+        pause_longer(&delay_ms);
+    }
+}
+
+/* Of an older agent, and of one that starts nothing, there is nothing to tell. */
+static void check_jobs_user(struct report *report, const json_t *user)
+{
+    bool is_ok = json_is_true(json_object_get(user, "ok"));
+    const char *next = json_is_string(json_object_get(user, "name"))
+                           ? "docs/SECURITY.md, \"Whom jobs run as\""
+                           : "peal restart --default-user NAME (docs/SECURITY.md)";
+    if (json_is_object(user))
+        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "jobs' user", is_ok ? NULL : next, "%s",
+                   answer_text(user, "detail"));
+}
+
+static void check_quota(struct report *report, const char *key, const char *namespace,
+                        const json_t *quota)
+{
+    enum { FULL_PERCENT = 90 };
+    int64_t limit = answer_int(quota, "limit", 0), used = answer_int(quota, "used", 0);
+    if (limit && used >= limit / 100 * FULL_PERCENT)
+        report_add(report, CHECK_WARN, "quotas", "docs/CONFIG.md, \"quotas\"",
+                   "%s%s%s: %" PRId64 " of %" PRId64 " are used", key, *namespace ? " of " : "",
+                   namespace, used, limit);
+}
+
+/* What is nearly full; of an older agent nothing is known. */
+static void check_quotas(struct report *report, const json_t *quotas)
+{
+    const char *name;
+    json_t *quota;
+    check_quota(report, "jobs", "", json_object_get(quotas, "jobs"));
+    check_quota(report, "bytes of definitions", "", json_object_get(quotas, "definitions"));
+    json_object_foreach (json_object_get(quotas, "namespaces"), name, quota) {
+        check_quota(report, "jobs", name, quota);
+    }
+}
+
+/* Of an older agent, and for who may not see everything, there is nothing to tell. */
+static void check_sandbox(struct report *report, const json_t *sandbox)
+{
+    bool is_ok = json_is_true(json_object_get(sandbox, "ok"));
+    if (json_is_object(sandbox))
+        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "sandbox",
+                   is_ok ? NULL : "docs/SECURITY.md, \"What the agent gives up\"", "%s",
+                   answer_text(sandbox, "detail"));
+}
+
+/* True: another agent has its name, and that is told in place of how its store is. */
+static bool check_name(struct report *report, const json_t *agent)
+{
+    if (strcmp(answer_text(agent, "state"), "shut_out") != 0)
+        return false;
+    report_add(report, CHECK_FAIL, "agent's name", "peal nodes -o wide shows both", "%s",
+               answer_text(json_object_get(agent, "store"), "detail"));
+    return true;
+}
+
+/* Of an older agent nothing is known. The comparison with other nodes' is check_clock's. */
+static void check_belief(struct report *report, const json_t *clock)
+{
+    int64_t step_ms = answer_int(clock, "step_ms", 0);
+    bool is_doubted = *answer_text(clock, "doubt"), is_ahead = answer_int(clock, "jobs_ahead", 0);
+    if (is_doubted || is_ahead)
+        report_add(report, is_doubted ? CHECK_FAIL : CHECK_WARN, "agent's clock",
+                   is_doubted ? "set it (chrony, systemd-timesyncd), or wait" : NULL, "%s",
+                   answer_text(clock, "detail"));
+    else if (step_ms)
+        report_add(report, CHECK_OK, "agent's clock", NULL,
+                   "was set %" PRId64 " times since the agent started, last by %+.3f s",
+                   answer_int(clock, "steps", 0), (double)step_ms / 1000);
+}
+
+static void check_version(struct report *report, const json_t *agent)
+{
+    const char *version = answer_text(agent, "version");
+    bool is_same = strcmp(version, PEAL_VERSION) == 0;
+    report_add(report, is_same ? CHECK_OK : CHECK_WARN, "agent",
+               is_same ? NULL : "peal restart starts the new one; running jobs go on",
+               "%s, node %s, version %s%s", answer_text(agent, "state"), answer_text(agent, "node"),
+               version, is_same ? "" : ", not this program's " PEAL_VERSION);
+}
+
+/* How many keep a history that the others have to ask for. */
+static size_t count_own_histories(const json_t *nodes)
+{
+    const json_t *node;
+    size_t i, count = 0;
+    json_array_foreach (nodes, i, node) {
+        count += strcmp(answer_text(node, "history"), "own") == 0;
+    }
+    return count;
+}
+
+/* A page of runs asks all of them. */
+static void check_histories(struct report *report, struct client *client)
+{
+    struct reply nodes = {0}, runs = {0};
+    const json_t *item;
+    size_t i;
+    if (client_try(client, &(struct call){.path = "/runs?state=ok&limit=1"}, &runs) != OK ||
+        client_try(client, &(struct call){.path = "/nodes"}, &nodes) != OK)
+        goto out;
+    const json_t *incomplete = json_object_get(runs.body, "incomplete");
+    size_t own = count_own_histories(json_object_get(nodes.body, "items"));
+    json_array_foreach (incomplete, i, item) {
+        report_add(report, CHECK_WARN, "histories",
+                   "if it is up: its log and peal nodes -o wide; its port must be open for the "
+                   "other nodes (--peer-listen)",
+                   "node %s %s: its runs can't be read from here", answer_text(item, "node"),
+                   answer_text(item, "why"));
+    }
+    if (!json_array_size(incomplete) && own > 1)
+        report_add(report, CHECK_OK, "histories", NULL, "those of all %zu nodes can be read", own);
+out:
+    reply_release(&runs);
+    reply_release(&nodes);
+}
+
+/* Values that can't be read, each by its key. Of an older agent nothing is known. */
+static void check_asides(struct report *report, const json_t *store)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach (json_object_get(store, "set_aside"), i, item) {
+        report_add(report, CHECK_WARN, "store value",
+                   "of a newer peal: upgrade this node; else restore or remove the key "
+                   "(docs/RELIABILITY.md). It is left as it is, and the rest goes on",
+                   "%s can't be read: %s", answer_text(item, "key"), answer_text(item, "why"));
+    }
+}
+
+bool doctor_agent(struct report *report, struct client *client, char **ret_url)
+{
+    struct reply reply = {0};
+    char next[600];
+    *ret_url = NULL;
+    enum status st = client_try(client, &(struct call){.path = "/agent"}, &reply);
+    if (st != OK || reply.status != 200) {
+        pid_t pid = daemon_find(client_data(client));
+        snprintf(next, sizeof(next), "peal start -d --data %s", client_data(client));
+        if (pid)
+            report_add(report, CHECK_FAIL, "agent", "look into its log", "pid %d does not answer",
+                       (int)pid);
+        else
+            report_add(report, CHECK_WARN, "agent", next,
+                       "is not running; spawner and clock were not checked");
+        reply_release(&reply);
+        return false;
+    }
+    check_version(report, reply.body);
+    if (!check_name(report, reply.body))
+        check_health(report, reply.body, "store");
+    check_asides(report, json_object_get(reply.body, "store"));
+    check_health(report, reply.body, "history");
+    check_belief(report, json_object_get(reply.body, "clock"));
+    check_jobs_user(report, json_object_get(reply.body, "jobs_user"));
+    check_sandbox(report, json_object_get(reply.body, "sandbox"));
+    check_quotas(report, json_object_get(reply.body, "quotas"));
+    const char *url = answer_text(json_object_get(reply.body, "store"), "url");
+    *ret_url = *url ? strdup(url) : NULL;
+    reply_release(&reply);
+    check_node(report, client);
+    check_histories(report, client);
+    return true;
+}
+
+/* ---- the database ---- */
+
+void doctor_sqlite(struct report *report, const char *folder)
+{
+    struct store_look look;
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_sqlite_look(folder, true, &look, &why);
+    if (st == E_NOT_FOUND)
+        report_add(report, CHECK_OK, "database", NULL, "there is none yet");
+    else if (st != OK)
+        report_add(report, CHECK_FAIL, "database", NULL, "%s",
+                   why.length ? why.text : status_text(st));
+    else
+        report_add(report, CHECK_OK, "database", NULL,
+                   "%s/peal.db is whole: %" PRId64 " jobs, %" PRId64 " kB", folder, look.jobs,
+                   look.bytes / 1000);
+    strbuf_release(&why);
+}
+
+void doctor_history(struct report *report, const char *folder)
+{
+    struct strbuf why;
+    char *url = data_folder_recall(folder, "history");
+    bool is_file = !url || !history_is_known(url);
+    free(url);
+    if (!is_file)
+        return;
+    strbuf_init(&why);
+    enum status st = history_sqlite_look(folder, &why);
+    if (st == OK)
+        report_add(report, CHECK_OK, "history", NULL, "%s/history.db can be opened", folder);
+    else if (st != E_NOT_FOUND)
+        report_add(report, CHECK_FAIL, "history", NULL, "%s",
+                   why.length ? why.text : status_text(st));
+    strbuf_release(&why);
+}

@@ -1,0 +1,150 @@
+/* The cluster as a whole: its store, who leads, how the nodes are. */
+#include <string.h>
+
+#include "auth/visible.h"
+#include "cluster/nodes.h"
+#include "handlers.h"
+#include "live/health.h"
+#include "note.h"
+#include "runs/encode.h"
+#include "server.h"
+
+struct census {
+    json_t *by_state;
+    bool failed;
+};
+
+static bool count_node(void *context, const struct known_peer *known)
+{
+    struct census *census = context;
+    const char *state = node_state(known);
+    json_int_t count = json_integer_value(json_object_get(census->by_state, state));
+    census->failed = json_object_set_new(census->by_state, state, json_integer(count + 1)) != 0;
+    return !census->failed;
+}
+
+static json_t *count_nodes(const struct peers *peers)
+{
+    struct census census = {.by_state = json_object()};
+    if (census.by_state)
+        peers_each(peers, count_node, &census);
+    if (!census.failed)
+        return census.by_state;
+    json_decref(census.by_state);
+    return NULL;
+}
+
+static void count_open(void *context, const struct run *run)
+{
+    size_t *count = context;
+    *count += !run_state_is_end(run->state);
+}
+
+/* Of "etcd://user@a:1,b:2/prefix": ["a:1", "b:2"]. */
+static json_t *encode_endpoints(const char *hosts, size_t length)
+{
+    json_t *value = json_array();
+    int failed = !value;
+    while (length && !failed) {
+        const char *comma = memchr(hosts, ',', length);
+        size_t size = comma ? (size_t)(comma - hosts) : length;
+        failed |= json_array_append_new(value, json_stringn(hosts, size));
+        size += comma != NULL;
+        hosts += size;
+        length -= size;
+    }
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+/* What the URL says, in parts: "sqlite" has none. Where it is, is for those who may look at
+ * everything. */
+static json_t *encode_url(const char *url, bool is_told)
+{
+    const char *hosts = strstr(url, "://");
+    if (!is_told)
+        return json_pack("{s:s, s:n, s:[], s:n}", "kind", hosts ? "etcd" : url, "url", "endpoints",
+                         "prefix");
+    if (!hosts)
+        return json_pack("{s:s, s:s, s:[], s:n}", "kind", url, "url", url, "endpoints", "prefix");
+    hosts += 3;
+    size_t length = strcspn(hosts, "/");
+    const char *prefix = hosts + length, *sign = memchr(hosts, '@', length);
+    if (sign)
+        hosts = sign + 1;
+    return json_pack("{s:s, s:s, s:o, s:s}", "kind", "etcd", "url", url, "endpoints",
+                     encode_endpoints(hosts, (size_t)(prefix - hosts)), "prefix", prefix);
+}
+
+static json_t *encode_store(const struct call *call)
+{
+    const struct api *api = call->api;
+    struct strbuf why;
+    strbuf_init(&why);
+    bool is_halted = health_of_store(api, &why) == E_ROLLED_BACK;
+    strbuf_release(&why);
+    json_t *value = encode_url(api->store_url, scope_is_whole(&call->principal.scope));
+    json_t *health = encode_store_health(call);
+    if (!value || !health || json_object_update(value, health) != 0 ||
+        json_object_set_new(value, "halted", json_boolean(is_halted)) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    json_decref(health);
+    return value;
+}
+
+void get_cluster(struct call *call)
+{
+    const struct api *api = call->api;
+    struct engine *engine = api->ports.engine;
+    const struct peers *peers = engine_peers(engine);
+    size_t open_runs = 0;
+    call_each_open_run(call, count_open, &open_runs);
+    call_reply(call, 200,
+               json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:I, s:b, s:I, s:I}", "store",
+                         encode_store(call), "history", encode_history_health(call), "clock",
+                         encode_clock_health(call), "node", json_words(api->node), "leader",
+                         json_words_or_null(peers->leader), "leads", engine_leads(engine), "nodes",
+                         count_nodes(peers), "skew_ms", (json_int_t)peers->skew_ms, "clock_ok",
+                         !peers->is_skewed && engine_clock(engine).doubt == DOUBT_NONE, "jobs",
+                         (json_int_t)call_count_jobs(call), "open_runs", (json_int_t)open_runs));
+}
+
+/* ---- after a restore ---- */
+
+static void advanced(struct call *call)
+{
+    if (call->answer == OK) {
+        note_other(call, CHANGE_ADVANCE_CURSORS, TARGET_CLUSTER, call->api->store_url);
+        note_write(call, get_cluster);
+    } else if (call->answer == E_CONFLICT) {
+        call_fail(call, 409, "another node was told the same, and was faster; see GET /cluster");
+    } else {
+        call_fail_store(call, call->answer);
+    }
+}
+
+void advance_cursors(struct call *call)
+{
+    const struct api_ports *ports = &call->api->ports;
+    enum status st = ports->advance
+                         ? ports->advance(ports->context, call->principal.name, call_answer, call)
+                         : E_NOT_FOUND;
+    struct strbuf why;
+    strbuf_init(&why);
+    if (st == E_NOT_FOUND && store_health(ports->store, &why) != OK)
+        st = E_UNREACHABLE; /* who knows */
+    strbuf_release(&why);
+    if (st == OK)
+        call_wait(call, advanced);
+    else if (st == E_NOT_FOUND)
+        call_fail(call, 409,
+                  "there is nothing to go on from: the store was not restored from a backup");
+    else if (st == E_BUSY)
+        call_fail(call, 409, "it is under way already; see GET /cluster");
+    else
+        call_fail_store(call, st);
+}

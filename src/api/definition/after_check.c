@@ -1,0 +1,320 @@
+#include "definition/after_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/visible.h"
+#include "definition/job_fields.h"
+#include "hash.h"
+#include "server.h"
+#include "stages/follow.h"
+#include "text/hint.h"
+
+/* ---- jobs of the catalog ---- */
+
+const char *after_missing(const struct catalog *catalog, const struct catalog_job *job)
+{
+    for (size_t i = 0; job->waits && i < job->waits->count; i++) {
+        if (!catalog_by_name(catalog, job->waits->waits[i].name))
+            return job->waits->waits[i].name;
+    }
+    return NULL;
+}
+
+bool after_is_met(const struct catalog_job *job, enum after_on on, const struct catalog_job *other)
+{
+    return other && !id_is_zero(&other->last.run_id) && other->last.ended_ms > job->cursor_ms &&
+           after_wants(on, other->last.state);
+}
+
+/* ---- what is known of a job while others are checked ---- */
+
+struct seen {
+    char name[JOB_NAME_SIZE];
+    bool is_done;      /* nothing behind it comes back to it */
+    struct seen *down; /* who was looked at before, and waits for it; NULL: it was asked about */
+    const struct job *planned;       /* what it waits for is here, */
+    const struct catalog_job *there; /* or here, or nowhere */
+    size_t next;                     /* which of them comes next */
+};
+
+static uint64_t seen_hash(const void *item)
+{
+    return hash_text(0, ((const struct seen *)item)->name);
+}
+
+static bool seen_has_name(const void *item, const void *key)
+{
+    return strcmp(((const struct seen *)item)->name, key) == 0;
+}
+
+static const struct table_type seen_type = {seen_hash, seen_has_name};
+
+void after_check_init(struct after_check *check, const struct call *call, after_planned *planned,
+                      void *context)
+{
+    *check = (struct after_check){.call = call, .planned = planned, .context = context};
+    table_init(&check->seen, &seen_type);
+}
+
+void after_check_release(struct after_check *check)
+{
+    size_t at = 0;
+    for (struct seen *seen; (seen = table_next(&check->seen, &at));)
+        free(seen);
+    table_release(&check->seen);
+}
+
+static struct catalog *catalog_of(const struct after_check *check)
+{
+    return engine_catalog(check->call->api->ports.engine);
+}
+
+static enum status look_at(struct after_check *check, const char *name, struct seen *down,
+                           struct seen **ret)
+{
+    bool is_gone = false;
+    struct seen *seen = calloc(1, sizeof(*seen));
+    if (!seen)
+        return E_NOMEM;
+    snprintf(seen->name, sizeof(seen->name), "%s", name);
+    seen->down = down;
+    seen->planned = check->planned(check->context, name, &is_gone);
+    if (!seen->planned && !is_gone)
+        seen->there = catalog_by_name(catalog_of(check), name);
+    enum status st = table_insert(&check->seen, seen);
+    if (st == OK)
+        *ret = seen;
+    else
+        free(seen);
+    return st;
+}
+
+/* The next one that it waits for; NULL: that were all. */
+static const char *next_name(struct seen *seen)
+{
+    const struct job_waits *waits = seen->there ? seen->there->waits : NULL;
+    size_t at = seen->next++;
+    if (seen->planned)
+        return at < seen->planned->after_count ? seen->planned->after[at].job : NULL;
+    return waits && at < waits->count ? waits->waits[at].name : NULL;
+}
+
+/* ---- mistakes ---- */
+
+/* Where the name stands in what was sent: /after, /after/1, /after/0/job, /after/jobs/2. */
+static bool find_name(const json_t *value, const char *name, struct strbuf *pointer)
+{
+    size_t length = pointer->length, i;
+    json_t *item;
+    if (json_is_string(value))
+        return strcmp(json_string_value(value), name) == 0;
+    json_array_foreach (value, i, item) {
+        strbuf_addf(pointer, "/%zu", i);
+        if (find_name(item, name, pointer))
+            return true;
+        strbuf_truncate(pointer, length);
+    }
+    static const char *const keys[] = {"job", "jobs"};
+    for (i = 0; i < 2; i++) {
+        item = json_object_get(value, keys[i]);
+        strbuf_addf(pointer, "/%s", keys[i]);
+        if (item && find_name(item, name, pointer))
+            return true;
+        strbuf_truncate(pointer, length);
+    }
+    return false;
+}
+
+static void set_error(const struct strbuf *message, const json_t *definition, const char *name,
+                      struct job_error *reterr)
+{
+    struct strbuf pointer;
+    strbuf_init(&pointer);
+    strbuf_adds(&pointer, "/after");
+    (void)find_name(json_object_get(definition, "after"), name, &pointer);
+    snprintf(reterr->path, sizeof(reterr->path), "%s", pointer.text);
+    snprintf(reterr->message, sizeof(reterr->message), "%s", message->text);
+    strbuf_release(&pointer);
+}
+
+enum { CANDIDATES = 1000 }; /* names that are looked at for a guess */
+
+struct candidates {
+    const char *names[CANDIDATES + 1];
+    size_t count;
+};
+
+static bool add_candidate(void *context, const struct catalog_job *job)
+{
+    struct candidates *candidates = context;
+    candidates->names[candidates->count++] = job->name;
+    return candidates->count < CANDIDATES;
+}
+
+/* Of many jobs, those that start with the same letter, or come next in the order of names. */
+static const char *nearest_job(const struct call *call, const char *typed)
+{
+    struct candidates candidates = {.count = 0};
+    const char before[] = {(char)(typed[0] - 1), 0x7F, '\0'};
+    bool are_many = catalog_count(engine_catalog(call->api->ports.engine)) > CANDIDATES;
+    call_each_job(call, are_many ? before : NULL, false, add_candidate, &candidates);
+    return word_nearest(candidates.names, typed);
+}
+
+static enum status no_such_job(const struct after_check *check, const json_t *definition,
+                               const char *name, struct job_error *reterr)
+{
+    const struct call *call = check->call;
+    const char *nearest = nearest_job(call, name);
+    struct strbuf message;
+    strbuf_init(&message);
+    strbuf_addf(&message, message_in(call->language, "after: there is no job \"%.128s\""), name);
+    if (nearest && strlen(nearest) < 80) {
+        snprintf(reterr->hint, sizeof(reterr->hint), "did you mean \"%.80s\"?", nearest);
+        strbuf_adds(&message, call->language == LANGUAGE_ZH ? "；" : "; ");
+        hint_print(call->language, reterr->hint, &message);
+    }
+    set_error(&message, definition, name, reterr);
+    strbuf_release(&message);
+    return E_INVALID;
+}
+
+static enum status too_many(const struct after_check *check, const json_t *definition,
+                            const char *name, struct job_error *reterr)
+{
+    struct strbuf message;
+    strbuf_init(&message);
+    strbuf_addf(&message,
+                message_in(check->call->language,
+                           "after: too many jobs wait for \"%.128s\": at most %d, with all that "
+                           "they wait for"),
+                name, STORE_NEXT_JOBS_MAX);
+    set_error(&message, definition, name, reterr);
+    strbuf_release(&message);
+    return E_INVALID;
+}
+
+static const char *shown(const struct after_check *check, const char *name)
+{
+    return call_sees(check->call, name) ? name : "...";
+}
+
+/* The way from `from`, which was met before, by those who wait down to it, to `from` again. */
+static void add_way(const struct after_check *check, const struct seen *at, const struct seen *from,
+                    struct strbuf *out)
+{
+    if (at != from)
+        add_way(check, at->down, from, out);
+    strbuf_addf(out, "%s -> ", shown(check, at->name));
+}
+
+static enum status circle(const struct after_check *check, const struct seen *last,
+                          const struct seen *from, const json_t *definition,
+                          struct job_error *reterr)
+{
+    struct strbuf way, message;
+    strbuf_init(&way);
+    strbuf_init(&message);
+    add_way(check, last, from, &way);
+    strbuf_adds(&way, shown(check, from->name));
+    strbuf_addf(&message,
+                message_in(check->call->language, "after: a job would wait for itself: %s"),
+                way.text);
+    const struct seen *first = last;
+    while (first->down && first->down->down)
+        first = first->down;
+    set_error(&message, definition, first->down ? first->name : from->name, reterr);
+    strbuf_release(&message);
+    strbuf_release(&way);
+    return E_INVALID;
+}
+
+/* ---- the check ---- */
+
+/* They are looked at no more: whoever waits for them, too, is not to blame. */
+static void leave(struct seen *at)
+{
+    for (; at; at = at->down)
+        at->is_done = true;
+}
+
+/* Depth first, each job once: what is met again before it is done waits for itself. */
+static enum status walk(struct after_check *check, struct seen *start, const json_t *definition,
+                        struct job_error *reterr)
+{
+    struct seen *at = start;
+    while (at) {
+        const char *name = next_name(at);
+        if (!name) {
+            at->is_done = true;
+            at = at->down;
+            continue;
+        }
+        struct seen *known = table_find(&check->seen, hash_text(0, name), name);
+        enum status st = OK;
+        if (!known)
+            st = look_at(check, name, at, &known);
+        else if (!known->is_done)
+            st = circle(check, at, known, definition, reterr);
+        if (st != OK) {
+            leave(at);
+            return st;
+        }
+        if (!known->is_done)
+            at = known;
+    }
+    return OK;
+}
+
+/* Somebody who may not see a job can't make another one wait for it. */
+static bool is_there(const struct after_check *check, const char *name)
+{
+    bool is_gone = false;
+    if (!call_sees(check->call, name))
+        return false;
+    return check->planned(check->context, name, &is_gone) ||
+           (!is_gone && catalog_by_name(catalog_of(check), name));
+}
+
+/* Whatever they wait for may be gone. */
+static enum status check_way(struct after_check *check, const struct job *job,
+                             const json_t *definition, struct job_error *reterr)
+{
+    struct seen *start = table_find(&check->seen, hash_text(0, job->name), job->name);
+    for (size_t i = 0; i < job->after_count; i++) {
+        if (!follow_fits(catalog_of(check), job->after[i].job, &job->uid, job))
+            return too_many(check, definition, job->after[i].job, reterr);
+    }
+    if (start)
+        return OK; /* met on the way from another */
+    enum status st = look_at(check, job->name, NULL, &start);
+    return st == OK ? walk(check, start, definition, reterr) : st;
+}
+
+enum status after_check_job(struct after_check *check, const struct job *job,
+                            const json_t *definition, struct job_error *reterr)
+{
+    for (size_t i = 0; i < job->after_count; i++) {
+        if (!is_there(check, job->after[i].job))
+            return no_such_job(check, definition, job->after[i].job, reterr);
+    }
+    return check_way(check, job, definition, reterr);
+}
+
+const struct job *after_planned_alone(void *context, const char *name, bool *ret_gone)
+{
+    const struct job *job = context;
+    *ret_gone = false;
+    return strcmp(job->name, name) == 0 ? job : NULL;
+}
+
+enum status after_check_return(const struct call *call, struct job *job, struct job_error *reterr)
+{
+    struct after_check check;
+    after_check_init(&check, call, after_planned_alone, job);
+    enum status st = check_way(&check, job, NULL, reterr);
+    after_check_release(&check);
+    return st;
+}

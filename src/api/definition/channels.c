@@ -1,0 +1,507 @@
+/* Channels: everybody sees which there are, admins what they are, without their secrets, and change
+ * them. */
+#include "definition/channels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conditions.h"
+#include "definition/job_fields.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
+#include "note.h"
+#include "notifier.h"
+#include "runs/encode.h"
+#include "server.h"
+
+enum {
+    NEAREST_MAX = 100, /* channels that a mistyped name is compared with */
+};
+
+/* ---- the feed, and what jobs say ---- */
+
+void channels_take(struct api *api, const struct store_change *change)
+{
+    const struct store_doc *doc = change->doc;
+    if (!api->ports.notifier)
+        return;
+    if (change->kind == STORE_CHANGE_LOADED)
+        notifier_go_live(api->ports.notifier);
+    else if (change->kind == STORE_CHANGE_DOC && strcmp(doc->kind, CHANNEL_DOC) == 0)
+        notifier_take_channel(api->ports.notifier, doc->name, doc->json, doc->revision);
+}
+
+static const char *nearest(const struct notifier *notifier, const char *name)
+{
+    const char *names[NEAREST_MAX + 1] = {0};
+    const struct channel *channel = notifier_next_channel(notifier, NULL);
+    for (size_t i = 0; channel && i < NEAREST_MAX; i++) {
+        names[i] = channel->name;
+        channel = notifier_next_channel(notifier, channel->name);
+    }
+    return word_nearest(names, name);
+}
+
+/* Where the i-th name stands: notify, notify/to, each alone or in a list. */
+static void point(const json_t *definition, size_t i, struct job_error *error)
+{
+    const json_t *notify = json_object_get(definition, "notify");
+    const json_t *to = json_is_object(notify) ? json_object_get(notify, "to") : notify;
+    int length = snprintf(error->path, sizeof(error->path), "/notify%s",
+                          json_is_object(notify) ? "/to" : "");
+    if (json_is_array(to))
+        snprintf(error->path + length, sizeof(error->path) - (size_t)length, "/%zu", i);
+}
+
+enum status channels_check(const struct api *api, const json_t *definition, const struct job *job,
+                           struct job_error *reterr)
+{
+    const struct notifier *notifier = api->ports.notifier;
+    for (size_t i = 0; job->notify.to && job->notify.to[i]; i++) {
+        const char *name = job->notify.to[i];
+        if (notifier && notifier_channel(notifier, name))
+            continue;
+        const char *near = notifier ? nearest(notifier, name) : NULL;
+        *reterr = (struct job_error){0};
+        point(definition, i, reterr);
+        if (near) {
+            snprintf(reterr->message, sizeof(reterr->message),
+                     "notify: there is no channel \"%s\"; did you mean \"%s\"?", name, near);
+            snprintf(reterr->hint, sizeof(reterr->hint), "did you mean \"%s\"?", near);
+        } else {
+            snprintf(reterr->message, sizeof(reterr->message),
+                     "notify: there is no channel \"%s\"; make one: peal channel set", name);
+        }
+        return E_INVALID;
+    }
+    return OK;
+}
+
+/* ---- showing ---- */
+
+static bool is_admin(const struct call *call)
+{
+    return scope_may(&call->principal.scope, RIGHT_ADMIN, NULL);
+}
+
+static json_t *encode_stats(const struct call *call, const char *name)
+{
+    struct channel_stats stats;
+    notifier_stats(call->api->ports.notifier, name, &stats);
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "node", call->api->node,
+                     "sent", (json_int_t)stats.sent, "failed", (json_int_t)stats.failed, "given_up",
+                     (json_int_t)stats.given_up, "waiting", (json_int_t)stats.waiting, "held",
+                     (json_int_t)stats.held, "last_sent_at", json_time(stats.sent_ms),
+                     "last_failed_at", json_time(stats.failed_ms), "last_error",
+                     json_words_or_null(stats.error));
+}
+
+/* Who is no admin sees what to choose from, not where it leads. */
+static void hide(json_t *value)
+{
+    static const char *const shown[] = {"type", "on", "default", "language", "notes", NULL};
+    const char *name;
+    json_t *member;
+    void *next;
+    json_object_foreach_safe(value, next, name, member)
+    {
+        size_t i = 0;
+        while (shown[i] && strcmp(shown[i], name) != 0)
+            i++;
+        if (!shown[i])
+            json_object_del(value, name);
+    }
+}
+
+static json_t *encode_channel(const struct call *call, const struct channel *channel)
+{
+    json_t *value = channel_encode(channel, true);
+    if (value && !is_admin(call))
+        hide(value);
+    if (!value || json_object_set_new(value, "name", json_string(channel->name)) != 0 ||
+        json_object_set_new(value, "revision", json_integer(channel->revision)) != 0 ||
+        (is_admin(call) &&
+         json_object_set_new(value, "delivery", encode_stats(call, channel->name)) != 0)) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}
+
+/* NULL: the call has failed. */
+static struct notifier *get_notifier(struct call *call)
+{
+    if (!call->api->ports.notifier)
+        call_fail(call, 503, "this agent sends no messages");
+    return call->api->ports.notifier;
+}
+
+/* Likewise. */
+static const struct channel *path_channel(struct call *call)
+{
+    struct notifier *notifier = get_notifier(call);
+    const struct channel *channel = notifier ? notifier_channel(notifier, call->argument) : NULL;
+    if (notifier && !channel)
+        call_fail(call, 404, "there is no channel \"%.63s\"", call->argument);
+    return channel;
+}
+
+void list_channels(struct call *call)
+{
+    struct notifier *notifier = get_notifier(call);
+    if (!notifier)
+        return;
+    json_t *items = json_array();
+    const struct channel *channel = notifier_next_channel(notifier, NULL);
+    for (; channel; channel = notifier_next_channel(notifier, channel->name))
+        json_array_append_new(items, encode_channel(call, channel));
+    call_reply(call, 200, json_pack("{s:o, s:n}", "items", items, "next"));
+}
+
+static void reply_channel(struct call *call, int status, const struct channel *channel)
+{
+    call->revision = channel->revision;
+    call_reply(call, status, encode_channel(call, channel));
+}
+
+void get_channel(struct call *call)
+{
+    const struct channel *channel = path_channel(call);
+    if (channel)
+        reply_channel(call, 200, channel);
+}
+
+/* ---- writing ---- */
+
+struct channel_edit {
+    struct channel *channel; /* as it will be; of a delete, as it was */
+    char *json;
+    char *changed; /* names of the fields that are new */
+    bool is_delete;
+    int64_t revision; /* that it replaces; 0: none */
+    struct store_put_doc put;
+    char after[JOB_NAME_SIZE]; /* delete: the last job that was looked at */
+    json_t *users;             /* names of jobs that name it */
+    bool has_more;
+    bool was_sent;
+    char *why; /* a test was not sent */
+};
+
+static void release_edit(void *state)
+{
+    struct channel_edit *edit = state;
+    channel_free(edit->channel);
+    free(edit->json);
+    free(edit->changed);
+    free(edit->why);
+    json_decref(edit->users);
+}
+
+/* "url, secret": what is new, by name, since the values may be secret. */
+static char *changed_fields(const json_t *old, const json_t *new)
+{
+    struct strbuf names;
+    const char *name;
+    json_t *value;
+    strbuf_init(&names);
+    json_object_foreach ((json_t *)new, name, value) {
+        if (!json_equal(value, json_object_get(old, name)))
+            strbuf_addf(&names, "%s%s", names.length ? ", " : "", name);
+    }
+    json_object_foreach ((json_t *)old, name, value) {
+        if (!json_object_get(new, name))
+            strbuf_addf(&names, "%s%s", names.length ? ", " : "", name);
+    }
+    return strbuf_detach(&names);
+}
+
+static void reply_edit(struct call *call)
+{
+    const struct channel_edit *edit = call->state;
+    reply_channel(call, edit->revision ? 200 : 201, edit->channel);
+}
+
+static void edit_put(struct call *call)
+{
+    struct channel_edit *edit = call->state;
+    if (call->answer != OK) {
+        call_fail_store(call, call->answer);
+    } else if (edit->put.result != PUT_OK) {
+        call_fail(call, 412, "\"%s\" was changed meanwhile; read it again", call->argument);
+    } else {
+        edit->channel->revision = edit->is_delete ? edit->revision : edit->put.revision;
+        note_other(call,
+                   edit->is_delete  ? CHANGE_CHANNEL_DELETE
+                   : edit->revision ? CHANGE_CHANNEL_CHANGE
+                                    : CHANGE_CHANNEL_CREATE,
+                   TARGET_CHANNEL, edit->channel->name);
+        if (edit->changed && edit->changed[0])
+            note_detail(call, "%s", edit->changed);
+        note_write(call, reply_edit);
+    }
+}
+
+static void submit(struct call *call)
+{
+    struct channel_edit *edit = call->state;
+    edit->put = (struct store_put_doc){.json = edit->json, .expected_revision = edit->revision};
+    doc_name(&edit->put, CHANNEL_DOC, edit->channel->name);
+    call_submit(call, STORE_PUT_DOC, &edit->put, 1, edit_put);
+}
+
+/* False: the call has failed. */
+static bool may_edit(struct call *call, const struct channel *old)
+{
+    bool strict;
+    switch (check_conditions(call, old ? old->revision : 0, &strict)) {
+    case CONDITIONS_HOLD:
+        return true;
+    case CONDITIONS_NOT_NEW:
+        call_fail(call, 412, "there is a channel \"%s\" already", call->argument);
+        return false;
+    case CONDITIONS_NOT_THERE:
+        call_fail(call, 412, "there is no channel \"%.63s\"", call->argument);
+        return false;
+    case CONDITIONS_FAILED:
+        break;
+    }
+    return false;
+}
+
+/* What is shown and not written may come back. */
+static void drop_shown(json_t *body)
+{
+    json_object_del(body, "name");
+    json_object_del(body, "revision");
+    json_object_del(body, "delivery");
+}
+
+/* Into edit->channel. False: the call has failed. */
+static bool read_channel(struct call *call, const struct channel *old)
+{
+    struct channel_edit *edit = call->state;
+    struct job_error error = {0};
+    if (channel_name_complaint(call->argument)) {
+        call_fail(call, 422,
+                  "the name of a channel has at most 63 letters, digits and . _ -, and starts with "
+                  "a letter or a digit");
+        return false;
+    }
+    drop_shown(call->body);
+    enum status st = channel_decode(call->argument, call->body, old, &edit->channel, &error);
+    if (st == E_NOMEM)
+        call_fail(call, 500, "out of memory");
+    else if (st != OK)
+        call_fail_job(call, &error);
+    return st == OK;
+}
+
+void put_channel(struct call *call)
+{
+    struct notifier *notifier = get_notifier(call);
+    struct channel_edit *edit = notifier ? call_state(call, sizeof(*edit), release_edit) : NULL;
+    if (!edit)
+        return;
+    const struct channel *old = notifier_channel(notifier, call->argument);
+    if (!read_channel(call, old) || !may_edit(call, old))
+        return;
+    json_t *before = old ? channel_encode(old, false) : NULL;
+    json_t *after = channel_encode(edit->channel, false);
+    edit->revision = old ? old->revision : 0;
+    bool is_same = old && before && after && json_equal(before, after);
+    edit->json = after ? json_dumps(after, JSON_COMPACT) : NULL;
+    edit->changed = changed_fields(before, after);
+    json_decref(before);
+    json_decref(after);
+    if (!edit->json)
+        call_fail(call, 500, "out of memory");
+    else if (is_same)
+        reply_channel(call, 200, old);
+    else
+        submit(call);
+}
+
+/* ---- deleting: not while a job names it ---- */
+
+enum { SLICE = 2000, USERS_SHOWN = 10 };
+
+struct user_search {
+    struct channel_edit *edit;
+    size_t visited;
+};
+
+static bool names_channel(const struct catalog_job *stored, const char *channel)
+{
+    struct job *job = NULL;
+    struct job_error error;
+    bool is_named = false;
+    if (!strstr(stored->json, "\"notify\":") ||
+        job_decode_stored(stored->json, NULL, &job, &error) != OK)
+        return false;
+    for (size_t i = 0; job->notify.to && job->notify.to[i]; i++)
+        is_named |= strcmp(job->notify.to[i], channel) == 0;
+    job_free(job);
+    return is_named;
+}
+
+static bool visit(void *context, const struct catalog_job *job)
+{
+    struct user_search *search = context;
+    struct channel_edit *edit = search->edit;
+    snprintf(edit->after, sizeof(edit->after), "%s", job->name);
+    if (names_channel(job, edit->channel->name)) {
+        if (json_array_size(edit->users) == USERS_SHOWN) {
+            edit->has_more = true;
+            return false;
+        }
+        json_array_append_new(edit->users, json_string(job->name));
+    }
+    return ++search->visited < SLICE;
+}
+
+static void fail_in_use(struct call *call)
+{
+    struct channel_edit *edit = call->state;
+    struct strbuf names;
+    size_t i;
+    json_t *name;
+    strbuf_init(&names);
+    json_array_foreach (edit->users, i, name) {
+        strbuf_addf(&names, "%s%s", i ? ", " : "", json_string_value(name));
+    }
+    call_fail_with(call, 409, json_pack("{s:O}", "jobs", edit->users),
+                   edit->has_more ? "\"%s\" is named by %s and more jobs; change those first"
+                                  : "\"%s\" is named by %s; change that first",
+                   call->argument, names.text);
+    strbuf_release(&names);
+}
+
+static void search_users(struct call *call)
+{
+    struct channel_edit *edit = call->state;
+    struct user_search search = {.edit = edit};
+    catalog_each(engine_catalog(call->api->ports.engine), *edit->after ? edit->after : NULL, false,
+                 visit, &search);
+    if (search.visited >= SLICE && !edit->has_more)
+        call_later(call, search_users);
+    else if (json_array_size(edit->users))
+        fail_in_use(call);
+    else
+        submit(call);
+}
+
+void delete_channel(struct call *call)
+{
+    const struct channel *old = path_channel(call);
+    struct job_error error;
+    struct channel_edit *edit = old ? call_state(call, sizeof(*edit), release_edit) : NULL;
+    if (!edit || !may_edit(call, old))
+        return;
+    json_t *whole = channel_encode(old, false);
+    edit->users = json_array();
+    edit->is_delete = true;
+    edit->revision = old->revision;
+    enum status st = whole && edit->users
+                         ? channel_decode(old->name, whole, NULL, &edit->channel, &error)
+                         : E_NOMEM;
+    json_decref(whole);
+    if (st == OK)
+        search_users(call);
+    else
+        call_fail(call, 500, "out of memory");
+}
+
+/* ---- trying ---- */
+
+static void reply_test(struct call *call)
+{
+    const struct channel_edit *edit = call->state;
+    call_reply(call, 200,
+               json_pack("{s:b, s:o}", "sent", edit->was_sent, "error",
+                         json_words_or_null(edit->why ? edit->why : "")));
+}
+
+static void tried(void *context, const struct outcome *outcome)
+{
+    struct call *call = context;
+    struct channel_edit *edit = call->state;
+    edit->was_sent = outcome->verdict == VERDICT_SENT;
+    edit->why = edit->was_sent ? NULL : strdup(outcome->why);
+    call_answer(call, OK);
+}
+
+/* The channel as it is, or as the body says it would be: it need not be there yet. */
+void test_channel(struct call *call)
+{
+    struct notifier *notifier = get_notifier(call);
+    struct channel_edit *edit = notifier ? call_state(call, sizeof(*edit), release_edit) : NULL;
+    if (!edit)
+        return;
+    const struct channel *channel = notifier_channel(notifier, call->argument);
+    if (!json_is_object(call->body) || json_object_size(call->body)) {
+        if (!read_channel(call, channel))
+            return;
+        channel = edit->channel;
+    } else if (!channel) {
+        path_channel(call); /* which fails */
+        return;
+    }
+    call_wait(call, reply_test);
+    if (notifier_try(notifier, channel, call->now_ms, tried, call) != OK) {
+        edit->why = strdup("out of memory");
+        call_answer(call, OK);
+    }
+}
+
+/* ---- metrics ---- */
+
+static void print_metric(const struct notifier *notifier, struct strbuf *out, const char *name,
+                         const char *type, const char *help,
+                         uint64_t (*value)(const struct channel_stats *stats))
+{
+    const struct channel *channel = notifier_next_channel(notifier, NULL);
+    strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    for (; channel; channel = notifier_next_channel(notifier, channel->name)) {
+        struct channel_stats stats;
+        notifier_stats(notifier, channel->name, &stats);
+        strbuf_addf(out, "%s{channel=\"%s\"} %" PRIu64 "\n", name, channel->name, value(&stats));
+    }
+}
+
+static uint64_t sent_of(const struct channel_stats *stats)
+{
+    return stats->sent;
+}
+
+static uint64_t failed_of(const struct channel_stats *stats)
+{
+    return stats->failed;
+}
+
+static uint64_t given_up_of(const struct channel_stats *stats)
+{
+    return stats->given_up;
+}
+
+static uint64_t waiting_of(const struct channel_stats *stats)
+{
+    return stats->waiting;
+}
+
+void channels_print_metrics(const struct api *api, struct strbuf *out)
+{
+    const struct notifier *notifier = api->ports.notifier;
+    if (!notifier || !notifier_next_channel(notifier, NULL))
+        return;
+    print_metric(notifier, out, "peal_notifications_sent_total", "counter",
+                 "Messages that this node has sent, by channel.", sent_of);
+    print_metric(notifier, out, "peal_notifications_failed_total", "counter",
+                 "Attempts of this node that failed, by channel.", failed_of);
+    print_metric(notifier, out, "peal_notifications_given_up_total", "counter",
+                 "Messages that this node has given up, by channel.", given_up_of);
+    print_metric(notifier, out, "peal_notifications_waiting", "gauge",
+                 "Messages that wait on this node, by channel.", waiting_of);
+}

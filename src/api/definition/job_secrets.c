@@ -1,0 +1,128 @@
+#include "definition/job_secrets.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "definition/job_codec.h"
+#include "strbuf.h"
+#include "text/json_text.h"
+
+/* The name of an environment variable says that its value is secret: PASSWORD, API_TOKEN. It need
+ * not end where it is cut. A backslash hides the name; peal itself never writes one. */
+static bool is_secret_name(const char *name, size_t length)
+{
+    static const char *const words[] = {"secret", "passw",   "token",       "credential",
+                                        "apikey", "api_key", "private_key", "\\"};
+    for (size_t at = 0; at < length; at++) {
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+            size_t size = strlen(words[i]);
+            if (size <= length - at && strncasecmp(name + at, words[i], size) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* ---- on the way out ---- */
+
+static void write_variables(struct strbuf *out, const char *env)
+{
+    struct json_member variable;
+    bool is_first = true;
+    strbuf_addc(out, '{');
+    while (json_text_next(&env, &variable)) {
+        strbuf_adds(out, is_first ? "" : ",");
+        strbuf_add(out, variable.name.text, variable.name.length);
+        strbuf_addc(out, ':');
+        if (is_secret_name(variable.name.text, variable.name.length))
+            strbuf_adds(out, "\"" SECRET_MASK "\"");
+        else
+            strbuf_add(out, variable.value.text, variable.value.length);
+        is_first = false;
+    }
+    strbuf_addc(out, '}');
+}
+
+void secrets_write(struct strbuf *out, const struct json_member *field, enum secrets secrets)
+{
+    bool is_masked = secrets != SECRETS_CLEAR;
+    if (is_masked && json_text_is_name(field, "env") && *field->value.text == '{')
+        write_variables(out, field->value.text);
+    else if (is_masked && (json_text_is_name(field, "env") || json_text_is_name(field, "stdin") ||
+                           memchr(field->name.text, '\\', field->name.length)))
+        strbuf_adds(out, "\"" SECRET_MASK "\"");
+    else
+        strbuf_add(out, field->value.text, field->value.length);
+}
+
+/* ---- on the way back in ---- */
+
+static bool is_mask(const json_t *value)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), SECRET_MASK) == 0;
+}
+
+static bool has_masks(const json_t *definition)
+{
+    const char *name;
+    const json_t *value;
+    bool has = is_mask(json_object_get(definition, "stdin"));
+    json_object_foreach (json_object_get(definition, "env"), name, value) {
+        has |= is_mask(value) && is_secret_name(name, strlen(name));
+    }
+    return has;
+}
+
+static enum status fail_mask(struct job_error *reterr, const char *where, const char *name)
+{
+    *reterr = (struct job_error){0};
+    snprintf(reterr->path, sizeof(reterr->path), "/%s%s%.100s", where, *name ? "/" : "", name);
+    snprintf(reterr->message, sizeof(reterr->message),
+             "%s: asterisks stand for a secret that is there already, and here is none", where);
+    return E_INVALID;
+}
+
+/* The value of `name` in both objects: the mask in the first becomes what the second has. */
+static enum status restore(json_t *into, const json_t *from, const char *name, const char *where,
+                           struct job_error *reterr)
+{
+    json_t *kept = json_object_get(from, name);
+    if (!json_is_string(kept))
+        return fail_mask(reterr, where, strcmp(where, name) == 0 ? "" : name);
+    return json_object_set(into, name, kept) == 0 ? OK : E_NOMEM;
+}
+
+static enum status restore_all(json_t *definition, const json_t *stored, struct job_error *reterr)
+{
+    json_t *env = json_object_get(definition, "env"), *value;
+    const char *name;
+    void *next;
+    enum status st = OK;
+    if (is_mask(json_object_get(definition, "stdin")))
+        st = restore(definition, stored, "stdin", "stdin", reterr);
+    json_object_foreach_safe(env, next, name, value)
+    {
+        if (st == OK && is_mask(value) && is_secret_name(name, strlen(name)))
+            st = restore(env, json_object_get(stored, "env"), name, "env", reterr);
+    }
+    return st;
+}
+
+enum status secrets_restore(const json_t *definition, const char *stored, json_t **ret,
+                            struct job_error *reterr)
+{
+    if (!has_masks(definition)) {
+        *ret = json_incref((json_t *)definition);
+        return OK;
+    }
+    json_t *copy = json_deep_copy(definition);
+    json_t *there = stored ? json_loads(stored, 0, NULL) : NULL;
+    enum status st = copy ? restore_all(copy, there, reterr) : E_NOMEM;
+    json_decref(there);
+    if (st == OK)
+        *ret = copy;
+    else
+        json_decref(copy);
+    return st;
+}

@@ -1,0 +1,226 @@
+#include "definition/job_text.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs/encode.h"
+#include "text/json_text.h"
+
+/* What peal keeps in the stored definition and shows in another way, or not at all. */
+struct kept {
+    int64_t created_ms, updated_ms, deleted_ms, skip_until_ms;
+};
+
+struct writer {
+    struct strbuf *out; /* numbers and times are not printf's: that would be most of the cost */
+    const char *fields; /* NULL: all */
+    enum secrets secrets;
+    bool has_members;
+};
+
+bool field_in_list(const char *list, const char *word, size_t length)
+{
+    while (list) {
+        if (strncmp(list, word, length) == 0 && (!list[length] || list[length] == ','))
+            return true;
+        list = strchr(list, ',');
+        list = list ? list + 1 : NULL;
+    }
+    return false;
+}
+
+/* ---- members ---- */
+
+static bool begin_span(struct writer *writer, const char *name, size_t length)
+{
+    if (writer->fields && !field_in_list(writer->fields, name, length))
+        return false;
+    strbuf_adds(writer->out, writer->has_members ? ",\"" : "{\"");
+    strbuf_add(writer->out, name, length);
+    strbuf_adds(writer->out, "\":");
+    writer->has_members = true;
+    return true;
+}
+
+static bool begin(struct writer *writer, const char *name)
+{
+    return begin_span(writer, name, strlen(name));
+}
+
+static void add_tick(struct strbuf *out, int64_t ms)
+{
+    char text[TIME_TEXT];
+    if (ms == NEVER_MS) {
+        strbuf_adds(out, "null");
+        return;
+    }
+    time_format(ms, text);
+    strbuf_addc(out, '"');
+    strbuf_adds(out, text);
+    strbuf_addc(out, '"');
+}
+
+static void add_time(struct strbuf *out, int64_t ms)
+{
+    add_tick(out, ms ? ms : NEVER_MS);
+}
+
+static void add_number(struct strbuf *out, int64_t number)
+{
+    char text[24], *at = text + sizeof(text);
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do {
+        *--at = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (number < 0)
+        *--at = '-';
+    strbuf_add(out, at, (size_t)(text + sizeof(text) - at));
+}
+
+static void add_id(struct strbuf *out, const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    strbuf_addc(out, '"');
+    strbuf_adds(out, text);
+    strbuf_addc(out, '"');
+}
+
+/* ---- the definition ---- */
+
+/* True: it was one of those that peal keeps. */
+static bool take_kept(const struct json_member *member, struct kept *kept)
+{
+    const struct {
+        const char *name;
+        int64_t *ret;
+    } times[] = {
+        {"created_ms", &kept->created_ms},
+        {"updated_ms", &kept->updated_ms},
+        {"deleted_ms", &kept->deleted_ms},
+        {"skip_until_ms", &kept->skip_until_ms},
+        {"paused_ms", NULL},
+        {"resumed_ms", NULL},
+    };
+    const struct json_span *name = &member->name;
+    if (name->length < 5 || memcmp(name->text + name->length - 4, "_ms\"", 4) != 0)
+        return json_text_is_name(member, "uid") || json_text_is_name(member, "revision");
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        if (!json_text_is_name(member, times[i].name))
+            continue;
+        if (times[i].ret)
+            *times[i].ret = json_text_number(&member->value);
+        return true;
+    }
+    return false;
+}
+
+static void write_members(struct writer *writer, const char *text, struct kept *kept)
+{
+    struct json_member member;
+    while (json_text_next(&text, &member)) {
+        if (take_kept(&member, kept) ||
+            !begin_span(writer, member.name.text + 1, member.name.length - 2))
+            continue;
+        secrets_write(writer->out, &member, writer->secrets);
+    }
+}
+
+/* A definition that can't be read by this version may not be JSON at all. */
+static void write_broken(struct writer *writer, const struct catalog_job *job, struct kept *kept)
+{
+    json_t *value = json_loads(job->json, 0, NULL);
+    char *text = json_is_object(value) ? json_dumps(value, JSON_COMPACT) : NULL;
+    json_decref(value);
+    if (text)
+        write_members(writer, text, kept);
+    else if (begin(writer, "name"))
+        json_text_quote(writer->out, job->name);
+    free(text);
+}
+
+/* ---- its status ---- */
+
+/* When it runs next; a paused job, or one that is deleted, does not. */
+static int64_t next_run(const struct catalog_job *job, int64_t skip_until_ms)
+{
+    if (job->paused || job->deleted || job->broken)
+        return NEVER_MS;
+    int64_t planned_ms = catalog_job_planned(job);
+    if (planned_ms != NEVER_MS && planned_ms <= skip_until_ms)
+        return catalog_job_next_run(job, skip_until_ms);
+    return planned_ms;
+}
+
+static void write_last(struct strbuf *out, const struct last_run *last)
+{
+    if (id_is_zero(&last->run_id)) {
+        strbuf_adds(out, "null");
+        return;
+    }
+    strbuf_adds(out, "{\"run_id\":");
+    add_id(out, &last->run_id);
+    strbuf_adds(out, ",\"state\":\"");
+    strbuf_adds(out, run_state_name(last->state));
+    strbuf_adds(out, "\",\"started_at\":");
+    add_time(out, last->started_ms);
+    strbuf_adds(out, ",\"finished_at\":");
+    add_time(out, last->ended_ms);
+    strbuf_addc(out, '}');
+}
+
+static void write_status(struct strbuf *out, const struct catalog_job *job, int64_t skip_until_ms,
+                         struct job_load load, const char *problem)
+{
+    strbuf_adds(out, "{\"next_at\":");
+    add_tick(out, next_run(job, skip_until_ms));
+    strbuf_adds(out, ",\"running\":");
+    add_number(out, load.running);
+    strbuf_adds(out, ",\"queued\":");
+    add_number(out, load.queued);
+    strbuf_adds(out, ",\"last\":");
+    write_last(out, &job->last);
+    strbuf_adds(out, ",\"succeeded_at\":");
+    add_time(out, job->last.succeeded_ms);
+    strbuf_adds(out, job->paused ? ",\"paused\":true" : ",\"paused\":false");
+    strbuf_adds(out, ",\"problem\":");
+    if (problem)
+        json_text_quote(out, problem);
+    else
+        strbuf_adds(out, "null");
+    strbuf_addc(out, '}');
+}
+
+void job_text_write(struct strbuf *out, const struct catalog_job *job, const struct job_view *view)
+{
+    struct writer writer = {.out = out, .fields = view->fields, .secrets = view->secrets};
+    struct kept kept = {0};
+    if (job->broken)
+        write_broken(&writer, job, &kept);
+    else
+        write_members(&writer, job->json, &kept);
+    if (begin(&writer, "uid"))
+        add_id(out, &job->uid);
+    if (begin(&writer, "revision"))
+        add_number(out, job->revision);
+    if (begin(&writer, "created_at"))
+        add_time(out, kept.created_ms);
+    if (begin(&writer, "updated_at"))
+        add_time(out, kept.updated_ms);
+    if (job->deleted && begin(&writer, "deleted_at"))
+        add_time(out, kept.deleted_ms);
+    if (begin(&writer, "status"))
+        write_status(out, job, kept.skip_until_ms, view->load, view->problem);
+    strbuf_adds(out, writer.has_members ? "}" : "{}");
+}
+
+void definition_text_write(struct strbuf *out, const char *stored, enum secrets secrets)
+{
+    struct writer writer = {.out = out, .secrets = secrets};
+    struct kept kept = {0};
+    write_members(&writer, stored, &kept);
+    strbuf_adds(out, writer.has_members ? "}" : "{}");
+}

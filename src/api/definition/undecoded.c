@@ -1,0 +1,126 @@
+#include "definition/undecoded.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/account.h"
+#include "calendar_codec.h"
+#include "channel.h"
+#include "hash.h"
+
+/* ---- readers ---- */
+
+static enum status read_user(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct user user;
+    (void)reterr;
+    return user_decode(doc->name, doc->json, &user);
+}
+
+static enum status read_token(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct token token;
+    (void)reterr;
+    return token_decode(doc->name, doc->json, &token);
+}
+
+static enum status read_calendar(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct calendar_definition calendar = {0};
+    enum status st =
+        calendar_decode_text(doc->json, strlen(doc->json), doc->name, &calendar, reterr);
+    if (st == OK)
+        calendar_definition_release(&calendar);
+    return st;
+}
+
+static enum status read_channel(const struct store_doc *doc, struct job_error *reterr)
+{
+    struct channel *channel = NULL;
+    json_t *value = json_loads(doc->json, 0, NULL);
+    enum status st = value ? channel_decode(doc->name, value, NULL, &channel, reterr) : E_CORRUPT;
+    json_decref(value);
+    channel_free(channel);
+    return st;
+}
+
+static const struct {
+    const char *kind;
+    enum status (*read)(const struct store_doc *doc, struct job_error *reterr);
+} readers[] = {
+    {USER_DOC, read_user},
+    {TOKEN_DOC, read_token},
+    {CALENDAR_DOC, read_calendar},
+    {CHANNEL_DOC, read_channel},
+};
+
+/* ---- the feed ---- */
+
+static uint64_t doc_hash(const void *item)
+{
+    return hash_text(0, ((const struct undecoded_doc *)item)->key);
+}
+
+static bool doc_is(const void *item, const void *key)
+{
+    return strcmp(((const struct undecoded_doc *)item)->key, key) == 0;
+}
+
+static const struct table_type docs_type = {doc_hash, doc_is};
+
+void undecoded_init(struct undecoded *undecoded)
+{
+    table_init(&undecoded->docs, &docs_type);
+}
+
+void undecoded_release(struct undecoded *undecoded)
+{
+    size_t at = 0;
+    for (void *doc; (doc = table_next(&undecoded->docs, &at));)
+        free(doc);
+    table_release(&undecoded->docs);
+}
+
+void undecoded_print_why(const char *path, char why[200])
+{
+    if (*path)
+        snprintf(why, 200, "this version can't read it, at %.120s", path);
+    else
+        snprintf(why, 200, "this version can't read it");
+}
+
+/* E_NOMEM says nothing about the document. */
+static bool is_readable(const struct store_doc *doc, struct job_error *reterr)
+{
+    enum status st = OK;
+    for (size_t i = 0; doc->json && i < sizeof(readers) / sizeof(readers[0]); i++) {
+        if (strcmp(readers[i].kind, doc->kind) == 0)
+            st = readers[i].read(doc, reterr);
+    }
+    return st == OK || st == E_NOMEM;
+}
+
+void undecoded_take(struct undecoded *undecoded, const struct store_change *change)
+{
+    struct job_error error = {0};
+    struct undecoded_doc named, *doc;
+    if (change->kind != STORE_CHANGE_DOC)
+        return;
+    snprintf(named.key, sizeof(named.key), "docs/%s/%s", change->doc->kind, change->doc->name);
+    doc = table_find(&undecoded->docs, doc_hash(&named), named.key);
+    if (doc) {
+        table_remove(&undecoded->docs, doc);
+        free(doc);
+    }
+    if (is_readable(change->doc, &error))
+        return;
+    undecoded_print_why(error.path, named.why);
+    doc = malloc(sizeof(*doc));
+    if (!doc)
+        return;
+    *doc = named;
+    if (table_insert(&undecoded->docs, doc) != OK)
+        free(doc);
+}

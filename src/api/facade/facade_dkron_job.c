@@ -1,0 +1,475 @@
+#include "facade/facade_dkron_job.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facade/facade.h"
+
+/* ---- commands ---- */
+
+/* One word, with its quotes and backslashes undone. False: a quote does not end. */
+static bool take_word(const char **at, struct strbuf *word)
+{
+    char quote = '\0';
+    for (; **at && (quote || !isspace((unsigned char)**at)); (*at)++) {
+        char c = **at;
+        if (c == quote)
+            quote = '\0';
+        else if (!quote && (c == '\'' || c == '"'))
+            quote = c;
+        else if (c == '\\' && quote != '\'' && (*at)[1])
+            strbuf_addc(word, *++*at);
+        else
+            strbuf_addc(word, c);
+    }
+    return !quote;
+}
+
+json_t *command_split(const char *line)
+{
+    json_t *words = json_array();
+    struct strbuf word;
+    strbuf_init(&word);
+    bool is_good = words != NULL;
+    for (line += strspn(line, " \t\r\n"); *line && is_good; line += strspn(line, " \t\r\n")) {
+        strbuf_reset(&word);
+        is_good = take_word(&line, &word) && strbuf_status(&word) == OK &&
+                  json_array_append_new(words, json_string(word.text)) == 0;
+    }
+    strbuf_release(&word);
+    if (is_good)
+        return words;
+    json_decref(words);
+    return NULL;
+}
+
+static void quote_word(const char *word, struct strbuf *out)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                "0123456789-_./:=,@%+";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        strbuf_adds(out, word);
+        return;
+    }
+    strbuf_addc(out, '\'');
+    for (; *word; word++)
+        strbuf_adds(out, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+    strbuf_addc(out, '\'');
+}
+
+void command_join(const json_t *words, struct strbuf *out)
+{
+    for (size_t i = 0; i < json_array_size(words); i++) {
+        if (i)
+            strbuf_addc(out, ' ');
+        quote_word(json_string_value(json_array_get(words, i)), out);
+    }
+}
+
+/* ---- from dkron ---- */
+
+struct reading {
+    struct call *call;
+    const json_t *theirs;
+    json_t *ours;
+};
+
+struct field;
+typedef bool read_field(struct reading *reading, const struct field *field, const json_t *value);
+
+struct field {
+    const char *theirs;
+    read_field *read;
+    const char *ours; /* or why it can't be carried over */
+};
+
+static bool set(struct reading *reading, const char *name, json_t *value)
+{
+    if (json_object_set_new(reading->ours, name, value) == 0)
+        return true;
+    call_fail(reading->call, 500, "out of memory");
+    return false;
+}
+
+static bool refuse(struct reading *reading, const char *pointer, const char *why)
+{
+    call_fail_at(reading->call, pointer, "%s: %s", pointer + 1,
+                 message_in(reading->call->language, why));
+    return false;
+}
+
+static bool refuse_field(struct reading *reading, const struct field *field, const char *why)
+{
+    char pointer[80];
+    snprintf(pointer, sizeof(pointer), "/%s", field->theirs);
+    return refuse(reading, pointer, why);
+}
+
+static const char *text_of(const struct reading *reading, const char *name)
+{
+    const char *text = json_string_value(json_object_get(reading->theirs, name));
+    return text && *text ? text : NULL;
+}
+
+static bool read_text(struct reading *reading, const struct field *field, const json_t *value)
+{
+    if (!json_is_string(value))
+        return refuse_field(reading, field, "expected a text");
+    return !*json_string_value(value) ||
+           set(reading, field->ours, json_string(json_string_value(value)));
+}
+
+/* What dkron reckons itself. */
+static bool read_nothing(struct reading *reading, const struct field *field, const json_t *value)
+{
+    (void)reading;
+    (void)field;
+    (void)value;
+    return true;
+}
+
+static bool is_unset(const json_t *value)
+{
+    return json_is_false(value) || (json_is_integer(value) && !json_integer_value(value)) ||
+           (json_is_string(value) && !*json_string_value(value)) ||
+           (json_is_object(value) && !json_object_size(value)) ||
+           (json_is_array(value) && !json_array_size(value));
+}
+
+static bool read_unknown(struct reading *reading, const struct field *field, const json_t *value)
+{
+    return is_unset(value) || refuse_field(reading, field, field->ours);
+}
+
+static bool read_schedule(struct reading *reading, const struct field *field, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    if (text_of(reading, "parent_job"))
+        return true; /* dkron does not look at it either */
+    if (!text || !*text)
+        return refuse_field(reading, field, "expected a schedule");
+    if (strcmp(text, "@manually") == 0)
+        text = "@manual";
+    if (strcmp(text, "@minutely") == 0)
+        text = "* * * * *";
+    return set(reading, field->ours, json_string(text));
+}
+
+static bool read_parent(struct reading *reading, const struct field *field, const json_t *value)
+{
+    if (!json_is_string(value))
+        return refuse_field(reading, field, "expected a text");
+    return !*json_string_value(value) ||
+           set(reading, field->ours, json_pack("[s]", json_string_value(value)));
+}
+
+/* "Name <address>": peal has one field for both. */
+static bool read_owner(struct reading *reading, const struct field *field, const json_t *value)
+{
+    const char *name = text_of(reading, "owner"), *mail = text_of(reading, "owner_email");
+    if (!json_is_string(value))
+        return refuse_field(reading, field, "expected a text");
+    if (!name && !mail)
+        return true;
+    return set(reading, "owner",
+               !mail   ? json_string(name)
+               : !name ? json_sprintf("<%s>", mail)
+                       : json_sprintf("%s <%s>", name, mail));
+}
+
+static bool read_disabled(struct reading *reading, const struct field *field, const json_t *value)
+{
+    if (!json_is_boolean(value))
+        return refuse_field(reading, field, "expected true or false");
+    return set(reading, field->ours, json_boolean(json_is_true(value)));
+}
+
+/* {"zone":"eu:1"}: on one of these nodes. Without the number dkron runs it on all of them. */
+static bool read_tags(struct reading *reading, const struct field *field, const json_t *value)
+{
+    const char *name;
+    json_t *item;
+    struct strbuf where;
+    strbuf_init(&where);
+    json_object_foreach ((json_t *)value, name, item) {
+        const char *text = json_string_value(item);
+        const char *colon = text ? strrchr(text, ':') : NULL;
+        if (!colon || strcmp(colon, ":1") != 0) {
+            char pointer[120];
+            strbuf_release(&where);
+            snprintf(pointer, sizeof(pointer), "/tags/%.100s", name);
+            return refuse(reading, pointer,
+                          "peal runs a job on one node at a time: say so with \"VALUE:1\"");
+        }
+        strbuf_addf(&where, "%s%s=%.*s", where.length ? "," : "", name, (int)(colon - text), text);
+    }
+    bool is_set = !where.length || set(reading, field->ours, json_string(where.text));
+    strbuf_release(&where);
+    return is_set;
+}
+
+static bool read_metadata(struct reading *reading, const struct field *field, const json_t *value)
+{
+    if (!json_is_object(value))
+        return refuse_field(reading, field, "expected names and values");
+    return !json_object_size(value) || set(reading, field->ours, json_deep_copy(value));
+}
+
+static bool read_concurrency(struct reading *reading, const struct field *field,
+                             const json_t *value)
+{
+    const char *text = json_string_value(value);
+    bool is_forbid = text && strcmp(text, "forbid") == 0;
+    if (!text || (*text && !is_forbid && strcmp(text, "allow") != 0))
+        return refuse_field(reading, field, "expected allow or forbid");
+    return set(reading, field->ours, json_string(is_forbid ? "skip" : "allow"));
+}
+
+static bool read_executor(struct reading *reading, const struct field *field, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return (text && strcmp(text, "shell") == 0) ||
+           refuse_field(reading, field, "peal runs commands only: expected shell");
+}
+
+/* ---- its executor ---- */
+
+static bool read_command(struct reading *reading, const struct field *field, const json_t *value)
+{
+    const json_t *config = json_object_get(reading->theirs, "executor_config");
+    const json_t *shell = json_object_get(config, "shell");
+    const char *text = json_string_value(shell), *command = json_string_value(value);
+    if (!command || !*command)
+        return refuse_field(reading, field, "expected a command");
+    if (json_is_true(shell) || (text && strcmp(text, "true") == 0))
+        return set(reading, "shell", json_string(command));
+    json_t *words = command_split(command);
+    return words ? set(reading, field->ours, words)
+                 : refuse_field(reading, field, "a quote does not end");
+}
+
+/* "A=b,C=d" */
+static bool read_env(struct reading *reading, const struct field *field, const json_t *value)
+{
+    const char *at = json_string_value(value);
+    json_t *env = json_object();
+    while (at && *at && env) {
+        size_t length = strcspn(at, ","), name = strcspn(at, "=");
+        char *key = name < length ? strndup(at, name) : NULL;
+        if (!key || json_object_set_new(env, key, json_stringn(at + name + 1, length - name - 1))) {
+            free(key);
+            json_decref(env);
+            return refuse_field(reading, field, "expected NAME=VALUE, with commas between");
+        }
+        free(key);
+        at += length + (at[length] == ',');
+    }
+    return set(reading, field->ours, env);
+}
+
+static bool read_fields(struct reading *reading, const json_t *object, const struct field *fields,
+                        const char *where);
+
+static bool read_executor_config(struct reading *reading, const struct field *field,
+                                 const json_t *value)
+{
+    static const struct field fields[] = {
+        {"executor_config/command", read_command, "command"},
+        {"executor_config/shell", read_nothing, NULL}, /* the command looks at it */
+        {"executor_config/env", read_env, "env"},
+        {"executor_config/cwd", read_text, "cwd"},
+        {"executor_config/timeout", read_text, "timeout"},
+        {0},
+    };
+    if (!json_is_object(value))
+        return refuse_field(reading, field, "expected names and values");
+    return read_fields(reading, value, fields, "executor_config/");
+}
+
+static const struct field job_fields[] = {
+    {"name", read_text, "name"},
+    {"displayname", read_text, "notes"},
+    {"schedule", read_schedule, "schedule"},
+    {"timezone", read_text, "timezone"},
+    {"owner", read_owner, NULL},
+    {"owner_email", read_owner, NULL},
+    {"disabled", read_disabled, "paused"},
+    {"tags", read_tags, "where"},
+    {"metadata", read_metadata, "labels"},
+    {"concurrency", read_concurrency, "overlap"},
+    {"executor", read_executor, NULL},
+    {"executor_config", read_executor_config, NULL},
+    {"starts_at", read_text, "start"},
+    {"expires_at", read_text, "end"},
+    {"retries", read_unknown, "peal starts a tick once; it does not try again"},
+    {"parent_job", read_parent, "after"},
+    {"processors", read_unknown, "peal keeps all output itself, and has no processors"},
+    {"ephemeral", read_unknown, "jobs stay until they are deleted; give it an expires_at"},
+    {"id", read_nothing, NULL},
+    {"success_count", read_nothing, NULL},
+    {"error_count", read_nothing, NULL},
+    {"last_success", read_nothing, NULL},
+    {"last_error", read_nothing, NULL},
+    {"dependent_jobs", read_nothing, NULL},
+    {"status", read_nothing, NULL},
+    {"next", read_nothing, NULL},
+    {0},
+};
+
+/* `where`: what the names of the table begin with, besides their own. */
+static bool read_fields(struct reading *reading, const json_t *object, const struct field *fields,
+                        const char *where)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *)object, name, value) {
+        const struct field *field = fields;
+        while (field->theirs && strcmp(field->theirs + strlen(where), name) != 0)
+            field++;
+        if (json_is_null(value))
+            continue;
+        if (!field->theirs) {
+            char pointer[120];
+            snprintf(pointer, sizeof(pointer), "/%s%.80s", where, name);
+            return refuse(reading, pointer, "this field is not known, or can't be carried over");
+        }
+        if (!field->read(reading, field, value))
+            return false;
+    }
+    return true;
+}
+
+json_t *dkron_read_job(struct call *call, const json_t *theirs)
+{
+    struct reading reading = {.call = call, .theirs = theirs, .ours = json_object()};
+    if (!json_is_object(theirs))
+        call_fail_at(call, "", "the body must be a JSON object");
+    else if (!json_is_string(json_object_get(theirs, "name")))
+        call_fail_at(call, "/name", "name: expected a text");
+    else if (!text_of(&reading, "executor"))
+        call_fail_at(call, "/executor", "executor: expected shell");
+    else if (set(&reading, "overlap", json_string("allow")) &&
+             set(&reading, "paused", json_false()) && read_fields(&reading, theirs, job_fields, ""))
+        return reading.ours;
+    json_decref(reading.ours);
+    return NULL;
+}
+
+/* ---- to dkron ---- */
+
+static json_t *share(const json_t *object, const char *name, json_t *otherwise)
+{
+    json_t *value = json_object_get(object, name);
+    if (!value)
+        return otherwise;
+    json_decref(otherwise);
+    return json_incref(value);
+}
+
+/* {"zone":"eu:1"} of "zone=eu"; what is no equation is left out. */
+static json_t *show_tags(const char *where)
+{
+    json_t *tags = json_object();
+    while (where && *where) {
+        size_t length = strcspn(where, ","), name = strcspn(where, "=!");
+        if (name < length && where[name] == '=') {
+            char *key = strndup(where, name);
+            if (key)
+                json_object_set_new(
+                    tags, key, json_sprintf("%.*s:1", (int)(length - name - 1), where + name + 1));
+            free(key);
+        }
+        where += length + (where[length] == ',');
+    }
+    return tags;
+}
+
+static json_t *show_executor(const json_t *native)
+{
+    json_t *config = json_object();
+    json_t *script = json_object_get(native, "shell");
+    struct strbuf text;
+    strbuf_init(&text);
+    command_join(json_object_get(native, "command"), &text);
+    json_object_set_new(config, "command", script ? json_incref(script) : json_string(text.text));
+    json_object_set_new(config, "shell", json_string(script ? "true" : "false"));
+    strbuf_reset(&text);
+    const char *name;
+    json_t *value;
+    json_object_foreach (json_object_get(native, "env"), name, value) {
+        strbuf_addf(&text, "%s%s=%s", text.length ? "," : "", name, json_string_value(value));
+    }
+    if (text.length)
+        json_object_set_new(config, "env", json_string(text.text));
+    strbuf_release(&text);
+    static const char *const same[] = {"cwd", "timeout"};
+    for (size_t i = 0; i < 2; i++) {
+        if (json_object_get(native, same[i]))
+            json_object_set(config, same[i], json_object_get(native, same[i]));
+    }
+    return config;
+}
+
+static void show_owner(json_t *job, const char *owner)
+{
+    const char *open = owner ? strrchr(owner, '<') : NULL;
+    size_t name = open ? (size_t)(open - owner) : owner ? strlen(owner) : 0;
+    while (open && name && owner[name - 1] == ' ')
+        name--;
+    json_object_set_new(job, "owner", json_stringn(owner ? owner : "", name));
+    json_object_set_new(job, "owner_email",
+                        open ? json_stringn(open + 1, strcspn(open + 1, ">")) : json_string(""));
+}
+
+static const char *show_schedule(const json_t *native)
+{
+    const json_t *many = json_object_get(native, "schedules");
+    const char *text =
+        json_string_value(many ? json_array_get(many, 0) : json_object_get(native, "schedule"));
+    return !text ? "" : strcmp(text, "@manual") == 0 ? "@manually" : text;
+}
+
+static const char *show_parent(const json_t *native)
+{
+    const json_t *first = json_array_get(json_object_get(native, "after"), 0);
+    const char *name = json_string_value(json_object_get(first, "job"));
+    return name ? name : "";
+}
+
+json_t *dkron_show_job(const json_t *native)
+{
+    const json_t *status = json_object_get(native, "status");
+    const json_t *last = json_object_get(status, "last");
+    const json_t *overlap = json_object_get(native, "overlap");
+    const char *state = json_string_value(json_object_get(last, "state"));
+    const char *policy = json_string_value(overlap);
+    bool is_ok = state && strcmp(state, "ok") == 0;
+    json_t *name = json_object_get(native, "name");
+    json_t *job = json_pack(
+        "{s:O, s:O, s:o, s:s, s:o, s:b, s:o, s:o, s:i, s:s, s:n, s:{}, s:s, s:s, s:o}", "id", name,
+        "name", name, "displayname", share(native, "notes", json_string("")), "schedule",
+        show_schedule(native), "timezone", share(native, "timezone", json_string("")), "disabled",
+        json_is_true(json_object_get(status, "paused")), "tags",
+        show_tags(json_string_value(json_object_get(native, "where"))), "metadata",
+        share(native, "labels", json_object()), "retries", 0, "parent_job", show_parent(native),
+        "dependent_jobs", "processors", "concurrency",
+        policy && strcmp(policy, "allow") == 0 ? "allow" : "forbid", "executor", "shell",
+        "executor_config", show_executor(native));
+    json_t *more =
+        json_pack("{s:o, s:o, s:s, s:o}", "last_success",
+                  share(status, "succeeded_at", json_null()), "last_error",
+                  state && !is_ok ? share(last, "finished_at", json_null()) : json_null(), "status",
+                  !state  ? ""
+                  : is_ok ? "success"
+                          : "failed",
+                  "next", share(status, "next_at", json_null()));
+    if (job)
+        show_owner(job, json_string_value(json_object_get(native, "owner")));
+    if (!job || !more || json_object_update(job, more) != 0) {
+        json_decref(job);
+        job = NULL;
+    }
+    json_decref(more);
+    return job;
+}

@@ -1,0 +1,52 @@
+/* A merge patch laid over a definition. */
+#include "jobs/jobs.h"
+
+/* RFC 7396: null removes, objects go into objects, anything else replaces. False: out of memory. */
+static bool merge(json_t *into, json_t *patch)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach (patch, name, value) {
+        json_t *there = json_object_get(into, name);
+        if (json_is_null(value)) {
+            json_object_del(into, name);
+        } else if (json_is_object(value)) {
+            if (!json_is_object(there) && json_object_set_new(into, name, json_object()) != 0)
+                return false;
+            if (!merge(json_object_get(into, name), value))
+                return false;
+        } else if (json_object_set(into, name, value) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of two ways to say the same, the new one replaces the other. */
+static void drop_other(json_t *definition, const json_t *patch, const char *one, const char *other)
+{
+    if (json_object_get(patch, one) && !json_object_get(patch, other))
+        json_object_del(definition, other);
+    if (json_object_get(patch, other) && !json_object_get(patch, one))
+        json_object_del(definition, one);
+}
+
+/* What waits for other jobs from now on has no ticks any more, and the other way round. */
+static void drop_ticks(json_t *definition, const json_t *patch)
+{
+    const json_t *after = json_object_get(patch, "after");
+    if (after && !json_is_null(after)) {
+        for (const char *const *name = fields_of_ticks; *name; name++)
+            json_object_del(definition, *name);
+    } else if (json_object_get(patch, "schedule") || json_object_get(patch, "schedules")) {
+        json_object_del(definition, "after");
+    }
+}
+
+bool job_patch(json_t *definition, json_t *patch)
+{
+    drop_other(definition, patch, "schedule", "schedules");
+    drop_other(definition, patch, "command", "shell");
+    drop_ticks(definition, patch);
+    return merge(definition, patch);
+}

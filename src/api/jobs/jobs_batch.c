@@ -1,0 +1,388 @@
+/* Many jobs in one request: the body is cut into its items, and all are checked before any is
+ * written. */
+#include "jobs/jobs_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/visible.h"
+#include "handlers.h"
+#include "hash.h"
+#include "input.h"
+#include "runs/encode.h"
+#include "server.h"
+
+enum { SLICE_MS = 3 };
+
+int64_t batch_slice_end(void)
+{
+    return clock_now().boot.ms + SLICE_MS;
+}
+
+bool batch_slice_is_over(int64_t end_ms)
+{
+    return clock_now().boot.ms >= end_ms;
+}
+
+static uint64_t item_hash(const void *item)
+{
+    return hash_text(0, ((const struct batch_item *)item)->name);
+}
+
+static bool item_has_name(const void *item, const void *key)
+{
+    return strcmp(((const struct batch_item *)item)->name, key) == 0;
+}
+
+static const struct table_type names_type = {item_hash, item_has_name};
+
+static void release_batch(void *state)
+{
+    struct batch *batch = state;
+    for (size_t i = 0; i < batch->count; i++) {
+        free(batch->items[i].name);
+        job_write_release(&batch->items[i].write);
+    }
+    free(batch->items);
+    free(batch->puts);
+    free(batch->order);
+    table_release(&batch->names);
+    after_check_release(&batch->after);
+    json_decref(batch->errors);
+    strbuf_release(&batch->answer);
+    quota_sum_release(&batch->plan);
+    free(batch->quota_error);
+}
+
+/* ---- checks ---- */
+
+/* E_NOMEM, or OK: the error is on the list, if that is not full yet. */
+static enum status add_error(struct call *call, const struct batch_item *item,
+                             const struct job_error *error)
+{
+    struct batch *batch = call->state;
+    char pointer[sizeof(error->path) + 40];
+    if (json_array_size(batch->errors) == BATCH_ERRORS_MAX)
+        return OK;
+    snprintf(pointer, sizeof(pointer), "/%s/%zu%s", item->is_delete ? "delete" : "put", item->place,
+             error->path);
+    json_t *told = job_error_item(call, pointer, error);
+    return json_array_append_new(batch->errors, told) == 0 ? OK : E_NOMEM;
+}
+
+static enum status add_name(struct batch *batch, struct batch_item *item, const char *name,
+                            struct job_error *reterr)
+{
+    if (table_find(&batch->names, hash_text(0, name), name)) {
+        snprintf(reterr->message, sizeof(reterr->message), "\"%.128s\" is named twice", name);
+        return E_INVALID;
+    }
+    item->name = strdup(name);
+    return item->name ? table_insert(&batch->names, item) : E_NOMEM;
+}
+
+/* False: it is noted that they may not. */
+static bool may_change(const struct call *call, enum right right, const struct batch_item *item)
+{
+    struct batch *batch = call->state;
+    if (scope_may(&call->principal.scope, right, item->name))
+        return true;
+    if (!batch->refused) {
+        batch->refused = item->name;
+        batch->needed = right;
+    }
+    return false;
+}
+
+static enum status check_put(struct call *call, struct batch_item *item, const json_t *definition,
+                             struct job_error *reterr)
+{
+    const char *asked = json_string_value(json_object_get(definition, "name"));
+    enum status st = asked ? add_name(call->state, item, asked, reterr) : OK;
+    if (st == OK && asked && !may_change(call, RIGHT_EDIT, item))
+        return OK; /* nor are they told whether it is there */
+    if (st == OK)
+        st = job_write_prepare(call, definition, call_secrets(call, asked), &item->write, reterr);
+    if (st != OK)
+        return st;
+    item->kind = item->write.kind;
+    if (item->write.defines)
+        may_change(call, RIGHT_DEFINE, item);
+    return OK;
+}
+
+static enum status check_delete(struct call *call, struct batch_item *item, const json_t *name,
+                                struct job_error *reterr)
+{
+    const char *text = json_string_value(name);
+    if (!text) {
+        snprintf(reterr->message, sizeof(reterr->message), "expected the name of a job");
+        return E_INVALID;
+    }
+    enum status st = add_name(call->state, item, text, reterr);
+    if (st != OK || !may_change(call, RIGHT_EDIT, item))
+        return st; /* nor are they told whether it is there */
+    struct catalog_job *job = catalog_by_name(engine_catalog(call->api->ports.engine), text);
+    if (!job) {
+        snprintf(reterr->message, sizeof(reterr->message), "there is no job \"%.128s\"", text);
+        return E_INVALID;
+    }
+    st = job_write_edit(call, job, mark_deleted, &item->write);
+    item->kind = item->write.kind;
+    if (st == E_INVALID)
+        snprintf(reterr->message, sizeof(reterr->message),
+                 "the definition of \"%.128s\" can't be read by this version", text);
+    return st;
+}
+
+/* The item's value; NULL: the call has failed. */
+static json_t *read_item(struct call *call, const struct batch_item *item)
+{
+    const struct batch *batch = call->state;
+    json_error_t error = {0};
+    int line, column;
+    json_t *value = json_loadb(batch->text + item->from, item->length,
+                               JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    if (value)
+        return value;
+    batch_scan_place(&batch->scan, item->from, &line, &column);
+    error.column += error.line <= 1 ? column - 1 : 0;
+    error.line += line - 1;
+    call_fail_json(call, &error);
+    return NULL;
+}
+
+/* False: the call has failed. */
+static bool check_item(struct call *call, struct batch_item *item)
+{
+    struct job_error error = {0};
+    if (item->length > BATCH_ITEM_BYTES) {
+        snprintf(error.message, sizeof(error.message), "a definition has %d bytes at most",
+                 BATCH_ITEM_BYTES);
+        return add_error(call, item, &error) == OK;
+    }
+    json_t *value = read_item(call, item);
+    if (!value)
+        return false;
+    enum status st = item->is_delete ? check_delete(call, item, value, &error)
+                                     : check_put(call, item, value, &error);
+    json_decref(value);
+    if (st != OK && st != E_NOMEM)
+        st = add_error(call, item, &error);
+    if (st != OK)
+        call_fail(call, 500, "out of memory");
+    return st == OK;
+}
+
+/* Those of the batch come before those that are there. */
+static const struct job *planned_here(void *context, const char *name, bool *ret_gone)
+{
+    const struct batch *batch = context;
+    const struct batch_item *item = table_find(&batch->names, hash_text(0, name), name);
+    *ret_gone = item && item->is_delete;
+    return item && !item->is_delete ? item->write.job : NULL;
+}
+
+/* When all are known: what a job waits for may stand behind it. False: the call has failed. */
+static bool check_link(struct call *call, const struct batch_item *item)
+{
+    struct batch *batch = call->state;
+    struct job_error error = {0};
+    if (!item->write.waits_anew)
+        return true;
+    json_t *definition = read_item(call, item);
+    if (!definition)
+        return false;
+    enum status st = after_check_job(&batch->after, item->write.job, definition, &error);
+    json_decref(definition);
+    if (st != OK && st != E_NOMEM)
+        st = add_error(call, item, &error);
+    if (st != OK)
+        call_fail(call, 500, "out of memory");
+    return st == OK;
+}
+
+static void fail_checks(struct call *call)
+{
+    struct batch *batch = call->state;
+    json_t *errors = json_pack("{s:O}", "errors", batch->errors);
+    const json_t *first = json_array_get(batch->errors, 0);
+    size_t count = json_array_size(batch->errors);
+    call_fail_with(call, 422, errors,
+                   "nothing was written: %zu%s mistake%s; the first is at %s: %s", count,
+                   count == BATCH_ERRORS_MAX ? " or more" : "", count == 1 ? "" : "s",
+                   json_string_value(json_object_get(first, "pointer")),
+                   json_string_value(json_object_get(first, "message")));
+}
+
+static void finish_checks(struct call *call)
+{
+    struct batch *batch = call->state;
+    if (json_array_size(batch->errors))
+        fail_checks(call);
+    else if (batch->refused)
+        call_may_on(call, batch->needed, batch->refused); /* which fails */
+    else
+        batch_write(call);
+}
+
+static void link_slice(struct call *call)
+{
+    struct batch *batch = call->state;
+    int64_t end_ms = batch_slice_end();
+    while (batch->linked < batch->count && !batch_slice_is_over(end_ms)) {
+        if (!check_link(call, &batch->items[batch->linked++]))
+            return;
+    }
+    if (batch->linked < batch->count)
+        call_later(call, link_slice);
+    else
+        finish_checks(call);
+}
+
+static void check_slice(struct call *call)
+{
+    struct batch *batch = call->state;
+    int64_t end_ms = batch_slice_end();
+    while (batch->checked < batch->count && !batch_slice_is_over(end_ms)) {
+        if (!check_item(call, &batch->items[batch->checked++]))
+            return;
+    }
+    if (batch->checked < batch->count)
+        call_later(call, check_slice);
+    else if (json_array_size(batch->errors) || batch->refused)
+        finish_checks(call);
+    else
+        link_slice(call);
+}
+
+/* ---- the body ---- */
+
+/* False: the call has failed. */
+static bool add_item(struct call *call, bool is_delete)
+{
+    struct batch *batch = call->state;
+    if (batch->count == BATCH_ITEMS_MAX) {
+        call_fail(call, 413, "a batch has %d jobs at most; send several", BATCH_ITEMS_MAX);
+        return false;
+    }
+    if (batch->count == batch->room) {
+        size_t room = batch->room ? 4 * batch->room : 16;
+        struct batch_item *items = realloc(batch->items, room * sizeof(*items));
+        if (!items) {
+            call_fail(call, 500, "out of memory");
+            return false;
+        }
+        batch->items = items;
+        batch->room = room;
+    }
+    batch->items[batch->count++] = (struct batch_item){
+        .from = batch->scan.from,
+        .length = batch->scan.at - batch->scan.from,
+        .place = batch->list_counts[is_delete]++,
+        .is_delete = is_delete,
+    };
+    return true;
+}
+
+static bool read_dry_run(struct call *call)
+{
+    struct batch *batch = call->state;
+    struct batch_item value = {.from = batch->scan.from,
+                               .length = batch->scan.at - batch->scan.from};
+    json_t *read = read_item(call, &value);
+    bool is_bool = json_is_boolean(read);
+    batch->dry_run = json_is_true(read);
+    json_decref(read);
+    if (read && !is_bool)
+        call_fail_at(call, "/dry_run", "dry_run: expected true or false");
+    return is_bool;
+}
+
+static void fail_body(struct call *call)
+{
+    const struct batch_scan *scan = &((struct batch *)call->state)->scan;
+    json_error_t error = {0};
+    if (scan->state == BATCH_AT_START && scan->at < scan->length) {
+        call_fail_at(call, "", "the body must be a JSON object");
+        return;
+    }
+    batch_scan_place(scan, scan->at, &error.line, &error.column);
+    snprintf(error.text, sizeof(error.text), "%s", scan->mistake);
+    call_fail_json(call, &error);
+}
+
+static void fail_field(struct call *call)
+{
+    const struct batch_scan *scan = &((struct batch *)call->state)->scan;
+    char name[61], pointer[80];
+    size_t length = scan->at - scan->from - 2;
+    snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60),
+             scan->text + scan->from + 1);
+    snprintf(pointer, sizeof(pointer), "/%s", name);
+    call_fail_at(call, pointer, "unknown field \"%.60s\"; known: %s", name, call->route->fields);
+}
+
+static void fail_list(struct call *call)
+{
+    bool is_put = ((struct batch *)call->state)->scan.list == BATCH_PUT;
+    call_fail_at(call, is_put ? "/put" : "/delete", "%s: expected a list",
+                 is_put ? "put" : "delete");
+}
+
+/* One part of the body; true: there is another one. */
+static bool take_part(struct call *call)
+{
+    struct batch *batch = call->state;
+    switch (batch_scan_next(&batch->scan)) {
+    case BATCH_PUT:
+        return add_item(call, false);
+    case BATCH_DELETE:
+        return add_item(call, true);
+    case BATCH_DRY_RUN:
+        return read_dry_run(call);
+    case BATCH_UNKNOWN:
+        fail_field(call);
+        return false;
+    case BATCH_NO_LIST:
+        fail_list(call);
+        return false;
+    case BATCH_BAD:
+        fail_body(call);
+        return false;
+    case BATCH_END:
+        break;
+    }
+    call_later(call, check_slice);
+    return false;
+}
+
+static void cut_slice(struct call *call)
+{
+    int64_t end_ms = batch_slice_end();
+    while (take_part(call)) {
+        if (batch_slice_is_over(end_ms)) {
+            call_later(call, cut_slice);
+            return;
+        }
+    }
+}
+
+void batch_jobs(struct call *call)
+{
+    struct batch *batch = call_state(call, sizeof(*batch), release_batch);
+    if (!batch)
+        return;
+    table_init(&batch->names, &names_type);
+    after_check_init(&batch->after, call, planned_here, batch);
+    strbuf_init(&batch->answer);
+    enum status st = quota_sum_init(&batch->plan, &call->api->quotas);
+    batch->text = call->large_body ? call->large_body : "{}";
+    batch->length = call->large_body ? call->large_length : 2;
+    batch_scan_init(&batch->scan, batch->text, batch->length);
+    batch->errors = json_array();
+    if (batch->errors && st == OK)
+        cut_slice(call);
+    else
+        call_fail(call, 500, "out of memory");
+}

@@ -1,0 +1,32 @@
+/* A definition as people type it, turned into what the other calls take: YAML is read here, by the
+ * decoder that reads job files, so that no client has to have a reader of its own. */
+#include <string.h>
+
+#include "definition/job_codec.h"
+#include "handlers.h"
+#include "server.h"
+
+/* What is wrong with it as a job is part of the answer: who types has it still before them. */
+void decode_job(struct call *call)
+{
+    const json_t *text = json_object_get(call->body, "text");
+    struct job_error error = {0};
+    json_t *definition = NULL;
+    if (!json_is_string(text)) {
+        call_fail_at(call, "/text", "text: expected the text of a job, as in a job file");
+        return;
+    }
+    enum status st =
+        job_read_text(json_string_value(text), json_string_length(text), call->api->default_tz,
+                      call->api->ports.zones, &definition, &error);
+    if (st == E_NOMEM) {
+        call_fail(call, 500, "out of memory");
+    } else if (st != OK) {
+        call_fail_job(call, &error);
+    } else {
+        json_t *errors = json_array();
+        if (error.message[0])
+            json_array_append_new(errors, job_error_item(call, error.path, &error));
+        call_reply(call, 200, json_pack("{s:o, s:o}", "definition", definition, "errors", errors));
+    }
+}

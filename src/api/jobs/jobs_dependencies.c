@@ -1,0 +1,78 @@
+/* What a job waits for, and who waits for it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/visible.h"
+#include "definition/after_check.h"
+#include "handlers.h"
+#include "input.h"
+#include "runs/encode.h"
+#include "server.h"
+
+static json_t *encode_wait(const struct call *call, const struct job_wait *wait)
+{
+    bool is_theirs = call_sees(call, wait->name);
+    const struct catalog_job *other =
+        is_theirs ? catalog_by_name(engine_catalog(call->api->ports.engine), wait->name) : NULL;
+    bool has_run = other && !id_is_zero(&other->last.run_id);
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:b}", "job", wait->name, "on",
+                     after_on_names[wait->on], "exists", other != NULL, "state",
+                     has_run ? json_string(run_state_name(other->last.state)) : json_null(),
+                     "ended_at", json_time(has_run ? other->last.ended_ms : 0), "met",
+                     after_is_met(wait->job, wait->on, other));
+}
+
+static json_t *encode_waits(const struct call *call, const struct job_waits *waits)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; waits && i < waits->count && list; i++) {
+        if (json_array_append_new(list, encode_wait(call, &waits->waits[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct job_wait *const *one = a, *const *other = b;
+    return strcmp((*one)->job->name, (*other)->job->name);
+}
+
+/* Those that they may see, in the order of their names. */
+static json_t *encode_followers(const struct call *call, const char *name)
+{
+    const struct waits *waits = &engine_catalog(call->api->ports.engine)->waits;
+    size_t count = 0, at = 0;
+    for (const struct job_wait *wait = waits_first(waits, name); wait; wait = waits_next(wait))
+        count += call_sees(call, wait->job->name);
+    const struct job_wait **sorted = calloc(count + 1, sizeof(const struct job_wait *));
+    json_t *list = sorted ? json_array() : NULL;
+    for (const struct job_wait *wait = waits_first(waits, name); wait && list;
+         wait = waits_next(wait)) {
+        if (call_sees(call, wait->job->name))
+            sorted[at++] = wait;
+    }
+    if (list)
+        qsort(sorted, count, sizeof(const struct job_wait *), compare_names);
+    for (size_t i = 0; i < count && list; i++) {
+        json_t *item = json_pack("{s:s, s:s}", "job", sorted[i]->job->name, "on",
+                                 after_on_names[sorted[i]->on]);
+        if (json_array_append_new(list, item) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+    }
+    free(sorted);
+    return list;
+}
+
+void get_dependencies(struct call *call)
+{
+    const struct catalog_job *job = path_job(call);
+    if (job)
+        call_reply(call, 200,
+                   json_pack("{s:o, s:o}", "after", encode_waits(call, job->waits), "before",
+                             encode_followers(call, job->name)));
+}

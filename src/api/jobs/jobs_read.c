@@ -1,0 +1,204 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/visible.h"
+#include "definition/after_check.h"
+#include "definition/job_text.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
+#include "runs/encode.h"
+#include "server.h"
+#include "text/json_text.h"
+
+/* ---- one job ---- */
+
+struct load_search {
+    const struct id *job_uid;
+    struct job_load load;
+};
+
+static void count_load(void *context, const struct run *run)
+{
+    struct load_search *search = context;
+    if (run_state_is_end(run->state) || id_compare(&run->job_uid, search->job_uid) != 0)
+        return;
+    if (run->state == RUN_QUEUED || run->state == RUN_DUE)
+        search->load.queued++;
+    else
+        search->load.running++;
+}
+
+static struct job_load job_load(const struct call *call, const struct catalog_job *job)
+{
+    struct load_search search = {.job_uid = &job->uid};
+    if (job->open_runs)
+        engine_each_open_run(call->api->ports.engine, count_load, &search);
+    return search.load;
+}
+
+/* The clock keeps it from running: it has gone further than the clock shows, or the clock of the
+ * only node is not believed. */
+static bool waits_for_clock(const struct call *call, const struct catalog_job *job, char text[160])
+{
+    const struct engine *engine = call->api->ports.engine;
+    struct engine_clock clock = engine_clock(engine);
+    bool is_ahead = job->schedule_count && job->cursor_ms > call->now_ms + STORE_AHEAD_MS;
+    bool is_alone = engine_peers(engine)->alive_count <= 1;
+    char at[TIME_TEXT];
+    time_format(is_ahead ? job->cursor_ms : clock.until_ms, at);
+    if (is_ahead)
+        snprintf(text, 160,
+                 "ahead of the clock: went up to %s; goes on from now once the clock is "
+                 "believed",
+                 at);
+    else if (clock.doubt != DOUBT_NONE && is_alone && job->schedule_count)
+        snprintf(text, 160,
+                 "the clock is not believed: nothing is started until %s, or until it is "
+                 "set right",
+                 at);
+    else
+        return false;
+    return true;
+}
+
+void write_job(const struct call *call, const struct catalog_job *job, const char *fields,
+               struct strbuf *out)
+{
+    struct job_error error = {0};
+    const char *problem = job->broken ? "its schedule can't be read" : NULL;
+    struct job *definition = NULL;
+    if (job->broken &&
+        job_decode_stored(job->json, call->api->ports.zones, &definition, &error) != OK)
+        problem = error.message;
+    job_free(definition);
+    char missing[160];
+    if (!problem && catalog_job_missing_calendar(job)) {
+        snprintf(missing, sizeof(missing), "calendar \"%s\" is not there; it runs as without it",
+                 catalog_job_missing_calendar(job));
+        problem = missing;
+    }
+    const char *awaited = after_missing(engine_catalog(call->api->ports.engine), job);
+    if (!problem && awaited) {
+        snprintf(missing, sizeof(missing), "after: there is no job \"%s\"", awaited);
+        problem = missing;
+    }
+    char ahead[160];
+    if (!problem && waits_for_clock(call, job, ahead))
+        problem = ahead;
+    struct job_view view = {.load = job_load(call, job),
+                            .problem = problem,
+                            .fields = fields,
+                            .secrets = call_secrets(call, job->name)};
+    job_text_write(out, job, &view);
+}
+
+void reply_job(struct call *call, int status, const struct catalog_job *job)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    call->revision = job->revision;
+    write_job(call, job, NULL, &text);
+    call_reply_buffer(call, status, &text);
+}
+
+void get_job(struct call *call)
+{
+    const struct catalog_job *job = path_job(call);
+    if (job)
+        reply_job(call, 200, job);
+}
+
+struct job *stored_job(struct call *call, const struct catalog_job *job)
+{
+    struct job *definition = NULL;
+    struct job_error error = {0};
+    enum status st = job_decode_stored(job->json, call->api->ports.zones, &definition, &error);
+    if (st == OK)
+        return definition;
+    if (st == E_NOMEM)
+        call_fail(call, 500, "out of memory");
+    else
+        call_fail(call, 409,
+                  "the definition of \"%s\" can't be read by this version (%s); put a new one",
+                  job->name, error.message);
+    return NULL;
+}
+
+/* ---- deleted jobs ---- */
+
+static int64_t deleted_ms(const struct catalog_job *job)
+{
+    struct json_span at = {0};
+    return json_text_get(job->json, "deleted_ms", &at) ? json_text_number(&at) : 0;
+}
+
+struct deleted_search {
+    const char *name;
+    int64_t newest_ms; /* starts as the oldest time that can be brought back */
+    const struct catalog_job *found;
+};
+
+/* Jobs come in the order of their names. */
+static bool look_for_deleted(void *context, const struct catalog_job *job)
+{
+    struct deleted_search *search = context;
+    int order = strcmp(job->name, search->name);
+    if (order == 0 && job->deleted) {
+        int64_t at_ms = deleted_ms(job);
+        if (at_ms >= search->newest_ms) {
+            search->newest_ms = at_ms;
+            search->found = job;
+        }
+    }
+    return order <= 0;
+}
+
+/* A text that sorts right before this name, with no other name in between: names are ASCII. */
+static void just_before(const char *name, char before[JOB_NAME_SIZE + 1])
+{
+    size_t length = strnlen(name, JOB_NAME_MAX);
+    memcpy(before, name, length);
+    before[length] = '\0';
+    if (!length)
+        return;
+    before[length - 1] = (char)(before[length - 1] - 1);
+    before[length] = 0x7F;
+    before[length + 1] = '\0';
+}
+
+const struct catalog_job *deleted_job(const struct call *call, const char *name)
+{
+    const struct api *api = call->api;
+    struct deleted_search search = {.name = name,
+                                    .newest_ms = call->now_ms - api->undelete_s * 1000};
+    char before[JOB_NAME_SIZE + 1];
+    just_before(name, before);
+    catalog_each(engine_catalog(api->ports.engine), before, true, look_for_deleted, &search);
+    return search.found;
+}
+
+/* ---- the coming ticks ---- */
+
+static json_t *coming_ticks(const struct catalog_job *job, int64_t now_ms, int64_t count)
+{
+    int64_t ended_ms = job->last.ended_ms > job->cursor_ms ? job->last.ended_ms : job->cursor_ms;
+    json_t *definition = json_loads(job->json, 0, NULL);
+    struct fire_source source = {
+        .set = {job->schedules, job->schedule_count},
+        .calendars = catalog_job_calendars(job),
+        .uses = job->calendars ? job->calendars->uses : NULL,
+        .ended_s = job->open_runs ? NEVER_BEFORE : (ended_ms + 999) / 1000, /* as it is planned */
+        .skip_until_s = stored_time(definition, "skip_until_ms") / 1000,
+    };
+    json_decref(definition);
+    return encode_fires(&source, now_ms / 1000, count);
+}
+
+void get_next(struct call *call)
+{
+    int64_t count = 10;
+    const struct catalog_job *job = path_job(call);
+    if (job && param_number(call, "n", 1, 1000, &count))
+        call_reply(call, 200, coming_ticks(job, call->now_ms, count));
+}

@@ -1,0 +1,185 @@
+/* A run that somebody asks for, now. */
+#include <string.h>
+
+#include "auth/visible.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
+#include "note.h"
+#include "runs/encode.h"
+#include "server.h"
+
+enum { TRIES = 20 };
+
+struct order_state {
+    struct store_add_run add;
+    enum change_action action; /* RUN or RETRY */
+    int tries;
+};
+
+void fill_run(const struct call *call, const struct catalog_job *job, enum run_cause cause,
+              int64_t tick_ms, struct run *ret)
+{
+    *ret = (struct run){
+        .id = call_make_id(call),
+        .job_uid = job->uid,
+        .tick_ms = tick_ms,
+        .attempt = 1,
+        .cause = cause,
+        .job_revision = job->revision,
+        .not_before_ms = tick_ms < call->now_ms ? tick_ms : call->now_ms,
+        .exit_code = -1,
+    };
+    snprintf(ret->job_name, sizeof(ret->job_name), "%s", job->name);
+    snprintf(ret->by, sizeof(ret->by), "%s", call->principal.name);
+}
+
+static void submit_run(struct call *call);
+
+static void fail_overlap(struct call *call, const struct store_add_run *add)
+{
+    json_t *more = json_pack("{s:o}", "run_id", json_id(&add->open_run));
+    char id[ID_TEXT + 1];
+    id_format(&add->open_run, id);
+    if (add->overlap == OVERLAP_QUEUE)
+        call_fail_with(call, 409, more, "%d runs of \"%s\" wait already (overlap: queue)",
+                       add->queue_limit, add->run.job_name);
+    else
+        call_fail_with(call, 409, more, "run %s of \"%s\" is still under way (overlap: %s)", id,
+                       add->run.job_name, overlap_policy_name(add->overlap));
+}
+
+static void reply_started(struct call *call)
+{
+    const struct order_state *state = call->state;
+    const struct run *run = &state->add.run;
+    call_reply(
+        call, 202,
+        json_pack("{s:o, s:s}", "run_id", json_id(&run->id), "state", run_state_name(run->state)));
+}
+
+static void run_added(struct call *call)
+{
+    struct order_state *state = call->state;
+    struct store_add_run *add = &state->add;
+    if (call->answer != OK) {
+        call_fail_store(call, call->answer);
+        return;
+    }
+    if (add->added) {
+        note_run(call, state->action, &add->run);
+        note_write(call, reply_started);
+        return;
+    }
+    if (id_is_zero(&add->open_run)) {
+        call_fail(call, 404, "\"%s\" is gone by now", add->run.job_name);
+        return;
+    }
+    const struct run *open = call_open_run(call, &add->open_run);
+    bool same_instant = open && open->tick_ms == add->run.tick_ms;
+    if (same_instant && add->overlap != OVERLAP_SKIP && ++state->tries < TRIES) {
+        add->run.tick_ms =
+            run_tick_of_now(add->run.tick_ms + 1); /* somebody else asked in the same millisecond */
+        submit_run(call);
+        return;
+    }
+    fail_overlap(call, add);
+}
+
+static void submit_run(struct call *call)
+{
+    struct order_state *state = call->state;
+    call_submit(call, STORE_ADD_RUN, &state->add, 1, run_added);
+}
+
+/* "00-TRACE-SPAN-FLAGS" (W3C trace context), in small letters. One that is not is ignored, as the
+ * standard has it: a trace is never worth a run. */
+static bool is_traceparent(const char *text)
+{
+    static const char pattern[] = "00-00000000000000000000000000000000-0000000000000000-00";
+    bool has_trace = false, has_span = false;
+    for (size_t i = 0; i < sizeof(pattern) - 1; i++) {
+        bool is_digit = text[i] && strchr("0123456789abcdef", text[i]);
+        if (pattern[i] == '0' ? !is_digit : text[i] != '-')
+            return false;
+        has_trace |= i > 2 && i < 35 && text[i] != '0';
+        has_span |= i > 35 && i < 52 && text[i] != '0';
+    }
+    const char *rest = text + sizeof(pattern) - 1;
+    bool is_first_version = strncmp(text, "00", 2) == 0;
+    return has_trace && has_span && strncmp(text, "ff", 2) != 0 &&
+           (is_first_version ? !*rest : !*rest || *rest == '-');
+}
+
+static void take_traceparent(const struct call *call, struct run *run)
+{
+    const char *given = call_input(call, "traceparent");
+    if (given && is_traceparent(given))
+        snprintf(run->traceparent, sizeof(run->traceparent), "%s", given);
+}
+
+static void start_run(struct call *call, const struct catalog_job *job, enum change_action action)
+{
+    struct job *definition = stored_job(call, job);
+    if (!definition)
+        return;
+    struct order_state *state = call_state(call, sizeof(*state), NULL);
+    if (state) {
+        state->action = action;
+        state->add.overlap = definition->overlap;
+        state->add.queue_limit = definition->queue_limit;
+        int64_t tick_ms = run_tick_of_now(call->now_ms);
+        fill_run(call, job, CAUSE_MANUAL, tick_ms, &state->add.run);
+        state->add.run.id = idempotency_run_id(call);
+        take_traceparent(call, &state->add.run);
+        submit_run(call);
+    }
+    job_free(definition);
+}
+
+void run_job(struct call *call)
+{
+    const struct catalog_job *job = path_job(call);
+    if (job)
+        start_run(call, job, CHANGE_RUN);
+}
+
+/* ---- again ---- */
+
+static void start_again(struct call *call, const struct run *run)
+{
+    const struct catalog_job *job =
+        catalog_by_uid(engine_catalog(call->api->ports.engine), &run->job_uid);
+    if (!call_may_on(call, RIGHT_OPERATE, job ? job->name : run->job_name))
+        return;
+    if (!run_state_is_end(run->state))
+        call_fail(call, 409, "the run is still under way: %s", run_state_name(run->state));
+    else if (!job || job->deleted)
+        call_fail(call, 404, "\"%s\" is gone by now", run->job_name);
+    else
+        start_run(call, job, CHANGE_RETRY);
+}
+
+static void ended_read(struct call *call)
+{
+    if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else if (!call->log.found)
+        fail_no_run(call);
+    else
+        start_again(call, &call->log.run);
+}
+
+void retry_run(struct call *call)
+{
+    struct id id;
+    if (!path_run_id(call, &id))
+        return;
+    const struct run *open = call_open_run(call, &id);
+    if (open) {
+        start_again(call, open);
+        return;
+    }
+    call->log.run_id = id;
+    call_read_log(call, ended_read);
+}

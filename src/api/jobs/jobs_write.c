@@ -1,0 +1,555 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/visible.h"
+#include "conditions.h"
+#include "definition/after_check.h"
+#include "definition/channels.h"
+#include "definition/definition_diff.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
+#include "note.h"
+#include "runs/encode.h"
+#include "server.h"
+
+/* ---- a definition, laid over what is there ---- */
+
+void set_paused(struct job *job, bool paused, int64_t now_ms)
+{
+    if (paused && !job->paused)
+        job->paused_ms = now_ms;
+    if (!paused && job->paused)
+        job->resumed_ms = now_ms;
+    job->paused = paused;
+}
+
+void mark_deleted(struct job *job, int64_t now_ms)
+{
+    job->deleted_ms = now_ms;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_after(const struct job *a, const struct job *b)
+{
+    bool same = a->after_count == b->after_count;
+    for (size_t i = 0; i < a->after_count && same; i++)
+        same = strcmp(a->after[i].job, b->after[i].job) == 0 && a->after[i].on == b->after[i].on;
+    return same;
+}
+
+/* True if both are due at the same instants. */
+static bool same_ticks(const struct job *a, const struct job *b)
+{
+    if (a->schedule_count != b->schedule_count || a->start_s != b->start_s ||
+        a->end_s != b->end_s || a->dst != b->dst || !same_text(a->timezone, b->timezone) ||
+        !same_after(a, b))
+        return false;
+    for (size_t i = 0; i < a->schedule_count; i++) {
+        if (strcmp(a->schedules[i], b->schedules[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* True if people would see no difference; NULL, out of memory, is one. */
+static bool same_definition(const struct job *a, const struct job *b)
+{
+    json_t *one = job_encode_json(a, false), *other = job_encode_json(b, false);
+    bool same = one && other && json_equal(one, other);
+    json_decref(one);
+    json_decref(other);
+    return same;
+}
+
+/* What people see of a job; NULL: out of memory. */
+static json_t *seen_definition(const struct job *job, enum secrets seen)
+{
+    char *stored = job_encode_text(job);
+    json_t *definition = stored ? show_definition(stored, seen) : NULL;
+    free(stored);
+    return definition;
+}
+
+/* True if the first, as it was sent, runs the same as the second, as it is seen, as the same user.
+ */
+static bool same_run(const struct job *sent, const struct job *there, enum secrets seen)
+{
+    static const char *const fields[] = {"command", "shell", "cwd",  "user",  "stdin",
+                                         "env",     "umask", "nice", "limits"};
+    json_t *one = job_encode_json(sent, false), *other = seen_definition(there, seen);
+    bool same = one && other;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && same; i++) {
+        const json_t *left = json_object_get(one, fields[i]);
+        const json_t *right = json_object_get(other, fields[i]);
+        same = left && right ? json_equal(left, right) : left == right;
+    }
+    json_decref(one);
+    json_decref(other);
+    return same;
+}
+
+/* What peal keeps goes from the old definition to the new one. */
+static void inherit(struct job *job, const struct job *old, bool says_paused, int64_t now_ms)
+{
+    bool paused = says_paused ? job->paused : old->paused;
+    job->created_ms = old->created_ms;
+    job->paused_ms = old->paused_ms;
+    job->resumed_ms = old->resumed_ms;
+    job->skip_until_ms = old->skip_until_ms;
+    job->paused = old->paused;
+    set_paused(job, paused, now_ms);
+}
+
+enum status passes_find(const struct call *call, struct catalog_job *job, enum run_reason reason,
+                        struct passes *ret)
+{
+    struct passes passes = {.seen_cursor_ms = job->cursor_ms};
+    enum status st = engine_pass(call->api->ports.engine, job, call->now_ms, reason,
+                                 &passes.entries, &passes.count);
+    if (st == OK)
+        *ret = passes;
+    return st;
+}
+
+void passes_put(const struct passes *passes, struct store_put_job *put)
+{
+    put->seen_cursor_ms = passes->seen_cursor_ms;
+    put->passed = passes->entries;
+    put->passed_count = passes->count;
+}
+
+bool put_met_a_tick(const struct store_put_job *put)
+{
+    return put->result == PUT_CONFLICT && put->revision == put->expected_revision;
+}
+
+/* `sent` is the same job with its secrets as they were sent; NULL: they are the same. */
+static enum status lay_over(const struct call *call, struct job_write *write,
+                            const struct job *sent, enum secrets seen, bool says_paused)
+{
+    const struct api *api = call->api;
+    struct job *job = write->job, *old = NULL;
+    struct job_error error;
+    struct catalog_job *there = catalog_by_name(engine_catalog(api->ports.engine), job->name);
+    job->updated_ms = call->now_ms;
+    write->cursor_ms = call->now_ms;
+    write->defines = true;
+    write->waits_anew = job->after_count > 0;
+    if (!there) {
+        job->uid = call_make_id(call);
+        job->created_ms = call->now_ms;
+        job->paused_ms = job->paused ? call->now_ms : 0;
+        return OK;
+    }
+    job->uid = there->uid;
+    write->revision = there->revision;
+    write->kind = WRITE_CHANGE;
+    if (job_decode_stored(there->json, api->ports.zones, &old, &error) != OK) {
+        job->created_ms = call->now_ms; /* what was there can't be read: start anew */
+        return OK;
+    }
+    inherit(job, old, says_paused, call->now_ms);
+    write->defines = !same_run(sent ? sent : job, old, seen);
+    write->waits_anew = job->after_count && !same_after(job, old);
+    if (same_ticks(job, old))
+        write->cursor_ms = -1;
+    if (same_definition(job, old))
+        write->kind = WRITE_NOTHING;
+    job_free(old);
+    return write->cursor_ms == -1 ? OK : passes_find(call, there, REASON_EDITED, &write->passes);
+}
+
+/* The definition as a job, and with asterisks as they were sent; NULL: there are none. */
+static enum status decode_sent(const struct call *call, const json_t *definition, struct job **ret,
+                               struct job **ret_sent, struct job_error *reterr)
+{
+    const struct api *api = call->api;
+    struct job *sent = NULL;
+    json_t *whole = NULL;
+    enum status st =
+        job_decode_json(definition, false, api->default_tz, api->ports.zones, &sent, reterr);
+    if (st != OK)
+        return st;
+    const struct catalog_job *there =
+        catalog_by_name(engine_catalog(api->ports.engine), sent->name);
+    st = secrets_restore(definition, there ? there->json : NULL, &whole, reterr);
+    if (st == OK && whole == definition) {
+        *ret = sent;
+        sent = NULL;
+    } else if (st == OK) {
+        st = job_decode_json(whole, false, api->default_tz, api->ports.zones, ret, reterr);
+    }
+    json_decref(whole);
+    if (st == OK)
+        *ret_sent = sent;
+    else
+        job_free(sent);
+    return st;
+}
+
+enum status job_write_prepare(const struct call *call, const json_t *definition, enum secrets seen,
+                              struct job_write *ret, struct job_error *reterr)
+{
+    struct job_write write = {.kind = WRITE_CREATE};
+    const struct api *api = call->api;
+    struct job *sent = NULL;
+    enum status st = decode_sent(call, definition, &write.job, &sent, reterr);
+    if (st == OK)
+        st = calendars_check(call, write.job, reterr);
+    if (st == OK)
+        st = channels_check(api, definition, write.job, reterr);
+    if (st == OK)
+        st = lay_over(call, &write, sent, seen, json_object_get(definition, "paused") != NULL);
+    job_free(sent);
+    if (st != OK) {
+        job_write_release(&write);
+        return st;
+    }
+    write.json = job_encode_text(write.job);
+    const struct catalog_job *there =
+        catalog_by_name(engine_catalog(api->ports.engine), write.job->name);
+    write.before = there ? strdup(there->json) : NULL;
+    if (!write.json || (there && !write.before)) {
+        job_write_release(&write);
+        return E_NOMEM;
+    }
+    *ret = write;
+    return OK;
+}
+
+enum status job_write_edit(const struct call *call, struct catalog_job *job, job_edit *edit,
+                           struct job_write *ret)
+{
+    struct job_error error;
+    struct job_write write = {.kind = WRITE_CHANGE, .revision = job->revision, .cursor_ms = -1};
+    enum status st = job_decode_stored(job->json, call->api->ports.zones, &write.job, &error);
+    if (st != OK)
+        return st;
+    edit(write.job, call->now_ms);
+    write.job->updated_ms = call->now_ms;
+    write.json = job_encode_text(write.job);
+    write.before = strdup(job->json);
+    if (!write.json || !write.before)
+        st = E_NOMEM;
+    if (st == OK && write.job->deleted_ms) {
+        write.cursor_ms = call->now_ms;
+        st = passes_find(call, job, REASON_DELETED, &write.passes);
+    }
+    if (st != OK) {
+        job_write_release(&write);
+        return st;
+    }
+    *ret = write;
+    return OK;
+}
+
+void job_write_release(struct job_write *write)
+{
+    job_free(write->job);
+    free(write->json);
+    free(write->before);
+    free(write->passes.entries);
+    *write = (struct job_write){0};
+}
+
+struct store_put_job job_write_put(const struct job_write *write)
+{
+    struct store_put_job put = {
+        .uid = write->job->uid,
+        .name = write->job->name,
+        .json = write->json,
+        .paused = write->job->paused,
+        .expected_revision = write->revision,
+        .cursor_ms = write->cursor_ms,
+    };
+    passes_put(&write->passes, &put);
+    return put;
+}
+
+void job_write_note(struct call *call, enum change_action action, const struct job_write *write,
+                    int64_t revision)
+{
+    struct noted_job job = {
+        .uid = &write->job->uid,
+        .name = write->job->name,
+        .revision = revision,
+        .before = write->before,
+        .after = write->json,
+    };
+    note_job(call, action, &job);
+}
+
+/* ---- PUT ---- */
+
+struct put_state {
+    struct job_write write;
+    struct store_put_job put;
+    json_t *patch;    /* laid over the stored definition; NULL: the body is a whole one */
+    int64_t rollback; /* the revision that it goes back to; 0: it does not */
+    bool conditional; /* If-Match, If-None-Match: the client wants to know of other changes */
+    bool is_post;     /* of a job that must be new */
+    bool repeated;
+};
+
+static void release_put(void *state)
+{
+    struct put_state *put = state;
+    job_write_release(&put->write);
+    json_decref(put->patch);
+}
+
+static bool prepare_put(struct call *call);
+static void submit_put(struct call *call);
+
+/* Where the new job is; of what a name may hold only the slash has to be escaped. */
+static void name_place(struct call *call)
+{
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/api/v1/jobs/");
+    for (const char *at = call->argument; *at; at++) {
+        if (*at == '/')
+            strbuf_adds(&path, "%2F");
+        else
+            strbuf_addc(&path, *at);
+    }
+    if (strbuf_status(&path) == OK)
+        call_header(call, "Location", path.text);
+    strbuf_release(&path);
+}
+
+static void reply_put(struct call *call)
+{
+    const struct put_state *state = call->state;
+    const struct catalog_job *job = path_job(call);
+    if (job && state->is_post)
+        name_place(call);
+    if (job)
+        reply_job(call, state->write.kind == WRITE_CREATE ? 201 : 200, job);
+}
+
+static void note_put(struct call *call)
+{
+    const struct put_state *state = call->state;
+    enum change_action action = state->rollback                     ? CHANGE_ROLLBACK
+                                : state->write.kind == WRITE_CREATE ? CHANGE_CREATE
+                                                                    : CHANGE_CHANGE;
+    job_write_note(call, action, &state->write, state->put.revision);
+    if (state->rollback)
+        note_detail(call, "to revision %lld", (long long)state->rollback);
+    note_write(call, reply_put);
+}
+
+static void put_done(struct call *call)
+{
+    struct put_state *state = call->state;
+    if (call->answer != OK) {
+        call_fail_store(call, call->answer);
+    } else if (state->put.result == PUT_OK) {
+        note_put(call);
+    } else if ((!state->conditional || put_met_a_tick(&state->put)) &&
+               !state->repeated) { /* a post finds the other job then */
+        state->repeated = true;    /* somebody was faster; the later one wins */
+        if (prepare_put(call))
+            submit_put(call);
+    } else {
+        call_fail(call, state->conditional ? 412 : 409,
+                  "\"%s\" was changed meanwhile; read it again", call->argument);
+    }
+}
+
+static void submit_put(struct call *call)
+{
+    struct put_state *state = call->state;
+    struct quota_excess excess;
+    state->put = job_write_put(&state->write);
+    enum status st = job_puts_submit(call, &state->put, 1, PUT_TO_DEFINE, put_done, &excess);
+    if (st != OK)
+        call_fail_put(call, st, &excess);
+}
+
+/* False: the call has failed. */
+static bool may_put(struct call *call, struct put_state *state)
+{
+    bool is_new = state->write.kind == WRITE_CREATE;
+    if (state->is_post && !is_new) {
+        call_fail(call, 409, "there is a job \"%s\" already", call->argument);
+        return false;
+    }
+    switch (check_conditions(call, is_new ? 0 : state->write.revision, &state->conditional)) {
+    case CONDITIONS_HOLD:
+        return true;
+    case CONDITIONS_NOT_NEW:
+        call_fail(call, 412, "there is a job \"%s\" already", call->argument);
+        return false;
+    case CONDITIONS_NOT_THERE:
+        call_fail(call, 412, "there is no job \"%.128s\"", call->argument);
+        return false;
+    case CONDITIONS_FAILED:
+        break;
+    }
+    return false;
+}
+
+/* The path names the job; the body may repeat it. */
+static bool name_agrees(struct call *call)
+{
+    const json_t *name = json_object_get(call->body, "name");
+    if (!json_is_object(call->body))
+        return true; /* the decoder says what is wrong */
+    if (!name) {
+        if (json_object_set_new(call->body, "name", json_string(call->argument)) == 0)
+            return true;
+        call_fail(call, 500, "out of memory");
+        return false;
+    }
+    if (!json_is_string(name) || strcmp(json_string_value(name), call->argument) == 0)
+        return true;
+    call_fail_at(call, "/name", "the path names \"%s\", the definition \"%.128s\"", call->argument,
+                 json_string_value(name));
+    return false;
+}
+
+static json_t *encode_outcome(const struct call *call, const struct job_write *write)
+{
+    json_t *value = show_definition(write->json, call_secrets(call, write->job->name));
+    if (value && json_object_set_new(value, "revision", json_integer(write->revision)) == 0)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+/* The body becomes the definition, as it is seen, with the patch over it. False: the call has
+ * failed. */
+static bool apply_patch(struct call *call, json_t *patch)
+{
+    const struct catalog_job *there = path_job(call);
+    struct job *old = there ? stored_job(call, there) : NULL;
+    if (!old)
+        return false;
+    json_t *definition = seen_definition(old, call_secrets(call, there->name));
+    job_free(old);
+    if (!definition || !job_patch(definition, patch)) {
+        json_decref(definition);
+        call_fail(call, 500, "out of memory");
+        return false;
+    }
+    json_decref(call->body);
+    call->body = definition;
+    return true;
+}
+
+static enum status check_after(const struct call *call, const struct job_write *write,
+                               struct job_error *reterr)
+{
+    struct after_check check;
+    if (!write->waits_anew)
+        return OK;
+    after_check_init(&check, call, after_planned_alone, write->job);
+    enum status st = after_check_job(&check, write->job, call->body, reterr);
+    after_check_release(&check);
+    return st;
+}
+
+/* False: the call has failed. */
+static bool prepare_put(struct call *call)
+{
+    struct put_state *state = call->state;
+    struct job_error error = {0};
+    if (state->patch && (!apply_patch(call, state->patch) || !name_agrees(call)))
+        return false;
+    /* What goes back to a revision is peal's own record, secrets and all. */
+    enum secrets seen = state->rollback ? SECRETS_CLEAR : call_secrets(call, call->argument);
+    job_write_release(&state->write);
+    enum status st = job_write_prepare(call, call->body, seen, &state->write, &error);
+    if (st == OK)
+        st = check_after(call, &state->write, &error);
+    if (st == E_NOMEM)
+        call_fail(call, 500, "out of memory");
+    else if (st != OK)
+        call_fail_job(call, &error);
+    return st == OK && (!state->write.defines || call_may_on(call, RIGHT_DEFINE, call->argument)) &&
+           may_put(call, state);
+}
+
+/* What would be written is refused as it would be then. */
+static void reply_dry_run(struct call *call)
+{
+    const struct put_state *state = call->state;
+    struct store_put_job put = job_write_put(&state->write);
+    struct quota_item item;
+    struct quota_excess excess;
+    if (state->write.kind == WRITE_NOTHING || job_put_is_allowed(call, &put, NULL, &item, &excess))
+        call_reply(call, 200, encode_outcome(call, &state->write));
+    else
+        call_fail_quota(call, "", &excess);
+}
+
+static void put_definition(struct call *call, bool dry_run)
+{
+    struct put_state *state = call->state;
+    if (!prepare_put(call))
+        return;
+    if (dry_run)
+        reply_dry_run(call);
+    else if (state->write.kind == WRITE_NOTHING)
+        reply_job(call, 200, path_job(call));
+    else
+        submit_put(call);
+}
+
+void put_job(struct call *call)
+{
+    bool dry_run = false;
+    if (call_state(call, sizeof(struct put_state), release_put) &&
+        param_bool(call, "dry_run", &dry_run) && name_agrees(call))
+        put_definition(call, dry_run);
+}
+
+/* The definition names the job, which must be new. */
+void post_job(struct call *call)
+{
+    struct put_state *state = call_state(call, sizeof(*state), release_put);
+    const char *name = json_string_value(json_object_get(call->body, "name"));
+    bool dry_run = false;
+    if (!state || !param_bool(call, "dry_run", &dry_run))
+        return;
+    if (!name) {
+        call_fail_at(call, "/name", "name: expected the name of a job");
+        return;
+    }
+    state->is_post = true;
+    call->argument = strdup(name);
+    if (!call->argument)
+        call_fail(call, 500, "out of memory");
+    else if (call_may_on(call, RIGHT_EDIT, name))
+        put_definition(call, dry_run);
+}
+
+void roll_back(struct call *call, int64_t revision, bool dry_run)
+{
+    struct put_state *state = call_state(call, sizeof(*state), release_put);
+    if (!state || !name_agrees(call))
+        return;
+    state->rollback = revision;
+    put_definition(call, dry_run);
+}
+
+void patch_job(struct call *call)
+{
+    struct put_state *state = call_state(call, sizeof(*state), release_put);
+    bool dry_run = false;
+    if (!state || !param_bool(call, "dry_run", &dry_run))
+        return;
+    if (!json_is_object(call->body)) {
+        call_fail_at(call, "", "the body must be a JSON object");
+        return;
+    }
+    state->patch = json_incref(call->body);
+    put_definition(call, dry_run);
+}

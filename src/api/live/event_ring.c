@@ -1,0 +1,188 @@
+#include "live/event_ring.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/event_text.h"
+
+/* Nodes speak every second or so; what is told is that they come, change and go. */
+struct known_node {
+    char name[64];
+    bool is_alive;
+    enum peer_refusal refusal;
+};
+
+/* ---- what happened ---- */
+
+uint64_t event_ring_oldest(const struct event_ring *ring)
+{
+    return ring->last >= EVENT_RING ? ring->last - EVENT_RING + 1 : 1;
+}
+
+static bool is_news(struct event_ring *ring, const struct peer *peer)
+{
+    struct known_node *node = NULL;
+    for (size_t i = 0; i < ring->node_count && !node; i++) {
+        if (strcmp(ring->nodes[i].name, peer->name) == 0)
+            node = &ring->nodes[i];
+    }
+    if (node && node->is_alive == peer->is_alive && node->refusal == peer->refusal)
+        return false;
+    if (!node) {
+        struct known_node *grown =
+            realloc(ring->nodes, (ring->node_count + 1) * sizeof(*ring->nodes));
+        if (!grown)
+            return true;
+        ring->nodes = grown;
+        node = &grown[ring->node_count++];
+        memcpy(node->name, peer->name, sizeof(node->name));
+    }
+    node->is_alive = peer->is_alive;
+    node->refusal = peer->refusal;
+    return true;
+}
+
+/* What came before is of another store. */
+static void begin_lineage(struct event_ring *ring, struct store_place place)
+{
+    for (size_t i = 0; i < EVENT_RING; i++) {
+        free(ring->events[i].text);
+        ring->events[i].text = NULL; /* a gap, told as a reset */
+    }
+    ring->place = place;
+    ring->known_from = place.number;
+}
+
+static void take_place(struct event_ring *ring, struct store_place place)
+{
+    if (place.lineage != ring->place.lineage)
+        begin_lineage(ring, place);
+    else if (place.number > ring->place.number)
+        ring->place = place;
+}
+
+void event_ring_pass(struct event_ring *ring, const struct store_change *change)
+{
+    take_place(ring, change->place);
+    ring->known_from = ring->place.number;
+}
+
+static const char *job_of(const struct store_change *change)
+{
+    return change->run     ? change->run->job_name
+           : change->entry ? change->entry->job_name
+                           : change->job_name;
+}
+
+/* No text, out of memory: a gap, told as a reset. */
+static void add(struct event_ring *ring, unsigned topic, char *text, const char *job)
+{
+    struct event *event = &ring->events[++ring->last % EVENT_RING];
+    if (ring->last > EVENT_RING && event->place > ring->known_from)
+        ring->known_from = event->place;
+    free(event->text);
+    free(event->job);
+    event->topic = topic;
+    event->text = text;
+    event->job = job ? strdup(job) : NULL;
+    event->place = ring->place.number;
+}
+
+void event_ring_add(struct event_ring *ring, unsigned topic, char *text)
+{
+    add(ring, topic, text, NULL);
+}
+
+bool event_ring_note(struct event_ring *ring, const struct store_change *change)
+{
+    struct strbuf text;
+    take_place(ring, change->place);
+    if (change->kind == STORE_CHANGE_PEER && !is_news(ring, change->peer))
+        return false;
+    strbuf_init(&text);
+    unsigned topic = event_print(change, &text);
+    char *made = topic ? strbuf_detach(&text) : NULL;
+    const char *job = job_of(change);
+    strbuf_release(&text);
+    if (!topic)
+        return false;
+    add(ring, topic, made, job);
+    if (change->kind == STORE_CHANGE_LEADER) {
+        free(ring->leader);
+        ring->leader = made ? strdup(made) : NULL;
+    }
+    return true;
+}
+
+const struct event *event_ring_at(const struct event_ring *ring, uint64_t number)
+{
+    return &ring->events[number % EVENT_RING];
+}
+
+void event_ring_release(struct event_ring *ring)
+{
+    for (size_t i = 0; i < EVENT_RING; i++) {
+        free(ring->events[i].text);
+        free(ring->events[i].job);
+    }
+    free(ring->leader);
+    free(ring->nodes);
+}
+
+/* ---- ids ---- */
+
+void event_ring_print_id(const struct event_ring *ring, uint64_t number, int64_t place,
+                         struct strbuf *out)
+{
+    strbuf_addf(out, "id: %" PRIx64 "-%" PRIu64, ring->epoch, number);
+    if (ring->place.lineage)
+        strbuf_addf(out, "-%" PRIx64 "-%" PRId64, ring->place.lineage, place);
+    strbuf_addc(out, '\n');
+}
+
+/* As event_ring_print_id prints it. */
+struct event_id {
+    uint64_t epoch, number;
+    struct store_place place;
+};
+
+static bool read_id(const char *text, struct event_id *ret)
+{
+    struct event_id id = {0};
+    int length = 0, whole = 0;
+    if (sscanf(text, "%" SCNx64 "-%" SCNu64 "%n-%" SCNx64 "-%" SCNd64 "%n", &id.epoch, &id.number,
+               &length, &id.place.lineage, &id.place.number, &whole) < 2)
+        return false;
+    *ret = id;
+    return !text[whole ? whole : length];
+}
+
+/* The number of the last event before a place, of which and from which on all are here. */
+static uint64_t number_before(const struct event_ring *ring, int64_t place)
+{
+    uint64_t number = event_ring_oldest(ring);
+    while (number <= ring->last && ring->events[number % EVENT_RING].place < place)
+        number++;
+    return number - 1;
+}
+
+bool event_ring_find(const struct event_ring *ring, const char *text, uint64_t *ret_number,
+                     int64_t *ret_place)
+{
+    struct event_id id;
+    if (!read_id(text, &id))
+        return false;
+    if (id.epoch == ring->epoch && id.number <= ring->last) {
+        *ret_number = id.number;
+        *ret_place = 0;
+        return true;
+    }
+    if (id.epoch == ring->epoch || !id.place.lineage || id.place.lineage != ring->place.lineage ||
+        id.place.number <= ring->known_from)
+        return false;
+    *ret_number = number_before(ring, id.place.number);
+    *ret_place = id.place.number;
+    return true;
+}

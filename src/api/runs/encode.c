@@ -1,0 +1,274 @@
+#include "runs/encode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "civil.h"
+#include "document/utf8.h"
+#include "fires.h"
+#include "timestamp.h"
+
+enum {
+    LEFT_OUT_MAX = 20, /* rows of ticks that calendars take out */
+    LOOKS = 5000,      /* ticks that are looked at in search of one */
+};
+
+/* Pages are full of times: printf would be most of their cost. */
+static void put_digits(char *text, int count, int number)
+{
+    while (count--) {
+        text[count] = (char)('0' + number % 10);
+        number /= 10;
+    }
+}
+
+void time_format(int64_t ms, char text[TIME_TEXT])
+{
+    int64_t seconds = ms / 1000 - (ms % 1000 < 0);
+    struct civil at = civil_from_seconds(seconds);
+    if (at.year < 0 || at.year > 9999) {
+        snprintf(text, TIME_TEXT, "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ", (long long)at.year,
+                 at.month, at.day, at.hour, at.minute, at.second, (int)(ms - seconds * 1000));
+        return;
+    }
+    memcpy(text, "0000-00-00T00:00:00.000Z", sizeof("0000-00-00T00:00:00.000Z"));
+    put_digits(text, 4, (int)at.year);
+    put_digits(text + 5, 2, at.month);
+    put_digits(text + 8, 2, at.day);
+    put_digits(text + 11, 2, at.hour);
+    put_digits(text + 14, 2, at.minute);
+    put_digits(text + 17, 2, at.second);
+    put_digits(text + 20, 3, (int)(ms - seconds * 1000));
+}
+
+json_t *json_tick(int64_t ms)
+{
+    char text[TIME_TEXT];
+    if (ms == NEVER_MS)
+        return json_null();
+    time_format(ms, text);
+    return json_string(text);
+}
+
+json_t *json_time(int64_t ms)
+{
+    return ms ? json_tick(ms) : json_null();
+}
+
+json_t *json_id(const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    return json_string(text);
+}
+
+json_t *json_words(const char *text)
+{
+    size_t length = strlen(text);
+    json_t *plain = json_stringn(text, length);
+    if (plain)
+        return plain;
+    char *fixed = strdup(text);
+    if (!fixed)
+        return NULL;
+    for (size_t at = 0; at < length;) {
+        uint32_t c;
+        size_t size = 1;
+        if (!utf8_decode(fixed + at, length - at, &c, &size))
+            fixed[at] = '?';
+        at += size;
+    }
+    plain = json_stringn(fixed, length);
+    free(fixed);
+    return plain;
+}
+
+json_t *json_words_or_null(const char *text)
+{
+    return *text ? json_words(text) : json_null();
+}
+
+/* ---- runs and entries ---- */
+
+static json_t *number_if(bool known, int64_t number)
+{
+    return known ? json_integer(number) : json_null();
+}
+
+json_t *encode_run(const struct run *run)
+{
+    bool ended = run_state_is_end(run->state);
+    bool ran = ended && run->started_ms;
+    json_t *value =
+        json_pack("{s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o, s:o, s:o}", "run_id", json_id(&run->id),
+                  "job", json_words(run->job_name), "job_uid", json_id(&run->job_uid), "tick",
+                  json_tick(run->tick_ms), "attempt", run->attempt, "cause",
+                  run_cause_name(run->cause), "state", run_state_name(run->state), "reason",
+                  json_words_or_null(run_reason_name(run->reason)), "detail",
+                  json_words_or_null(run->detail), "node", json_words_or_null(run->node));
+    json_t *rest = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "fence",
+        number_if(run->fence != 0, run->fence), "claimed_at", json_time(run->claimed_ms),
+        "started_at", json_time(run->started_ms), "finished_at", json_time(run->finished_ms),
+        "exit_code", number_if(ran && run->exit_code >= 0, run->exit_code), "signal",
+        number_if(ran && run->term_signal, run->term_signal), "user_ms",
+        number_if(ran, run->user_ms), "system_ms", number_if(ran, run->system_ms), "max_rss_kb",
+        number_if(ran, run->max_rss_kb), "output_bytes", number_if(ran, run->output_bytes),
+        "output_truncated", run->output_truncated, "by", json_words_or_null(run->by), "traceparent",
+        json_words_or_null(run->traceparent));
+    if (!value || !rest || json_object_update(value, rest) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    json_decref(rest);
+    return value;
+}
+
+json_t *encode_entry(const struct ledger_entry *entry)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:s, s:o, s:o}", "entry_id",
+                     json_id(&entry->id), "job", json_words(entry->job_name), "job_uid",
+                     json_id(&entry->job_uid), "from", json_tick(entry->from_ms), "to",
+                     json_tick(entry->to_ms), "count", (json_int_t)entry->count, "state",
+                     run_state_name(entry->state), "reason",
+                     json_words_or_null(run_reason_name(entry->reason)), "detail",
+                     json_words_or_null(entry->detail));
+}
+
+json_t *encode_row(const struct history_row *row)
+{
+    return row->is_entry ? encode_entry(&row->entry) : encode_run(&row->run);
+}
+
+json_t *add_absent(json_t *value, const struct history_absences *absent)
+{
+    json_t *list = absent->count ? json_array() : NULL;
+    bool failed = !value || (absent->count && !list);
+    for (size_t i = 0; i < absent->count && !failed; i++)
+        failed = json_array_append_new(list, json_pack("{s:o, s:o}", "node",
+                                                       json_words(absent->items[i].node), "why",
+                                                       json_words(absent->items[i].why))) != 0;
+    if (!failed && list)
+        failed = json_object_set(value, "incomplete", list) != 0;
+    json_decref(list);
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+int64_t stored_time(const json_t *definition, const char *name)
+{
+    return json_integer_value(json_object_get(definition, name));
+}
+
+void drop_kept(json_t *definition)
+{
+    static const char *const kept[] = {"uid",       "revision",   "created_ms", "updated_ms",
+                                       "paused_ms", "resumed_ms", "deleted_ms", "skip_until_ms"};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        json_object_del(definition, kept[i]);
+}
+
+/* ---- coming ticks ---- */
+
+static json_t *take_text(struct strbuf *text)
+{
+    json_t *value = strbuf_status(text) == OK ? json_string(text->text) : NULL;
+    strbuf_reset(text);
+    return value;
+}
+
+static json_t *encode_fire(const struct fire *fire, bool jitter, bool is_skipped)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    timestamp_print_local(fire->at_s, schedule_zone(fire->schedule), &text);
+    json_t *value =
+        json_pack("{s:o, s:o}", "at", json_tick(fire->at_s * 1000), "local", take_text(&text));
+    int failed = !value;
+    fire_note(fire, &text);
+    if (is_skipped)
+        strbuf_addf(&text, "%sleft out: skip-next", text.length ? "; " : "");
+    if (text.length)
+        failed |= json_object_set_new(value, "note", take_text(&text));
+    if (jitter) {
+        fire_start(fire, &text);
+        failed |= json_object_set_new(value, "starts_at", take_text(&text));
+    }
+    strbuf_release(&text);
+    if (!failed)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
+/* The first tick after `after_s` that calendars take out. Of those in a row that the same calendar
+ * does, the next call is to begin behind: *ret_behind_s. False: there is none before end_s. */
+static bool next_left_out(const struct fire_source *source, int64_t after_s, int64_t end_s,
+                          struct fire *ret, size_t *ret_which, int64_t *ret_behind_s)
+{
+    const struct calendars *calendars = &source->calendars;
+    static const struct calendars none = {NULL, 0};
+    struct fire tick, fire;
+    for (int i = 0; i < LOOKS; i++) {
+        if (!fires_next(&source->set, &none, source->ended_s, after_s, &tick) || tick.at_s >= end_s)
+            return false;
+        bool runs = fires_next(&source->set, calendars, source->ended_s, after_s, &fire);
+        if (runs && fire.at_s == tick.at_s) {
+            after_s = tick.at_s;
+            continue;
+        }
+        const struct zone *zone = schedule_zone(tick.schedule);
+        size_t which = calendars_which(calendars, zone, tick.at_s);
+        struct calendars alone = {&calendars->items[which], 1};
+        int64_t behind_s = calendars_free_from(&alone, zone, tick.at_s);
+        *ret = tick;
+        *ret_which = which;
+        *ret_behind_s = (runs && fire.at_s < behind_s ? fire.at_s : behind_s) - 1;
+        return true;
+    }
+    return false;
+}
+
+json_t *encode_left_out(const struct fire_source *source, int64_t after_s, int64_t end_s)
+{
+    json_t *list = json_array();
+    struct fire fire;
+    size_t which;
+    while (list && source->calendars.count && json_array_size(list) < LEFT_OUT_MAX &&
+           next_left_out(source, after_s, end_s, &fire, &which, &after_s)) {
+        json_t *item = encode_fire(&fire, false, false);
+        if (!item ||
+            json_object_set_new(item, "calendar", json_string(source->uses[which].known->name)) ||
+            json_array_append(list, item) != 0) {
+            json_decref(list);
+            list = NULL;
+        }
+        json_decref(item);
+    }
+    return list;
+}
+
+json_t *encode_fires(const struct fire_source *source, int64_t after_s, int64_t count)
+{
+    const struct schedule_set *set = &source->set;
+    bool jitter = set->count && schedule_jitter_limit(set->items[0]) > 0;
+    json_t *fires = json_array();
+    struct fire fire;
+    int64_t from_s = after_s, end_s = NEVER;
+    for (int64_t i = 0; i < count && fires; i++) {
+        if (!fires_next(set, &source->calendars, source->ended_s, after_s, &fire))
+            break;
+        after_s = fire.at_s;
+        end_s = i + 1 == count ? after_s : NEVER;
+        if (json_array_append_new(
+                fires, encode_fire(&fire, jitter, after_s <= source->skip_until_s)) != 0) {
+            json_decref(fires);
+            fires = NULL;
+        }
+    }
+    return json_pack("{s:o, s:o}", "fires", fires, "left_out",
+                     encode_left_out(source, from_s, end_s));
+}

@@ -1,0 +1,253 @@
+/* Why did it (not) run? First what is known of the tick: a run under way, a run or a ledger entry
+ * on record. Where there is nothing, the schedule and the job's state explain why. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
+#include "runs/encode.h"
+#include "runs/why_text.h"
+#include "server.h"
+
+enum {
+    ROWS = 200,
+    READS = 20, /* pages of the history that are searched for one tick */
+};
+
+struct why {
+    struct id job_uid;
+    int64_t tick_ms;
+    bool any_tick; /* the schedule has no past tick: the newest run or entry will do */
+    bool with_next;
+    int reads;
+    struct run open;
+    bool has_open;
+};
+
+/* ---- ticks of the schedule ---- */
+
+static struct schedule_set set_of(const struct catalog_job *job)
+{
+    return (struct schedule_set){job->schedules, job->schedule_count};
+}
+
+static bool is_tick(const struct catalog_job *job, int64_t tick_ms)
+{
+    struct schedule_set set = set_of(job);
+    return tick_ms % 1000 == 0 &&
+           schedule_set_next(&set, tick_ms / 1000 - 1, NULL) == tick_ms / 1000;
+}
+
+/* Strictly before, to the millisecond: of 12:00:00.3 that is also 12:00:00. */
+static int64_t tick_before(const struct catalog_job *job, int64_t at_ms)
+{
+    struct schedule_set set = set_of(job);
+    int64_t tick_s = schedule_set_prev(&set, at_ms / 1000 + (at_ms % 1000 > 0), NULL);
+    return tick_s == NEVER_BEFORE ? NEVER_MS : tick_s * 1000;
+}
+
+/* ---- answers ---- */
+
+static json_t *encode_answer(const struct why_answer *answer)
+{
+    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "tick", json_tick(answer->tick_ms), "state",
+                     answer->state, "reason", json_words_or_null(run_reason_name(answer->reason)),
+                     "text", json_words(answer->text.text), "run",
+                     answer->run ? encode_run(answer->run) : json_null(), "entry",
+                     answer->entry ? encode_entry(answer->entry) : json_null());
+}
+
+static void tell_after(const struct call *call, const struct why_facts *facts,
+                       struct why_answer *answer)
+{
+    const struct catalog_job *others[JOB_AFTER_MAX];
+    const struct job *definition = facts->definition;
+    for (size_t i = 0; i < definition->after_count; i++)
+        others[i] =
+            catalog_by_name(engine_catalog(call->api->ports.engine), definition->after[i].job);
+    why_tell_after(facts, others, answer);
+}
+
+/* The coming tick, in the same words, or what it waits for instead. */
+static json_t *encode_next(const struct call *call, const struct why_facts *facts)
+{
+    struct why_facts next = *facts;
+    bool has_ticks = !facts->definition->after_count;
+    next.any_tick = false;
+    next.is_tick = true;
+    next.tick_ms = catalog_job_coming(facts->job, facts->now_ms);
+    if (next.tick_ms == NEVER_MS && has_ticks)
+        return json_null();
+    next.calendar = catalog_job_out(facts->job, next.tick_ms);
+    struct why_answer answer;
+    why_answer_init(&answer, call->language, next.tick_ms);
+    if (has_ticks)
+        why_explain(&next, &answer);
+    else
+        tell_after(call, facts, &answer);
+    json_t *value = encode_answer(&answer);
+    strbuf_release(&answer.text);
+    return value;
+}
+
+static bool fill_facts(struct call *call, struct why_facts *ret, struct job **definition)
+{
+    const struct why *why = call->state;
+    struct engine *engine = call->api->ports.engine;
+    struct why_facts facts = {.tick_ms = why->tick_ms, .now_ms = call->now_ms};
+    facts.job = catalog_by_uid(engine_catalog(call->api->ports.engine), &why->job_uid);
+    if (!facts.job) {
+        call_fail(call, 404, "\"%s\" is gone by now", call->argument);
+        return false;
+    }
+    *definition = stored_job(call, facts.job);
+    if (!*definition)
+        return false;
+    facts.definition = *definition;
+    facts.before_ms = facts.after_ms = NEVER_MS;
+    if (why->tick_ms != NEVER_MS) {
+        facts.is_tick = is_tick(facts.job, why->tick_ms);
+        facts.before_ms = tick_before(facts.job, why->tick_ms);
+        facts.after_ms = catalog_job_next(facts.job, why->tick_ms);
+        facts.calendar = catalog_job_out(facts.job, why->tick_ms);
+    }
+    facts.missing = catalog_job_missing_calendar(facts.job);
+    facts.draining = engine_is_draining(engine);
+    facts.nobody = !engine_has_node(engine, facts.job->where);
+    facts.any_tick = why->any_tick;
+    struct engine_clock clock = engine_clock(engine);
+    facts.doubt = clock.doubt == DOUBT_NONE ? NULL : engine_doubt_text(clock.doubt);
+    facts.believed_ms = clock.until_ms;
+    *ret = facts;
+    return true;
+}
+
+/* `run` or `entry` is what is on record, or both are NULL. */
+static void answer_why(struct call *call, const struct run *run, const struct ledger_entry *entry)
+{
+    const struct why *why = call->state;
+    struct why_facts facts;
+    struct job *definition = NULL;
+    if (!fill_facts(call, &facts, &definition))
+        return;
+    struct why_answer answer;
+    why_answer_init(&answer, call->language, why->tick_ms);
+    if (run)
+        why_tell_run(run, call->now_ms, &answer);
+    else if (entry)
+        why_tell_entry(entry, &answer);
+    else
+        why_explain(&facts, &answer);
+    if (run && run->state == RUN_DUE && facts.nobody)
+        why_tell_nobody(facts.job->where, &answer);
+    if (run && why->any_tick)
+        answer.tick_ms = run->tick_ms;
+    json_t *value = encode_answer(&answer);
+    if (value && why->with_next &&
+        json_object_set_new(value, "next", encode_next(call, &facts)) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    strbuf_release(&answer.text);
+    job_free(definition);
+    call_reply(call, 200, value);
+}
+
+/* ---- what is on record ---- */
+
+static void look_at_open(void *context, const struct run *run)
+{
+    struct why *why = context;
+    if (id_compare(&run->job_uid, &why->job_uid) != 0 ||
+        (!why->any_tick && run->tick_ms != why->tick_ms))
+        return;
+    if (why->has_open && id_compare(&run->id, &why->open.id) < 0)
+        return;
+    why->open = *run;
+    why->has_open = true;
+}
+
+/* A range covers its ends for sure, and in between the ticks of the schedule. */
+static bool covers(const struct call *call, const struct ledger_entry *entry)
+{
+    const struct why *why = call->state;
+    const struct catalog_job *job =
+        catalog_by_uid(engine_catalog(call->api->ports.engine), &why->job_uid);
+    if (why->any_tick || entry->from_ms == why->tick_ms || entry->to_ms == why->tick_ms)
+        return true;
+    return entry->from_ms < why->tick_ms && why->tick_ms < entry->to_ms && job &&
+           is_tick(job, why->tick_ms);
+}
+
+static void record_read(struct call *call)
+{
+    struct why *why = call->state;
+    const struct ledger_entry *entry = NULL;
+    if (call->answer != OK) {
+        call_fail_history(call, call->answer);
+        return;
+    }
+    for (size_t i = 0; i < call->read.count; i++) { /* newest first */
+        const struct history_row *row = &call->read.rows[i];
+        if (!row->is_entry) {
+            answer_why(call, &row->run, NULL);
+            return;
+        }
+        if (!entry && covers(call, &row->entry))
+            entry = &row->entry;
+        if (entry && why->any_tick)
+            break;
+    }
+    if (!entry && call->read.more && ++why->reads < READS) {
+        call->read.query.before = call->read.next;
+        call_read_history(call, record_read);
+        return;
+    }
+    answer_why(call, NULL, entry);
+}
+
+static void look_up(struct call *call)
+{
+    struct why *why = call->state;
+    engine_each_open_run(call->api->ports.engine, look_at_open, why);
+    if (why->has_open) {
+        answer_why(call, &why->open, NULL);
+        return;
+    }
+    call->read.query = (struct history_query){
+        .job_uid = why->job_uid,
+        .with_entries = true,
+        .limit = ROWS,
+    };
+    if (!why->any_tick) {
+        call->read.query.since_ms = why->tick_ms;
+        call->read.query.until_ms = why->tick_ms + 1;
+    }
+    call_read_history(call, record_read);
+}
+
+void why_job(struct call *call)
+{
+    const struct catalog_job *job = path_job(call);
+    struct why *why = job ? call_state(call, sizeof(*why), NULL) : NULL;
+    const struct zone *zone =
+        job && job->schedule_count ? schedule_zone(job->schedules[0]) : zone_utc();
+    if (!why)
+        return;
+    why->job_uid = job->uid;
+    why->tick_ms = NEVER_MS;
+    why->with_next = !query_get(&call->query, "tick");
+    if (!param_time(call, "tick", zone, &why->tick_ms))
+        return;
+    if (why->with_next) {
+        json_t *definition = json_loads(job->json, 0, NULL);
+        why->tick_ms = tick_before(job, call->now_ms + 1);
+        why->any_tick =
+            why->tick_ms == NEVER_MS || why->tick_ms < stored_time(definition, "created_ms");
+        json_decref(definition);
+    }
+    if (why->any_tick)
+        why->tick_ms = NEVER_MS;
+    look_up(call);
+}

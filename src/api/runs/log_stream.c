@@ -1,0 +1,217 @@
+/* The output of a run as server-sent events: what is there already, then what comes, then its end.
+ * The id of an event is the offset behind it, so that a client that comes back goes on there. */
+#include <event2/buffer.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/visible.h"
+#include "handlers.h"
+#include "input.h"
+#include "runs/encode.h"
+#include "runs/log.h"
+#include "server.h"
+#include "stream.h"
+
+enum {
+    PIECE = 64 << 10,
+    LOOK_MS = 200, /* how often a running one is asked for more */
+    HEARTBEAT_MS = 15000,
+    UNSENT_MAX = 512 << 10, /* a slow reader gets nothing more until it has read this */
+};
+
+struct log_stream {
+    struct call *call;
+    struct stream stream;
+    struct loop_timer *timer;
+    struct evbuffer *out;
+    struct id run_id;
+    int64_t offset;
+    int64_t sent_ms;
+    bool is_open;   /* the client has its headers, and is there */
+    bool is_asking; /* the history will answer */
+    bool moved;     /* it was asked for another place, behind the gap */
+};
+
+static void look(void *context);
+
+static void release_stream(void *state)
+{
+    struct log_stream *log = state;
+    loop_timer_free(log->timer);
+    if (log->out)
+        evbuffer_free(log->out);
+}
+
+static void client_left(void *context)
+{
+    struct log_stream *log = context;
+    log->is_open = false;
+    if (!log->is_asking)
+        call_free(log->call);
+}
+
+/* ---- sending ---- */
+
+static void flush(struct log_stream *log)
+{
+    log->sent_ms = clock_now().boot.ms;
+    stream_send(&log->stream, log->out);
+}
+
+static void send_chunks(struct log_stream *log, const struct output_chunk *chunks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        json_t *value = encode_chunk(&chunks[i]);
+        char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+        json_decref(value);
+        log->offset += chunks[i].gap_bytes + (int64_t)chunks[i].length;
+        if (text)
+            evbuffer_add_printf(log->out, "id: %lld\nevent: chunk\ndata: %s\n\n",
+                                (long long)log->offset, text);
+        free(text);
+    }
+    if (count)
+        flush(log);
+}
+
+static void end_stream(struct log_stream *log, const struct run *run)
+{
+    json_t *value = encode_run(run);
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    json_decref(value);
+    evbuffer_add_printf(log->out, "id: %lld\nevent: end\ndata: %s\n\n", (long long)log->offset,
+                        text ? text : "{}");
+    free(text);
+    flush(log);
+    stream_end(&log->stream);
+    call_free(log->call);
+}
+
+/* Headers; false: the call is gone. */
+static bool open_stream(struct log_stream *log)
+{
+    if (log->is_open)
+        return true;
+    if (!stream_start(log->call, &log->stream, client_left, log))
+        return false;
+    log->is_open = true;
+    call_detach(log->call);
+    evbuffer_add_printf(log->out, "retry: 2000\n\n");
+    flush(log);
+    return true;
+}
+
+/* ---- reading ---- */
+
+static void look_again(struct log_stream *log, int64_t after_ms)
+{
+    if (clock_now().boot.ms - log->sent_ms >= HEARTBEAT_MS) {
+        evbuffer_add_printf(log->out, ":\n\n");
+        flush(log);
+    }
+    loop_timer_set(log->timer, after_ms);
+}
+
+static void send_live(struct log_stream *log)
+{
+    const struct live_output *live = &log->call->api->ports.output;
+    struct output_chunk *chunks;
+    size_t count = 0;
+    if (live->read &&
+        live->read(live->context, &log->run_id, log->offset, PIECE, &chunks, &count) == OK) {
+        send_chunks(log, chunks, count);
+        live->release(live->context, chunks, count);
+    }
+    look_again(log, count ? 0 : LOOK_MS);
+}
+
+/* Its output is on this node; false: it is not, and the call has failed. */
+static bool is_here(struct log_stream *log, const struct run *run)
+{
+    if (log->is_open || !is_elsewhere(log->call, run))
+        return true;
+    fail_elsewhere(log->call, run);
+    return false;
+}
+
+static void history_answered(struct call *call)
+{
+    struct log_stream *log = call->state;
+    const struct run *open = call_open_run(call, &log->run_id);
+    bool was_open = log->is_open, has_client = was_open || call->request;
+    log->is_asking = false;
+    if (!has_client) {
+        call_free(call);
+    } else if (call->answer != OK && !was_open) {
+        call_fail_history(call, call->answer);
+    } else if (call->answer != OK) {
+        look_again(log, LOOK_MS);
+    } else if (!call->log.found && !open && !was_open) {
+        fail_no_run(call);
+    } else if (!call->log.found) { /* on its way to the history */
+        if ((!open || is_here(log, open)) && open_stream(log))
+            send_live(log);
+    } else {
+        int64_t offset = kept_offset(call, log->offset);
+        if (offset != call->log.offset && !log->moved) {
+            log->moved = true;
+            log->is_asking = true;
+            call->log.offset = offset;
+            call_read_log(call, history_answered);
+            return;
+        }
+        log->moved = false;
+        if (!open_stream(log))
+            return;
+        send_chunks(log, call->log.chunks, call->log.count);
+        if (call->log.count)
+            look_again(log, 0);
+        else
+            end_stream(log, &call->log.run);
+    }
+}
+
+static void look(void *context)
+{
+    struct log_stream *log = context;
+    struct call *call = log->call;
+    if (log->is_open && stream_unsent(&log->stream) > UNSENT_MAX) {
+        loop_timer_set(log->timer, LOOK_MS);
+        return;
+    }
+    if (log->is_open &&
+        !accounts_still_admit(&call->api->accounts, &call->principal, clock_now().wall.ms)) {
+        stream_end(&log->stream);
+        call_free(call);
+        return;
+    }
+    const struct run *open = call_open_run(call, &log->run_id);
+    if (open && !run_state_is_end(open->state)) {
+        if (is_here(log, open) && open_stream(log))
+            send_live(log);
+        return;
+    }
+    log->is_asking = true;
+    call->log.run_id = log->run_id;
+    call->log.offset = log->offset;
+    call->log.limit = PIECE;
+    call_read_log(call, history_answered);
+}
+
+void stream_log(struct call *call)
+{
+    struct log_stream *log = call_state(call, sizeof(*log), release_stream);
+    const char *last_id = call_input(call, "Last-Event-ID");
+    if (!log || !path_run_id(call, &log->run_id) ||
+        !param_number(call, "offset", 0, INT64_MAX / 2, &log->offset))
+        return;
+    if (last_id && *last_id >= '0' && *last_id <= '9')
+        log->offset = strtoll(last_id, NULL, 10);
+    log->call = call;
+    log->out = evbuffer_new();
+    if (!log->out || loop_timer_new_patient(call->api->ports.loop, look, log, &log->timer) != OK) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    look(log);
+}

@@ -1,0 +1,419 @@
+/* Runs: those under way, which the engine knows, and those on record, which the history knows. A
+ * run that moves from one to the other while a page is made is shown once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/visible.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
+#include "note.h"
+#include "runs/encode.h"
+#include "server.h"
+
+enum { PAGE = 50, PAGE_MAX = 1000 };
+
+/* ---- one run ---- */
+
+/* Those who may have it and could not be asked: "node b is away, node c did not answer in time". */
+static void print_absent(const struct history_absences *absent, struct strbuf *out)
+{
+    for (size_t i = 0; i < absent->count; i++)
+        strbuf_addf(out, "%snode %s %s", i ? ", " : "", absent->items[i].node,
+                    absent->items[i].why);
+}
+
+void fail_no_run(struct call *call)
+{
+    const struct history_absences *absent = &call->log.absent;
+    struct strbuf away;
+    if (!absent->count) {
+        call_fail(call, 404, "there is no run %.60s; it may have been removed by retention",
+                  call->argument);
+        return;
+    }
+    strbuf_init(&away);
+    print_absent(absent, &away);
+    call_fail_with(call, 404, add_absent(json_object(), absent),
+                   "there is no run %.60s on the nodes that answer, but %.300s, and may have it",
+                   call->argument, away.text);
+    strbuf_release(&away);
+}
+
+static void recorded_run(struct call *call)
+{
+    if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else if (!call->log.found)
+        fail_no_run(call);
+    else
+        call_reply(call, 200, encode_run(&call->log.run));
+}
+
+void get_run(struct call *call)
+{
+    struct id id;
+    if (!path_run_id(call, &id))
+        return;
+    const struct run *open = call_open_run(call, &id);
+    if (open) {
+        call_reply(call, 200, encode_run(open));
+        return;
+    }
+    call->log.run_id = id;
+    call_read_log(call, recorded_run);
+}
+
+/* ---- kill ---- */
+
+static void fail_ended(struct call *call, const struct run *run)
+{
+    call_fail(call, 409, "the run has ended already: %s", run_state_name(run->state));
+}
+
+static void look_up_ended(struct call *call)
+{
+    if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else if (!call->log.found)
+        fail_no_run(call);
+    else if (call_may_on(call, RIGHT_OPERATE, call->log.run.job_name))
+        fail_ended(call, &call->log.run);
+}
+
+struct kill {
+    struct store_order order;
+    struct run run; /* as it was when the order was given; all zero but for its id: unknown */
+};
+
+/* It has ended, and is on record, while we looked away; perhaps on a node whose history can't be
+ * read from here: then it is shown as it was. */
+static void reply_ended_kill(struct call *call)
+{
+    const struct kill *kill = call->state;
+    if (call->log.found)
+        call_reply(call, 202, encode_run(&call->log.run));
+    else if (kill->run.job_name[0])
+        call_reply(call, 202, encode_run(&kill->run));
+    else if (call->answer != OK)
+        call_fail_history(call, call->answer);
+    else
+        fail_no_run(call);
+}
+
+static void reply_killed(struct call *call)
+{
+    const struct store_order *order = &((struct kill *)call->state)->order;
+    const struct run *run = call_open_run(call, &order->run_id);
+    if (run) {
+        call_reply(call, 202, encode_run(run));
+    } else {
+        call->log.run_id = order->run_id;
+        call_read_log(call, reply_ended_kill);
+    }
+}
+
+static void order_done(struct call *call)
+{
+    const struct kill *kill = call->state;
+    const struct store_order *order = &kill->order;
+    const struct run *run = call_open_run(call, &order->run_id);
+    if (call->answer != OK) {
+        call_fail_store(call, call->answer);
+    } else if (order->known) {
+        note_run(call, CHANGE_KILL, &kill->run);
+        note_write(call, reply_killed);
+    } else if (run) {
+        fail_ended(call, run);
+    } else {
+        call->log.run_id = order->run_id;
+        call_read_log(call, look_up_ended);
+    }
+}
+
+bool run_is_here(const struct call *call, const struct run *run)
+{
+    const struct peer *self = engine_peers(call->api->ports.engine)->self;
+    return peer_whose(self, run->node, &run->owner) != WHOSE_OTHERS;
+}
+
+bool run_is_out_of_reach(const struct call *call, const struct run *run)
+{
+    return (run->state == RUN_BEGUN || run->state == RUN_RUNNING) && !run_is_here(call, run) &&
+           !peers_is_alive(engine_peers(call->api->ports.engine), run->node, &run->owner);
+}
+
+/* True: it is, and the call has failed. */
+static bool is_out_of_reach(struct call *call, const struct run *run)
+{
+    const struct peers *peers = engine_peers(call->api->ports.engine);
+    if (!run || !run_is_out_of_reach(call, run))
+        return false;
+    struct now now = clock_now();
+    const struct known_peer *known = peers_find(peers, run->node);
+    int64_t silent_ms = known && known->heard.ms
+                            ? now.boot.ms - known->heard.ms
+                            : peers_gone_for_ms(peers, run->node, &run->owner, now);
+    call_fail(call, 409,
+              "run %s is on node %.63s, which has not been heard of for %lld s; it will be "
+              "recorded as lost",
+              call->argument, run->node, (long long)(silent_ms / 1000));
+    return true;
+}
+
+void kill_run(struct call *call)
+{
+    struct id id;
+    if (!path_run_id(call, &id))
+        return;
+    const struct run *run = call_open_run(call, &id);
+    if (!run && !scope_may(&call->principal.scope, RIGHT_OPERATE, NULL)) { /* whose is it? */
+        call->log.run_id = id;
+        call_read_log(call, look_up_ended);
+        return;
+    }
+    if (run && !call_may_on(call, RIGHT_OPERATE, run->job_name))
+        return;
+    struct kill *kill = is_out_of_reach(call, run) ? NULL : call_state(call, sizeof(*kill), NULL);
+    if (!kill)
+        return;
+    kill->run = run ? *run : (struct run){.id = id};
+    kill->order.run_id = id;
+    kill->order.reason = REASON_USER;
+    snprintf(kill->order.by, sizeof(kill->order.by), "%s", call->principal.name);
+    call_submit(call, STORE_ORDER, &kill->order, 1, order_done);
+}
+
+/* ---- pages ---- */
+
+struct run_page {
+    const struct call *call;
+    struct history_query filter;
+    int64_t limit;
+    struct id before; /* in the part that the cursor points to; zero: from its start */
+    bool in_history;  /* the cursor is behind the open runs */
+    struct run *open; /* a copy of those that match, newest first */
+    size_t open_count, open_capacity;
+    bool failed;
+    json_t *items;
+};
+
+static void release_run_page(void *state)
+{
+    struct run_page *page = state;
+    free(page->open);
+    json_decref(page->items);
+}
+
+static bool lasted(const struct run_page *page, const struct run *run)
+{
+    int64_t end_ms = run->finished_ms ? run->finished_ms : page->call->now_ms;
+    return run->started_ms && end_ms - run->started_ms >= page->filter.min_duration_ms;
+}
+
+/* What history_query promises, for open runs. */
+static bool run_matches(const struct run_page *page, const struct run *run)
+{
+    const struct history_query *filter = &page->filter;
+    return (!filter->states || run_state_is_in(filter->states, run->state)) &&
+           (!filter->job_name || strcmp(filter->job_name, run->job_name) == 0) &&
+           (!filter->since_ms || run->tick_ms >= filter->since_ms) &&
+           (!filter->until_ms || run->tick_ms < filter->until_ms) &&
+           (!filter->node || strcmp(filter->node, run->node) == 0) &&
+           (!filter->min_duration_ms || lasted(page, run)) &&
+           (!filter->text || strcasestr(run->job_name, filter->text) ||
+            strcasestr(run->detail, filter->text) ||
+            strcasestr(run_reason_name(run->reason), filter->text));
+}
+
+static void take_open(void *context, const struct run *run)
+{
+    struct run_page *page = context;
+    if (!run_matches(page, run) || page->failed)
+        return;
+    if (page->open_count == page->open_capacity) {
+        size_t capacity = page->open_capacity ? 2 * page->open_capacity : 64;
+        struct run *grown = realloc(page->open, capacity * sizeof(*grown));
+        if (!grown) {
+            page->failed = true;
+            return;
+        }
+        page->open = grown;
+        page->open_capacity = capacity;
+    }
+    page->open[page->open_count++] = *run;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct run *one = a, *other = b;
+    return id_compare(&other->id, &one->id);
+}
+
+static bool is_open(const struct run_page *page, const struct run *run)
+{
+    return page->open_count &&
+           bsearch(run, page->open, page->open_count, sizeof(*run), newest_first);
+}
+
+static json_t *run_cursor(char part, const struct id *id)
+{
+    char text[ID_TEXT + 2] = {part};
+    id_format(id, text + 1);
+    return cursor_encode(text);
+}
+
+static void reply_page(struct call *call, json_t *next)
+{
+    struct run_page *page = call->state;
+    call_reply(call, 200,
+               add_absent(json_pack("{s:O, s:o}", "items", page->items, "next", next),
+                          &call->read.absent));
+}
+
+static void add_recorded(struct call *call)
+{
+    struct run_page *page = call->state;
+    const struct history_read *read = &call->read;
+    if (call->answer != OK) {
+        call_fail_history(call, call->answer);
+        return;
+    }
+    for (size_t i = 0; i < read->count; i++) {
+        if (!read->rows[i].is_entry && is_open(page, &read->rows[i].run))
+            continue;
+        if (json_array_append_new(page->items, encode_row(&read->rows[i])) != 0) {
+            call_fail(call, 500, "out of memory");
+            return;
+        }
+    }
+    reply_page(call, read->more ? run_cursor('h', &read->next) : json_null());
+}
+
+/* The open part of the page; false: the call is answered. */
+static bool add_open(struct call *call)
+{
+    struct run_page *page = call->state;
+    for (size_t i = 0; i < page->open_count && !page->in_history; i++) {
+        const struct run *run = &page->open[i];
+        if (!id_is_zero(&page->before) && id_compare(&run->id, &page->before) >= 0)
+            continue;
+        if (json_array_size(page->items) == (size_t)page->limit) {
+            reply_page(call, run_cursor('o', &page->open[i - 1].id));
+            return false;
+        }
+        if (json_array_append_new(page->items, encode_run(run)) != 0) {
+            call_fail(call, 500, "out of memory");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* States of runs under way are in no history. */
+static bool wants_history(const struct run_page *page)
+{
+    const unsigned ends = (1u << RUN_STATES) - (1u << RUN_OK);
+    return !page->filter.states || page->filter.states & ends;
+}
+
+static void make_page(struct call *call)
+{
+    struct run_page *page = call->state;
+    call_each_open_run(call, take_open, page);
+    page->items = json_array();
+    if (page->failed || !page->items) {
+        call_fail(call, 500, "out of memory");
+        return;
+    }
+    if (page->open_count)
+        qsort(page->open, page->open_count, sizeof(*page->open), newest_first);
+    if (!add_open(call))
+        return;
+    size_t left = (size_t)page->limit - json_array_size(page->items);
+    if (!wants_history(page)) {
+        reply_page(call, json_null());
+        return;
+    }
+    if (!left) { /* the open ones just fill it; an id that is newer than any starts the history */
+        struct id first;
+        memset(&first, 0xFF, sizeof(first));
+        reply_page(call, run_cursor('h', &first));
+        return;
+    }
+    call->read.query = page->filter;
+    call->read.query.limit = left;
+    if (page->in_history)
+        call->read.query.before = page->before;
+    call_read_history(call, add_recorded);
+}
+
+/* ---- what the query asks for ---- */
+
+/* As `state` in runs, or `status`, which jobs have. */
+static bool read_states(struct call *call, unsigned *ret)
+{
+    static const char states[] = "queued, due, claimed, begun, running, ok, failed, timed_out, "
+                                 "killed, lost, skipped, missed";
+    const char *param = query_get(&call->query, "state") ? "state" : "status";
+    const char *text = query_get(&call->query, param);
+    while (text && *text) {
+        size_t length = strcspn(text, ",");
+        char name[32];
+        enum run_state state;
+        snprintf(name, sizeof(name), "%.*s", (int)(length < 31 ? length : 31), text);
+        if (run_state_by_name(name, &state) != OK) {
+            char pointer[16];
+            snprintf(pointer, sizeof(pointer), "?%s", param);
+            call_fail_word(call, pointer, name, states, "%s: there is no state \"%s\"; known: %s",
+                           param, name, states);
+            return false;
+        }
+        *ret |= 1u << state;
+        text += length;
+        text += *text == ',';
+    }
+    return true;
+}
+
+static bool read_cursor(struct call *call, struct run_page *page)
+{
+    const char *cursor = query_get(&call->query, "cursor");
+    if (!cursor)
+        return true;
+    char *text = cursor_decode(call, cursor);
+    if (!text)
+        return false;
+    bool good = *text == 'o' || *text == 'h';
+    page->in_history = *text == 'h';
+    good = param_id(call, "cursor", good ? text + 1 : "", &page->before);
+    free(text);
+    return good;
+}
+
+static bool read_filter(struct call *call, struct run_page *page)
+{
+    struct history_query *filter = &page->filter;
+    page->limit = PAGE;
+    filter->job_name = query_get(&call->query, "job");
+    filter->node = query_get(&call->query, "node");
+    filter->text = query_get(&call->query, "q");
+    if (filter->text && !*filter->text)
+        filter->text = NULL;
+    return read_states(call, &filter->states) &&
+           param_time(call, "since", zone_utc(), &filter->since_ms) &&
+           param_time(call, "until", zone_utc(), &filter->until_ms) &&
+           param_duration(call, "min_duration", &filter->min_duration_ms) &&
+           param_bool(call, "ledger", &filter->with_entries) &&
+           param_number(call, "limit", 1, PAGE_MAX, &page->limit) && read_cursor(call, page);
+}
+
+void list_runs(struct call *call)
+{
+    struct run_page *page = call_state(call, sizeof(*page), release_run_page);
+    if (!page)
+        return;
+    page->call = call;
+    if (read_filter(call, page))
+        make_page(call);
+}

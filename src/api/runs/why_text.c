@@ -1,0 +1,325 @@
+#include "runs/why_text.h"
+
+#include <string.h>
+
+#include "definition/after_check.h"
+#include "fires.h"
+#include "runs/encode.h"
+
+/* Times and spans are the same in all languages. */
+struct words {
+    char text[TIME_TEXT + 8];
+};
+
+static struct words time_words(int64_t ms)
+{
+    struct words words;
+    char text[TIME_TEXT];
+    time_format(ms, text);
+    snprintf(words.text, sizeof(words.text), "%s", text);
+    return words;
+}
+
+static struct words span_words(int64_t ms)
+{
+    struct words words;
+    struct strbuf text;
+    strbuf_init(&text);
+    if (ms < 1000)
+        strbuf_addf(&text, "%d ms", (int)(ms > 0 ? ms : 0));
+    else
+        span_print(ms / 1000, &text);
+    snprintf(words.text, sizeof(words.text), "%s", text.text);
+    strbuf_release(&text);
+    return words;
+}
+
+void why_answer_init(struct why_answer *answer, enum language language, int64_t tick_ms)
+{
+    *answer = (struct why_answer){.language = language, .tick_ms = tick_ms, .state = "unknown"};
+    strbuf_init(&answer->text);
+}
+
+/* A sentence, or a part of one, of message.c. */
+__attribute__((format(printf, 2, 3))) static void tell(struct why_answer *answer,
+                                                       const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    strbuf_addv(&answer->text, message_in(answer->language, format), args);
+    va_end(args);
+}
+
+/* ---- what is on record ---- */
+
+static void tell_reason(struct why_answer *answer, enum run_reason reason, const char *detail)
+{
+    if (reason != REASON_NONE)
+        tell(answer, ": %s", message_in(answer->language, run_reason_text(reason)));
+    if (*detail)
+        tell(answer, " (%s)", detail);
+    tell(answer, ".");
+}
+
+static void tell_end(const struct run *run, const char *english, struct why_answer *answer)
+{
+    const char *ended = message_in(answer->language, english);
+    struct words start = time_words(run->started_ms);
+    struct words span = span_words(run->finished_ms - run->started_ms);
+    if (!run->started_ms && run->state == RUN_LOST) /* its node alone would know */
+        tell(answer, "It was lost");
+    else if (!run->started_ms)
+        tell(answer, "It %s without having started", ended);
+    else if (!run->finished_ms)
+        tell(answer, "It started at %s and %s", start.text, ended);
+    else
+        tell(answer, "It started at %s and %s after %s", start.text, ended, span.text);
+    if (run->reason == REASON_EXIT_CODE)
+        tell(answer, ": exit code %d.", run->exit_code);
+    else
+        tell_reason(answer, run->reason, run->detail);
+}
+
+static void tell_passed(enum run_state state, enum run_reason reason, const char *detail,
+                        struct why_answer *answer)
+{
+    if (state == RUN_SKIPPED)
+        tell(answer, "It was skipped");
+    else
+        tell(answer, "It was missed");
+    tell_reason(answer, reason, detail);
+}
+
+void why_tell_run(const struct run *run, int64_t now_ms, struct why_answer *answer)
+{
+    answer->run = run;
+    answer->state = run_state_name(run->state);
+    answer->reason = run->reason;
+    switch (run->state) {
+    case RUN_QUEUED:
+        tell(answer, "It waits for an earlier run of the job to end.");
+        return;
+    case RUN_DUE:
+        tell(answer, "It is due and waits for a node to take it.");
+        return;
+    case RUN_CLAIMED:
+        tell(answer, "It is about to start on %s.", run->node);
+        return;
+    case RUN_BEGUN: /* on another node this stays so for as long as it runs */
+        tell(answer, "It is under way on %s, which alone knows since when.", run->node);
+        return;
+    case RUN_RUNNING:
+        tell(answer, "It has been running on %s for %s.", run->node,
+             span_words(now_ms - run->started_ms).text);
+        return;
+    case RUN_SKIPPED:
+    case RUN_MISSED:
+        tell_passed(run->state, run->reason, run->detail, answer);
+        return;
+    case RUN_OK:
+        tell_end(run, "ended well", answer);
+        return;
+    case RUN_FAILED:
+        tell_end(run, "failed", answer);
+        return;
+    case RUN_TIMED_OUT:
+        tell_end(run, "timed out", answer);
+        return;
+    case RUN_KILLED:
+        tell_end(run, "was killed", answer);
+        return;
+    case RUN_LOST:
+        tell_end(run, "was lost", answer);
+        return;
+    case RUN_STATES: /* no state */
+        break;
+    }
+    tell(answer,
+         "It is in a state that only a newer peal knows; a node of that version goes on with "
+         "it.");
+}
+
+void why_tell_nobody(const char *where, struct why_answer *answer)
+{
+    answer->reason = REASON_NO_NODE;
+    strbuf_reset(&answer->text);
+    tell(answer, "It is due, but no node has the labels of its where: %s. See `peal nodes`.",
+         where);
+}
+
+void why_tell_entry(const struct ledger_entry *entry, struct why_answer *answer)
+{
+    answer->entry = entry;
+    answer->state = run_state_name(entry->state);
+    answer->reason = entry->reason;
+    tell_passed(entry->state, entry->reason, entry->detail, answer);
+    if (entry->count < 2)
+        return;
+    tell(answer, " So were all %lld ticks from %s to %s.", (long long)entry->count,
+         time_words(entry->from_ms).text, time_words(entry->to_ms).text);
+}
+
+/* ---- what is not ---- */
+
+static void explain_no_tick(const struct why_facts *facts, struct why_answer *answer)
+{
+    struct words before = time_words(facts->before_ms), after = time_words(facts->after_ms);
+    bool has_before = facts->before_ms != NEVER_MS, has_after = facts->after_ms != NEVER_MS;
+    answer->state = "not_a_tick";
+    if (has_before && has_after)
+        tell(answer,
+             "The job is not due at this time; before it, it was due at %s, after it at %s.",
+             before.text, after.text);
+    else if (has_before)
+        tell(answer, "The job is not due at this time; before it, it was due at %s.", before.text);
+    else if (has_after)
+        tell(answer, "The job is not due at this time; after it at %s.", after.text);
+    else
+        tell(answer, "The job is not due at this time.");
+}
+
+static void tell_doubt(const struct why_facts *facts, struct why_answer *answer)
+{
+    tell(answer,
+         " The clock of this node is not believed: %s. Nothing is started here until %s, unless it "
+         "is set right or most of the other nodes have the same time.",
+         message_in(answer->language, facts->doubt), time_words(facts->believed_ms).text);
+}
+
+static void explain_coming(const struct why_facts *facts, struct why_answer *answer)
+{
+    struct words span = span_words(facts->tick_ms - facts->now_ms);
+    answer->state = "upcoming";
+    if (facts->job->paused) {
+        answer->reason = REASON_PAUSED;
+        tell(answer, "It is due in %s, and will be skipped unless the job is resumed before.",
+             span.text);
+    } else if (facts->tick_ms <= facts->definition->skip_until_ms) {
+        answer->reason = REASON_SKIP_NEXT;
+        tell(answer, "It is due in %s, and will be skipped, as a person asked.", span.text);
+    } else if (facts->calendar) {
+        answer->reason = REASON_CALENDAR;
+        tell(answer, "It is due in %s, and will be skipped: its date is on the calendar \"%s\".",
+             span.text, facts->calendar);
+    } else if (facts->nobody) {
+        answer->reason = REASON_NO_NODE;
+        tell(answer, "It is due in %s, but no node has the labels of its where: %s.", span.text,
+             facts->job->where);
+    } else if (facts->draining) {
+        tell(answer, "It is due in %s, but this agent is draining and starts nothing.", span.text);
+    } else if (facts->doubt) {
+        tell(answer, "It is due in %s.", span.text);
+        tell_doubt(facts, answer);
+    } else {
+        tell(answer, "It is due in %s.", span.text);
+    }
+    if (facts->missing)
+        tell(answer, " The job names a calendar \"%s\" that is not there, and runs as without it.",
+             facts->missing);
+}
+
+static void explain_waiting(const struct why_facts *facts, struct why_answer *answer)
+{
+    answer->state = "waiting";
+    if (facts->job->paused) {
+        answer->reason = REASON_PAUSED;
+        tell(answer, "It was skipped: the job is paused. It will be on record within an hour, or "
+                     "when the job is resumed.");
+    } else if (facts->calendar) {
+        answer->reason = REASON_CALENDAR;
+        tell(answer,
+             "It was skipped: its date is on the calendar \"%s\". It will be on record within an "
+             "hour.",
+             facts->calendar);
+    } else if (facts->nobody) {
+        why_tell_nobody(facts->job->where, answer);
+    } else if (facts->draining) {
+        tell(answer, "It is due, but this agent is draining and starts nothing.");
+    } else if (facts->doubt) {
+        tell(answer, "It is due.");
+        tell_doubt(facts, answer);
+    } else {
+        tell(answer, "It is due and being dealt with; ask again in a moment, and see `peal state` "
+                     "if this goes on.");
+    }
+}
+
+/* Those in one of the three conditions, as a list with commas. */
+enum condition { WAIT_MISSING, WAIT_OPEN, WAIT_MET };
+
+static void list_waits(const struct why_facts *facts, const struct catalog_job *const *others,
+                       enum condition wanted, struct strbuf *out)
+{
+    for (size_t i = 0; i < facts->definition->after_count; i++) {
+        const struct job_after *after = &facts->definition->after[i];
+        enum condition condition = !others[i]                                       ? WAIT_MISSING
+                                   : after_is_met(facts->job, after->on, others[i]) ? WAIT_MET
+                                                                                    : WAIT_OPEN;
+        if (condition != wanted)
+            continue;
+        strbuf_addf(out, "%s%s", out->length ? ", " : "", after->job);
+        if (after->on != AFTER_SUCCESS)
+            strbuf_addf(out, " (on: %s)", after_on_names[after->on]);
+    }
+}
+
+void why_tell_after(const struct why_facts *facts, const struct catalog_job *const *others,
+                    struct why_answer *answer)
+{
+    struct strbuf lists[WAIT_MET + 1];
+    for (int i = 0; i <= WAIT_MET; i++) {
+        strbuf_init(&lists[i]);
+        list_waits(facts, others, (enum condition)i, &lists[i]);
+    }
+    answer->state = "waiting";
+    if (lists[WAIT_MISSING].length)
+        tell(answer, "It can't run: there is no job %s. ", lists[WAIT_MISSING].text);
+    if (lists[WAIT_OPEN].length)
+        tell(answer, "It waits for the end of %s.", lists[WAIT_OPEN].text);
+    else if (!lists[WAIT_MISSING].length)
+        tell(answer, "It waits for the next end of %s.", lists[WAIT_MET].text);
+    else if (answer->text.length && answer->text.text[answer->text.length - 1] == ' ')
+        strbuf_truncate(&answer->text, answer->text.length - 1); /* nothing follows */
+    if (lists[WAIT_MET].length && lists[WAIT_OPEN].length)
+        tell(answer, " Since its last time, there was that of %s.", lists[WAIT_MET].text);
+    if (facts->job->paused) {
+        answer->reason = REASON_PAUSED;
+        tell(answer, " It will be skipped unless the job is resumed before.");
+    }
+    for (int i = 0; i <= WAIT_MET; i++) {
+        answer->text.failed |= lists[i].failed;
+        strbuf_release(&lists[i]);
+    }
+}
+
+void why_explain(const struct why_facts *facts, struct why_answer *answer)
+{
+    if (facts->any_tick) {
+        answer->state = "none";
+        if (facts->definition->after_count)
+            tell(answer, "The jobs that it waits for have not all ended since it was made.");
+        else
+            tell(answer, "The job has not been due since it was made.");
+    } else if (!facts->is_tick) {
+        explain_no_tick(facts, answer);
+    } else if (facts->tick_ms > facts->now_ms) {
+        explain_coming(facts, answer);
+    } else if (facts->tick_ms <= facts->definition->created_ms) {
+        answer->state = "before_creation";
+        tell(answer, "The job was made later, at %s.",
+             time_words(facts->definition->created_ms).text);
+    } else if (facts->tick_ms > facts->job->cursor_ms) {
+        explain_waiting(facts, answer);
+    } else if (facts->job->cursor_ms > facts->now_ms + STORE_AHEAD_MS) {
+        answer->state = "waiting";
+        tell(answer,
+             "The clock was ahead, and the job has gone up to %s. It goes on from now once the "
+             "clock is believed.",
+             time_words(facts->job->cursor_ms).text);
+        if (facts->doubt)
+            tell_doubt(facts, answer);
+    } else {
+        tell(answer, "Nothing is on record. Its record may have been removed by retention, or the "
+                     "job had another schedule then.");
+    }
+}

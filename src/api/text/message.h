@@ -1,0 +1,23 @@
+/* The API's own sentences, in the language of who reads them. The code has the English ones, with
+ * printf's conversions; message.c has the others. Pure. */
+#ifndef PEAL_MESSAGE_H
+#define PEAL_MESSAGE_H
+
+#include <stddef.h>
+
+#include "words/explain.h" /* enum language */
+
+struct message {
+    const char *en, *zh;
+};
+
+extern const struct message messages[];
+extern const size_t message_count;
+
+/* The same with the same conversions in the same order; `english` itself where there is none. */
+const char *message_in(enum language language, const char *english) __attribute__((format_arg(2)));
+
+/* By an Accept-Language header, or NULL: English unless Chinese is liked better. */
+enum language language_wanted(const char *accept_language);
+
+#endif

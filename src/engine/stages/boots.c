@@ -1,0 +1,405 @@
+#include "stages/boots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum {
+    BATCH = 256,
+    RETRY_MS = 1000,
+};
+
+/* What the store has of this node's boots and a job. */
+struct marked_job {
+    struct id uid;
+    struct boot_mark mark;
+    int64_t revision; /* of the document; 0: there is none */
+    bool was_due;     /* for this boot, also if the document is gone or of another one since */
+    bool is_claiming;
+    struct boot_ms retry_at; /* the claim failed, or was of an old definition: not before */
+};
+
+/* Marks on their way. */
+struct mark_batch {
+    struct store_request request;
+    struct boots *boots;
+    struct store_put_doc puts[BATCH];
+    char jsons[BATCH][BOOT_JSON_SIZE];
+};
+
+struct notice {
+    struct store_request request;
+    struct boots *boots;
+    struct store_set_meta meta;
+};
+
+static uint64_t uid_hash(const struct id *uid)
+{
+    return hash_bytes(0, uid->bytes, sizeof(uid->bytes));
+}
+
+static uint64_t marked_hash(const void *item)
+{
+    return uid_hash(&((const struct marked_job *)item)->uid);
+}
+
+static bool is_marked(const void *item, const void *key)
+{
+    return id_compare(&((const struct marked_job *)item)->uid, key) == 0;
+}
+
+static const struct table_type marks_type = {marked_hash, is_marked};
+
+void boots_init(struct boots *boots, const struct engine_ports *ports, const struct peer *self,
+                const char *boot_id, struct catalog *catalog, struct planner *planner,
+                struct placement *placement)
+{
+    *boots = (struct boots){.ports = ports,
+                            .self = self,
+                            .boot_id = boot_id,
+                            .catalog = catalog,
+                            .planner = planner,
+                            .placement = placement};
+    table_init(&boots->marks, &marks_type);
+}
+
+void boots_release(struct boots *boots)
+{
+    size_t at = 0;
+    for (void *marked; (marked = table_next(&boots->marks, &at));)
+        free(marked);
+    table_release(&boots->marks);
+}
+
+static struct marked_job *find(const struct boots *boots, const struct id *job_uid)
+{
+    return table_find(&boots->marks, uid_hash(job_uid), job_uid);
+}
+
+/* ---- what the store tells ---- */
+
+/* The first word. Older peals have stored a tick as the second one. */
+void boots_take_meta(struct boots *boots, const struct store_set_meta *meta)
+{
+    char boot_id[BOOT_ID_SIZE];
+    if (strcmp(meta->key, "boot") == 0 && sscanf(meta->value, "%39s", boot_id) == 1)
+        boots->is_noticed = boots->is_stored = strcmp(boot_id, boots->boot_id) == 0;
+}
+
+static bool is_of_this_boot(const struct boots *boots, const struct boot_mark *mark)
+{
+    return strcmp(mark->boot_id, boots->boot_id) == 0;
+}
+
+static enum status add(struct boots *boots, const struct id *job_uid, struct marked_job **ret)
+{
+    struct marked_job *marked = calloc(1, sizeof(*marked));
+    if (!marked)
+        return E_NOMEM;
+    marked->uid = *job_uid;
+    enum status st = table_insert(&boots->marks, marked);
+    if (st == OK)
+        *ret = marked;
+    else
+        free(marked);
+    return st;
+}
+
+/* The only writer. */
+static void set_mark(struct boots *boots, struct marked_job *marked, const struct boot_mark *mark)
+{
+    boots->due_count -= marked->mark.is_due;
+    boots->due_count += mark->is_due;
+    marked->mark = *mark;
+}
+
+void boots_take_doc(struct boots *boots, const struct store_doc *doc)
+{
+    struct id uid;
+    struct boot_mark mark = {.is_due = false};
+    if (!boot_mark_is_of(doc->name, boots->self->name, &uid))
+        return;
+    struct marked_job *marked = find(boots, &uid);
+    enum status st = marked ? OK : add(boots, &uid, &marked);
+    if (st != OK) {
+        ports_log(boots->ports, "boot_dropped", "mark=%s error=\"%s\"", doc->name, status_text(st));
+        return;
+    }
+    if (doc->json && boot_mark_decode(doc->json, &mark) != OK) /* the next boot writes over it */
+        ports_log(boots->ports, "boot_unreadable", "mark=%s", doc->name);
+    set_mark(boots, marked, &mark);
+    marked->revision = doc->json ? doc->revision : 0;
+    bool is_gone = !catalog_by_uid(boots->catalog, &uid);
+    boots->has_gone |= is_gone;
+    if (is_of_this_boot(boots, &mark))
+        marked->was_due = true;
+    else if (marked->was_due && !is_gone) /* a restored store; or another agent has this name */
+        boots->is_stored = false;
+}
+
+/* ---- this boot is noticed ---- */
+
+static bool is_for_us(const struct boots *boots, const struct catalog_job *job)
+{
+    return catalog_job_has_reboot(job) &&
+           placement_rank(boots->placement, &job->uid, job->where, "") != NOT_ELIGIBLE;
+}
+
+static void marks_put(struct store_request *request, enum status st)
+{
+    struct mark_batch *batch = request->context;
+    struct boots *boots = batch->boots;
+    bool is_done = st == OK;
+    for (size_t i = 0; is_done && i < request->count; i++)
+        is_done = batch->puts[i].result == PUT_OK;
+    boots->is_asking = false;
+    if (!is_done) /* by then the feed has told what there is */
+        boots->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+    free(batch);
+}
+
+/* `mark` NULL: it is removed. False: the batch is full, or there is no memory for it. */
+static bool add_mark(struct boots *boots, struct mark_batch **batch, const struct id *job_uid,
+                     const struct boot_mark *mark)
+{
+    if (!*batch && !(*batch = calloc(1, sizeof(**batch)))) {
+        boots->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+        return false;
+    }
+    size_t i = (*batch)->request.count;
+    const struct marked_job *marked = find(boots, job_uid);
+    struct store_put_doc *put = &(*batch)->puts[i];
+    *put = (struct store_put_doc){.kind = BOOT_DOC,
+                                  .json = mark ? (*batch)->jsons[i] : NULL,
+                                  .expected_revision = marked ? marked->revision : 0};
+    boot_mark_name(boots->self->name, job_uid, put->name);
+    if (mark)
+        boot_mark_encode(mark, (*batch)->jsons[i]);
+    return ++(*batch)->request.count < BATCH;
+}
+
+static void send_marks(struct boots *boots, struct mark_batch *batch)
+{
+    batch->boots = boots;
+    batch->request.op = STORE_PUT_DOC;
+    batch->request.items.docs = batch->puts;
+    batch->request.done = marks_put;
+    batch->request.context = batch;
+    boots->is_asking = true;
+    store_submit(boots->ports->store, &batch->request);
+}
+
+/* The jobs that this boot is not marked for yet. */
+static struct mark_batch *gather_due(struct boots *boots)
+{
+    struct mark_batch *batch = NULL;
+    struct boot_mark mark = {.tick_ms = boots->tick_ms, .is_due = true};
+    snprintf(mark.boot_id, sizeof(mark.boot_id), "%s", boots->boot_id);
+    size_t at = 0;
+    for (const struct catalog_job *job; (job = table_next(&boots->catalog->by_uid, &at));) {
+        const struct marked_job *marked = find(boots, &job->uid);
+        bool was_due = marked && marked->was_due;
+        if (!was_due && !job->deleted && !job->broken && is_for_us(boots, job) &&
+            !add_mark(boots, &batch, &job->uid, &mark))
+            break;
+    }
+    return batch;
+}
+
+static struct mark_batch *gather_gone(struct boots *boots)
+{
+    struct mark_batch *batch = NULL;
+    size_t at = 0;
+    for (const struct marked_job *marked; (marked = table_next(&boots->marks, &at));) {
+        bool is_gone = marked->revision && !catalog_by_uid(boots->catalog, &marked->uid);
+        if (is_gone && !marked->is_claiming && !add_mark(boots, &batch, &marked->uid, NULL))
+            break;
+    }
+    return batch;
+}
+
+static void noticed(struct store_request *request, enum status st)
+{
+    struct notice *notice = request->context;
+    struct boots *boots = notice->boots;
+    boots->is_asking = false;
+    if (st == OK) {
+        boots->is_stored = true;
+        ports_log(boots->ports, "boot_noticed", "boot=%s", boots->boot_id);
+    } else {
+        boots->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+        ports_log(boots->ports, "boot_not_saved", "error=\"%s\"", status_text(st));
+    }
+    free(notice);
+}
+
+/* Where an older peal looks for the tick of the boot, there is 0: it would take it for one that no
+ * cursor has come to, and run everything again. */
+static void send_notice(struct boots *boots)
+{
+    struct notice *notice = calloc(1, sizeof(*notice));
+    if (!notice) {
+        boots->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+        return;
+    }
+    notice->boots = boots;
+    snprintf(notice->meta.key, sizeof(notice->meta.key), "boot");
+    snprintf(notice->meta.value, sizeof(notice->meta.value), "%s 0", boots->boot_id);
+    notice->request = (struct store_request){.op = STORE_SET_META,
+                                             .count = 1,
+                                             .items.metas = &notice->meta,
+                                             .done = noticed,
+                                             .context = notice};
+    boots->is_asking = true;
+    store_submit(boots->ports->store, &notice->request);
+}
+
+/* Is something of an earlier boot not decided yet? */
+static bool has_left(const struct boots *boots)
+{
+    size_t at = 0;
+    for (const struct marked_job *marked;
+         boots->due_count && (marked = table_next(&boots->marks, &at));)
+        if (marked->mark.is_due && !is_of_this_boot(boots, &marked->mark))
+            return true;
+    return false;
+}
+
+/* Marks what is not marked yet; when nothing is left to be marked, that is stored. */
+static void notice(struct boots *boots)
+{
+    if (!boots->tick_ms)
+        boots->tick_ms = run_tick_of_now(boots->now.wall.ms);
+    struct mark_batch *batch = boots->is_noticed ? NULL : gather_due(boots);
+    if (batch) {
+        send_marks(boots, batch);
+    } else if (boots->retry_at.ms <= boots->now.boot.ms) { /* else out of memory */
+        boots->is_noticed = true;
+        send_notice(boots);
+    }
+}
+
+void boots_notice(struct boots *boots)
+{
+    if (boots->is_asking || boots->retry_at.ms > boots->now.boot.ms)
+        return;
+    struct mark_batch *gone = boots->has_gone ? gather_gone(boots) : NULL;
+    boots->has_gone = gone != NULL;
+    if (gone)
+        send_marks(boots, gone);
+    else if (!boots->is_stored && !has_left(boots))
+        notice(boots);
+}
+
+/* ---- what becomes of it ---- */
+
+static enum status pass(const struct marked_job *marked, struct catalog_job *job,
+                        enum run_state state, enum run_reason reason, struct plan *ret)
+{
+    struct plan plan = {.job = job, .tick_ms = marked->mark.tick_ms};
+    plan.passed = calloc(1, sizeof(*plan.passed));
+    if (!plan.passed)
+        return E_NOMEM;
+    plan.passed_count = 1;
+    plan.passed[0] = (struct ledger_entry){.from_ms = plan.tick_ms,
+                                           .to_ms = plan.tick_ms,
+                                           .count = 1,
+                                           .state = state,
+                                           .reason = reason};
+    *ret = plan;
+    return OK;
+}
+
+/* E_NOT_FOUND: not now. */
+static enum status decide(struct boots *boots, const struct marked_job *marked, bool may_run,
+                          struct plan *ret)
+{
+    struct catalog_job *job = catalog_by_uid(boots->catalog, &marked->uid);
+    if (!job)
+        return E_NOT_FOUND;
+    if (job->deleted)
+        return pass(marked, job, RUN_SKIPPED, REASON_DELETED, ret);
+    if (!is_of_this_boot(boots, &marked->mark))
+        return pass(marked, job, RUN_MISSED, REASON_CATCH_UP, ret);
+    if (job->broken)
+        return E_NOT_FOUND;
+    if (!is_for_us(boots, job))
+        return pass(marked, job, RUN_SKIPPED, REASON_EDITED, ret);
+    return planner_plan_boot(boots->planner, boots->now, job, marked->mark.tick_ms, may_run, ret);
+}
+
+static void name_boot(const struct boots *boots, const struct marked_job *marked, struct plan *plan)
+{
+    plan->boot = (struct store_boot){.revision = marked->revision, .mark = marked->mark};
+    plan->boot.mark.is_due = false;
+    boot_mark_name(boots->self->name, &marked->uid, plan->boot.name);
+}
+
+enum status boots_next_due(struct boots *boots, bool may_run, struct plan *ret)
+{
+    size_t at = 0;
+    for (struct marked_job *marked;
+         boots->due_count && (marked = table_next(&boots->marks, &at));) {
+        if (!marked->mark.is_due || marked->is_claiming || marked->retry_at.ms > boots->now.boot.ms)
+            continue;
+        enum status st = decide(boots, marked, may_run, ret);
+        if (st == E_NOT_FOUND)
+            continue;
+        if (st != OK) {
+            marked->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+            return st;
+        }
+        name_boot(boots, marked, ret);
+        marked->is_claiming = true;
+        return OK;
+    }
+    return E_NOT_FOUND;
+}
+
+/* What was decided, the feed has told or will tell: until then it is not asked again. */
+void boots_answered(struct boots *boots, const struct id *job_uid, const struct store_boot *boot,
+                    bool is_decided)
+{
+    struct marked_job *marked = find(boots, job_uid);
+    if (!marked)
+        return;
+    marked->is_claiming = false;
+    if (!is_decided)
+        marked->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+    else if (marked->revision == boot->revision)
+        set_mark(boots, marked, &boot->mark);
+}
+
+bool boots_is_over(const struct boots *boots, const struct run *run)
+{
+    return run->cause == CAUSE_REBOOT && strcmp(run->by, boots->self->name) == 0 &&
+           !boot_has_run(boots->boot_id, boots->self->name, &run->job_uid, &run->id);
+}
+
+static void sooner(int64_t *first_ms, int64_t at_ms, int64_t now_ms)
+{
+    if (at_ms > now_ms && at_ms < *first_ms)
+        *first_ms = at_ms;
+}
+
+/* What can be decided now is; the rest waits for its time, or to be late. */
+int64_t boots_wake_at(const struct boots *boots)
+{
+    int64_t first_ms = NEVER_MS, now_ms = boots->now.wall.ms;
+    size_t at = 0;
+    if (!boots->is_asking)
+        sooner(&first_ms, wall_at(boots->now, boots->retry_at), now_ms);
+    for (const struct marked_job *marked;
+         boots->due_count && (marked = table_next(&boots->marks, &at));) {
+        const struct catalog_job *job = catalog_by_uid(boots->catalog, &marked->uid);
+        if (!marked->mark.is_due || marked->is_claiming || !job)
+            continue;
+        int64_t start_ms = marked->mark.tick_ms + catalog_job_jitter_ms(job);
+        sooner(&first_ms, start_ms - boots->planner->lead_ms, now_ms);
+        sooner(&first_ms, start_ms + boots->planner->on_time_ms + 1, now_ms);
+        sooner(&first_ms, wall_at(boots->now, marked->retry_at), now_ms);
+    }
+    return first_ms;
+}

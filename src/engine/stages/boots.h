@@ -1,0 +1,62 @@
+/* What `@reboot` asks for: a run of the job for each boot of each node that may run it. A boot is
+ * its node's own: no other node counts it, and no cursor of a job has to do with it.
+ *
+ * The agent that first sees a boot notices it: it marks the boot as due in the store, for each job
+ * that has `@reboot` by then (a document, boot_mark.h), and then stores that it has ("boot", a
+ * small fact of the node), so that jobs which come later are not due for it. Each mark is decided
+ * once, by the claim that makes the run or writes the entry, and writes the mark together with
+ * that. So an agent that comes later finds exactly what is left; after the next boot, that is
+ * missed. */
+#ifndef PEAL_BOOTS_H
+#define PEAL_BOOTS_H
+
+#include "ports.h"
+#include "stages/planner.h"
+
+struct boots {
+    const struct engine_ports *ports;
+    const struct peer *self; /* this node */
+    const char *boot_id;     /* of this boot */
+    struct catalog *catalog;
+    struct planner *planner;
+    struct placement *placement;
+    struct table marks;      /* of this node, by job */
+    size_t due_count;        /* of them: not decided yet */
+    bool is_noticed;         /* this boot: all jobs that are due for it have been marked ... */
+    bool is_stored;          /* ... and the store knows that */
+    int64_t tick_ms;         /* when this agent first saw it; 0: not yet */
+    bool has_gone;           /* some job was purged: its mark is to be removed */
+    bool is_asking;          /* a request of its own is on the way: at most one is */
+    struct boot_ms retry_at; /* it failed: not before */
+    struct now now;          /* of this turn */
+};
+
+void boots_init(struct boots *boots, const struct engine_ports *ports, const struct peer *self,
+                const char *boot_id, struct catalog *catalog, struct planner *planner,
+                struct placement *placement);
+void boots_release(struct boots *boots);
+
+/* What the store tells. */
+void boots_take_meta(struct boots *boots, const struct store_set_meta *meta);
+void boots_take_doc(struct boots *boots, const struct store_doc *doc);
+
+/* Notices this boot, once all that earlier ones have left is decided; and removes marks that are of
+ * no job any more. By a clock that is believed, everything loaded, and let in under this name. */
+void boots_notice(struct boots *boots);
+
+/* The next boot of a job that can be decided. `may_run`: a run may be claimed; else only what is
+ * not to run is decided. OK: *ret is for the claimer, which tells boots_answered. E_NOT_FOUND:
+ * nothing. E_NOMEM. */
+MUST_CHECK enum status boots_next_due(struct boots *boots, bool may_run, struct plan *ret);
+
+/* The claim of `boot` is answered, or was never sent. `is_decided`: by it, or by one before. */
+void boots_answered(struct boots *boots, const struct id *job_uid, const struct store_boot *boot,
+                    bool is_decided);
+
+/* A run of this node, for a boot before this one. */
+bool boots_is_over(const struct boots *boots, const struct run *run);
+
+/* Wall time at which there is something to do; NEVER_MS: not by itself. */
+int64_t boots_wake_at(const struct boots *boots);
+
+#endif

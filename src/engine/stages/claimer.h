@@ -1,0 +1,69 @@
+/* Who owns what is due: plans become claims in the store, in batches; runs that are DUE are taken,
+ * and so are those that somebody has claimed and not begun by their time, whether it lives or not:
+ * a take changes the nonce, and only one of the two can begin. Where several nodes may take a run,
+ * each leaves STEP_IN_MS to the one before it. */
+#ifndef PEAL_CLAIMER_H
+#define PEAL_CLAIMER_H
+
+#include "ports.h"
+#include "stages/boots.h"
+#include "stages/outage.h"
+#include "stages/planner.h"
+#include "state/open_run.h"
+
+struct claim_batch;
+
+struct claimer {
+    const struct engine_ports *ports;
+    const struct peer *self; /* this node */
+    struct open_runs *runs;
+    struct catalog *catalog;
+    struct planner *planner;
+    struct boots *boots;
+    struct placement *placement;
+    const struct peers *peers;
+    int64_t on_time_ms;          /* what was left behind for longer is nobody's to start */
+    struct claim_batch *filling; /* not sent yet */
+    size_t in_flight;            /* requests */
+    size_t wanted;               /* runs that were claimed, and not answered yet */
+    size_t unsure;               /* runs whose claims or takes have an unknown outcome ... */
+    struct boot_ms unsure_since; /* ... the last of them since then */
+    struct boot_ms fed;          /* when the feed last told anything */
+    size_t unanswered;           /* claims, sent or not, with a run or without */
+    struct boot_ms retry_at;     /* the store failed: no claims before */
+    unsigned failures;           /* in a row */
+    struct outage *away;         /* the engine's; of the store */
+    double latency_ms;           /* of a claim, averaged: how far ahead to claim */
+    struct now now;              /* of this turn */
+};
+
+void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
+                  const struct peer *self, struct catalog *catalog, struct planner *planner,
+                  struct boots *boots, struct placement *placement, const struct peers *peers,
+                  struct open_runs *runs);
+void claimer_release(struct claimer *claimer);
+
+/* How many runs may be ours of which the feed has not told yet; and when that changes by itself, on
+ * the boot clock; INT64_MAX: only when the feed tells. */
+size_t claimer_unsure(const struct claimer *claimer, struct boot_ms *ret_until);
+
+/* False: enough runs are claimed and wait for their begin; what is due waits in the planner, where
+ * its job's policies still apply. */
+bool claimer_has_room(const struct claimer *claimer);
+
+/* Takes the plan over. */
+void claimer_submit(struct claimer *claimer, struct plan *plan);
+
+/* Names the job, this node and the moment in the entries of ticks that are passed over. */
+void claimer_fill_entries(struct claimer *claimer, struct plan *plan);
+
+/* Takes as many runs as there is room for. Before anything new is planned: what waits is older. */
+void claimer_take(struct claimer *claimer, size_t room);
+
+/* Sends what was submitted. */
+void claimer_flush(struct claimer *claimer);
+
+/* When the next run can be taken, with so much room; NEVER_MS: none. */
+int64_t claimer_wake_at(const struct claimer *claimer, size_t room);
+
+#endif

@@ -1,0 +1,203 @@
+#include "stages/follow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The jobs that one finish has to do with, by name. */
+struct jobs {
+    const char *names[STORE_NEXT_JOBS_MAX];
+    size_t count;
+};
+
+/* False: there is no room. */
+static bool add_name(struct jobs *jobs, const char *name)
+{
+    for (size_t i = 0; i < jobs->count; i++)
+        if (strcmp(jobs->names[i], name) == 0)
+            return true;
+    if (jobs->count == STORE_NEXT_JOBS_MAX)
+        return false;
+    jobs->names[jobs->count++] = name;
+    return true;
+}
+
+/* The job and all that it waits for but the one that ends; or none of them. */
+static bool add_waiting(struct jobs *jobs, const struct catalog_job *job, const char *ended)
+{
+    size_t before = jobs->count;
+    bool has_room = add_name(jobs, job->name);
+    for (size_t i = 0; has_room && i < job->waits->count; i++) {
+        const char *name = job->waits->waits[i].name;
+        has_room = strcmp(name, ended) == 0 || add_name(jobs, name);
+    }
+    if (!has_room)
+        jobs->count = before;
+    return has_room;
+}
+
+bool follow_fits(const struct catalog *catalog, const char *name, const struct id *uid,
+                 const struct job *definition)
+{
+    struct jobs jobs = {.count = 0};
+    bool has_room = add_name(&jobs, definition->name);
+    for (size_t i = 0; has_room && i < definition->after_count; i++) {
+        const char *other = definition->after[i].job;
+        has_room = strcmp(other, name) == 0 || add_name(&jobs, other);
+    }
+    const struct job_wait *wait = waits_first(&catalog->waits, name);
+    for (; has_room && wait; wait = waits_next(wait))
+        has_room = id_compare(&wait->job->uid, uid) == 0 || add_waiting(&jobs, wait->job, name);
+    return has_room;
+}
+
+/* ---- in a circle ---- */
+
+/* Marks all that the job waits for, directly or not, and that wait themselves. */
+static void mark_before(struct catalog *catalog, const struct catalog_job *job)
+{
+    uint64_t mark = ++catalog->waits.mark;
+    struct job_waits *todo = NULL, *taken;
+    for (const struct job_waits *waits = job->waits; waits; waits = taken) {
+        for (size_t i = 0; i < waits->count; i++) {
+            const struct catalog_job *other = catalog_by_name(catalog, waits->waits[i].name);
+            struct job_waits *more = other ? other->waits : NULL;
+            if (!more || more->mark == mark)
+                continue;
+            more->mark = mark;
+            more->next = todo;
+            todo = more;
+        }
+        taken = todo;
+        if (taken)
+            todo = taken->next;
+    }
+}
+
+static bool is_before(const struct catalog *catalog, const struct catalog_job *job)
+{
+    return job->waits->mark == catalog->waits.mark;
+}
+
+/* ---- the nexts ---- */
+
+/* False: one of them is not there. */
+static bool fill_needs(const struct catalog *catalog, const struct job_wait *wait,
+                       struct store_next *next)
+{
+    const struct job_waits *waits = wait->job->waits;
+    next->need_count = 0;
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct job_wait *other = &waits->waits[i];
+        if (other == wait)
+            continue;
+        const struct catalog_job *job = catalog_by_name(catalog, other->name);
+        if (!job)
+            return false;
+        next->needs[next->need_count++] =
+            (struct store_need){.job_uid = job->uid, .states = after_states(other->on)};
+    }
+    return true;
+}
+
+static void fill_run(const struct engine_ports *ports, const struct peer *self, struct now now,
+                     const struct catalog_job *job, struct run *run)
+{
+    run->id = ports_new_id(ports, now.wall);
+    run->job_uid = job->uid;
+    run->attempt = 1;
+    run->job_revision = job->revision;
+    run->claimed_ms = now.wall.ms;
+    run->exit_code = -1;
+    snprintf(run->job_name, sizeof(run->job_name), "%s", job->name);
+    snprintf(run->node, sizeof(run->node), "%s", self->name);
+    run->owner = peer_incarnation(self);
+}
+
+static void fill_next(const struct engine_ports *ports, const struct peer *self, struct now now,
+                      const struct job_wait *wait, const struct run *before,
+                      struct store_next *next)
+{
+    const struct catalog_job *job = wait->job;
+    next->job_uid = job->uid;
+    next->states = after_states(wait->on);
+    next->overlap = job->waits->overlap;
+    next->queue_limit = job->waits->queue_limit;
+    next->skip_entry_id = ports_new_id(ports, now.wall);
+    fill_run(ports, self, now, job, &next->run);
+    after_note(&next->run, before, wait->name);
+}
+
+/* Room for all who wait for such an end, and for what they need; NULL with *ret_count 0: nobody
+ * does. */
+static struct store_next *new_nexts(const struct job_wait *first, enum run_state state,
+                                    size_t *ret_count, struct store_need **ret_needs)
+{
+    size_t count = 0, need_count = 0;
+    for (const struct job_wait *wait = first; wait; wait = waits_next(wait)) {
+        if (after_wants(wait->on, state)) {
+            count++;
+            need_count += wait->job->waits->count;
+        }
+    }
+    *ret_count = count;
+    struct store_next *nexts =
+        count ? calloc(1, count * sizeof(*nexts) + need_count * sizeof(**ret_needs)) : NULL;
+    if (nexts)
+        *ret_needs = (struct store_need *)(nexts + count);
+    return nexts;
+}
+
+static void leave_out(const struct engine_ports *ports, const struct catalog_job *job,
+                      const struct catalog_job *ended, const char *why)
+{
+    ports_log(ports, "after_left_out", "job=%s after=%s error=\"%s\"", job->name, ended->name, why);
+}
+
+/* Those who wait, from the first on, but for those who can't. */
+static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog,
+                       const struct peer *self, struct now now, const struct job_wait *wait,
+                       const struct catalog_job *ended, struct store_finish *finish,
+                       struct store_need *needs)
+{
+    struct jobs jobs = {.count = 0};
+    mark_before(catalog, ended);
+    for (; wait; wait = waits_next(wait)) {
+        if (!after_wants(wait->on, finish->run.state))
+            continue; /* there is no room for it */
+        struct store_next *next = &finish->nexts[finish->next_count];
+        next->needs = needs;
+        if (!fill_needs(catalog, wait, next))
+            continue;
+        if (wait->job == ended || is_before(catalog, wait->job)) {
+            leave_out(ports, wait->job, ended, "they wait for each other");
+        } else if (!add_waiting(&jobs, wait->job, ended->name)) {
+            leave_out(ports, wait->job, ended, "too many wait for it");
+        } else {
+            fill_next(ports, self, now, wait, &finish->run, next);
+            needs += next->need_count;
+            finish->next_count++;
+        }
+    }
+}
+
+enum status follow_fill(const struct engine_ports *ports, struct catalog *catalog,
+                        const struct peer *self, struct now now, struct store_finish *finish)
+{
+    const struct catalog_job *ended = catalog_by_uid(catalog, &finish->run.job_uid);
+    const struct job_wait *first =
+        ended && !ended->deleted ? waits_first(&catalog->waits, ended->name) : NULL;
+    struct store_need *needs;
+    size_t count;
+    finish->nexts = new_nexts(first, finish->run.state, &count, &needs);
+    finish->next_count = 0;
+    if (finish->nexts)
+        fill_nexts(ports, catalog, self, now, first, ended, finish, needs);
+    return finish->nexts || !count ? OK : E_NOMEM;
+}
+
+void follow_release(struct store_finish *finishes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(finishes[i].nexts);
+}

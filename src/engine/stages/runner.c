@@ -1,0 +1,488 @@
+#include "stages/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "definition/job_codec.h"
+#include "stages/outage.h"
+
+/* At most STARTS_AHEAD runs are between their begin and their process: the window of a start counts
+ * from its begin, so that whoever begins faster than processes can be made loses runs. A machine
+ * that starts some fifty in a second keeps every window. When more wait, half of them are begun
+ * together, since a commit of the store costs as much for one as for many. */
+enum {
+    BATCH = 256,
+    STARTS_AHEAD = 256,
+};
+
+struct begin_batch {
+    struct store_request request;
+    struct runner *runner;
+    struct boot_ms sent;
+    struct store_begin begins[]; /* as many as may be begun */
+};
+
+static void start_moved(void *item, uint32_t place)
+{
+    ((struct open_run *)item)->heap_place = place;
+}
+
+void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,
+                 struct planner *planner, const struct boots *boots, struct open_runs *runs)
+{
+    *runner = (struct runner){
+        .ports = ports, .catalog = catalog, .planner = planner, .boots = boots, .runs = runs};
+    heap_init(&runner->starts, start_moved);
+}
+
+void runner_release(struct runner *runner)
+{
+    heap_release(&runner->starts);
+}
+
+static void end(struct runner *runner, struct open_run *open, enum run_state state,
+                enum run_reason reason, const char *detail)
+{
+    if (open->heap_place != HEAP_NONE)
+        heap_remove(&runner->starts, open->heap_place);
+    open_runs_end(runner->runs, open, state, reason, detail, runner->now.wall);
+}
+
+/* ---- begin ---- */
+
+/* When to start, on the boot clock: a step of the wall clock no longer moves it. Nothing is claimed
+ * long before its time: what seems to have to wait beyond its window was claimed before the clock
+ * was set back, and starts now. */
+static int64_t start_boot_ms(const struct runner *runner, const struct open_run *open)
+{
+    int64_t start_ms = runner->now.boot.ms + open->start_at_ms - runner->now.wall.ms;
+    bool within_window = start_ms < open->begin_sent.ms + runner->start_window_ms;
+    return within_window ? start_ms : runner->now.boot.ms;
+}
+
+void runner_begun(struct runner *runner, struct open_run *open, int64_t fence, int64_t job_revision)
+{
+    open->run.state = RUN_BEGUN;
+    open->run.fence = fence;
+    if (open->run.job_revision != job_revision) { /* changed since; the feed may not be there yet */
+        open->run.job_revision = job_revision;
+        open->job = job_free(open->job);
+    }
+    open_runs_move(runner->runs, open, OPEN_BEGUN);
+    if (open->kill != REASON_NONE)
+        end(runner, open, RUN_KILLED, open->kill, "killed before it started");
+    else if (heap_push(&runner->starts, start_boot_ms(runner, open), open) != OK)
+        end(runner, open, RUN_FAILED, REASON_NO_START, "out of memory");
+}
+
+void runner_begun_before(struct runner *runner, struct open_run *open)
+{
+    open_runs_move(runner->runs, open, OPEN_BEGUN);
+    end(runner, open, RUN_MISSED, REASON_START_WINDOW, "begun, but the answer was lost");
+}
+
+/* Somebody else has it, or nobody: a store that was restored from a backup has never heard of it,
+ * and then the feed does not tell of its end. `@after` counts from when it is gone. */
+static void drop(struct runner *runner, struct open_run *open)
+{
+    struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
+    open_runs_remove(runner->runs, open);
+    if (job && planner_put(runner->planner, job) != OK)
+        ports_log(runner->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
+}
+
+/* BEGUN: by us, and an answer was lost; or by a node that has taken it over. The feed tells, if it
+ * has not told yet. */
+static void refused(struct runner *runner, struct open_run *open, enum run_state state)
+{
+    if (state == RUN_BEGUN && open->run.state == RUN_BEGUN) {
+        runner_begun_before(runner, open);
+        return;
+    }
+    open_runs_move(runner->runs, open, OPEN_REFUSED);
+    if (!run_state_is_end(state) && state != RUN_BEGUN) /* not ours any more */
+        drop(runner, open);
+}
+
+/* A repeat may have been done by the first of its begins, and its window counts from that. */
+static void begun(struct runner *runner, struct open_run *open, const struct store_begin *begin)
+{
+    if (begin->is_repeat)
+        open->begin_sent = open->first_begin;
+    runner_begun(runner, open, begin->fence, begin->job_revision);
+}
+
+/* Asked again; only of an unknown outcome it may have been begun all the same. */
+static void not_begun(struct runner *runner, struct open_run *open, enum status st)
+{
+    open->begins -= st != E_UNKNOWN;
+    open_runs_move(runner->runs, open, OPEN_CLAIMED);
+}
+
+static void begins_done(struct store_request *request, enum status st)
+{
+    struct begin_batch *batch = request->context;
+    struct runner *runner = batch->runner;
+    if (st != OK)
+        runner->retry_at.ms = runner->now.boot.ms + retry_after_ms(&runner->failures);
+    else
+        runner->failures = 0;
+    int64_t took_ms = runner->now.boot.ms - batch->sent.ms;
+    if (st != OK || took_ms >= OUTAGE_MS)
+        outage_note(runner->away, runner->now.wall.ms - took_ms, runner->now.wall.ms);
+    for (size_t i = 0; i < request->count; i++) {
+        const struct store_begin *begin = &batch->begins[i];
+        struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
+        if (!open || open->phase != OPEN_BEGINNING || open->run.nonce != begin->nonce)
+            continue; /* the feed was here first, and another begin may be under way since */
+        if (st != OK && open->run.state == RUN_BEGUN)
+            runner_begun_before(runner, open);
+        else if (st != OK)
+            not_begun(runner, open, st);
+        else if (begin->begun)
+            begun(runner, open, begin);
+        else
+            refused(runner, open, begin->refused);
+    }
+    free(batch);
+}
+
+/* How many runs may be begun now. */
+static size_t begins_left(const struct runner *runner)
+{
+    const size_t *counts = runner->runs->counts;
+    size_t ahead = counts[OPEN_BEGINNING] + counts[OPEN_BEGUN] + counts[OPEN_STARTING];
+    size_t left = ahead < STARTS_AHEAD ? STARTS_AHEAD - ahead : 0;
+    return left < STARTS_AHEAD / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
+}
+
+/* What is claimed and not to begin any more. */
+static bool end_stale(struct runner *runner, struct open_run *open)
+{
+    if (boots_is_over(runner->boots, &open->run))
+        end(runner, open, RUN_MISSED, REASON_CATCH_UP, RUNNER_BOOTED);
+    else if (open_run_is_too_late(open, runner->on_time_ms, runner->now.wall))
+        end(runner, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);
+    else
+        return false;
+    return true;
+}
+
+static void send_begins(struct runner *runner)
+{
+    for (size_t left;
+         open_runs_first(runner->runs, OPEN_CLAIMED) && (left = begins_left(runner));) {
+        size_t claimed = runner->runs->counts[OPEN_CLAIMED], room = claimed < left ? claimed : left;
+        struct begin_batch *batch = calloc(1, sizeof(*batch) + room * sizeof(batch->begins[0]));
+        if (!batch)
+            return;
+        batch->runner = runner;
+        struct open_run *open;
+        while (batch->request.count < room &&
+               (open = open_runs_first(runner->runs, OPEN_CLAIMED))) {
+            if (open->kill != REASON_NONE) {
+                end(runner, open, RUN_KILLED, open->kill, "killed before it started");
+                continue;
+            }
+            if (end_stale(runner, open))
+                continue;
+            struct store_begin *begin = &batch->begins[batch->request.count++];
+            begin->run_id = open->run.id;
+            begin->nonce = open->run.nonce;
+            open->begin_sent = runner->now.boot;
+            if (open->begins++ == 0)
+                open->first_begin = open->begin_sent;
+            open_runs_move(runner->runs, open, OPEN_BEGINNING);
+        }
+        if (!batch->request.count) {
+            free(batch);
+            return;
+        }
+        batch->sent = runner->now.boot;
+        batch->request.op = STORE_BEGIN;
+        batch->request.items.begins = batch->begins;
+        batch->request.done = begins_done;
+        batch->request.context = batch;
+        store_submit(runner->ports->store, &batch->request);
+    }
+}
+
+/* ---- start ---- */
+
+/* The definition to start from is the one of the begin, or a newer one if there is one by now.
+ * E_BUSY: the feed has not brought it yet. */
+static enum status find_definition(struct runner *runner, struct open_run *open)
+{
+    struct job_error error;
+    const struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
+    if (open->job)
+        return OK;
+    if (!job)
+        return E_NOT_FOUND;
+    if (job->revision < open->run.job_revision)
+        return E_BUSY;
+    open->run.job_revision = job->revision;
+    return job_decode_stored(job->json, NULL, &open->job, &error);
+}
+
+/* It waited in its job's queue, or for the store, longer than its job allows. */
+static bool is_past_deadline(const struct runner *runner, const struct open_run *open)
+{
+    bool asked_for = open->run.cause == CAUSE_MANUAL || open->run.cause == CAUSE_BACKFILL;
+    int64_t late_ms = runner->now.wall.ms - open->start_at_ms;
+    return !asked_for && !runner->is_doubted && open->job->deadline_s &&
+           late_ms > open->job->deadline_s * 1000;
+}
+
+static void start(struct runner *runner, struct open_run *open)
+{
+    struct executor *executor = runner->ports->executor;
+    struct boot_ms deadline = {open->begin_sent.ms + runner->start_window_ms};
+    if (runner->now.boot.ms >= deadline.ms) {
+        end(runner, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
+        return;
+    }
+    enum status st = find_definition(runner, open);
+    if (st != OK && st != E_BUSY) {
+        end(runner, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
+        return;
+    }
+    if (st == OK && is_past_deadline(runner, open)) {
+        end(runner, open, RUN_MISSED, REASON_DEADLINE, "it had to wait beyond its deadline");
+        return;
+    }
+    if (st == OK)
+        st = executor->ops->start(executor, &open->run, open->job, deadline);
+    if (st == E_BUSY)
+        return; /* asked again with the next turn, within the window */
+    heap_remove(&runner->starts, open->heap_place);
+    if (st != OK) {
+        end(runner, open, RUN_FAILED, REASON_NO_START, status_text(st));
+        return;
+    }
+    open_runs_move(runner->runs, open, OPEN_STARTING);
+    open->job = job_free(open->job);
+}
+
+/* The start window opens with the begin: not while nothing could be started. */
+static bool may_begin(const struct runner *runner)
+{
+    return runner->executor_ready && !runner->is_held &&
+           open_runs_first(runner->runs, OPEN_CLAIMED);
+}
+
+/* While nothing may be begun, what is claimed grows old. */
+static void end_late_claims(struct runner *runner)
+{
+    struct open_run *next, *open = open_runs_first(runner->runs, OPEN_CLAIMED);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        end_stale(runner, open);
+    }
+}
+
+void runner_start(struct runner *runner)
+{
+    if (may_begin(runner) && runner->retry_at.ms <= runner->now.boot.ms)
+        send_begins(runner);
+    if (runner->is_held && !runner->is_doubted)
+        end_late_claims(runner);
+    while (runner->starts.count && runner->starts.entries[0].key <= runner->now.boot.ms) {
+        struct open_run *open = runner->starts.entries[0].item;
+        start(runner, open);
+        if (open->phase == OPEN_BEGUN) {
+            /* Not possible yet: look again soon, at the latest when the window closes. */
+            heap_update(&runner->starts, open->heap_place, runner->now.boot.ms + 100);
+        }
+    }
+}
+
+/* ---- watch ---- */
+
+static void started(struct runner *runner, struct open_run *open, const struct run *known)
+{
+    if (open->phase != OPEN_STARTED)
+        open_runs_move(runner->runs, open, OPEN_STARTED);
+    open->run.state = RUN_RUNNING;
+    open->run.started_ms = known->started_ms;
+}
+
+static void ended(struct runner *runner, struct open_run *open, const struct run *known)
+{
+    struct run *run = &open->run;
+    run->state = known->state;
+    run->reason = known->reason;
+    if (known->started_ms)
+        run->started_ms = known->started_ms;
+    run->finished_ms = known->finished_ms;
+    run->exit_code = known->exit_code;
+    run->term_signal = known->term_signal;
+    run->user_ms = known->user_ms;
+    run->system_ms = known->system_ms;
+    run->max_rss_kb = known->max_rss_kb;
+    run->output_bytes = known->output_bytes;
+    run->output_truncated = known->output_truncated;
+    memcpy(run->detail, known->detail, sizeof(run->detail));
+    if (run->state == RUN_KILLED && open->kill != REASON_NONE)
+        run->reason = open->kill;
+    open_runs_move(runner->runs, open, OPEN_ENDED);
+}
+
+/* The executor writes a start down before it makes it, so what it does not know was never started;
+ * unless the power failed since. */
+static bool is_lost_for_good(const struct runner *runner, const struct open_run *open)
+{
+    int64_t boot_ms = runner->now.wall.ms - runner->now.boot.ms;
+    return open->run.state == RUN_LOST &&
+           (open->run.reason != REASON_NODE_DIED || open->run.claimed_ms < boot_ms);
+}
+
+/* A store that was restored from a backup has runs as begun that have ended since: those the
+ * executor has forgotten. */
+static bool is_store_restored(const struct runner *runner)
+{
+    struct strbuf why;
+    strbuf_init(&why);
+    enum status st = store_health(runner->ports->store, &why);
+    strbuf_release(&why);
+    return st == E_ROLLED_BACK;
+}
+
+/* Nobody knows how long ago its begin was. */
+void runner_end_orphan(struct runner *runner, struct open_run *open)
+{
+    if (is_lost_for_good(runner, open))
+        open_runs_move(runner->runs, open, OPEN_ENDED);
+    else if (is_store_restored(runner))
+        end(runner, open, RUN_LOST, REASON_RESTORED, "it may have run to its end since the backup");
+    else
+        end(runner, open, RUN_MISSED, REASON_START_WINDOW,
+            "the agent stopped between the begin and the start");
+}
+
+/* The executor has told all that it knows. */
+static void end_orphans(struct runner *runner)
+{
+    for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));)
+        runner_end_orphan(runner, open);
+}
+
+static void kill_started(struct runner *runner, const struct open_run *open)
+{
+    runner->ports->executor->ops->kill(runner->ports->executor, &open->run.id, open->kill);
+}
+
+/* A kill that came before the executor was known to have the run, or while it was away. */
+static void repeat_kills(struct runner *runner)
+{
+    static const enum open_phase with_executor[] = {OPEN_STARTING, OPEN_STARTED};
+    for (size_t i = 0; i < sizeof(with_executor) / sizeof(with_executor[0]); i++) {
+        const struct open_run *open;
+        TAILQ_FOREACH (open, &runner->runs->phases[with_executor[i]], in_phase) {
+            if (open->kill != REASON_NONE)
+                kill_started(runner, open);
+        }
+    }
+}
+
+static void expect_news(struct runner *runner)
+{
+    struct open_run *open;
+    TAILQ_FOREACH (open, &runner->runs->phases[OPEN_STARTED], in_phase) {
+        open->told = false;
+    }
+}
+
+/* The executor was away, and does not know the run any more: somebody took its memory away. */
+static void lose_forgotten(struct runner *runner)
+{
+    struct open_run *next, *open = open_runs_first(runner->runs, OPEN_STARTED);
+    for (; open; open = next) {
+        next = TAILQ_NEXT(open, in_phase);
+        if (!open->told)
+            end(runner, open, RUN_LOST, REASON_SPAWNER_DIED, "the spawner has forgotten it");
+    }
+}
+
+static void executor_came_or_went(struct runner *runner, bool ready)
+{
+    runner->executor_ready = ready;
+    if (!ready) {
+        expect_news(runner);
+        return;
+    }
+    end_orphans(runner);
+    lose_forgotten(runner);
+    repeat_kills(runner);
+}
+
+/* A run of the agent before is still there, whatever was thought of it meanwhile; also one of a
+ * home that has moved to this machine. */
+static void found(struct runner *runner, struct open_run *open)
+{
+    open->run.state = RUN_RUNNING;
+    open->run.reason = REASON_NONE;
+    open->run.finished_ms = 0;
+    open->run.detail[0] = '\0';
+    open_runs_move(runner->runs, open, OPEN_STARTED);
+}
+
+static void take_event(struct runner *runner, const struct executor_event *event)
+{
+    if (event->kind == EXECUTOR_READY || event->kind == EXECUTOR_GONE) {
+        executor_came_or_went(runner, event->kind == EXECUTOR_READY);
+        return;
+    }
+    struct open_run *open = open_runs_find(runner->runs, &event->run_id);
+    bool is_here = open && (open->phase == OPEN_BEGUN_ELSEWHERE ||
+                            (open->phase >= OPEN_STARTING && open->phase <= OPEN_ORPHAN));
+    if (!is_here) {
+        /* Its end is in the store already: only the acknowledgement was lost. */
+        if (event->kind == EXECUTOR_ENDED && (!open || open->phase > OPEN_FINISHING))
+            runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
+        return;
+    }
+    open->told = true;
+    if (open->phase == OPEN_ORPHAN || open->phase == OPEN_BEGUN_ELSEWHERE)
+        found(runner, open);
+    if (event->kind == EXECUTOR_STARTED)
+        started(runner, open, &event->end);
+    else if (event->kind == EXECUTOR_ENDED)
+        ended(runner, open, &event->end);
+    else
+        end(runner, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
+}
+
+void runner_watch(struct runner *runner)
+{
+    struct executor *executor = runner->ports->executor;
+    struct executor_event event;
+    while (executor->ops->next_event(executor, &event))
+        take_event(runner, &event);
+}
+
+void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,
+                 const char *by)
+{
+    if (open->phase == OPEN_BEGUN_ELSEWHERE ||
+        open->phase == OPEN_CLAIMED_ELSEWHERE) /* its owner hears of it, too */
+        return;
+    open->kill = reason;
+    snprintf(open->run.by, sizeof(open->run.by), "%s", by);
+    if (open->phase == OPEN_STARTING || open->phase == OPEN_STARTED)
+        kill_started(runner, open);
+    else if (open->phase == OPEN_WAITING || open->phase == OPEN_CLAIMED ||
+             open->phase == OPEN_BEGUN)
+        end(runner, open, RUN_KILLED, reason, "killed before it started");
+}
+
+int64_t runner_wake_at(const struct runner *runner)
+{
+    struct boot_ms first = {INT64_MAX};
+    if (runner->starts.count)
+        first.ms = runner->starts.entries[0].key;
+    if (may_begin(runner) && begins_left(runner) && runner->retry_at.ms < first.ms)
+        first = runner->retry_at;
+    return first.ms == INT64_MAX ? NEVER_MS : wall_at(runner->now, first);
+}

@@ -1,0 +1,115 @@
+#include "state/namespaces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+struct entry {
+    int64_t count;
+    bool is_watched; /* it stays, also without jobs */
+    size_t length;
+    char name[];
+};
+
+struct span {
+    const char *text;
+    size_t length;
+};
+
+static uint64_t entry_hash(const void *item)
+{
+    const struct entry *entry = item;
+    return hash_bytes(0, entry->name, entry->length);
+}
+
+static bool entry_has_name(const void *item, const void *key)
+{
+    const struct entry *entry = item;
+    const struct span *span = key;
+    return entry->length == span->length && memcmp(entry->name, span->text, span->length) == 0;
+}
+
+static const struct table_type entry_type = {entry_hash, entry_has_name};
+
+void namespaces_init(struct namespaces *namespaces)
+{
+    table_init(&namespaces->by_name, &entry_type);
+}
+
+void namespaces_release(struct namespaces *namespaces)
+{
+    size_t at = 0;
+    for (void *entry; (entry = table_next(&namespaces->by_name, &at));)
+        free(entry);
+    table_release(&namespaces->by_name);
+}
+
+static struct entry *find(const struct namespaces *namespaces, const char *name, size_t length)
+{
+    struct span span = {name, length};
+    return table_find(&namespaces->by_name, hash_bytes(0, name, length), &span);
+}
+
+static struct entry *make(struct namespaces *namespaces, const char *name, size_t length)
+{
+    struct entry *entry = calloc(1, sizeof(*entry) + length + 1);
+    if (!entry)
+        return NULL;
+    entry->length = length;
+    memcpy(entry->name, name, length);
+    if (table_insert(&namespaces->by_name, entry) == OK)
+        return entry;
+    free(entry);
+    return NULL;
+}
+
+enum status namespaces_add(struct namespaces *namespaces, const char *job_name, int64_t count)
+{
+    enum status st = OK;
+    for (const char *slash = job_name; (slash = strchr(slash, '/')); slash++) {
+        size_t length = (size_t)(slash - job_name);
+        bool is_first = !memchr(job_name, '/', length);
+        struct entry *entry = find(namespaces, job_name, length);
+        if (!entry && is_first)
+            entry = make(namespaces, job_name, length);
+        if (!entry) {
+            st = is_first ? E_NOMEM : st;
+            continue;
+        }
+        entry->count += count;
+        if (!entry->count && !entry->is_watched) {
+            table_remove(&namespaces->by_name, entry);
+            free(entry);
+        }
+    }
+    return st;
+}
+
+enum status namespaces_watch(struct namespaces *namespaces, const char *namespace, int64_t count)
+{
+    size_t length = strlen(namespace);
+    struct entry *entry = find(namespaces, namespace, length);
+    if (!entry && !(entry = make(namespaces, namespace, length)))
+        return E_NOMEM;
+    entry->count = count;
+    entry->is_watched = true;
+    return OK;
+}
+
+bool namespaces_watches(const struct namespaces *namespaces, const char *namespace)
+{
+    const struct entry *entry = find(namespaces, namespace, strlen(namespace));
+    return entry && entry->is_watched;
+}
+
+int64_t namespaces_count(const struct namespaces *namespaces, const char *namespace, size_t length)
+{
+    const struct entry *entry = find(namespaces, namespace, length);
+    return entry ? entry->count : 0;
+}
+
+bool namespace_has(const char *namespace, size_t length, const char *job_name)
+{
+    return strncmp(namespace, job_name, length) == 0 && job_name[length] == '/';
+}

@@ -1,0 +1,232 @@
+#include "state/open_run.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hash.h"
+#include "heap.h"
+#include "store.h"
+
+#define TO(phase) (1u << (phase))
+#define ELSEWHERE (TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_CLAIMED_ELSEWHERE))
+
+static const struct {
+    const char *name;
+    unsigned may;
+} phases[] = {
+    [OPEN_BEGUN_ELSEWHERE] = {"begun elsewhere", TO(OPEN_CLAIMED_ELSEWHERE) | TO(OPEN_WAITING) |
+                                                     TO(OPEN_CLAIMED) | TO(OPEN_STARTED) |
+                                                     TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_CLAIMED_ELSEWHERE] = {"claimed elsewhere", TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_WAITING) |
+                                                         TO(OPEN_TAKING) | TO(OPEN_CLAIMED) |
+                                                         TO(OPEN_ORPHAN) | TO(OPEN_FINISHED) |
+                                                         TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_WAITING] = {"waiting", ELSEWHERE | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) | TO(OPEN_ENDED) |
+                                     TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_ORPHAN) |
+                                   TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_CLAIMED] = {"claimed", TO(OPEN_WAITING) | TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) |
+                                     TO(OPEN_ENDED) | ELSEWHERE | TO(OPEN_FINISHED) |
+                                     TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_BEGINNING] = {"beginning", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | TO(OPEN_REFUSED) |
+                                         TO(OPEN_CLAIMED) | ELSEWHERE | TO(OPEN_FINISHED) |
+                                         TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_BEGUN] = {"begun", TO(OPEN_STARTING) | TO(OPEN_ENDED)},
+    [OPEN_STARTING] = {"starting", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
+    [OPEN_STARTED] = {"started", TO(OPEN_ENDED)},
+    [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED) |
+                                   TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_REFUSED] = {"refused", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | ELSEWHERE | TO(OPEN_FINISHED) |
+                                     TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_ENDED] = {"ended",
+                    TO(OPEN_WAITING) | TO(OPEN_FINISHING) | ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_FINISHING] = {"finishing", TO(OPEN_WAITING) | TO(OPEN_FINISHED) | TO(OPEN_ENDED) |
+                                         ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_FINISHED] = {"finished", TO(OPEN_RECORDING)},
+    [OPEN_RECORDING] = {"recording",
+                        TO(OPEN_RECORDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_RECORDED] = {"recorded", TO(OPEN_FORGETTING)},
+    [OPEN_FORGETTING] = {"forgetting", TO(OPEN_RECORDED)},
+    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere",
+                              TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
+};
+
+static uint64_t id_hash(const struct id *id)
+{
+    return hash_bytes(0, id->bytes, sizeof(id->bytes));
+}
+
+static uint64_t run_hash(const void *item)
+{
+    return id_hash(&((const struct open_run *)item)->run.id);
+}
+
+static bool run_has_id(const void *item, const void *key)
+{
+    return id_compare(&((const struct open_run *)item)->run.id, key) == 0;
+}
+
+static const struct table_type by_id_type = {run_hash, run_has_id};
+
+void open_runs_init(struct open_runs *runs, struct catalog *catalog)
+{
+    runs->catalog = catalog;
+    table_init(&runs->by_id, &by_id_type);
+    for (int i = 0; i < OPEN_PHASES; i++) {
+        TAILQ_INIT(&runs->phases[i]);
+        runs->counts[i] = 0;
+    }
+}
+
+void open_runs_release(struct open_runs *runs)
+{
+    for (int i = 0; i < OPEN_PHASES; i++) {
+        for (struct open_run *open; (open = TAILQ_FIRST(&runs->phases[i]));)
+            open_runs_remove(runs, open);
+    }
+    table_release(&runs->by_id);
+}
+
+/* Counts the run as one of its job's, or no longer. */
+static void count(const struct open_runs *runs, const struct open_run *open, bool was_open,
+                  bool is_open)
+{
+    struct catalog_job *job = catalog_by_uid(runs->catalog, &open->run.job_uid);
+    if (!job || was_open == is_open)
+        return;
+    if (is_open && !job->open_runs)
+        job->open_since_ms = open->run.not_before_ms > open->run.tick_ms ? open->run.not_before_ms
+                                                                         : open->run.tick_ms;
+    job->open_runs += is_open ? 1 : -1u;
+}
+
+struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, enum open_phase phase)
+{
+    struct open_run *open = calloc(1, sizeof(*open));
+    if (!open)
+        return NULL;
+    open->run = *run;
+    open->phase = phase;
+    open->is_begun = phase == OPEN_ORPHAN;
+    open->start_at_ms = run->tick_ms;
+    open->heap_place = HEAP_NONE;
+    if (table_insert(&runs->by_id, open) != OK) {
+        free(open);
+        return NULL;
+    }
+    TAILQ_INSERT_TAIL(&runs->phases[phase], open, in_phase);
+    runs->counts[phase]++;
+    count(runs, open, false, phase < OPEN_FINISHED);
+    return open;
+}
+
+void open_runs_count_job(const struct open_runs *runs, struct catalog_job *job)
+{
+    const struct open_run *open;
+    job->open_runs = 0;
+    for (size_t at = 0; (open = table_next(&runs->by_id, &at));)
+        if (open->phase < OPEN_FINISHED && id_compare(&open->run.job_uid, &job->uid) == 0)
+            count(runs, open, false, true);
+}
+
+void open_runs_remove(struct open_runs *runs, struct open_run *open)
+{
+    TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
+    runs->counts[open->phase]--;
+    count(runs, open, open->phase < OPEN_FINISHED, false);
+    table_remove(&runs->by_id, open);
+    job_free(open->job);
+    free(open->news);
+    free(open);
+}
+
+struct open_run *open_runs_find(const struct open_runs *runs, const struct id *id)
+{
+    return table_find(&runs->by_id, id_hash(id), id);
+}
+
+struct open_run *open_runs_find_taking(const struct open_runs *runs, const struct id *id,
+                                       uint64_t nonce)
+{
+    struct open_run *open = open_runs_find(runs, id);
+    return open && open->phase == OPEN_TAKING && open->take_nonce == nonce ? open : NULL;
+}
+
+struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase phase)
+{
+    return TAILQ_FIRST(&runs->phases[phase]);
+}
+
+void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next)
+{
+    assert(phases[open->phase].may & TO(next));
+    TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
+    runs->counts[open->phase]--;
+    count(runs, open, open->phase < OPEN_FINISHED, next < OPEN_FINISHED);
+    open->phase = next;
+    open->is_begun |= next == OPEN_BEGUN || next == OPEN_ORPHAN || next == OPEN_STARTED;
+    TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);
+    runs->counts[next]++;
+}
+
+void open_runs_take(struct open_runs *runs, struct open_run *open, uint64_t nonce)
+{
+    open->take_nonce = nonce;
+    open_runs_move(runs, open, OPEN_TAKING);
+}
+
+int64_t open_run_kept_for_ms(const struct open_run *open, struct now now)
+{
+    int64_t since_ms = now.wall.ms - open->run.finished_ms;
+    if (since_ms < 0)
+        since_ms = now.boot.ms - open->seen.ms;
+    return open->run.node[0] ? OPEN_RUN_KEEP_MS - since_ms : 0;
+}
+
+bool open_run_is_kept(const struct open_run *open, struct wall_ms now)
+{
+    return open->phase == OPEN_ENDED_ELSEWHERE && open->run.state == RUN_LOST &&
+           now.ms - open->run.finished_ms > OPEN_RUN_ADOPT_MS;
+}
+
+bool open_run_ended_unbegun(const struct open_run *open)
+{
+    return !open->is_begun && (open->phase == OPEN_ENDED || open->phase == OPEN_FINISHING);
+}
+
+/* Those of older peals do not say whose they are. */
+const char *open_run_booted(const struct run *run)
+{
+    return run->cause == CAUSE_REBOOT && run->by[0] ? run->by : NULL;
+}
+
+bool open_run_is_set_back(const struct open_run *open, struct wall_ms now)
+{
+    int64_t ahead_ms = now.ms + STORE_AHEAD_MS;
+    return open->run.tick_ms > ahead_ms || open->run.claimed_ms > ahead_ms;
+}
+
+int64_t open_run_too_late_at(const struct open_run *open, int64_t on_time_ms)
+{
+    int64_t since_ms = open->start_at_ms;
+    if (open->run.claimed_ms > since_ms)
+        since_ms = open->run.claimed_ms;
+    return open->run.cause == CAUSE_TICK ? since_ms + on_time_ms + 1 : NEVER_MS;
+}
+
+bool open_run_is_too_late(const struct open_run *open, int64_t on_time_ms, struct wall_ms now)
+{
+    return open_run_too_late_at(open, on_time_ms) <= now.ms;
+}
+
+void open_runs_end(struct open_runs *runs, struct open_run *open, enum run_state state,
+                   enum run_reason reason, const char *detail, struct wall_ms now)
+{
+    open->run.state = state;
+    open->run.reason = reason;
+    open->run.exit_code = -1;
+    open->run.finished_ms = now.ms;
+    snprintf(open->run.detail, sizeof(open->run.detail), "%s", detail);
+    open_runs_move(runs, open, OPEN_ENDED);
+}

@@ -1,0 +1,385 @@
+#include "state/peers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum {
+    SKEWED_MS = 500,  /* a clock that is further from the cluster's than this is wrong ... */
+    WELL_MS = 400,    /* ... until it is nearer than this */
+    STEP_MS = 20,     /* the wall clock was set, or slewed for long: reckon again */
+    SETTLE_MS = 2500, /* all that are alive have spoken by then */
+    AWAKE_MS = 100,   /* between turns, while it matters how old news is */
+    WAKING_MS = 1000, /* after a sleep, until all that lay there has been read */
+    KEEP_MS = 24 * 3600 * 1000,
+};
+
+static uint64_t peer_hash(const void *item)
+{
+    return hash_text(0, ((const struct known_peer *)item)->peer.name);
+}
+
+static bool peer_has_name(const void *item, const void *key)
+{
+    return strcmp(((const struct known_peer *)item)->peer.name, key) == 0;
+}
+
+static const struct table_type by_name_type = {peer_hash, peer_has_name};
+
+void peers_init(struct peers *peers, const struct peer *self)
+{
+    *peers = (struct peers){.self = self};
+    table_init(&peers->by_name, &by_name_type);
+}
+
+void peers_release(struct peers *peers)
+{
+    size_t at = 0;
+    for (void *known; (known = table_next(&peers->by_name, &at));)
+        free(known);
+    table_release(&peers->by_name);
+}
+
+static struct known_peer *find(const struct peers *peers, const char *name)
+{
+    return table_find(&peers->by_name, hash_text(0, name), name);
+}
+
+const struct known_peer *peers_find(const struct peers *peers, const char *name)
+{
+    return find(peers, name);
+}
+
+bool peers_is_alive(const struct peers *peers, const char *name, const struct incarnation *owner)
+{
+    const struct known_peer *known = find(peers, name);
+    return known && known->peer.is_alive && peer_goes_on_as(&known->peer, owner);
+}
+
+bool peers_is_in_life(const struct peers *peers, const char *name, const struct incarnation *owner)
+{
+    const struct known_peer *known = find(peers, name);
+    bool is_known = !id_is_zero(&owner->instance); /* else an older peal has claimed it */
+    return known && known->peer.is_alive &&
+           (!is_known || id_compare(&known->peer.instance, &owner->instance) == 0);
+}
+
+static bool is_this_life(const struct peers *peers)
+{
+    return id_compare(&peers->me->peer.instance, &peers->self->instance) == 0;
+}
+
+bool peers_am_alive(const struct peers *peers)
+{
+    return peers->me && peers->me->peer.is_alive && is_this_life(peers);
+}
+
+bool peers_am_shut_out(const struct peers *peers)
+{
+    return peers->me && peers->me->peer.is_alive && !is_this_life(peers);
+}
+
+int64_t peers_gone_for_ms(const struct peers *peers, const char *name,
+                          const struct incarnation *owner, struct now now)
+{
+    const struct known_peer *known = find(peers, name);
+    if (!known)
+        return now.boot.ms - peers->live_since.ms;
+    if (!known->peer.is_alive)
+        return now.boot.ms - known->gone.ms;
+    return peer_goes_on_as(&known->peer, owner) ? -1 : now.boot.ms - known->since.ms;
+}
+
+bool known_peer_accepts(const struct known_peer *known)
+{
+    return known->peer.is_alive && (known->peer.roles & PEER_WORKER) && !known->is_drained &&
+           known->peer.refusal == PEER_ACCEPTS;
+}
+
+/* ---- what the feed tells ---- */
+
+static struct known_peer *find_or_add(struct peers *peers, const char *name, struct now now)
+{
+    struct known_peer *known = find(peers, name);
+    if (known)
+        return known;
+    known = calloc(1, sizeof(*known));
+    if (!known)
+        return NULL;
+    snprintf(known->peer.name, sizeof(known->peer.name), "%s", name);
+    known->gone = now.boot;
+    if (table_insert(&peers->by_name, known) != OK) {
+        free(known);
+        return NULL;
+    }
+    if (strcmp(name, peers->self->name) == 0)
+        peers->me = known;
+    return known;
+}
+
+/* Those that are gone for so long that nobody asks any more. A drain must not be forgotten. */
+static void drop_old(struct peers *peers, struct now now)
+{
+    struct known_peer *old = NULL;
+    do {
+        if (old) {
+            table_remove(&peers->by_name, old);
+            peers->me = peers->me == old ? NULL : peers->me;
+            free(old);
+        }
+        old = NULL;
+        size_t at = 0;
+        for (struct known_peer *known; !old && (known = table_next(&peers->by_name, &at));) {
+            bool is_old = !known->peer.is_alive && now.boot.ms - known->gone.ms > KEEP_MS;
+            old = is_old && !known->is_drained ? known : NULL;
+        }
+    } while (old);
+}
+
+/* How long news that comes now may have lain there: since the last turn; or, shortly after turns
+ * that were far apart, since the first of those. An idle node, and one that was stopped, look the
+ * same. */
+static int64_t lain_ms(const struct peers *peers, struct now now)
+{
+    bool is_waking = now.boot.ms - peers->slept_to.ms <= WAKING_MS;
+    return now.boot.ms - (is_waking ? peers->slept_from.ms : peers->turned.ms);
+}
+
+/* Its clock seems to be too far behind ours, and would not be if the news were that old. */
+static bool may_be_old(const struct peers *peers, const struct peer *news, struct now now)
+{
+    int64_t behind_ms = now.wall.ms - news->wall_ms;
+    return behind_ms > WELL_MS && behind_ms - lain_ms(peers, now) <= SKEWED_MS;
+}
+
+/* The same news again say nothing about the clocks, nor do those that are older than our ears. */
+static void hear(const struct peers *peers, struct known_peer *known, const struct peer *news,
+                 struct now now)
+{
+    bool same_life = id_compare(&known->peer.instance, &news->instance) == 0;
+    bool same_news = same_life && known->heard.ms && news->boot_ms == known->peer.boot_ms &&
+                     news->wall_ms == known->peer.wall_ms;
+    if (!same_life)
+        known->heard_count = 0;
+    if (same_news)
+        return;
+    known->heard = now.boot;
+    if (!peers->is_live)
+        return;
+    known->is_unsure = may_be_old(peers, news, now);
+    if (known->is_unsure)
+        return;
+    size_t room = sizeof(known->offsets_ms) / sizeof(known->offsets_ms[0]);
+    known->offsets_ms[known->heard_count++ % room] = news->boot_ms - now.boot.ms;
+}
+
+/* Does anything differ that matters to who may be given what? */
+static bool is_other_choice(const struct peer *was, const struct peer *is)
+{
+    return was->is_alive != is->is_alive || was->refusal != is->refusal ||
+           was->roles != is->roles || was->capacity != is->capacity ||
+           strcmp(was->labels, is->labels) != 0;
+}
+
+static enum status take_peer(struct peers *peers, const struct peer *news, struct now now)
+{
+    struct known_peer *known = find_or_add(peers, news->name, now);
+    if (!known)
+        return E_NOMEM;
+    struct peer was = known->peer;
+    if (news->is_alive) {
+        if (!was.is_alive || id_compare(&was.instance, &news->instance) != 0)
+            known->since = now.boot;
+        hear(peers, known, news, now);
+        known->peer = *news;
+        known->gone.ms = 0;
+    } else if (was.is_alive) {
+        known->peer.is_alive = false;
+        known->heard_count = 0;
+        known->gone = now.boot;
+    }
+    peers->alive_count += (size_t)known->peer.is_alive - (size_t)was.is_alive;
+    peers->generation += is_other_choice(&was, &known->peer);
+    peers->is_reckoned = false;
+    if (was.is_alive != known->peer.is_alive)
+        drop_old(peers, now);
+    return OK;
+}
+
+static enum status take_drain(struct peers *peers, const struct store_drain *drain, struct now now)
+{
+    struct known_peer *known = find_or_add(peers, drain->node, now);
+    if (!known)
+        return E_NOMEM;
+    peers->generation += known->is_drained != drain->drained;
+    known->is_drained = drain->drained;
+    snprintf(known->drained_by, sizeof(known->drained_by), "%s", drain->drained ? drain->by : "");
+    return OK;
+}
+
+enum status peers_take(struct peers *peers, const struct store_change *change, struct now now)
+{
+    if (change->kind == STORE_CHANGE_PEER)
+        return take_peer(peers, change->peer, now);
+    if (change->kind == STORE_CHANGE_DRAIN)
+        return take_drain(peers, change->drain, now);
+    snprintf(peers->leader, sizeof(peers->leader), "%s", change->leader);
+    return OK;
+}
+
+void peers_go_live(struct peers *peers, struct now now)
+{
+    peers->is_live = true;
+    peers->live_since = peers->turned = now.boot;
+    peers->is_reckoned = false;
+}
+
+/* ---- clocks ---- */
+
+struct clock_of {
+    int64_t offset_ms, joined;
+};
+
+static int by_offset_then_age(const void *a, const void *b)
+{
+    const struct clock_of *one = a, *other = b;
+    if (one->offset_ms != other->offset_ms)
+        return one->offset_ms < other->offset_ms ? -1 : 1;
+    return one->joined < other->joined ? -1 : one->joined > other->joined;
+}
+
+/* Of two in the middle, that of the node that is there for longer: of two nodes it is the newcomer
+ * whose clock is wrong. */
+static int64_t median_ms(struct clock_of *clocks, size_t count)
+{
+    qsort(clocks, count, sizeof(*clocks), by_offset_then_age);
+    const struct clock_of *upper = &clocks[count / 2];
+    const struct clock_of *lower = &clocks[(count - 1) / 2];
+    return lower->joined < upper->joined ? lower->offset_ms : upper->offset_ms;
+}
+
+static void reckon_offset(struct known_peer *known, struct now now)
+{
+    size_t room = sizeof(known->offsets_ms) / sizeof(known->offsets_ms[0]);
+    int64_t best_ms = INT64_MIN;
+    for (size_t i = 0; i < room && i < known->heard_count; i++)
+        best_ms = known->offsets_ms[i] > best_ms ? known->offsets_ms[i] : best_ms;
+    known->offset_ms =
+        best_ms + (known->peer.wall_ms - known->peer.boot_ms) - (now.wall.ms - now.boot.ms);
+}
+
+static bool is_worker(const struct known_peer *known)
+{
+    return known->peer.is_alive && (known->peer.roles & PEER_WORKER);
+}
+
+/* One that does not believe its own clock says nothing about ours. */
+static bool counts(const struct known_peer *known)
+{
+    return is_worker(known) && known->peer.refusal != PEER_DOUBT;
+}
+
+bool peers_trust_clock(const struct peers *peers)
+{
+    return peers->is_settled && !peers->is_skewed && !peers->is_doubted;
+}
+
+/* Those that doubt theirs count here: when all were set alike, each hears it from the others. */
+bool peers_confirm(struct peers *peers, struct now now)
+{
+    size_t others = 0, same = 0, at = 0;
+    for (struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        if (known == peers->me || !is_worker(known))
+            continue;
+        others++;
+        if (!known->heard_count)
+            continue;
+        reckon_offset(known, now);
+        same += llabs(known->offset_ms) <= SKEWED_MS;
+    }
+    return 2 * same > others;
+}
+
+/* Notes that there is a turn. */
+static void turn(struct peers *peers, struct now now)
+{
+    if (now.boot.ms - peers->turned.ms > 2 * AWAKE_MS) {
+        peers->slept_from = peers->turned;
+        peers->slept_to = now.boot;
+    }
+    peers->turned = now.boot;
+}
+
+void peers_reckon(struct peers *peers, struct now now)
+{
+    turn(peers, now);
+    int64_t ahead_ms = now.wall.ms - now.boot.ms;
+    bool is_settling = !peers->is_settled && peers->is_live;
+    if (peers->is_reckoned && !is_settling && llabs(ahead_ms - peers->ahead_ms) < STEP_MS)
+        return;
+    struct clock_of *clocks = calloc(peers->by_name.count + 1, sizeof(*clocks));
+    if (!clocks)
+        return; /* with the next turn */
+    clocks[0] = (struct clock_of){0, peers_am_alive(peers) ? peers->me->peer.joined : INT64_MAX};
+    size_t count = 1, silent = 0, at = 0;
+    peers->is_unsure = false;
+    for (struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        if (known == peers->me || !counts(known))
+            continue;
+        peers->is_unsure |= known->is_unsure;
+        if (known->heard_count) {
+            reckon_offset(known, now);
+            clocks[count++] = (struct clock_of){known->offset_ms, known->peer.joined};
+        } else {
+            silent++;
+        }
+    }
+    peers->skew_ms = -median_ms(clocks, count);
+    free(clocks);
+    bool was_set = llabs(ahead_ms - peers->ahead_ms) > SKEWED_MS; /* it is judged anew */
+    bool is_wrong_still = peers->is_skewed && !was_set;
+    peers->is_skewed = llabs(peers->skew_ms) > (is_wrong_still ? WELL_MS : SKEWED_MS);
+    if (is_settling)
+        peers->is_settled = !silent || now.boot.ms - peers->live_since.ms >= SETTLE_MS;
+    peers->is_reckoned = true;
+    peers->ahead_ms = ahead_ms;
+}
+
+struct boot_ms peers_settle_at(const struct peers *peers)
+{
+    bool is_settling = peers->is_live && !peers->is_settled;
+    int64_t at_ms = is_settling ? peers->live_since.ms + SETTLE_MS : INT64_MAX;
+    if ((peers->is_unsure || is_settling) && peers->turned.ms + AWAKE_MS < at_ms)
+        at_ms = peers->turned.ms + AWAKE_MS;
+    return (struct boot_ms){at_ms};
+}
+
+/* ---- who there is ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct known_peer *one = *(struct known_peer *const *)a;
+    const struct known_peer *other = *(struct known_peer *const *)b;
+    return strcmp(one->peer.name, other->peer.name);
+}
+
+void peers_each(const struct peers *peers,
+                bool (*visit)(void *context, const struct known_peer *known), void *context)
+{
+    const struct known_peer **sorted = calloc(peers->by_name.count + 1, sizeof(const void *));
+    size_t at = 0, count = 0;
+    for (const struct known_peer *known; !sorted && (known = table_next(&peers->by_name, &at));) {
+        if (!visit(context, known))
+            return;
+    }
+    if (!sorted)
+        return;
+    for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));)
+        sorted[count++] = known;
+    qsort(sorted, count, sizeof(sorted[0]), by_name);
+    for (size_t i = 0; i < count && visit(context, sorted[i]); i++)
+        continue;
+    free(sorted);
+}

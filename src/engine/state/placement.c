@@ -1,0 +1,154 @@
+#include "state/placement.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "definition/selector.h"
+#include "hash.h"
+
+static void forget_choices(struct placement *placement)
+{
+    for (size_t i = 0; i < PLACEMENT_CHOICES; i++) {
+        if (!placement->choices[i])
+            continue;
+        free(placement->choices[i]->where);
+        free(placement->choices[i]);
+        placement->choices[i] = NULL;
+    }
+}
+
+void placement_release(struct placement *placement)
+{
+    forget_choices(placement);
+    free(placement->nodes);
+    *placement = (struct placement){0};
+}
+
+static void add(struct placement *placement, const struct peer *peer, bool accepts)
+{
+    struct placement_node *node = &placement->nodes[placement->count++];
+    node->hash = hash_text(0, peer->name);
+    node->capacity = peer->capacity > 0 ? peer->capacity : 1;
+    node->accepts = accepts;
+    snprintf(node->name, sizeof(node->name), "%s", peer->name);
+    snprintf(node->labels, sizeof(node->labels), "%s", peer->labels);
+}
+
+enum status placement_set(struct placement *placement, const struct peers *peers,
+                          const struct peer *self)
+{
+    if (peers->by_name.count + 1 > placement->room) {
+        size_t room = peers->by_name.count + 8;
+        struct placement_node *nodes = reallocarray(placement->nodes, room, sizeof(*nodes));
+        if (!nodes)
+            return E_NOMEM;
+        placement->nodes = nodes;
+        placement->room = room;
+    }
+    forget_choices(placement);
+    placement->count = 0;
+    placement->generation++;
+    add(placement, self, true);
+    size_t at = 0;
+    for (const struct known_peer *known; (known = table_next(&peers->by_name, &at));) {
+        bool counts = known->peer.is_alive && (known->peer.roles & PEER_WORKER);
+        if (counts && strcmp(known->peer.name, self->name) != 0)
+            add(placement, &known->peer, known_peer_accepts(known));
+    }
+    return OK;
+}
+
+/* Mixes two hashes that are good already into a third. */
+static uint64_t combine(uint64_t a, uint64_t b)
+{
+    uint64_t z = a ^ (b + UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+double placement_score(uint64_t name_hash, uint64_t id_hash, double capacity)
+{
+    double u = ((double)(combine(name_hash, id_hash) >> 11) + 0.5) / 9007199254740992.0; /* 2^53 */
+    return -capacity / log(u);
+}
+
+/* NULL: out of memory. */
+static struct placement_choice *choose(const struct placement *placement, const char *where)
+{
+    struct placement_choice *choice = malloc(sizeof(*choice) + placement->count * sizeof(bool));
+    char *copy = strdup(where);
+    if (!choice || !copy) {
+        free(choice);
+        free(copy);
+        return NULL;
+    }
+    choice->where = copy;
+    for (size_t i = 0; i < placement->count; i++)
+        choice->fits[i] = selector_matches(where, placement->nodes[i].labels);
+    return choice;
+}
+
+static const struct placement_choice *choice_of(struct placement *placement, const char *where)
+{
+    struct placement_choice **slot = &placement->choices[hash_text(0, where) % PLACEMENT_CHOICES];
+    if (*slot && strcmp((*slot)->where, where) == 0)
+        return *slot;
+    struct placement_choice *choice = choose(placement, where);
+    if (choice) {
+        if (*slot)
+            free((*slot)->where);
+        free(*slot);
+        *slot = choice;
+    }
+    return choice;
+}
+
+/* `choice` is that of `where`, or NULL. */
+static bool fits(const struct placement *placement, size_t node, const char *where,
+                 const struct placement_choice *choice)
+{
+    if (!where)
+        return true;
+    return choice ? choice->fits[node] : selector_matches(where, placement->nodes[node].labels);
+}
+
+int placement_rank(struct placement *placement, const struct id *id, const char *where,
+                   const char *without)
+{
+    const struct placement_node *self = &placement->nodes[0];
+    const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
+    if (!fits(placement, 0, where, choice))
+        return NOT_ELIGIBLE;
+    if (placement->count == 1)
+        return 0;
+    uint64_t id_hash = hash_bytes(0, id->bytes, sizeof(id->bytes));
+    double own = placement_score(self->hash, id_hash, self->capacity);
+    int rank = 0;
+    for (size_t i = 1; i < placement->count; i++) {
+        const struct placement_node *node = &placement->nodes[i];
+        if (!node->accepts || !fits(placement, i, where, choice) ||
+            strcmp(node->name, without) == 0)
+            continue;
+        double score = placement_score(node->hash, id_hash, node->capacity);
+        rank += score > own || (score == own && strcmp(node->name, self->name) < 0);
+    }
+    return rank;
+}
+
+bool placement_has_node(struct placement *placement, const char *where)
+{
+    const struct placement_choice *choice = where ? choice_of(placement, where) : NULL;
+    for (size_t i = 0; i < placement->count; i++) {
+        if (fits(placement, i, where, choice))
+            return true;
+    }
+    return false;
+}
+
+void placement_tell_nobody(const char *where, char *ret, size_t size)
+{
+    snprintf(ret, size, "no node has the labels of its where: %s", where ? where : "");
+}

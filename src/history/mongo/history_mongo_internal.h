@@ -1,0 +1,189 @@
+/* The parts of the MongoDB backend. A `struct mongo_link` is one client, used by one thread. */
+#ifndef PEAL_HISTORY_MONGO_INTERNAL_H
+#define PEAL_HISTORY_MONGO_INTERNAL_H
+
+#include <mongoc/mongoc.h>
+
+#include "history_columns.h"
+#include "history_stats.h"
+#include "mongo/history_mongo.h"
+
+/* ---- where: history_mongo_place.c ---- */
+
+struct mongo_place {
+    mongoc_uri_t *uri;
+    char database[64];
+    char name[256];      /* for people: "USER@HOST:PORT/DATABASE" */
+    char *password_file; /* NULL: none */
+    int64_t expire_days; /* -1: not said */
+    struct history_remote_limits limits;
+};
+
+MUST_CHECK enum status mongo_place_read(const char *url, const struct history_remote_limits *limits,
+                                        struct mongo_place *ret, struct strbuf *why);
+void mongo_place_release(struct mongo_place *place);
+
+/* ---- the connection: history_mongo_link.c ---- */
+
+enum mongo_use { MONGO_WRITES, MONGO_READS };
+
+enum mongo_collection {
+    MONGO_RUNS,
+    MONGO_OUTPUT,
+    MONGO_STATS,
+    MONGO_CHANGES,
+    MONGO_META,
+    MONGO_COLLECTIONS
+};
+
+/* Where a prune is. Zero at the start. */
+struct mongo_pruning {
+    enum { PRUNE_AGE, PRUNE_NEXT_JOB, PRUNE_COUNT, PRUNE_BYTES, PRUNE_STATS, PRUNE_CHANGES } phase;
+    bool entries;     /* PRUNE_COUNT: of the job's entries */
+    struct id uid;    /* of the job that is pruned by count */
+    struct id oldest; /* the oldest that is kept by count; zero: not looked for yet */
+    struct byte_count bytes;
+    int64_t removed;
+};
+
+enum { MONGO_FAILED_MAX = 64 };
+
+struct mongo_link {
+    struct remote_link remote;
+    const struct mongo_place *place;
+    enum mongo_use use;
+    mongoc_client_t *client; /* NULL: away */
+    mongoc_collection_t *collections[MONGO_COLLECTIONS];
+    struct mongo_pruning pruning;
+
+    /* The writer's: every document says which append of which writer wrote it, so that nobody
+     * overwrites what he has not seen, and nothing is counted twice. */
+    int64_t writer;                   /* random */
+    int64_t seq;                      /* of the append that is under way */
+    int64_t failed[MONGO_FAILED_MAX]; /* appends whose runs may be there, but are not counted */
+    size_t failed_next;
+    struct stats_changes pending; /* statistics of append pending_seq: are they added? */
+    int64_t pending_seq;
+    bool pending_is_unsure; /* some of them may be added: an attempt has failed */
+};
+
+void mongo_link_init(struct mongo_link *link, const struct mongo_place *place, enum mongo_use use);
+void mongo_link_release(struct mongo_link *link);
+
+/* Connects, and makes or migrates the collections. Unless OK, remote.words says why. */
+MUST_CHECK enum status mongo_link_open(struct mongo_link *link);
+
+/* What the client says is wrong, in link->remote.words. E_UNREACHABLE: the client is gone. */
+enum status mongo_fail(struct mongo_link *link, const bson_error_t *error);
+
+/* Refuses the server as a whole: leaves it, with words for why. */
+enum status mongo_refuse(struct mongo_link *link, enum status st, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A command. *ret, unless NULL, is the reply, to be destroyed. */
+MUST_CHECK enum status mongo_command(struct mongo_link *link, const bson_t *command, bson_t *ret);
+
+/* Documents one by one; E_NOT_FOUND: that was the last one. `opts` as in mongoc's find. */
+struct mongo_cursor {
+    struct mongo_link *link;
+    mongoc_cursor_t *cursor;
+};
+void mongo_find(struct mongo_link *link, enum mongo_collection collection, const bson_t *filter,
+                const bson_t *opts, struct mongo_cursor *ret);
+MUST_CHECK enum status mongo_next(struct mongo_cursor *cursor, const bson_t **ret);
+void mongo_cursor_release(struct mongo_cursor *cursor);
+
+/* The first document, copied to *ret, to be destroyed; E_NOT_FOUND. */
+MUST_CHECK enum status mongo_find_one(struct mongo_link *link, enum mongo_collection collection,
+                                      const bson_t *filter, const bson_t *opts, bson_t *ret);
+
+/* How many were removed. */
+MUST_CHECK enum status mongo_delete(struct mongo_link *link, enum mongo_collection collection,
+                                    const bson_t *filter, int64_t *ret_count);
+
+/* Writes that do not wait for each other; those that met a document with the same _id are told to
+ * `exists`, which may be NULL, by their place. The bulk is gone afterwards. */
+mongoc_bulk_operation_t *mongo_bulk(struct mongo_link *link, enum mongo_collection collection);
+MUST_CHECK enum status mongo_bulk_do(struct mongo_link *link, mongoc_bulk_operation_t *bulk,
+                                     void (*exists)(void *context, size_t place), void *context);
+
+/* Words with a next step: history_mongo_words.c. */
+enum status mongo_explain(const struct mongo_place *place, const bson_error_t *error,
+                          bool *ret_is_away, struct strbuf *words);
+
+/* ---- collections and indexes: history_mongo_schema.c ---- */
+
+/* On a new connection. */
+MUST_CHECK enum status mongo_schema_ensure(struct mongo_link *link);
+
+/* ---- documents: history_mongo_row.c ---- */
+
+/* Ids are texts, as people see them. */
+void mongo_add_id(bson_t *to, const char *key, const struct id *id);
+struct id mongo_get_id(const bson_t *document, const char *key);
+int64_t mongo_get_int(const bson_t *document, const char *key); /* 0: not there */
+
+/* {key: {op: id}} */
+void mongo_add_id_bound(bson_t *to, const char *key, const char *op, const struct id *id);
+/* {key: {$in: [ids]}} */
+void mongo_add_ids(bson_t *to, const char *key, const struct id *ids, size_t count);
+
+/* {key: {$in: [the numbers whose bits are set]}} */
+void mongo_add_set(bson_t *to, const char *key, uint64_t set);
+/* An index walk for each of them. */
+void mongo_add_states(bson_t *to, unsigned states);
+void mongo_add_kinds(bson_t *to, bool runs, bool entries);
+
+/* The text is part of one of the texts (NULL ends them), or the number is one of these. The
+ * server's idea of upper and lower case goes further than ours: what it finds is looked at again.
+ */
+void mongo_add_text_search(bson_t *to, const char *text, const char *const *texts,
+                           const char *number, uint64_t numbers);
+
+/* Searches without an index look at so many rows. */
+enum {
+    MONGO_VISITS_MAX = 11 * 1000,
+    MONGO_VISITS_FIRST = 1000, /* in the first step; each next one looks at ten times as many */
+};
+
+/* The id of the nth newest that matches; the zero id if there are fewer. */
+MUST_CHECK enum status mongo_find_nth(struct mongo_link *link, enum mongo_collection collection,
+                                      const bson_t *filter, int64_t nth, struct id *ret);
+
+/* Bytes that are no text are replaced. */
+MUST_CHECK enum status mongo_add_text(bson_t *to, const char *key, const char *text, size_t length);
+
+/* The columns of a table, of the record that has them. */
+MUST_CHECK enum status mongo_add_columns(bson_t *to, enum record_table table, const void *record);
+void mongo_load_columns(const bson_t *document, enum record_table table, void *record);
+
+/* A run or an entry as document, written by append `seq` of `writer`. */
+MUST_CHECK enum status mongo_add_row(bson_t *to, const struct history_row *row, int64_t writer,
+                                     int64_t seq);
+void mongo_load_row(const bson_t *document, struct history_row *ret);
+
+/* {_id: direction}, and how many. */
+bson_t *mongo_opts(const char *sort_by, int direction, int64_t limit);
+
+/* ---- what the requests do ---- */
+
+MUST_CHECK enum status mongo_write_append(struct mongo_link *link,
+                                          const struct history_append *append);
+MUST_CHECK enum status mongo_read_request(struct mongo_link *link, struct history_request *request);
+MUST_CHECK enum status mongo_prune_step(struct mongo_link *link, struct history_prune *prune,
+                                        struct mongo_pruning *at, bool *ret_finished);
+
+/* ---- changes: history_mongo_changes.c ---- */
+
+/* Those of the append's records that are changes. */
+MUST_CHECK enum status mongo_write_changes(struct mongo_link *link,
+                                           const struct history_append *append);
+MUST_CHECK enum status mongo_read_changes(struct mongo_link *link, struct history_changes *changes);
+
+/* ---- statistics: history_mongo_stats.c ---- */
+
+/* Adds link->pending, once. */
+MUST_CHECK enum status mongo_stats_settle(struct mongo_link *link);
+MUST_CHECK enum status mongo_stats_read(struct mongo_link *link, struct history_stats *stats);
+
+#endif

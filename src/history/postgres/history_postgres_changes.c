@@ -1,0 +1,297 @@
+/* Changes: recorded once, read newest first along the index that fits best, deleted by age. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "postgres/history_postgres_internal.h"
+
+/* Definitions of so many changes are fetched at a time: each has a megabyte at most, or nearly. */
+enum { DEFINITIONS_AT_ONCE = 10 };
+
+/* ---- appends ---- */
+
+/* One of the columns that come before those of table_columns. */
+static void add_head(struct params *params, const struct change_record *change, int column)
+{
+    const char *text = column == 2 ? change->before : change->after;
+    if (column < 2)
+        params_add_id(params, column == 0 ? &change->id : &change->job_uid);
+    else
+        params_add_text(params, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void add_array(struct params *params, const struct history_append *append, int column)
+{
+    static const enum array_type head[] = {ARRAY_ID, ARRAY_ID, ARRAY_TEXT, ARRAY_TEXT};
+    const struct column *columns = table_columns[TABLE_CHANGES].columns;
+    enum array_type type = column < 4                                ? head[column]
+                           : columns[column - 4].kind == COLUMN_TEXT ? ARRAY_TEXT
+                                                                     : ARRAY_INT;
+    params_array(params, type);
+    for (size_t i = 0; i < append->count; i++) {
+        const struct change_record *change = append->records[i].change;
+        if (change && column < 4)
+            add_head(params, change, column);
+        else if (change)
+            params_add_column(params, &columns[column - 4], change);
+    }
+    params_array_end(params);
+}
+
+static bool has_changes(const struct history_append *append)
+{
+    for (size_t i = 0; i < append->count; i++) {
+        if (append->records[i].change)
+            return true;
+    }
+    return false;
+}
+
+enum status postgres_add_changes(struct link *link, const struct history_append *append)
+{
+    struct params params;
+    if (!has_changes(append))
+        return OK;
+    params_init(&params);
+    for (int column = 0; column < 4 + (int)table_columns[TABLE_CHANGES].count; column++)
+        add_array(&params, append, column);
+    enum status st = link_do(link, TABLE_CHANGES, SQL_ADD_CHANGES, &params);
+    params_release(&params);
+    return st;
+}
+
+/* ---- pages ---- */
+
+struct search {
+    struct link *link;
+    const struct change_query *query;
+    enum change_scope scope;
+    struct id_span span; /* its `below` moves down */
+    int64_t visits;      /* of the step */
+    struct strbuf text;
+};
+
+static void add_scope(const struct search *search, struct params *params)
+{
+    const struct change_query *query = search->query;
+    if (search->scope == CHANGES_JOB)
+        params_id(params, &query->job_uid);
+    else
+        params_text(params, search->scope == CHANGES_JOB_NAME ? query->job_name
+                            : search->scope == CHANGES_ACTOR  ? query->actor
+                                                              : NULL);
+}
+
+static void add_actions(const struct change_query *query, struct params *params)
+{
+    if (!query->actions) {
+        params_null_ints(params);
+        return;
+    }
+    params_array(params, ARRAY_INT);
+    for (int action = 0; action < CHANGE_ACTIONS; action++) {
+        if (query->actions >> action & 1)
+            params_add_int(params, action);
+    }
+    params_array_end(params);
+}
+
+/* Actions that have the text in their names. */
+static void add_named_actions(const struct change_query *query, struct params *params)
+{
+    params_array(params, ARRAY_INT);
+    for (int action = 0; query->text && action < CHANGE_ACTIONS; action++) {
+        if (strcasestr(change_action_name((enum change_action)action), query->text))
+            params_add_int(params, action);
+    }
+    params_array_end(params);
+}
+
+static void add_params(const struct search *search, size_t limit, struct params *params)
+{
+    const struct change_query *query = search->query;
+    params_id(params, &search->span.below);
+    params_id(params, &search->span.from);
+    params_int(params, search->visits);
+    params_int(params, (int64_t)limit);
+    add_scope(search, params);
+    if (id_is_zero(&query->job_uid))
+        params_null_id(params);
+    else
+        params_id(params, &query->job_uid);
+    params_text(params, query->job_name);
+    params_text(params, query->actor);
+    add_actions(query, params);
+    if (query->revision)
+        params_int(params, query->revision);
+    else
+        params_null_int(params);
+    params_text(params, query->text ? search->text.text : NULL);
+    add_named_actions(query, params);
+}
+
+static void load_change(const PGresult *result, int row, struct change_record *ret)
+{
+    *ret = (struct change_record){.id = result_id(result, row, 2),
+                                  .job_uid = result_id(result, row, 3)};
+    ret->at_ms = history_id_made_ms(&ret->id);
+    postgres_load_columns(result, row, 4, TABLE_CHANGES, ret);
+}
+
+/* One walk down from search->span.below, which it moves on. *ret_end: there is nothing below. */
+static enum status search_step(struct search *search, struct changes_page *page, bool *ret_end)
+{
+    struct params params;
+    PGresult *result = NULL;
+    params_init(&params);
+    add_params(search, search->query->limit + 1 - page->answer.count, &params);
+    enum status st =
+        link_run(search->link, TABLE_CHANGES,
+                 (enum statement)(SQL_FIND_CHANGES + (int)search->scope), &params, &result);
+    params_release(&params);
+    if (st != OK)
+        return st;
+    for (int i = 0; i < PQntuples(result) && !PQgetisnull(result, i, 2); i++) {
+        struct change_record change;
+        load_change(result, i, &change);
+        (void)changes_page_add(page, &change);
+    }
+    *ret_end = result_int(result, 0, 0) < search->visits;
+    if (!*ret_end)
+        search->span.below = result_id(result, 0, 1);
+    PQclear(result);
+    return OK;
+}
+
+/* In steps, each of which looks at more than the one before. */
+static enum status search_page(struct search *search, struct changes_page *page)
+{
+    bool end = false;
+    int64_t visited = 0;
+    enum status st = OK;
+    search->visits = VISITS_FIRST + 1; /* a page of them and one more */
+    while (st == OK && !end && !page->answer.more && visited < VISITS_MAX) {
+        st = search_step(search, page, &end);
+        visited += search->visits;
+        search->visits *= 10;
+    }
+    if (st == OK && !end && !page->answer.more)
+        changes_page_stop(page, &search->span.below);
+    return st;
+}
+
+/* ---- definitions ---- */
+
+static enum status take_text(const PGresult *result, int row, int column, char **ret)
+{
+    size_t length;
+    const char *text = result_bytes(result, row, column, &length);
+    if (!length)
+        return OK;
+    *ret = strndup(text, length);
+    return *ret ? OK : E_NOMEM;
+}
+
+/* Of some changes in the order of the page. */
+static enum status load_definitions(struct link *link, struct change_record *items, size_t count)
+{
+    struct params params;
+    PGresult *result = NULL;
+    params_init(&params);
+    params_array(&params, ARRAY_ID);
+    for (size_t i = 0; i < count; i++)
+        params_add_id(&params, &items[i].id);
+    params_array_end(&params);
+    enum status st = link_run(link, TABLE_CHANGES, SQL_DEFINITIONS, &params, &result);
+    params_release(&params);
+    if (st == OK && PQntuples(result) != (int)count)
+        st = E_CORRUPT;
+    for (int i = 0; i < (int)count && st == OK; i++) {
+        st = take_text(result, i, 0, &items[i].before);
+        if (st == OK)
+            st = take_text(result, i, 1, &items[i].after);
+    }
+    PQclear(result);
+    return st;
+}
+
+/* Fills in the definitions of a page that was found without them, as far as they fit. */
+static enum status define_page(struct link *link, const struct changes_page *found,
+                               struct changes_page *page)
+{
+    const struct history_changes *from = &found->answer;
+    enum status st = OK;
+    for (size_t at = 0; at < from->count && st == OK && !page->answer.more;) {
+        struct change_record *items = &from->items[at];
+        size_t left = from->count - at;
+        size_t count = left < DEFINITIONS_AT_ONCE ? left : DEFINITIONS_AT_ONCE;
+        st = load_definitions(link, items, count);
+        for (size_t i = 0; i < count && st == OK && !page->answer.more; i++)
+            (void)changes_page_add(page, &items[i]);
+        at += count;
+    }
+    if (st == OK && !page->answer.more && from->more)
+        changes_page_stop(page, &from->next);
+    return st;
+}
+
+static enum change_scope scope_of(const struct change_query *query)
+{
+    return !id_is_zero(&query->job_uid) ? CHANGES_JOB
+           : query->job_name            ? CHANGES_JOB_NAME
+           : query->actor               ? CHANGES_ACTOR
+                                        : CHANGES_ALL;
+}
+
+static enum status find_page(struct link *link, const struct change_query *query,
+                             struct changes_page *page)
+{
+    struct search search = {
+        .link = link, .query = query, .scope = scope_of(query), .span = history_change_span(query)};
+    strbuf_init(&search.text);
+    postgres_add_lower(query->text, &search.text);
+    enum status st = strbuf_status(&search.text);
+    if (st == OK)
+        st = search_page(&search, page);
+    strbuf_release(&search.text);
+    return st;
+}
+
+/* Several statements of one instant. */
+enum status postgres_read_changes(struct link *link, struct history_changes *changes)
+{
+    const struct change_query *query = &changes->query;
+    struct changes_page found, page = {.bytes = 0};
+    enum status st = changes_page_init(&found, query);
+    if (st == OK)
+        st = link_command(link, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL);
+    if (st == OK)
+        st = find_page(link, query, &found);
+    if (st == OK && query->with_definitions) {
+        st = changes_page_init(&page, query);
+        if (st == OK)
+            st = define_page(link, &found, &page);
+    }
+    if (st == OK)
+        st = link_command(link, "COMMIT", NULL);
+    if (st != OK || query->with_definitions)
+        history_changes_release(&found.answer);
+    return changes_page_end(query->with_definitions ? &page : &found, st, changes);
+}
+
+/* ---- retention ---- */
+
+enum status postgres_delete_changes(struct link *link, int64_t before_ms, int limit, int *ret_rows)
+{
+    struct params params;
+    PGresult *result = NULL;
+    struct id below = history_id_at(before_ms);
+    params_init(&params);
+    params_id(&params, &below);
+    params_int(&params, limit);
+    enum status st = link_run(link, TABLE_CHANGES, SQL_DELETE_CHANGES, &params, &result);
+    params_release(&params);
+    if (st == OK)
+        *ret_rows = atoi(PQcmdTuples(result));
+    PQclear(result);
+    return st;
+}

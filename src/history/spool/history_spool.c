@@ -1,0 +1,373 @@
+/* Who does what: the owner's thread talks to the inner history, one append at a time, so that order
+ * is kept; a thread of the spool's own does everything with files.
+ *
+ *     append -> inner -> OK: done
+ *                     -> failed: to the thread -> on disk: done
+ *     the thread: oldest batch -> owner's thread -> inner -> OK: deleted; failed: again, later
+ *
+ * While anything waits on disk or for it, appends take the second way at once. */
+#include "spool/history_spool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "spool/history_spool_internal.h"
+
+static const struct history_spool_limits defaults = {
+    .max_bytes = 256 * 1024 * 1024,
+    .retry_first_ms = 500,
+    .retry_last_ms = 15 * 1000,
+};
+
+static struct history_spool *of(struct history *history)
+{
+    return (struct history_spool *)history;
+}
+
+/* ---- the owner's thread: appends ---- */
+
+/* Does anything wait that must not be overtaken? */
+static bool is_waiting(struct history_spool *spool)
+{
+    pthread_mutex_lock(&spool->lock);
+    bool waiting = spool->writing || spool->stats.waiting_records > 0;
+    pthread_mutex_unlock(&spool->lock);
+    return waiting;
+}
+
+static void answer(struct history_spool *spool, struct history_request *request, enum status st)
+{
+    request->answer = st;
+    pthread_mutex_lock(&spool->lock);
+    history_queue_push(&spool->answered, request);
+    pthread_mutex_unlock(&spool->lock);
+    history_spool_wake_owner(spool);
+}
+
+static void write_to_disk(struct history_spool *spool, struct history_request *request)
+{
+    pthread_mutex_lock(&spool->lock);
+    history_queue_push(&spool->to_write, request);
+    spool->writing++;
+    pthread_cond_signal(&spool->work);
+    pthread_mutex_unlock(&spool->lock);
+}
+
+/* What the inner history gets in place of the owner's append, which it must not answer. */
+struct forward {
+    struct history_append append;
+    struct history_spool *spool;
+    struct history_request *request;
+};
+
+static void forward_next(struct history_spool *spool);
+
+static void forward_done(struct history_append *append, enum status st)
+{
+    struct forward *forward = append->context;
+    struct history_spool *spool = forward->spool;
+    spool->direct--;
+    if (st == OK || st == E_INVALID)
+        answer(spool, forward->request, st);
+    else
+        write_to_disk(spool, forward->request);
+    free(forward);
+    forward_next(spool);
+}
+
+static bool send_direct(struct history_spool *spool, struct history_request *request)
+{
+    const struct history_append *append = history_request_of(request, history_append);
+    struct forward *forward = malloc(sizeof(*forward));
+    if (!forward)
+        return false;
+    *forward = (struct forward){.spool = spool, .request = request};
+    forward->append = (struct history_append){.records = append->records,
+                                              .count = append->count,
+                                              .done = forward_done,
+                                              .context = forward};
+    spool->direct++;
+    history_append(spool->inner, &forward->append);
+    return true;
+}
+
+/* The next of those that wait: to the inner history, or all of them to the disk. */
+static void forward_next(struct history_spool *spool)
+{
+    while (spool->queued.first && (!spool->direct || spool->ending)) {
+        struct history_request *request = history_queue_pop(&spool->queued);
+        if (!spool->inner || is_waiting(spool) || !send_direct(spool, request))
+            write_to_disk(spool, request);
+    }
+}
+
+static void spool_append(struct history *history, struct history_append *append)
+{
+    struct history_spool *spool = of(history);
+    append->request.kind = HISTORY_APPEND;
+    if (!spool->inner) {
+        answer(spool, &append->request, E_UNREACHABLE);
+    } else if (!history_append_is_valid(append)) {
+        answer(spool, &append->request, E_INVALID);
+    } else {
+        history_queue_push(&spool->queued, &append->request);
+        forward_next(spool);
+    }
+}
+
+/* ---- the owner's thread: what waits is delivered ---- */
+
+static void sent_done(struct history_append *sent, enum status st)
+{
+    struct history_spool *spool = sent->context;
+    pthread_mutex_lock(&spool->lock);
+    spool->delivery = DELIVERY_ANSWERED;
+    spool->delivered = st;
+    pthread_cond_signal(&spool->work);
+    pthread_mutex_unlock(&spool->lock);
+}
+
+static void send_loaded(struct history_spool *spool)
+{
+    pthread_mutex_lock(&spool->lock);
+    bool loaded = spool->delivery == DELIVERY_LOADED;
+    if (loaded)
+        spool->delivery = DELIVERY_SENT;
+    pthread_mutex_unlock(&spool->lock);
+    if (!loaded)
+        return;
+    spool->sent = (struct history_append){.records = spool->batch.records,
+                                          .count = spool->batch.count,
+                                          .done = sent_done,
+                                          .context = spool};
+    history_append(spool->inner, &spool->sent);
+}
+
+static void call_answered(struct history_spool *spool)
+{
+    pthread_mutex_lock(&spool->lock);
+    struct history_queue now = spool->answered;
+    spool->answered = (struct history_queue){0};
+    pthread_mutex_unlock(&spool->lock);
+    for (struct history_request *request; (request = history_queue_pop(&now));)
+        history_request_done(request);
+}
+
+static void spool_dispatch(struct history *history)
+{
+    struct history_spool *spool = of(history);
+    if (spool->inner)
+        history_dispatch(spool->inner);
+    if (spool->inner)
+        send_loaded(spool);
+    call_answered(spool);
+    forward_next(spool);
+}
+
+/* ---- the owner's thread: everything else ---- */
+
+static void refuse(struct history_spool *spool, struct history_request *request,
+                   enum history_request_kind kind)
+{
+    request->kind = kind;
+    answer(spool, request, E_UNREACHABLE);
+}
+
+static void spool_read(struct history *history, struct history_read *read)
+{
+    struct history_spool *spool = of(history);
+    if (spool->inner)
+        history_read(spool->inner, read);
+    else
+        refuse(spool, &read->request, HISTORY_READ);
+}
+
+static void spool_log(struct history *history, struct history_log *log)
+{
+    struct history_spool *spool = of(history);
+    if (spool->inner)
+        history_log(spool->inner, log);
+    else
+        refuse(spool, &log->request, HISTORY_LOG);
+}
+
+static void spool_stats(struct history *history, struct history_stats *stats)
+{
+    struct history_spool *spool = of(history);
+    if (spool->inner)
+        history_stats(spool->inner, stats);
+    else
+        refuse(spool, &stats->request, HISTORY_STATS);
+}
+
+static void spool_changes(struct history *history, struct history_changes *changes)
+{
+    struct history_spool *spool = of(history);
+    if (spool->inner)
+        history_changes(spool->inner, changes);
+    else
+        refuse(spool, &changes->request, HISTORY_CHANGES);
+}
+
+static void spool_prune(struct history *history, struct history_prune *prune)
+{
+    struct history_spool *spool = of(history);
+    if (spool->inner)
+        history_prune(spool->inner, prune);
+    else
+        refuse(spool, &prune->request, HISTORY_PRUNE);
+}
+
+/* 1204 as "1,204". */
+static void add_count(struct strbuf *text, int64_t count)
+{
+    if (count >= 1000) {
+        add_count(text, count / 1000);
+        strbuf_addf(text, ",%03d", (int)(count % 1000));
+    } else {
+        strbuf_addf(text, "%d", (int)count);
+    }
+}
+
+static void explain_waiting(const struct history_spool_stats *stats, struct strbuf *why)
+{
+    if (stats->waiting_records > 0) {
+        strbuf_addc(why, ' ');
+        add_count(why, stats->waiting_records);
+        strbuf_adds(why, stats->waiting_records == 1 ? " record waits" : " records wait");
+        strbuf_adds(why, " on disk for the database.");
+    }
+    if (stats->dropped_bytes > 0) {
+        strbuf_adds(why, " To make room, ");
+        add_count(why, stats->dropped_bytes);
+        strbuf_adds(why, " bytes of output were dropped.");
+    }
+}
+
+static void explain_disk(const struct history_spool *spool, struct strbuf *why)
+{
+    if (spool->disk == E_TOO_LARGE)
+        strbuf_addf(why, " %s is full: what ends now is kept by the store until there is room.",
+                    spool->files.dir);
+    else
+        strbuf_addf(why,
+                    " %s cannot be written: %s. Check the room on its disk; what ends now is kept "
+                    "by the store until then.",
+                    spool->files.dir, strerror(spool->disk_errno));
+}
+
+static enum status spool_health(struct history *history, struct strbuf *why)
+{
+    struct history_spool *spool = of(history);
+    enum status st = spool->inner ? history_health(spool->inner, why) : E_UNREACHABLE;
+    pthread_mutex_lock(&spool->lock);
+    if (st != OK)
+        explain_waiting(&spool->stats, why);
+    if (spool->disk != OK) {
+        explain_disk(spool, why);
+        st = st == OK ? E_IO : st;
+    }
+    pthread_mutex_unlock(&spool->lock);
+    return st;
+}
+
+void history_spool_stats(struct history *history, struct history_spool_stats *ret)
+{
+    struct history_spool *spool = of(history);
+    pthread_mutex_lock(&spool->lock);
+    *ret = spool->stats;
+    pthread_mutex_unlock(&spool->lock);
+}
+
+/* ---- from open to free ---- */
+
+static void release(struct history_spool *spool)
+{
+    spool_batch_release(&spool->batch);
+    spool_files_close(&spool->files);
+    pthread_cond_destroy(&spool->work);
+    pthread_mutex_destroy(&spool->lock);
+    free(spool);
+}
+
+/* Appends that wait go to the inner history, too, which ends with them. What it does not take is
+ * written to disk, and what is being delivered stays there. */
+static void end_inner(struct history_spool *spool)
+{
+    spool->ending = true;
+    forward_next(spool);
+    history_free(spool->inner);
+    spool->inner = NULL;
+}
+
+static struct history *spool_free(struct history *history)
+{
+    struct history_spool *spool = of(history);
+    end_inner(spool);
+    pthread_mutex_lock(&spool->lock);
+    spool->closing = true;
+    pthread_cond_signal(&spool->work);
+    pthread_mutex_unlock(&spool->lock);
+    pthread_join(spool->thread, NULL);
+    while (spool->answered.first)
+        call_answered(spool);
+    release(spool);
+    return NULL;
+}
+
+static const struct history_ops spool_ops = {
+    .append = spool_append,
+    .read = spool_read,
+    .log = spool_log,
+    .stats = spool_stats,
+    .changes = spool_changes,
+    .prune = spool_prune,
+    .dispatch = spool_dispatch,
+    .health = spool_health,
+    .free = spool_free,
+};
+
+static void init(struct history_spool *spool, const struct history_spool_limits *limits,
+                 struct history *inner, struct history_wake wake)
+{
+    struct history_spool_limits given = limits ? *limits : defaults;
+    pthread_condattr_t attributes;
+    spool->base.ops = &spool_ops;
+    spool->inner = inner;
+    spool->wake = wake;
+    spool->batch_limit = SPOOL_BATCH_RECORDS;
+    spool->limits = (struct history_spool_limits){
+        .max_bytes = given.max_bytes > 0 ? given.max_bytes : defaults.max_bytes,
+        .retry_first_ms = given.retry_first_ms > 0 ? given.retry_first_ms : defaults.retry_first_ms,
+        .retry_last_ms = given.retry_last_ms > 0 ? given.retry_last_ms : defaults.retry_last_ms,
+    };
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&spool->lock, NULL);
+    pthread_cond_init(&spool->work, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+enum status history_spool_open(const char *dir, const struct history_spool_limits *limits,
+                               struct history *inner, struct history_wake wake,
+                               struct history **ret, struct strbuf *why)
+{
+    struct history_spool *spool = calloc(1, sizeof(*spool));
+    enum status st = E_NOMEM;
+    if (spool) {
+        init(spool, limits, inner, wake);
+        st = spool_files_open(dir, spool->limits.max_bytes, &spool->files, why);
+    }
+    if (st == OK) {
+        history_spool_note_files(spool);
+        st = pthread_create(&spool->thread, NULL, history_spool_run, spool) == 0 ? OK : E_NOMEM;
+    }
+    if (st != OK) {
+        if (spool)
+            release(spool);
+        history_free(inner);
+        return st;
+    }
+    *ret = &spool->base;
+    return OK;
+}

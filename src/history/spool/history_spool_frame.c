@@ -1,0 +1,272 @@
+/* The payloads of frames; numbers with the low byte first. The format is part of what a newer peal
+ * must be able to read: it has a number in the name of each file's first bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "spool/history_spool_files.h"
+#include "words.h"
+
+/* What a state frame is, in its first byte. */
+enum frame_kind {
+    FRAME_FIRST_RUN, /* of the first format: without its last column */
+    FRAME_ENTRY,
+    FRAME_CHANGE,
+    FRAME_RUN,
+};
+
+/* ---- writing ---- */
+
+static void add_number(struct strbuf *to, uint64_t value, size_t width)
+{
+    char bytes[8];
+    for (size_t i = 0; i < width; i++)
+        bytes[i] = (char)(value >> 8 * i);
+    strbuf_add(to, bytes, width);
+}
+
+static void add_text(struct strbuf *to, const char *text, size_t length)
+{
+    add_number(to, length, 2);
+    strbuf_add(to, text, length);
+}
+
+void payload_of_output(const struct history_record *record, struct strbuf *payload)
+{
+    add_number(payload, record->chunk_count, 4);
+    for (size_t i = 0; i < record->chunk_count; i++) {
+        const struct output_chunk *chunk = &record->chunks[i];
+        add_number(payload, (uint64_t)chunk->stream, 1);
+        add_number(payload, (uint64_t)chunk->at_ms, 8);
+        add_number(payload, (uint64_t)chunk->gap_bytes, 8);
+        add_number(payload, chunk->length, 4);
+        strbuf_add(payload, chunk->bytes, chunk->length);
+    }
+}
+
+static void add_columns(struct strbuf *to, enum record_table table, const void *record)
+{
+    for (size_t i = 0; i < table_columns[table].count; i++) {
+        size_t length;
+        const struct column *column = &table_columns[table].columns[i];
+        if (column->kind == COLUMN_TEXT) {
+            const char *text = column_read_text(column, record, &length);
+            add_text(to, text, length);
+        } else {
+            add_number(to, (uint64_t)column_read_int(column, record), 8);
+        }
+    }
+}
+
+/* One that is absent is empty. */
+static void add_definition(struct strbuf *to, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    add_number(to, length, 4);
+    strbuf_add(to, text ? text : "", length);
+}
+
+static void payload_of_change(const struct change_record *change, struct strbuf *payload)
+{
+    add_number(payload, FRAME_CHANGE, 1);
+    strbuf_add(payload, change->id.bytes, sizeof(change->id.bytes));
+    strbuf_add(payload, change->job_uid.bytes, sizeof(change->job_uid.bytes));
+    add_columns(payload, TABLE_CHANGES, change);
+    add_definition(payload, change->before);
+    add_definition(payload, change->after);
+}
+
+void payload_of_state(const struct history_record *record, const struct output_ref *ref,
+                      struct strbuf *payload)
+{
+    if (record->change) {
+        payload_of_change(record->change, payload);
+        return;
+    }
+    bool is_entry = record->entry != NULL;
+    const void *from = is_entry ? (const void *)record->entry : (const void *)record->run;
+    const struct id *id = is_entry ? &record->entry->id : &record->run->id;
+    const struct id *uid = is_entry ? &record->entry->job_uid : &record->run->job_uid;
+    const char *name = is_entry ? record->entry->job_name : record->run->job_name;
+    add_number(payload, is_entry ? FRAME_ENTRY : FRAME_RUN, 1);
+    strbuf_add(payload, id->bytes, sizeof(id->bytes));
+    strbuf_add(payload, uid->bytes, sizeof(uid->bytes));
+    add_text(payload, name, strlen(name));
+    add_columns(payload, is_entry ? TABLE_ENTRIES : TABLE_RUNS, from);
+    add_number(payload, ref->segment, 8);
+    add_number(payload, (uint64_t)ref->at, 8);
+    add_number(payload, (uint64_t)ref->chunks, 8);
+    add_number(payload, (uint64_t)ref->bytes, 8);
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    const char *at;
+    size_t left;
+    bool failed;
+};
+
+static const char *take(struct reader *reader, size_t length)
+{
+    static const char none[8];
+    const char *at = reader->at;
+    if (length > reader->left) {
+        reader->failed = true;
+        reader->left = 0;
+        return length <= sizeof(none) ? none : NULL;
+    }
+    reader->at += length;
+    reader->left -= length;
+    return at;
+}
+
+static uint64_t number_at(const char *bytes, size_t width)
+{
+    uint64_t value = 0;
+    for (size_t i = width; i-- > 0;)
+        value = value << 8 | (unsigned char)bytes[i];
+    return value;
+}
+
+static uint64_t take_number(struct reader *reader, size_t width)
+{
+    return number_at(take(reader, width), width);
+}
+
+static const char *take_text(struct reader *reader, size_t *ret_length)
+{
+    *ret_length = take_number(reader, 2);
+    const char *text = take(reader, *ret_length);
+    if (reader->failed)
+        *ret_length = 0;
+    return text;
+}
+
+static void take_columns(struct reader *reader, enum record_table table, size_t count, void *record)
+{
+    for (size_t i = 0; i < count && !reader->failed; i++) {
+        size_t length;
+        const struct column *column = &table_columns[table].columns[i];
+        if (column->kind == COLUMN_TEXT) {
+            const char *text = take_text(reader, &length);
+            column_write_text(column, record, text, length);
+        } else {
+            column_write_int(column, record, (int64_t)take_number(reader, 8));
+        }
+    }
+}
+
+static void take_ids(struct reader *reader, struct id *id, struct id *uid)
+{
+    if (reader->left < sizeof(*id) + sizeof(*uid)) {
+        reader->failed = true;
+        return;
+    }
+    memcpy(id->bytes, take(reader, sizeof(*id)), sizeof(*id));
+    memcpy(uid->bytes, take(reader, sizeof(*uid)), sizeof(*uid));
+}
+
+static enum status take_definition(struct reader *reader, char **ret)
+{
+    size_t length = take_number(reader, 4);
+    const char *text = take(reader, length);
+    if (reader->failed || !length)
+        return OK;
+    *ret = strndup(text, length);
+    return *ret ? OK : E_NOMEM;
+}
+
+static enum status take_change(struct reader *reader, struct spooled *ret)
+{
+    struct change_record *change = &ret->change;
+    ret->is_change = true;
+    take_ids(reader, &change->id, &change->job_uid);
+    change->at_ms = history_id_made_ms(&change->id);
+    take_columns(reader, TABLE_CHANGES, table_columns[TABLE_CHANGES].count, change);
+    enum status st = take_definition(reader, &change->before);
+    if (st == OK)
+        st = take_definition(reader, &change->after);
+    if (st == OK && (reader->failed || reader->left || !word_can_be(change->action)))
+        st = E_CORRUPT;
+    if (st != OK)
+        change_record_release(change);
+    else
+        ret->bytes = change_record_bytes(change);
+    return st;
+}
+
+/* A newer version may have more words: they are delivered as they are. */
+static bool is_end(enum run_state state)
+{
+    return run_state_is_end(state) || (!run_state_is_known(state) && word_can_be(state));
+}
+
+static bool is_sound(const struct history_row *row)
+{
+    const struct run *run = &row->run;
+    const struct ledger_entry *entry = &row->entry;
+    return row->is_entry
+               ? is_end(entry->state) && word_can_be(entry->reason)
+               : is_end(run->state) && word_can_be(run->reason) && word_can_be(run->cause);
+}
+
+static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)
+{
+    enum record_table table = kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS;
+    struct id id = {{0}}, uid = {{0}};
+    size_t length;
+    ret->row.is_entry = kind == FRAME_ENTRY;
+    take_ids(reader, &id, &uid);
+    row_set_ids(&ret->row, &id, &uid);
+    const char *name = take_text(reader, &length);
+    row_set_job_name(&ret->row, name, length);
+    take_columns(reader, table, table_columns[table].count - (kind == FRAME_FIRST_RUN),
+                 row_record(&ret->row));
+    ret->ref.segment = take_number(reader, 8);
+    ret->ref.at = (int64_t)take_number(reader, 8);
+    ret->ref.chunks = (int64_t)take_number(reader, 8);
+    ret->ref.bytes = (int64_t)take_number(reader, 8);
+    return reader->failed || reader->left || !is_sound(&ret->row) ? E_CORRUPT : OK;
+}
+
+enum status state_of_payload(const char *payload, size_t length, struct spooled *ret)
+{
+    struct reader reader = {payload, length, false};
+    struct spooled item = {.is_change = false};
+    uint64_t kind = take_number(&reader, 1);
+    enum status st = E_CORRUPT;
+    if (kind == FRAME_CHANGE)
+        st = take_change(&reader, &item);
+    else if (kind <= FRAME_RUN)
+        st = take_row(&reader, (enum frame_kind)kind, &item);
+    if (st == OK)
+        *ret = item;
+    return st;
+}
+
+enum status output_of_payload(const char *payload, size_t length, struct output_chunk **ret_chunks,
+                              size_t *ret_count)
+{
+    enum { CHUNK_HEAD = 1 + 8 + 8 + 4 };
+    struct reader reader = {payload, length, false};
+    size_t count = take_number(&reader, 4);
+    if (reader.failed || count > length / CHUNK_HEAD)
+        return E_CORRUPT;
+    struct output_chunk *chunks = calloc(count + 1, sizeof(*chunks));
+    if (!chunks)
+        return E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        chunks[i].stream = output_stream_of((int64_t)take_number(&reader, 1));
+        chunks[i].at_ms = (int64_t)take_number(&reader, 8);
+        chunks[i].gap_bytes = (int64_t)take_number(&reader, 8);
+        chunks[i].length = take_number(&reader, 4);
+        chunks[i].bytes = take(&reader, chunks[i].length);
+    }
+    if (reader.failed || reader.left) {
+        free(chunks);
+        return E_CORRUPT;
+    }
+    *ret_chunks = chunks;
+    *ret_count = count;
+    return OK;
+}

@@ -1,0 +1,214 @@
+/* Pages of rows, and logs. Each is read in one transaction, so that it is of one instant. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sqlite/history_sqlite.h"
+
+/* What one search may cost: some hundredths of a second. */
+enum { COST_MAX = 40 * 1000, COST_OF_ID = 1, COST_OF_ROW = 10 };
+
+/* ---- pages ---- */
+
+/* Puts a row onto the page if it matches, or notes that there is more. */
+static void take_row(struct history_read *page, const struct history_row *row)
+{
+    if (!history_query_matches(&page->query, row))
+        return;
+    page->more = page->count == page->query.limit;
+    if (page->more)
+        page->next = *history_row_id(&page->rows[page->count - 1]);
+    else
+        page->rows[page->count++] = *row;
+}
+
+/* The next page begins with the id: another stream may still have it. */
+static struct id just_above(struct id id)
+{
+    for (size_t i = sizeof(id.bytes); i-- > 0 && !++id.bytes[i];)
+        continue;
+    return id;
+}
+
+static enum status fill_page(struct database *database, struct walk *walk,
+                             struct history_read *page)
+{
+    enum status st = OK;
+    struct history_row *row = malloc(sizeof(*row));
+    if (!row)
+        return E_NOMEM;
+    for (int cost = 0; !page->more && st == OK;) {
+        enum record_table table;
+        struct id id;
+        bool can_match = false;
+        st = walk_next(walk, &table, &id, &can_match);
+        if (st == OK && can_match)
+            st = load_row(database, table, &id, row);
+        if (st == OK && can_match)
+            take_row(page, row);
+        cost += can_match ? COST_OF_ROW : COST_OF_ID;
+        if (st == OK && !page->more && cost >= COST_MAX) {
+            page->more = true;
+            page->next = can_match ? id : just_above(id);
+        }
+    }
+    free(row);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status read_page(struct database *database, struct history_read *read)
+{
+    struct history_read page = {.query = read->query};
+    struct walk walk;
+    if (page.query.limit < 1 || page.query.limit > HISTORY_LIMIT_MAX)
+        return E_INVALID;
+    page.rows = calloc(page.query.limit, sizeof(*page.rows));
+    if (!page.rows)
+        return E_NOMEM;
+    enum status st = walk_open(&walk, database, &page.query);
+    if (st == OK) {
+        st = fill_page(database, &walk, &page);
+        walk_close(&walk);
+    }
+    if (st != OK) {
+        history_read_release(&page);
+        return st;
+    }
+    read->rows = page.rows;
+    read->count = page.count;
+    read->more = page.more;
+    read->next = page.next;
+    return OK;
+}
+
+/* ---- logs ---- */
+
+static enum status read_kept_bytes(struct database *database, struct history_log *log)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, TABLE_RUNS, SQL_KEPT_BYTES, &stmt);
+    if (st != OK)
+        return st;
+    bind_id(stmt, 1, &log->run_id);
+    st = statement_row(stmt);
+    log->kept_bytes = st == OK ? sqlite3_column_int64(stmt, 0) : 0;
+    sqlite3_reset(stmt);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* Reads the part alone: the rest of the piece stays on disk. */
+static enum status read_part(struct database *database, int64_t key, size_t skip, size_t length,
+                             void **ret)
+{
+    sqlite3_blob *blob = NULL;
+    char *bytes = malloc(length ? length : 1);
+    if (!bytes)
+        return E_NOMEM;
+    int rc = SQLITE_OK;
+    if (length)
+        rc = sqlite3_blob_open(database->db, "main", "output", "bytes", key, 0, &blob);
+    if (length && rc == SQLITE_OK)
+        rc = sqlite3_blob_read(blob, bytes, (int)length, (int)skip);
+    sqlite3_blob_close(blob);
+    if (rc != SQLITE_OK) {
+        free(bytes);
+        return sqlite_status(rc);
+    }
+    *ret = bytes;
+    return OK;
+}
+
+static enum status add_part(struct database *database, sqlite3_stmt *stmt, struct history_log *log)
+{
+    int64_t start = sqlite3_column_int64(stmt, 0);
+    size_t skip, length;
+    void *bytes = NULL;
+    if (!history_log_part(log, start, (size_t)sqlite3_column_int64(stmt, 4), &skip, &length))
+        return OK;
+    struct output_chunk *chunks = realloc(log->chunks, (log->count + 1) * sizeof(*chunks));
+    if (!chunks)
+        return E_NOMEM;
+    log->chunks = chunks;
+    enum status st = read_part(database, sqlite3_column_int64(stmt, 5), skip, length, &bytes);
+    if (st != OK)
+        return st;
+    chunks[log->count++] = (struct output_chunk){
+        .stream = output_stream_of(sqlite3_column_int(stmt, 1)),
+        .at_ms = sqlite3_column_int64(stmt, 2),
+        .gap_bytes = skip ? 0 : sqlite3_column_int64(stmt, 3),
+        .bytes = bytes,
+        .length = length,
+    };
+    return OK;
+}
+
+static enum status read_parts(struct database *database, struct history_log *log)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, TABLE_RUNS, SQL_OUTPUT_FROM, &stmt);
+    if (st != OK)
+        return st;
+    int64_t end = log->kept_bytes;
+    if (log->offset <= end && (uint64_t)(end - log->offset) > log->limit)
+        end = log->offset + (int64_t)log->limit;
+    bind_id(stmt, 1, &log->run_id);
+    sqlite3_bind_int64(stmt, 2, log->offset);
+    sqlite3_bind_int64(stmt, 3, end);
+    while ((st = statement_row(stmt)) == OK) {
+        st = add_part(database, stmt, log);
+        if (st != OK)
+            break;
+    }
+    sqlite3_reset(stmt);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status read_answer(struct database *database, struct history_log *answer)
+{
+    struct history_row *row = calloc(1, sizeof(*row));
+    if (!row)
+        return E_NOMEM;
+    enum status st = load_row(database, TABLE_RUNS, &answer->run_id, row);
+    answer->found = st == OK;
+    if (st == OK) {
+        answer->run = row->run;
+        st = read_kept_bytes(database, answer);
+    }
+    free(row);
+    if (st == OK && answer->limit)
+        st = read_parts(database, answer);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status read_log(struct database *database, struct history_log *log)
+{
+    struct history_log answer = *log;
+    answer.chunks = NULL;
+    answer.count = 0;
+    answer.kept_bytes = 0;
+    if (log->offset < 0)
+        return E_INVALID;
+    enum status st = read_answer(database, &answer);
+    if (st != OK)
+        history_log_release(&answer);
+    else
+        *log = answer;
+    return st;
+}
+
+enum status read_request(struct database *database, struct history_request *request)
+{
+    enum status st = database_do(database, SQL_BEGIN_READ);
+    if (st != OK)
+        return st;
+    if (request->kind == HISTORY_READ)
+        st = read_page(database, history_request_of(request, history_read));
+    else if (request->kind == HISTORY_STATS)
+        st = stats_read(database, history_request_of(request, history_stats));
+    else if (request->kind == HISTORY_CHANGES)
+        st = changes_read(database, history_request_of(request, history_changes));
+    else
+        st = read_log(database, history_request_of(request, history_log));
+    /* Nothing was written: nothing can go wrong that matters. */
+    (void)sqlite3_exec(database->db, "COMMIT", NULL, NULL, NULL);
+    return st;
+}

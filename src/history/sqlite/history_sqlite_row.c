@@ -1,0 +1,251 @@
+/* Statements, and rows as their parameters and columns. */
+#include <string.h>
+
+#include "sqlite/history_sqlite.h"
+
+/* Before the columns come id, job, ended_ms and stray; those of changes, too, are four. */
+enum { FIRST_COLUMN = 5 };
+
+/* Of what the history holds: RUN_OK to RUN_MISSED. */
+#define ALL_STATES "(5, 6, 7, 8, 9, 10, 11)"
+
+/* Newest first. The definitions come last: they are read from the disk when they are asked for. */
+#define READ_CHANGES(from, where)                                                                  \
+    "SELECT id, job_uid#, before, after FROM " from " WHERE " where                                \
+    " id < ?1 AND id >= ?2 ORDER BY id DESC"
+
+/* `@` is the table, `#` its columns, `%` their parameters, `~` their assignments; each with a comma
+ * before it. */
+static const char *const sql[] = {
+    [SQL_INSERT] = "INSERT INTO @ (id, job, ended_ms, stray#) VALUES (?1, ?2, ?3, ?4%)"
+                   " ON CONFLICT DO NOTHING",
+    [SQL_UPDATE] = "UPDATE @ SET job = ?2, ended_ms = ?3, stray = ?4~ WHERE id = ?1",
+    [SQL_SELECT] = "SELECT id, uid, name#"
+                   " FROM @ JOIN jobs ON jobs.key = @.job WHERE id = ?1",
+    [SQL_DELETE] = "DELETE FROM @ WHERE id = ?1",
+    /* All states are named so that the index by job, state and id serves the id, too. */
+    [SQL_OLDER] = "SELECT id FROM @ WHERE job IN (SELECT key FROM jobs WHERE uid = ?1)"
+                  " AND state IN " ALL_STATES " AND id < ?2 LIMIT ?3",
+    [SQL_ENDED] = "SELECT id FROM @ WHERE job IN (SELECT key FROM jobs WHERE uid = ?1)"
+                  " AND state IN " ALL_STATES " AND id < ?2 AND ended_ms < ?4 LIMIT ?3",
+    [SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+    [SQL_BEGIN_READ] = "BEGIN",
+    [SQL_COMMIT] = "COMMIT",
+    [SQL_FIND_JOB] = "SELECT key FROM jobs WHERE uid = ?1 AND name = ?2",
+    [SQL_ADD_JOB] = "INSERT INTO jobs (uid, name) VALUES (?1, ?2)",
+    [SQL_NEXT_JOB_UID] = "SELECT uid FROM jobs WHERE uid > ?1 ORDER BY uid LIMIT 1",
+    [SQL_DROP_JOB] = "DELETE FROM jobs WHERE uid = ?1"
+                     " AND NOT EXISTS (SELECT 1 FROM runs WHERE job = key)"
+                     " AND NOT EXISTS (SELECT 1 FROM entries WHERE job = key)",
+    [SQL_KEYS_BY_UID] = "SELECT key, uid, name FROM jobs WHERE uid = ?1",
+    [SQL_KEYS_BY_NAME] = "SELECT key, uid, name FROM jobs WHERE name = ?1",
+    [SQL_KEYS_BY_TEXT] = "SELECT key, uid, name FROM jobs"
+                         " WHERE instr(lower(name), lower(?1)) > 0 LIMIT ?2",
+    [SQL_ADD_OUTPUT] = "INSERT INTO output (run_id, start, seq, stream, at_ms, gap_bytes, bytes)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    [SQL_DELETE_OUTPUT] = "DELETE FROM output WHERE run_id = ?1",
+    [SQL_KEPT_BYTES] = "SELECT start + length(bytes) FROM output WHERE run_id = ?1"
+                       " ORDER BY start DESC, seq DESC LIMIT 1",
+    [SQL_OUTPUT_FROM] = "SELECT start, stream, at_ms, gap_bytes, length(bytes), rowid FROM output"
+                        " WHERE run_id = ?1 AND start >= coalesce((SELECT max(start) FROM output"
+                        "     WHERE run_id = ?1 AND start <= ?2), 0) AND start <= ?3"
+                        " ORDER BY start, seq",
+    [SQL_ADD_STATS] =
+        "INSERT INTO stats VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO UPDATE"
+        " SET count = count + ?5, sum_ms = sum_ms + ?6, min_ms = min(min_ms, ?7),"
+        " max_ms = max(max_ms, ?8), punctual = punctual + ?9, late_sum_ms = late_sum_ms + ?10",
+    [SQL_READ_STATS] = "SELECT hour, state, bucket, count, sum_ms, min_ms, max_ms, punctual,"
+                       " late_sum_ms FROM stats WHERE job_uid = ?1 AND hour >= ?2 AND hour < ?3",
+    [SQL_DELETE_STATS] = "DELETE FROM stats WHERE (job_uid, hour, state, bucket) IN"
+                         " (SELECT job_uid, hour, state, bucket FROM stats"
+                         "  WHERE job_uid = ?1 AND hour < ?2 LIMIT ?3)",
+    [SQL_NEXT_STATS_UID] = "SELECT job_uid FROM stats WHERE job_uid > ?1 ORDER BY job_uid LIMIT 1",
+    [SQL_ADD_CHANGE] = "INSERT INTO @ (id, job_uid, before, after#) VALUES (?1, ?2, ?3, ?4%)"
+                       " ON CONFLICT DO NOTHING",
+    [SQL_READ_CHANGES] = READ_CHANGES("@", ""),
+    [SQL_READ_CHANGES + 1] = READ_CHANGES("@ INDEXED BY @_job", "job_uid = ?3 AND"),
+    [SQL_READ_CHANGES + 2] = READ_CHANGES("@ INDEXED BY @_job_name", "job_name = ?3 AND"),
+    [SQL_READ_CHANGES + 3] = READ_CHANGES("@ INDEXED BY @_actor", "actor = ?3 AND"),
+    [SQL_DELETE_CHANGES] =
+        "DELETE FROM @ WHERE id IN (SELECT id FROM @ WHERE id < ?1 ORDER BY id LIMIT ?2)",
+    [SQL_FREE_PAGES] = "PRAGMA freelist_count",
+    [SQL_VACUUM] = "PRAGMA incremental_vacuum(256)",
+};
+
+static void write_sql(enum record_table table, const char *pattern, struct strbuf *text)
+{
+    for (const char *p = pattern; *p; p++) {
+        if (*p == '@')
+            strbuf_adds(text, table_columns[table].name);
+        else if (!strchr("#%~", *p))
+            strbuf_addc(text, *p);
+        for (size_t i = 0; strchr("#%~", *p) && i < table_columns[table].count; i++) {
+            const char *name = table_columns[table].columns[i].name;
+            size_t place = FIRST_COLUMN + i;
+            if (*p == '#')
+                strbuf_addf(text, ", \"%s\"", name);
+            else if (*p == '%')
+                strbuf_addf(text, ", ?%zu", place);
+            else
+                strbuf_addf(text, ", \"%s\" = ?%zu", name, place);
+        }
+    }
+}
+
+enum status database_statement(struct database *database, enum record_table table,
+                               enum statement which, sqlite3_stmt **ret)
+{
+    sqlite3_stmt **stmt = &database->statements[table][which];
+    if (!*stmt) {
+        struct strbuf text;
+        strbuf_init(&text);
+        write_sql(table, sql[which], &text);
+        enum status st = strbuf_status(&text);
+        if (st == OK)
+            st = sqlite_status(sqlite3_prepare_v3(database->db, text.text, -1,
+                                                  SQLITE_PREPARE_PERSISTENT, stmt, NULL));
+        strbuf_release(&text);
+        if (st != OK)
+            return st;
+    }
+    sqlite3_reset(*stmt);
+    sqlite3_clear_bindings(*stmt);
+    *ret = *stmt;
+    return OK;
+}
+
+enum status database_do(struct database *database, enum statement which)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, TABLE_RUNS, which, &stmt);
+    return st == OK ? statement_done(stmt) : st;
+}
+
+void database_roll_back(struct database *database)
+{
+    if (!sqlite3_get_autocommit(database->db))
+        (void)sqlite3_exec(database->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+enum status sqlite_status(int rc)
+{
+    switch (rc & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+        return OK;
+    case SQLITE_NOMEM:
+        return E_NOMEM;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return E_CORRUPT;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return E_BUSY;
+    case SQLITE_INTERRUPT:
+        return E_UNREACHABLE;
+    case SQLITE_TOOBIG:
+        return E_TOO_LARGE;
+    default:
+        return E_IO;
+    }
+}
+
+enum status statement_row(sqlite3_stmt *stmt)
+{
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW)
+        return OK;
+    sqlite3_reset(stmt);
+    return rc == SQLITE_DONE ? E_NOT_FOUND : sqlite_status(rc);
+}
+
+enum status statement_done(sqlite3_stmt *stmt)
+{
+    int rc = sqlite3_step(stmt);
+    while (rc == SQLITE_ROW)
+        rc = sqlite3_step(stmt);
+    sqlite3_reset(stmt);
+    return sqlite_status(rc);
+}
+
+void bind_id(sqlite3_stmt *stmt, int place, const struct id *id)
+{
+    sqlite3_bind_blob(stmt, place, id->bytes, sizeof(id->bytes), SQLITE_TRANSIENT);
+}
+
+struct id column_id(sqlite3_stmt *stmt, int place)
+{
+    struct id id = {{0}};
+    const void *bytes = sqlite3_column_blob(stmt, place);
+    if (bytes && sqlite3_column_bytes(stmt, place) == sizeof(id.bytes))
+        memcpy(id.bytes, bytes, sizeof(id.bytes));
+    return id;
+}
+
+/* ---- rows ---- */
+
+static void bind_column(sqlite3_stmt *stmt, int place, const struct column *column,
+                        const void *record)
+{
+    size_t length;
+    if (column->kind != COLUMN_TEXT) {
+        sqlite3_bind_int64(stmt, place, column_read_int(column, record));
+        return;
+    }
+    const char *text = column_read_text(column, record, &length);
+    sqlite3_bind_text(stmt, place, text, (int)length, SQLITE_STATIC);
+}
+
+static void read_column(sqlite3_stmt *stmt, int place, const struct column *column, void *record)
+{
+    if (column->kind != COLUMN_TEXT) {
+        column_write_int(column, record, sqlite3_column_int64(stmt, place));
+        return;
+    }
+    const void *text = sqlite3_column_text(stmt, place);
+    column_write_text(column, record, text, (size_t)sqlite3_column_bytes(stmt, place));
+}
+
+void bind_columns(sqlite3_stmt *stmt, int place, enum record_table table, const void *record)
+{
+    for (size_t i = 0; i < table_columns[table].count; i++)
+        bind_column(stmt, place + (int)i, &table_columns[table].columns[i], record);
+}
+
+void read_columns(sqlite3_stmt *stmt, int place, enum record_table table, void *record)
+{
+    for (size_t i = 0; i < table_columns[table].count; i++)
+        read_column(stmt, place + (int)i, &table_columns[table].columns[i], record);
+}
+
+void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job)
+{
+    const void *record = row->is_entry ? (const void *)&row->entry : (const void *)&row->run;
+    bind_id(stmt, 1, history_row_id(row));
+    sqlite3_bind_int64(stmt, 2, job);
+    sqlite3_bind_int64(stmt, 3, history_row_ended_ms(row));
+    sqlite3_bind_int(stmt, 4, row_stray(row));
+    bind_columns(stmt, FIRST_COLUMN, row->is_entry ? TABLE_ENTRIES : TABLE_RUNS, record);
+}
+
+enum status load_row(struct database *database, enum record_table table, const struct id *id,
+                     struct history_row *ret)
+{
+    sqlite3_stmt *stmt;
+    enum status st = database_statement(database, table, SQL_SELECT, &stmt);
+    if (st != OK)
+        return st;
+    bind_id(stmt, 1, id);
+    st = statement_row(stmt);
+    if (st != OK)
+        return st;
+    struct id job_uid = column_id(stmt, 1);
+    const void *name = sqlite3_column_text(stmt, 2);
+    ret->is_entry = table == TABLE_ENTRIES;
+    row_set_ids(ret, id, &job_uid);
+    row_set_job_name(ret, name, (size_t)sqlite3_column_bytes(stmt, 2));
+    read_columns(stmt, 3, table, row_record(ret));
+    sqlite3_reset(stmt);
+    return OK;
+}

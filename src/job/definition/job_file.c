@@ -1,0 +1,200 @@
+/* A whole file of jobs: its documents, their lists, and names that may be there once only. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "definition/job_decode.h"
+
+void job_list_init(struct job_list *list)
+{
+    *list = (struct job_list){NULL, 0};
+}
+
+void job_list_release(struct job_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        job_free(list->items[i]);
+    free(list->items);
+    job_list_init(list);
+}
+
+/* The jobs read so far, each with the node it came from. */
+struct collector {
+    const char *default_tz;
+    struct zone_db *zones;
+    struct job_list jobs;
+    const struct node **nodes;
+    size_t room;
+    struct job_error *err;
+};
+
+static enum status make_room(struct collector *c)
+{
+    if (c->jobs.count < c->room)
+        return OK;
+    size_t room = c->room ? c->room * 2 : 16;
+    struct job **items = reallocarray(c->jobs.items, room, sizeof(*items));
+    if (!items)
+        return E_NOMEM;
+    c->jobs.items = items;
+    const struct node **nodes = reallocarray(c->nodes, room, sizeof(*nodes));
+    if (!nodes)
+        return E_NOMEM;
+    c->nodes = nodes;
+    c->room = room;
+    return OK;
+}
+
+static enum status collect_job(struct collector *c, const struct node *node)
+{
+    struct job *job;
+    enum status st = make_room(c);
+    if (st == OK)
+        st = job_decode_node(node, false, c->default_tz, c->zones, &job, c->err);
+    if (st != OK)
+        return st;
+    c->nodes[c->jobs.count] = node;
+    c->jobs.items[c->jobs.count++] = job;
+    return OK;
+}
+
+/* A document is a job, a list of jobs, or nothing. */
+static enum status collect_document(struct collector *c, const struct node *document)
+{
+    if (document->kind == NODE_NULL)
+        return OK;
+    if (document->kind != NODE_LIST)
+        return collect_job(c, document);
+    for (const struct entry *entry = document->entries; entry; entry = entry->next) {
+        enum status st = collect_job(c, entry->value);
+        if (st != OK)
+            return st;
+    }
+    return OK;
+}
+
+static int compare_names(const void *a, const void *b, void *arg)
+{
+    const struct collector *c = arg;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    int order = strcmp(c->jobs.items[x]->name, c->jobs.items[y]->name);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* Where a job's name stands. */
+static struct spot name_spot(const struct collector *c, size_t index, struct spot *root)
+{
+    *root = (struct spot){.node = c->nodes[index]};
+    return (struct spot){root, "name", 0, node_get(c->nodes[index], "name")};
+}
+
+static enum status check_names(const struct collector *c)
+{
+    size_t count = c->jobs.count, second = count, first = 0;
+    size_t *order = calloc(count + 1, sizeof(*order));
+    if (!order)
+        return E_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof(*order), compare_names, (void *)c);
+    for (size_t i = 1; i < count; i++) { /* of all pairs, the one that a reader meets first */
+        const char *before = c->jobs.items[order[i - 1]]->name;
+        if (order[i] < second && strcmp(before, c->jobs.items[order[i]]->name) == 0) {
+            second = order[i];
+            first = order[i - 1];
+        }
+    }
+    free(order);
+    if (second == count)
+        return OK;
+    struct spot root, other_root;
+    struct spot spot = name_spot(c, second, &root);
+    struct spot other = name_spot(c, first, &other_root);
+    return spot_fail(c->err, &spot, "\"%s\" is already the name of the job in line %d",
+                     c->jobs.items[second]->name, other.node->line);
+}
+
+static enum status read_documents(struct tree *tree, const char *text, size_t length,
+                                  const struct node **ret, struct job_error *reterr)
+{
+    struct parse_error err = {0};
+    enum status st = tree_from_yaml(tree, text, length, ret, &err);
+    if (st != OK && st != E_NOMEM)
+        spot_set_tree(reterr, &err);
+    return st;
+}
+
+enum status jobs_decode_text(const char *text, size_t length, const char *default_tz,
+                             struct zone_db *zones, struct job_list *ret, struct job_error *reterr)
+{
+    struct tree tree;
+    const struct node *documents = NULL;
+    struct collector c = {.default_tz = default_tz, .zones = zones, .err = reterr};
+    tree_init(&tree);
+    enum status st = read_documents(&tree, text, length, &documents, reterr);
+    for (const struct entry *entry = st == OK ? documents->entries : NULL; entry && st == OK;
+         entry = entry->next)
+        st = collect_document(&c, entry->value);
+    if (st == OK)
+        st = check_names(&c);
+    if (st == OK) {
+        *ret = c.jobs;
+        job_list_init(&c.jobs);
+    }
+    job_list_release(&c.jobs);
+    free(c.nodes);
+    tree_release(&tree);
+    return st;
+}
+
+enum { JOB_NODES_MAX = 20000 }; /* of a job that is read for its editor */
+
+/* The one document that there is, a map. */
+static enum status only_job(const struct node *documents, const struct node **ret,
+                            struct job_error *err)
+{
+    const struct node *found = NULL;
+    for (const struct entry *entry = documents->entries; entry; entry = entry->next) {
+        struct spot spot = {.node = entry->value};
+        if (entry->value->kind == NODE_NULL)
+            continue;
+        if (found)
+            return spot_fail(err, &spot, "there is a second job here; only one is expected");
+        if (entry->value->kind != NODE_MAP)
+            return spot_fail(err, &spot, "expected a job: a map of its fields, not %s",
+                             node_describe(entry->value));
+        if (entry->value->weight_nodes > JOB_NODES_MAX)
+            return spot_fail(err, &spot, "more than %d values in one job", JOB_NODES_MAX);
+        found = entry->value;
+    }
+    struct spot root = {.node = documents};
+    if (!found)
+        return spot_fail(err, &root, "expected a job: a map of its fields");
+    *ret = found;
+    return OK;
+}
+
+enum status job_read_text(const char *text, size_t length, const char *default_tz,
+                          struct zone_db *zones, json_t **ret, struct job_error *reterr)
+{
+    struct tree tree;
+    const struct node *documents = NULL, *node = NULL;
+    struct job_error wrong = {0};
+    struct job *job = NULL;
+    tree_init(&tree);
+    enum status st = read_documents(&tree, text, length, &documents, reterr);
+    if (st == OK)
+        st = only_job(documents, &node, reterr);
+    json_t *value = st == OK ? node_to_json(node) : NULL;
+    if (st == OK && !value)
+        st = E_NOMEM;
+    if (st == OK && job_decode_node(node, false, default_tz, zones, &job, &wrong) == E_NOMEM)
+        st = E_NOMEM;
+    if (st == OK) {
+        *reterr = wrong;
+        *ret = json_incref(value);
+    }
+    job_free(job);
+    json_decref(value);
+    tree_release(&tree);
+    return st;
+}

@@ -1,0 +1,373 @@
+/* Going on after a restore: what is open is lost, what was due until now is missed, fences go on
+ * above all that were ever given, and the halt is lifted. In this order, in batches; whoever
+ * starts it again after an interruption only does what is left.
+ *
+ * The lift says in which cluster all of that was done. If the etcd is restored once more meanwhile,
+ * from a backup in which the halt is the same, the lift may be done there: then the next reader
+ * finds the id of another cluster, and halts again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "etcd/store_etcd_internal.h"
+
+enum {
+    CHUNK = 500,
+    DAY_MS = 86400 * 1000,
+    /* After the restore, for a lease of the etcd before to run out, and with it the lead and the
+     * start's window of whoever was cut off when it was restored. */
+    LEASES_OUT_MS = 5500,
+    LIFT_AGAIN_MS = 500, /* after an unknown outcome */
+    LIFTS_MAX = 20,
+};
+
+static const int64_t first_day_ms = INT64_C(1577836800000); /* 2020-01-01 */
+
+struct advance {
+    struct store_request request; /* first: it is what comes back */
+    struct store_etcd *store;
+    store_etcd_advanced *done;
+    void *context;
+    int64_t now_ms;
+    char by[64];
+    uint64_t cluster_id;   /* in which it is done */
+    int64_t halt_revision; /* of the halt that is lifted */
+    struct epoch next;
+    struct loop_timer *timer; /* to begin, or to look whether it is lifted */
+    int lifts;                /* sent so far */
+    struct store_finish *finishes;
+    struct store_claim *claims;
+    struct ledger_entry *entries;
+    struct store_put_doc *marks;
+    char (*jsons)[BOOT_JSON_SIZE]; /* of them */
+};
+
+static void release(struct advance *advance)
+{
+    free(advance->finishes);
+    free(advance->claims);
+    free(advance->entries);
+    free(advance->marks);
+    free(advance->jsons);
+    free(advance);
+}
+
+static void end(struct advance *advance, enum status st)
+{
+    store_etcd_advanced *done = advance->done;
+    void *context = advance->context;
+    advance->store->advance = NULL;
+    loop_timer_free(advance->timer);
+    release(advance);
+    done(context, st);
+}
+
+bool advance_owns(const struct store_etcd *store, const struct store_request *request)
+{
+    return store->advance && request == &store->advance->request;
+}
+
+/* ---- what is open is lost ---- */
+
+/* A run that was lost with its node may have been amended since the backup. */
+static bool is_to_be_lost(const struct run *run)
+{
+    if (!run_state_is_known(run->state)) /* a newer peal's to end */
+        return false;
+    return state_is_open(run->state) || (run->state == RUN_LOST && run->reason == REASON_NODE_DIED);
+}
+
+static size_t collect_runs(struct advance *advance)
+{
+    const struct mirror_run *run;
+    size_t count = 0;
+    for (size_t at = 0; count < CHUNK && (run = table_next(&advance->store->mirror.runs, &at));) {
+        if (!is_to_be_lost(&run->row.run))
+            continue;
+        struct run lost = run->row.run;
+        lost.state = RUN_LOST;
+        lost.reason = REASON_RESTORED;
+        if (state_is_open(run->row.run.state))
+            lost.finished_ms = advance->now_ms;
+        lost.exit_code = -1;
+        memcpy(lost.by, advance->by, sizeof(lost.by));
+        snprintf(lost.detail, sizeof(lost.detail),
+                 "etcd was restored from a backup; it may have run to its end");
+        advance->finishes[count++] = (struct store_finish){.run = lost};
+    }
+    return count;
+}
+
+/* ---- what was due is missed ---- */
+
+static enum status make_entry(const struct advance *advance, const struct mirror_job *job,
+                              struct ledger_entry *ret)
+{
+    uint8_t random[10];
+    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+        return E_IO;
+    *ret = (struct ledger_entry){.id = id_make((struct wall_ms){advance->now_ms}, random),
+                                 .job_uid = job->row.uid,
+                                 .from_ms = job->row.cursor_ms,
+                                 .to_ms = advance->now_ms,
+                                 .count = 0, /* nobody knows which of them ran */
+                                 .state = RUN_MISSED,
+                                 .reason = REASON_RESTORED,
+                                 .recorded_ms = advance->now_ms};
+    snprintf(ret->job_name, sizeof(ret->job_name), "%s", job->name);
+    snprintf(ret->detail, sizeof(ret->detail),
+             "etcd was restored from a backup: ticks until then may have run or not (%.40s)",
+             advance->by);
+    return OK;
+}
+
+static enum status collect_jobs(struct advance *advance, size_t *ret)
+{
+    const struct mirror_job *job;
+    size_t count = 0;
+    for (size_t at = 0; count < CHUNK && (job = table_next(&advance->store->mirror.jobs, &at));) {
+        if (!mirror_job_is_whole(job) || job->row.deleted || job->row.cursor_ms >= advance->now_ms)
+            continue;
+        enum status st = make_entry(advance, job, &advance->entries[count]);
+        if (st != OK)
+            return st;
+        advance->claims[count] = (struct store_claim){.job_uid = job->row.uid,
+                                                      .job_revision = job->row.revision,
+                                                      .cursor_ms = job->row.cursor_ms,
+                                                      .rewinds = job->row.rewinds.count,
+                                                      .tick_ms = advance->now_ms,
+                                                      .without_run = true,
+                                                      .passed = &advance->entries[count],
+                                                      .passed_count = 1};
+        count++;
+    }
+    *ret = count;
+    return OK;
+}
+
+/* ---- boots that were due may have run ---- */
+
+/* They are among what the entry of their job says is not known. */
+static size_t collect_boots(struct advance *advance)
+{
+    const struct mirror_doc *found;
+    struct boot_mark mark;
+    size_t count = 0;
+    for (size_t at = 0; count < CHUNK && (found = table_next(&advance->store->mirror.docs, &at));) {
+        const struct store_doc *doc = &found->doc;
+        if (strcmp(doc->kind, BOOT_DOC) != 0 || boot_mark_decode(doc->json, &mark) != OK ||
+            !mark.is_due)
+            continue;
+        mark.is_due = false;
+        boot_mark_encode(&mark, advance->jsons[count]);
+        struct store_put_doc *put = &advance->marks[count];
+        *put = (struct store_put_doc){
+            .kind = BOOT_DOC, .json = advance->jsons[count], .expected_revision = doc->revision};
+        memcpy(put->name, doc->name, sizeof(put->name));
+        count++;
+    }
+    return count;
+}
+
+/* ---- the halt is lifted ---- */
+
+/* Above all that this node knows of. A day's number is also above that of a lift which nobody who
+ * is left knows of, if that was on a day before. */
+static int64_t next_generation(const struct advance *advance)
+{
+    const struct store_etcd *store = advance->store;
+    int64_t known = store->mirror.epoch.generation;
+    int64_t day = (advance->now_ms - first_day_ms) / DAY_MS;
+    if (known < store->epoch.generation) /* the backup is older than the last restore */
+        known = store->epoch.generation;
+    return day > known && day < GENERATIONS ? day : known + 1;
+}
+
+static enum status make_next(struct advance *advance)
+{
+    struct epoch *next = &advance->next;
+    *next = advance->store->mirror.epoch;
+    next->generation = next_generation(advance);
+    next->cluster_id = advance->cluster_id;
+    next->since = 0; /* with the lift */
+    advance->halt_revision = advance->store->mirror.halt_revision;
+    if (getrandom(&next->stamp, sizeof(next->stamp), 0) != (ssize_t)sizeof(next->stamp))
+        return E_IO;
+    next->stamp |= 1; /* 0: none */
+    return OK;
+}
+
+/* It was done before, and its answer was lost. */
+static bool is_our_lift(const struct advance *advance, const struct etcd_txn_result *txn)
+{
+    struct epoch found;
+    return txn->op_count == 1 && txn->ops[0].kv_count == 1 &&
+           value_read_epoch(txn->ops[0].kvs, &found) == OK && found.stamp == advance->next.stamp;
+}
+
+/* An unknown outcome is looked up by sending the same once more: it is done at most once, as the
+ * epoch is another one then, and what is found has the stamp of whoever has done it. */
+static void on_lifted(void *context, const struct etcd_result *result)
+{
+    struct advance *advance = context;
+    bool may_be_done = result->status == E_UNKNOWN || advance->lifts > 1;
+    if (result->status != OK && may_be_done && advance->lifts < LIFTS_MAX)
+        loop_timer_set(advance->timer, LIFT_AGAIN_MS);
+    else if (result->status != OK)
+        end(advance, may_be_done ? E_UNKNOWN : result->status);
+    else if (result->cluster_id && result->cluster_id != advance->cluster_id)
+        end(advance, E_UNREACHABLE); /* restored once more: it is halted still, or again */
+    else if (result->op.txn.succeeded || is_our_lift(advance, &result->op.txn))
+        end(advance, OK);
+    else
+        end(advance, E_CONFLICT); /* somebody else has */
+}
+
+static enum status send_lift(struct advance *advance)
+{
+    struct store_etcd *store = advance->store;
+    struct etcd_bytes halt = etcd_text(store->halt_key), epoch = etcd_text(store->epoch_key);
+    struct strbuf value;
+    struct etcd_txn *txn = NULL;
+    strbuf_init(&value);
+    value_write_epoch(&value, &advance->next);
+    enum status st = strbuf_status(&value);
+    if (st == OK)
+        st = etcd_txn_new(&txn);
+    if (st != OK)
+        goto out;
+    etcd_txn_if_mod_revision(txn, halt, ETCD_EQUAL, advance->halt_revision);
+    etcd_txn_if_mod_revision(txn, epoch, ETCD_EQUAL, advance->next.mod_revision);
+    etcd_txn_delete(txn, &(struct etcd_delete){.key = halt});
+    etcd_txn_put(txn, &(struct etcd_put){.key = epoch, .value = {value.text, value.length}});
+    etcd_txn_else(txn);
+    etcd_txn_range(txn, &(struct etcd_range){.key = epoch});
+    advance->lifts++;
+    st = etcd_txn_send(store->client, txn, &(struct etcd_reply){on_lifted, advance, 0}, NULL);
+out:
+    etcd_txn_free(txn);
+    strbuf_release(&value);
+    return st;
+}
+
+static enum status lift(struct advance *advance)
+{
+    enum status st = make_next(advance);
+    return st == OK ? send_lift(advance) : st;
+}
+
+/* ---- one after the other ---- */
+
+static void on_chunk(struct store_request *request, enum status st);
+
+static void submit(struct advance *advance, enum store_op op, void *items, size_t count)
+{
+    advance->request =
+        (struct store_request){.op = op, .count = count, .items.claims = items, .done = on_chunk};
+    store_submit(&advance->store->base, &advance->request);
+}
+
+/* All of it is done in one cluster, and that is still the one which is in the mirror. */
+static bool is_possible(const struct advance *advance)
+{
+    const struct store_etcd *store = advance->store;
+    return store->is_loaded && store->mirror.halt &&
+           store->loading_sign.cluster_id == advance->cluster_id;
+}
+
+static void go_on(struct advance *advance)
+{
+    if (!is_possible(advance)) {
+        end(advance, E_UNREACHABLE);
+        return;
+    }
+    size_t count = collect_runs(advance);
+    if (count > 0) {
+        submit(advance, STORE_FINISH, advance->finishes, count);
+        return;
+    }
+    count = collect_boots(advance);
+    if (count > 0) {
+        submit(advance, STORE_PUT_DOC, advance->marks, count);
+        return;
+    }
+    enum status st = collect_jobs(advance, &count);
+    if (st == OK && count > 0) {
+        submit(advance, STORE_CLAIM, advance->claims, count);
+        return;
+    }
+    if (st == OK)
+        st = lift(advance);
+    if (st != OK)
+        end(advance, st);
+}
+
+static void on_chunk(struct store_request *request, enum status st)
+{
+    struct advance *advance = (struct advance *)request;
+    if (st != OK)
+        end(advance, st);
+    else
+        go_on(advance);
+}
+
+static void on_timer(void *context)
+{
+    struct advance *advance = context;
+    enum status st = OK;
+    if (advance->lifts == 0)
+        go_on(advance);
+    else
+        st = send_lift(advance);
+    if (st != OK)
+        end(advance, E_UNKNOWN);
+}
+
+/* Not before the leases of the etcd before have run out. */
+static void begin(struct advance *advance)
+{
+    int64_t now_ms = clock_now().boot.ms;
+    int64_t from_ms = advance->store->epoch.halted_ms + LEASES_OUT_MS;
+    int64_t wait_ms = from_ms > now_ms ? from_ms - now_ms : 0;
+    advance->now_ms += wait_ms;
+    loop_timer_set(advance->timer, wait_ms);
+}
+
+enum status store_etcd_advance(struct store *base, int64_t now_ms, const char *by,
+                               store_etcd_advanced *done, void *context)
+{
+    struct store_etcd *store = (struct store_etcd *)base;
+    if (store->advance)
+        return E_BUSY;
+    if (!store->mirror.halt || !store->is_loaded)
+        return store->is_loaded && !epoch_is_halted(store) ? E_NOT_FOUND : E_UNREACHABLE;
+    struct advance *advance = calloc(1, sizeof(*advance));
+    if (!advance)
+        return E_NOMEM;
+    advance->store = store;
+    advance->done = done;
+    advance->context = context;
+    advance->now_ms = now_ms;
+    snprintf(advance->by, sizeof(advance->by), "%s", by);
+    advance->finishes = calloc(CHUNK, sizeof(*advance->finishes));
+    advance->claims = calloc(CHUNK, sizeof(*advance->claims));
+    advance->entries = calloc(CHUNK, sizeof(*advance->entries));
+    advance->marks = calloc(CHUNK, sizeof(*advance->marks));
+    advance->jsons = calloc(CHUNK, sizeof(*advance->jsons));
+    advance->cluster_id = store->loading_sign.cluster_id;
+    if (!advance->finishes || !advance->claims || !advance->entries || !advance->marks ||
+        !advance->jsons || loop_timer_new(store->loop, on_timer, advance, &advance->timer) != OK) {
+        release(advance);
+        return E_NOMEM;
+    }
+    store->advance = advance;
+    begin(advance);
+    return OK;
+}
+
+void advance_release(struct store_etcd *store)
+{
+    if (store->advance)
+        end(store->advance, E_UNKNOWN);
+}

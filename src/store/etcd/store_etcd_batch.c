@@ -1,0 +1,335 @@
+/* A transaction of up to a hundred inner ones: filled from plans, sent, and what came of it. */
+#include "etcd/store_etcd_internal.h"
+
+enum {
+    AGAIN_MS = 10,      /* after a lost race, if the watch does not tell earlier */
+    PATIENCE_MS = 5000, /* with a feed that does not tell what was done */
+    DEADLINE_MS = 4000, /* longer than etcd takes to elect a leader, also when a vote is split */
+    BATCH_WIDTH_MAX = 126,
+};
+
+/* ---- keys ---- */
+
+static bool may_write(void *context, uint64_t hash)
+{
+    const struct flow *flow = context;
+    return !key_set_has(&flow->written, hash) && !key_set_has(&flow->compared, hash) &&
+           !key_set_has(&flow->blocked, hash);
+}
+
+static bool may_compare(void *context, uint64_t hash)
+{
+    const struct flow *flow = context;
+    return !key_set_has(&flow->written, hash) && !key_set_has(&flow->blocked, hash);
+}
+
+static bool block(void *context, uint64_t hash)
+{
+    struct flow *flow = context;
+    return key_set_add(&flow->blocked, hash) == OK;
+}
+
+static bool note_written(void *context, uint64_t hash)
+{
+    struct batch *batch = context;
+    if (key_list_add(&batch->written, hash) != OK)
+        return false;
+    if (key_set_add(&batch->store->flow.written, hash) == OK)
+        return true;
+    batch->written.count--;
+    return false;
+}
+
+static bool note_compared(void *context, uint64_t hash)
+{
+    struct batch *batch = context;
+    if (key_list_add(&batch->compared, hash) != OK)
+        return false;
+    if (key_set_add(&batch->store->flow.compared, hash) == OK)
+        return true;
+    batch->compared.count--;
+    return false;
+}
+
+static void give_back(struct key_set *set, struct key_list *list, size_t count)
+{
+    while (list->count > count)
+        key_set_remove(set, list->hashes[--list->count]);
+}
+
+/* All or none. */
+static enum status note_keys(struct batch *batch, const struct plan *plan)
+{
+    size_t written = batch->written.count, compared = batch->compared.count;
+    if (plan_each_key(plan, true, note_written, batch) &&
+        plan_each_key(plan, false, note_compared, batch))
+        return OK;
+    give_back(&batch->store->flow.written, &batch->written, written);
+    give_back(&batch->store->flow.compared, &batch->compared, compared);
+    return E_NOMEM;
+}
+
+/* ---- filling ---- */
+
+/* Nobody has called a halt, or lifted it, meanwhile. */
+static void guard_all(struct store_etcd *store)
+{
+    struct etcd_txn *txn = store->flow.txn;
+    etcd_txn_if_mod_revision(txn, etcd_text(store->halt_key), ETCD_EQUAL,
+                             store->mirror.halt_revision);
+    etcd_txn_if_mod_revision(txn, etcd_text(store->epoch_key), ETCD_EQUAL,
+                             store->mirror.epoch.mod_revision);
+}
+
+/* Of a node that has said something of itself, what makes or begins runs is done only while its key
+ * is as it knows it. */
+static bool is_guarded(const struct store_etcd *store, const struct store_request *request)
+{
+    bool is_a_start =
+        request->op == STORE_CLAIM || request->op == STORE_TAKE || request->op == STORE_BEGIN;
+    return is_a_start && store->nodes && !advance_owns(store, request);
+}
+
+/* What follows goes into a group with a guard of its own, or into none. */
+static void set_group(struct batch *batch, bool is_guarded)
+{
+    struct etcd_txn *txn = batch->store->flow.txn;
+    if (is_guarded == (batch->group_count > 0))
+        return;
+    if (!is_guarded) {
+        etcd_txn_end(txn);
+        batch->group_count = 0;
+        return;
+    }
+    etcd_txn_begin(txn);
+    nodes_guard(batch->store->nodes, txn);
+    batch->op_count++;
+    batch->inner_count++;
+}
+
+void etcd_batch_open(struct batch *batch, struct store_etcd *store)
+{
+    batch->store = store;
+    batch->state = BATCH_FILLING;
+    batch->count = batch->bytes = batch->width = 0;
+    batch->op_count = batch->inner_count = batch->group_count = 0;
+    batch->has_written = batch->has_put = batch->is_barred = false;
+    batch->may_repeat = true;
+    etcd_txn_reset(store->flow.txn);
+    guard_all(store);
+}
+
+void etcd_batch_close(struct batch *batch)
+{
+    give_back(&batch->store->flow.written, &batch->written, 0);
+    give_back(&batch->store->flow.compared, &batch->compared, 0);
+    batch->state = BATCH_FREE;
+}
+
+/* Whether etcd takes it with what is in the batch. One alone always fits, if it can be planned. */
+static bool has_room(const struct batch *batch, const struct plan *plan)
+{
+    size_t width = plan_width(plan);
+    if (width < batch->width)
+        width = batch->width;
+    return batch->count == 0 || (batch->bytes + plan->bytes.length <= BATCH_BYTES_MAX &&
+                                 batch->inner_count + 2 + width <= BATCH_WIDTH_MAX);
+}
+
+/* Plans those that follow on top of the first, for as long as they have the same guard. */
+static size_t plan_chain(struct batch *batch, const struct item *first, size_t most)
+{
+    struct plan *plan = &batch->store->flow.plan;
+    size_t count = 1;
+    if (plan->is_partial)
+        return count;
+    if (most > BATCH_MAX - batch->count)
+        most = BATCH_MAX - batch->count;
+    while (count < most && plan->bytes.length < BATCH_BYTES_MAX / 2 &&
+           plan_may_chain(plan, first->request, first->index + count - 1)) {
+        int place = (int)(batch->count + count);
+        if (plan_add(plan, first->request, first->index + count, place, true) != OK)
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* Whether a copy that comes second does nothing, and the item, when it is planned again, finds that
+ * the first has done it: by its nonce, or because the feed has told what it made. */
+static bool knows_itself(enum store_op op)
+{
+    return op == STORE_CLAIM || op == STORE_TAKE || op == STORE_BEGIN || op == STORE_FINISH ||
+           op == STORE_FORGET;
+}
+
+static void take_items(struct batch *batch, const struct item *first, size_t count, bool is_guarded)
+{
+    const struct plan *plan = &batch->store->flow.plan;
+    for (size_t i = 0; i < count; i++) {
+        batch->items[batch->count++] =
+            (struct batch_item){.item = {first->request, first->index + i, first->losses},
+                                .group = is_guarded ? batch->op_count : 0,
+                                .inner = is_guarded ? batch->group_count : batch->op_count,
+                                .is_write = plan_writes(plan),
+                                .is_partial = plan->is_partial};
+    }
+    batch->has_put |= plan_puts(plan);
+    batch->may_repeat &= knows_itself(first->request->op);
+    batch->inner_count++;
+    if (is_guarded)
+        batch->group_count++;
+    else
+        batch->op_count++;
+    if (batch->width < plan_width(plan))
+        batch->width = plan_width(plan);
+    batch->bytes += plan->bytes.length;
+}
+
+/* Whether what is planned can go into the batch. What must wait keeps those that follow from
+ * overtaking it. */
+static enum batch_added see_fit(struct batch *batch)
+{
+    struct flow *flow = &batch->store->flow;
+    const struct plan *plan = &flow->plan;
+    if (plan_each_key(plan, true, may_write, flow) && plan_each_key(plan, false, may_compare, flow))
+        return has_room(batch, plan) ? BATCH_ADDED : BATCH_FULL;
+    bool is_blocked =
+        plan_each_key(plan, true, block, flow) && plan_each_key(plan, false, block, flow);
+    return is_blocked ? BATCH_LATER : BATCH_FULL;
+}
+
+/* BATCH_REFUSED: *why says why it can't be planned. */
+static enum batch_added plan_items(struct batch *batch, const struct item *item, size_t most,
+                                   size_t *taken, enum status *why)
+{
+    struct plan *plan = &batch->store->flow.plan;
+    bool chain = most > 1 && plan_may_chain(plan, item->request, item->index);
+    *taken = 1;
+    *why = plan_add(plan, item->request, item->index, (int)batch->count, chain);
+    if (*why != OK)
+        return BATCH_REFUSED;
+    enum batch_added added = see_fit(batch);
+    if (added != BATCH_ADDED || !chain)
+        return added;
+    *taken = plan_chain(batch, item, most);
+    return *taken > 1 ? see_fit(batch) : BATCH_ADDED;
+}
+
+enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, size_t most,
+                                bool is_first, size_t *taken, enum status *why)
+{
+    struct plan *plan = &batch->store->flow.plan;
+    plan_begin(plan);
+    enum batch_added added = plan_items(batch, item, most, taken, why);
+    plan_end(plan);
+    if (added == BATCH_ADDED) {
+        *why = note_keys(batch, plan);
+        added = *why == OK ? BATCH_ADDED : BATCH_REFUSED;
+    }
+    if (added == BATCH_REFUSED && (!is_first || batch->count > 0))
+        added = BATCH_FULL; /* what is under way may change that */
+    if (added != BATCH_ADDED)
+        return added;
+    bool is_in_group = is_guarded(batch->store, item->request);
+    set_group(batch, is_in_group);
+    plan_emit(plan, batch->store->flow.txn);
+    take_items(batch, item, *taken, is_in_group);
+    return BATCH_ADDED;
+}
+
+/* ---- what came of it ---- */
+
+/* The transaction that the item is in; NULL: it is in none. */
+static const struct etcd_txn_result *inner_of(const struct etcd_txn_result *txn, size_t place)
+{
+    return txn->succeeded && place < txn->op_count ? &txn->ops[place].txn : NULL;
+}
+
+/* Everything that was planned is true now, and a begin has its fence. */
+static void settle(struct batch *batch, size_t place)
+{
+    struct batch_item *item = &batch->items[place];
+    struct store_request *request = item->item.request;
+    item->is_done = true;
+    if (item->is_write) {
+        batch->has_written = true;
+        request->is_touched = true;
+    }
+    if (request->op != STORE_BEGIN)
+        return;
+    struct store_begin *begin = &request->items.begins[item->item.index];
+    if (begin->begun && !begin->is_repeat)
+        begin->fence = place_number(&batch->store->mirror.epoch, batch->revision, (int)place);
+}
+
+/* What was not done goes round again; if a copy of it was sent before, it may be done already. */
+static void settle_all(struct batch *batch, const struct etcd_txn_result *txn, bool is_repeated)
+{
+    bool is_any_refused = false;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct batch_item *item = &batch->items[i];
+        const struct etcd_txn_result *level = item->group ? inner_of(txn, item->group - 1) : txn;
+        const struct etcd_txn_result *own = level ? inner_of(level, item->inner) : NULL;
+        item->is_refused = item->group && level && !level->succeeded;
+        is_any_refused |= item->is_refused;
+        if (own && own->succeeded)
+            settle(batch, i);
+        else if (is_repeated)
+            item->item.request->is_touched = true;
+    }
+    if (is_any_refused)
+        nodes_look(batch->store->nodes);
+}
+
+static void on_answer(void *context, const struct etcd_result *result)
+{
+    struct batch *batch = context;
+    struct store_etcd *store = batch->store;
+    const struct etcd_txn_result *txn = &result->op.txn;
+    if (result->status != OK) {
+        health_ail(store, result->status, result->message);
+        flow_batch_failed(store, batch, result->status);
+        return;
+    }
+    batch->revision = result->revision;
+    batch->is_barred = !txn->succeeded;
+    settle_all(batch, txn, result->is_repeated);
+    if (!epoch_saw(store, epoch_sign(result), &batch->asked, batch->has_written)) {
+        flow_batch_failed(store, batch, E_UNKNOWN);
+        return;
+    }
+    if (!txn->succeeded && batch->has_put)
+        health_remove_probe(store); /* see count_for_quota */
+    batch->state = BATCH_ANSWERED;
+    batch->until_ms = clock_now().boot.ms + (batch->has_written ? PATIENCE_MS : AGAIN_MS);
+    flow_batch_answered(store, batch);
+}
+
+/* etcd does not see the writes of nested transactions when it looks whether its database is full,
+ * neither those that would fill it nor those that come after. So there is one at the top, where it
+ * is not done but counted: in the branch for when the halt has changed. */
+static void count_for_quota(struct store_etcd *store)
+{
+    struct etcd_txn *txn = store->flow.txn;
+    etcd_txn_else(txn);
+    etcd_txn_put(txn, &(struct etcd_put){.key = etcd_text(store->health.probe_key),
+                                         .value = etcd_text(store->node)});
+}
+
+void etcd_batch_send(struct batch *batch)
+{
+    struct store_etcd *store = batch->store;
+    struct etcd_reply reply = {on_answer, batch, batch->may_repeat ? DEADLINE_MS : 0};
+    struct etcd_call *call;
+    batch->state = BATCH_SENT;
+    batch->asked = epoch_ask(store);
+    set_group(batch, false);
+    if (batch->has_put)
+        count_for_quota(store);
+    enum status st = etcd_txn_send(store->client, store->flow.txn, &reply, &call);
+    if (st != OK)
+        flow_batch_failed(store, batch, st);
+    else if (batch->may_repeat)
+        etcd_call_may_repeat(call);
+}

@@ -1,0 +1,96 @@
+/* A plan as a transaction of etcd. */
+#include "etcd/store_etcd_tables.h"
+
+/* Operations of one level, see plan_width: with few compares, and with more of them than that. */
+enum { LEVEL_MAX = 60, LEVEL_BESIDE_MANY = 20 };
+
+static struct etcd_bytes key_bytes(const struct plan *plan, const struct plan_key *key)
+{
+    return (struct etcd_bytes){plan->bytes.text + key->at, key->length};
+}
+
+static void emit_write(const struct plan *plan, const struct plan_write *write,
+                       struct etcd_txn *txn)
+{
+    struct etcd_bytes key = key_bytes(plan, &write->key);
+    struct etcd_bytes value = {plan->bytes.text + write->value_at, write->value_length};
+    if (write->is_delete)
+        etcd_txn_delete(txn, &(struct etcd_delete){.key = key});
+    else
+        etcd_txn_put(txn, &(struct etcd_put){.key = key, .value = value});
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What many compares take of the levels, the writes must do without. */
+static size_t level(const struct plan *plan)
+{
+    return plan->compare_count > LEVEL_MAX ? LEVEL_BESIDE_MANY : LEVEL_MAX;
+}
+
+size_t plan_width(const struct plan *plan)
+{
+    size_t wraps = (plan->write_count + level(plan) - 1) / level(plan);
+    return wraps <= 1 ? larger(plan->compare_count, plan->write_count)
+                      : larger(plan->compare_count, wraps) + level(plan);
+}
+
+/* Many writes are wrapped, to keep within what etcd takes per level. */
+static void emit_writes(const struct plan *plan, struct etcd_txn *txn)
+{
+    bool wrapped = plan->write_count > level(plan);
+    size_t emitted = 0;
+    for (int last = 0; last < 2; last++) {
+        for (size_t i = 0; i < plan->write_count; i++) {
+            const struct plan_write *write = &plan->writes[i];
+            if (write->is_dropped || write->is_last != last)
+                continue;
+            if (wrapped && emitted % level(plan) == 0) {
+                if (emitted)
+                    etcd_txn_end(txn);
+                etcd_txn_begin(txn);
+            }
+            emit_write(plan, write, txn);
+            emitted++;
+        }
+    }
+    if (wrapped && emitted)
+        etcd_txn_end(txn);
+}
+
+void plan_emit(const struct plan *plan, struct etcd_txn *txn)
+{
+    etcd_txn_begin(txn);
+    for (size_t i = 0; i < plan->compare_count; i++)
+        etcd_txn_if_mod_revision(txn, key_bytes(plan, &plan->compares[i].key), ETCD_EQUAL,
+                                 plan->compares[i].mod_revision);
+    emit_writes(plan, txn);
+    etcd_txn_end(txn);
+}
+
+bool plan_writes(const struct plan *plan)
+{
+    return plan->write_count > 0;
+}
+
+bool plan_puts(const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->write_count; i++)
+        if (!plan->writes[i].is_delete && !plan->writes[i].is_dropped)
+            return true;
+    return false;
+}
+
+bool plan_each_key(const struct plan *plan, bool written,
+                   bool (*take)(void *context, uint64_t key_hash), void *context)
+{
+    bool go_on = true;
+    for (size_t i = 0; written && go_on && i < plan->write_count; i++)
+        go_on = plan->writes[i].is_dropped || take(context, plan->writes[i].key.hash);
+    for (size_t i = 0; !written && go_on && i < plan->compare_count; i++)
+        go_on = take(context, plan->compares[i].key.hash);
+    return go_on;
+}

@@ -1,0 +1,224 @@
+/* Whether etcd can be worked with. There is one proof of it: a write to a key of its own
+ * (PREFIX/probe) is taken, and the watch tells it. It is asked for while something is wrong, at
+ * once when the watch is back and then less and less often, and when the watch has been silent for
+ * a while. Any other change that is taken and told proves as much. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "etcd/store_etcd_internal.h"
+
+enum {
+    PROBE_FIRST_MS = 50, /* most of what goes wrong is an election, which is over soon */
+    PROBE_MS = 1000,
+    SILENCE_MS = 10000,
+    TELL_MS = 2000,     /* how long the watch may take to tell the probe */
+    RESTART_MS = 15000, /* from one restart to the next: time to find that a connection is dead */
+};
+
+static int64_t until_probe_ms(const struct health *health)
+{
+    int64_t ms = PROBE_FIRST_MS;
+    for (unsigned i = 0; i < health->probes && ms < PROBE_MS; i++)
+        ms *= 2;
+    return ms < PROBE_MS ? ms : PROBE_MS;
+}
+
+static void look_again(struct store_etcd *store)
+{
+    struct health *health = &store->health;
+    if (health->status != OK) {
+        loop_timer_set(health->timer, until_probe_ms(health));
+        return;
+    }
+    health->probes = 0;
+    int64_t silence_ms = store->silence_ms ? store->silence_ms : SILENCE_MS;
+    int64_t silent_ms = clock_now().boot.ms - health->heard_ms;
+    loop_timer_set(health->timer, silent_ms < silence_ms ? silence_ms - silent_ms : PROBE_MS);
+}
+
+void health_ail(struct store_etcd *store, enum status st, const char *why)
+{
+    struct health *health = &store->health;
+    health->status = st == E_UNKNOWN ? E_UNREACHABLE : st;
+    strbuf_reset(&health->why);
+    strbuf_adds(&health->why, why);
+    if (!health->probe && !health->probe_revision)
+        look_again(store);
+    if (store->is_half_told) /* what waits for the rest of it would wait for as long */
+        flow_fail_waiting(store, E_UNREACHABLE);
+    store_etcd_wake(store);
+}
+
+void health_explain(const struct store_etcd *store, struct strbuf *why)
+{
+    const struct health *health = &store->health;
+    strbuf_addf(why, "etcd: %s", health->why.text);
+    if (health->status == E_VERSION)
+        strbuf_addf(why, "; %s was written by a newer peal: upgrade this node", store->range);
+    else if (health->status == E_CORRUPT)
+        strbuf_addf(why, "; something else may write below %s", store->range);
+    else if (health->status == E_BUSY)
+        strbuf_adds(why,
+                    "; its database is full: compact it (etcdctl compact REVISION), defragment"
+                    " each member (etcdctl defrag), then clear the alarm (etcdctl alarm disarm)");
+    else if (health->status == E_UNREACHABLE)
+        strbuf_adds(why, "; look at the endpoints and whether etcd has a leader");
+}
+
+/* ---- the probe ---- */
+
+static void ignore(void *context, const struct etcd_result *result)
+{
+    (void)context;
+    (void)result;
+}
+
+void health_remove_probe(struct store_etcd *store)
+{
+    struct etcd_delete gone = {.key = etcd_text(store->health.probe_key)};
+    struct etcd_reply reply = {ignore, NULL, 0};
+    if (etcd_delete(store->client, &gone, &reply, NULL) != OK)
+        return; /* for want of memory */
+}
+
+static void pass(struct store_etcd *store)
+{
+    struct health *health = &store->health;
+    bool was_unwell = health->status != OK;
+    health->probe_revision = 0;
+    health_remove_probe(store);
+    if (store->is_loaded && !store->is_watch_broken)
+        health->status = OK;
+    look_again(store);
+    if (was_unwell)
+        store_etcd_wake(store);
+}
+
+void health_worked(struct store_etcd *store)
+{
+    struct health *health = &store->health;
+    if (health->status != E_UNREACHABLE || !store->is_loaded || store->is_watch_broken)
+        return;
+    health->status = OK;
+    if (!health->probe && !health->probe_revision)
+        look_again(store);
+    store_etcd_wake(store);
+}
+
+static void on_probe(void *context, const struct etcd_result *result)
+{
+    struct store_etcd *store = context;
+    struct health *health = &store->health;
+    health->probe = NULL;
+    if (result->status != OK) {
+        health_ail(store, result->status, result->message);
+        return;
+    }
+    if (!epoch_saw(store, epoch_sign(result), &health->asked, true)) {
+        look_again(store);
+        return;
+    }
+    health->probe_revision = result->revision;
+    loop_timer_set(health->timer, TELL_MS);
+    health_feed_moved(store);
+}
+
+static void send_probe(struct store_etcd *store)
+{
+    struct health *health = &store->health;
+    struct etcd_put put = {.key = etcd_text(health->probe_key), .value = etcd_text(store->node)};
+    struct etcd_reply reply = {on_probe, store, 0};
+    health->probes++;
+    health->probed_ms = clock_now().boot.ms;
+    health->asked = epoch_ask(store);
+    if (etcd_put(store->client, &put, &reply, &health->probe) != OK)
+        look_again(store);
+    else
+        etcd_call_may_repeat(health->probe);
+}
+
+/* The probe was taken, but is not told. */
+static void restart_watch(struct store_etcd *store)
+{
+    struct health *health = &store->health;
+    int64_t now_ms = clock_now().boot.ms;
+    health->probe_revision = 0;
+    health_ail(store, E_UNREACHABLE, "its watch tells nothing; it is started anew");
+    if (store->is_watch_broken || now_ms < health->restarted_ms + RESTART_MS)
+        return;
+    health->restarted_ms = now_ms;
+    store->counters.watch_restarts++;
+    etcd_watch_restart(store->watch);
+}
+
+static void on_timer(void *context)
+{
+    struct store_etcd *store = context;
+    struct health *health = &store->health;
+    int64_t silence_ms = store->silence_ms ? store->silence_ms : SILENCE_MS;
+    if (health->probe)
+        return;
+    epoch_tick(store);
+    if (health->probe_revision && store->is_loaded)
+        restart_watch(store);
+    else if (!store->is_loaded ||
+             (health->status == OK && clock_now().boot.ms - health->heard_ms < silence_ms))
+        look_again(store);
+    else
+        send_probe(store);
+}
+
+void health_probe_now(struct store_etcd *store)
+{
+    if (!store->health.probe && !store->health.probe_revision)
+        send_probe(store);
+}
+
+void health_feed_moved(struct store_etcd *store)
+{
+    struct health *health = &store->health;
+    health->heard_ms = clock_now().boot.ms;
+    if (!store->is_loaded)
+        return;
+    bool is_told =
+        health->probe_revision && etcd_watch_next_revision(store->watch) > health->probe_revision;
+    if (is_told)
+        pass(store);
+    else if (health->status == E_UNREACHABLE && !store->is_watch_broken &&
+             health->heard_ms - health->probed_ms >= PROBE_FIRST_MS)
+        health_probe_now(store);
+}
+
+static void on_away(void *context, const char *why)
+{
+    struct store_etcd *store = context;
+    if (store->is_loaded)
+        health_ail(store, E_UNREACHABLE, why);
+}
+
+void health_watch_client(struct store_etcd *store)
+{
+    etcd_client_tell_away(store->client, on_away, store);
+}
+
+enum status health_init(struct store_etcd *store)
+{
+    struct health *health = &store->health;
+    strbuf_init(&health->why);
+    health->heard_ms = clock_now().boot.ms;
+    if (asprintf(&health->probe_key, "%s/probe", store->prefix) < 0) {
+        health->probe_key = NULL;
+        return E_NOMEM;
+    }
+    enum status st = loop_timer_new(store->loop, on_timer, store, &health->timer);
+    if (st == OK)
+        look_again(store);
+    return st;
+}
+
+void health_release(struct store_etcd *store)
+{
+    loop_timer_free(store->health.timer);
+    strbuf_release(&store->health.why);
+    free(store->health.probe_key);
+}

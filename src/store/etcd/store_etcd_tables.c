@@ -1,0 +1,409 @@
+/* The tables of the rules, over the mirror. Nothing is changed here: see store_etcd_plan.h. */
+#include "etcd/store_etcd_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- jobs ---- */
+
+static const struct mirror_job *defined_job(const struct plan *plan, const struct id *uid)
+{
+    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
+    return job && job->mod_revision ? job : NULL;
+}
+
+/* There is a part of it that can't be read. */
+static bool is_job_aside(const struct plan *plan, const struct id *uid)
+{
+    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
+    return job && (job->is_definition_aside || job->is_cursor_aside);
+}
+
+/* Its cursor is compared by whoever writes it: it only grows, so nobody is misled by an old one. */
+static enum status get_job(struct tables *tables, const struct id *uid, struct job_row *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    if (is_job_aside(plan, uid))
+        return E_SET_ASIDE;
+    const struct mirror_job *job = defined_job(plan, uid);
+    enum status st = plan_compare_definition(plan, uid, job ? job->mod_revision : 0);
+    if (st != OK)
+        return st;
+    if (!job)
+        return E_NOT_FOUND;
+    *ret = job->row;
+    return OK;
+}
+
+static enum status hold_job(struct tables *tables, const struct id *uid, struct job_row *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    if (is_job_aside(plan, uid))
+        return E_SET_ASIDE;
+    enum status st = plan_compare_guard(plan, uid);
+    return st == OK ? get_job(tables, uid, ret) : st;
+}
+
+static enum status find_name(struct tables *tables, const char *text, struct id *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_name *name = mirror_find_name(plan->mirror, text);
+    if (mirror_is_aside(&plan->mirror->asides, "names/", text))
+        return E_SET_ASIDE;
+    enum status st =
+        plan_compare_key(plan, plan_key(plan, "names", text), name ? name->mod_revision : 0);
+    if (st != OK)
+        return st;
+    if (!name)
+        return E_NOT_FOUND;
+    *ret = name->uid;
+    return OK;
+}
+
+/* Frees the name that the job has, if it has one and is to have another one, or none (NULL). */
+static enum status change_name(struct plan *plan, const struct mirror_job *job,
+                               const struct id *uid, const char *name)
+{
+    const char *old = job && !job->row.deleted ? job->name : NULL;
+    enum status st = OK;
+    if (old && name && strcmp(old, name) == 0)
+        return OK;
+    if (old && !mirror_is_aside(&plan->mirror->asides, "names/", old))
+        st = plan_delete(plan, plan_key(plan, "names", old));
+    if (!name || st != OK)
+        return st;
+    struct plan_key key = plan_key(plan, "names", name);
+    size_t value_at = plan->bytes.length;
+    value_write_name(&plan->bytes, uid);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
+}
+
+static enum status put_job(struct tables *tables, const struct job_row *row, const char *name,
+                           const char *json)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_job *job = defined_job(plan, &row->uid);
+    enum status st;
+    if (!job || job->row.cursor_ms != row->cursor_ms)
+        st = plan_write_cursor(plan, row, TELL_NOTHING); /* told with the job */
+    else
+        st = plan_touch_guard(plan, &row->uid);
+    if (st == OK)
+        st = change_name(plan, job, &row->uid, row->deleted ? NULL : name);
+    if (st != OK)
+        return st;
+    struct plan_key key = plan_id_key(plan, "jobs", &row->uid);
+    size_t value_at = plan->bytes.length;
+    value_write_job(&plan->bytes, row, name, json);
+    return plan_put(plan, (struct plan_write){.key = key, .is_last = true}, value_at);
+}
+
+static enum status move_job(struct tables *tables, const struct job_row *row)
+{
+    return plan_write_cursor((struct plan *)tables, row, TELL_CHANGE);
+}
+
+static enum status remove_job(struct tables *tables, const struct id *uid)
+{
+    struct plan *plan = (struct plan *)tables;
+    enum status st = plan_delete_cursor(plan, uid);
+    if (st == OK)
+        st = change_name(plan, defined_job(plan, uid), uid, NULL);
+    if (st == OK)
+        st = plan_delete(plan, plan_id_key(plan, "jobs", uid));
+    return st;
+}
+
+/* ---- runs ---- */
+
+/* Then nothing rests on its key, which can't be compared. */
+static bool is_run_aside(const struct plan *plan, const struct id *id)
+{
+    char text[ID_TEXT + 1];
+    id_format(id, text);
+    return mirror_is_aside(&plan->mirror->asides, "runs/", text);
+}
+
+static enum status get_run(struct tables *tables, const struct id *id, struct run_row *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_run *run = mirror_find_run(plan->mirror, id);
+    if (!run && is_run_aside(plan, id))
+        return E_NOT_FOUND;
+    enum status st = plan_compare_run(plan, id, run);
+    if (st != OK)
+        return st;
+    if (!run)
+        return E_NOT_FOUND;
+    *ret = run->row;
+    return OK;
+}
+
+/* The first run of the job, as far as it was guarded; NULL: there is none. */
+static enum status first_run(struct plan *plan, const struct id *uid, const struct mirror_run **ret)
+{
+    const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
+    enum status st = plan_compare_guard(plan, uid);
+    if (st == OK)
+        *ret = job ? TAILQ_FIRST(&job->runs) : NULL;
+    return st;
+}
+
+static enum status find_run(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
+                            int attempt, struct id *ret)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_run *run;
+    enum status st = first_run(plan, job_uid, &run);
+    if (st != OK)
+        return st;
+    for (; run; run = TAILQ_NEXT(run, of_job)) {
+        if (run->row.run.tick_ms == tick_ms && run->row.run.attempt == attempt) {
+            *ret = run->row.run.id;
+            return OK;
+        }
+    }
+    return E_NOT_FOUND;
+}
+
+/* A cursor that can't be read is no guard: nobody here writes it, so that two ends of one job do
+ * not meet there. But whoever can read it writes it with each run that they make. */
+static enum status compare_aside_cursor(struct plan *plan, const struct id *uid)
+{
+    char text[ID_TEXT + 1];
+    id_format(uid, text);
+    return plan_compare_key(plan, plan_id_key(plan, "cursors", uid),
+                            mirror_aside_revision(&plan->mirror->asides, "cursors/", text));
+}
+
+static enum status count_open(struct tables *tables, const struct id *job_uid, int64_t *ret_open,
+                              int64_t *ret_queued)
+{
+    const struct mirror_run *run;
+    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    if (st != OK)
+        return st;
+    *ret_open = *ret_queued = 0;
+    if (run && run->job->is_cursor_aside)
+        st = compare_aside_cursor((struct plan *)tables, job_uid);
+    for (; st == OK && run; run = TAILQ_NEXT(run, of_job)) {
+        *ret_open += state_is_open(run->row.run.state);
+        *ret_queued += run->row.run.state == RUN_QUEUED;
+    }
+    return st;
+}
+
+static enum status next_open(struct tables *tables, const struct id *job_uid, int64_t after_seq,
+                             struct run_row *ret)
+{
+    const struct mirror_run *run;
+    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    if (st != OK)
+        return st;
+    for (; run; run = TAILQ_NEXT(run, of_job)) {
+        if (run->row.seq > after_seq && state_is_open(run->row.run.state)) {
+            *ret = run->row;
+            return OK;
+        }
+    }
+    return E_NOT_FOUND;
+}
+
+static enum status oldest_queued(struct tables *tables, const struct id *job_uid,
+                                 struct run_row *ret)
+{
+    const struct mirror_run *run;
+    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    if (st != OK)
+        return st;
+    while (run && run->row.run.state != RUN_QUEUED)
+        run = TAILQ_NEXT(run, of_job);
+    if (!run)
+        return E_NOT_FOUND;
+    *ret = run->row;
+    return OK;
+}
+
+static enum status add_run(struct tables *tables, const struct run *run)
+{
+    struct plan *plan = (struct plan *)tables;
+    struct run_row row = {.run = *run};
+    if (mirror_find_run(plan->mirror, &run->id))
+        return E_INVALID;
+    struct plan_key key = plan_run_key(plan, &run->id);
+    size_t value_at = plan->bytes.length;
+    value_write_run(&plan->bytes, &row, TELL_CHANGE, plan->place);
+    enum status st = plan_put(plan, (struct plan_write){.key = key}, value_at);
+    if (st == OK)
+        st = plan_overlay_new_run(plan, &row);
+    return st == OK ? plan_touch_guard(plan, &run->job_uid) : st;
+}
+
+static bool is_waiting(enum run_state state)
+{
+    return state == RUN_QUEUED || state == RUN_DUE;
+}
+
+static enum status set_run(struct tables *tables, const struct run_row *row)
+{
+    struct plan *plan = (struct plan *)tables;
+    struct mirror_run *run = mirror_find_run(plan->mirror, &row->run.id);
+    enum run_state before = run->row.run.state;
+    bool is_guarded = is_waiting(before) && run->job->mod_revision && !run->job->is_cursor_aside;
+    enum status st = is_guarded ? plan_compare_guard(plan, &row->run.job_uid)
+                                : plan_compare_run(plan, &row->run.id, run);
+    if (st != OK)
+        return st;
+    struct plan_key key = plan_run_key(plan, &row->run.id);
+    if (plan_has_written(plan, &key))
+        return E_CONFLICT;
+    /* All else changes the state, or the owner, or amends an end. */
+    bool is_kill =
+        row->run.state == before && state_is_open(before) && row->run.nonce == run->row.run.nonce;
+    /* One that is DUE is no step: it goes with the last ones, so that no queue is left behind
+     * without anybody who would let it go on. */
+    bool is_step = is_kill || (before == RUN_QUEUED && row->run.state == RUN_SKIPPED);
+    size_t value_at = plan->bytes.length;
+    value_write_run(&plan->bytes, row, is_kill ? TELL_KILL : TELL_CHANGE, plan->place);
+    st = plan_put(plan, (struct plan_write){.key = key, .is_step = is_step}, value_at);
+    if (st == OK)
+        st = plan_overlay_run(plan, run, row);
+    if (st == OK &&
+        (is_waiting(before) || (state_is_open(before) && !state_is_open(row->run.state))))
+        st = plan_touch_guard(plan, &row->run.job_uid);
+    return st;
+}
+
+static enum status remove_ended_run(struct tables *tables, const struct id *id)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_run *run = mirror_find_run(plan->mirror, id);
+    if (!run && is_run_aside(plan, id))
+        return E_NOT_FOUND;
+    enum status st = plan_compare_run(plan, id, run);
+    if (st != OK)
+        return st;
+    if (!run || state_is_open(run->row.run.state))
+        return E_NOT_FOUND;
+    return plan_delete(plan, plan_run_key(plan, id));
+}
+
+/* ---- the rest ---- */
+
+static enum status add_entry(struct tables *tables, const struct ledger_entry *entry)
+{
+    struct plan *plan = (struct plan *)tables;
+    if (mirror_find_entry(plan->mirror, &entry->id))
+        return OK;
+    struct plan_key key = plan_id_key(plan, "entries", &entry->id);
+    size_t value_at = plan->bytes.length;
+    value_write_entry(&plan->bytes, entry);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
+}
+
+/* Compared, since a removal of nothing writes nothing, and would wait for the feed to tell it. */
+static enum status remove_entry(struct tables *tables, const struct id *id)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_entry *entry = mirror_find_entry(plan->mirror, id);
+    if (!entry)
+        return E_NOT_FOUND;
+    struct plan_key key = plan_id_key(plan, "entries", id);
+    enum status st = plan_compare_key(plan, key, entry->mod_revision);
+    return st == OK ? plan_delete(plan, key) : st;
+}
+
+/* The transaction's own revision and place make it: see value_write_run. */
+static enum status next_fence(struct tables *tables, int64_t *ret)
+{
+    (void)tables;
+    *ret = 0;
+    return OK;
+}
+
+static enum status set_meta(struct tables *tables, const struct store_set_meta *meta)
+{
+    struct plan *plan = (struct plan *)tables;
+    char rest[256];
+    snprintf(rest, sizeof(rest), "%s/%s", plan->mirror->node, meta->key);
+    struct plan_key key = plan_key(plan, "metas", rest);
+    size_t value_at = plan->bytes.length;
+    strbuf_adds(&plan->bytes, meta->value);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
+}
+
+static enum status set_drain(struct tables *tables, const struct store_drain *drain)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_drain *known = mirror_find_drain(&plan->mirror->nodes, drain->node);
+    struct plan_key key = plan_key(plan, "drains", drain->node);
+    enum status st = plan_compare_key(plan, key, known ? known->mod_revision : 0);
+    if (st != OK || (!drain->drained && !known))
+        return st;
+    if (!drain->drained)
+        return plan_delete(plan, key);
+    size_t value_at = plan->bytes.length;
+    strbuf_adds(&plan->bytes, drain->by);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
+}
+
+static struct plan_key plan_doc_key(struct plan *plan, const char *kind, const char *name)
+{
+    char rest[DOC_KIND_SIZE + DOC_NAME_SIZE];
+    snprintf(rest, sizeof(rest), "%s/%s", kind, name);
+    return plan_key(plan, "docs", rest);
+}
+
+static enum status get_doc(struct tables *tables, const char *kind, const char *name,
+                           int64_t *ret_revision)
+{
+    struct plan *plan = (struct plan *)tables;
+    const struct mirror_doc *known = mirror_find_doc(&plan->mirror->docs, kind, name);
+    char rest[DOC_KIND_SIZE + DOC_NAME_SIZE];
+    snprintf(rest, sizeof(rest), "%s/%s", kind, name);
+    if (mirror_is_aside(&plan->mirror->asides, "docs/", rest))
+        return E_SET_ASIDE;
+    enum status st =
+        plan_compare_key(plan, plan_doc_key(plan, kind, name), known ? known->mod_revision : 0);
+    if (st != OK)
+        return st;
+    if (!known)
+        return E_NOT_FOUND;
+    *ret_revision = known->doc.revision;
+    return OK;
+}
+
+static enum status put_doc(struct tables *tables, const struct store_doc *doc)
+{
+    struct plan *plan = (struct plan *)tables;
+    struct plan_key key = plan_doc_key(plan, doc->kind, doc->name);
+    if (!doc->json)
+        return plan_delete(plan, key);
+    size_t value_at = plan->bytes.length;
+    value_write_doc(&plan->bytes, doc);
+    return plan_put(plan, (struct plan_write){.key = key}, value_at);
+}
+
+const struct tables_ops plan_tables_ops = {
+    .get_job = get_job,
+    .hold_job = hold_job,
+    .find_name = find_name,
+    .put_job = put_job,
+    .move_job = move_job,
+    .remove_job = remove_job,
+    .get_run = get_run,
+    .find_run = find_run,
+    .count_open = count_open,
+    .next_open = next_open,
+    .oldest_queued = oldest_queued,
+    .add_run = add_run,
+    .set_run = set_run,
+    .remove_ended_run = remove_ended_run,
+    .add_entry = add_entry,
+    .remove_entry = remove_entry,
+    .next_fence = next_fence,
+    .set_meta = set_meta,
+    .set_drain = set_drain,
+    .get_doc = get_doc,
+    .put_doc = put_doc,
+};

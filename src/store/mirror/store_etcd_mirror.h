@@ -1,0 +1,91 @@
+/* What is below the prefix, as far as the watch has told: every decision is made on this, and the
+ * change feed is what changes here. */
+#ifndef PEAL_STORE_ETCD_MIRROR_H
+#define PEAL_STORE_ETCD_MIRROR_H
+
+#include <sys/queue.h>
+
+#include "etcd.h"
+#include "etcd/store_etcd_value.h"
+#include "mirror/store_etcd_mirror_aside.h"
+#include "mirror/store_etcd_mirror_docs.h"
+#include "mirror/store_etcd_mirror_nodes.h"
+#include "rules/rules.h"
+#include "table.h"
+
+struct mirror_run {
+    struct run_row row;
+    int64_t mod_revision;
+    struct mirror_job *job;
+    TAILQ_ENTRY(mirror_run) of_job; /* in the order of making */
+};
+
+TAILQ_HEAD(mirror_runs, mirror_run);
+
+/* Stays for as long as it has runs, also when it was purged. */
+struct mirror_job {
+    struct job_row row;
+    char *name, *json;
+    int64_t mod_revision;                      /* of its definition; 0: there is none */
+    int64_t cursor_revision;                   /* of its cursor; 0: there is none */
+    bool is_definition_aside, is_cursor_aside; /* there, but can't be read */
+    struct mirror_runs runs;
+};
+
+/* Its definition is there, and what is there of it can be read: only then anybody is told of it. */
+static inline bool mirror_job_is_whole(const struct mirror_job *job)
+{
+    return job->mod_revision && !job->is_definition_aside && !job->is_cursor_aside;
+}
+
+struct mirror_name {
+    struct id uid;
+    int64_t mod_revision;
+    char text[];
+};
+
+struct mirror_entry {
+    struct ledger_entry entry;
+    int64_t mod_revision;
+};
+
+struct mirror {
+    const char *prefix, *node; /* borrowed */
+    struct table jobs, names, runs, entries;
+    struct mirror_nodes nodes;
+    struct table docs;
+    struct table asides;   /* keys whose values can't be read */
+    struct epoch epoch;    /* listed before the runs, whose numbers rest on it */
+    char *halt;            /* why nothing is to be done; NULL: nobody says so */
+    int64_t halt_revision; /* 0: there is no such key */
+    struct feed metas;     /* of this node, as they are read */
+};
+
+void mirror_init(struct mirror *mirror, const char *prefix, const char *node);
+void mirror_release(struct mirror *mirror);
+
+/* A key was read or changed; `feed` is told, unless it is NULL. Keys of others are passed over. A
+ * value that can't be read is set aside, as if the key were not there but nobody may write it; but
+ * everything rests on the epoch: E_VERSION, E_CORRUPT. E_NOMEM. */
+MUST_CHECK enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv,
+                                  struct feed *feed);
+/* A key was deleted. */
+MUST_CHECK enum status mirror_delete(struct mirror *mirror, struct etcd_bytes key,
+                                     struct feed *feed);
+
+/* NULL: no memory. The second also frees it. */
+struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *row);
+void mirror_remove_run(struct mirror *mirror, struct mirror_run *run);
+
+/* Feeds what `now` has and `before` did not; `before` is NULL at the start, when everything is
+ * fed. */
+void mirror_feed_difference(const struct mirror *before, const struct mirror *now,
+                            struct feed *feed);
+
+/* NULL: none. A job that is found may have no definition (mod_revision 0). */
+struct mirror_job *mirror_find_job(const struct mirror *mirror, const struct id *uid);
+struct mirror_run *mirror_find_run(const struct mirror *mirror, const struct id *id);
+struct mirror_name *mirror_find_name(const struct mirror *mirror, const char *name);
+struct mirror_entry *mirror_find_entry(const struct mirror *mirror, const struct id *id);
+
+#endif

@@ -1,0 +1,293 @@
+#include "rules/rules_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum status rules_make_run(struct rules *rules, const struct run *run, enum run_state state)
+{
+    struct run made = *run;
+    made.state = state;
+    if (state == RUN_QUEUED || state == RUN_DUE) {
+        made.node[0] = '\0';
+        made.owner = (struct incarnation){.home = 0};
+        made.nonce = 0;
+        made.claimed_ms = 0;
+    }
+    enum status st = rules->ops->add_run(rules->tables, &made);
+    if (st == OK)
+        feed_add_run(rules->feed, STORE_CHANGE_RUN, &made);
+    return st;
+}
+
+enum status rules_add_entry(struct rules *rules, const struct ledger_entry *entry)
+{
+    enum status st = rules->ops->add_entry(rules->tables, entry);
+    if (st == OK)
+        feed_add_entry(rules->feed, entry);
+    return st;
+}
+
+enum status rules_skip_tick(struct rules *rules, const struct run *run, const struct id *entry_id,
+                            enum placement placement)
+{
+    struct ledger_entry entry = {
+        .id = *entry_id,
+        .job_uid = run->job_uid,
+        .from_ms = run->tick_ms,
+        .to_ms = run->tick_ms,
+        .count = 1,
+        .state = RUN_SKIPPED,
+        .reason = placement == PLACE_FULL ? REASON_QUEUE_FULL : REASON_OVERLAP,
+        .recorded_ms = run->claimed_ms,
+    };
+    snprintf(entry.job_name, sizeof(entry.job_name), "%s", run->job_name);
+    snprintf(entry.node, sizeof(entry.node), "%s", run->node);
+    entry.owner = run->owner;
+    return rules_add_entry(rules, &entry);
+}
+
+enum status rules_set_run(struct rules *rules, const struct run_row *row)
+{
+    enum status st = rules->ops->set_run(rules->tables, row);
+    if (st == OK)
+        feed_add_run(rules->feed, STORE_CHANGE_RUN, &row->run);
+    return st;
+}
+
+enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_reason reason,
+                           const char *by)
+{
+    row->run.state = RUN_SKIPPED;
+    row->run.reason = reason;
+    if (*by)
+        snprintf(row->run.by, sizeof(row->run.by), "%s", by);
+    return rules_set_run(rules, row);
+}
+
+void rules_feed_cursor(struct rules *rules, const struct job_row *job)
+{
+    feed_add(rules->feed, &(struct store_change){.kind = STORE_CHANGE_CURSOR,
+                                                 .job_uid = job->uid,
+                                                 .job_revision = job->revision,
+                                                 .cursor_ms = job->cursor_ms,
+                                                 .rewinds = job->rewinds,
+                                                 .last = job->last,
+                                                 .job_deleted = job->deleted});
+}
+
+void run_row_to_kill(struct run_row *row)
+{
+    row->run.reason = row->kill_reason;
+    memcpy(row->run.by, row->kill_by, sizeof(row->run.by));
+}
+
+void rules_feed_kill(struct rules *rules, const struct run_row *row)
+{
+    struct run_row kill = *row;
+    run_row_to_kill(&kill);
+    feed_add_run(rules->feed, STORE_CHANGE_KILL, &kill.run);
+}
+
+static bool is_waiting(const struct run_row *row)
+{
+    return row->run.state == RUN_QUEUED || row->run.state == RUN_DUE;
+}
+
+/* Nodes that boot together each run the job: `overlap` is between the runs of one node's boots, and
+ * of its ticks. */
+static bool is_in_the_way(const struct run *run, const char *booted)
+{
+    return !booted || run->cause != CAUSE_REBOOT || strcmp(run->by, booted) == 0;
+}
+
+enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, const char *booted,
+                               enum run_reason reason)
+{
+    struct run_row row = {.seq = 0};
+    enum status st;
+    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
+        if (!is_waiting(&row) || !is_in_the_way(&row.run, booted))
+            continue;
+        st = rules_skip_run(rules, &row, reason, "");
+        if (st != OK)
+            return st;
+    }
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* Orders every open run of the job that is in the way to be killed, once. */
+static enum status kill_open(struct rules *rules, const struct id *job_uid, const char *booted,
+                             enum run_reason reason)
+{
+    struct run_row row = {.seq = 0};
+    enum status st;
+    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK) {
+        if (row.kill_reason != REASON_NONE || !is_in_the_way(&row.run, booted) ||
+            !run_state_is_known(row.run.state))
+            continue;
+        row.kill_reason = reason;
+        st = rules->ops->set_run(rules->tables, &row);
+        if (st != OK)
+            return st;
+        rules_feed_kill(rules, &row);
+    }
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* How many runs are open and in the way, and how many wait. */
+static enum status count_rivals(struct rules *rules, const struct id *job_uid, const char *booted,
+                                int64_t *ret_open, int64_t *ret_queued)
+{
+    struct run_row row = {.seq = 0};
+    enum status st = rules->ops->count_open(rules->tables, job_uid, ret_open, ret_queued);
+    if (st != OK || !booted || !*ret_open)
+        return st;
+    *ret_open = 0;
+    while ((st = rules->ops->next_open(rules->tables, job_uid, row.seq, &row)) == OK)
+        *ret_open += is_in_the_way(&row.run, booted);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
+                        int queue_limit, const char *booted, enum placement *ret)
+{
+    int64_t open, queued;
+    *ret = PLACE_NOW;
+    if (overlap == OVERLAP_ALLOW)
+        return OK;
+    enum status st = count_rivals(rules, job_uid, booted, &open, &queued);
+    if (st != OK || !open)
+        return st;
+    if (overlap == OVERLAP_SKIP) {
+        *ret = PLACE_SKIP;
+        return OK;
+    }
+    if (overlap == OVERLAP_QUEUE) {
+        *ret = queued < queue_limit ? PLACE_QUEUE : PLACE_FULL;
+        return OK;
+    }
+    st = rules_skip_waiting(rules, job_uid, booted, REASON_REPLACED);
+    if (st == OK)
+        st = kill_open(rules, job_uid, booted, REASON_REPLACED);
+    if (st == OK)
+        st = count_rivals(rules, job_uid, booted, &open, &queued);
+    if (st == OK && open)
+        *ret = PLACE_QUEUE;
+    return st;
+}
+
+/* One that somebody has asked for, or that another boot has made, may have this very instant. */
+enum status rules_find_free_tick(struct rules *rules, struct run *run)
+{
+    struct id same;
+    enum status st;
+    while ((st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt,
+                                      &same)) == OK)
+        run->tick_ms++;
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+enum status rules_release_queue(struct rules *rules, const struct id *job_uid)
+{
+    int64_t open, queued;
+    struct run_row row;
+    enum status st = rules->ops->count_open(rules->tables, job_uid, &open, &queued);
+    if (st != OK || !queued || open > queued)
+        return st;
+    st = rules->ops->oldest_queued(rules->tables, job_uid, &row);
+    if (st != OK)
+        return st;
+    row.run.state = RUN_DUE;
+    return rules_set_run(rules, &row);
+}
+
+static enum status forget(struct rules *rules, const struct store_forget *forget)
+{
+    enum status st = forget->is_entry ? rules->ops->remove_entry(rules->tables, &forget->id)
+                                      : rules->ops->remove_ended_run(rules->tables, &forget->id);
+    if (st == OK)
+        feed_add_gone(rules->feed, &forget->id);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+static enum status drain(struct rules *rules, const struct store_drain *drain)
+{
+    enum status st = rules->ops->set_drain(rules->tables, drain);
+    if (st == OK)
+        feed_add(rules->feed, &(struct store_change){.kind = STORE_CHANGE_DRAIN, .drain = drain});
+    return st;
+}
+
+enum status rules_put_doc(struct rules *rules, struct store_put_doc *put)
+{
+    struct store_doc doc = {.json = put->json};
+    int64_t now = 0;
+    put->revision = 0;
+    if (put->json && strlen(put->json) > DOC_JSON_MAX)
+        return E_TOO_LARGE;
+    enum status st = rules->ops->get_doc(rules->tables, put->kind, put->name, &now);
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    bool exists = st == OK;
+    if (!exists && (put->expected_revision > 0 || !put->json)) {
+        put->result = PUT_MISSING;
+        return OK;
+    }
+    if (exists && put->expected_revision != -1 && put->expected_revision != now) {
+        put->result = PUT_CONFLICT;
+        put->revision = now;
+        return OK;
+    }
+    memcpy(doc.kind, put->kind, sizeof(doc.kind));
+    memcpy(doc.name, put->name, sizeof(doc.name));
+    doc.revision = now + 1;
+    st = rules->ops->put_doc(rules->tables, &doc);
+    if (st != OK)
+        return st;
+    put->result = PUT_OK;
+    put->revision = doc.revision;
+    feed_add(rules->feed, &(struct store_change){.kind = STORE_CHANGE_DOC, .doc = &doc});
+    return OK;
+}
+
+static enum status apply_item(struct rules *rules, struct store_request *request, size_t i)
+{
+    switch (request->op) {
+    case STORE_CLAIM:
+        return rules_claim(rules, &request->items.claims[i]);
+    case STORE_TAKE:
+        return rules_take(rules, &request->items.takes[i]);
+    case STORE_BEGIN:
+        return rules_begin(rules, &request->items.begins[i]);
+    case STORE_FINISH:
+        return rules_finish(rules, &request->items.finishes[i]);
+    case STORE_FORGET:
+        return forget(rules, &request->items.forgets[i]);
+    case STORE_PUT_JOB:
+        return rules_put_job(rules, &request->items.puts[i]);
+    case STORE_ADD_RUN:
+        return rules_add_run(rules, &request->items.adds[i]);
+    case STORE_ORDER:
+        return rules_order(rules, &request->items.orders[i]);
+    case STORE_SET_META:
+        return rules->ops->set_meta(rules->tables, &request->items.metas[i]);
+    case STORE_DRAIN:
+        return drain(rules, &request->items.drains[i]);
+    case STORE_PUT_DOC:
+        return rules_put_doc(rules, &request->items.docs[i]);
+    case STORE_REWIND:
+        return rules_rewind(rules, &request->items.rewinds[i]);
+    }
+    return E_INVALID;
+}
+
+enum status rules_apply(struct tables *tables, struct feed *feed, struct store_request *request)
+{
+    struct rules rules = {tables, tables->ops, feed};
+    for (size_t i = 0; i < request->count; i++) {
+        enum status st = apply_item(&rules, request, i);
+        if (st != OK)
+            return st;
+    }
+    return feed->failed ? E_NOMEM : OK;
+}

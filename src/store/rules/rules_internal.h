@@ -1,0 +1,78 @@
+/* What the rules of runs and of jobs share. */
+#ifndef PEAL_RULES_INTERNAL_H
+#define PEAL_RULES_INTERNAL_H
+
+#include "rules/rules.h"
+
+/* One turn of rules_apply. */
+struct rules {
+    struct tables *tables;
+    const struct tables_ops *ops;
+    struct feed *feed;
+};
+
+/* What the overlap rule makes of a new run. */
+enum placement {
+    PLACE_NOW,   /* nothing is in its way */
+    PLACE_QUEUE, /* behind the others */
+    PLACE_SKIP,  /* not at all: another run is open */
+    PLACE_FULL,  /* not at all: too many wait */
+};
+
+/* `replace` makes room here: waiting runs end, the others are ordered to be killed. `booted`: it is
+ * for a boot of this node, and what other nodes' boots have made is not in its way; NULL: of none.
+ */
+enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
+                        int queue_limit, const char *booted, enum placement *ret);
+
+/* Writes a new run; one that is QUEUED or DUE is nobody's. */
+enum status rules_make_run(struct rules *rules, const struct run *run, enum run_state state);
+
+enum status rules_add_entry(struct rules *rules, const struct ledger_entry *entry);
+
+/* The entry of a tick whose run was not placed: as if the run had been claimed. */
+enum status rules_skip_tick(struct rules *rules, const struct run *run, const struct id *entry_id,
+                            enum placement placement);
+
+enum status rules_set_run(struct rules *rules, const struct run_row *row);
+
+/* Ends a run that never started. Its job's queue is not looked at. */
+enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_reason reason,
+                           const char *by);
+
+/* Ends all runs of the job that are QUEUED or DUE, and in the way of one for a boot of `booted`;
+ * NULL: all. */
+enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, const char *booted,
+                               enum run_reason reason);
+
+/* Something of the job has ended: lets its next run go. */
+enum status rules_release_queue(struct rules *rules, const struct id *job_uid);
+
+/* Creates, changes or deletes a document. */
+enum status rules_put_doc(struct rules *rules, struct store_put_doc *put);
+
+/* Moves the run's tick to the first millisecond that has no run of its job yet. */
+enum status rules_find_free_tick(struct rules *rules, struct run *run);
+
+void rules_feed_cursor(struct rules *rules, const struct job_row *job);
+void rules_feed_kill(struct rules *rules, const struct run_row *row);
+
+/* rules_run.c */
+enum status rules_claim(struct rules *rules, struct store_claim *claim);
+enum status rules_take(struct rules *rules, struct store_take *take);
+enum status rules_begin(struct rules *rules, struct store_begin *begin);
+enum status rules_finish(struct rules *rules, struct store_finish *finish);
+
+/* rules_next.c: what the end of `run`, which was `before`, makes due. */
+enum status rules_nexts_are_stale(struct rules *rules, const struct store_finish *finish,
+                                  bool *ret);
+enum status rules_make_nexts(struct rules *rules, const struct run *run, enum run_state before,
+                             struct store_finish *finish);
+
+/* rules_job.c */
+enum status rules_put_job(struct rules *rules, struct store_put_job *put);
+enum status rules_add_run(struct rules *rules, struct store_add_run *add);
+enum status rules_order(struct rules *rules, struct store_order *order);
+enum status rules_rewind(struct rules *rules, struct store_rewind *rewind);
+
+#endif

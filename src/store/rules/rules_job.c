@@ -1,0 +1,220 @@
+/* Definitions, and what people ask for: put, add a run, order a kill. */
+#include <assert.h>
+#include <stdio.h>
+
+#include "rules/rules_internal.h"
+
+static void feed_job(struct rules *rules, const struct job_row *job,
+                     const struct store_put_job *put)
+{
+    feed_add(rules->feed, &(struct store_change){
+                              .kind = job->deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB,
+                              .job_uid = job->uid,
+                              .job_revision = job->revision,
+                              .cursor_ms = job->cursor_ms,
+                              .rewinds = job->rewinds,
+                              .last = job->last,
+                              .job_name = put->name,
+                              .job_json = put->purge ? NULL : put->json,
+                              .job_deleted = job->deleted,
+                          });
+}
+
+static enum status purge(struct rules *rules, struct store_put_job *put, struct job_row *job)
+{
+    enum status st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
+    if (st == OK)
+        st = rules->ops->remove_job(rules->tables, &job->uid);
+    if (st != OK)
+        return st;
+    job->deleted = true;
+    put->result = PUT_OK;
+    put->revision = job->revision;
+    feed_job(rules, job, put);
+    return OK;
+}
+
+static enum status write_job(struct rules *rules, struct store_put_job *put, struct job_row *job)
+{
+    job->uid = put->uid;
+    job->revision++;
+    job->paused = put->paused;
+    job->deleted = put->deleted;
+    if (put->cursor_ms > job->cursor_ms) {
+        rewinds_move_on(&job->rewinds, job->cursor_ms, put->cursor_ms,
+                        put->from_elsewhere ? job->cursor_ms : put->cursor_ms);
+        job->cursor_ms = put->cursor_ms;
+    }
+    enum status st = rules->ops->put_job(rules->tables, job, put->name, put->json);
+    if (st == OK && job->deleted)
+        st = rules_skip_waiting(rules, &job->uid, NULL, REASON_DELETED);
+    assert(put->passed_count <= STORE_PASSED_MAX);
+    for (size_t i = 0; i < put->passed_count && st == OK; i++)
+        st = rules_add_entry(rules, &put->passed[i]);
+    if (st != OK)
+        return st;
+    put->result = PUT_OK;
+    put->revision = job->revision;
+    feed_job(rules, job, put);
+    return OK;
+}
+
+enum status rules_put_job(struct rules *rules, struct store_put_job *put)
+{
+    struct job_row job = {.revision = 0};
+    struct id owner;
+    put->revision = 0;
+    enum status st = rules->ops->get_job(rules->tables, &put->uid, &job);
+    if (st == E_SET_ASIDE) {
+        put->result = put->expected_revision ? PUT_MISSING : PUT_EXISTS;
+        return OK;
+    }
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    bool exists = st == OK;
+    if (!exists && (put->expected_revision != 0 || put->purge)) {
+        put->result = PUT_MISSING;
+        return OK;
+    }
+    if (exists && ((put->expected_revision != -1 && put->expected_revision != job.revision) ||
+                   (put->passed_count && put->seen_cursor_ms != job.cursor_ms))) {
+        put->result = PUT_CONFLICT;
+        put->revision = job.revision;
+        return OK;
+    }
+    if (put->purge)
+        return purge(rules, put, &job);
+    if (!put->deleted) {
+        st = rules->ops->find_name(rules->tables, put->name, &owner);
+        if (st == E_SET_ASIDE || (st == OK && id_compare(&owner, &put->uid) != 0)) {
+            put->result = PUT_EXISTS;
+            return OK;
+        }
+        if (st != OK && st != E_NOT_FOUND)
+            return st;
+    }
+    return write_job(rules, put, &job);
+}
+
+/* The first open run of the job, which is in the way of another. */
+static enum status name_open_run(struct rules *rules, struct store_add_run *add)
+{
+    struct run_row row;
+    enum status st = rules->ops->next_open(rules->tables, &add->run.job_uid, 0, &row);
+    if (st == OK)
+        add->open_run = row.run.id;
+    return st == E_NOT_FOUND ? OK : st; /* it can't be read */
+}
+
+/* What starts now does not when the clock is set back. */
+static enum status note_start(struct rules *rules, struct job_row *job, int64_t tick_ms)
+{
+    if (!rewinds_start(&job->rewinds, tick_ms))
+        return OK;
+    enum status st = rules->ops->move_job(rules->tables, job);
+    if (st == OK)
+        rules_feed_cursor(rules, job);
+    return st;
+}
+
+static enum status make_run(struct rules *rules, struct store_add_run *add, struct job_row *job,
+                            enum run_state state)
+{
+    enum status st = note_start(rules, job, add->run.tick_ms);
+    if (st == OK)
+        st = rules_make_run(rules, &add->run, state);
+    if (st != OK)
+        return st;
+    add->run.state = state;
+    add->added = true;
+    return OK;
+}
+
+enum status rules_add_run(struct rules *rules, struct store_add_run *add)
+{
+    struct job_row job;
+    struct id same;
+    enum placement placement;
+    const struct run *run = &add->run;
+    add->added = false;
+    add->open_run = (struct id){{0}};
+    enum status st = rules->ops->get_job(rules->tables, &run->job_uid, &job);
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE || (st == OK && job.deleted))
+        return OK;
+    if (st != OK)
+        return st;
+    st = rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt, &same);
+    if (st == OK) {
+        add->added = id_compare(&same, &run->id) == 0;
+        if (!add->added)
+            add->open_run = same;
+        return OK;
+    }
+    if (st != E_NOT_FOUND)
+        return st;
+    st = rules_place(rules, &run->job_uid, add->overlap, add->queue_limit, NULL, &placement);
+    if (st != OK)
+        return st;
+    switch (placement) {
+    case PLACE_NOW:
+        return make_run(rules, add, &job, RUN_DUE);
+    case PLACE_QUEUE:
+        return make_run(rules, add, &job, RUN_QUEUED);
+    case PLACE_SKIP:
+    case PLACE_FULL:
+        break;
+    }
+    return name_open_run(rules, add);
+}
+
+enum status rules_order(struct rules *rules, struct store_order *order)
+{
+    struct run_row row;
+    order->known = false;
+    enum status st = rules->ops->get_run(rules->tables, &order->run_id, &row);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    if (!state_is_open(row.run.state) || !run_state_is_known(row.run.state))
+        return OK;
+    order->known = true;
+    if (row.run.state == RUN_QUEUED || row.run.state == RUN_DUE) {
+        st = rules_skip_run(rules, &row, order->reason, order->by);
+        return st == OK ? rules_release_queue(rules, &row.run.job_uid) : st;
+    }
+    row.kill_reason = order->reason;
+    snprintf(row.kill_by, sizeof(row.kill_by), "%s", order->by);
+    st = rules->ops->set_run(rules->tables, &row);
+    if (st == OK)
+        rules_feed_kill(rules, &row);
+    return st;
+}
+
+enum status rules_rewind(struct rules *rules, struct store_rewind *rewind)
+{
+    struct job_row job;
+    rewind->done = false;
+    enum status st = rules->ops->hold_job(rules->tables, &rewind->job_uid, &job);
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE)
+        return OK;
+    if (st != OK)
+        return st;
+    bool is_ahead = job.cursor_ms > rewind->to_ms;
+    if (job.cursor_ms != rewind->cursor_ms || job.rewinds.count != rewind->rewinds ||
+        (!is_ahead && job.last.ended_ms <= rewind->to_ms))
+        return OK;
+    if (is_ahead) {
+        rewinds_move_back(&job.rewinds, job.cursor_ms);
+        job.cursor_ms = rewind->to_ms;
+        st = rules_add_entry(rules, &rewind->entry);
+    }
+    last_run_set_back(&job.last, rewind->to_ms);
+    if (st == OK)
+        st = rules->ops->move_job(rules->tables, &job);
+    if (st != OK)
+        return st;
+    rules_feed_cursor(rules, &job);
+    rewind->done = true;
+    return OK;
+}

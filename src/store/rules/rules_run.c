@@ -1,0 +1,352 @@
+/* A run's way: claim, take, begin, finish. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rules/rules_internal.h"
+
+static enum status make_run(struct rules *rules, struct store_claim *claim, enum run_state state)
+{
+    enum status st = rules_make_run(rules, &claim->run, state);
+    if (st != OK)
+        return st;
+    claim->run.state = state;
+    claim->result = state == RUN_QUEUED ? CLAIM_QUEUED : CLAIM_WON;
+    return OK;
+}
+
+static enum status place_run(struct rules *rules, struct store_claim *claim)
+{
+    enum placement placement;
+    const char *booted = claim->boot.name[0] ? claim->run.by : NULL;
+    enum status st =
+        rules_place(rules, &claim->job_uid, claim->overlap, claim->queue_limit, booted, &placement);
+    if (st != OK)
+        return st;
+    switch (placement) {
+    case PLACE_NOW:
+        return make_run(rules, claim, RUN_CLAIMED);
+    case PLACE_QUEUE:
+        return make_run(rules, claim, RUN_QUEUED);
+    case PLACE_SKIP:
+    case PLACE_FULL:
+        break;
+    }
+    claim->result = CLAIM_SKIPPED;
+    return rules_skip_tick(rules, &claim->run, &claim->skip_entry_id, placement);
+}
+
+static enum status claim_run(struct rules *rules, struct store_claim *claim)
+{
+    const struct run *run = &claim->run;
+    struct id same;
+    enum status st =
+        rules->ops->find_run(rules->tables, &run->job_uid, run->tick_ms, run->attempt, &same);
+    if (st == E_NOT_FOUND)
+        return place_run(rules, claim);
+    claim->result = CLAIM_PASSED;
+    return st;
+}
+
+/* Up to where nothing has started of what the claim goes past. After a restore nobody knows. */
+static int64_t unstarted_ms(const struct store_claim *claim)
+{
+    for (size_t i = 0; i < claim->passed_count; i++)
+        if (claim->passed[i].reason == REASON_RESTORED)
+            return claim->cursor_ms;
+    if (claim->result == CLAIM_SKIPPED || claim->without_run)
+        return claim->tick_ms;
+    return claim->passed_count ? claim->tick_ms - 1 : claim->cursor_ms;
+}
+
+static enum status move_cursor(struct rules *rules, const struct job_row *from,
+                               const struct store_claim *claim)
+{
+    struct job_row job = *from;
+    rewinds_move_on(&job.rewinds, job.cursor_ms, claim->tick_ms, unstarted_ms(claim));
+    job.cursor_ms = claim->tick_ms;
+    enum status st = rules->ops->move_job(rules->tables, &job);
+    if (st == OK)
+        rules_feed_cursor(rules, &job);
+    return st;
+}
+
+/* The cursor has moved; perhaps by this very claim. */
+static enum status find_claimed(struct rules *rules, struct store_claim *claim)
+{
+    struct run_row row;
+    enum status st =
+        claim->without_run ? E_NOT_FOUND : rules->ops->get_run(rules->tables, &claim->run.id, &row);
+    if (st != OK)
+        return st == E_NOT_FOUND ? OK : st;
+    if (row.run.state == RUN_CLAIMED && row.run.nonce == claim->run.nonce)
+        claim->result = CLAIM_WON;
+    else if (row.run.state == RUN_QUEUED)
+        claim->result = CLAIM_QUEUED;
+    else
+        return OK;
+    claim->run = row.run;
+    return OK;
+}
+
+static enum status add_passed(struct rules *rules, const struct store_claim *claim)
+{
+    enum status st = OK;
+    assert(claim->passed_count <= STORE_PASSED_MAX);
+    for (size_t i = 0; st == OK && i < claim->passed_count; i++)
+        st = rules_add_entry(rules, &claim->passed[i]);
+    return st;
+}
+
+/* Is the job as it was when the boot's claim was planned? */
+static enum status is_boot_stale(struct rules *rules, const struct store_claim *claim, bool *ret)
+{
+    struct job_row job = {.revision = 0};
+    enum status st = rules->ops->get_job(rules->tables, &claim->job_uid, &job);
+    bool is_gone = st == E_NOT_FOUND || job.deleted;
+    *ret = job.revision != claim->job_revision || (is_gone && !claim->without_run);
+    return st == E_NOT_FOUND ? OK : st;
+}
+
+/* Who writes the mark of the boot decides about it: nobody does so twice. */
+static enum status claim_boot(struct rules *rules, struct store_claim *claim)
+{
+    char json[BOOT_JSON_SIZE];
+    struct store_put_doc mark = {
+        .kind = BOOT_DOC, .json = json, .expected_revision = claim->boot.revision};
+    bool is_stale;
+    int64_t revision = 0;
+    enum status st = rules->ops->get_doc(rules->tables, BOOT_DOC, claim->boot.name, &revision);
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    claim->result = CLAIM_PASSED;
+    if (revision != claim->boot.revision)
+        return find_claimed(rules, claim);
+    st = is_boot_stale(rules, claim, &is_stale);
+    if (st != OK || is_stale) {
+        claim->result = CLAIM_STALE;
+        return st;
+    }
+    memcpy(mark.name, claim->boot.name, sizeof(mark.name));
+    boot_mark_encode(&claim->boot.mark, json);
+    st = rules_put_doc(rules, &mark);
+    if (st == OK)
+        st = add_passed(rules, claim);
+    if (st != OK || claim->without_run)
+        return st;
+    st = rules_find_free_tick(rules, &claim->run);
+    return st == OK ? place_run(rules, claim) : st;
+}
+
+enum status rules_claim(struct rules *rules, struct store_claim *claim)
+{
+    struct job_row job;
+    if (claim->boot.name[0])
+        return claim_boot(rules, claim);
+    claim->result = CLAIM_STALE;
+    enum status st = rules->ops->get_job(rules->tables, &claim->job_uid, &job);
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE)
+        return OK;
+    if (st != OK)
+        return st;
+    if (job.deleted || job.revision != claim->job_revision || job.cursor_ms != claim->cursor_ms ||
+        job.rewinds.count != claim->rewinds || claim->tick_ms <= job.cursor_ms)
+        return find_claimed(rules, claim);
+
+    claim->result = CLAIM_PASSED;
+    st = move_cursor(rules, &job, claim);
+    if (st == OK)
+        st = add_passed(rules, claim);
+    if (st == OK && !claim->without_run)
+        st = claim_run(rules, claim);
+    if (st == OK && claim->result == CLAIM_SKIPPED) /* did not start after all */
+        st = move_cursor(rules, &job, claim);
+    return st;
+}
+
+/* DUE and its time has come, or claimed by somebody who has not begun it. */
+static bool may_be_taken(const struct run *run, const struct store_take *take)
+{
+    if (take->from_nonce)
+        return run->state == RUN_CLAIMED && run->nonce == take->from_nonce;
+    bool is_time =
+        take->now_ms >= run->not_before_ms || run->tick_ms > take->now_ms + STORE_AHEAD_MS;
+    return run->state == RUN_DUE && is_time;
+}
+
+enum status rules_take(struct rules *rules, struct store_take *take)
+{
+    struct run_row row;
+    struct job_row job;
+    take->taken = false;
+    enum status st = rules->ops->get_run(rules->tables, &take->run_id, &row);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    if (row.run.state == RUN_CLAIMED && row.run.nonce == take->nonce) { /* a repeat */
+        take->taken = true;
+        take->run = row.run;
+        return OK;
+    }
+    if (!may_be_taken(&row.run, take))
+        return OK;
+    st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
+    if (st == E_SET_ASIDE)
+        return OK;
+    if (st == OK)
+        row.run.job_revision = job.revision;
+    else if (st != E_NOT_FOUND) /* begin ends the run of a job that is gone */
+        return st;
+    row.run.state = RUN_CLAIMED;
+    row.run.nonce = take->nonce;
+    row.run.claimed_ms = take->now_ms;
+    snprintf(row.run.node, sizeof(row.run.node), "%s", take->node);
+    row.run.owner = take->owner;
+    st = rules_set_run(rules, &row);
+    if (st != OK)
+        return st;
+    take->taken = true;
+    take->run = row.run;
+    return OK;
+}
+
+/* Why a claimed run must not begin; NONE: it may. `job` is NULL when there is none. */
+static enum run_reason why_not(const struct run_row *row, const struct job_row *job)
+{
+    bool asked_for = row->run.cause == CAUSE_MANUAL || row->run.cause == CAUSE_BACKFILL;
+    if (!job || job->deleted)
+        return REASON_DELETED;
+    if (row->kill_reason != REASON_NONE)
+        return row->kill_reason;
+    return job->paused && !asked_for ? REASON_PAUSED : REASON_NONE;
+}
+
+static enum status refuse(struct rules *rules, struct store_begin *begin, struct run_row *row,
+                          enum run_reason reason)
+{
+    begin->refused = RUN_SKIPPED;
+    enum status st =
+        rules_skip_run(rules, row, reason, reason == row->kill_reason ? row->kill_by : "");
+    return st == OK ? rules_release_queue(rules, &row->run.job_uid) : st;
+}
+
+enum status rules_begin(struct rules *rules, struct store_begin *begin)
+{
+    struct run_row row;
+    struct job_row job;
+    begin->begun = begin->is_repeat = false;
+    begin->refused = RUN_STATES;
+    enum status st = rules->ops->get_run(rules->tables, &begin->run_id, &row);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    begin->refused = row.run.state;
+    if (row.run.state == RUN_BEGUN && row.run.nonce == begin->nonce) {
+        begin->begun = begin->is_repeat = true;
+        begin->fence = row.run.fence;
+        begin->job_revision = row.run.job_revision;
+        return OK;
+    }
+    if (row.run.state != RUN_CLAIMED || row.run.nonce != begin->nonce)
+        return OK;
+
+    st = rules->ops->get_job(rules->tables, &row.run.job_uid, &job);
+    if (st == E_SET_ASIDE)
+        return OK;
+    if (st != OK && st != E_NOT_FOUND)
+        return st;
+    enum run_reason reason = why_not(&row, st == OK ? &job : NULL);
+    if (reason != REASON_NONE)
+        return refuse(rules, begin, &row, reason);
+
+    st = rules->ops->next_fence(rules->tables, &row.run.fence);
+    if (st != OK)
+        return st;
+    row.run.state = RUN_BEGUN;
+    row.run.job_revision = job.revision;
+    begin->begun = true;
+    begin->fence = row.run.fence;
+    begin->job_revision = row.run.job_revision;
+    return rules_set_run(rules, &row);
+}
+
+static enum status set_last_run(struct rules *rules, const struct run *run)
+{
+    struct job_row job;
+    enum status st = rules->ops->get_job(rules->tables, &run->job_uid, &job);
+    if (st == E_NOT_FOUND || st == E_SET_ASIDE)
+        return OK;
+    if (st != OK)
+        return st;
+    struct last_run told = last_run_of(run);
+    if (!last_run_take(&job.last, &told))
+        return OK;
+    st = rules->ops->move_job(rules->tables, &job);
+    if (st == OK)
+        rules_feed_cursor(rules, &job);
+    return st;
+}
+
+/* A run that is lost because a backup was restored may have gone on since the backup. Claimed
+ * there, it may have been taken over and run elsewhere; begun there, it may have ended, and its
+ * spawner has forgotten it. So that it never started is no news: only an end with a process is. */
+static bool is_for_the_starter(const struct run *known, const struct run *end)
+{
+    return known->state == RUN_LOST && known->reason == REASON_RESTORED && end->started_ms == 0;
+}
+
+/* Of a run that has ended: may `end` take the place of what is on record? Of one whose node was
+ * taken for dead its home knows more: how it ended, or that its spawner died with it. If a backup
+ * was restored since, its home may have said so already. */
+static bool is_better_known(const struct run *recorded, const struct run *end)
+{
+    if (recorded->state != RUN_LOST || is_for_the_starter(recorded, end))
+        return false;
+    return end->state != RUN_LOST ||
+           (recorded->reason == REASON_NODE_DIED &&
+            (end->reason == REASON_SPAWNER_DIED || end->reason == REASON_RESTORED));
+}
+
+enum status rules_finish(struct rules *rules, struct store_finish *finish)
+{
+    struct run_row row;
+    assert(!state_is_open(finish->run.state));
+    finish->accepted = finish->is_stale = false;
+    for (size_t i = 0; i < finish->next_count; i++)
+        finish->nexts[i].made = false;
+    enum status st = rules->ops->get_run(rules->tables, &finish->run.id, &row);
+    if (st == E_NOT_FOUND)
+        return OK;
+    if (st != OK)
+        return st;
+    if (row.run.nonce != finish->run.nonce || !run_state_is_known(row.run.state))
+        return OK;
+    bool was_open = state_is_open(row.run.state);
+    if (!was_open && !is_better_known(&row.run, &finish->run)) {
+        finish->accepted = true;
+        finish->run = row.run;
+        return OK;
+    }
+    st = rules_nexts_are_stale(rules, finish, &finish->is_stale);
+    if (st != OK || finish->is_stale)
+        return st;
+    finish->accepted = true;
+
+    struct run before = row.run;
+    row.run = finish->run;
+    row.run.job_uid = before.job_uid;
+    memcpy(row.run.job_name, before.job_name, sizeof(before.job_name));
+    row.run.tick_ms = before.tick_ms;
+    row.run.attempt = before.attempt;
+    row.run.cause = before.cause;
+    row.run.fence = before.fence;
+    finish->run = row.run;
+    st = rules_set_run(rules, &row);
+    if (st == OK)
+        st = set_last_run(rules, &row.run);
+    if (st == OK && was_open)
+        st = rules_release_queue(rules, &row.run.job_uid);
+    return st == OK ? rules_make_nexts(rules, &row.run, before.state, finish) : st;
+}

@@ -1,0 +1,143 @@
+/* The parts of the SQLite backend. Private to it; store.h is the contract. */
+#ifndef PEAL_STORE_SQLITE_H
+#define PEAL_STORE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "rules/rules.h"
+#include "store.h"
+
+/* ---- store_sqlite_file.c: words for what goes wrong in the data folder ---- */
+
+/* Says in *why (which may be NULL) what an SQLite result other than OK, ROW and DONE means for the
+ * user, and what to do. Answers the status for it. `db` may be NULL. */
+enum status sqlite_explain(sqlite3 *db, int rc, const char *path, struct strbuf *why);
+
+/* ---- store_sqlite_schema.c ---- */
+
+/* The first column of the first row, as a text of at most 63 bytes. */
+MUST_CHECK enum status sqlite_ask(sqlite3 *db, const char *sql, char answer[64], const char *path,
+                                  struct strbuf *why);
+
+/* E_CORRUPT: the file is damaged. */
+MUST_CHECK enum status sqlite_check_whole(sqlite3 *db, const char *path, struct strbuf *why);
+
+/* Opens the database for writing, first made if there is none, brought up to date if it is old.
+ * E_VERSION, E_CORRUPT, E_IO. */
+MUST_CHECK enum status sqlite_open_database(const char *path, sqlite3 **ret, struct strbuf *why);
+
+/* ---- store_sqlite_db.c: the connection that writes ---- */
+
+enum sql {
+    SQL_BEGIN,
+    SQL_COMMIT,
+    SQL_ROLLBACK,
+    SQL_PROBE,
+    SQL_GET_JOB,
+    SQL_FIND_NAME,
+    SQL_PUT_JOB,
+    SQL_PUT_DEFINITION,
+    SQL_MOVE_JOB,
+    SQL_REMOVE_JOB,
+    SQL_REMOVE_DEFINITION,
+    SQL_GET_RUN,
+    SQL_FIND_RUN,
+    SQL_COUNT_OPEN,
+    SQL_NEXT_OPEN,
+    SQL_OLDEST_QUEUED,
+    SQL_ADD_RUN,
+    SQL_SET_RUN,
+    SQL_REMOVE_ENDED_RUN,
+    SQL_ADD_ENTRY,
+    SQL_REMOVE_ENTRY,
+    SQL_NEXT_FENCE,
+    SQL_SET_META,
+    SQL_ADD_DRAIN,
+    SQL_REMOVE_DRAIN,
+    SQL_GET_DOC,
+    SQL_PUT_DOC,
+    SQL_REMOVE_DOC,
+    SQL_STATEMENTS,
+};
+
+struct sqlite_db {
+    struct tables tables; /* the tables of rules.h, see store_sqlite_tables.c */
+    sqlite3 *handle;
+    const char *path;
+    sqlite3_stmt *stmts[SQL_STATEMENTS];
+    int log_pages;     /* length of the write-ahead log */
+    struct strbuf why; /* words for the last failure */
+};
+
+/* Takes over `handle`, also on failure. `path` is the caller's. */
+MUST_CHECK enum status sqlite_db_new(sqlite3 *handle, const char *path, struct sqlite_db **ret,
+                                     struct strbuf *why);
+struct sqlite_db *sqlite_db_free(struct sqlite_db *db);
+
+/* Runs a statement that gives no rows. */
+MUST_CHECK enum status sqlite_finish(struct sqlite_db *db, enum sql which);
+
+/* Runs a statement up to its first row. OK: read it, then sqlite3_reset. E_NOT_FOUND: none. */
+MUST_CHECK enum status sqlite_first_row(struct sqlite_db *db, enum sql which);
+
+MUST_CHECK enum status sqlite_db_begin(struct sqlite_db *db);
+
+/* OK: all is durable. E_UNKNOWN: undone as far as this process sees, but after a crash it may turn
+ * out to be done, until another commit has succeeded. Else: surely undone. */
+MUST_CHECK enum status sqlite_db_commit(struct sqlite_db *db);
+void sqlite_db_rollback(struct sqlite_db *db);
+
+/* Commits next to nothing, to see whether that works. */
+MUST_CHECK enum status sqlite_db_probe(struct sqlite_db *db);
+
+/* Moves the write-ahead log into the database when it has grown long. No failure of this loses
+ * anything; it is tried again. */
+void sqlite_db_checkpoint(struct sqlite_db *db);
+
+/* ---- store_sqlite_tables.c ---- */
+
+extern const struct tables_ops sqlite_tables_ops;
+
+/* Columns of a run as all statements name them; read_run expects them first. */
+#define RUN_COLUMNS                                                                                \
+    "id, job, job_name, tick_ms, attempt, cause, state, reason, node, nonce, fence, "              \
+    "job_revision, not_before_ms, claimed_ms, started_ms, finished_ms, exit_code, term_signal, "   \
+    "user_ms, system_ms, max_rss_kb, output_bytes, output_truncated, asked_by, detail, "           \
+    "kill_reason, kill_by, instance, home, traceparent"
+
+/* Columns of a job: jobs.* without the definition, in the order of struct job_row; name is next. */
+#define JOB_COLUMNS                                                                                \
+    "jobs.uid, revision, cursor_ms, last_run, last_started_ms, last_ended_ms, last_state, "        \
+    "succeeded_ms, rewinds, high_ms, gaps, paused, deleted"
+
+enum { RUN_COLUMN_COUNT = 30, JOB_COLUMN_COUNT = 13 };
+
+/* ---- store_sqlite_row.c ---- */
+
+#define ENTRY_COLUMNS                                                                              \
+    "id, job, job_name, from_ms, to_ms, count, state, reason, detail, recorded_ms, node, "         \
+    "instance, home"
+
+void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret);
+void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size);
+
+/* False: a value is beyond its range, so that the row is to be set aside. */
+MUST_CHECK bool sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret);
+/* seq comes after RUN_COLUMNS, and is always read. */
+MUST_CHECK bool sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret);
+MUST_CHECK bool sqlite_read_entry(sqlite3_stmt *stmt, struct ledger_entry *ret);
+
+/* ---- store_sqlite_load.c: everything there is, in one snapshot, row by row ---- */
+
+struct sqlite_loader;
+
+/* The snapshot is of now. */
+MUST_CHECK enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret,
+                                         struct strbuf *why);
+struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader);
+
+/* OK: *ret is good until the next call; the last one is LOADED. E_IO, E_CORRUPT: *why. */
+MUST_CHECK enum status sqlite_loader_next(struct sqlite_loader *loader, struct store_change *ret,
+                                          struct strbuf *why);
+
+#endif

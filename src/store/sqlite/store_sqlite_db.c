@@ -1,0 +1,209 @@
+/* The connection that writes: its statements and its transactions. */
+#include <stdlib.h>
+
+#include "sqlite/store_sqlite.h"
+#include "words.h"
+
+/* States that only a newer peal has count as open (rules.h), and are looked for apart, so that the
+ * index over the others serves. */
+#define NEWER_STATE "state BETWEEN 12 AND 4095"
+_Static_assert(RUN_STATES == 12 && WORD_NUMBERS == 4096, "as in NEWER_STATE");
+
+#define NEXT_RUN(which)                                                                            \
+    "SELECT " RUN_COLUMNS ", seq FROM runs WHERE job = ?1 AND " which                              \
+    " AND seq > ?2 ORDER BY seq LIMIT 1"
+
+/* SQL_SET_RUN leaves what a run is alone, so that the indexes over it need no work; its parameters
+ * have the numbers of SQL_ADD_RUN's. */
+static const char *const texts[SQL_STATEMENTS] = {
+    [SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [SQL_COMMIT] = "COMMIT",
+    [SQL_ROLLBACK] = "ROLLBACK",
+    [SQL_PROBE] = "UPDATE counters SET value = value + 1 WHERE name = 'probe'",
+    [SQL_GET_JOB] = "SELECT " JOB_COLUMNS " FROM jobs WHERE uid = ?1",
+    [SQL_FIND_NAME] = "SELECT uid FROM jobs WHERE name = ?1 AND deleted = 0",
+    [SQL_PUT_JOB] =
+        "INSERT INTO jobs (uid, revision, cursor_ms, last_run, last_started_ms, last_ended_ms,"
+        " last_state, succeeded_ms, paused, deleted, name, rewinds, high_ms, gaps)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?12, ?13, ?14, ?9, ?10, ?11)"
+        " ON CONFLICT (uid) DO UPDATE SET revision = ?2, cursor_ms = ?3, last_run = ?4,"
+        " last_started_ms = ?5, last_ended_ms = ?6, last_state = ?7, succeeded_ms = ?8,"
+        " rewinds = ?9, high_ms = ?10, gaps = ?11, paused = ?12, deleted = ?13, name = ?14",
+    [SQL_PUT_DEFINITION] = "INSERT INTO definitions (uid, json) VALUES (?1, ?2)"
+                           " ON CONFLICT (uid) DO UPDATE SET json = ?2",
+    [SQL_MOVE_JOB] = "UPDATE jobs SET cursor_ms = ?3, last_run = ?4, last_started_ms = ?5,"
+                     " last_ended_ms = ?6, last_state = ?7, succeeded_ms = ?8, rewinds = ?9,"
+                     " high_ms = ?10, gaps = ?11 WHERE uid = ?1",
+    [SQL_REMOVE_JOB] = "DELETE FROM jobs WHERE uid = ?1",
+    [SQL_REMOVE_DEFINITION] = "DELETE FROM definitions WHERE uid = ?1",
+    [SQL_GET_RUN] = "SELECT " RUN_COLUMNS ", seq FROM runs WHERE id = ?1",
+    [SQL_FIND_RUN] = "SELECT id FROM runs WHERE job = ?1 AND tick_ms = ?2 AND attempt = ?3",
+    [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE state = 0) FROM ("
+                       "SELECT state FROM runs WHERE job = ?1 AND state < 5 UNION ALL"
+                       " SELECT state FROM runs WHERE job = ?1 AND " NEWER_STATE ")",
+    [SQL_NEXT_OPEN] = "SELECT * FROM (SELECT * FROM (" NEXT_RUN(
+        "state < 5") ") UNION ALL"
+                     " SELECT * FROM (" NEXT_RUN(NEWER_STATE) ")) ORDER BY seq LIMIT 1",
+    [SQL_OLDEST_QUEUED] = "SELECT " RUN_COLUMNS ", seq FROM runs"
+                          " WHERE job = ?1 AND state < 5 AND state = 0 ORDER BY seq LIMIT 1",
+    [SQL_ADD_RUN] =
+        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
+        " ?26, ?27, ?28, ?29, ?30)",
+    [SQL_SET_RUN] =
+        "UPDATE runs SET state = ?7, reason = ?8, node = ?9, nonce = ?10, fence = ?11,"
+        " job_revision = ?12, not_before_ms = ?13, claimed_ms = ?14, started_ms = ?15,"
+        " finished_ms = ?16, exit_code = ?17, term_signal = ?18, user_ms = ?19,"
+        " system_ms = ?20, max_rss_kb = ?21, output_bytes = ?22, output_truncated = ?23,"
+        " asked_by = ?24, detail = ?25, kill_reason = ?26, kill_by = ?27, instance = ?28,"
+        " home = ?29 WHERE seq = ?30",
+    [SQL_REMOVE_ENDED_RUN] = "DELETE FROM runs WHERE id = ?1 AND state BETWEEN 5 AND 11",
+    [SQL_ADD_ENTRY] =
+        "INSERT OR IGNORE INTO entries (id, job, job_name, from_ms, to_ms, count, state,"
+        " reason, detail, recorded_ms, node, instance, home)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    [SQL_REMOVE_ENTRY] = "DELETE FROM entries WHERE id = ?1",
+    [SQL_NEXT_FENCE] = "UPDATE counters SET value = value + 1 WHERE name = 'fence' RETURNING value",
+    [SQL_SET_META] = "INSERT OR REPLACE INTO metas (key, value) VALUES (?1, ?2)",
+    [SQL_ADD_DRAIN] = "INSERT OR REPLACE INTO drains (node, asked_by) VALUES (?1, ?2)",
+    [SQL_REMOVE_DRAIN] = "DELETE FROM drains WHERE node = ?1",
+    [SQL_GET_DOC] = "SELECT revision FROM docs WHERE kind = ?1 AND name = ?2",
+    [SQL_PUT_DOC] = "INSERT OR REPLACE INTO docs (kind, name, revision, json)"
+                    " VALUES (?1, ?2, ?3, ?4)",
+    [SQL_REMOVE_DOC] = "DELETE FROM docs WHERE kind = ?1 AND name = ?2",
+};
+
+static enum status fail(struct sqlite_db *db, int rc)
+{
+    strbuf_reset(&db->why);
+    return sqlite_explain(db->handle, rc, db->path, &db->why);
+}
+
+enum status sqlite_finish(struct sqlite_db *db, enum sql which)
+{
+    int rc = sqlite3_step(db->stmts[which]);
+    enum status st = rc == SQLITE_DONE ? OK : fail(db, rc);
+    sqlite3_reset(db->stmts[which]);
+    return st;
+}
+
+enum status sqlite_first_row(struct sqlite_db *db, enum sql which)
+{
+    int rc = sqlite3_step(db->stmts[which]);
+    if (rc == SQLITE_ROW)
+        return OK;
+    enum status st = rc == SQLITE_DONE ? E_NOT_FOUND : fail(db, rc);
+    sqlite3_reset(db->stmts[which]);
+    return st;
+}
+
+enum status sqlite_db_begin(struct sqlite_db *db)
+{
+    return sqlite_finish(db, SQL_BEGIN);
+}
+
+/* Some failures end the transaction by themselves. */
+void sqlite_db_rollback(struct sqlite_db *db)
+{
+    if (sqlite3_get_autocommit(db->handle))
+        return;
+    sqlite3_step(db->stmts[SQL_ROLLBACK]);
+    sqlite3_reset(db->stmts[SQL_ROLLBACK]);
+}
+
+/* One commit. *ret_rc is SQLite's own answer. */
+static enum status commit_once(struct sqlite_db *db, int *ret_rc)
+{
+    *ret_rc = sqlite3_step(db->stmts[SQL_COMMIT]);
+    enum status st = *ret_rc == SQLITE_DONE ? OK : fail(db, *ret_rc);
+    sqlite3_reset(db->stmts[SQL_COMMIT]);
+    if (st != OK)
+        sqlite_db_rollback(db);
+    return st;
+}
+
+enum status sqlite_db_probe(struct sqlite_db *db)
+{
+    int rc;
+    enum status st = sqlite_db_begin(db);
+    if (st == OK)
+        st = sqlite_finish(db, SQL_PROBE);
+    if (st == OK)
+        return commit_once(db, &rc);
+    sqlite_db_rollback(db);
+    return st;
+}
+
+/* When the flush of a commit fails, its last frame may be on disk all the same, and a restart would
+ * find it there. The next commit that succeeds writes over it, so one is made at once. */
+enum status sqlite_db_commit(struct sqlite_db *db)
+{
+    int rc;
+    enum status st = commit_once(db, &rc);
+    if (st == OK || (rc & 0xff) != SQLITE_IOERR)
+        return st;
+    struct strbuf first = db->why;
+    strbuf_init(&db->why);
+    bool settled = sqlite_db_probe(db) == OK;
+    strbuf_release(&db->why);
+    db->why = first;
+    return settled ? st : E_UNKNOWN;
+}
+
+/* Only this connection writes, so after each commit the log is as long as SQLite says. */
+static int note_log_pages(void *context, sqlite3 *handle, const char *name, int pages)
+{
+    struct sqlite_db *db = context;
+    (void)handle;
+    (void)name;
+    db->log_pages = pages;
+    return SQLITE_OK;
+}
+
+void sqlite_db_checkpoint(struct sqlite_db *db)
+{
+    enum { LONG_PAGES = 2000 };
+    if (db->log_pages < LONG_PAGES)
+        return;
+    int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    if (rc == SQLITE_OK)
+        db->log_pages = 0;
+}
+
+enum status sqlite_db_new(sqlite3 *handle, const char *path, struct sqlite_db **ret,
+                          struct strbuf *why)
+{
+    struct sqlite_db *db = calloc(1, sizeof(*db));
+    if (!db) {
+        sqlite3_close(handle);
+        return E_NOMEM;
+    }
+    db->tables.ops = &sqlite_tables_ops;
+    db->handle = handle;
+    db->path = path;
+    strbuf_init(&db->why);
+    sqlite3_wal_hook(handle, note_log_pages, db);
+    for (int i = 0; i < SQL_STATEMENTS; i++) {
+        int rc = sqlite3_prepare_v3(handle, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &db->stmts[i],
+                                    NULL);
+        if (rc != SQLITE_OK) {
+            enum status st = sqlite_explain(handle, rc, path, why);
+            sqlite_db_free(db);
+            return st;
+        }
+    }
+    *ret = db;
+    return OK;
+}
+
+struct sqlite_db *sqlite_db_free(struct sqlite_db *db)
+{
+    if (!db)
+        return NULL;
+    for (int i = 0; i < SQL_STATEMENTS; i++)
+        sqlite3_finalize(db->stmts[i]);
+    sqlite3_close(db->handle);
+    strbuf_release(&db->why);
+    free(db);
+    return NULL;
+}

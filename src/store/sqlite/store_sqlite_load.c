@@ -1,0 +1,199 @@
+#include <stdlib.h>
+
+#include "sqlite/store_sqlite.h"
+
+/* A connection of its own, in one read transaction: the writer goes on meanwhile, and this sees
+ * none of it. */
+struct sqlite_loader {
+    sqlite3 *handle;
+    const char *path;
+    sqlite3_stmt *stmt; /* of the phase */
+    int phase;
+    bool kill_follows; /* the last run was RUN; its KILL is next */
+    struct run_row run;
+    struct ledger_entry entry;
+    struct store_set_meta meta;
+    struct store_drain drain;
+    struct store_doc doc;
+    struct strbuf key; /* of a row that can't be read */
+};
+
+static bool load_meta(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct store_set_meta *meta = &loader->meta;
+    sqlite_read_text(loader->stmt, 0, meta->key, sizeof(meta->key));
+    sqlite_read_text(loader->stmt, 1, meta->value, sizeof(meta->value));
+    *ret = (struct store_change){.kind = STORE_CHANGE_META, .meta = meta};
+    return true;
+}
+
+static bool load_drain(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct store_drain *drain = &loader->drain;
+    drain->drained = true;
+    sqlite_read_text(loader->stmt, 0, drain->node, sizeof(drain->node));
+    sqlite_read_text(loader->stmt, 1, drain->by, sizeof(drain->by));
+    *ret = (struct store_change){.kind = STORE_CHANGE_DRAIN, .drain = drain};
+    return true;
+}
+
+static bool load_doc(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct store_doc *doc = &loader->doc;
+    sqlite_read_text(loader->stmt, 0, doc->kind, sizeof(doc->kind));
+    sqlite_read_text(loader->stmt, 1, doc->name, sizeof(doc->name));
+    doc->revision = sqlite3_column_int64(loader->stmt, 2);
+    doc->json = (const char *)sqlite3_column_text(loader->stmt, 3);
+    *ret = (struct store_change){.kind = STORE_CHANGE_DOC, .doc = doc};
+    return doc->json != NULL;
+}
+
+/* The row can't be read: it is told by its table and its id, whatever bytes that has. */
+static void set_aside(struct sqlite_loader *loader, const char *table, struct store_change *ret)
+{
+    const unsigned char *bytes = sqlite3_column_blob(loader->stmt, 0);
+    int length = sqlite3_column_bytes(loader->stmt, 0);
+    struct id id;
+    strbuf_reset(&loader->key);
+    strbuf_addf(&loader->key, "%s/", table);
+    if (length == (int)sizeof(id.bytes)) {
+        char text[ID_TEXT + 1];
+        sqlite_read_id(loader->stmt, 0, &id);
+        id_format(&id, text);
+        strbuf_adds(&loader->key, text);
+    }
+    for (int i = 0; length != (int)sizeof(id.bytes) && i < length && i < 32; i++)
+        strbuf_addf(&loader->key, "%02x", bytes[i]);
+    *ret =
+        (struct store_change){.kind = STORE_CHANGE_ASIDE, .aside = {loader->key.text, E_CORRUPT}};
+}
+
+/* The texts stay in SQLite's memory, which is theirs until the next row. */
+static bool load_job(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct job_row job;
+    if (!sqlite_read_job(loader->stmt, &job)) {
+        set_aside(loader, "jobs", ret);
+        return true;
+    }
+    *ret = (struct store_change){
+        .kind = STORE_CHANGE_JOB,
+        .job_uid = job.uid,
+        .job_revision = job.revision,
+        .cursor_ms = job.cursor_ms,
+        .rewinds = job.rewinds,
+        .last = job.last,
+        .job_name = (const char *)sqlite3_column_text(loader->stmt, JOB_COLUMN_COUNT),
+        .job_json = (const char *)sqlite3_column_text(loader->stmt, JOB_COLUMN_COUNT + 1),
+        .job_deleted = job.deleted,
+    };
+    return ret->job_name && ret->job_json;
+}
+
+static bool load_run(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct run_row *row = &loader->run;
+    if (!sqlite_read_run(loader->stmt, row)) {
+        set_aside(loader, "runs", ret);
+        return true;
+    }
+    loader->kill_follows = state_is_open(row->run.state) && row->kill_reason != REASON_NONE;
+    *ret = (struct store_change){
+        .kind = STORE_CHANGE_RUN, .job_uid = row->run.job_uid, .run = &row->run};
+    return true;
+}
+
+static void load_kill(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct run_row *row = &loader->run;
+    loader->kill_follows = false;
+    run_row_to_kill(row);
+    *ret = (struct store_change){
+        .kind = STORE_CHANGE_KILL, .job_uid = row->run.job_uid, .run = &row->run};
+}
+
+static bool load_entry(struct sqlite_loader *loader, struct store_change *ret)
+{
+    struct ledger_entry *entry = &loader->entry;
+    if (!sqlite_read_entry(loader->stmt, entry)) {
+        set_aside(loader, "entries", ret);
+        return true;
+    }
+    *ret = (struct store_change){
+        .kind = STORE_CHANGE_ENTRY, .job_uid = entry->job_uid, .entry = entry};
+    return true;
+}
+
+/* `read` is false when there was no memory for the row. */
+static const struct {
+    const char *sql;
+    bool (*read)(struct sqlite_loader *loader, struct store_change *ret);
+} phases[] = {
+    {"SELECT key, value FROM metas", load_meta},
+    {"SELECT node, asked_by FROM drains", load_drain},
+    {"SELECT kind, name, revision, json FROM docs", load_doc},
+    {"SELECT " JOB_COLUMNS ", name, json FROM jobs JOIN definitions ON definitions.uid = jobs.uid",
+     load_job},
+    {"SELECT " RUN_COLUMNS ", seq FROM runs ORDER BY seq", load_run},
+    {"SELECT " ENTRY_COLUMNS " FROM entries ORDER BY id", load_entry},
+};
+
+enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
+
+enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret, struct strbuf *why)
+{
+    struct sqlite_loader *loader = calloc(1, sizeof(*loader));
+    if (!loader)
+        return E_NOMEM;
+    loader->path = path;
+    strbuf_init(&loader->key);
+    int rc =
+        sqlite3_open_v2(path, &loader->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK) /* reading anything is what fixes the snapshot */
+        rc = sqlite3_exec(loader->handle, "BEGIN; SELECT value FROM counters", NULL, NULL, NULL);
+    if (rc != SQLITE_OK) {
+        enum status st = sqlite_explain(loader->handle, rc, path, why);
+        sqlite_loader_free(loader);
+        return st;
+    }
+    *ret = loader;
+    return OK;
+}
+
+struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader)
+{
+    if (!loader)
+        return NULL;
+    sqlite3_finalize(loader->stmt);
+    sqlite3_close(loader->handle);
+    strbuf_release(&loader->key);
+    free(loader);
+    return NULL;
+}
+
+enum status sqlite_loader_next(struct sqlite_loader *loader, struct store_change *ret,
+                               struct strbuf *why)
+{
+    int rc = SQLITE_OK;
+    if (loader->kill_follows) {
+        load_kill(loader, ret);
+        return OK;
+    }
+    for (; loader->phase < PHASES; loader->phase++) {
+        if (!loader->stmt)
+            rc = sqlite3_prepare_v2(loader->handle, phases[loader->phase].sql, -1, &loader->stmt,
+                                    NULL);
+        if (rc == SQLITE_OK)
+            rc = sqlite3_step(loader->stmt);
+        if (rc == SQLITE_ROW && phases[loader->phase].read(loader, ret))
+            return OK;
+        if (rc != SQLITE_DONE)
+            return sqlite_explain(loader->handle, rc == SQLITE_ROW ? SQLITE_NOMEM : rc,
+                                  loader->path, why);
+        sqlite3_finalize(loader->stmt);
+        loader->stmt = NULL;
+        rc = SQLITE_OK;
+    }
+    *ret = (struct store_change){.kind = STORE_CHANGE_LOADED};
+    return OK;
+}
