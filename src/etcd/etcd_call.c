@@ -166,7 +166,7 @@ static void on_ended(void *context, const struct grpc_end *end)
     struct h2_connection *connection = grpc_stream_connection(call->stream);
     call->stream = NULL;
     if (end->status == OK) {
-        channel_worked(&client->calls, connection);
+        grpc_channel_worked(&client->calls, connection);
         if (call->may_repeat)
             learn_latency(client, etcd_now_ms() - call->first_sent_ms);
         succeed(call);
@@ -175,7 +175,7 @@ static void on_ended(void *context, const struct grpc_end *end)
     free(call->answer);
     call->answer = NULL;
     if (end->is_refused && end->code != GRPC_NO_CODE)
-        channel_avoid(&client->calls, connection, end->message);
+        grpc_channel_avoid(&client->calls, connection, end->message);
     if (etcd_auth_is_stale(client, end->code, end->message) && !call->method->without_token &&
         call->auth_tries++ < AUTH_TRIES) {
         etcd_auth_forget(client);
@@ -220,7 +220,7 @@ void etcd_calls_flush(struct etcd_client *client)
 {
     if (!client->waiting)
         return;
-    struct h2_connection *connection = channel_get(&client->calls);
+    struct h2_connection *connection = grpc_channel_get(&client->calls);
     struct etcd_call *call = connection ? client->waiting : NULL;
     while (call) {
         struct etcd_call *next = call->next;

@@ -117,9 +117,9 @@ enum status etcd_client_new(struct loop *loop, const struct etcd_client_config *
     if (st == OK)
         st = copy_config(client, config, reterr);
     if (st == OK)
-        st = channel_init(&client->calls, &client->channel_config, calls_ready, client);
+        st = grpc_channel_init(&client->calls, &client->channel_config, calls_ready, client);
     if (st == OK)
-        st = channel_init(&client->streams, &client->channel_config, streams_ready, client);
+        st = grpc_channel_init(&client->streams, &client->channel_config, streams_ready, client);
     if (st != OK) {
         etcd_client_free(client);
         return st;
@@ -136,8 +136,8 @@ struct etcd_client *etcd_client_free(struct etcd_client *client)
     client->leases = lease_hub_free(client->leases);
     etcd_calls_release(client);
     etcd_look_release(client);
-    channel_release(&client->calls);
-    channel_release(&client->streams);
+    grpc_channel_release(&client->calls);
+    grpc_channel_release(&client->streams);
     if (client->channel_config.names)
         evdns_base_free(client->channel_config.names, 0);
     SSL_CTX_free(client->channel_config.tls);

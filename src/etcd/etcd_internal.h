@@ -37,9 +37,9 @@ struct etcd_client {
     int64_t deadline_ms;
     struct endpoints endpoints;
     char *server_name;
-    struct channel_config channel_config;
-    struct channel calls;   /* requests with one answer */
-    struct channel streams; /* watches and leases, so that they don't starve behind bulk */
+    struct grpc_channel_config channel_config;
+    struct grpc_channel calls;   /* requests with one answer */
+    struct grpc_channel streams; /* watches and leases, so that they don't starve behind bulk */
 
     struct etcd_call *waiting, **waiting_end; /* in order */
     uint64_t call_count;                      /* ever */

@@ -69,7 +69,7 @@ static void on_look(void *context, const struct etcd_result *result)
     if (result->status == OK)
         repeat_overdue(client, result->cluster_id);
     else
-        channel_turn(&client->calls, result->message);
+        grpc_channel_turn(&client->calls, result->message);
     if (!is_any_overdue(client))
         return;
     look_later(client);

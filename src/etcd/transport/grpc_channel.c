@@ -7,11 +7,11 @@
 enum { RETURN_MS = 2000 }; /* how often it is tried to come back to a preferred endpoint */
 
 /* One connection: coming, current, or leaving (neither: until its streams have ended). */
-struct channel_link {
-    struct channel *channel;
+struct grpc_channel_link {
+    struct grpc_channel *channel;
     struct h2_connection *connection;
     struct endpoint *endpoint;
-    struct channel_link *next;
+    struct grpc_channel_link *next;
 };
 
 static int64_t now_ms(void)
@@ -19,10 +19,10 @@ static int64_t now_ms(void)
     return clock_now().boot.ms;
 }
 
-static void unlink_link(struct channel_link *link)
+static void unlink_link(struct grpc_channel_link *link)
 {
-    struct channel *channel = link->channel;
-    struct channel_link **at = &channel->links;
+    struct grpc_channel *channel = link->channel;
+    struct grpc_channel_link **at = &channel->links;
     while (*at != link)
         at = &(*at)->next;
     *at = link->next;
@@ -32,14 +32,14 @@ static void unlink_link(struct channel_link *link)
         channel->coming = NULL;
 }
 
-static void start(struct channel *channel);
+static void start(struct grpc_channel *channel);
 
 static void on_ready(void *context, struct h2_connection *connection)
 {
     (void)connection;
-    struct channel_link *link = context;
-    struct channel *channel = link->channel;
-    struct channel_link *before = channel->current;
+    struct grpc_channel_link *link = context;
+    struct grpc_channel *channel = link->channel;
+    struct grpc_channel_link *before = channel->current;
     channel->coming = NULL;
     channel->current = link;
     channel->is_wanted = false;
@@ -54,8 +54,8 @@ static void on_ready(void *context, struct h2_connection *connection)
 static void on_draining(void *context, struct h2_connection *connection)
 {
     (void)connection;
-    struct channel_link *link = context;
-    struct channel *channel = link->channel;
+    struct grpc_channel_link *link = context;
+    struct grpc_channel *channel = link->channel;
     if (channel->current == link) {
         channel->current = NULL;
         channel->is_wanted = true;
@@ -65,8 +65,8 @@ static void on_draining(void *context, struct h2_connection *connection)
 
 static void on_closed(void *context, struct h2_connection *connection, const char *why)
 {
-    struct channel_link *link = context;
-    struct channel *channel = link->channel;
+    struct grpc_channel_link *link = context;
+    struct grpc_channel *channel = link->channel;
     bool is_failure = channel->current == link || channel->coming == link;
     unlink_link(link);
     if (is_failure)
@@ -85,9 +85,9 @@ static const struct h2_connection_events connection_events = {
     .closed = on_closed,
 };
 
-static enum status connect_to(struct channel *channel, struct endpoint *endpoint)
+static enum status connect_to(struct grpc_channel *channel, struct endpoint *endpoint)
 {
-    const struct channel_config *config = channel->config;
+    const struct grpc_channel_config *config = channel->config;
     struct h2_address address = {
         .host = endpoint->host,
         .port = endpoint->port,
@@ -97,7 +97,7 @@ static enum status connect_to(struct channel *channel, struct endpoint *endpoint
         .names = config->names,
         .timeout_ms = config->connect_timeout_ms,
     };
-    struct channel_link *link = calloc(1, sizeof(*link));
+    struct grpc_channel_link *link = calloc(1, sizeof(*link));
     if (!link)
         return E_NOMEM;
     link->channel = channel;
@@ -115,7 +115,7 @@ static enum status connect_to(struct channel *channel, struct endpoint *endpoint
 }
 
 /* Connects to the best endpoint, or sets the timer for when there is one to try. */
-static void start(struct channel *channel)
+static void start(struct grpc_channel *channel)
 {
     int64_t now = now_ms(), at_ms;
     if (channel->coming ||
@@ -130,7 +130,7 @@ static void start(struct channel *channel)
 
 static void on_timer(void *context)
 {
-    struct channel *channel = context;
+    struct grpc_channel *channel = context;
     struct endpoints *endpoints = channel->config->endpoints;
     if (!channel->current) {
         if (channel->is_wanted)
@@ -144,16 +144,17 @@ static void on_timer(void *context)
         loop_timer_set(channel->timer, RETURN_MS);
 }
 
-enum status channel_init(struct channel *channel, const struct channel_config *config,
-                         void (*ready)(void *context), void *context)
+enum status grpc_channel_init(struct grpc_channel *channel,
+                              const struct grpc_channel_config *config,
+                              void (*ready)(void *context), void *context)
 {
-    *channel = (struct channel){.config = config, .ready = ready, .context = context};
+    *channel = (struct grpc_channel){.config = config, .ready = ready, .context = context};
     return loop_timer_new(config->loop, on_timer, channel, &channel->timer);
 }
 
-void channel_release(struct channel *channel)
+void grpc_channel_release(struct grpc_channel *channel)
 {
-    struct channel_link *link;
+    struct grpc_channel_link *link;
     channel->current = channel->coming = NULL;
     while ((link = channel->links)) {
         channel->links = link->next;
@@ -163,7 +164,7 @@ void channel_release(struct channel *channel)
     channel->timer = loop_timer_free(channel->timer);
 }
 
-struct h2_connection *channel_get(struct channel *channel)
+struct h2_connection *grpc_channel_get(struct grpc_channel *channel)
 {
     if (channel->current && h2_connection_is_ready(channel->current->connection))
         return channel->current->connection;
@@ -173,9 +174,10 @@ struct h2_connection *channel_get(struct channel *channel)
     return NULL;
 }
 
-void channel_avoid(struct channel *channel, const struct h2_connection *connection, const char *why)
+void grpc_channel_avoid(struct grpc_channel *channel, const struct h2_connection *connection,
+                        const char *why)
 {
-    struct channel_link *link = channel->current;
+    struct grpc_channel_link *link = channel->current;
     if (!link || link->connection != connection)
         return;
     endpoints_failed(channel->config->endpoints, link->endpoint, now_ms(), why);
@@ -183,15 +185,15 @@ void channel_avoid(struct channel *channel, const struct h2_connection *connecti
     h2_connection_drain(link->connection);
 }
 
-void channel_turn(struct channel *channel, const char *why)
+void grpc_channel_turn(struct grpc_channel *channel, const char *why)
 {
     if (channel->current)
-        channel_avoid(channel, channel->current->connection, why);
+        grpc_channel_avoid(channel, channel->current->connection, why);
 }
 
-void channel_worked(struct channel *channel, const struct h2_connection *connection)
+void grpc_channel_worked(struct grpc_channel *channel, const struct h2_connection *connection)
 {
-    struct channel_link *link = channel->current;
+    struct grpc_channel_link *link = channel->current;
     if (link && link->connection == connection && link->endpoint->failures)
         endpoints_worked(link->endpoint);
 }

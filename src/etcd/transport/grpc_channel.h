@@ -1,14 +1,14 @@
 /* A connection to whichever endpoint works: connects when somebody asks, fails over, comes back to
  * a preferred endpoint, and leaves a connection that is to end without cutting off what still runs
  * on it. */
-#ifndef PEAL_ETCD_CHANNEL_H
-#define PEAL_ETCD_CHANNEL_H
+#ifndef PEAL_ETCD_GRPC_CHANNEL_H
+#define PEAL_ETCD_GRPC_CHANNEL_H
 
 #include "transport/endpoints.h"
 #include "transport/h2_connection.h"
 
 /* What all channels of a client share. */
-struct channel_config {
+struct grpc_channel_config {
     struct loop *loop;
     struct endpoints *endpoints;
     SSL_CTX *tls;             /* NULL: no endpoint uses it */
@@ -17,35 +17,36 @@ struct channel_config {
     int64_t connect_timeout_ms;
 };
 
-struct channel_link;
+struct grpc_channel_link;
 
-struct channel {
-    const struct channel_config *config;
+struct grpc_channel {
+    const struct grpc_channel_config *config;
     void (*ready)(void *context); /* there is a connection, or a new one in place of the old */
     void *context;
-    struct channel_link *links;
-    struct channel_link *current; /* in use */
-    struct channel_link *coming;  /* being connected */
+    struct grpc_channel_link *links;
+    struct grpc_channel_link *current; /* in use */
+    struct grpc_channel_link *coming;  /* being connected */
     struct loop_timer *timer;
     bool is_wanted; /* somebody waits */
 };
 
 /* `ready` comes from the loop, never from within. */
-MUST_CHECK enum status channel_init(struct channel *channel, const struct channel_config *config,
-                                    void (*ready)(void *context), void *context);
-void channel_release(struct channel *channel);
+MUST_CHECK enum status grpc_channel_init(struct grpc_channel *channel,
+                                         const struct grpc_channel_config *config,
+                                         void (*ready)(void *context), void *context);
+void grpc_channel_release(struct grpc_channel *channel);
 
 /* A connection that takes streams. NULL: not now; `ready` will be called when there is one. */
-struct h2_connection *channel_get(struct channel *channel);
+struct h2_connection *grpc_channel_get(struct grpc_channel *channel);
 
 /* The endpoint at the other end can't help now (no leader): goes to another one. */
-void channel_avoid(struct channel *channel, const struct h2_connection *connection,
-                   const char *why);
+void grpc_channel_avoid(struct grpc_channel *channel, const struct h2_connection *connection,
+                        const char *why);
 
 /* The endpoint in use does not answer: goes to another one. */
-void channel_turn(struct channel *channel, const char *why);
+void grpc_channel_turn(struct grpc_channel *channel, const char *why);
 
 /* The endpoint at the other end has answered well. */
-void channel_worked(struct channel *channel, const struct h2_connection *connection);
+void grpc_channel_worked(struct grpc_channel *channel, const struct h2_connection *connection);
 
 #endif

@@ -21,7 +21,7 @@ static enum status on_message(void *context, const uint8_t *bytes, size_t length
 {
     struct long_stream *stream = context;
     stream->failures = 0;
-    channel_worked(&stream->client->streams, grpc_stream_connection(stream->stream));
+    grpc_channel_worked(&stream->client->streams, grpc_stream_connection(stream->stream));
     return stream->events->message(stream->context, bytes, length);
 }
 
@@ -34,7 +34,7 @@ static void on_ended(void *context, const struct grpc_end *end)
     if (etcd_auth_is_stale(client, end->code, end->message))
         etcd_auth_forget(client);
     else if (end->code == GRPC_UNAVAILABLE) /* this member has no leader, or is going down */
-        channel_avoid(&client->streams, connection, end->message);
+        grpc_channel_avoid(&client->streams, connection, end->message);
     pause_stream(stream);
     stream->events->broken(stream->context,
                            end->status == OK ? "the server ended the stream" : end->message);
@@ -59,7 +59,7 @@ void long_stream_flush(struct long_stream *stream)
 {
     if (!stream->is_wanted || stream->is_pausing)
         return;
-    struct h2_connection *connection = channel_get(&stream->client->streams);
+    struct h2_connection *connection = grpc_channel_get(&stream->client->streams);
     if (!connection || !etcd_auth_ready(stream->client))
         return;
     if (stream->stream && grpc_stream_connection(stream->stream) == connection)

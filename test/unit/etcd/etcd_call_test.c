@@ -223,7 +223,7 @@ static void a_connection_that_is_used_up(void **state)
     world_init(&world);
     assert_int_equal(ask(world.client, true, &first), OK);
     wait_for(&world, &first);
-    struct h2_connection *connection = channel_get(&world.client->calls);
+    struct h2_connection *connection = grpc_channel_get(&world.client->calls);
     assert_int_equal(nghttp2_session_set_next_stream_id(connection->session, BEFORE_THE_LAST), 0);
     for (int i = 0; i < COUNT; i++)
         assert_int_equal(ask(world.client, true, &outcomes[i]), OK);
