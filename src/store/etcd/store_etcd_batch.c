@@ -58,7 +58,7 @@ static void give_back(struct key_set *set, struct key_list *list, size_t count)
 }
 
 /* All or none. */
-static enum status note_keys(struct batch *batch, const struct plan *plan)
+static enum status note_keys(struct batch *batch, const struct etcd_plan *plan)
 {
     size_t written = batch->written.count, compared = batch->compared.count;
     if (plan_each_key(plan, true, note_written, batch) &&
@@ -127,7 +127,7 @@ void etcd_batch_close(struct batch *batch)
 }
 
 /* Whether etcd takes it with what is in the batch. One alone always fits, if it can be planned. */
-static bool has_room(const struct batch *batch, const struct plan *plan)
+static bool has_room(const struct batch *batch, const struct etcd_plan *plan)
 {
     size_t width = plan_width(plan);
     if (width < batch->width)
@@ -139,7 +139,7 @@ static bool has_room(const struct batch *batch, const struct plan *plan)
 /* Plans those that follow on top of the first, for as long as they have the same guard. */
 static size_t plan_chain(struct batch *batch, const struct item *first, size_t most)
 {
-    struct plan *plan = &batch->store->flow.plan;
+    struct etcd_plan *plan = &batch->store->flow.plan;
     size_t count = 1;
     if (plan->is_partial)
         return count;
@@ -165,7 +165,7 @@ static bool knows_itself(enum store_op op)
 
 static void take_items(struct batch *batch, const struct item *first, size_t count, bool is_guarded)
 {
-    const struct plan *plan = &batch->store->flow.plan;
+    const struct etcd_plan *plan = &batch->store->flow.plan;
     for (size_t i = 0; i < count; i++) {
         batch->items[batch->count++] =
             (struct batch_item){.item = {first->request, first->index + i, first->losses},
@@ -191,7 +191,7 @@ static void take_items(struct batch *batch, const struct item *first, size_t cou
 static enum batch_added see_fit(struct batch *batch)
 {
     struct flow *flow = &batch->store->flow;
-    const struct plan *plan = &flow->plan;
+    const struct etcd_plan *plan = &flow->plan;
     if (plan_each_key(plan, true, may_write, flow) && plan_each_key(plan, false, may_compare, flow))
         return has_room(batch, plan) ? BATCH_ADDED : BATCH_FULL;
     bool is_blocked =
@@ -203,7 +203,7 @@ static enum batch_added see_fit(struct batch *batch)
 static enum batch_added plan_items(struct batch *batch, const struct item *item, size_t most,
                                    size_t *taken, enum status *why)
 {
-    struct plan *plan = &batch->store->flow.plan;
+    struct etcd_plan *plan = &batch->store->flow.plan;
     bool chain = most > 1 && plan_may_chain(plan, item->request, item->index);
     *taken = 1;
     *why = plan_add(plan, item->request, item->index, (int)batch->count, chain);
@@ -219,7 +219,7 @@ static enum batch_added plan_items(struct batch *batch, const struct item *item,
 enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, size_t most,
                                 bool is_first, size_t *taken, enum status *why)
 {
-    struct plan *plan = &batch->store->flow.plan;
+    struct etcd_plan *plan = &batch->store->flow.plan;
     plan_begin(plan);
     enum batch_added added = plan_items(batch, item, most, taken, why);
     plan_end(plan);

@@ -4,12 +4,12 @@
 /* Operations of one level, see plan_width: with few compares, and with more of them than that. */
 enum { LEVEL_MAX = 60, LEVEL_BESIDE_MANY = 20 };
 
-static struct etcd_bytes key_bytes(const struct plan *plan, const struct plan_key *key)
+static struct etcd_bytes key_bytes(const struct etcd_plan *plan, const struct plan_key *key)
 {
     return (struct etcd_bytes){plan->bytes.text + key->at, key->length};
 }
 
-static void emit_write(const struct plan *plan, const struct plan_write *write,
+static void emit_write(const struct etcd_plan *plan, const struct plan_write *write,
                        struct etcd_txn *txn)
 {
     struct etcd_bytes key = key_bytes(plan, &write->key);
@@ -26,12 +26,12 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* What many compares take of the levels, the writes must do without. */
-static size_t level(const struct plan *plan)
+static size_t level(const struct etcd_plan *plan)
 {
     return plan->compare_count > LEVEL_MAX ? LEVEL_BESIDE_MANY : LEVEL_MAX;
 }
 
-size_t plan_width(const struct plan *plan)
+size_t plan_width(const struct etcd_plan *plan)
 {
     size_t wraps = (plan->write_count + level(plan) - 1) / level(plan);
     return wraps <= 1 ? larger(plan->compare_count, plan->write_count)
@@ -39,7 +39,7 @@ size_t plan_width(const struct plan *plan)
 }
 
 /* Many writes are wrapped, to keep within what etcd takes per level. */
-static void emit_writes(const struct plan *plan, struct etcd_txn *txn)
+static void emit_writes(const struct etcd_plan *plan, struct etcd_txn *txn)
 {
     bool wrapped = plan->write_count > level(plan);
     size_t emitted = 0;
@@ -61,7 +61,7 @@ static void emit_writes(const struct plan *plan, struct etcd_txn *txn)
         etcd_txn_end(txn);
 }
 
-void plan_emit(const struct plan *plan, struct etcd_txn *txn)
+void plan_emit(const struct etcd_plan *plan, struct etcd_txn *txn)
 {
     etcd_txn_begin(txn);
     for (size_t i = 0; i < plan->compare_count; i++)
@@ -71,12 +71,12 @@ void plan_emit(const struct plan *plan, struct etcd_txn *txn)
     etcd_txn_end(txn);
 }
 
-bool plan_writes(const struct plan *plan)
+bool plan_writes(const struct etcd_plan *plan)
 {
     return plan->write_count > 0;
 }
 
-bool plan_puts(const struct plan *plan)
+bool plan_puts(const struct etcd_plan *plan)
 {
     for (size_t i = 0; i < plan->write_count; i++)
         if (!plan->writes[i].is_delete && !plan->writes[i].is_dropped)
@@ -84,7 +84,7 @@ bool plan_puts(const struct plan *plan)
     return false;
 }
 
-bool plan_each_key(const struct plan *plan, bool written,
+bool plan_each_key(const struct etcd_plan *plan, bool written,
                    bool (*take)(void *context, uint64_t key_hash), void *context)
 {
     bool go_on = true;

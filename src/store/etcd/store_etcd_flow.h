@@ -83,7 +83,7 @@ struct flow {
     struct batch batches[BATCHES];
     struct key_set written, compared; /* by the batches that are not free */
     struct key_set blocked;           /* by those that wait, while a batch is filled */
-    struct plan plan;
+    struct etcd_plan plan;
     struct etcd_txn *txn;
     struct loop_timer *step_timer, *patience_timer;
 };

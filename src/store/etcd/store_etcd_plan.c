@@ -46,7 +46,7 @@ static enum status grow(void **items, size_t count, size_t *room, size_t size)
 
 /* ---- keys ---- */
 
-struct plan_key plan_key(struct plan *plan, const char *kind, const char *rest)
+struct plan_key plan_key(struct etcd_plan *plan, const char *kind, const char *rest)
 {
     struct plan_key key = {.at = plan->bytes.length};
     strbuf_adds(&plan->bytes, plan->mirror->prefix);
@@ -59,14 +59,14 @@ struct plan_key plan_key(struct plan *plan, const char *kind, const char *rest)
     return key;
 }
 
-struct plan_key plan_id_key(struct plan *plan, const char *kind, const struct id *id)
+struct plan_key plan_id_key(struct etcd_plan *plan, const char *kind, const struct id *id)
 {
     char text[ID_TEXT + 1];
     id_format(id, text);
     return plan_key(plan, kind, text);
 }
 
-struct plan_key plan_run_key(struct plan *plan, const struct id *id)
+struct plan_key plan_run_key(struct etcd_plan *plan, const struct id *id)
 {
     if (plan->run.length == 0 || id_compare(&plan->run_id, id) != 0) {
         plan->run = plan_id_key(plan, "runs", id);
@@ -75,7 +75,8 @@ struct plan_key plan_run_key(struct plan *plan, const struct id *id)
     return plan->run;
 }
 
-static bool same_key(const struct plan *plan, const struct plan_key *a, const struct plan_key *b)
+static bool same_key(const struct etcd_plan *plan, const struct plan_key *a,
+                     const struct plan_key *b)
 {
     return a->hash == b->hash && a->length == b->length &&
            memcmp(plan->bytes.text + a->at, plan->bytes.text + b->at, a->length) == 0;
@@ -83,7 +84,7 @@ static bool same_key(const struct plan *plan, const struct plan_key *a, const st
 
 /* ---- what the decision rests on ---- */
 
-static struct plan_guard *find_guard(const struct plan *plan, const struct id *uid)
+static struct plan_guard *find_guard(const struct etcd_plan *plan, const struct id *uid)
 {
     for (size_t i = 0; i < plan->guard_count; i++)
         if (id_compare(&plan->guards[i].uid, uid) == 0)
@@ -91,7 +92,7 @@ static struct plan_guard *find_guard(const struct plan *plan, const struct id *u
     return NULL;
 }
 
-static enum status add_compare(struct plan *plan, struct plan_compare compare)
+static enum status add_compare(struct etcd_plan *plan, struct plan_compare compare)
 {
     for (size_t i = 0; i < plan->compare_count; i++)
         if (same_key(plan, &plan->compares[i].key, &compare.key))
@@ -105,12 +106,13 @@ static enum status add_compare(struct plan *plan, struct plan_compare compare)
     return st;
 }
 
-enum status plan_compare_key(struct plan *plan, struct plan_key key, int64_t mod_revision)
+enum status plan_compare_key(struct etcd_plan *plan, struct plan_key key, int64_t mod_revision)
 {
     return add_compare(plan, (struct plan_compare){.key = key, .mod_revision = mod_revision});
 }
 
-enum status plan_compare_definition(struct plan *plan, const struct id *uid, int64_t mod_revision)
+enum status plan_compare_definition(struct etcd_plan *plan, const struct id *uid,
+                                    int64_t mod_revision)
 {
     if (find_guard(plan, uid))
         return OK;
@@ -118,14 +120,15 @@ enum status plan_compare_definition(struct plan *plan, const struct id *uid, int
                                                    .definition = *uid});
 }
 
-enum status plan_compare_run(struct plan *plan, const struct id *id, const struct mirror_run *run)
+enum status plan_compare_run(struct etcd_plan *plan, const struct id *id,
+                             const struct mirror_run *run)
 {
     return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0);
 }
 
 /* With the guard the item need not compare the definition. What an earlier item compares stays,
  * since this one may be taken back. */
-static void drop_definition(struct plan *plan, const struct id *uid)
+static void drop_definition(struct etcd_plan *plan, const struct id *uid)
 {
     for (size_t i = plan->item.compares; i < plan->compare_count; i++) {
         if (id_compare(&plan->compares[i].definition, uid) == 0) {
@@ -137,13 +140,13 @@ static void drop_definition(struct plan *plan, const struct id *uid)
 
 /* Of a job whose cursor can't be read nothing is made any more; what is open of it may end, each
  * run by itself. */
-static bool is_unguarded(const struct plan *plan, const struct id *uid)
+static bool is_unguarded(const struct etcd_plan *plan, const struct id *uid)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
     return job && job->is_cursor_aside;
 }
 
-enum status plan_compare_guard(struct plan *plan, const struct id *uid)
+enum status plan_compare_guard(struct etcd_plan *plan, const struct id *uid)
 {
     if (find_guard(plan, uid) || is_unguarded(plan, uid))
         return OK;
@@ -162,7 +165,7 @@ enum status plan_compare_guard(struct plan *plan, const struct id *uid)
 
 /* ---- what it does ---- */
 
-bool plan_has_written(const struct plan *plan, const struct plan_key *key)
+bool plan_has_written(const struct etcd_plan *plan, const struct plan_key *key)
 {
     for (size_t i = 0; i < plan->item.writes; i++)
         if (same_key(plan, &plan->writes[i].key, key))
@@ -170,7 +173,7 @@ bool plan_has_written(const struct plan *plan, const struct plan_key *key)
     return false;
 }
 
-static enum status add_write(struct plan *plan, struct plan_write write)
+static enum status add_write(struct etcd_plan *plan, struct plan_write write)
 {
     if (write.is_step && (plan->write_count >= STEPS_MAX || plan->bytes.length >= STEPS_BYTES_MAX))
         return E_TOO_LARGE;
@@ -181,26 +184,26 @@ static enum status add_write(struct plan *plan, struct plan_write write)
     return st;
 }
 
-enum status plan_put(struct plan *plan, struct plan_write write, size_t value_at)
+enum status plan_put(struct etcd_plan *plan, struct plan_write write, size_t value_at)
 {
     write.value_at = value_at;
     write.value_length = plan->bytes.length - value_at;
     return add_write(plan, write);
 }
 
-enum status plan_delete(struct plan *plan, struct plan_key key)
+enum status plan_delete(struct etcd_plan *plan, struct plan_key key)
 {
     return add_write(plan, (struct plan_write){.key = key, .is_delete = true});
 }
 
-static void drop_cursor_write(struct plan *plan, struct plan_guard *guard)
+static void drop_cursor_write(struct etcd_plan *plan, struct plan_guard *guard)
 {
     if (guard->write)
         plan->writes[guard->write - 1].is_dropped = true;
     guard->write = 0;
 }
 
-enum status plan_write_cursor(struct plan *plan, const struct job_row *row, enum tell tell)
+enum status plan_write_cursor(struct etcd_plan *plan, const struct job_row *row, enum tell tell)
 {
     if (is_unguarded(plan, &row->uid))
         return E_SET_ASIDE;
@@ -218,7 +221,7 @@ enum status plan_write_cursor(struct plan *plan, const struct job_row *row, enum
     return plan_overlay_job(plan, row);
 }
 
-enum status plan_delete_cursor(struct plan *plan, const struct id *uid)
+enum status plan_delete_cursor(struct etcd_plan *plan, const struct id *uid)
 {
     if (is_unguarded(plan, uid))
         return E_SET_ASIDE;
@@ -230,7 +233,7 @@ enum status plan_delete_cursor(struct plan *plan, const struct id *uid)
     return plan_delete(plan, guard->key);
 }
 
-enum status plan_touch_guard(struct plan *plan, const struct id *uid)
+enum status plan_touch_guard(struct etcd_plan *plan, const struct id *uid)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
     const struct plan_guard *guard = find_guard(plan, uid);
@@ -241,7 +244,7 @@ enum status plan_touch_guard(struct plan *plan, const struct id *uid)
 
 /* ---- what the rules see of it ---- */
 
-static enum status keep_before(struct plan *plan, struct plan_before before)
+static enum status keep_before(struct etcd_plan *plan, struct plan_before before)
 {
     enum status st = grow((void **)&plan->befores, plan->before_count, &plan->before_room,
                           sizeof(*plan->befores));
@@ -250,7 +253,8 @@ static enum status keep_before(struct plan *plan, struct plan_before before)
     return st;
 }
 
-enum status plan_overlay_run(struct plan *plan, struct mirror_run *run, const struct run_row *row)
+enum status plan_overlay_run(struct etcd_plan *plan, struct mirror_run *run,
+                             const struct run_row *row)
 {
     enum status st = keep_before(plan, (struct plan_before){.run = run, .row.run = run->row});
     if (st == OK)
@@ -258,7 +262,7 @@ enum status plan_overlay_run(struct plan *plan, struct mirror_run *run, const st
     return st;
 }
 
-enum status plan_overlay_new_run(struct plan *plan, const struct run_row *row)
+enum status plan_overlay_new_run(struct etcd_plan *plan, const struct run_row *row)
 {
     if (!plan->more_follow)
         return OK;
@@ -272,7 +276,7 @@ enum status plan_overlay_new_run(struct plan *plan, const struct run_row *row)
     return st;
 }
 
-enum status plan_overlay_job(struct plan *plan, const struct job_row *row)
+enum status plan_overlay_job(struct etcd_plan *plan, const struct job_row *row)
 {
     struct mirror_job *job = plan->more_follow ? mirror_find_job(plan->mirror, &row->uid) : NULL;
     if (!job)
@@ -283,7 +287,7 @@ enum status plan_overlay_job(struct plan *plan, const struct job_row *row)
     return st;
 }
 
-static void put_back(struct plan *plan, size_t count)
+static void put_back(struct etcd_plan *plan, size_t count)
 {
     while (plan->before_count > count) {
         const struct plan_before *before = &plan->befores[--plan->before_count];
@@ -298,13 +302,14 @@ static void put_back(struct plan *plan, size_t count)
 
 /* ---- plans ---- */
 
-void etcd_plan_init(struct plan *plan, struct mirror *mirror)
+void etcd_plan_init(struct etcd_plan *plan, struct mirror *mirror)
 {
-    *plan = (struct plan){.tables.ops = &plan_tables_ops, .mirror = mirror, .unused.is_deaf = true};
+    *plan = (struct etcd_plan){
+        .tables.ops = &plan_tables_ops, .mirror = mirror, .unused.is_deaf = true};
     strbuf_init(&plan->bytes);
 }
 
-void etcd_plan_release(struct plan *plan)
+void etcd_plan_release(struct etcd_plan *plan)
 {
     strbuf_release(&plan->bytes);
     free(plan->compares);
@@ -313,7 +318,7 @@ void etcd_plan_release(struct plan *plan)
     free(plan->befores);
 }
 
-void plan_begin(struct plan *plan)
+void plan_begin(struct etcd_plan *plan)
 {
     strbuf_reset(&plan->bytes);
     plan->compare_count = plan->write_count = plan->guard_count = plan->item_count = 0;
@@ -321,12 +326,12 @@ void plan_begin(struct plan *plan)
     plan->is_partial = false;
 }
 
-void plan_end(struct plan *plan)
+void plan_end(struct etcd_plan *plan)
 {
     put_back(plan, 0);
 }
 
-static void rewind_item(struct plan *plan)
+static void rewind_item(struct etcd_plan *plan)
 {
     const struct plan_mark *mark = &plan->item;
     put_back(plan, mark->befores);
@@ -343,7 +348,7 @@ static void rewind_item(struct plan *plan)
 }
 
 /* Leaves out all that is not right without the rest. */
-static enum status keep_steps(struct plan *plan)
+static enum status keep_steps(struct etcd_plan *plan)
 {
     size_t steps = 0;
     enum status st = OK;
@@ -384,8 +389,8 @@ static struct store_request single(const struct store_request *request, size_t i
         .op = request->op, .count = 1, .items.claims = (void *)(items + i * sizes[request->op])};
 }
 
-enum status plan_add(struct plan *plan, const struct store_request *request, size_t i, int place,
-                     bool more_follow)
+enum status plan_add(struct etcd_plan *plan, const struct store_request *request, size_t i,
+                     int place, bool more_follow)
 {
     struct store_request item = single(request, i);
     plan->item = (struct plan_mark){.compares = plan->compare_count,
@@ -409,8 +414,8 @@ enum status plan_add(struct plan *plan, const struct store_request *request, siz
     return st;
 }
 
-static const struct mirror_job *job_of(const struct plan *plan, const struct store_request *request,
-                                       size_t i)
+static const struct mirror_job *job_of(const struct etcd_plan *plan,
+                                       const struct store_request *request, size_t i)
 {
     const struct mirror_run *run = NULL;
     if (request->op == STORE_ADD_RUN)
@@ -424,7 +429,7 @@ static const struct mirror_job *job_of(const struct plan *plan, const struct sto
     return run ? run->job : NULL;
 }
 
-bool plan_may_chain(const struct plan *plan, const struct store_request *request, size_t i)
+bool plan_may_chain(const struct etcd_plan *plan, const struct store_request *request, size_t i)
 {
     if (i + 1 >= request->count)
         return false;

@@ -31,7 +31,7 @@ struct plan_mark {
     size_t compares, writes, guards, befores, bytes;
 };
 
-struct plan {
+struct etcd_plan {
     struct tables tables; /* first */
     struct mirror *mirror;
     struct strbuf bytes; /* all keys and values */
@@ -53,11 +53,11 @@ struct plan {
     struct feed unused;    /* the feed comes from the watch */
 };
 
-void etcd_plan_init(struct plan *plan, struct mirror *mirror);
-void etcd_plan_release(struct plan *plan);
+void etcd_plan_init(struct etcd_plan *plan, struct mirror *mirror);
+void etcd_plan_release(struct etcd_plan *plan);
 
-void plan_begin(struct plan *plan);
-void plan_end(struct plan *plan);
+void plan_begin(struct etcd_plan *plan);
+void plan_end(struct etcd_plan *plan);
 
 /* Decides item `i` of the request on top of what is planned; its results are as if the plan came
  * true, but for a fence. `more_follow`: further items are added. Not OK: the plan is as before;
@@ -66,25 +66,25 @@ void plan_end(struct plan *plan);
  * An item that is too large for one transaction is planned in part, when it comes to many runs that
  * end without having started, or are to be killed: some of those, each of which is right by itself.
  * Then is_partial is set, and the item has to be decided again when that is done. */
-MUST_CHECK enum status plan_add(struct plan *plan, const struct store_request *request, size_t i,
-                                int place, bool more_follow);
+MUST_CHECK enum status plan_add(struct etcd_plan *plan, const struct store_request *request,
+                                size_t i, int place, bool more_follow);
 
 /* Whether items i and i + 1 of the request are best planned together: they have the same guard. */
-bool plan_may_chain(const struct plan *plan, const struct store_request *request, size_t i);
+bool plan_may_chain(const struct etcd_plan *plan, const struct store_request *request, size_t i);
 
 /* As an inner transaction, whose `succeeded` says whether it was done. */
-void plan_emit(const struct plan *plan, struct etcd_txn *txn);
+void plan_emit(const struct etcd_plan *plan, struct etcd_txn *txn);
 
 /* How much it takes of the 128 that etcd allows from the top of a transaction to its bottom: of
  * each level the compares or the operations, whichever are more. */
-size_t plan_width(const struct plan *plan);
+size_t plan_width(const struct etcd_plan *plan);
 
-bool plan_writes(const struct plan *plan);
-bool plan_puts(const struct plan *plan); /* it does not only delete */
+bool plan_writes(const struct etcd_plan *plan);
+bool plan_puts(const struct etcd_plan *plan); /* it does not only delete */
 
 /* Calls `take` with the hash of each key that is written, or of each that is compared, until it
  * answers false; answers what it answered last. */
-bool plan_each_key(const struct plan *plan, bool written,
+bool plan_each_key(const struct etcd_plan *plan, bool written,
                    bool (*take)(void *context, uint64_t key_hash), void *context);
 
 #endif

@@ -6,14 +6,14 @@
 
 /* ---- jobs ---- */
 
-static const struct mirror_job *defined_job(const struct plan *plan, const struct id *uid)
+static const struct mirror_job *defined_job(const struct etcd_plan *plan, const struct id *uid)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
     return job && job->mod_revision ? job : NULL;
 }
 
 /* There is a part of it that can't be read. */
-static bool is_job_aside(const struct plan *plan, const struct id *uid)
+static bool is_job_aside(const struct etcd_plan *plan, const struct id *uid)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
     return job && (job->is_definition_aside || job->is_cursor_aside);
@@ -22,7 +22,7 @@ static bool is_job_aside(const struct plan *plan, const struct id *uid)
 /* Its cursor is compared by whoever writes it: it only grows, so nobody is misled by an old one. */
 static enum status get_job(struct tables *tables, const struct id *uid, struct job_row *ret)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     if (is_job_aside(plan, uid))
         return E_SET_ASIDE;
     const struct mirror_job *job = defined_job(plan, uid);
@@ -37,7 +37,7 @@ static enum status get_job(struct tables *tables, const struct id *uid, struct j
 
 static enum status hold_job(struct tables *tables, const struct id *uid, struct job_row *ret)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     if (is_job_aside(plan, uid))
         return E_SET_ASIDE;
     enum status st = plan_compare_guard(plan, uid);
@@ -46,7 +46,7 @@ static enum status hold_job(struct tables *tables, const struct id *uid, struct 
 
 static enum status find_name(struct tables *tables, const char *text, struct id *ret)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_name *name = mirror_find_name(plan->mirror, text);
     if (mirror_is_aside(&plan->mirror->asides, "names/", text))
         return E_SET_ASIDE;
@@ -61,7 +61,7 @@ static enum status find_name(struct tables *tables, const char *text, struct id 
 }
 
 /* Frees the name that the job has, if it has one and is to have another one, or none (NULL). */
-static enum status change_name(struct plan *plan, const struct mirror_job *job,
+static enum status change_name(struct etcd_plan *plan, const struct mirror_job *job,
                                const struct id *uid, const char *name)
 {
     const char *old = job && !job->row.deleted ? job->name : NULL;
@@ -81,7 +81,7 @@ static enum status change_name(struct plan *plan, const struct mirror_job *job,
 static enum status put_job(struct tables *tables, const struct job_row *row, const char *name,
                            const char *json)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_job *job = defined_job(plan, &row->uid);
     enum status st;
     if (!job || job->row.cursor_ms != row->cursor_ms)
@@ -100,12 +100,12 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
 
 static enum status move_job(struct tables *tables, const struct job_row *row)
 {
-    return plan_write_cursor((struct plan *)tables, row, TELL_CHANGE);
+    return plan_write_cursor((struct etcd_plan *)tables, row, TELL_CHANGE);
 }
 
 static enum status remove_job(struct tables *tables, const struct id *uid)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     enum status st = plan_delete_cursor(plan, uid);
     if (st == OK)
         st = change_name(plan, defined_job(plan, uid), uid, NULL);
@@ -117,7 +117,7 @@ static enum status remove_job(struct tables *tables, const struct id *uid)
 /* ---- runs ---- */
 
 /* Then nothing rests on its key, which can't be compared. */
-static bool is_run_aside(const struct plan *plan, const struct id *id)
+static bool is_run_aside(const struct etcd_plan *plan, const struct id *id)
 {
     char text[ID_TEXT + 1];
     id_format(id, text);
@@ -126,7 +126,7 @@ static bool is_run_aside(const struct plan *plan, const struct id *id)
 
 static enum status get_run(struct tables *tables, const struct id *id, struct run_row *ret)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_run *run = mirror_find_run(plan->mirror, id);
     if (!run && is_run_aside(plan, id))
         return E_NOT_FOUND;
@@ -140,7 +140,8 @@ static enum status get_run(struct tables *tables, const struct id *id, struct ru
 }
 
 /* The first run of the job, as far as it was guarded; NULL: there is none. */
-static enum status first_run(struct plan *plan, const struct id *uid, const struct mirror_run **ret)
+static enum status first_run(struct etcd_plan *plan, const struct id *uid,
+                             const struct mirror_run **ret)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
     enum status st = plan_compare_guard(plan, uid);
@@ -152,7 +153,7 @@ static enum status first_run(struct plan *plan, const struct id *uid, const stru
 static enum status find_run(struct tables *tables, const struct id *job_uid, int64_t tick_ms,
                             int attempt, struct id *ret)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_run *run;
     enum status st = first_run(plan, job_uid, &run);
     if (st != OK)
@@ -168,7 +169,7 @@ static enum status find_run(struct tables *tables, const struct id *job_uid, int
 
 /* A cursor that can't be read is no guard: nobody here writes it, so that two ends of one job do
  * not meet there. But whoever can read it writes it with each run that they make. */
-static enum status compare_aside_cursor(struct plan *plan, const struct id *uid)
+static enum status compare_aside_cursor(struct etcd_plan *plan, const struct id *uid)
 {
     char text[ID_TEXT + 1];
     id_format(uid, text);
@@ -180,12 +181,12 @@ static enum status count_open(struct tables *tables, const struct id *job_uid, i
                               int64_t *ret_queued)
 {
     const struct mirror_run *run;
-    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    enum status st = first_run((struct etcd_plan *)tables, job_uid, &run);
     if (st != OK)
         return st;
     *ret_open = *ret_queued = 0;
     if (run && run->job->is_cursor_aside)
-        st = compare_aside_cursor((struct plan *)tables, job_uid);
+        st = compare_aside_cursor((struct etcd_plan *)tables, job_uid);
     for (; st == OK && run; run = TAILQ_NEXT(run, of_job)) {
         *ret_open += state_is_open(run->row.run.state);
         *ret_queued += run->row.run.state == RUN_QUEUED;
@@ -197,7 +198,7 @@ static enum status next_open(struct tables *tables, const struct id *job_uid, in
                              struct run_row *ret)
 {
     const struct mirror_run *run;
-    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    enum status st = first_run((struct etcd_plan *)tables, job_uid, &run);
     if (st != OK)
         return st;
     for (; run; run = TAILQ_NEXT(run, of_job)) {
@@ -213,7 +214,7 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
                                  struct run_row *ret)
 {
     const struct mirror_run *run;
-    enum status st = first_run((struct plan *)tables, job_uid, &run);
+    enum status st = first_run((struct etcd_plan *)tables, job_uid, &run);
     if (st != OK)
         return st;
     while (run && run->row.run.state != RUN_QUEUED)
@@ -226,7 +227,7 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
 
 static enum status add_run(struct tables *tables, const struct run *run)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     struct run_row row = {.run = *run};
     if (mirror_find_run(plan->mirror, &run->id))
         return E_INVALID;
@@ -246,7 +247,7 @@ static bool is_waiting(enum run_state state)
 
 static enum status set_run(struct tables *tables, const struct run_row *row)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     struct mirror_run *run = mirror_find_run(plan->mirror, &row->run.id);
     enum run_state before = run->row.run.state;
     bool is_guarded = is_waiting(before) && run->job->mod_revision && !run->job->is_cursor_aside;
@@ -276,7 +277,7 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
 
 static enum status remove_ended_run(struct tables *tables, const struct id *id)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_run *run = mirror_find_run(plan->mirror, id);
     if (!run && is_run_aside(plan, id))
         return E_NOT_FOUND;
@@ -292,7 +293,7 @@ static enum status remove_ended_run(struct tables *tables, const struct id *id)
 
 static enum status add_entry(struct tables *tables, const struct ledger_entry *entry)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     if (mirror_find_entry(plan->mirror, &entry->id))
         return OK;
     struct plan_key key = plan_id_key(plan, "entries", &entry->id);
@@ -304,7 +305,7 @@ static enum status add_entry(struct tables *tables, const struct ledger_entry *e
 /* Compared, since a removal of nothing writes nothing, and would wait for the feed to tell it. */
 static enum status remove_entry(struct tables *tables, const struct id *id)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_entry *entry = mirror_find_entry(plan->mirror, id);
     if (!entry)
         return E_NOT_FOUND;
@@ -323,7 +324,7 @@ static enum status next_fence(struct tables *tables, int64_t *ret)
 
 static enum status set_meta(struct tables *tables, const struct store_set_meta *meta)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     char rest[256];
     snprintf(rest, sizeof(rest), "%s/%s", plan->mirror->node, meta->key);
     struct plan_key key = plan_key(plan, "metas", rest);
@@ -334,7 +335,7 @@ static enum status set_meta(struct tables *tables, const struct store_set_meta *
 
 static enum status set_drain(struct tables *tables, const struct store_drain *drain)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_drain *known = mirror_find_drain(&plan->mirror->nodes, drain->node);
     struct plan_key key = plan_key(plan, "drains", drain->node);
     enum status st = plan_compare_key(plan, key, known ? known->mod_revision : 0);
@@ -347,7 +348,7 @@ static enum status set_drain(struct tables *tables, const struct store_drain *dr
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
-static struct plan_key plan_doc_key(struct plan *plan, const char *kind, const char *name)
+static struct plan_key plan_doc_key(struct etcd_plan *plan, const char *kind, const char *name)
 {
     char rest[DOC_KIND_SIZE + DOC_NAME_SIZE];
     snprintf(rest, sizeof(rest), "%s/%s", kind, name);
@@ -357,7 +358,7 @@ static struct plan_key plan_doc_key(struct plan *plan, const char *kind, const c
 static enum status get_doc(struct tables *tables, const char *kind, const char *name,
                            int64_t *ret_revision)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     const struct mirror_doc *known = mirror_find_doc(&plan->mirror->docs, kind, name);
     char rest[DOC_KIND_SIZE + DOC_NAME_SIZE];
     snprintf(rest, sizeof(rest), "%s/%s", kind, name);
@@ -375,7 +376,7 @@ static enum status get_doc(struct tables *tables, const char *kind, const char *
 
 static enum status put_doc(struct tables *tables, const struct store_doc *doc)
 {
-    struct plan *plan = (struct plan *)tables;
+    struct etcd_plan *plan = (struct etcd_plan *)tables;
     struct plan_key key = plan_doc_key(plan, doc->kind, doc->name);
     if (!doc->json)
         return plan_delete(plan, key);
