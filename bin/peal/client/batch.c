@@ -108,7 +108,7 @@ static enum exit_code check_quota(struct client *client, const json_t *checked)
     struct reply reply = {0};
     int64_t more =
         (int64_t)batch_count(checked, "created") - (int64_t)batch_count(checked, "deleted");
-    if (client_try(client, &(struct call){.path = "/agent"}, &reply) != OK)
+    if (client_try(client, &(struct client_request){.path = "/agent"}, &reply) != OK)
         return EXIT_OK; /* the next call tells what is wrong */
     const json_t *jobs = json_object_get(json_object_get(reply.body, "quotas"), "jobs");
     int64_t limit = answer_int(jobs, "limit", 0), used = answer_int(jobs, "used", 0);

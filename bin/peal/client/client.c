@@ -165,7 +165,7 @@ void reply_release(struct reply *reply)
     *reply = (struct reply){0};
 }
 
-/* ---- one call ---- */
+/* ---- one request ---- */
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
@@ -210,8 +210,8 @@ static struct curl_slist *add_header(struct curl_slist *list, bool *failed, cons
     return longer ? longer : list;
 }
 
-static struct curl_slist *make_headers(const struct client *client, const struct call *call,
-                                       bool *failed)
+static struct curl_slist *make_headers(const struct client *client,
+                                       const struct client_request *request, bool *failed)
 {
     char line[512];
     struct curl_slist *list = add_header(NULL, failed, "Expect:");
@@ -224,19 +224,19 @@ static struct curl_slist *make_headers(const struct client *client, const struct
         snprintf(line, sizeof(line), "Origin: %.*s", (int)(host + strcspn(host, "/") - url), url);
         list = add_header(list, failed, line);
     }
-    if (call->body)
+    if (request->body)
         list = add_header(list, failed, "Content-Type: application/json");
-    if (call->if_match) {
-        snprintf(line, sizeof(line), "If-Match: \"%s\"", call->if_match);
+    if (request->if_match) {
+        snprintf(line, sizeof(line), "If-Match: \"%s\"", request->if_match);
         list = add_header(list, failed, line);
     }
-    if (call->if_none_match)
+    if (request->if_none_match)
         list = add_header(list, failed, "If-None-Match: *");
     return list;
 }
 
-static void set_options(struct client *client, const struct call *call, const char *url,
-                        const char *body, struct curl_slist *headers)
+static void set_options(struct client *client, const struct client_request *request,
+                        const char *url, const char *body, struct curl_slist *headers)
 {
     CURL *curl = client->curl;
     curl_easy_reset(curl); /* keeps the connection */
@@ -250,12 +250,12 @@ static void set_options(struct client *client, const struct call *call, const ch
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    if (body || (call->method && strcmp(call->method, "POST") == 0)) {
+    if (body || (request->method && strcmp(request->method, "POST") == 0)) {
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body ? body : "");
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)(body ? strlen(body) : 0));
     }
-    if (call->method)
-        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
+    if (request->method)
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
 static enum status status_of(CURLcode code)
@@ -269,14 +269,14 @@ static enum status status_of(CURLcode code)
     return code == CURLE_OUT_OF_MEMORY ? E_NOMEM : E_UNKNOWN;
 }
 
-static enum status perform(struct client *client, const struct call *call, const char *url,
-                           const char *body, struct reply *reply)
+static enum status perform(struct client *client, const struct client_request *request,
+                           const char *url, const char *body, struct reply *reply)
 {
     struct strbuf answer;
     bool failed = false;
-    struct curl_slist *headers = make_headers(client, call, &failed);
+    struct curl_slist *headers = make_headers(client, request, &failed);
     strbuf_init(&answer);
-    set_options(client, call, url, body, headers);
+    set_options(client, request, url, body, headers);
     curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &answer);
     curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
@@ -297,19 +297,20 @@ static enum status perform(struct client *client, const struct call *call, const
     return st;
 }
 
-enum status client_try(struct client *client, const struct call *call, struct reply *ret)
+enum status client_try(struct client *client, const struct client_request *request,
+                       struct reply *ret)
 {
     struct reply reply = {0};
     struct strbuf url;
     strbuf_init(&url);
     strbuf_addf(&url, "%s/api/v1%s",
-                client_is_remote(client) ? client->remote.url.text : "http://peal", call->path);
-    char *body = call->body ? json_dumps(call->body, JSON_COMPACT) : NULL;
+                client_is_remote(client) ? client->remote.url.text : "http://peal", request->path);
+    char *body = request->body ? json_dumps(request->body, JSON_COMPACT) : NULL;
     enum status st = strbuf_status(&url);
-    if (call->body && !body)
+    if (request->body && !body)
         st = E_NOMEM;
     if (st == OK)
-        st = perform(client, call, url.text, body, &reply);
+        st = perform(client, request, url.text, body, &reply);
     free(body);
     strbuf_release(&url);
     if (st == OK)
@@ -415,10 +416,11 @@ enum exit_code client_report(struct client *client, enum status st, const struct
     return exit_code_of(reply->status);
 }
 
-enum exit_code client_call(struct client *client, const struct call *call, struct reply *ret)
+enum exit_code client_call(struct client *client, const struct client_request *request,
+                           struct reply *ret)
 {
     struct reply reply = {0};
-    enum status st = client_try(client, call, &reply);
+    enum status st = client_try(client, request, &reply);
     enum exit_code code = client_report(client, st, &reply);
     if (code == EXIT_OK)
         *ret = reply;
@@ -445,10 +447,11 @@ static void tell_incomplete(struct client *client, const json_t *body)
     }
 }
 
-static enum exit_code call_for_body(struct client *client, const struct call *call, json_t **ret)
+static enum exit_code call_for_body(struct client *client, const struct client_request *request,
+                                    json_t **ret)
 {
     struct reply reply;
-    enum exit_code code = client_call(client, call, &reply);
+    enum exit_code code = client_call(client, request, &reply);
     if (code != EXIT_OK)
         return code;
     tell_incomplete(client, reply.body);
@@ -460,13 +463,14 @@ static enum exit_code call_for_body(struct client *client, const struct call *ca
 
 enum exit_code client_get(struct client *client, const char *path, json_t **ret)
 {
-    return call_for_body(client, &(struct call){.path = path}, ret);
+    return call_for_body(client, &(struct client_request){.path = path}, ret);
 }
 
 enum exit_code client_post(struct client *client, const char *path, const json_t *body,
                            json_t **ret)
 {
-    return call_for_body(client, &(struct call){.method = "POST", .path = path, .body = body}, ret);
+    return call_for_body(
+        client, &(struct client_request){.method = "POST", .path = path, .body = body}, ret);
 }
 
 /* ---- lists ---- */
@@ -602,15 +606,15 @@ static enum exit_code no_job(struct client *client, const char *name)
 }
 
 static enum exit_code call_job(struct client *client, const char *name, const char *rest,
-                               struct call call, struct reply *ret)
+                               struct client_request request, struct reply *ret)
 {
     struct strbuf path;
     struct reply reply = {0};
     strbuf_init(&path);
-    call.path = job_path(&path, name, rest);
+    request.path = job_path(&path, name, rest);
     enum status st = strbuf_status(&path);
     if (st == OK)
-        st = client_try(client, &call, &reply);
+        st = client_try(client, &request, &reply);
     enum exit_code code =
         st == OK && reply.status == 404 ? no_job(client, name) : client_report(client, st, &reply);
     strbuf_release(&path);
@@ -623,13 +627,13 @@ static enum exit_code call_job(struct client *client, const char *name, const ch
 
 enum exit_code client_job(struct client *client, const char *name, struct reply *ret)
 {
-    return call_job(client, name, "", (struct call){0}, ret);
+    return call_job(client, name, "", (struct client_request){0}, ret);
 }
 
 enum exit_code client_job_part(struct client *client, const char *name, const char *rest,
                                struct reply *ret)
 {
-    return call_job(client, name, rest, (struct call){0}, ret);
+    return call_job(client, name, rest, (struct client_request){0}, ret);
 }
 
 enum exit_code client_job_action(struct client *client, const char *name, const char *action,
@@ -638,8 +642,8 @@ enum exit_code client_job_action(struct client *client, const char *name, const 
     struct reply reply;
     char rest[32];
     snprintf(rest, sizeof(rest), "/%s", action);
-    enum exit_code code =
-        call_job(client, name, rest, (struct call){.method = "POST", .body = body}, &reply);
+    enum exit_code code = call_job(client, name, rest,
+                                   (struct client_request){.method = "POST", .body = body}, &reply);
     if (code != EXIT_OK)
         return code;
     if (ret)
@@ -653,7 +657,8 @@ enum exit_code url_job_param(struct client *client, const char *name, struct str
     struct strbuf job;
     struct reply reply = {0};
     strbuf_init(&job);
-    enum status st = client_try(client, &(struct call){.path = job_path(&job, name, "")}, &reply);
+    enum status st =
+        client_try(client, &(struct client_request){.path = job_path(&job, name, "")}, &reply);
     enum exit_code code = EXIT_OK;
     if (st != OK || reply.status != 404)
         code = client_report(client, st, &reply);

@@ -64,7 +64,7 @@ struct reply {
 };
 void reply_release(struct reply *reply);
 
-struct call {
+struct client_request {
     const char *method; /* NULL: GET */
     const char *path;   /* below /api/v1 */
     const json_t *body; /* NULL: none */
@@ -73,12 +73,12 @@ struct call {
 };
 
 /* Sends and waits. OK: an answer came, whatever it says. E_UNREACHABLE: nobody listens. E_UNKNOWN:
- * the connection broke, and the call may have been carried out. Nothing is told to the user. */
-MUST_CHECK enum status client_try(struct client *client, const struct call *call,
+ * the connection broke, and the request may have been carried out. Nothing is told to the user. */
+MUST_CHECK enum status client_try(struct client *client, const struct client_request *request,
                                   struct reply *ret);
 
 /* The same, where anything but a status below 300 is told to the user. */
-MUST_CHECK enum exit_code client_call(struct client *client, const struct call *call,
+MUST_CHECK enum exit_code client_call(struct client *client, const struct client_request *request,
                                       struct reply *ret);
 MUST_CHECK enum exit_code client_get(struct client *client, const char *path, json_t **ret);
 MUST_CHECK enum exit_code client_post(struct client *client, const char *path, const json_t *body,

@@ -35,7 +35,8 @@ static enum exit_code act(struct client *client, const char *name, const char *a
     strbuf_addf(&path, "/%s", action);
     enum status st = strbuf_status(&path);
     if (st == OK)
-        st = client_try(client, &(struct call){.method = "POST", .path = path.text}, &reply);
+        st = client_try(client, &(struct client_request){.method = "POST", .path = path.text},
+                        &reply);
     enum exit_code code =
         st == OK && reply.status == 404 ? no_node(client, name) : client_report(client, st, &reply);
     if (code == EXIT_OK)

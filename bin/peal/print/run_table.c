@@ -94,7 +94,7 @@ enum exit_code runs_print(const json_t *runs, enum output output, bool with_node
 bool nodes_are_many(struct client *client)
 {
     struct reply reply = {0};
-    bool are = client_try(client, &(struct call){.path = "/agent"}, &reply) == OK &&
+    bool are = client_try(client, &(struct client_request){.path = "/agent"}, &reply) == OK &&
                answer_int(reply.body, "nodes", 1) > 1;
     reply_release(&reply);
     return are;
@@ -162,7 +162,8 @@ static json_t *last_of_job(struct client *client, const char *job, const char *r
     struct reply reply = {0};
     json_t *run = NULL;
     strbuf_init(&path);
-    if (client_try(client, &(struct call){.path = job_path(&path, job, "")}, &reply) == OK) {
+    if (client_try(client, &(struct client_request){.path = job_path(&path, job, "")}, &reply) ==
+        OK) {
         json_t *last = json_object_get(json_object_get(reply.body, "status"), "last");
         if (strcmp(answer_text(last, "run_id"), run_id) == 0)
             run = json_incref(last);
@@ -181,7 +182,7 @@ struct wait {
 static enum exit_code look(struct client *client, const struct wait *wait, json_t **ret)
 {
     struct reply reply = {0};
-    enum status st = client_try(client, &(struct call){.path = wait->path}, &reply);
+    enum status st = client_try(client, &(struct client_request){.path = wait->path}, &reply);
     bool is_missing = st == OK && reply.status == 404;
     enum exit_code code = EXIT_OK;
     *ret = is_missing ? last_of_job(client, wait->job, wait->run_id) : NULL;

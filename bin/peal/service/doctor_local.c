@@ -109,7 +109,7 @@ static void check_node(struct report *report, struct client *client)
     int delay_ms = 0;
     for (;;) {
         struct reply reply = {0};
-        if (client_try(client, &(struct call){.path = "/nodes"}, &reply) != OK)
+        if (client_try(client, &(struct client_request){.path = "/nodes"}, &reply) != OK)
             return;
         const json_t *nodes = json_object_get(reply.body, "items"), *self = find_self(nodes);
         const char *state = answer_text(self, "state");
@@ -222,8 +222,9 @@ static void check_histories(struct report *report, struct client *client)
     struct reply nodes = {0}, runs = {0};
     const json_t *item;
     size_t i;
-    if (client_try(client, &(struct call){.path = "/runs?state=ok&limit=1"}, &runs) != OK ||
-        client_try(client, &(struct call){.path = "/nodes"}, &nodes) != OK)
+    if (client_try(client, &(struct client_request){.path = "/runs?state=ok&limit=1"}, &runs) !=
+            OK ||
+        client_try(client, &(struct client_request){.path = "/nodes"}, &nodes) != OK)
         goto out;
     const json_t *incomplete = json_object_get(runs.body, "incomplete");
     size_t own = count_own_histories(json_object_get(nodes.body, "items"));
@@ -259,7 +260,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
     struct reply reply = {0};
     char next[600];
     *ret_url = NULL;
-    enum status st = client_try(client, &(struct call){.path = "/agent"}, &reply);
+    enum status st = client_try(client, &(struct client_request){.path = "/agent"}, &reply);
     if (st != OK || reply.status != 200) {
         pid_t pid = daemon_find(client_data(client));
         snprintf(next, sizeof(next), "peal start -d --data %s", client_data(client));

@@ -13,7 +13,7 @@ static enum exit_code revoke(struct client *client, const char *id)
     struct reply reply = {0};
     strbuf_init(&path);
     strbuf_addf(&path, "/tokens/%s", id);
-    struct call call = {.method = "DELETE", .path = path.text};
+    struct client_request call = {.method = "DELETE", .path = path.text};
     enum status st = client_try(client, &call, &reply);
     bool is_over = st == OK && (reply.status == 401 || reply.status == 404);
     enum exit_code code = is_over ? EXIT_OK : client_report(client, st, &reply);

@@ -93,7 +93,7 @@ static enum exit_code revoke(struct client *client, const struct request *reques
     strbuf_init(&path);
     strbuf_adds(&path, "/tokens/");
     url_escape(&path, request->argument);
-    struct call call = {.method = "DELETE", .path = path.text};
+    struct client_request call = {.method = "DELETE", .path = path.text};
     enum exit_code code = client_call(client, &call, &reply);
     if (code == EXIT_OK)
         fprintf(stderr, "%s: revoked\n", answer_text(reply.body, "label"));

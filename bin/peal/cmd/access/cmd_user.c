@@ -101,7 +101,8 @@ static enum exit_code send(struct client *client, const char *method, const stru
     struct strbuf path;
     struct reply reply = {0};
     strbuf_init(&path);
-    struct call call = {.method = method, .path = user_path(request->name, &path), .body = body};
+    struct client_request call = {
+        .method = method, .path = user_path(request->name, &path), .body = body};
     enum exit_code code = client_call(client, &call, &reply);
     if (code == EXIT_OK)
         tell(reply.body, what);

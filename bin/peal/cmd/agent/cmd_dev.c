@@ -119,7 +119,7 @@ static void print_welcome(const struct dev *dev)
 static void print_link(const struct dev *dev)
 {
     struct reply reply = {0};
-    struct call call = {.method = "POST", .path = "/links"};
+    struct client_request call = {.method = "POST", .path = "/links"};
     if (client_try(dev->client, &call, &reply) == OK && reply.status == 201)
         printf("In a browser, logged in (once, within ten minutes):\n\n  %s\n\n",
                answer_text(reply.body, "url"));

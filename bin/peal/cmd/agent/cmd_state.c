@@ -98,7 +98,7 @@ static void print_state(const json_t *agent)
 static enum exit_code show(struct client *client, enum output output)
 {
     struct reply reply = {0};
-    enum status st = client_try(client, &(struct call){.path = "/agent"}, &reply);
+    enum status st = client_try(client, &(struct client_request){.path = "/agent"}, &reply);
     bool can_see = !client_is_remote(client) && !data_folder_is_closed(client_data(client));
     if (st == E_UNREACHABLE && can_see)
         return not_answering(client, output);

@@ -250,7 +250,7 @@ static enum exit_code put(struct client *client, const char *name, const struct 
     struct strbuf path;
     struct reply reply = {0};
     strbuf_init(&path);
-    struct call call = {
+    struct client_request call = {
         .method = "PUT",
         .path = job_path(&path, name, ""),
         .body = request->definition,

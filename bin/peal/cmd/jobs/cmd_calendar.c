@@ -40,7 +40,8 @@ static enum exit_code send(struct client *client, const char *method, const char
 {
     struct strbuf path;
     strbuf_init(&path);
-    struct call call = {.method = method, .path = calendar_path(name, &path), .body = body};
+    struct client_request call = {
+        .method = method, .path = calendar_path(name, &path), .body = body};
     enum exit_code code = client_call(client, &call, ret);
     if (code == EXIT_NOT_FOUND)
         fputs("See: peal calendar list\n", stderr);

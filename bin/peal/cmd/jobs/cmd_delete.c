@@ -23,7 +23,8 @@ static enum exit_code delete_job(struct client *client, const char *name)
     reply_release(&reply);
     strbuf_init(&path);
     code = client_call(
-        client, &(struct call){.method = "DELETE", .path = job_path(&path, name, "")}, &reply);
+        client, &(struct client_request){.method = "DELETE", .path = job_path(&path, name, "")},
+        &reply);
     strbuf_release(&path);
     if (code != EXIT_OK)
         return code;

@@ -117,10 +117,10 @@ static enum status put(struct edit *edit, const struct job *job, enum exit_code 
     struct reply reply = {0};
     json_t *body = job_encode_json(job, false);
     strbuf_init(&path);
-    struct call call = {.method = "PUT",
-                        .path = job_path(&path, edit->name, ""),
-                        .body = body,
-                        .if_match = edit->revision};
+    struct client_request call = {.method = "PUT",
+                                  .path = job_path(&path, edit->name, ""),
+                                  .body = body,
+                                  .if_match = edit->revision};
     enum status st = body ? client_try(edit->client, &call, &reply) : E_NOMEM;
     bool refused = st == OK && reply.status == 422;
     if (refused) {

@@ -33,10 +33,10 @@ static enum exit_code roll_back(struct client *client, const char *job, const ch
     struct reply reply = {0};
     json_t *body = json_pack("{s:I}", "revision", (json_int_t)revision);
     strbuf_init(&path);
-    struct call call = {.method = "POST",
-                        .path = job_path(&path, job, "/rollback"),
-                        .body = body,
-                        .if_match = current};
+    struct client_request call = {.method = "POST",
+                                  .path = job_path(&path, job, "/rollback"),
+                                  .body = body,
+                                  .if_match = current};
     enum exit_code code = body ? client_call(client, &call, &reply) : cli_fail(E_NOMEM);
     int64_t now = code == EXIT_OK ? answer_int(reply.body, "revision", 0) : 0;
     if (code == EXIT_OK && now == strtoll(current, NULL, 10))

@@ -231,7 +231,7 @@ static void warn_of_user(const struct job_list *jobs)
         count += !jobs->items[i]->user;
     if (!count || !open_own(&client))
         return;
-    if (client_try(client, &(struct call){.path = "/agent"}, &reply) == OK) {
+    if (client_try(client, &(struct client_request){.path = "/agent"}, &reply) == OK) {
         const json_t *user = json_object_get(reply.body, "jobs_user");
         if (json_is_object(user) && !json_is_true(json_object_get(user, "ok")))
             cli_note("%zu of %zu jobs name no user: %s", count, jobs->count,

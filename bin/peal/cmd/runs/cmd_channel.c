@@ -230,7 +230,8 @@ static const char *channel_path(struct strbuf *out, const char *name, const char
 }
 
 /* One that is not there is told with where those are that are. */
-static enum exit_code call(struct client *client, const struct call *request, struct reply *ret)
+static enum exit_code call(struct client *client, const struct client_request *request,
+                           struct reply *ret)
 {
     enum exit_code code = client_call(client, request, ret);
     if (code == EXIT_NOT_FOUND)
@@ -243,7 +244,7 @@ static enum exit_code show(struct client *client, const struct request *request)
     struct strbuf path;
     struct reply reply = {0};
     strbuf_init(&path);
-    struct call get = {.path = channel_path(&path, request->name, "")};
+    struct client_request get = {.path = channel_path(&path, request->name, "")};
     enum exit_code code = call(client, &get, &reply);
     if (code == EXIT_OK && request->output == OUTPUT_NAME)
         puts(answer_text(reply.body, "name"));
@@ -261,7 +262,7 @@ static enum exit_code show(struct client *client, const struct request *request)
 static enum exit_code lay_over(struct client *client, const struct request *request,
                                const char *path, struct reply *old)
 {
-    struct call get = {.path = path};
+    struct client_request get = {.path = path};
     enum status st = client_try(client, &get, old);
     if (st == OK && old->status == 404) {
         json_decref(old->body);
@@ -288,11 +289,11 @@ static enum exit_code set(struct client *client, const struct request *request)
         code =
             cli_usage(request->self, "where to? --hook-file F or --hook URL; of mail --smtp URL");
     } else if (code == EXIT_OK) {
-        struct call put = {.method = "PUT",
-                           .path = path.text,
-                           .body = old.body,
-                           .if_match = old.status == 404 ? NULL : old.revision,
-                           .if_none_match = old.status == 404};
+        struct client_request put = {.method = "PUT",
+                                     .path = path.text,
+                                     .body = old.body,
+                                     .if_match = old.status == 404 ? NULL : old.revision,
+                                     .if_none_match = old.status == 404};
         code = client_call(client, &put, &reply);
     }
     if (code == EXIT_OK)
@@ -312,7 +313,7 @@ static enum exit_code test(struct client *client, const struct request *request)
     struct reply reply = {0};
     json_t *body = json_object();
     strbuf_init(&path);
-    struct call post = {
+    struct client_request post = {
         .method = "POST", .path = channel_path(&path, request->name, "/test"), .body = body};
     enum exit_code code = call(client, &post, &reply);
     if (code == EXIT_OK && json_is_true(json_object_get(reply.body, "sent"))) {
@@ -336,7 +337,8 @@ static enum exit_code delete_channel(struct client *client, const struct request
         return EXIT_OK;
     }
     strbuf_init(&path);
-    struct call remove = {.method = "DELETE", .path = channel_path(&path, request->name, "")};
+    struct client_request remove = {.method = "DELETE",
+                                    .path = channel_path(&path, request->name, "")};
     enum exit_code code = call(client, &remove, &reply);
     if (code == EXIT_OK)
         fprintf(stderr, "%s: deleted\n", request->name);

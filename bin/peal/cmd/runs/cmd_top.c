@@ -265,7 +265,7 @@ static bool wait_for_key(const struct screen *screen)
  * answers is asked first, in silence. */
 static enum exit_code watch(struct client *client)
 {
-    const struct call question = {.path = "/agent"};
+    const struct client_request question = {.path = "/agent"};
     struct screen screen;
     struct reply reply = {0};
     enum exit_code code = EXIT_OK;
