@@ -75,10 +75,11 @@ struct reading {
     json_t *ours;
 };
 
-struct field;
-typedef bool read_field(struct reading *reading, const struct field *field, const json_t *value);
+struct dkron_field;
+typedef bool read_field(struct reading *reading, const struct dkron_field *field,
+                        const json_t *value);
 
-struct field {
+struct dkron_field {
     const char *theirs;
     read_field *read;
     const char *ours; /* or why it can't be carried over */
@@ -99,7 +100,7 @@ static bool refuse(struct reading *reading, const char *pointer, const char *why
     return false;
 }
 
-static bool refuse_field(struct reading *reading, const struct field *field, const char *why)
+static bool refuse_field(struct reading *reading, const struct dkron_field *field, const char *why)
 {
     char pointer[80];
     snprintf(pointer, sizeof(pointer), "/%s", field->theirs);
@@ -112,7 +113,7 @@ static const char *text_of(const struct reading *reading, const char *name)
     return text && *text ? text : NULL;
 }
 
-static bool read_text(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_text(struct reading *reading, const struct dkron_field *field, const json_t *value)
 {
     if (!json_is_string(value))
         return refuse_field(reading, field, "expected a text");
@@ -121,7 +122,8 @@ static bool read_text(struct reading *reading, const struct field *field, const 
 }
 
 /* What dkron reckons itself. */
-static bool read_nothing(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_nothing(struct reading *reading, const struct dkron_field *field,
+                         const json_t *value)
 {
     (void)reading;
     (void)field;
@@ -137,12 +139,14 @@ static bool is_unset(const json_t *value)
            (json_is_array(value) && !json_array_size(value));
 }
 
-static bool read_unknown(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_unknown(struct reading *reading, const struct dkron_field *field,
+                         const json_t *value)
 {
     return is_unset(value) || refuse_field(reading, field, field->ours);
 }
 
-static bool read_schedule(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_schedule(struct reading *reading, const struct dkron_field *field,
+                          const json_t *value)
 {
     const char *text = json_string_value(value);
     if (text_of(reading, "parent_job"))
@@ -156,7 +160,8 @@ static bool read_schedule(struct reading *reading, const struct field *field, co
     return set(reading, field->ours, json_string(text));
 }
 
-static bool read_parent(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_parent(struct reading *reading, const struct dkron_field *field,
+                        const json_t *value)
 {
     if (!json_is_string(value))
         return refuse_field(reading, field, "expected a text");
@@ -165,7 +170,8 @@ static bool read_parent(struct reading *reading, const struct field *field, cons
 }
 
 /* "Name <address>": peal has one field for both. */
-static bool read_owner(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_owner(struct reading *reading, const struct dkron_field *field,
+                       const json_t *value)
 {
     const char *name = text_of(reading, "owner"), *mail = text_of(reading, "owner_email");
     if (!json_is_string(value))
@@ -178,7 +184,8 @@ static bool read_owner(struct reading *reading, const struct field *field, const
                        : json_sprintf("%s <%s>", name, mail));
 }
 
-static bool read_disabled(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_disabled(struct reading *reading, const struct dkron_field *field,
+                          const json_t *value)
 {
     if (!json_is_boolean(value))
         return refuse_field(reading, field, "expected true or false");
@@ -186,7 +193,7 @@ static bool read_disabled(struct reading *reading, const struct field *field, co
 }
 
 /* {"zone":"eu:1"}: on one of these nodes. Without the number dkron runs it on all of them. */
-static bool read_tags(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_tags(struct reading *reading, const struct dkron_field *field, const json_t *value)
 {
     const char *name;
     json_t *item;
@@ -209,14 +216,15 @@ static bool read_tags(struct reading *reading, const struct field *field, const 
     return is_set;
 }
 
-static bool read_metadata(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_metadata(struct reading *reading, const struct dkron_field *field,
+                          const json_t *value)
 {
     if (!json_is_object(value))
         return refuse_field(reading, field, "expected names and values");
     return !json_object_size(value) || set(reading, field->ours, json_deep_copy(value));
 }
 
-static bool read_concurrency(struct reading *reading, const struct field *field,
+static bool read_concurrency(struct reading *reading, const struct dkron_field *field,
                              const json_t *value)
 {
     const char *text = json_string_value(value);
@@ -226,7 +234,8 @@ static bool read_concurrency(struct reading *reading, const struct field *field,
     return set(reading, field->ours, json_string(is_forbid ? "skip" : "allow"));
 }
 
-static bool read_executor(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_executor(struct reading *reading, const struct dkron_field *field,
+                          const json_t *value)
 {
     const char *text = json_string_value(value);
     return (text && strcmp(text, "shell") == 0) ||
@@ -235,7 +244,8 @@ static bool read_executor(struct reading *reading, const struct field *field, co
 
 /* ---- its executor ---- */
 
-static bool read_command(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_command(struct reading *reading, const struct dkron_field *field,
+                         const json_t *value)
 {
     const json_t *config = json_object_get(reading->theirs, "executor_config");
     const json_t *shell = json_object_get(config, "shell");
@@ -250,7 +260,7 @@ static bool read_command(struct reading *reading, const struct field *field, con
 }
 
 /* "A=b,C=d" */
-static bool read_env(struct reading *reading, const struct field *field, const json_t *value)
+static bool read_env(struct reading *reading, const struct dkron_field *field, const json_t *value)
 {
     const char *at = json_string_value(value);
     json_t *env = json_object();
@@ -268,13 +278,13 @@ static bool read_env(struct reading *reading, const struct field *field, const j
     return set(reading, field->ours, env);
 }
 
-static bool read_fields(struct reading *reading, const json_t *object, const struct field *fields,
-                        const char *where);
+static bool read_fields(struct reading *reading, const json_t *object,
+                        const struct dkron_field *fields, const char *where);
 
-static bool read_executor_config(struct reading *reading, const struct field *field,
+static bool read_executor_config(struct reading *reading, const struct dkron_field *field,
                                  const json_t *value)
 {
-    static const struct field fields[] = {
+    static const struct dkron_field fields[] = {
         {"executor_config/command", read_command, "command"},
         {"executor_config/shell", read_nothing, NULL}, /* the command looks at it */
         {"executor_config/env", read_env, "env"},
@@ -287,7 +297,7 @@ static bool read_executor_config(struct reading *reading, const struct field *fi
     return read_fields(reading, value, fields, "executor_config/");
 }
 
-static const struct field job_fields[] = {
+static const struct dkron_field dkron_fields[] = {
     {"name", read_text, "name"},
     {"displayname", read_text, "notes"},
     {"schedule", read_schedule, "schedule"},
@@ -318,13 +328,13 @@ static const struct field job_fields[] = {
 };
 
 /* `where`: what the names of the table begin with, besides their own. */
-static bool read_fields(struct reading *reading, const json_t *object, const struct field *fields,
-                        const char *where)
+static bool read_fields(struct reading *reading, const json_t *object,
+                        const struct dkron_field *fields, const char *where)
 {
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *)object, name, value) {
-        const struct field *field = fields;
+        const struct dkron_field *field = fields;
         while (field->theirs && strcmp(field->theirs + strlen(where), name) != 0)
             field++;
         if (json_is_null(value))
@@ -350,7 +360,8 @@ json_t *dkron_read_job(struct call *call, const json_t *theirs)
     else if (!text_of(&reading, "executor"))
         call_fail_at(call, "/executor", "executor: expected shell");
     else if (set(&reading, "overlap", json_string("allow")) &&
-             set(&reading, "paused", json_false()) && read_fields(&reading, theirs, job_fields, ""))
+             set(&reading, "paused", json_false()) &&
+             read_fields(&reading, theirs, dkron_fields, ""))
         return reading.ours;
     json_decref(reading.ours);
     return NULL;

@@ -113,7 +113,7 @@ enum field_type {
 
 static const int64_t ms_max = INT64_C(1) << 53; /* some 285,000 years */
 
-struct field {
+struct value_field {
     enum field_type type;
     size_t offset, size;
 };
@@ -125,7 +125,7 @@ _Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and writte
         type, offsetof(struct of, member), sizeof(((struct of *)NULL)->member)                     \
     }
 
-static const struct field run_fields[] = {
+static const struct value_field run_fields[] = {
     FIELD(FIELD_INT64, run_row, seq),
     FIELD(FIELD_ID, run_row, run.job_uid),
     FIELD(FIELD_NAME, run_row, run.job_name),
@@ -156,13 +156,13 @@ static const struct field run_fields[] = {
 };
 
 /* Which a value of an older peal does not have, or only the first of them. */
-static const struct field newer_run_fields[] = {
+static const struct value_field newer_run_fields[] = {
     FIELD(FIELD_TEXT, run_row, run.traceparent),
     FIELD(FIELD_ID, run_row, run.owner.instance),
     FIELD(FIELD_INT64, run_row, run.owner.home),
 };
 
-static const struct field entry_fields[] = {
+static const struct value_field entry_fields[] = {
     FIELD(FIELD_ID, ledger_entry, job_uid),     FIELD(FIELD_NAME, ledger_entry, job_name),
     FIELD(FIELD_MS, ledger_entry, from_ms),     FIELD(FIELD_MS, ledger_entry, to_ms),
     FIELD(FIELD_MS, ledger_entry, count),       FIELD(FIELD_WORD, ledger_entry, state),
@@ -171,30 +171,30 @@ static const struct field entry_fields[] = {
 };
 
 /* As newer_run_fields. */
-static const struct field newer_entry_fields[] = {
+static const struct value_field newer_entry_fields[] = {
     FIELD(FIELD_ID, ledger_entry, owner.instance),
     FIELD(FIELD_INT64, ledger_entry, owner.home),
 };
 
-static const struct field cursor_fields[] = {
+static const struct value_field cursor_fields[] = {
     FIELD(FIELD_MS, job_row, cursor_ms),       FIELD(FIELD_ID, job_row, last.run_id),
     FIELD(FIELD_MS, job_row, last.started_ms), FIELD(FIELD_MS, job_row, last.ended_ms),
     FIELD(FIELD_WORD, job_row, last.state),
 };
 
 /* As newer_run_fields. */
-static const struct field newer_cursor_fields[] = {
+static const struct value_field newer_cursor_fields[] = {
     FIELD(FIELD_MS, job_row, last.succeeded_ms),
 };
 
 /* Newer still; the gaps follow, counted from the cursor, so that they are short. */
-static const struct field newest_cursor_fields[] = {
+static const struct value_field newest_cursor_fields[] = {
     FIELD(FIELD_MS, job_row, rewinds.count),
     FIELD(FIELD_MS, job_row, rewinds.high_ms),
     FIELD(FIELD_INT, job_row, rewinds.gap_count),
 };
 
-static const struct field job_fields[] = {
+static const struct value_field definition_fields[] = {
     FIELD(FIELD_MS, job_row, revision),
     FIELD(FIELD_BOOL, job_row, paused),
     FIELD(FIELD_BOOL, job_row, deleted),
@@ -202,7 +202,7 @@ static const struct field job_fields[] = {
 
 #define COUNT(fields) (sizeof(fields) / sizeof((fields)[0]))
 
-static void write_field(struct strbuf *to, const struct field *field, const char *at)
+static void write_field(struct strbuf *to, const struct value_field *field, const char *at)
 {
     int64_t wide;
     int narrow;
@@ -230,7 +230,7 @@ static void write_field(struct strbuf *to, const struct field *field, const char
     }
 }
 
-static void write_fields(struct strbuf *to, const struct field *fields, size_t count,
+static void write_fields(struct strbuf *to, const struct value_field *fields, size_t count,
                          const void *from)
 {
     for (size_t i = 0; i < count; i++)
@@ -275,7 +275,7 @@ static bool is_name(const char *text)
     return true;
 }
 
-static void read_field(struct reader *from, const struct field *field, char *at)
+static void read_field(struct reader *from, const struct value_field *field, char *at)
 {
     const void *bytes;
     int64_t wide;
@@ -311,14 +311,15 @@ static void read_field(struct reader *from, const struct field *field, char *at)
     }
 }
 
-static void read_fields(struct reader *from, const struct field *fields, size_t count, void *to)
+static void read_fields(struct reader *from, const struct value_field *fields, size_t count,
+                        void *to)
 {
     for (size_t i = 0; i < count && from->failed == OK; i++)
         read_field(from, &fields[i], (char *)to + fields[i].offset);
 }
 
 /* As many as the value has. */
-static void read_newer_fields(struct reader *from, const struct field *fields, size_t count,
+static void read_newer_fields(struct reader *from, const struct value_field *fields, size_t count,
                               void *to)
 {
     for (size_t i = 0; i < count && from->failed == OK && from->at < from->end; i++)
@@ -331,7 +332,7 @@ void value_write_job(struct strbuf *to, const struct job_row *row, const char *n
                      const char *json)
 {
     strbuf_addc(to, VALUE_VERSION);
-    write_fields(to, job_fields, COUNT(job_fields), row);
+    write_fields(to, definition_fields, COUNT(definition_fields), row);
     write_text(to, name);
     write_text(to, json);
 }
@@ -340,7 +341,7 @@ enum status value_read_job(const struct etcd_kv *kv, struct job_row *row, char *
 {
     struct reader from = open_value(kv);
     struct job_row read = *row;
-    read_fields(&from, job_fields, COUNT(job_fields), &read);
+    read_fields(&from, definition_fields, COUNT(definition_fields), &read);
     char *new_name = from.failed == OK ? read_text(&from) : NULL;
     char *new_json = from.failed == OK ? read_text(&from) : NULL;
     if (from.failed != OK) {
