@@ -1,10 +1,10 @@
 /* The spawner: one thread, one epoll loop, everything hangs off this struct.
  *
- *   main.c      options, lock, socket, signals    agent.c    the connection to the agent
- *   spawner.c   the loop                          start.c    a start request becomes a run
- *   life.c      what happens to a run then        launch.c   its process is made
- *   upgrade.c   exec of the spawner's own file    child.c    and goes its way to the exec
- *   launcher.c  another process: starts spawners for an agent that may not
+ *   main.c       options, lock, socket, signals     start.c            a start request becomes a run
+ *   spawner.c    the loop                           process/launch.c   its process is made
+ *   agent_link.c the connection to the agent        process/child.c    and goes its way to the exec
+ *   upgrade.c    exec of the spawner's own file     life.c             what happens to a run then
+ *   launcher.c   another process: starts spawners for an agent that may not
  */
 #ifndef PEAL_SPAWNER_SPAWNER_H
 #define PEAL_SPAWNER_SPAWNER_H
@@ -80,7 +80,7 @@ void spawner_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * line; its first word is replaced. Returns the exit code. */
 int launcher_main(const char *folder, char **argv);
 
-/* agent.c */
+/* agent_link.c */
 void agent_accept(struct spawner *s, struct watch *watch, uint32_t events);
 void agent_ready(struct spawner *s, struct watch *watch, uint32_t events);
 void agent_report(struct spawner *s, struct run *run, enum run_report what);

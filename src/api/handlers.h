@@ -1,10 +1,10 @@
-/* The handlers, by the file that holds them; dispatch.c has the table of routes. */
+/* The handlers, by the file that holds them; routes.c has their table. */
 #ifndef PEAL_HANDLERS_H
 #define PEAL_HANDLERS_H
 
 #include "call.h"
 
-/* agent.c */
+/* this_agent.c */
 void get_agent(struct call *call);
 void drain_agent(struct call *call);
 

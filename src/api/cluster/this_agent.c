@@ -1,3 +1,4 @@
+/* The agent that was asked: what it is, how it is, what it can't read; and its drain. */
 #include <string.h>
 #include <unistd.h>
 
