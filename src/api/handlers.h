@@ -1,67 +1,67 @@
-/* The handlers, by the file that holds them; routes.c has their table. */
+/* The handlers, by the file that has them; routes.c is the table of routes. */
 #ifndef PEAL_HANDLERS_H
 #define PEAL_HANDLERS_H
 
 #include "call.h"
 
-/* this_agent.c */
+/* cluster/this_agent.c */
 void get_agent(struct call *call);
 void drain_agent(struct call *call);
 
-/* entry.c */
+/* access/entry.c */
 void get_auth(struct call *call);
 void get_me(struct call *call);
 void make_link(struct call *call);
 json_t *encode_me(const struct call *call);
 
-/* login.c */
+/* access/login.c */
 void set_up(struct call *call);
 void log_in(struct call *call);
 void log_out(struct call *call);
 
-/* users.c */
+/* access/users.c */
 void list_users(struct call *call);
 void add_user(struct call *call);
 void get_user(struct call *call);
 void change_user(struct call *call);
 void delete_user(struct call *call);
 
-/* tokens.c */
+/* access/tokens.c */
 void list_tokens(struct call *call);
 void add_token(struct call *call);
 void delete_token(struct call *call);
 
-/* channels.c */
+/* definition/channels.c */
 void list_channels(struct call *call);
 void get_channel(struct call *call);
 void put_channel(struct call *call);
 void delete_channel(struct call *call);
 void test_channel(struct call *call);
 
-/* audit.c */
+/* runs/audit.c */
 void list_audit(struct call *call);
 
-/* stats.c */
+/* runs/stats.c */
 void get_stats(struct call *call);
 
-/* nodes.c */
+/* cluster/nodes.c */
 void list_nodes(struct call *call);
 void get_node(struct call *call);
 void drain_node(struct call *call);
 void undrain_node(struct call *call);
 
-/* cluster.c */
+/* cluster/cluster.c */
 void get_cluster(struct call *call);
 void advance_cursors(struct call *call);
 
-/* console.c */
+/* site/console.c */
 void get_console(struct call *call);
 
-/* openapi.c */
+/* site/openapi.c */
 void get_openapi(struct call *call);
 void get_api_page(struct call *call);
 
-/* watch.c */
+/* live/watch.c */
 void watch_change(void *context, const struct store_change *change); /* for the engine */
 void watch_step(void *context, const struct clock_step *step);
 void get_events(struct call *call);
@@ -69,79 +69,79 @@ void get_metrics(struct call *call);
 void get_livez(struct call *call);
 void get_readyz(struct call *call);
 
-/* jobs_list.c */
+/* jobs/jobs_list.c */
 void list_jobs(struct call *call);
 
-/* jobs_recent.c */
+/* jobs/jobs_recent.c */
 void list_recent(struct call *call);
 
-/* jobs_versions.c */
+/* jobs/jobs_versions.c */
 void list_versions(struct call *call);
 void get_version(struct call *call);
 void diff_versions(struct call *call);
 void rollback_job(struct call *call);
 
-/* jobs_read.c */
+/* jobs/jobs_read.c */
 void get_job(struct call *call);
 void get_next(struct call *call);
 void get_dependencies(struct call *call);
 
-/* jobs_write.c */
+/* jobs/jobs_write.c */
 void put_job(struct call *call);
 void post_job(struct call *call);
 void patch_job(struct call *call);
 
-/* jobs_batch.c */
+/* jobs/jobs_batch.c */
 void batch_jobs(struct call *call);
 void decode_job(struct call *call);
 
-/* jobs_act.c */
+/* jobs/jobs_act.c */
 void act_on_jobs(struct call *call);
 
-/* jobs_actions.c */
+/* jobs/jobs_actions.c */
 void delete_job(struct call *call);
 void undelete_job(struct call *call);
 void pause_job(struct call *call);
 void resume_job(struct call *call);
 void skip_next(struct call *call);
 
-/* jobs_run.c */
+/* jobs/jobs_run.c */
 void run_job(struct call *call);
 void retry_run(struct call *call);
 
-/* jobs_backfill.c */
+/* jobs/jobs_backfill.c */
 void backfill_job(struct call *call);
 
-/* jobs_why.c */
+/* runs/jobs_why.c */
 void why_job(struct call *call);
 
-/* calendars.c */
+/* definition/calendars.c */
 void list_calendars(struct call *call);
 void get_calendar(struct call *call);
 void put_calendar(struct call *call);
 void delete_calendar(struct call *call);
 
-/* timeline.c */
+/* runs/timeline.c */
 void get_timeline(struct call *call);
 
-/* runs.c */
+/* runs/runs.c */
 void list_runs(struct call *call);
 void get_run(struct call *call);
 void kill_run(struct call *call);
 void fail_no_run(struct call *call); /* 404: neither under way nor on record */
 
-/* log.c */
+/* runs/log.c */
 void get_log(struct call *call);
 
-/* log_stream.c */
+/* runs/log_stream.c */
 void stream_log(struct call *call);
 
-/* schedule.c */
+/* definition/schedule.c */
 void explain_schedule(struct call *call);
 void next_of_schedule(struct call *call);
 void validate_schedule(struct call *call);
 
-/* facade_dkron.c */
+/* facade/facade_dkron.c */
 void dkron_get_status(struct call *call);
 void dkron_list_members(struct call *call);
 void dkron_get_leader(struct call *call);
@@ -155,7 +155,7 @@ void dkron_run_job(struct call *call);
 void dkron_toggle_job(struct call *call);
 void dkron_list_executions(struct call *call);
 
-/* facade_tutorial.c */
+/* facade/facade_tutorial.c */
 void tutorial_save_job(struct call *call);
 void tutorial_delete_job(struct call *call);
 void tutorial_list_jobs(struct call *call);
