@@ -1,10 +1,14 @@
 /* The spawner: one thread, one epoll loop, everything hangs off this struct.
  *
- *   main.c       options, lock, socket, signals     start.c            a start request becomes a run
- *   spawner.c    the loop                           process/launch.c   its process is made
- *   agent_link.c the connection to the agent        process/child.c    and goes its way to the exec
- *   upgrade.c    exec of the spawner's own file     life.c             what happens to a run then
- *   launcher.c   another process: starts spawners for an agent that may not
+ *   main.c        options, lock, socket, signals
+ *   spawner.c     the loop
+ *   agent_link.c  the connection to the agent
+ *   start.c       a start request becomes a run
+ *   process/      its process is made, and goes its way to the exec
+ *   life.c        what happens to a run then
+ *   recover.c     what the journal of a killed spawner says
+ *   upgrade.c     exec of the spawner's own file
+ *   launcher.c    another process: starts spawners for an agent that may not
  */
 #ifndef PEAL_SPAWNER_SPAWNER_H
 #define PEAL_SPAWNER_SPAWNER_H
