@@ -46,7 +46,7 @@ static void print_name(const struct command *command)
 static void print_bash_case(const struct command *command)
 {
     printf("    %s) options=\"--help", command->name);
-    for (const struct option *o = command->options; o->name; o++)
+    for (const struct option *o = command->getopt_rows; o && o->name; o++)
         printf(" --%s", o->name);
     printf("\" jobs=%d ;;\n", argument_of(command) == ARGUMENT_JOB);
 }
@@ -158,7 +158,7 @@ static void print_zsh_command(const struct command *command)
 static void print_zsh_case(const struct command *command)
 {
     printf("    %s) options=(--help", command->name);
-    for (const struct option *o = command->options; o->name; o++)
+    for (const struct option *o = command->getopt_rows; o && o->name; o++)
         printf(" --%s", o->name);
     printf(") jobs=%d ;;\n", argument_of(command) == ARGUMENT_JOB);
 }
@@ -237,7 +237,7 @@ static void print_fish_command(const struct command *command)
     printf("complete -c peal -n __fish_use_subcommand -f -a %s -d '", command->name);
     print_fish_text(command->summary);
     fputs("'\n", stdout);
-    for (const struct option *o = command->options; o->name; o++) {
+    for (const struct option *o = command->getopt_rows; o && o->name; o++) {
         printf("complete -c peal -n '__fish_seen_subcommand_from %s' -l %s%s\n", command->name,
                o->name, o->has_arg ? " -r" : "");
     }
@@ -294,6 +294,6 @@ const struct command cmd_completion = {
             "Usage: peal completion bash|zsh|fish\n"
             "\n"
             "Completes commands, options, and the names of the agent's jobs.\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -4,12 +4,9 @@
 #include "cli/cli.h"
 #include "version.h"
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code run(void *request)
 {
-    if (cli_option(self, argc, argv) != -1)
-        return EXIT_USAGE;
-    if (optind < argc)
-        return cli_usage(self, "version takes no arguments");
+    (void)request;
     if (*PEAL_REVISION)
         printf("peal %s (%s)\n", PEAL_VERSION, PEAL_REVISION);
     else
@@ -17,15 +14,11 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     return EXIT_OK;
 }
 
-static const struct option options[] = {{0}};
-
 const struct command cmd_version = {
     .name = "version",
     .summary = "print the version",
-    .help = "Example:\n"
-            "  peal version\n"
-            "\n"
-            "Usage: peal version\n",
-    .options = options,
+    .examples = EXAMPLES({"peal version", NULL}),
+    .too_many = "version takes no arguments",
+    .request_size = sizeof(struct request_base),
     .run = run,
 };

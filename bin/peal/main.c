@@ -1,11 +1,13 @@
 /* peal: finds the command that was asked for, runs it, and sees to it that its output arrived. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/suggest.h"
+#include "client/client.h"
 
 static const struct command *find_command(const char *name)
 {
@@ -44,10 +46,20 @@ static void print_overview(FILE *out)
           out);
 }
 
-static enum exit_code print_help(const struct command *command)
+static enum exit_code print_help(const struct command *command, const struct command *parent)
 {
-    printf("peal %s - %s\n\n%s", command->name, command->summary, command->help);
-    return EXIT_OK;
+    struct strbuf text;
+    if (command->help) {
+        printf("peal %s - %s\n\n%s", command->name, command->summary, command->help);
+        return EXIT_OK;
+    }
+    strbuf_init(&text);
+    help_print(command, parent, &text);
+    enum status st = strbuf_status(&text);
+    if (st == OK)
+        fputs(text.text, stdout);
+    strbuf_release(&text);
+    return cli_fail(st);
 }
 
 static enum exit_code unknown_command(const char *name)
@@ -66,43 +78,138 @@ static enum exit_code unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
+/* By its last word. */
+static const struct command *find_below(const struct command *parent, const char *word)
+{
+    for (const struct command *const *each = parent->subcommands; each && *each; each++) {
+        if (strcmp(strrchr((*each)->name, ' ') + 1, word) == 0)
+            return *each;
+    }
+    return NULL;
+}
+
 static enum exit_code run_help(int argc, char **argv)
 {
-    if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') {
+    if (argc < 1 || strcmp(argv[0], "help") == 0 || argv[0][0] == '-') {
         print_overview(stdout);
         return EXIT_OK;
     }
-    const struct command *command = find_command(argv[1]);
-    return command ? print_help(command) : unknown_command(argv[1]);
+    const struct command *command = find_command(argv[0]);
+    const struct command *below = command && argc > 1 ? find_below(command, argv[1]) : NULL;
+    return below     ? print_help(below, command)
+           : command ? print_help(command, NULL)
+                     : unknown_command(argv[0]);
 }
 
 /* `--help` anywhere before a `--`, so that it also helps out of a half-typed command. */
 static bool wants_help(int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return true;
     }
     return false;
 }
 
+static enum exit_code run_with_agent(const struct command *command, struct request_base *request)
+{
+    struct client *client;
+    enum exit_code code = client_open(request->data, &client);
+    if (code != EXIT_OK)
+        return code;
+    code = command->with_agent(client, request);
+    client_close(client);
+    return code;
+}
+
+static enum exit_code run_command(const struct command *command, const struct command *parent,
+                                  int argc, char **argv)
+{
+    if (wants_help(argc, argv))
+        return print_help(command, parent);
+    if (command->old_run)
+        return command->old_run(command, argc + 1, argv - 1);
+    struct request_base *request = calloc(1, command->request_size);
+    enum exit_code code = EXIT_USAGE;
+    if (!request)
+        return cli_fail(E_NOMEM);
+    if (command->defaults)
+        memcpy(request, command->defaults, command->request_size);
+    request->command = command;
+    if (options_parse(command, parent, argc, argv, request))
+        code = command->with_agent ? run_with_agent(command, request) : command->run(request);
+    free(request);
+    return code;
+}
+
+/* Takes a word out: those before it move up to where it was. */
+static void take_word(int at, char ***argv)
+{
+    memmove(*argv + 1, *argv, (size_t)at * sizeof(**argv));
+    ++*argv;
+}
+
+static enum exit_code not_below(const struct command *parent, const char *word)
+{
+    const char *words[16] = {0};
+    char label[32];
+    unsigned choice;
+    if (!word || !parent->subcommands[1])
+        return cli_usage(parent, "%s", parent->too_few);
+    for (int i = 0; parent->subcommands[i]; i++)
+        words[i] = strrchr(parent->subcommands[i]->name, ' ') + 1;
+    snprintf(label, sizeof(label), "peal %s", parent->name);
+    const struct option_row row = {.name = "COMMAND", .value = label, .choices = words};
+    const struct option_use use = {.command = parent, .row = &row, .text = word, .place = &choice};
+    take_choice(&use);
+    return EXIT_USAGE;
+}
+
+static enum exit_code run_below(const struct command *parent, int argc, char **argv)
+{
+    int at = options_find_word(parent->subcommands, argc, argv);
+    const char *word = at < argc ? argv[at] : NULL;
+    const struct command *command = word ? find_below(parent, word) : NULL;
+    if (!command && wants_help(argc, argv))
+        return print_help(parent, NULL);
+    if (!command)
+        return not_below(parent, word);
+    take_word(at, &argv);
+    return run_command(command, parent, argc - 1, argv);
+}
+
+/* What may come before the command: the options that most commands have. */
+static int find_command_word(int argc, char **argv)
+{
+    static const struct command any = {.options = client_options};
+    static const struct command *const all[] = {&any, NULL};
+    return options_find_word(all, argc, argv);
+}
+
 static enum exit_code dispatch(int argc, char **argv)
 {
-    if (argc < 2) {
+    int at = find_command_word(argc, argv);
+    const char *name = argc ? argv[0] : "";
+    if (argc == 0) {
         print_overview(stderr);
         return EXIT_USAGE;
     }
-    const char *name = argv[1];
-    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return run_help(argc - 1, argv + 1);
+    if (at == argc && wants_help(argc, argv)) {
+        print_overview(stdout);
+        return EXIT_OK;
+    }
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-        name = "version";
+        name = "version", at = 0;
+    else if (at < argc)
+        name = argv[at];
+    take_word(at < argc ? at : 0, &argv);
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return run_help(argc - 1, argv);
     const struct command *command = find_command(name);
     if (!command)
         return unknown_command(name);
-    if (wants_help(argc - 1, argv + 1))
-        return print_help(command);
-    return command->run(command, argc - 1, argv + 1);
+    return command->subcommands ? run_below(command, argc - 1, argv)
+                                : run_command(command, NULL, argc - 1, argv);
 }
 
 /* A closed standard stream would give its number to the next file that is opened, and output
@@ -118,5 +225,5 @@ static void hold_standard_streams(void)
 int main(int argc, char **argv)
 {
     hold_standard_streams();
-    return (int)cli_finish(dispatch(argc, argv));
+    return (int)cli_finish(dispatch(argc - 1, argv + 1));
 }

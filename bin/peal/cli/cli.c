@@ -65,7 +65,7 @@ static void unknown_option(const struct command *command, const char *word)
 {
     int length = (int)strcspn(word, "=");
     struct suggestion best = suggest_start(word + 2, (size_t)length - 2);
-    for (const struct option *o = command->options; o->name; o++)
+    for (const struct option *o = command->getopt_rows; o->name; o++)
         suggest_offer(&best, o->name);
     if (best.name)
         cli_usage(command, "unknown option %.*s; did you mean --%s?", length, word, best.name);
@@ -75,7 +75,7 @@ static void unknown_option(const struct command *command, const char *word)
 
 static bool has_option(const struct command *command, int val)
 {
-    for (const struct option *o = command->options; o->name; o++) {
+    for (const struct option *o = command->getopt_rows; o->name; o++) {
         if (o->val == val)
             return true;
     }
@@ -93,10 +93,10 @@ int cli_option(const struct command *command, int argc, char **argv)
 {
     char shorts[2 * 64];
     int opt;
-    short_options(command->options, shorts, sizeof(shorts));
+    short_options(command->getopt_rows, shorts, sizeof(shorts));
     opterr = 0;
     do
-        opt = getopt_long(argc, argv, shorts, command->options, NULL);
+        opt = getopt_long(argc, argv, shorts, command->getopt_rows, NULL);
     while (take_remote(opt));
     if (opt != ':' && opt != '?')
         return opt;

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/options.h"
 #include "status.h"
+
+struct client;
 
 enum exit_code {
     EXIT_OK = 0,
@@ -21,14 +24,40 @@ enum exit_code {
     EXIT_RUN_FAILED = 10,
 };
 
+struct example {
+    const char *line, *remark; /* NULL: no remark */
+};
+
+#define EXAMPLES(...)                                                                              \
+    (const struct example[])                                                                       \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
 /* A command is one file, cmd_NAME.c, that defines `const struct command cmd_NAME`, and one line
- * in commands.h. */
+ * in commands.h. Its texts stand alone, one to a row, and are laid out by help.h. */
 struct command {
-    const char *name;
-    const char *summary;          /* one line, for the list of commands */
-    const char *help;             /* examples first, then usage and options */
-    const struct option *options; /* ends with {0}; one whose `val` is a letter is short, too */
-    enum exit_code (*run)(const struct command *self, int argc, char **argv); /* argv[0] = name */
+    const char *name;               /* "list"; below another command "calendar list" */
+    const char *summary;            /* one line, for the list of commands */
+    const struct example *examples; /* end with {0} */
+    const char *usage; /* what follows the name, a line each way; NULL: made from the arguments */
+    const char *notes; /* paragraphs above the options; a line end begins the next one */
+    const char *more;  /* and below them */
+    const struct option_row *arguments, *options; /* end with {0} */
+    const char *too_few, *too_many; /* about arguments; %s is the first that is too much */
+
+    const struct command *const *subcommands; /* end with NULL; then all below is theirs */
+    size_t request_size;                      /* of a struct that starts with a request_base */
+    const void *defaults;                     /* such a struct; NULL: zeros */
+    enum exit_code (*run)(void *request);     /* of a command that needs no agent */
+    enum exit_code (*with_agent)(struct client *client, void *request);
+
+    const char *help;
+    const struct option *getopt_rows;
+    enum exit_code (*old_run)(const struct command *self, int argc, char **argv);
 };
 
 /* Where the values of options without a letter start. */

@@ -9,11 +9,12 @@
 #include "cli/json_out.h"
 #include "document/node.h"
 
+const char *const output_words[] = {"table", "wide", "json", "yaml", "name", NULL};
+
 bool output_take(const struct command *command, const char *word, enum output *ret)
 {
-    static const char *const words[] = {"table", "wide", "json", "yaml", "name", NULL};
     int choice;
-    if (!cli_choice(command, "-o", word, words, &choice))
+    if (!cli_choice(command, "-o", word, output_words, &choice))
         return false;
     *ret = (enum output)choice;
     return true;

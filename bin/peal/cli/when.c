@@ -148,6 +148,35 @@ bool when_option(const struct command *command, const char *option, const char *
     return true;
 }
 
+bool take_when(const struct option_use *use)
+{
+    struct when_text *when = use->place;
+    struct parse_error err = {.message = "out of memory"};
+    struct strbuf text;
+    int64_t seconds, at_ms = now_ms();
+    bool is_known = strcmp(use->text, "now") == 0 || when_parse(use->text, &at_ms);
+    if (!is_known && duration_parse(use->text, 1, &seconds, &err) == OK)
+        at_ms -= seconds * 1000;
+    else if (!is_known && parse_local(use->text, &seconds, &err) == OK)
+        at_ms = seconds * 1000;
+    else if (!is_known)
+        return option_wrong(use, ": %s%s", err.message,
+                            strstr(err.message, "write it like") ? ", or like 2h: that long ago"
+                                                                 : "");
+    strbuf_init(&text);
+    when_print_api(at_ms, &text);
+    snprintf(when->text, sizeof(when->text), "%s", text.text);
+    strbuf_release(&text);
+    return true;
+}
+
+bool take_duration(const struct option_use *use)
+{
+    struct parse_error err;
+    return duration_parse(use->text, 1, use->place, &err) == OK ||
+           option_wrong(use, ": %s", err.message);
+}
+
 const char *answer_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));

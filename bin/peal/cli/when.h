@@ -34,6 +34,21 @@ bool when_option(const struct command *command, const char *option, const char *
 /* The same as the parameter `name` of a path (client.h). */
 bool when_param(const struct command *command, const char *option, const char *text,
                 const char *name, struct strbuf *path);
+
+/* Rows of options (options.h): a time as the API wants it, typed as RFC 3339, as a local time, as
+ * `now`, or as a span like 2h, which is that long ago; and a span in seconds. */
+struct when_text {
+    char text[40]; /* empty: not given */
+};
+bool take_when(const struct option_use *use);
+bool take_duration(const struct option_use *use);
+#define OPTION_WHEN(of, member, long, text)                                                        \
+    OPTION_OTHER(of, member, struct when_text, take_when, long, "T", text)
+#define OPTION_DURATION(of, member, long, text)                                                    \
+    OPTION_OTHER(of, member, int64_t, take_duration, long, "D", text)
+#define WHEN_TEXT                                                                                  \
+    "T is an RFC 3339 time, a local time like '2027-01-01 08:00', now, or a span like 2h: that "   \
+    "long ago."
 #define WHEN_HELP                                                                                  \
     "T is an RFC 3339 time, a local time like '2027-01-01 08:00', now, or a span like 2h: that\n"  \
     "long ago.\n"

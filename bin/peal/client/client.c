@@ -20,6 +20,26 @@ enum {
     NAMES_MAX = 5000, /* that are looked through for a near one */
 };
 
+const struct option_row data_option[] = {
+    OPTION_TEXT(request_base, data, 0, "data", "DIR",
+                "the agent's data folder (else $PEAL_DATA, else the default)",
+                .complete = COMPLETE_FILES),
+    {0},
+};
+
+const struct option_row client_options[] = {
+    {.group = data_option},
+    OPTION_VARIABLE("PEAL_URL", "url", "URL",
+                    "an agent of another machine, like https://host:7325 (else $PEAL_URL)"),
+    OPTION_VARIABLE("PEAL_TOKEN_FILE", "token-file", "FILE",
+                    "its first line is the token for that agent (else $PEAL_TOKEN is the token "
+                    "itself, else what peal login keeps)",
+                    .complete = COMPLETE_FILES),
+    OPTION_VARIABLE("PEAL_CA", "ca", "FILE", "who signed its certificate (else $PEAL_CA)",
+                    .complete = COMPLETE_FILES),
+    {0},
+};
+
 struct client {
     CURL *curl;
     struct strbuf data, socket_path; /* of a remote one its URL, and nothing */

@@ -27,6 +27,11 @@ enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
     "                   --token-file FILE ($PEAL_TOKEN is the token itself) and --ca FILE,\n"      \
     "                   who signed its certificate ($PEAL_CA); peal login keeps a token for it\n"
 
+/* The same as rows: places in a request_base, or the environment. */
+extern const struct option_row client_options[];
+#define ONE_JOB "which job? One at a time"    /* too_few, and too_many */
+extern const struct option_row data_option[]; /* of them --data alone */
+
 /* `data` is the value of --data, or NULL: then $PEAL_URL goes before the default. Nothing is sent
  * yet. */
 MUST_CHECK enum exit_code client_open(const char *data, struct client **ret);

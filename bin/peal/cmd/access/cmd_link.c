@@ -49,6 +49,6 @@ const struct command cmd_link = {
         "\n"
         "Options:\n"
         "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -122,6 +122,6 @@ const struct command cmd_login = {
         "Options:\n"
         "  --name NAME      the user; else it is asked for\n" PASSWORD_HELP
         "  --expires D      log in again after so long (90d), or never\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -59,6 +59,6 @@ const struct command cmd_logout = {
             "Exit status 3: nobody is logged in there.\n"
             "\n"
             "Options:\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

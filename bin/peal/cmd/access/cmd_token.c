@@ -172,6 +172,6 @@ const struct command cmd_token = {
         "\n"
         "Options:\n" SCOPE_HELP "  --user NAME      whose it is (who is logged in, else nobody's)\n"
         "  --expires D      after so long (90d), or never\n" OUTPUT_HELP CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

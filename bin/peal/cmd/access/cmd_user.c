@@ -252,6 +252,6 @@ const struct command cmd_user = {
         "  --no-password    of add: none lets in, only peal link does\n"
         "  --disable, --enable  of set: may not log in, or may again\n"
         "  -y, --yes        do not ask (asked is on a terminal only)\n" OUTPUT_HELP CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -282,6 +282,6 @@ const struct command cmd_dev = {
             "\n"
             "Options:\n"
             "  --keep           keep the folder\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

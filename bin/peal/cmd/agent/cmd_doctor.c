@@ -173,6 +173,6 @@ const struct command cmd_doctor = {
         "  --store URL      the store to look at (else the file's, $PEAL_STORE, the agent's)\n"
         "  --config FILE    with etcd's user and certificates (docs/CONFIG.md)\n"
         "  -o, --output F   table (default), json or yaml\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

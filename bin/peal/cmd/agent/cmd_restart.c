@@ -59,6 +59,6 @@ const struct command cmd_restart = {
             "output are picked up again. What is not given here is as it was for its last start.\n"
             "\n"
             "Options:\n" DAEMON_HELP,
-    .options = daemon_options_table,
-    .run = run,
+    .getopt_rows = daemon_options_table,
+    .old_run = run,
 };

@@ -53,6 +53,6 @@ const struct command cmd_start = {
             "\n"
             "Options:\n"
             "  -d, --detach     in the background, as soon as it is ready and let in\n" DAEMON_HELP,
-    .options = daemon_options_table,
-    .run = run,
+    .getopt_rows = daemon_options_table,
+    .old_run = run,
 };

@@ -136,6 +136,6 @@ const struct command cmd_state = {
             "\n"
             "Options:\n"
             "  -o, --output F   table (default), json or yaml\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

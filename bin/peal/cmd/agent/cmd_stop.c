@@ -68,6 +68,6 @@ const struct command cmd_stop = {
             "Options:\n"
             "  --wait D         how long to wait for its end (30s)\n"
             "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

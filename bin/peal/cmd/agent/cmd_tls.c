@@ -119,6 +119,6 @@ const struct command cmd_tls = {
             "  --host NAME      a name or an address that it is for, too; may be repeated\n"
             "  --force          replace what is there\n"
             "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

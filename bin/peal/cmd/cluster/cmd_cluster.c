@@ -220,6 +220,6 @@ const struct command cmd_cluster = {
         "  --from DIR       the data folder that is imported\n"
         "  --store URL      where to (else the file's, $PEAL_STORE)\n"
         "  --config FILE    with etcd's user and certificates (docs/CONFIG.md)\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -38,6 +38,6 @@ const struct command cmd_drain = {
             "also while the node is away.\n"
             "\n"
             "Options:\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -131,6 +131,6 @@ const struct command cmd_nodes = {
         "(each has its own, and this one can be read), or why it can't be read.\n"
         "\n"
         "Options:\n" OUTPUT_HELP CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

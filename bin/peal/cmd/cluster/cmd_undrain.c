@@ -30,6 +30,6 @@ const struct command cmd_undrain = {
             "Usage: peal undrain NODE...\n"
             "\n"
             "Options:\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

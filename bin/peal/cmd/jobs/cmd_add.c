@@ -362,6 +362,6 @@ const struct command cmd_add = {
             "  --paused         not before `peal resume`\n"
             "  --replace        change the job if there is one of this name\n" CLIENT_HELP "\n"
             "More fields: docs/JOBS.md, with `peal edit` or `peal apply`.\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

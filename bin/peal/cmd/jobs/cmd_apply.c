@@ -156,6 +156,6 @@ const struct command cmd_apply = {
         "  --dry-run        only say what would change\n"
         "  --prune          delete every job that is not in the files; they are listed\n"
         "  -y, --yes        do not ask before deleting (asked is on a terminal only)\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

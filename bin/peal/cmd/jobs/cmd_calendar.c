@@ -352,6 +352,6 @@ const struct command cmd_calendar = {
         "  --weekday D,...  of set: mon tue wed thu fri sat sun\n"
         "  --notes TEXT     of set: what it is for\n"
         "  -y, --yes        do not ask (asked is on a terminal only)\n" OUTPUT_HELP CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -74,6 +74,6 @@ const struct command cmd_delete = {
             "A run that is under way goes on. Bring a job back with: peal undelete NAME\n"
             "\n"
             "Options:\n" MATCH_HELP CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

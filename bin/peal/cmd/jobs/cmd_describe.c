@@ -257,6 +257,6 @@ const struct command cmd_describe = {
         "For programs: peal get NAME -o json\n"
         "\n"
         "Options:\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

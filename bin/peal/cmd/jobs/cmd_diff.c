@@ -216,6 +216,6 @@ const struct command cmd_diff = {
         "  -f, --file F     a file, a folder, or - for stdin; may repeat\n"
         "  --prune          show jobs that are in no file, too\n"
         "  --revision N, --to N\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -253,6 +253,6 @@ const struct command cmd_edit = {
             "changed the job meanwhile, nothing is overwritten and your text is kept.\n"
             "\n"
             "Options:\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

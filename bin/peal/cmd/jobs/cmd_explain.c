@@ -147,6 +147,6 @@ const struct command cmd_explain = {
             "Options:\n" SCHEDULE_READER_HELP
             "  --lang L        en or zh (from LC_ALL, LC_MESSAGES or LANG)\n"
             "  -o, --output F  text (default) or json\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -151,6 +151,6 @@ const struct command cmd_export = {
             "\n"
             "Options:\n"
             "  --system         a crontab with a user in every line, as /etc/crontab\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

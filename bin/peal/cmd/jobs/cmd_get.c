@@ -58,6 +58,6 @@ const struct command cmd_get = {
             "Options:\n" OUTPUT_HELP CLIENT_HELP "\n"
             "json has all fields, as a list for several names; yaml is the definition, as\n"
             "`peal apply` takes it.\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

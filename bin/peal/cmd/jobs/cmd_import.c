@@ -170,6 +170,6 @@ const struct command cmd_import = {
             "  --system         lines have a user in the sixth field\n"
             "  --apply          add the jobs\n"
             "  --replace        also where another job has the name\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

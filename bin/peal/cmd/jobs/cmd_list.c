@@ -6,50 +6,30 @@
 #include "client/client.h"
 #include "print/job_table.h"
 
-enum { OPTION_PAUSED = OPTION_LONG_ONLY, OPTION_FAILED, OPTION_DELETED, OPTION_LABEL };
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    OUTPUT_OPTION,
-    {"label", required_argument, NULL, OPTION_LABEL},
-    {"query", required_argument, NULL, 'q'},
-    {"paused", no_argument, NULL, OPTION_PAUSED},
-    {"failed", no_argument, NULL, OPTION_FAILED},
-    {"deleted", no_argument, NULL, OPTION_DELETED},
-    {0},
-};
-
 struct request {
-    const char *data, *label, *query;
+    struct request_base base;
+    const char *label, *query;
     bool paused, failed, deleted;
     enum output output;
 };
 
-static bool take_option(const struct command *self, int opt, struct request *request)
+static bool take_label(const struct option_use *use)
 {
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'o':
-        return output_take(self, optarg, &request->output);
-    case OPTION_LABEL:
-        request->label = optarg;
-        return strchr(optarg, '=') ||
-               cli_usage(self, "--label is NAME=VALUE, not \"%s\"", optarg) == EXIT_OK;
-    case 'q':
-        request->query = optarg;
-        return true;
-    case OPTION_PAUSED:
-        return request->paused = true;
-    case OPTION_FAILED:
-        return request->failed = true;
-    case OPTION_DELETED:
-        return request->deleted = true;
-    default:
-        return false;
-    }
+    return strchr(use->text, '=') ? take_text(use)
+                                  : option_wrong(use, " is NAME=VALUE, not \"%s\"", use->text);
 }
+
+static const struct option_row options[] = {
+    OPTION_TEXT(request, query, 'q', "query", "TEXT", "only jobs whose name holds TEXT"),
+    OPTION_OTHER(request, label, const char *, take_label, "label", "K=V",
+                 "only jobs with this label"),
+    OPTION_FLAG(request, paused, 0, "paused", "only paused jobs"),
+    OPTION_FLAG(request, failed, 0, "failed", "only jobs whose last run was not ok"),
+    OPTION_FLAG(request, deleted, 0, "deleted", "deleted jobs that can still be brought back"),
+    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
 static bool is_wanted(const struct request *request, const json_t *job)
 {
@@ -74,22 +54,17 @@ static bool is_filtered(const struct request *request)
            request->deleted;
 }
 
-static enum exit_code list(struct client *client, const struct request *request)
+static enum exit_code list(struct client *client, void *place)
 {
+    const struct request *request = place;
     struct strbuf path;
     json_t *jobs = NULL;
     strbuf_init(&path);
     strbuf_adds(&path, "/jobs?");
-    if (request->query) {
-        strbuf_adds(&path, "q=");
-        url_escape(&path, request->query);
-        strbuf_addc(&path, '&');
-    }
-    if (request->label) {
-        strbuf_adds(&path, "label=");
-        url_escape(&path, request->label);
-        strbuf_addc(&path, '&');
-    }
+    if (request->query)
+        url_param(&path, "q", request->query);
+    if (request->label)
+        url_param(&path, "label", request->label);
     if (request->deleted)
         strbuf_adds(&path, "deleted=true&");
     enum exit_code code = cli_fail(strbuf_status(&path));
@@ -109,45 +84,15 @@ static enum exit_code list(struct client *client, const struct request *request)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    struct request request = {0};
-    struct client *client;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            return EXIT_USAGE;
-    }
-    if (optind < argc)
-        return cli_usage(self, "list takes no names; one job: peal get %s", argv[optind]);
-    enum exit_code code = client_open(request.data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = list(client, &request);
-    client_close(client);
-    return code;
-}
-
 const struct command cmd_list = {
     .name = "list",
     .summary = "all jobs: next run, last run, status",
-    .help =
-        "Examples:\n"
-        "  peal list\n"
-        "  peal list --failed\n"
-        "  peal list --label team=ops -o wide\n"
-        "  peal list -o yaml > jobs.yaml          all definitions, for peal apply\n"
-        "\n"
-        "Usage: peal list [options]\n"
-        "\n"
-        "Options:\n"
-        "  -q, --query TEXT only jobs whose name holds TEXT\n"
-        "  --label K=V      only jobs with this label\n"
-        "  --paused         only paused jobs\n"
-        "  --failed         only jobs whose last run was not ok\n"
-        "  --deleted        deleted jobs that can still be brought back\n" OUTPUT_HELP CLIENT_HELP
-        "\n"
-        "json has all fields; yaml are the definitions, as `peal apply` takes them.\n",
+    .examples = EXAMPLES({"peal list", NULL}, {"peal list --failed", NULL},
+                         {"peal list --label team=ops -o wide", NULL},
+                         {"peal list -o yaml > jobs.yaml", "all definitions, for peal apply"}),
+    .more = "json has all fields; yaml are the definitions, as `peal apply` takes them.",
     .options = options,
-    .run = run,
+    .too_many = "list takes no names; one job: peal get %s",
+    .request_size = sizeof(struct request),
+    .with_agent = list,
 };

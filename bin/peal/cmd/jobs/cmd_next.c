@@ -342,6 +342,6 @@ const struct command cmd_next = {
         "  --data DIR      the agent's data folder, for a job\n"
         "\n"
         "T is an RFC 3339 time, a local time like '2027-01-01 08:00', or now.\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

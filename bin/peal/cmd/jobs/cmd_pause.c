@@ -21,6 +21,6 @@ const struct command cmd_pause = {
             "What is running goes on. Ticks that fall due are on record as skipped (paused).\n"
             "\n"
             "Options:\n" MATCH_HELP CLIENT_HELP,
-    .options = job_match_options,
-    .run = run,
+    .getopt_rows = job_match_options,
+    .old_run = run,
 };

@@ -18,6 +18,6 @@ const struct command cmd_resume = {
             "Usage: peal resume NAME... | FILTER [options]\n"
             "\n"
             "Options:\n" MATCH_HELP CLIENT_HELP,
-    .options = job_match_options,
-    .run = run,
+    .getopt_rows = job_match_options,
+    .old_run = run,
 };

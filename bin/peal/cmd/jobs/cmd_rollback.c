@@ -104,6 +104,6 @@ const struct command cmd_rollback = {
         "\n"
         "Options:\n"
         "  --dry-run        show the difference only\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

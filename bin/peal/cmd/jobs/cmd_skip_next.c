@@ -78,6 +78,6 @@ const struct command cmd_skip_next = {
             "Options:\n"
             "  -n, --count N    how many (1); 0: those that are not due yet run after "
             "all\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -19,6 +19,6 @@ const struct command cmd_undelete = {
             "A deleted job is kept for seven days.\n"
             "\n"
             "Options:\n" CLIENT_HELP,
-    .options = job_action_options,
-    .run = run,
+    .getopt_rows = job_action_options,
+    .old_run = run,
 };

@@ -333,6 +333,6 @@ const struct command cmd_validate = {
         "name no user and the agent of this machine does not start those, a note says so.\n"
         "\n"
         "Options:\n" SCHEDULE_READER_HELP "  -o, --output F  text (default) or json\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

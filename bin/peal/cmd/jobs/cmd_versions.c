@@ -95,6 +95,6 @@ const struct command cmd_versions = {
             "\n"
             "Options:\n"
             "  -n, --count N    at most so many (20)\n" OUTPUT_HELP CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -140,6 +140,6 @@ const struct command cmd_audit = {
             "                   rollback, run, retry, kill, backfill, drain, undrain,\n"
             "                   calendar_create, calendar_change, calendar_delete, login, ...\n"
             "  --since T, --until T\n" OUTPUT_HELP CLIENT_HELP "\n" WHEN_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

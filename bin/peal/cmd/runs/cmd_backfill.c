@@ -202,6 +202,6 @@ const struct command cmd_backfill = {
             "  --limit N        at most so many ticks (1000)\n"
             "  --wait           until all are over, also where there is no terminal\n" CLIENT_HELP
             "\n" WHEN_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

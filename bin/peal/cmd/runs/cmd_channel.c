@@ -102,7 +102,7 @@ static bool take_file(json_t *fields, const char *name, const char *file)
 }
 
 /* Commas, and the option again, add to a list. */
-static bool take_list(json_t *fields, const char *name, const char *text)
+static bool split_list(json_t *fields, const char *name, const char *text)
 {
     json_t *list = json_object_get(fields, name);
     if (!list) {
@@ -156,9 +156,9 @@ static bool take_option(struct request *request, int opt)
     case OPTION_HEADER:
         return take_header(request, optarg);
     case OPTION_TO:
-        return take_list(request->fields, "to", optarg);
+        return split_list(request->fields, "to", optarg);
     case OPTION_ON:
-        return take_list(request->fields, "on", optarg);
+        return split_list(request->fields, "on", optarg);
     case OPTION_DEFAULT:
     case OPTION_NO_DEFAULT:
         return set_field(request->fields, "default", json_boolean(opt == OPTION_DEFAULT));
@@ -427,6 +427,6 @@ const struct command cmd_channel = {
         "Options:\n"
         "  -y, --yes        do not ask (asked is on a terminal only)\n" OUTPUT_HELP CLIENT_HELP "\n"
         "docs/NOTIFY.md has an example of each type, and what is promised.\n",
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -93,6 +93,6 @@ const struct command cmd_kill = {
             "The whole process tree gets TERM, and KILL when the job's grace has passed.\n"
             "\n"
             "Options:\n" MATCH_HELP CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

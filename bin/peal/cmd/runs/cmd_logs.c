@@ -86,6 +86,6 @@ const struct command cmd_logs = {
             "Options:\n"
             "  -f, --follow     wait for more until the run is over\n"
             "  --timestamps     in front of every line, UTC\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -7,42 +7,25 @@
 #include "print/log_print.h"
 #include "print/run_table.h"
 
-enum { OPTION_WAIT = OPTION_LONG_ONLY, OPTION_TIMEOUT };
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"wait", no_argument, NULL, OPTION_WAIT},
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-    {"follow", no_argument, NULL, 'f'},
-    {0},
-};
-
 struct request {
-    const char *data;
+    struct request_base base;
+    const char *name;
     bool wait, follow;
     int64_t timeout_s; /* 0: none */
 };
 
-static bool take_option(const struct command *self, int opt, struct request *request)
-{
-    struct parse_error err;
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case OPTION_WAIT:
-        return request->wait = true;
-    case 'f':
-        return request->follow = true;
-    case OPTION_TIMEOUT:
-        if (duration_parse(optarg, 1, &request->timeout_s, &err) == OK)
-            return true;
-        cli_usage(self, "--timeout: %s", err.message);
-        return false;
-    default:
-        return false;
-    }
-}
+static const struct option_row arguments[] = {
+    ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS),
+    {0},
+};
+
+static const struct option_row options[] = {
+    OPTION_FLAG(request, wait, 0, "wait", "until the run is over"),
+    OPTION_FLAG(request, follow, 'f', "follow", "the same, with its output"),
+    OPTION_DURATION(request, timeout_s, "timeout", "how long to wait at most; the run goes on"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
 static enum exit_code tell_end(const char *name, const json_t *run)
 {
@@ -60,8 +43,8 @@ static enum exit_code tell_end(const char *name, const json_t *run)
 }
 
 /* With --follow the output is data, and the id is talk. */
-static enum exit_code watch(struct client *client, const char *name, const char *run_id,
-                            const struct request *request)
+static enum exit_code watch(struct client *client, const struct request *request,
+                            const char *run_id)
 {
     int64_t deadline_ms = request->timeout_s ? now_ms() + request->timeout_s * 1000 : NO_TIME;
     struct log_printer printer = {0};
@@ -75,55 +58,39 @@ static enum exit_code watch(struct client *client, const char *name, const char 
         code = log_follow(client, run_id, &printer, deadline_ms, &run);
     bool is_elsewhere = code == EXIT_CONFLICT || code == EXIT_NOT_FOUND; /* which has been told */
     if (!request->follow || is_elsewhere)
-        code = run_wait(client, name, run_id, deadline_ms, &run);
+        code = run_wait(client, request->name, run_id, deadline_ms, &run);
     if (code == EXIT_OK)
-        code = tell_end(name, run);
+        code = tell_end(request->name, run);
     json_decref(run);
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code run_job(struct client *client, void *place)
 {
-    struct request request = {0};
-    struct client *client;
+    const struct request *request = place;
     json_t *answer = NULL;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            return EXIT_USAGE;
-    }
-    if (argc - optind != 1)
-        return cli_usage(self, "which job? One at a time");
-    if (request.timeout_s && !request.wait && !request.follow)
-        return cli_usage(self, "--timeout is how long to wait; it needs --wait or --follow");
-    enum exit_code code = client_open(request.data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = client_job_action(client, argv[optind], "run", NULL, &answer);
+    if (request->timeout_s && !request->wait && !request->follow)
+        return cli_usage(request->base.command,
+                         "--timeout is how long to wait; it needs --wait or --follow");
+    enum exit_code code = client_job_action(client, request->name, "run", NULL, &answer);
     if (code == EXIT_OK)
-        code = watch(client, argv[optind], answer_text(answer, "run_id"), &request);
+        code = watch(client, request, answer_text(answer, "run_id"));
     json_decref(answer);
-    client_close(client);
     return code;
 }
 
 const struct command cmd_run = {
     .name = "run",
     .summary = "run a job now",
-    .help = "Examples:\n"
-            "  peal run backup                     prints the id of the run\n"
-            "  peal run backup --wait && echo good\n"
-            "  peal run backup --follow            shows its output until it is over\n"
-            "\n"
-            "Usage: peal run NAME [options]\n"
-            "\n"
-            "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it was not\n"
-            "over in time. 4: its overlap rule forbids it now.\n"
-            "\n"
-            "Options:\n"
-            "  --wait           until the run is over\n"
-            "  -f, --follow     the same, with its output\n"
-            "  --timeout D      how long to wait at most; the run goes on\n" CLIENT_HELP,
+    .examples = EXAMPLES({"peal run backup", "prints the id of the run"},
+                         {"peal run backup --wait && echo good", NULL},
+                         {"peal run backup --follow", "shows its output until it is over"}),
+    .notes = "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it was not "
+             "over in time. 4: its overlap rule forbids it now.",
+    .arguments = arguments,
     .options = options,
-    .run = run,
+    .too_few = ONE_JOB,
+    .too_many = ONE_JOB,
+    .request_size = sizeof(struct request),
+    .with_agent = run_job,
 };

@@ -92,6 +92,6 @@ const struct command cmd_runs = {
         "  --since T, --until T   by their ticks\n"
         "  --ledger         ticks that did not run, too, with the reason\n" OUTPUT_HELP CLIENT_HELP
         "\n" WHEN_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -134,6 +134,6 @@ const struct command cmd_stats = {
         "Options:\n"
         "  --span S         hour (default) or day, in UTC\n"
         "  --since T, --until T\n" OUTPUT_HELP CLIENT_HELP "\n" WHEN_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -308,6 +308,6 @@ const struct command cmd_top = {
             "Drawn anew every second; q quits.\n"
             "\n"
             "Options:\n" CLIENT_HELP,
-    .options = options,
-    .run = run,
+    .getopt_rows = options,
+    .old_run = run,
 };

@@ -1,0 +1,226 @@
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "cli/text_width.h"
+
+enum { WIDTH = 92, GAP = 2, EXAMPLE_MAX = 56, OPTION_MAX = 22 };
+
+/* Words from `column` on, that are broken at WIDTH and go on below where they began. */
+static void add_wrapped(struct strbuf *out, const char *text, int indent)
+{
+    int column = indent;
+    while (*text) {
+        size_t length = strcspn(text, " \n");
+        int width = (int)length;
+        if (column > indent && column + 1 + width > WIDTH) {
+            strbuf_addf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            strbuf_addc(out, ' ');
+            column++;
+        }
+        strbuf_add(out, text, length);
+        column += width;
+        text += length;
+        if (*text == '\n') {
+            strbuf_addf(out, "\n%*s", indent, "");
+            column = indent;
+        }
+        text += *text != '\0';
+    }
+    strbuf_addc(out, '\n');
+}
+
+/* "  left      right"; a left side that is too long has the right one below it. */
+static void add_row(struct strbuf *out, const char *left, const char *right, int column)
+{
+    int width = 2 + text_width(left);
+    strbuf_addf(out, "  %s", left);
+    if (!right || !*right) {
+        strbuf_addc(out, '\n');
+        return;
+    }
+    if (width + GAP > column)
+        strbuf_addf(out, "\n%*s", column, "");
+    else
+        strbuf_addf(out, "%*s", column - width, "");
+    add_wrapped(out, right, column);
+}
+
+static int wider(int width, int column, int max)
+{
+    int wanted = 2 + width + GAP;
+    return width > max || wanted < column ? column : wanted;
+}
+
+/* ---- examples ---- */
+
+/* Below a parent: those of its examples that call this command. */
+static bool is_of(const struct example *example, const struct command *command, bool all)
+{
+    size_t length = strlen(command->name);
+    return all || (strncmp(example->line, "peal ", 5) == 0 &&
+                   strncmp(example->line + 5, command->name, length) == 0 &&
+                   (example->line[5 + length] == ' ' || !example->line[5 + length]));
+}
+
+static void add_examples(struct strbuf *out, const struct command *command,
+                         const struct example *examples, bool all)
+{
+    int column = 0;
+    bool is_first = true;
+    for (const struct example *e = examples; e->line; e++) {
+        if (e->remark && is_of(e, command, all))
+            column = wider(text_width(e->line), column, EXAMPLE_MAX);
+    }
+    for (const struct example *e = examples; e->line; e++) {
+        if (!is_of(e, command, all))
+            continue;
+        strbuf_adds(out, is_first ? "Examples:\n" : "");
+        is_first = false;
+        add_row(out, e->line, e->remark, column);
+    }
+    strbuf_adds(out, is_first ? "" : "\n");
+}
+
+/* ---- usage ---- */
+
+static void add_arguments(struct strbuf *out, const struct option_row *row)
+{
+    for (; row && row->name; row++) {
+        strbuf_addf(out, " %s%s%s%s", row->is_optional ? "[" : "", row->name,
+                    row->is_many ? "..." : "", row->is_optional ? "]" : "");
+    }
+}
+
+void help_usage(const struct command *command, struct strbuf *out)
+{
+    const char *line = command->usage;
+    if (!line) {
+        strbuf_adds(out, command->name);
+        add_arguments(out, command->arguments);
+        strbuf_adds(out, command->options ? " [options]\n" : "\n");
+        return;
+    }
+    while (*line) {
+        size_t length = strcspn(line, "\n");
+        strbuf_addf(out, "%s %.*s\n", command->name, (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* Its lines, the first behind "Usage: ", and in a column beside them what each way is for. */
+static void add_usage(struct strbuf *out, const struct command *command, const char *remark,
+                      bool is_first)
+{
+    struct strbuf lines;
+    strbuf_init(&lines);
+    help_usage(command, &lines);
+    for (const char *line = lines.text; *line; is_first = false, remark = NULL) {
+        int length = (int)strcspn(line, "\n");
+        strbuf_addf(out, "%s peal %.*s\n", is_first ? "Usage:" : "      ", length, line);
+        if (remark) {
+            strbuf_adds(out, "           ");
+            add_wrapped(out, remark, 11);
+        }
+        line += length + 1;
+    }
+    strbuf_release(&lines);
+}
+
+/* ---- options ---- */
+
+void help_option(const struct option_row *row, struct strbuf *out)
+{
+    if (row->letter)
+        strbuf_addf(out, "-%c, ", row->letter);
+    strbuf_addf(out, "--%s", row->name);
+    if (row->value)
+        strbuf_addf(out, " %s", row->value);
+}
+
+static bool has_row(const struct option_row *rows, const struct option_row *wanted)
+{
+    const struct option_row *row;
+    struct option_walk walk = option_walk(rows);
+    while ((row = option_next(&walk))) {
+        if (row == wanted)
+            return true;
+    }
+    return false;
+}
+
+bool help_is_own(const struct command *command, const struct command *parent,
+                 const struct option_row *row)
+{
+    return !parent || parent == command || !has_row(parent->options, row);
+}
+
+/* `parent` given: only the rows that it has not itself. */
+static void add_options(struct strbuf *out, const struct command *command,
+                        const struct command *parent, const char *of)
+{
+    const struct option_row *row;
+    struct strbuf left;
+    int column = 0;
+    bool is_first = true;
+    strbuf_init(&left);
+    for (int pass = 0; pass < 2; pass++) {
+        struct option_walk walk = option_walk(command->options);
+        while ((row = option_next(&walk))) {
+            if (!help_is_own(command, parent, row))
+                continue;
+            strbuf_reset(&left);
+            strbuf_adds(&left, row->letter ? "" : "    ");
+            help_option(row, &left);
+            if (pass == 0) {
+                column = wider(text_width(left.text), column, OPTION_MAX);
+                continue;
+            }
+            if (row->heading)
+                strbuf_addf(out, "\n%s\n", row->heading);
+            else if (is_first)
+                strbuf_addf(out, "\nOptions%s%s:\n", of ? " of " : "", of ? of : "");
+            is_first = false;
+            add_row(out, left.text, row->help, column);
+        }
+    }
+    strbuf_release(&left);
+}
+
+/* ---- the page ---- */
+
+static void add_notes(struct strbuf *out, const char *text)
+{
+    if (!text)
+        return;
+    strbuf_addc(out, '\n');
+    add_wrapped(out, text, 0);
+}
+
+static void add_subcommands(struct strbuf *out, const struct command *command)
+{
+    const struct command *const *each = command->subcommands;
+    for (; *each; each++)
+        add_usage(out, *each, (*each)->summary, each == command->subcommands);
+    for (each = command->subcommands; *each; each++)
+        add_notes(out, (*each)->notes);
+    add_notes(out, command->notes);
+    for (each = command->subcommands; *each; each++)
+        add_options(out, *each, command, strrchr((*each)->name, ' ') + 1);
+}
+
+void help_print(const struct command *command, const struct command *parent, struct strbuf *out)
+{
+    strbuf_addf(out, "peal %s - %s\n\n", command->name, command->summary);
+    add_examples(out, command, parent ? parent->examples : command->examples, !parent);
+    if (command->subcommands) {
+        add_subcommands(out, command);
+    } else {
+        add_usage(out, command, NULL, true);
+        add_notes(out, command->notes);
+    }
+    add_options(out, command, NULL, NULL);
+    add_notes(out, command->more);
+}
