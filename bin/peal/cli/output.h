@@ -26,6 +26,8 @@ bool output_take(const struct command *command, const char *word, enum output *r
 /* Prints a value as JSON or YAML. */
 MUST_CHECK enum exit_code output_print(const json_t *value, enum output output);
 
+#define YES_TEXT "do not ask (asked is on a terminal only)"
+
 /* Asks on a terminal; elsewhere, and with `yes`, the answer is taken for granted. */
 bool confirmed(bool yes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -10,6 +10,7 @@
 
 #include "cli/suggest.h"
 #include "cli/text_width.h"
+#include "cli/when.h"
 #include "client/remote.h"
 #include "config/data_folder.h"
 
@@ -569,6 +570,22 @@ void url_param(struct strbuf *path, const char *name, const char *text)
     strbuf_addf(path, "%s=", name);
     url_escape(path, text);
     strbuf_addc(path, '&');
+}
+
+void url_options(struct strbuf *path, const struct option_row *rows, const void *request)
+{
+    const struct option_row *row;
+    struct option_walk walk = option_walk(rows);
+    while ((row = option_next(&walk))) {
+        const char *place = (const char *)request + walk.place;
+        if (!row->field || row->take == take_variable)
+            continue;
+        const char *text = row->take == take_flag   ? *(const bool *)place ? "true" : NULL
+                           : row->take == take_when ? place
+                                                    : *(const char *const *)place;
+        if (text && *text)
+            url_param(path, row->field, text);
+    }
 }
 
 const char *job_path(struct strbuf *out, const char *name, const char *rest)

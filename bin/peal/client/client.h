@@ -102,6 +102,9 @@ void url_escape(struct strbuf *out, const char *text);
 /* Appends "NAME=TEXT&" to a path that has its "?". */
 void url_param(struct strbuf *path, const char *name, const char *text);
 
+/* The values of all rows that have a field, as parameters of these names. */
+void url_options(struct strbuf *path, const struct option_row *rows, const void *request);
+
 /* The parameter job=NAME, once there is such a job, or one that was deleted and is still known: a
  * mistyped name would be an empty list. */
 MUST_CHECK enum exit_code url_job_param(struct client *client, const char *name,

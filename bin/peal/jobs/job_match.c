@@ -2,78 +2,65 @@
 
 #include <stdio.h>
 
+#include "cli/output.h"
 #include "cli/when.h"
 
 enum { NAMES = 3 }; /* that a look tells */
 
-/* True: it is one of these options, and taken. */
-static bool take_option(int opt, struct job_match *match)
+const struct option_row match_arguments[] = {
+    ARGUMENTS(match_request, names, "NAME", .is_optional = true, .complete = COMPLETE_JOBS),
+    {0},
+};
+
+static const char *const states[] = {"ok", "failed", "never", "running", "paused", "broken", NULL};
+
+const struct option_row match_options[] = {
+    OPTION_TEXT(match_request, match.query, 'q', "query", "TEXT",
+                "all jobs with TEXT in name, command or notes, instead of names", .field = "q"),
+    OPTION_TEXT(match_request, match.label, 0, "label", "K=V",
+                "all with this label; several of these options: all that they have in common",
+                .field = "label"),
+    OPTION_TEXT(match_request, match.owner, 0, "owner", "WHO", "all with this owner",
+                .field = "owner"),
+    OPTION_TEXT(match_request, match.status, 0, "status", "S",
+                "all that are ok, failed, never, running, paused or broken", .field = "status",
+                .choices = states),
+    OPTION_FLAG(match_request, match.all, 0, "all", "every job"),
+    OPTION_FLAG(match_request, match.dry_run, 0, "dry-run",
+                "only say which, and what is left alone and why"),
+    OPTION_FLAG(match_request, match.yes, 'y', "yes", YES_TEXT),
+    OPTION_GROUP(match_request, base, client_options),
+    {0},
+};
+
+bool job_match_is_given(const struct job_match *match)
 {
-    switch (opt) {
-    case 'q':
-        match->query = optarg;
-        return true;
-    case OPTION_MATCH_LABEL:
-        match->label = optarg;
-        return true;
-    case OPTION_MATCH_OWNER:
-        match->owner = optarg;
-        return true;
-    case OPTION_MATCH_STATUS:
-        match->status = optarg;
-        return true;
-    case OPTION_MATCH_ALL:
-        return match->all = true;
-    case OPTION_MATCH_DRY_RUN:
-        return match->dry_run = true;
-    case 'y':
-        return match->yes = true;
-    default:
-        return false;
-    }
+    return match->query || match->label || match->owner || match->status || match->all;
 }
 
-enum exit_code job_match_open(const struct command *self, int argc, char **argv,
-                              const char *missing, struct job_match *ret,
-                              struct client **ret_client)
+enum exit_code job_match_check(const struct match_request *request)
 {
-    struct job_match match = {0};
-    const char *data = NULL;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        if (!take_option(opt, &match))
-            data = optarg;
-    }
-    match.is_given = match.query || match.label || match.owner || match.status || match.all;
-    if (match.is_given && optind < argc)
-        return cli_usage(self, "names, or a filter; not both");
-    if (match.dry_run && !match.is_given)
-        return cli_usage(self, "--dry-run is for a filter; names say which they are");
-    if (!match.is_given && optind == argc)
-        return cli_usage(self, "%s", missing);
-    *ret = match;
-    return client_open(data, ret_client);
+    const struct command *command = request->base.command;
+    bool is_given = job_match_is_given(&request->match);
+    if (is_given && request->names.count)
+        return cli_usage(command, "names, or a filter; not both");
+    if (request->match.dry_run && !is_given)
+        return cli_usage(command, "--dry-run is for a filter; names say which they are");
+    if (!is_given && !request->names.count)
+        return cli_usage(command, "%s", command->too_few);
+    return EXIT_OK;
 }
 
 /* One call; `cursor` NULL: from the start. *ret is the caller's. */
-static enum exit_code ask(struct client *client, const struct job_match *match, const char *action,
-                          bool dry_run, const char *cursor, json_t **ret)
+static enum exit_code ask(struct client *client, const struct match_request *request,
+                          const char *action, bool dry_run, const char *cursor, json_t **ret)
 {
     struct strbuf path;
     strbuf_init(&path);
     strbuf_adds(&path, "/jobs:act?");
-    const char *const filter[][2] = {{"q", match->query},
-                                     {"label", match->label},
-                                     {"owner", match->owner},
-                                     {"status", match->status}};
-    for (size_t i = 0; i < sizeof(filter) / sizeof(filter[0]); i++) {
-        if (filter[i][1])
-            url_param(&path, filter[i][0], filter[i][1]);
-    }
+    url_options(&path, match_options, request);
     json_t *body = json_pack("{s:s, s:b, s:b, s:s*}", "action", action, "dry_run", dry_run, "all",
-                             match->all, "cursor", cursor);
+                             request->match.all, "cursor", cursor);
     enum exit_code code = cli_fail(body ? strbuf_status(&path) : E_NOMEM);
     if (code == EXIT_OK)
         code = client_post(client, path.text, body, ret);
@@ -121,8 +108,8 @@ static json_int_t print_failed(const json_t *page)
 }
 
 /* Page by page. What is left alone meanwhile was told by the look, or ended by itself. */
-static enum exit_code act(struct client *client, const struct job_match *match, const char *action,
-                          const char *done)
+static enum exit_code act(struct client *client, const struct match_request *request,
+                          const char *action, const char *done)
 {
     json_int_t touched = 0, failed = 0;
     json_t *page = NULL;
@@ -130,7 +117,7 @@ static enum exit_code act(struct client *client, const struct job_match *match, 
     do {
         json_t *next = NULL;
         const char *cursor = page ? answer_text(page, "next") : NULL;
-        code = ask(client, match, action, false, cursor, &next);
+        code = ask(client, request, action, false, cursor, &next);
         json_decref(page);
         page = next;
         if (code != EXIT_OK)
@@ -143,11 +130,11 @@ static enum exit_code act(struct client *client, const struct job_match *match, 
     return code == EXIT_OK && failed ? EXIT_CONFLICT : code;
 }
 
-enum exit_code job_match_run(struct client *client, const struct job_match *match,
+enum exit_code job_match_run(struct client *client, const struct match_request *request,
                              const char *action, const char *done)
 {
     json_t *found = NULL;
-    enum exit_code code = ask(client, match, action, true, NULL, &found);
+    enum exit_code code = ask(client, request, action, true, NULL, &found);
     if (code != EXIT_OK)
         return code;
     json_int_t matched = number(found, "matched"), touched = number(found, "touched");
@@ -158,11 +145,11 @@ enum exit_code job_match_run(struct client *client, const struct job_match *matc
     json_decref(found);
     if (!matched)
         return EXIT_NOT_FOUND;
-    if (match->dry_run || !touched)
+    if (request->match.dry_run || !touched)
         return EXIT_OK;
-    if (!confirmed(match->yes, "Go on?")) {
+    if (!confirmed(request->match.yes, "Go on?")) {
         fputs("nothing was done\n", stderr);
         return EXIT_ERROR;
     }
-    return act(client, match, action, done);
+    return act(client, request, action, done);
 }

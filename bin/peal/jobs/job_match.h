@@ -8,43 +8,25 @@
 struct job_match {
     const char *query, *label, *owner, *status; /* NULL: any */
     bool all, dry_run, yes;
-    bool is_given; /* one of them: jobs are not meant by their names */
 };
 
-enum {
-    OPTION_MATCH_LABEL = OPTION_LONG_ONLY + 800,
-    OPTION_MATCH_OWNER,
-    OPTION_MATCH_STATUS,
-    OPTION_MATCH_ALL,
-    OPTION_MATCH_DRY_RUN,
+/* What such a command is asked for: names, or a filter. */
+struct match_request {
+    struct request_base base;
+    struct words names;
+    struct job_match match;
 };
-/* clang-format off */
-#define MATCH_OPTIONS                                                                              \
-    {"query", required_argument, NULL, 'q'},                                                       \
-        {"label", required_argument, NULL, OPTION_MATCH_LABEL},                                    \
-        {"owner", required_argument, NULL, OPTION_MATCH_OWNER},                                    \
-        {"status", required_argument, NULL, OPTION_MATCH_STATUS},                                  \
-        {"all", no_argument, NULL, OPTION_MATCH_ALL},                                              \
-        {"dry-run", no_argument, NULL, OPTION_MATCH_DRY_RUN},                                      \
-        {"yes", no_argument, NULL, 'y'}
-/* clang-format on */
-#define MATCH_HELP                                                                                 \
-    "  -q, --query TEXT all jobs with TEXT in name, command or notes, instead of names\n"          \
-    "  --label K=V      all with this label; --owner WHO; --status ok|failed|never|running|\n"     \
-    "                   paused|broken; several of them: all that they have in common\n"            \
-    "  --all            every job\n"                                                               \
-    "  --dry-run        only say which, and what is left alone and why\n"                          \
-    "  -y, --yes        do not ask (asked is on a terminal only)\n"
+extern const struct option_row match_arguments[], match_options[];
 
-/* For commands with no options but these and CLIENT_OPTIONS, and NAME...: reads them, leaves
- * `optind` at the first name, and opens. EXIT_USAGE: neither names nor a filter are given
- * (`missing` is what to say then), or both, which has been told. */
-MUST_CHECK enum exit_code job_match_open(const struct command *self, int argc, char **argv,
-                                         const char *missing, struct job_match *ret,
-                                         struct client **ret_client);
+/* A filter is given: jobs are not meant by their names. */
+bool job_match_is_given(const struct job_match *match);
+
+/* EXIT_USAGE: neither names nor a filter are given (the command's `too_few` is what to say then),
+ * or both, which has been told. */
+MUST_CHECK enum exit_code job_match_check(const struct match_request *request);
 
 /* Does `action` to all of them; `done` is what to say of it. */
-enum exit_code job_match_run(struct client *client, const struct job_match *match,
+enum exit_code job_match_run(struct client *client, const struct match_request *request,
                              const char *action, const char *done);
 
 #endif

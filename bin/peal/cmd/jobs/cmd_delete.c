@@ -3,14 +3,7 @@
 #include <string.h>
 
 #include "cli/output.h"
-#include "client/client.h"
 #include "jobs/job_match.h"
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    MATCH_OPTIONS,
-    {0},
-};
 
 /* Looks first, so that a mistyped name is told with its suggestion. */
 static enum exit_code delete_job(struct client *client, const char *name)
@@ -33,47 +26,43 @@ static enum exit_code delete_job(struct client *client, const char *name)
     return EXIT_OK;
 }
 
-static enum exit_code delete_jobs(struct client *client, int count, char **names, bool yes)
+static enum exit_code delete_jobs(struct client *client, const struct match_request *request)
 {
+    const struct words *names = &request->names;
     enum exit_code worst = EXIT_OK;
-    if (!confirmed(yes, "Delete %s%s?", names[0], count > 1 ? " and the others" : "")) {
+    if (!confirmed(request->match.yes, "Delete %s%s?", names->items[0],
+                   names->count > 1 ? " and the others" : "")) {
         fputs("nothing was deleted\n", stderr);
         return EXIT_ERROR;
     }
-    for (int i = 0; i < count && worst != EXIT_UNREACHABLE; i++) {
-        enum exit_code code = delete_job(client, names[i]);
+    for (int i = 0; i < names->count && worst != EXIT_UNREACHABLE; i++) {
+        enum exit_code code = delete_job(client, names->items[i]);
         if (code != EXIT_OK)
             worst = code;
     }
     return worst;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code delete_matched(struct client *client, void *place)
 {
-    struct job_match match;
-    struct client *client;
-    enum exit_code code = job_match_open(self, argc, argv, "which job?", &match, &client);
+    const struct match_request *request = place;
+    enum exit_code code = job_match_check(request);
     if (code != EXIT_OK)
         return code;
-    code = match.is_given ? job_match_run(client, &match, "delete", "deleted")
-                          : delete_jobs(client, argc - optind, argv + optind, match.yes);
-    client_close(client);
-    return code;
+    return job_match_is_given(&request->match) ? job_match_run(client, request, "delete", "deleted")
+                                               : delete_jobs(client, request);
 }
 
 const struct command cmd_delete = {
     .name = "delete",
     .summary = "delete jobs; they can be brought back for a week",
-    .help = "Examples:\n"
-            "  peal delete backup\n"
-            "  peal delete old1 old2 --yes\n"
-            "  peal delete --label team=gone --dry-run\n"
-            "\n"
-            "Usage: peal delete NAME... | FILTER [options]\n"
-            "\n"
-            "A run that is under way goes on. Bring a job back with: peal undelete NAME\n"
-            "\n"
-            "Options:\n" MATCH_HELP CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal delete backup", NULL}, {"peal delete old1 old2 --yes", NULL},
+                         {"peal delete --label team=gone --dry-run", NULL}),
+    .usage = "NAME... | FILTER [options]",
+    .notes = "A run that is under way goes on. Bring a job back with: peal undelete NAME",
+    .arguments = match_arguments,
+    .options = match_options,
+    .too_few = "which job?",
+    .request_size = sizeof(struct match_request),
+    .with_agent = delete_matched,
 };

@@ -13,7 +13,15 @@
 
 enum { SHOWN = 5 };
 
-static const struct option options[] = {CLIENT_OPTIONS, {0}};
+struct request {
+    struct request_base base;
+    struct words names;
+};
+
+static const struct option_row arguments[] = {
+    ARGUMENTS(request, names, "NAME", .complete = COMPLETE_JOBS),
+    {0},
+};
 
 static void print_line(const char *label, const char *text)
 {
@@ -226,37 +234,30 @@ static enum exit_code describe(struct client *client, const char *name)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code describe_each(struct client *client, void *place)
 {
-    struct client *client;
-    enum exit_code worst = client_from_options(self, argc, argv, "which job?", &client);
-    if (worst != EXIT_OK)
-        return worst;
-    for (int i = optind; i < argc; i++) {
-        if (i > optind)
+    const struct request *request = place;
+    enum exit_code worst = EXIT_OK;
+    for (int i = 0; i < request->names.count; i++) {
+        if (i)
             putchar('\n');
-        enum exit_code code = describe(client, argv[i]);
+        enum exit_code code = describe(client, request->names.items[i]);
         if (code != EXIT_OK)
             worst = code;
     }
-    client_close(client);
     return worst;
 }
 
 const struct command cmd_describe = {
     .name = "describe",
     .summary = "everything about a job, for reading",
-    .help =
-        "Examples:\n"
-        "  peal describe backup\n"
-        "\n"
-        "Usage: peal describe NAME...\n"
-        "\n"
-        "Its schedules in words, how it is doing, its definition, the next five ticks, what it\n"
-        "waits for and who waits for it, and the last five runs.\n"
-        "For programs: peal get NAME -o json\n"
-        "\n"
-        "Options:\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal describe backup", NULL}),
+    .notes = "Its schedules in words, how it is doing, its definition, the next five ticks, what "
+             "it waits for and who waits for it, and the last five runs.\n"
+             "For programs: peal get NAME -o json",
+    .arguments = arguments,
+    .options = client_options,
+    .too_few = "which job?",
+    .request_size = sizeof(struct request),
+    .with_agent = describe_each,
 };

@@ -12,7 +12,15 @@
 #include "jobs/definition.h"
 #include "jobs/input_file.h"
 
-static const struct option options[] = {CLIENT_OPTIONS, {0}};
+struct request {
+    struct request_base base;
+    const char *name;
+};
+
+static const struct option_row arguments[] = {
+    ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS),
+    {0},
+};
 
 /* One edit: the text that was there, the one that is being written, and why it was sent back. */
 struct edit {
@@ -205,26 +213,14 @@ static enum exit_code edit_until_right(struct edit *edit)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code edit_job(struct client *client, void *place)
 {
-    struct edit edit = {0};
-    const char *data = NULL;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        data = optarg;
-    }
-    if (argc - optind != 1)
-        return cli_usage(self, "which job? One at a time");
-    edit.name = argv[optind];
+    const struct request *request = place;
+    struct edit edit = {.client = client, .name = request->name};
     strbuf_init(&edit.before);
     strbuf_init(&edit.text);
     strbuf_init(&edit.problem);
-    enum exit_code code = client_open(data, &edit.client);
-    if (code != EXIT_OK)
-        return code;
-    code = reading_init(&edit.reading, edit.client);
+    enum exit_code code = reading_init(&edit.reading, client);
     if (code == EXIT_OK)
         code = start_edit(&edit);
     if (code == EXIT_OK)
@@ -235,24 +231,21 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     strbuf_release(&edit.text);
     strbuf_release(&edit.problem);
     reading_release(&edit.reading);
-    client_close(edit.client);
     return code;
 }
 
 const struct command cmd_edit = {
     .name = "edit",
     .summary = "change a job in your editor",
-    .help = "Examples:\n"
-            "  peal edit backup\n"
-            "  EDITOR='code --wait' peal edit backup\n"
-            "\n"
-            "Usage: peal edit NAME\n"
-            "\n"
-            "Opens the job's YAML in $VISUAL, $EDITOR or vi. When it is not right, the editor\n"
-            "opens again with the reason at the top; an empty file gives up. If someone else\n"
-            "changed the job meanwhile, nothing is overwritten and your text is kept.\n"
-            "\n"
-            "Options:\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples =
+        EXAMPLES({"peal edit backup", NULL}, {"EDITOR='code --wait' peal edit backup", NULL}),
+    .notes = "Opens the job's YAML in $VISUAL, $EDITOR or vi. When it is not right, the editor "
+             "opens again with the reason at the top; an empty file gives up. If someone else "
+             "changed the job meanwhile, nothing is overwritten and your text is kept.",
+    .arguments = arguments,
+    .options = client_options,
+    .too_few = ONE_JOB,
+    .too_many = ONE_JOB,
+    .request_size = sizeof(struct request),
+    .with_agent = edit_job,
 };

@@ -20,12 +20,14 @@ static bool take_label(const struct option_use *use)
 }
 
 static const struct option_row options[] = {
-    OPTION_TEXT(request, query, 'q', "query", "TEXT", "only jobs whose name holds TEXT"),
+    OPTION_TEXT(request, query, 'q', "query", "TEXT", "only jobs whose name holds TEXT",
+                .field = "q"),
     OPTION_OTHER(request, label, const char *, take_label, "label", "K=V",
-                 "only jobs with this label"),
+                 "only jobs with this label", .field = "label"),
     OPTION_FLAG(request, paused, 0, "paused", "only paused jobs"),
     OPTION_FLAG(request, failed, 0, "failed", "only jobs whose last run was not ok"),
-    OPTION_FLAG(request, deleted, 0, "deleted", "deleted jobs that can still be brought back"),
+    OPTION_FLAG(request, deleted, 0, "deleted", "deleted jobs that can still be brought back",
+                .field = "deleted"),
     OPTION_OUTPUT(request, output, OUTPUT_TEXT),
     OPTION_GROUP(request, base, client_options),
     {0},
@@ -61,12 +63,7 @@ static enum exit_code list(struct client *client, void *place)
     json_t *jobs = NULL;
     strbuf_init(&path);
     strbuf_adds(&path, "/jobs?");
-    if (request->query)
-        url_param(&path, "q", request->query);
-    if (request->label)
-        url_param(&path, "label", request->label);
-    if (request->deleted)
-        strbuf_adds(&path, "deleted=true&");
+    url_options(&path, options, request);
     enum exit_code code = cli_fail(strbuf_status(&path));
     if (code == EXIT_OK)
         code = client_list(client, path.text, 0, &jobs);

@@ -1,26 +1,21 @@
 /* peal pause: its ticks are skipped until peal resume. */
-#include "client/client.h"
 #include "client/job_action.h"
-#include "jobs/job_match.h"
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code pause_jobs(struct client *client, void *request)
 {
-    return job_action_run(self, argc, argv, "paused");
+    return job_action_run(client, request, "paused");
 }
 
 const struct command cmd_pause = {
     .name = "pause",
     .summary = "start no new runs of a job",
-    .help = "Examples:\n"
-            "  peal pause backup\n"
-            "  peal pause backup report\n"
-            "  peal pause --label team=web\n"
-            "\n"
-            "Usage: peal pause NAME... | FILTER [options]\n"
-            "\n"
-            "What is running goes on. Ticks that fall due are on record as skipped (paused).\n"
-            "\n"
-            "Options:\n" MATCH_HELP CLIENT_HELP,
-    .getopt_rows = job_match_options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal pause backup", NULL}, {"peal pause backup report", NULL},
+                         {"peal pause --label team=web", NULL}),
+    .usage = "NAME... | FILTER [options]",
+    .notes = "What is running goes on. Ticks that fall due are on record as skipped (paused).",
+    .arguments = match_arguments,
+    .options = match_options,
+    .too_few = "which job?",
+    .request_size = sizeof(struct match_request),
+    .with_agent = pause_jobs,
 };

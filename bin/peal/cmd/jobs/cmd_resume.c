@@ -1,23 +1,20 @@
 /* peal resume: the end of a pause. */
-#include "client/client.h"
 #include "client/job_action.h"
-#include "jobs/job_match.h"
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code resume_jobs(struct client *client, void *request)
 {
-    return job_action_run(self, argc, argv, "resumed");
+    return job_action_run(client, request, "resumed");
 }
 
 const struct command cmd_resume = {
     .name = "resume",
     .summary = "start runs of a paused job again",
-    .help = "Examples:\n"
-            "  peal resume backup\n"
-            "  peal resume --status paused --label team=web --dry-run\n"
-            "\n"
-            "Usage: peal resume NAME... | FILTER [options]\n"
-            "\n"
-            "Options:\n" MATCH_HELP CLIENT_HELP,
-    .getopt_rows = job_match_options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal resume backup", NULL},
+                         {"peal resume --status paused --label team=web --dry-run", NULL}),
+    .usage = "NAME... | FILTER [options]",
+    .arguments = match_arguments,
+    .options = match_options,
+    .too_few = "which job?",
+    .request_size = sizeof(struct match_request),
+    .with_agent = resume_jobs,
 };

@@ -6,11 +6,26 @@
 #include "client/client.h"
 #include "print/diff_print.h"
 
-enum { OPTION_DRY_RUN = OPTION_LONG_ONLY };
+struct request {
+    struct request_base base;
+    const char *job;
+    int64_t revision;
+    bool dry_run;
+};
 
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+static const struct option_row arguments[] = {
+    ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
+    {.name = "REVISION",
+     .take = take_number,
+     .place = OPTION_PLACE(request, revision, int64_t),
+     .min = 1,
+     .max = INT64_MAX},
+    {0},
+};
+
+static const struct option_row options[] = {
+    OPTION_FLAG(request, dry_run, 0, "dry-run", "show the difference only"),
+    OPTION_GROUP(request, base, client_options),
     {0},
 };
 
@@ -53,57 +68,34 @@ static enum exit_code roll_back(struct client *client, const char *job, const ch
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code rollback(struct client *client, void *place)
 {
-    const char *data = NULL;
-    bool dry_run = false;
-    struct client *client;
+    const struct request *request = place;
     struct reply job;
-    int64_t revision;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            data = optarg;
-        else
-            dry_run = true;
-    }
-    if (argc - optind != 2)
-        return cli_usage(self, "which job, and which revision? peal versions JOB lists them");
-    if (!cli_number(self, "REVISION", argv[optind + 1], 1, INT64_MAX, &revision))
-        return EXIT_USAGE;
-    enum exit_code code = client_open(data, &client);
+    char current[24], revision[24];
+    enum exit_code code = client_job(client, request->job, &job);
     if (code != EXIT_OK)
         return code;
-    code = client_job(client, argv[optind], &job);
-    if (code == EXIT_OK) {
-        char current[24];
-        snprintf(current, sizeof(current), "%lld", (long long)answer_int(job.body, "revision", 0));
-        code = dry_run ? preview(client, argv[optind], current, argv[optind + 1])
-                       : roll_back(client, argv[optind], current, revision);
-        reply_release(&job);
-    }
-    client_close(client);
+    snprintf(current, sizeof(current), "%lld", (long long)answer_int(job.body, "revision", 0));
+    snprintf(revision, sizeof(revision), "%lld", (long long)request->revision);
+    code = request->dry_run ? preview(client, request->job, current, revision)
+                            : roll_back(client, request->job, current, request->revision);
+    reply_release(&job);
     return code;
 }
 
 const struct command cmd_rollback = {
     .name = "rollback",
     .summary = "make an earlier definition of a job the current one",
-    .help =
-        "Examples:\n"
-        "  peal versions backup                      which there are\n"
-        "  peal rollback backup 17 --dry-run         what would change\n"
-        "  peal rollback backup 17\n"
-        "\n"
-        "Usage: peal rollback JOB REVISION [--dry-run]\n"
-        "\n"
-        "The definition comes back whole, as a new revision; whether the job is paused stays as\n"
-        "it is. What somebody else changes at the same moment is not overwritten.\n"
-        "\n"
-        "Options:\n"
-        "  --dry-run        show the difference only\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal versions backup", "which there are"},
+                         {"peal rollback backup 17 --dry-run", "what would change"},
+                         {"peal rollback backup 17", NULL}),
+    .notes = "The definition comes back whole, as a new revision; whether the job is paused stays "
+             "as it is. What somebody else changes at the same moment is not overwritten.",
+    .arguments = arguments,
+    .options = options,
+    .too_few = "which job, and which revision? peal versions JOB lists them",
+    .too_many = "which job, and which revision? peal versions JOB lists them",
+    .request_size = sizeof(struct request),
+    .with_agent = rollback,
 };

@@ -4,9 +4,21 @@
 #include "cli/when.h"
 #include "client/client.h"
 
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"count", required_argument, NULL, 'n'},
+struct request {
+    struct request_base base;
+    const char *name;
+    int64_t count;
+};
+
+static const struct option_row arguments[] = {
+    ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS),
+    {0},
+};
+
+static const struct option_row options[] = {
+    OPTION_NUMBER(request, count, 'n', "count", 0, 1000,
+                  "how many (1); 0: those that are not due yet run after all"),
+    OPTION_GROUP(request, base, client_options),
     {0},
 };
 
@@ -26,58 +38,38 @@ static void print_skipped(const json_t *ticks)
     strbuf_release(&text);
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code skip(struct client *client, void *place)
 {
-    const char *data = NULL;
-    struct client *client;
-    int64_t count = 1;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            data = optarg;
-        else if (!cli_number(self, "-n", optarg, 0, 1000, &count))
-            return EXIT_USAGE;
-    }
-    if (argc - optind != 1)
-        return cli_usage(self, "which job? One at a time");
-    enum exit_code code = client_open(data, &client);
-    if (code != EXIT_OK)
-        return code;
+    const struct request *request = place;
     json_t *answer = NULL;
-    json_t *body = json_pack("{sI}", "count", (json_int_t)count);
-    code = body ? client_job_action(client, argv[optind], "skip-next", body, &answer)
-                : cli_fail(E_NOMEM);
+    json_t *body = json_pack("{sI}", "count", (json_int_t)request->count);
+    enum exit_code code = body
+                              ? client_job_action(client, request->name, "skip-next", body, &answer)
+                              : cli_fail(E_NOMEM);
     if (code == EXIT_OK) {
         const json_t *ticks = json_object_get(answer, "skipped");
-        if (count)
-            fprintf(stderr, "%s: skips %zu\n", argv[optind], json_array_size(ticks));
+        if (request->count)
+            fprintf(stderr, "%s: skips %zu\n", request->name, json_array_size(ticks));
         else
-            fprintf(stderr, "%s: skips nothing any more\n", argv[optind]);
+            fprintf(stderr, "%s: skips nothing any more\n", request->name);
         print_skipped(ticks);
     }
     json_decref(answer);
     json_decref(body);
-    client_close(client);
     return code;
 }
 
 const struct command cmd_skip_next = {
     .name = "skip-next",
     .summary = "leave out the next run of a job",
-    .help = "Examples:\n"
-            "  peal skip-next backup\n"
-            "  peal skip-next backup -n 3\n"
-            "  peal skip-next backup -n 0     take it back\n"
-            "\n"
-            "Usage: peal skip-next NAME [-n N]\n"
-            "\n"
-            "The ticks are printed, and on record as skipped once they are due.\n"
-            "\n"
-            "Options:\n"
-            "  -n, --count N    how many (1); 0: those that are not due yet run after "
-            "all\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal skip-next backup", NULL}, {"peal skip-next backup -n 3", NULL},
+                         {"peal skip-next backup -n 0", "take it back"}),
+    .notes = "The ticks are printed, and on record as skipped once they are due.",
+    .arguments = arguments,
+    .options = options,
+    .too_few = ONE_JOB,
+    .too_many = ONE_JOB,
+    .request_size = sizeof(struct request),
+    .defaults = &(const struct request){.count = 1},
+    .with_agent = skip,
 };

@@ -1,24 +1,24 @@
 /* peal undelete: a deleted job is kept for seven days. */
-#include "client/client.h"
 #include "client/job_action.h"
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static const struct option_row arguments[] = {
+    ARGUMENTS(match_request, names, "NAME", .complete = COMPLETE_DELETED_JOBS),
+    {0},
+};
+
+static enum exit_code undelete_jobs(struct client *client, void *request)
 {
-    return job_action_run(self, argc, argv, "undeleted");
+    return job_action_run(client, request, "undeleted");
 }
 
 const struct command cmd_undelete = {
     .name = "undelete",
     .summary = "bring a deleted job back",
-    .help = "Examples:\n"
-            "  peal undelete backup\n"
-            "  peal list --deleted\n"
-            "\n"
-            "Usage: peal undelete NAME...\n"
-            "\n"
-            "A deleted job is kept for seven days.\n"
-            "\n"
-            "Options:\n" CLIENT_HELP,
-    .getopt_rows = job_action_options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal undelete backup", NULL}, {"peal list --deleted", NULL}),
+    .notes = "A deleted job is kept for seven days.",
+    .arguments = arguments,
+    .options = client_options,
+    .too_few = "which job?",
+    .request_size = sizeof(struct match_request),
+    .with_agent = undelete_jobs,
 };

@@ -7,10 +7,22 @@
 
 enum { COUNT_DEFAULT = 20, COUNT_MAX = 100000 };
 
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    OUTPUT_OPTION,
-    {"count", required_argument, NULL, 'n'},
+struct request {
+    struct request_base base;
+    const char *job;
+    int64_t count;
+    enum output output;
+};
+
+static const struct option_row arguments[] = {
+    ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
+    {0},
+};
+
+static const struct option_row options[] = {
+    OPTION_NUMBER(request, count, 'n', "count", 1, COUNT_MAX, "at most so many (20)"),
+    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+    OPTION_GROUP(request, base, client_options),
     {0},
 };
 
@@ -34,67 +46,41 @@ static void add_version(struct text_table *table, const json_t *version, bool wi
     strbuf_release(&text);
 }
 
-static enum exit_code show(struct client *client, const char *job, int64_t count,
-                           enum output output)
+static enum exit_code show(struct client *client, void *place)
 {
+    const struct request *request = place;
     static const char *const headers[] = {"REVISION", "AT", "BY", "ACTION", "IS", "DETAIL", NULL};
     static const struct list_form form = {
         .name = "revision", .headers = headers, .add_row = add_version};
     struct strbuf path;
     struct reply one;
     json_t *versions = NULL;
-    enum exit_code code = client_job_part(client, job, "/versions?limit=1", &one);
+    enum exit_code code = client_job_part(client, request->job, "/versions?limit=1", &one);
     if (code != EXIT_OK)
         return code;
     reply_release(&one);
     strbuf_init(&path);
-    code = client_list(client, job_path(&path, job, "/versions?"), (size_t)count, &versions);
+    code = client_list(client, job_path(&path, request->job, "/versions?"), (size_t)request->count,
+                       &versions);
     if (code == EXIT_OK)
-        code = list_print(versions, output, &form);
+        code = list_print(versions, request->output, &form);
     json_decref(versions);
     strbuf_release(&path);
-    return code;
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    const char *data = NULL;
-    int64_t count = COUNT_DEFAULT;
-    enum output output = OUTPUT_TABLE;
-    struct client *client;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == OPTION_DATA)
-            data = optarg;
-        else if (opt == '?' || (opt == 'o' && !output_take(self, optarg, &output)) ||
-                 (opt == 'n' && !cli_number(self, "-n", optarg, 1, COUNT_MAX, &count)))
-            return EXIT_USAGE;
-    }
-    if (argc - optind != 1)
-        return cli_usage(self, "which job? One at a time");
-    enum exit_code code = client_open(data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = show(client, argv[optind], count, output);
-    client_close(client);
     return code;
 }
 
 const struct command cmd_versions = {
     .name = "versions",
     .summary = "what a job's definition was, and who changed it",
-    .help = "Examples:\n"
-            "  peal versions backup\n"
-            "  peal diff backup --revision 17\n"
-            "  peal rollback backup 17\n"
-            "\n"
-            "Usage: peal versions JOB [options]\n"
-            "\n"
-            "Newest first, as far back as the audit trail is kept; also of a job that was deleted\n"
-            "and can be brought back.\n"
-            "\n"
-            "Options:\n"
-            "  -n, --count N    at most so many (20)\n" OUTPUT_HELP CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal versions backup", NULL}, {"peal diff backup --revision 17", NULL},
+                         {"peal rollback backup 17", NULL}),
+    .notes = "Newest first, as far back as the audit trail is kept; also of a job that was "
+             "deleted and can be brought back.",
+    .arguments = arguments,
+    .options = options,
+    .too_few = ONE_JOB,
+    .too_many = ONE_JOB,
+    .request_size = sizeof(struct request),
+    .defaults = &(const struct request){.count = COUNT_DEFAULT},
+    .with_agent = show,
 };

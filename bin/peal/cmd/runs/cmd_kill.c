@@ -2,12 +2,9 @@
 #include <stdio.h>
 
 #include "cli/when.h"
-#include "client/client.h"
 #include "id.h"
 #include "jobs/job_match.h"
 #include "print/run_table.h"
-
-static const struct option options[] = {CLIENT_OPTIONS, MATCH_OPTIONS, {0}};
 
 static enum exit_code kill_run(struct client *client, const char *run_id)
 {
@@ -53,46 +50,42 @@ static enum exit_code kill_job(struct client *client, const char *name)
     return worst;
 }
 
-static enum exit_code kill_each(struct client *client, int count, char **names)
+static enum exit_code kill_each(struct client *client, const struct words *names)
 {
     enum exit_code worst = EXIT_OK;
     struct id id;
-    for (int i = 0; i < count; i++) {
-        bool is_id = id_parse(names[i], &id) == OK;
-        enum exit_code code = is_id ? kill_run(client, names[i]) : kill_job(client, names[i]);
+    for (int i = 0; i < names->count; i++) {
+        const char *name = names->items[i];
+        bool is_id = id_parse(name, &id) == OK;
+        enum exit_code code = is_id ? kill_run(client, name) : kill_job(client, name);
         if (code != EXIT_OK)
             worst = code;
     }
     return worst;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code kill_matched(struct client *client, void *place)
 {
-    struct job_match match;
-    struct client *client;
-    enum exit_code code = job_match_open(
-        self, argc, argv, "what? Give a job's name or the id of a run", &match, &client);
+    const struct match_request *request = place;
+    enum exit_code code = job_match_check(request);
     if (code != EXIT_OK)
         return code;
-    code = match.is_given ? job_match_run(client, &match, "kill", "their runs were told to end")
-                          : kill_each(client, argc - optind, argv + optind);
-    client_close(client);
-    return code;
+    return job_match_is_given(&request->match)
+               ? job_match_run(client, request, "kill", "their runs were told to end")
+               : kill_each(client, &request->names);
 }
 
 const struct command cmd_kill = {
     .name = "kill",
     .summary = "end a run, or all runs of a job",
-    .help = "Examples:\n"
-            "  peal kill backup                      every run of the job that is under way\n"
-            "  peal kill 01K9ZQ3V7C8XH2M4N5P6Q7R8S9\n"
-            "  peal kill --label team=web\n"
-            "\n"
-            "Usage: peal kill JOB|RUN... | FILTER [options]\n"
-            "\n"
-            "The whole process tree gets TERM, and KILL when the job's grace has passed.\n"
-            "\n"
-            "Options:\n" MATCH_HELP CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal kill backup", "every run of the job that is under way"},
+                         {"peal kill 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", NULL},
+                         {"peal kill --label team=web", NULL}),
+    .usage = "JOB|RUN... | FILTER [options]",
+    .notes = "The whole process tree gets TERM, and KILL when the job's grace has passed.",
+    .arguments = match_arguments,
+    .options = match_options,
+    .too_few = "what? Give a job's name or the id of a run",
+    .request_size = sizeof(struct match_request),
+    .with_agent = kill_matched,
 };
