@@ -143,7 +143,7 @@ static enum exit_code run_command(const struct command *command, const struct co
 }
 
 /* Takes a word out: those before it move up to where it was. */
-static void take_word(int at, char ***argv)
+static void pull_word(int at, char ***argv)
 {
     memmove(*argv + 1, *argv, (size_t)at * sizeof(**argv));
     ++*argv;
@@ -174,7 +174,7 @@ static enum exit_code run_below(const struct command *parent, int argc, char **a
         return print_help(parent, NULL);
     if (!command)
         return not_below(parent, word);
-    take_word(at, &argv);
+    pull_word(at, &argv);
     return run_command(command, parent, argc - 1, argv);
 }
 
@@ -202,7 +202,7 @@ static enum exit_code dispatch(int argc, char **argv)
         name = "version", at = 0;
     else if (at < argc)
         name = argv[at];
-    take_word(at < argc ? at : 0, &argv);
+    pull_word(at < argc ? at : 0, &argv);
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return run_help(argc - 1, argv);
     const struct command *command = find_command(name);

@@ -6,24 +6,15 @@
 
 enum { COUNT_MAX = 100000 };
 
-bool list_option(const struct command *self, int opt, struct list_request *request)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'o':
-        return output_take(self, optarg, &request->output);
-    case 'n':
-        return cli_number(self, "-n", optarg, 1, COUNT_MAX, &request->count);
-    case OPTION_SINCE:
-        return when_param(self, "--since", optarg, "since", &request->path);
-    case OPTION_UNTIL:
-        return when_param(self, "--until", optarg, "until", &request->path);
-    default:
-        return false;
-    }
-}
+const struct option_row list_options[] = {
+    OPTION_NUMBER(list_request, count, 'n', "count", 1, COUNT_MAX,
+                  "at most so many, newest first (20)"),
+    OPTION_WHEN(list_request, since, "since", "from this time on", .field = "since"),
+    OPTION_WHEN(list_request, until, "until", "until this time", .field = "until"),
+    OPTION_OUTPUT(list_request, output, OUTPUT_TEXT),
+    OPTION_GROUP(list_request, base, client_options),
+    {0},
+};
 
 static void print_names(const json_t *list, const char *name)
 {

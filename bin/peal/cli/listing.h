@@ -4,25 +4,19 @@
 #define PEAL_LISTING_H
 
 #include "cli/text_table.h"
+#include "cli/when.h"
 #include "client/client.h"
 
 struct list_request {
-    const char *data;
+    struct request_base base;
+    const char *job;
     int64_t count;
     enum output output;
-    struct strbuf path; /* grows by the parameters */
+    struct when_text since, until;
 };
 
-enum { OPTION_SINCE = OPTION_LONG_ONLY + 600, OPTION_UNTIL, LIST_COUNT_DEFAULT = 20 };
-/* clang-format off */
-#define LIST_OPTIONS                                                                               \
-    CLIENT_OPTIONS, OUTPUT_OPTION, {"count", required_argument, NULL, 'n'},                        \
-        {"since", required_argument, NULL, OPTION_SINCE},                                          \
-        {"until", required_argument, NULL, OPTION_UNTIL}
-/* clang-format on */
-
-/* One of these options. False: it is none, or wrong, which has been reported. */
-bool list_option(const struct command *self, int opt, struct list_request *request);
+enum { LIST_COUNT_DEFAULT = 20 };
+extern const struct option_row list_options[]; /* of such a request */
 
 /* How a list is shown. */
 struct list_form {

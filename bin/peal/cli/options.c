@@ -113,6 +113,14 @@ bool take_choice(const struct option_use *use)
     return false;
 }
 
+bool take_word(const struct option_use *use)
+{
+    unsigned choice;
+    const struct option_use chosen = {
+        .command = use->command, .row = use->row, .text = use->text, .place = &choice};
+    return take_choice(&chosen) && take_text(use);
+}
+
 bool take_list(const struct option_use *use)
 {
     struct option_list *list = use->place;

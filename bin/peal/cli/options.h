@@ -100,6 +100,11 @@ struct request_base {
         .name = (long), .letter = (short), .value = (what), .help = (text), .take = take_choice,   \
         .place = OPTION_PLACE(of, member, unsigned), .choices = (words)                            \
     }
+#define OPTION_WORD(of, member, short, long, what, words, text, ...)                               \
+    {                                                                                              \
+        .name = (long), .letter = (short), .value = (what), .help = (text), .take = take_word,     \
+        .place = OPTION_PLACE(of, member, const char *), .choices = (words), __VA_ARGS__           \
+    }
 #define OPTION_LIST(of, member, short, long, what, text, ...)                                      \
     {                                                                                              \
         .name = (long), .letter = (short), .value = (what), .help = (text), .take = take_list,     \
@@ -134,6 +139,7 @@ bool take_flag(const struct option_use *use);     /* bool */
 bool take_text(const struct option_use *use);     /* const char * */
 bool take_number(const struct option_use *use);   /* int64_t, from min to max */
 bool take_choice(const struct option_use *use);   /* an enum in the order of the choices */
+bool take_word(const struct option_use *use);     /* const char *, one of the choices */
 bool take_list(const struct option_use *use);     /* struct option_list */
 bool take_pairs(const struct option_use *use);    /* the same, of NAME=VALUE */
 bool take_variable(const struct option_use *use); /* the variable `field` of the environment */

@@ -18,7 +18,8 @@ enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME }
 extern const char *const output_words[];
 #define OPTION_OUTPUT(of, member, text)                                                            \
     OPTION_CHOICE(of, member, 'o', "output", "F", output_words, text)
-#define OUTPUT_TEXT "table (default), wide, json, yaml or name"
+#define OUTPUT_SHORT_TEXT "table (default), json or yaml"
+#define OUTPUT_TEXT       "table (default), wide, json, yaml or name"
 
 /* False when the word is wrong, which has been reported. */
 bool output_take(const struct command *command, const char *word, enum output *ret);

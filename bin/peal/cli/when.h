@@ -42,8 +42,8 @@ struct when_text {
 };
 bool take_when(const struct option_use *use);
 bool take_duration(const struct option_use *use);
-#define OPTION_WHEN(of, member, long, text)                                                        \
-    OPTION_OTHER(of, member, struct when_text, take_when, long, "T", text)
+#define OPTION_WHEN(of, member, long, text, ...)                                                   \
+    OPTION_OTHER(of, member, struct when_text, take_when, long, "T", text, __VA_ARGS__)
 #define OPTION_DURATION(of, member, long, text)                                                    \
     OPTION_OTHER(of, member, int64_t, take_duration, long, "D", text)
 #define WHEN_TEXT                                                                                  \

@@ -5,6 +5,11 @@
 #include "cli/suggest.h"
 #include "cli/when.h"
 
+const struct option_row node_arguments[] = {
+    ARGUMENTS(node_request, names, "NODE", .complete = COMPLETE_NODES),
+    {0},
+};
+
 static enum exit_code no_node(struct client *client, const char *name)
 {
     struct suggestion best = suggest_start(name, strlen(name));
@@ -46,19 +51,15 @@ static enum exit_code act(struct client *client, const char *name, const char *a
     return code;
 }
 
-enum exit_code node_action(const struct command *self, int argc, char **argv, const char *action,
+enum exit_code node_action(struct client *client, const struct node_request *request,
                            void (*tell)(const json_t *node))
 {
-    struct client *client;
-    enum exit_code worst =
-        client_from_options(self, argc, argv, "which node? See: peal nodes", &client);
-    if (worst != EXIT_OK)
-        return worst;
-    for (int i = optind; i < argc && worst != EXIT_UNREACHABLE; i++) {
-        enum exit_code code = act(client, argv[i], action, tell);
+    enum exit_code worst = EXIT_OK;
+    for (int i = 0; i < request->names.count && worst != EXIT_UNREACHABLE; i++) {
+        enum exit_code code =
+            act(client, request->names.items[i], request->base.command->name, tell);
         if (code != EXIT_OK)
             worst = code;
     }
-    client_close(client);
     return worst;
 }

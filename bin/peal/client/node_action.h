@@ -4,9 +4,15 @@
 
 #include "client/client.h"
 
-/* Reads the options, and POSTs ACTION to each node that is named. A name that is not there is told
+struct node_request {
+    struct request_base base;
+    struct words names;
+};
+extern const struct option_row node_arguments[];
+
+/* POSTs the name of the command to each node that is named. A name that is not there is told
  * with the nearest one that is. `tell` says on stderr what became of the node. */
-MUST_CHECK enum exit_code node_action(const struct command *self, int argc, char **argv,
-                                      const char *action, void (*tell)(const json_t *node));
+MUST_CHECK enum exit_code node_action(struct client *client, const struct node_request *request,
+                                      void (*tell)(const json_t *node));
 
 #endif

@@ -4,8 +4,6 @@
 #include "client/client.h"
 #include "client/known_tokens.h"
 
-static const struct option options[] = {CLIENT_OPTIONS, {0}};
-
 /* One that has expired, or was revoked before, is over as well. */
 static enum exit_code revoke(struct client *client, const char *id)
 {
@@ -22,15 +20,12 @@ static enum exit_code revoke(struct client *client, const char *id)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code log_out(struct client *client, void *request)
 {
-    struct client *client;
     struct strbuf id;
-    enum exit_code code = client_from_options(self, argc, argv, NULL, &client);
-    if (code != EXIT_OK)
-        return code;
+    (void)request;
     strbuf_init(&id);
-    code = client_must_be_remote(client);
+    enum exit_code code = client_must_be_remote(client);
     if (code == EXIT_OK)
         known_token_id(client_data(client), &id);
     if (code == EXIT_OK && !id.length) {
@@ -44,21 +39,16 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
     if (code == EXIT_OK)
         fprintf(stderr, "%s: logged out\n", client_data(client));
     strbuf_release(&id);
-    client_close(client);
     return code;
 }
 
 const struct command cmd_logout = {
     .name = "logout",
     .summary = "revoke and forget the token of peal login",
-    .help = "Examples:\n"
-            "  peal logout --url https://peal.example.com:7325\n"
-            "\n"
-            "Usage: peal logout --url URL\n"
-            "\n"
-            "Exit status 3: nobody is logged in there.\n"
-            "\n"
-            "Options:\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal logout --url https://peal.example.com:7325", NULL}),
+    .usage = "--url URL",
+    .notes = "Exit status 3: nobody is logged in there.",
+    .options = client_options,
+    .request_size = sizeof(struct request_base),
+    .with_agent = log_out,
 };

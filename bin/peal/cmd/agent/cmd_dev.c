@@ -22,10 +22,15 @@
 #include "service/daemon.h"
 #include "spawn_message.h"
 
-enum { OPTION_KEEP = OPTION_LONG_ONLY, LOOK_EVERY_MS = 150, END_WITHIN_MS = 8000 };
+enum { LOOK_EVERY_MS = 150, END_WITHIN_MS = 8000 };
 
-static const struct option options[] = {
-    {"keep", no_argument, NULL, OPTION_KEEP},
+struct request {
+    struct request_base base;
+    bool keep;
+};
+
+static const struct option_row options[] = {
+    OPTION_FLAG(request, keep, 0, "keep", "keep the folder"),
     {0},
 };
 
@@ -233,18 +238,11 @@ static enum exit_code watch(struct dev *dev)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code run(void *place)
 {
-    struct dev dev = {.signal_fd = -1};
+    const struct request *request = place;
+    struct dev dev = {.signal_fd = -1, .keep = request->keep};
     json_t *answer = NULL;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        dev.keep = true;
-    }
-    if (optind < argc)
-        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
     live_runs_init(&dev.live);
     enum exit_code code = make_folder(&dev);
     if (code == EXIT_OK)
@@ -272,16 +270,10 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
 const struct command cmd_dev = {
     .name = "dev",
     .summary = "try it: an agent with a few jobs, live, that leaves nothing behind",
-    .help = "Examples:\n"
-            "  peal dev\n"
-            "\n"
-            "Usage: peal dev [--keep]\n"
-            "\n"
-            "Starts an agent in a temporary folder with a few jobs, and shows what happens.\n"
-            "Ctrl-C ends the agent and its jobs, and removes the folder.\n"
-            "\n"
-            "Options:\n"
-            "  --keep           keep the folder\n",
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal dev", NULL}),
+    .notes = "Starts an agent in a temporary folder with a few jobs, and shows what happens. "
+             "Ctrl-C ends the agent and its jobs, and removes the folder.",
+    .options = options,
+    .request_size = sizeof(struct request),
+    .run = run,
 };

@@ -10,16 +10,6 @@
 #include "service/daemon.h"
 #include "service/doctor.h"
 
-enum { OPTION_STORE = OPTION_LONG_ONLY, OPTION_CONFIG };
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    OUTPUT_OPTION,
-    {"store", required_argument, NULL, OPTION_STORE},
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {0},
-};
-
 /* ---- the report ---- */
 
 static void print_line(enum verdict verdict, const char *name, const char *text, const char *next)
@@ -60,8 +50,19 @@ void report_add(struct report *report, enum verdict verdict, const char *name, c
 /* ---- the command ---- */
 
 struct request {
-    const char *data, *store, *config;
+    struct request_base base;
+    const char *store, *config;
     enum output output;
+};
+
+static const struct option_row options[] = {
+    OPTION_TEXT(request, store, 0, "store", "URL",
+                "the store to look at (else the file's, $PEAL_STORE, the agent's)"),
+    OPTION_TEXT(request, config, 0, "config", "FILE",
+                "with etcd's user and certificates (docs/CONFIG.md)", .complete = COMPLETE_FILES),
+    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
 };
 
 static enum exit_code look(struct client *client, const struct request *request,
@@ -110,8 +111,9 @@ static enum exit_code look_from_elsewhere(struct client *client, const struct re
     return code;
 }
 
-static enum exit_code diagnose(struct client *client, const struct request *request)
+static enum exit_code diagnose(struct client *client, void *place)
 {
+    const struct request *request = place;
     bool is_json = request->output == OUTPUT_JSON || request->output == OUTPUT_YAML;
     struct report report = {.checks = is_json ? json_array() : NULL};
     if (is_json && !report.checks)
@@ -126,53 +128,20 @@ static enum exit_code diagnose(struct client *client, const struct request *requ
     return code == EXIT_OK && report.worst == CHECK_FAIL ? EXIT_ERROR : code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    struct request request = {0};
-    struct client *client;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || (opt == 'o' && !output_take(self, optarg, &request.output)))
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            request.data = optarg;
-        else if (opt == OPTION_STORE)
-            request.store = optarg;
-        else if (opt == OPTION_CONFIG)
-            request.config = optarg;
-    }
-    if (optind < argc)
-        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
-    enum exit_code code = client_open(request.data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = diagnose(client, &request);
-    client_close(client);
-    return code;
-}
-
 const struct command cmd_doctor = {
     .name = "doctor",
     .summary = "what is well, what is not, and what to do about it",
-    .help =
-        "Examples:\n"
-        "  peal doctor\n"
-        "  peal doctor --store etcd://etcd-1,etcd-2,etcd-3    before a node is started\n"
-        "  peal doctor -o json | jq '.[] | select(.verdict != \"ok\")'\n"
-        "\n"
-        "Usage: peal doctor [options]\n"
-        "\n"
-        "One line a check: ok, warn or FAIL, and what to do. Looks at the data folder, the agent,\n"
-        "its spawner and clock, its history, and the store: of SQLite, whether the database is\n"
-        "whole; of etcd, each server, how fast it answers, and whether this user may do what peal\n"
+    .examples =
+        EXAMPLES({"peal doctor", NULL},
+                 {"peal doctor --store etcd://etcd-1,etcd-2,etcd-3", "before a node is started"},
+                 {"peal doctor -o json | jq '.[] | select(.verdict != \"ok\")'", NULL}),
+    .notes =
+        "One line a check: ok, warn or FAIL, and what to do. Looks at the data folder, the agent, "
+        "its spawner and clock, its history, and the store: of SQLite, whether the database is "
+        "whole; of etcd, each server, how fast it answers, and whether this user may do what peal "
         "needs. It writes a key below PREFIX/doctor/ and removes it. With --url: what the agent "
-        "says\n"
-        "of itself, and the store if one is named. Exit status 1: something has failed.\n"
-        "\n"
-        "Options:\n"
-        "  --store URL      the store to look at (else the file's, $PEAL_STORE, the agent's)\n"
-        "  --config FILE    with etcd's user and certificates (docs/CONFIG.md)\n"
-        "  -o, --output F   table (default), json or yaml\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+        "says of itself, and the store if one is named. Exit status 1: something has failed.",
+    .options = options,
+    .request_size = sizeof(struct request),
+    .with_agent = diagnose,
 };

@@ -9,7 +9,16 @@
 #include "config/data_folder.h"
 #include "service/daemon.h"
 
-static const struct option options[] = {CLIENT_OPTIONS, OUTPUT_OPTION, {0}};
+struct request {
+    struct request_base base;
+    enum output output;
+};
+
+static const struct option_row options[] = {
+    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
 /* One that has just been started does not answer yet. */
 static enum exit_code not_answering(struct client *client, enum output output)
@@ -95,8 +104,10 @@ static void print_state(const json_t *agent)
     strbuf_release(&since);
 }
 
-static enum exit_code show(struct client *client, enum output output)
+static enum exit_code show(struct client *client, void *place)
 {
+    const struct request *request = place;
+    enum output output = request->output;
     struct reply reply = {0};
     enum status st = client_try(client, &(struct client_request){.path = "/agent"}, &reply);
     bool can_see = !client_is_remote(client) && !data_folder_is_closed(client_data(client));
@@ -111,31 +122,12 @@ static enum exit_code show(struct client *client, enum output output)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    enum output output = OUTPUT_TABLE;
-    struct client *client;
-    enum exit_code code = client_to_show(self, argc, argv, NULL, &output, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = show(client, output);
-    client_close(client);
-    return code;
-}
-
 const struct command cmd_state = {
     .name = "state",
     .summary = "is the agent running, and is it well?",
-    .help = "Examples:\n"
-            "  peal state\n"
-            "  peal state -o json | jq .running\n"
-            "\n"
-            "Usage: peal state [options]\n"
-            "\n"
-            "Exit status: 0 it is running, 3 it is not, 5 it does not answer.\n"
-            "\n"
-            "Options:\n"
-            "  -o, --output F   table (default), json or yaml\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal state", NULL}, {"peal state -o json | jq .running", NULL}),
+    .notes = "Exit status: 0 it is running, 3 it is not, 5 it does not answer.",
+    .options = options,
+    .request_size = sizeof(struct request),
+    .with_agent = show,
 };

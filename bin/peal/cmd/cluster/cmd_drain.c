@@ -5,8 +5,6 @@
 #include "cli/when.h"
 #include "client/node_action.h"
 
-static const struct option options[] = {CLIENT_OPTIONS, {0}};
-
 static void tell(const json_t *node)
 {
     const char *name = answer_text(node, "node");
@@ -19,25 +17,22 @@ static void tell(const json_t *node)
         fprintf(stderr, "%s: takes no new runs, and none is running there\n", name);
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code drain(struct client *client, void *request)
 {
-    return node_action(self, argc, argv, "drain", tell);
+    return node_action(client, request, tell);
 }
 
 const struct command cmd_drain = {
     .name = "drain",
     .summary = "let a node take no new runs",
-    .help = "Examples:\n"
-            "  peal drain web-1                  before its machine is upgraded\n"
-            "  peal nodes                        drained: nothing runs there any more\n"
-            "  peal undrain web-1\n"
-            "\n"
-            "Usage: peal drain NODE...\n"
-            "\n"
-            "What runs there goes on; other nodes take what is due. It holds until peal undrain,\n"
-            "also while the node is away.\n"
-            "\n"
-            "Options:\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal drain web-1", "before its machine is upgraded"},
+                         {"peal nodes", "drained: nothing runs there any more"},
+                         {"peal undrain web-1", NULL}),
+    .notes = "What runs there goes on; other nodes take what is due. It holds until peal undrain, "
+             "also while the node is away.",
+    .arguments = node_arguments,
+    .options = client_options,
+    .too_few = "which node? See: peal nodes",
+    .request_size = sizeof(struct node_request),
+    .with_agent = drain,
 };

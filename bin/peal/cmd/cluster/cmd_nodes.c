@@ -6,7 +6,16 @@
 #include "cli/listing.h"
 #include "cli/when.h"
 
-static const struct option options[] = {CLIENT_OPTIONS, OUTPUT_OPTION, {0}};
+struct request {
+    struct request_base base;
+    enum output output;
+};
+
+static const struct option_row options[] = {
+    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
 /* {"disk": "ssd", "zone": ""} -> disk=ssd,zone */
 static void print_labels(const json_t *labels, struct strbuf *out)
@@ -85,8 +94,9 @@ static void add_node(struct text_table *table, const json_t *node, bool wide)
     strbuf_release(&text);
 }
 
-static enum exit_code show(struct client *client, enum output output)
+static enum exit_code show(struct client *client, void *place)
 {
+    const struct request *request = place;
     static const char *const narrow_headers[] = {"NODE",    "STATE",    "LEADS",   "HEARD",  "SKEW",
                                                  "RUNNING", "CAPACITY", "VERSION", "LABELS", NULL};
     static const char *const wide_headers[] = {
@@ -96,41 +106,24 @@ static enum exit_code show(struct client *client, enum output output)
                                           .headers = narrow_headers,
                                           .wide_headers = wide_headers,
                                           .add_row = add_node};
-    return list_show(client, "/nodes", output, &form);
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    enum output output = OUTPUT_TABLE;
-    struct client *client;
-    enum exit_code code = client_to_show(self, argc, argv, NULL, &output, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = show(client, output);
-    client_close(client);
-    return code;
+    return list_show(client, "/nodes", request->output, &form);
 }
 
 const struct command cmd_nodes = {
     .name = "nodes",
     .summary = "the nodes of the cluster, and how they are",
-    .help =
-        "Examples:\n"
-        "  peal nodes\n"
-        "  peal nodes -o wide                why a node takes nothing new, and more\n"
-        "  peal nodes -o json | jq '.[] | select(.state != \"ready\")'\n"
-        "\n"
-        "Usage: peal nodes [options]\n"
-        "\n"
-        "STATE is ready; draining or drained (peal drain); full (max_running); clock (too far\n"
-        "from the others'); clock_doubt (it jumped, and is not believed yet); spawner (nothing\n"
-        "can be started); api (serves the API only);\n"
-        "stopping; gone; or shut_out (the agent that is asked: another one has its name, which is\n"
-        "the line above). LEADS marks the one that does the chores. SKEW is how far its\n"
-        "clock is from the cluster's. HISTORY, with -o wide, is shared (all nodes have one), own\n"
-        "(each has its own, and this one can be read), or why it can't be read.\n"
-        "\n"
-        "Options:\n" OUTPUT_HELP CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal nodes", NULL},
+                         {"peal nodes -o wide", "why a node takes nothing new, and more"},
+                         {"peal nodes -o json | jq '.[] | select(.state != \"ready\")'", NULL}),
+    .notes =
+        "STATE is ready; draining or drained (peal drain); full (max_running); clock (too far "
+        "from the others'); clock_doubt (it jumped, and is not believed yet); spawner (nothing "
+        "can be started); api (serves the API only); stopping; gone; or shut_out (the agent that "
+        "is asked: another one has its name, which is the line above). LEADS marks the one that "
+        "does the chores. SKEW is how far its clock is from the cluster's. HISTORY, with -o wide, "
+        "is shared (all nodes have one), own (each has its own, and this one can be read), or why "
+        "it can't be read.",
+    .options = options,
+    .request_size = sizeof(struct request),
+    .with_agent = show,
 };

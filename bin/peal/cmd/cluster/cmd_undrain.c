@@ -5,8 +5,6 @@
 #include "cli/when.h"
 #include "client/node_action.h"
 
-static const struct option options[] = {CLIENT_OPTIONS, {0}};
-
 static void tell(const json_t *node)
 {
     const char *name = answer_text(node, "node"), *detail = answer_text(node, "detail");
@@ -16,20 +14,18 @@ static void tell(const json_t *node)
         fprintf(stderr, "%s: is no longer drained, but takes nothing new yet: %s\n", name, detail);
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code undrain(struct client *client, void *request)
 {
-    return node_action(self, argc, argv, "undrain", tell);
+    return node_action(client, request, tell);
 }
 
 const struct command cmd_undrain = {
     .name = "undrain",
     .summary = "let a drained node take runs again",
-    .help = "Examples:\n"
-            "  peal undrain web-1\n"
-            "\n"
-            "Usage: peal undrain NODE...\n"
-            "\n"
-            "Options:\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal undrain web-1", NULL}),
+    .arguments = node_arguments,
+    .options = client_options,
+    .too_few = "which node? See: peal nodes",
+    .request_size = sizeof(struct node_request),
+    .with_agent = undrain,
 };

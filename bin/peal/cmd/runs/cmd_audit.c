@@ -6,36 +6,25 @@
 #include "cli/listing.h"
 #include "cli/when.h"
 
-enum { OPTION_JOB = OPTION_LONG_ONLY, OPTION_ACTOR, OPTION_ACTION };
-
-static const struct option options[] = {
-    LIST_OPTIONS,
-    {"query", required_argument, NULL, 'q'},
-    {"job", required_argument, NULL, OPTION_JOB},
-    {"actor", required_argument, NULL, OPTION_ACTOR},
-    {"action", required_argument, NULL, OPTION_ACTION},
-    {0},
+struct request {
+    struct list_request list;
+    const char *query, *actor, *action;
 };
 
-static bool take_option(const struct command *self, int opt, struct list_request *request)
-{
-    switch (opt) {
-    case 'q':
-        url_param(&request->path, "q", optarg);
-        return true;
-    case OPTION_JOB:
-        url_param(&request->path, "job", optarg);
-        return true;
-    case OPTION_ACTOR:
-        url_param(&request->path, "actor", optarg);
-        return true;
-    case OPTION_ACTION:
-        url_param(&request->path, "action", optarg);
-        return true;
-    default:
-        return list_option(self, opt, request);
-    }
-}
+static const struct option_row options[] = {
+    OPTION_TEXT(request, query, 'q', "query", "S", "a part of who, what, job, address or detail",
+                .field = "q"),
+    OPTION_TEXT(request, list.job, 0, "job", "NAME", "changes of this job", .field = "job",
+                .complete = COMPLETE_JOBS),
+    OPTION_TEXT(request, actor, 0, "actor", "NAME", "changes by this user", .field = "actor"),
+    OPTION_TEXT(request, action, 0, "action", "A,...",
+                "create, change, delete, undelete, pause, resume, skip_next, rollback, run, "
+                "retry, kill, backfill, drain, undrain, calendar_create, calendar_change, "
+                "calendar_delete, login, ...",
+                .field = "action"),
+    OPTION_GROUP(request, list, list_options),
+    {0},
+};
 
 /* ---- the table ---- */
 
@@ -75,8 +64,9 @@ static void add_change(struct text_table *table, const json_t *change, bool wide
     strbuf_release(&text);
 }
 
-static enum exit_code show(const struct list_request *request)
+static enum exit_code show(struct client *client, void *place)
 {
+    const struct list_request *request = place;
     static const char *const narrow_headers[] = {"AT",     "BY",       "VIA",    "FROM", "ACTION",
                                                  "TARGET", "REVISION", "DETAIL", NULL};
     static const char *const wide_headers[] = {"AT",     "BY",       "VIA",    "FROM",    "ACTION",
@@ -86,60 +76,32 @@ static enum exit_code show(const struct list_request *request)
                                           .wide_headers = wide_headers,
                                           .none = "no changes",
                                           .add_row = add_change};
-    struct client *client;
+    struct strbuf path;
     json_t *changes = NULL;
-    enum exit_code code = cli_fail(strbuf_status(&request->path));
+    strbuf_init(&path);
+    strbuf_adds(&path, "/audit?");
+    url_options(&path, options, request);
+    enum exit_code code = cli_fail(strbuf_status(&path));
     if (code == EXIT_OK)
-        code = client_open(request->data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = client_list(client, request->path.text, (size_t)request->count, &changes);
+        code = client_list(client, path.text, (size_t)request->count, &changes);
     if (code == EXIT_OK)
         code = list_print(changes, request->output, &form);
     json_decref(changes);
-    client_close(client);
-    return code;
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    struct list_request request = {.count = LIST_COUNT_DEFAULT};
-    enum exit_code code = EXIT_USAGE;
-    int opt;
-    strbuf_init(&request.path);
-    strbuf_adds(&request.path, "/audit?");
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            goto out;
-    }
-    code = optind < argc ? cli_usage(self, "unexpected \"%s\"; a job goes with --job", argv[optind])
-                         : show(&request);
-out:
-    strbuf_release(&request.path);
+    strbuf_release(&path);
     return code;
 }
 
 const struct command cmd_audit = {
     .name = "audit",
     .summary = "who changed what",
-    .help = "Examples:\n"
-            "  peal audit\n"
-            "  peal audit --job backup --since 7d\n"
-            "  peal audit --actor ann --action delete,rollback\n"
-            "  peal audit -q 192.0.2.7 -o json | jq '.[].after.command'\n"
-            "\n"
-            "Usage: peal audit [options]\n"
-            "\n"
-            "Newest first. -o json has the definitions before and after, too.\n"
-            "\n"
-            "Options:\n"
-            "  -n, --count N    at most so many (20)\n"
-            "  -q, --query S    a part of who, what, job, address or detail\n"
-            "  --job NAME, --actor NAME\n"
-            "  --action A,...   create, change, delete, undelete, pause, resume, skip_next,\n"
-            "                   rollback, run, retry, kill, backfill, drain, undrain,\n"
-            "                   calendar_create, calendar_change, calendar_delete, login, ...\n"
-            "  --since T, --until T\n" OUTPUT_HELP CLIENT_HELP "\n" WHEN_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal audit", NULL}, {"peal audit --job backup --since 7d", NULL},
+                         {"peal audit --actor ann --action delete,rollback", NULL},
+                         {"peal audit -q 192.0.2.7 -o json | jq '.[].after.command'", NULL}),
+    .notes = "Newest first. -o json has the definitions before and after, too.",
+    .more = WHEN_TEXT,
+    .options = options,
+    .too_many = "unexpected \"%s\"; a job goes with --job",
+    .request_size = sizeof(struct request),
+    .defaults = &(const struct request){.list.count = LIST_COUNT_DEFAULT},
+    .with_agent = show,
 };

@@ -8,48 +8,30 @@
 #include "client/client.h"
 #include "print/run_table.h"
 
-enum { OPTION_FROM = OPTION_LONG_ONLY, OPTION_TO, OPTION_DRY_RUN, OPTION_LIMIT, OPTION_WAIT };
 enum { LIMIT_MAX = 100000, BAR = 30 };
 
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"to", required_argument, NULL, OPTION_TO},
-    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
-    {"limit", required_argument, NULL, OPTION_LIMIT},
-    {"wait", no_argument, NULL, OPTION_WAIT},
-    {0},
-};
-
 struct request {
-    const char *data;
-    struct strbuf from, to;
+    struct request_base base;
+    const char *job;
+    struct when_text from, to;
     bool dry_run, wait;
     int64_t limit; /* 0: the agent's */
 };
 
-static bool take_option(const struct command *self, int opt, struct request *request)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case OPTION_FROM:
-        strbuf_reset(&request->from);
-        return when_option(self, "--from", optarg, &request->from);
-    case OPTION_TO:
-        strbuf_reset(&request->to);
-        return when_option(self, "--to", optarg, &request->to);
-    case OPTION_DRY_RUN:
-        return request->dry_run = true;
-    case OPTION_LIMIT:
-        return cli_number(self, "--limit", optarg, 1, LIMIT_MAX, &request->limit);
-    case OPTION_WAIT:
-        return request->wait = true;
-    default:
-        return false;
-    }
-}
+static const struct option_row arguments[] = {
+    ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
+    {0},
+};
+
+static const struct option_row options[] = {
+    OPTION_WHEN(request, from, "from", "the first tick"),
+    OPTION_WHEN(request, to, "to", "not this one, nor later ones (now)"),
+    OPTION_FLAG(request, dry_run, 0, "dry-run", "only count"),
+    OPTION_NUMBER(request, limit, 0, "limit", 1, LIMIT_MAX, "at most so many ticks (1000)"),
+    OPTION_FLAG(request, wait, 0, "wait", "until all are over, also where there is no terminal"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
 static void draw_bar(int64_t done, int64_t all)
 {
@@ -107,8 +89,13 @@ static enum exit_code watch(struct client *client, const char *name, int64_t add
 
 static json_t *make_body(const struct request *request)
 {
-    json_t *body = json_pack("{sssssb}", "from", request->from.text, "to", request->to.text,
-                             "dry_run", (int)request->dry_run);
+    struct strbuf now;
+    strbuf_init(&now);
+    when_print_api(now_ms(), &now);
+    json_t *body = json_pack("{sssssb}", "from", request->from.text, "to",
+                             request->to.text[0] ? request->to.text : now.text, "dry_run",
+                             (int)request->dry_run);
+    strbuf_release(&now);
     if (body && request->limit &&
         json_object_set_new(body, "limit", json_integer(request->limit)) != 0) {
         json_decref(body);
@@ -128,80 +115,53 @@ static void tell_more(const char *next_from)
             next_from);
 }
 
-static enum exit_code backfill(const char *name, const struct request *request)
+static enum exit_code tell(struct client *client, const struct request *request,
+                           const json_t *answer)
 {
-    struct client *client;
-    json_t *answer = NULL, *body = make_body(request);
-    if (!body)
-        return cli_fail(E_NOMEM);
-    enum exit_code code = client_open(request->data, &client);
-    if (code != EXIT_OK)
-        goto out;
-    code = client_job_action(client, name, "backfill", body, &answer);
-    if (code == EXIT_OK) {
-        int64_t ticks = answer_int(answer, "ticks", 0), already = answer_int(answer, "already", 0);
-        int64_t added = answer_int(answer, "added", 0);
-        printf("%" PRId64 " ticks, %" PRId64 " have run already, %" PRId64 " to run%s\n", ticks,
-               already, request->dry_run ? ticks - already : added,
-               request->dry_run ? " (--dry-run: none was started)" : "");
-        if (json_array_size(json_object_get(answer, "left_out")))
-            cli_note("ticks that calendars take out are not among them; see: peal next %s", name);
-        fflush(stdout);
-        tell_more(answer_text(answer, "next_from"));
-        if (!request->dry_run && (request->wait || isatty(STDERR_FILENO)))
-            code = watch(client, name, added);
-    }
-    json_decref(answer);
-    client_close(client);
-out:
-    json_decref(body);
-    return code;
+    int64_t ticks = answer_int(answer, "ticks", 0), already = answer_int(answer, "already", 0);
+    int64_t added = answer_int(answer, "added", 0);
+    printf("%" PRId64 " ticks, %" PRId64 " have run already, %" PRId64 " to run%s\n", ticks,
+           already, request->dry_run ? ticks - already : added,
+           request->dry_run ? " (--dry-run: none was started)" : "");
+    if (json_array_size(json_object_get(answer, "left_out")))
+        cli_note("ticks that calendars take out are not among them; see: peal next %s",
+                 request->job);
+    fflush(stdout);
+    tell_more(answer_text(answer, "next_from"));
+    if (!request->dry_run && (request->wait || isatty(STDERR_FILENO)))
+        return watch(client, request->job, added);
+    return EXIT_OK;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code backfill(struct client *client, void *place)
 {
-    struct request request = {0};
-    enum exit_code code = EXIT_USAGE;
-    int opt;
-    strbuf_init(&request.from);
-    strbuf_init(&request.to);
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            goto out;
-    }
-    if (request.to.length == 0)
-        when_print_api(now_ms(), &request.to);
-    if (argc - optind != 1)
-        cli_usage(self, "which job? One at a time");
-    else if (request.from.length == 0)
-        cli_usage(self, "from when on? Give --from");
-    else
-        code = backfill(argv[optind], &request);
-out:
-    strbuf_release(&request.from);
-    strbuf_release(&request.to);
+    const struct request *request = place;
+    json_t *answer = NULL;
+    if (!request->from.text[0])
+        return cli_usage(request->base.command, "from when on? Give --from");
+    json_t *body = make_body(request);
+    enum exit_code code = body ? client_job_action(client, request->job, "backfill", body, &answer)
+                               : cli_fail(E_NOMEM);
+    if (code == EXIT_OK)
+        code = tell(client, request, answer);
+    json_decref(answer);
+    json_decref(body);
     return code;
 }
 
 const struct command cmd_backfill = {
     .name = "backfill",
     .summary = "run past ticks that have not run",
-    .help = "Examples:\n"
-            "  peal backfill report --from 2027-01-01 --to 2027-01-08 --dry-run\n"
-            "  peal backfill report --from 2d\n"
-            "\n"
-            "Usage: peal backfill JOB --from T [--to T] [options]\n"
-            "\n"
-            "Every tick from --from on and before --to that has not run yet runs once.\n"
-            "On a terminal the progress is shown; Ctrl-C only ends the showing.\n"
-            "\n"
-            "Options:\n"
-            "  --from T         the first tick\n"
-            "  --to T           not this one, nor later ones (now)\n"
-            "  --dry-run        only count\n"
-            "  --limit N        at most so many ticks (1000)\n"
-            "  --wait           until all are over, also where there is no terminal\n" CLIENT_HELP
-            "\n" WHEN_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal backfill report --from 2027-01-01 --to 2027-01-08 --dry-run", NULL},
+                         {"peal backfill report --from 2d", NULL}),
+    .usage = "JOB --from T [--to T] [options]",
+    .notes = "Every tick from --from on and before --to that has not run yet runs once. On a "
+             "terminal the progress is shown; Ctrl-C only ends the showing.",
+    .more = WHEN_TEXT,
+    .arguments = arguments,
+    .options = options,
+    .too_few = ONE_JOB,
+    .too_many = ONE_JOB,
+    .request_size = sizeof(struct request),
+    .with_agent = backfill,
 };

@@ -5,40 +5,29 @@
 #include "cli/listing.h"
 #include "cli/when.h"
 
-enum { OPTION_SPAN = OPTION_LONG_ONLY };
+struct request {
+    struct request_base base;
+    const char *job, *span;
+    struct when_text since, until;
+    enum output output;
+};
 
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    OUTPUT_OPTION,
-    {"span", required_argument, NULL, OPTION_SPAN},
-    {"since", required_argument, NULL, OPTION_SINCE},
-    {"until", required_argument, NULL, OPTION_UNTIL},
+static const struct option_row arguments[] = {
+    ARGUMENT(request, job, "JOB", .is_optional = true, .complete = COMPLETE_JOBS),
     {0},
 };
 
-static bool take_span(const struct command *self, struct list_request *request)
-{
-    static const char *const spans[] = {"hour", "day", NULL};
-    int choice;
-    if (!cli_choice(self, "--span", optarg, spans, &choice))
-        return false;
-    url_param(&request->path, "span", spans[choice]);
-    return true;
-}
+static const char *const spans[] = {"hour", "day", NULL};
 
-static bool take_option(const struct command *self, int opt, struct list_request *request)
-{
-    switch (opt) {
-    case OPTION_SPAN:
-        return take_span(self, request);
-    case OPTION_SINCE:
-        return when_param(self, "--since", optarg, "from", &request->path);
-    case OPTION_UNTIL:
-        return when_param(self, "--until", optarg, "to", &request->path);
-    default:
-        return list_option(self, opt, request);
-    }
-}
+static const struct option_row options[] = {
+    OPTION_WORD(request, span, 0, "span", "S", spans, "hour (default) or day, in UTC",
+                .field = "span"),
+    OPTION_WHEN(request, since, "since", "from this time on", .field = "from"),
+    OPTION_WHEN(request, until, "until", "until this time", .field = "to"),
+    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
 /* ---- the table ---- */
 
@@ -79,61 +68,38 @@ static void add_span(struct text_table *table, const json_t *span, bool wide)
         add_taken(table, span, times[k]);
 }
 
-static enum exit_code show(const char *job, struct list_request *request)
+static enum exit_code show(struct client *client, void *place)
 {
+    const struct request *request = place;
     static const char *const headers[] = {"FROM",    "OK",      "FAILED", "TIMED OUT", "KILLED",
                                           "LOST",    "SKIPPED", "MISSED", "P50",       "P95",
                                           "LONGEST", "LATE",    NULL};
     static const struct list_form form = {
         .name = "from", .headers = headers, .none = "no runs", .add_row = add_span};
-    struct client *client;
-    enum exit_code code = client_open(request->data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = job ? url_job_param(client, job, &request->path) : EXIT_OK;
+    struct strbuf path;
+    strbuf_init(&path);
+    strbuf_adds(&path, "/stats?");
+    url_options(&path, options, request);
+    enum exit_code code = request->job ? url_job_param(client, request->job, &path) : EXIT_OK;
     if (code == EXIT_OK)
-        code = cli_fail(strbuf_status(&request->path));
+        code = cli_fail(strbuf_status(&path));
     if (code == EXIT_OK)
-        code = list_show(client, request->path.text, request->output, &form);
-    client_close(client);
-    return code;
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    struct list_request request = {0};
-    enum exit_code code = EXIT_USAGE;
-    int opt;
-    strbuf_init(&request.path);
-    strbuf_adds(&request.path, "/stats?");
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            goto out;
-    }
-    code = argc - optind > 1 ? cli_usage(self, "one job at a time")
-                             : show(optind < argc ? argv[optind] : NULL, &request);
-out:
-    strbuf_release(&request.path);
+        code = list_show(client, path.text, request->output, &form);
+    strbuf_release(&path);
     return code;
 }
 
 const struct command cmd_stats = {
     .name = "stats",
     .summary = "how many runs ended how, and how long they took",
-    .help =
-        "Examples:\n"
-        "  peal stats\n"
-        "  peal stats backup --span day\n"
-        "  peal stats --since 3d -o json | jq 'map(.failed) | add'\n"
-        "\n"
-        "Usage: peal stats [JOB] [options]\n"
-        "\n"
-        "By hour, of the last day; or by day, of the last 30. Spans without a run are left out.\n"
-        "P50 and P95 are exact to an eighth; LATE is how late runs started on average.\n"
-        "\n"
-        "Options:\n"
-        "  --span S         hour (default) or day, in UTC\n"
-        "  --since T, --until T\n" OUTPUT_HELP CLIENT_HELP "\n" WHEN_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal stats", NULL}, {"peal stats backup --span day", NULL},
+                         {"peal stats --since 3d -o json | jq 'map(.failed) | add'", NULL}),
+    .notes = "By hour, of the last day; or by day, of the last 30. Spans without a run are left "
+             "out. P50 and P95 are exact to an eighth; LATE is how late runs started on average.",
+    .more = WHEN_TEXT,
+    .arguments = arguments,
+    .options = options,
+    .too_many = "one job at a time",
+    .request_size = sizeof(struct request),
+    .with_agent = show,
 };

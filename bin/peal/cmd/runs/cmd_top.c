@@ -20,8 +20,6 @@
 enum { EVERY_MS = 1000, NEXT_MAX = 100, LAST_MAX = 100 };
 enum { SORTED_MAX = 200000 }; /* jobs, by what is next: an agent sorts no more */
 
-static const struct option options[] = {CLIENT_OPTIONS, {0}};
-
 /* ---- one frame ---- */
 
 /* What was asked for, in full; the frame shows as much as fits. */
@@ -284,30 +282,19 @@ static enum exit_code watch(struct client *client)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code top(struct client *client, void *request)
 {
-    struct client *client;
-    enum exit_code code = client_from_options(self, argc, argv, NULL, &client);
-    if (code != EXIT_OK)
-        return code;
+    (void)request;
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    code = terminal ? watch(client) : show_frame(client, false);
-    client_close(client);
-    return code;
+    return terminal ? watch(client) : show_frame(client, false);
 }
 
 const struct command cmd_top = {
     .name = "top",
     .summary = "watch: running, next, last",
-    .help = "Examples:\n"
-            "  peal top\n"
-            "  peal top | cat                    one frame, as text\n"
-            "\n"
-            "Usage: peal top\n"
-            "\n"
-            "Drawn anew every second; q quits.\n"
-            "\n"
-            "Options:\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal top", NULL}, {"peal top | cat", "one frame, as text"}),
+    .notes = "Drawn anew every second; q quits.",
+    .options = client_options,
+    .request_size = sizeof(struct request_base),
+    .with_agent = top,
 };

@@ -6,7 +6,27 @@
 #include "cli/when.h"
 #include "client/client.h"
 
-static const struct option options[] = {CLIENT_OPTIONS, OUTPUT_OPTION, {0}};
+struct request {
+    struct request_base base;
+    const char *job;
+    struct when_text tick;
+    enum output output;
+};
+
+static const struct option_row arguments[] = {
+    ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
+    {.name = "TICK",
+     .take = take_when,
+     .place = OPTION_PLACE(request, tick, struct when_text),
+     .is_optional = true},
+    {0},
+};
+
+static const struct option_row options[] = {
+    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
 static void print_time(const char *label, int64_t at_ms)
 {
@@ -73,49 +93,31 @@ static enum exit_code ask(struct client *client, const char *name, const char *t
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code why(struct client *client, void *place)
 {
-    enum output output = OUTPUT_TABLE;
-    struct client *client = NULL;
-    struct strbuf tick;
-    json_t *answer = NULL;
-    enum exit_code code =
-        client_to_show(self, argc, argv, "which job, and which tick?", &output, &client);
+    const struct request *request = place;
+    json_t *answer;
+    enum exit_code code = ask(client, request->job, request->tick.text, &answer);
     if (code != EXIT_OK)
         return code;
-    strbuf_init(&tick);
-    if (argc - optind > 2)
-        code = cli_usage(self, "unexpected \"%s\"", argv[optind + 2]);
-    else if (argc - optind == 2 && !when_option(self, "TICK", argv[optind + 1], &tick))
-        code = EXIT_USAGE;
+    if (request->output == OUTPUT_JSON || request->output == OUTPUT_YAML)
+        code = output_print(answer, request->output);
     else
-        code = ask(client, argv[optind], tick.text, &answer);
-    if (code == EXIT_OK) {
-        if (output == OUTPUT_JSON || output == OUTPUT_YAML)
-            code = output_print(answer, output);
-        else
-            print_answer(answer);
-        json_decref(answer);
-    }
-    client_close(client);
-    strbuf_release(&tick);
+        print_answer(answer);
+    json_decref(answer);
     return code;
 }
 
 const struct command cmd_why = {
     .name = "why",
     .summary = "why a job did, or did not, run",
-    .help = "Examples:\n"
-            "  peal why backup                         its last tick, and the next\n"
-            "  peal why backup '2027-01-01 02:30'\n"
-            "  peal why backup 2027-01-01T02:30:00Z -o json\n"
-            "\n"
-            "Usage: peal why JOB [TICK]\n"
-            "\n"
-            "TICK is the scheduled time: RFC 3339, or local like '2027-01-01 02:30'.\n"
-            "\n"
-            "Options:\n"
-            "  -o, --output F   table (default), json or yaml\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal why backup", "its last tick, and the next"},
+                         {"peal why backup '2027-01-01 02:30'", NULL},
+                         {"peal why backup 2027-01-01T02:30:00Z -o json", NULL}),
+    .notes = "TICK is the scheduled time: RFC 3339, or local like '2027-01-01 02:30'.",
+    .arguments = arguments,
+    .options = options,
+    .too_few = "which job, and which tick?",
+    .request_size = sizeof(struct request),
+    .with_agent = why,
 };
