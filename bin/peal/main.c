@@ -41,18 +41,13 @@ static void print_overview(FILE *out)
     }
     fputs("  help       the help of a command: peal help COMMAND\n"
           "\n"
-          "Exit status: 0 ok, 1 error, 2 wrong usage, 3 not found or not running, 4 conflict,\n"
-          "5 unreachable, 6 invalid input, 7 timed out waiting, 10 the run failed.\n",
+          "Exit status: " EXIT_STATUS_TEXT "\n",
           out);
 }
 
 static enum exit_code print_help(const struct command *command, const struct command *parent)
 {
     struct strbuf text;
-    if (command->help) {
-        printf("peal %s - %s\n\n%s", command->name, command->summary, command->help);
-        return EXIT_OK;
-    }
     strbuf_init(&text);
     help_print(command, parent, &text);
     enum status st = strbuf_status(&text);
@@ -81,9 +76,9 @@ static enum exit_code unknown_command(const char *name)
 /* By its last word. */
 static const struct command *find_below(const struct command *parent, const char *word)
 {
-    for (const struct command *const *each = parent->subcommands; each && *each; each++) {
-        if (strcmp(strrchr((*each)->name, ' ') + 1, word) == 0)
-            return *each;
+    for (const struct command *each = parent->subcommands; each && each->name; each++) {
+        if (strcmp(command_word(each), word) == 0)
+            return each;
     }
     return NULL;
 }
@@ -127,14 +122,13 @@ static enum exit_code run_command(const struct command *command, const struct co
 {
     if (wants_help(argc, argv))
         return print_help(command, parent);
-    if (command->old_run)
-        return command->old_run(command, argc + 1, argv - 1);
-    struct request_base *request = calloc(1, command->request_size);
+    size_t size = parent ? parent->request_size : command->request_size;
+    struct request_base *request = calloc(1, size);
     enum exit_code code = EXIT_USAGE;
     if (!request)
         return cli_fail(E_NOMEM);
     if (command->defaults)
-        memcpy(request, command->defaults, command->request_size);
+        memcpy(request, command->defaults, size);
     request->command = command;
     if (options_parse(command, parent, argc, argv, request))
         code = command->with_agent ? run_with_agent(command, request) : command->run(request);
@@ -154,14 +148,12 @@ static enum exit_code not_below(const struct command *parent, const char *word)
     const char *words[16] = {0};
     char label[32];
     unsigned choice;
-    if (!word || !parent->subcommands[1])
+    if (!word || !parent->subcommands[1].name)
         return cli_usage(parent, "%s", parent->too_few);
-    for (int i = 0; parent->subcommands[i]; i++)
-        words[i] = strrchr(parent->subcommands[i]->name, ' ') + 1;
+    for (int i = 0; parent->subcommands[i].name; i++)
+        words[i] = command_word(&parent->subcommands[i]);
     snprintf(label, sizeof(label), "peal %s", parent->name);
-    const struct option_row row = {.name = "COMMAND", .value = label, .choices = words};
-    const struct option_use use = {.command = parent, .row = &row, .text = word, .place = &choice};
-    take_choice(&use);
+    cli_choice(parent, label, word, words, &choice);
     return EXIT_USAGE;
 }
 
@@ -181,9 +173,10 @@ static enum exit_code run_below(const struct command *parent, int argc, char **a
 /* What may come before the command: the options that most commands have. */
 static int find_command_word(int argc, char **argv)
 {
-    static const struct command any = {.options = client_options};
-    static const struct command *const all[] = {&any, NULL};
-    return options_find_word(all, argc, argv);
+    static const struct option_row common[] = {
+        {.group = client_options}, {.name = "output", .letter = 'o', .value = "F"}, {0}};
+    static const struct command any[] = {{.name = "any", .options = common}, {0}};
+    return options_find_word(any, argc, argv);
 }
 
 static enum exit_code dispatch(int argc, char **argv)

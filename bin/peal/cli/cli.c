@@ -1,11 +1,8 @@
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/suggest.h"
@@ -46,93 +43,17 @@ enum exit_code cli_usage(const struct command *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-/* getopt's string of short options: those of the table whose value is a letter. */
-static void short_options(const struct option *options, char *out, size_t size)
+const char *command_word(const struct command *command)
 {
-    size_t used = 0;
-    out[used++] = ':'; /* tell a missing value from an unknown option */
-    for (; options->name && used + 3 < size; options++) {
-        if (options->val >= OPTION_LONG_ONLY || !isalpha(options->val))
-            continue;
-        out[used++] = (char)options->val;
-        if (options->has_arg == required_argument)
-            out[used++] = ':';
-    }
-    out[used] = '\0';
-}
-
-static void unknown_option(const struct command *command, const char *word)
-{
-    int length = (int)strcspn(word, "=");
-    struct suggestion best = suggest_start(word + 2, (size_t)length - 2);
-    for (const struct option *o = command->getopt_rows; o->name; o++)
-        suggest_offer(&best, o->name);
-    if (best.name)
-        cli_usage(command, "unknown option %.*s; did you mean --%s?", length, word, best.name);
-    else
-        cli_usage(command, "unknown option %.*s", length, word);
-}
-
-static bool has_option(const struct command *command, int val)
-{
-    for (const struct option *o = command->getopt_rows; o->name; o++) {
-        if (o->val == val)
-            return true;
-    }
-    return false;
-}
-
-static bool take_remote(int opt)
-{
-    static const char *const variables[] = {"PEAL_URL", "PEAL_TOKEN_FILE", "PEAL_CA"};
-    return opt >= OPTION_REMOTE_URL && opt <= OPTION_REMOTE_CA &&
-           setenv(variables[opt - OPTION_REMOTE_URL], optarg, 1) == 0;
-}
-
-int cli_option(const struct command *command, int argc, char **argv)
-{
-    char shorts[2 * 64];
-    int opt;
-    short_options(command->getopt_rows, shorts, sizeof(shorts));
-    opterr = 0;
-    do
-        opt = getopt_long(argc, argv, shorts, command->getopt_rows, NULL);
-    while (take_remote(opt));
-    if (opt != ':' && opt != '?')
-        return opt;
-    const char *word = argv[optind - 1]; /* of a wrong short option getopt tells the letter only */
-    if (opt == ':')
-        cli_usage(command, "option %s needs a value", word);
-    else if (optopt == 0)
-        unknown_option(command, word);
-    else if (has_option(command, optopt))
-        cli_usage(command, "option %.*s takes no value", (int)strcspn(word, "="), word);
-    else
-        cli_usage(command, "unknown option -%c", optopt);
-    return '?';
-}
-
-bool cli_number(const struct command *command, const char *option, const char *text, int64_t min,
-                int64_t max, int64_t *ret)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno || end == text || *end || isspace((unsigned char)*text) || value < min ||
-        value > max) {
-        cli_usage(command, "%s is a number from %" PRId64 " to %" PRId64 ", not \"%s\"", option,
-                  min, max, text);
-        return false;
-    }
-    *ret = value;
-    return true;
+    const char *blank = strrchr(command->name, ' ');
+    return blank ? blank + 1 : command->name;
 }
 
 bool cli_choice(const struct command *command, const char *option, const char *text,
-                const char *const *choices, int *ret)
+                const char *const *choices, unsigned *ret)
 {
     struct strbuf list;
-    for (int i = 0; choices[i]; i++) {
+    for (unsigned i = 0; choices[i]; i++) {
         if (strcmp(choices[i], text) == 0) {
             *ret = i;
             return true;

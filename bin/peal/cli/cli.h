@@ -3,7 +3,6 @@
 #ifndef PEAL_CLI_H
 #define PEAL_CLI_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,18 +23,17 @@ enum exit_code {
     EXIT_RUN_FAILED = 10,
 };
 
+#define EXIT_STATUS_TEXT                                                                           \
+    "0 ok, 1 error, 2 wrong usage, 3 not found or not running, 4 conflict, 5 unreachable, 6 "      \
+    "invalid input, 7 timed out waiting, 10 the run failed."
+
 struct example {
     const char *line, *remark; /* NULL: no remark */
 };
 
-#define EXAMPLES(...)                                                                              \
-    (const struct example[])                                                                       \
-    {                                                                                              \
-        __VA_ARGS__,                                                                               \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
-    }
+/* clang-format off */
+#define EXAMPLES(...) (const struct example[]) {__VA_ARGS__, {0}}
+/* clang-format on */
 
 /* A command is one file, cmd_NAME.c, that defines `const struct command cmd_NAME`, and one line
  * in commands.h. Its texts stand alone, one to a row, and are laid out by help.h. */
@@ -49,36 +47,19 @@ struct command {
     const struct option_row *arguments, *options; /* end with {0} */
     const char *too_few, *too_many; /* about arguments; %s is the first that is too much */
 
-    const struct command *const *subcommands; /* end with NULL; then all below is theirs */
-    size_t request_size;                      /* of a struct that starts with a request_base */
-    const void *defaults;                     /* such a struct; NULL: zeros */
-    enum exit_code (*run)(void *request);     /* of a command that needs no agent */
+    const struct command *subcommands; /* end with {0}; then it is they that are run */
+    size_t request_size;  /* of a struct that starts with a request_base; also of subcommands */
+    const void *defaults; /* such a struct; NULL: zeros */
+    enum exit_code (*run)(void *request); /* of a command that needs no agent */
     enum exit_code (*with_agent)(struct client *client, void *request);
-
-    const char *help;
-    const struct option *getopt_rows;
-    enum exit_code (*old_run)(const struct command *self, int argc, char **argv);
 };
 
-/* Where the values of options without a letter start. */
-enum {
-    OPTION_LONG_ONLY = 256,
-    /* Which agent is meant, for commands that talk to one: cli_option puts them where the client
-     * looks for them, the environment, and goes on. */
-    OPTION_REMOTE_URL = 2000,
-    OPTION_REMOTE_TOKEN,
-    OPTION_REMOTE_CA,
-};
+/* "list" of "calendar list". */
+const char *command_word(const struct command *command);
 
-/* The `val` of the next option, its value in `optarg`; -1 after the last, with `optind` at the
- * first argument; '?' for a wrong one, which has been reported: return EXIT_USAGE. */
-int cli_option(const struct command *command, int argc, char **argv);
-
-/* Option values. False when the value is wrong, which has been reported: return EXIT_USAGE. */
-bool cli_number(const struct command *command, const char *option, const char *text, int64_t min,
-                int64_t max, int64_t *ret);
+/* One of the words, which end with NULL. False: it is none, which has been reported. */
 bool cli_choice(const struct command *command, const char *option, const char *text,
-                const char *const *choices, int *ret); /* `choices` ends with NULL */
+                const char *const *choices, unsigned *ret);
 
 /* "peal: ..." on stderr. cli_usage adds where the help is, and returns EXIT_USAGE. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

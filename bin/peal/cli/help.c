@@ -201,14 +201,14 @@ static void add_notes(struct strbuf *out, const char *text)
 
 static void add_subcommands(struct strbuf *out, const struct command *command)
 {
-    const struct command *const *each = command->subcommands;
-    for (; *each; each++)
-        add_usage(out, *each, (*each)->summary, each == command->subcommands);
-    for (each = command->subcommands; *each; each++)
-        add_notes(out, (*each)->notes);
+    const struct command *each;
+    for (each = command->subcommands; each->name; each++)
+        add_usage(out, each, each->summary, each == command->subcommands);
+    for (each = command->subcommands; each->name; each++)
+        add_notes(out, each->notes);
     add_notes(out, command->notes);
-    for (each = command->subcommands; *each; each++)
-        add_options(out, *each, command, strrchr((*each)->name, ' ') + 1);
+    for (each = command->subcommands; each->name; each++)
+        add_options(out, each, command, command_word(each));
 }
 
 void help_print(const struct command *command, const struct command *parent, struct strbuf *out)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +45,23 @@ const struct option_row *option_next(struct option_walk *walk)
 
 /* ---- values ---- */
 
+static const char *label_of(const struct option_row *row, struct strbuf *out)
+{
+    if (row->letter)
+        strbuf_addf(out, "-%c", row->letter);
+    else if (isupper((unsigned char)row->name[0]))
+        strbuf_adds(out, row->value ? row->value : row->name);
+    else
+        strbuf_addf(out, "--%s", row->name);
+    return out->text;
+}
+
 bool option_wrong(const struct option_use *use, const char *format, ...)
 {
     struct strbuf text;
-    const struct option_row *row = use->row;
     va_list args;
     strbuf_init(&text);
-    if (row->letter)
-        strbuf_addf(&text, "-%c", row->letter);
-    else if (isupper((unsigned char)row->name[0]))
-        strbuf_adds(&text, row->value ? row->value : row->name);
-    else
-        strbuf_addf(&text, "--%s", row->name);
+    label_of(use->row, &text);
     va_start(args, format);
     strbuf_addv(&text, format, args);
     va_end(args);
@@ -92,25 +98,12 @@ bool take_number(const struct option_use *use)
 
 bool take_choice(const struct option_use *use)
 {
-    const char *const *choices = use->row->choices;
-    struct suggestion best = suggest_start(use->text, strlen(use->text));
-    struct strbuf list;
-    for (unsigned i = 0; choices[i]; i++) {
-        if (strcmp(choices[i], use->text) == 0) {
-            *(unsigned *)use->place = i;
-            return true;
-        }
-    }
-    strbuf_init(&list);
-    for (int i = 0; choices[i]; i++) {
-        strbuf_addf(&list, "%s%s", i == 0 ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
-        suggest_offer(&best, choices[i]);
-    }
-    option_wrong(use, " is %s, not \"%s\"%s%s%s", list.text, use->text,
-                 best.name ? "; did you mean " : "", best.name ? best.name : "",
-                 best.name ? "?" : "");
-    strbuf_release(&list);
-    return false;
+    struct strbuf label;
+    strbuf_init(&label);
+    bool is_one = cli_choice(use->command, label_of(use->row, &label), use->text, use->row->choices,
+                             use->place);
+    strbuf_release(&label);
+    return is_one;
 }
 
 bool take_word(const struct option_use *use)
@@ -190,16 +183,16 @@ static const struct option_row *find_short(const struct option_row *rows, char l
 /* Another command below the same parent may have it. */
 static bool unknown_option(const struct parser *parser, const char *word, size_t length)
 {
-    const struct command *const *each = parser->parent ? parser->parent->subcommands : NULL;
+    const struct command *each = parser->parent ? parser->parent->subcommands : NULL;
     const struct option_row *row;
     struct suggestion best = suggest_start(word + 2, length - 2);
     struct option_walk walk = option_walk(parser->command->options);
     size_t place;
     while ((row = option_next(&walk)))
         suggest_offer(&best, row->name);
-    for (; each && *each; each++) {
-        if (find_long((*each)->options, word + 2, length - 2, &place)) {
-            cli_usage(parser->command, "%.*s is for peal %s", (int)length, word, (*each)->name);
+    for (; each && each->name; each++) {
+        if (find_long(each->options, word + 2, length - 2, &place)) {
+            cli_usage(parser->command, "%.*s is for peal %s", (int)length, word, each->name);
             return false;
         }
     }
@@ -286,7 +279,7 @@ static bool parse_options(struct parser *parser)
 
 /* ---- arguments ---- */
 
-/* `text` with the word in the place of its %s. */
+/* What is said has the word in the place of its %s. */
 static bool too_many(const struct command *command, const char *word)
 {
     const char *text = command->too_many ? command->too_many : "unexpected \"%s\"";
@@ -307,31 +300,44 @@ static bool too_few(const struct command *command, const struct option_row *row)
     return false;
 }
 
+/* How many words the rows take, those after `--` that have a row of their own not counted. */
+static int room_for(const struct option_row *row)
+{
+    int room = 0;
+    for (; row && row->name; row++)
+        room = row->is_many && !row->is_after_dashes ? INT_MAX : room + !row->is_after_dashes;
+    return room;
+}
+
 static bool take_arguments(struct parser *parser)
 {
     const struct command *command = parser->command;
     const struct option_row *row = command->arguments;
-    int at = 0, end = parser->words;
+    int at = 0, end = parser->words, room = room_for(row);
+    if (row && row->is_after_dashes) {
+        end -= parser->after;
+        *(struct words *)(parser->request + row->place) =
+            (struct words){.items = parser->argv + end, .count = parser->after};
+        row++;
+    }
+    if (end > room)
+        return too_many(command, parser->argv[room]);
     for (; row && row->name; row++) {
-        void *place = parser->request + row->place;
-        if (row->is_after_dashes) {
-            *(struct words *)place =
-                (struct words){.items = parser->argv + end - parser->after, .count = parser->after};
-            end -= parser->after;
-        } else if (at == end && !row->is_optional) {
+        struct option_use use = {
+            .command = command, .row = row, .place = parser->request + row->place};
+        if (at == end && !row->is_optional)
             return too_few(command, row);
-        } else if (row->is_many) {
-            *(struct words *)place = (struct words){.items = parser->argv + at, .count = end - at};
+        if (row->is_many) {
+            *(struct words *)use.place =
+                (struct words){.items = parser->argv + at, .count = end - at};
             at = end;
         } else if (at < end) {
-            struct option_use use = {
-                .command = command, .row = row, .text = parser->argv[at], .place = place};
+            use.text = parser->argv[at++];
             if (!row->take(&use))
                 return false;
-            at++;
         }
     }
-    return at == end || too_many(command, parser->argv[at]);
+    return true;
 }
 
 bool options_parse(const struct command *command, const struct command *parent, int argc,
@@ -343,13 +349,13 @@ bool options_parse(const struct command *command, const struct command *parent, 
 }
 
 /* The value of this option is the next word. */
-static bool value_follows(const struct command *const *commands, const char *word)
+static bool value_follows(const struct command *commands, const char *word)
 {
     const struct option_row *row = NULL;
     size_t place;
-    for (; *commands && !row; commands++)
-        row = word[1] == '-' ? find_long((*commands)->options, word + 2, strlen(word + 2), &place)
-                             : find_short((*commands)->options, word[1], &place);
+    for (; commands->name && !row; commands++)
+        row = word[1] == '-' ? find_long(commands->options, word + 2, strlen(word + 2), &place)
+                             : find_short(commands->options, word[1], &place);
     return row && row->value && (word[1] == '-' || !word[2]);
 }
 
@@ -358,7 +364,7 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] && strcmp(word, "--") != 0;
 }
 
-int options_find_word(const struct command *const *commands, int argc, char **argv)
+int options_find_word(const struct command *commands, int argc, char **argv)
 {
     int at = 0;
     while (at < argc && is_option(argv[at]))

@@ -77,63 +77,36 @@ struct request_base {
 
 /* ---- rows ---- */
 
-/* A member that has not the type which the row writes does not compile. */
-#define OPTION_PLACE(of, member, type)                                                             \
-    _Generic(&((struct of *)0)->member, type * : offsetof(struct of, member))
-#define OPTION_FLAG(of, member, short, long, text, ...)                                            \
-    {                                                                                              \
-        .name = (long), .letter = (short), .help = (text), .take = take_flag,                      \
-        .place = OPTION_PLACE(of, member, bool), __VA_ARGS__                                       \
-    }
-#define OPTION_TEXT(of, member, short, long, what, text, ...)                                      \
-    {                                                                                              \
-        .name = (long), .letter = (short), .value = (what), .help = (text), .take = take_text,     \
-        .place = OPTION_PLACE(of, member, const char *), __VA_ARGS__                               \
-    }
-#define OPTION_NUMBER(of, member, short, long, from, to, text)                                     \
-    {                                                                                              \
-        .name = (long), .letter = (short), .value = "N", .help = (text), .take = take_number,      \
-        .place = OPTION_PLACE(of, member, int64_t), .min = (from), .max = (to)                     \
-    }
-#define OPTION_CHOICE(of, member, short, long, what, words, text)                                  \
-    {                                                                                              \
-        .name = (long), .letter = (short), .value = (what), .help = (text), .take = take_choice,   \
-        .place = OPTION_PLACE(of, member, unsigned), .choices = (words)                            \
-    }
-#define OPTION_WORD(of, member, short, long, what, words, text, ...)                               \
-    {                                                                                              \
-        .name = (long), .letter = (short), .value = (what), .help = (text), .take = take_word,     \
-        .place = OPTION_PLACE(of, member, const char *), .choices = (words), __VA_ARGS__           \
-    }
-#define OPTION_LIST(of, member, short, long, what, text, ...)                                      \
-    {                                                                                              \
-        .name = (long), .letter = (short), .value = (what), .help = (text), .take = take_list,     \
-        .place = OPTION_PLACE(of, member, struct option_list), __VA_ARGS__                         \
-    }
-#define OPTION_OTHER(of, member, type, function, long, what, text, ...)                            \
-    {                                                                                              \
-        .name = (long), .value = (what), .help = (text), .take = (function),                       \
-        .place = OPTION_PLACE(of, member, type), __VA_ARGS__                                       \
-    }
-#define OPTION_VARIABLE(variable, long, what, text, ...)                                           \
-    {                                                                                              \
-        .name = (long), .value = (what), .help = (text), .take = take_variable,                    \
-        .field = (variable), __VA_ARGS__                                                           \
-    }
-#define OPTION_GROUP(of, member, rows)                                                             \
-    {                                                                                              \
-        .place = offsetof(struct of, member), .group = (rows)                                      \
-    }
-#define ARGUMENT(of, member, what, ...)                                                            \
-    {                                                                                              \
-        .name = (what), .take = take_text, .place = OPTION_PLACE(of, member, const char *),        \
-        __VA_ARGS__                                                                                \
-    }
-#define ARGUMENTS(of, member, what, ...)                                                           \
-    {                                                                                              \
-        .name = (what), .is_many = true, .place = OPTION_PLACE(of, member, struct words),          \
-        __VA_ARGS__                                                                                \
-    }
+/* clang-format off */
+/* A member whose type is not the one that the row writes does not compile. */
+#define OPTION_PLACE(of, member, type) \
+    _Generic(&((struct of *)0)->member, type *: offsetof(struct of, member))
+#define OPTION_ROW(function, of, member, type, key, long_name, what, text, ...) \
+    {.name = (long_name), .letter = (key), .value = (what), .help = (text), .take = (function), \
+     .place = OPTION_PLACE(of, member, type), __VA_ARGS__}
+#define OPTION_FLAG(of, member, key, long_name, text, ...) \
+    OPTION_ROW(take_flag, of, member, bool, key, long_name, NULL, text, __VA_ARGS__)
+#define OPTION_TEXT(of, member, key, long_name, what, text, ...) \
+    OPTION_ROW(take_text, of, member, const char *, key, long_name, what, text, __VA_ARGS__)
+#define OPTION_NUMBER(of, member, key, long_name, from, to, text) \
+    OPTION_ROW(take_number, of, member, int64_t, key, long_name, "N", text, .min = (from), .max = (to))
+#define OPTION_CHOICE(of, member, key, long_name, what, words, text) \
+    OPTION_ROW(take_choice, of, member, unsigned, key, long_name, what, text, .choices = (words))
+#define OPTION_WORD(of, member, key, long_name, what, words, text, ...) \
+    OPTION_ROW(take_word, of, member, const char *, key, long_name, what, text, \
+               .choices = (words), __VA_ARGS__)
+#define OPTION_LIST(of, member, key, long_name, what, text, ...) \
+    OPTION_ROW(take_list, of, member, struct option_list, key, long_name, what, text, __VA_ARGS__)
+#define OPTION_VARIABLE(variable, long_name, what, text, ...) \
+    {.name = (long_name), .value = (what), .help = (text), .take = take_variable, \
+     .field = (variable), __VA_ARGS__}
+#define OPTION_GROUP(of, member, rows) {.place = offsetof(struct of, member), .group = (rows)}
+#define ARGUMENT(of, member, what, ...) \
+    {.name = (what), .take = take_text, .place = OPTION_PLACE(of, member, const char *), __VA_ARGS__}
+#define ARGUMENTS(of, member, what, ...) \
+    {.name = (what), .is_many = true, .place = OPTION_PLACE(of, member, struct words), __VA_ARGS__}
+#define ROWS(...) (const struct option_row[]) {__VA_ARGS__, {0}}
+/* clang-format on */
 
 bool take_flag(const struct option_use *use);     /* bool */
 bool take_text(const struct option_use *use);     /* const char * */
@@ -167,7 +140,7 @@ MUST_CHECK bool options_parse(const struct command *command, const struct comman
                               char **argv, void *request);
 
 /* Where the first word is that is neither an option of one of these commands nor the value of one;
- * argc: there is none. */
-int options_find_word(const struct command *const *commands, int argc, char **argv);
+ * argc: there is none. The commands end with {0}. */
+int options_find_word(const struct command *commands, int argc, char **argv);
 
 #endif

@@ -11,15 +11,6 @@
 
 const char *const output_words[] = {"table", "wide", "json", "yaml", "name", NULL};
 
-bool output_take(const struct command *command, const char *word, enum output *ret)
-{
-    int choice;
-    if (!cli_choice(command, "-o", word, output_words, &choice))
-        return false;
-    *ret = (enum output)choice;
-    return true;
-}
-
 /* ---- YAML ---- */
 
 static bool emit_value(yaml_emitter_t *emitter, const json_t *value);

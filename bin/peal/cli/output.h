@@ -8,21 +8,12 @@
 
 enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
 
-#define OUTPUT_OPTION                                                                              \
-    {                                                                                              \
-        "output", required_argument, NULL, 'o'                                                     \
-    }
-#define OUTPUT_HELP "  -o, --output F   table (default), wide, json, yaml or name\n"
-
 /* -o as a row; the text says which of the forms it has. */
 extern const char *const output_words[];
 #define OPTION_OUTPUT(of, member, text)                                                            \
     OPTION_CHOICE(of, member, 'o', "output", "F", output_words, text)
 #define OUTPUT_SHORT_TEXT "table (default), json or yaml"
 #define OUTPUT_TEXT       "table (default), wide, json, yaml or name"
-
-/* False when the word is wrong, which has been reported. */
-bool output_take(const struct command *command, const char *word, enum output *ret);
 
 /* Prints a value as JSON or YAML. */
 MUST_CHECK enum exit_code output_print(const json_t *value, enum output output);

@@ -125,29 +125,6 @@ static enum status parse_local(const char *text, int64_t *ret_s, struct parse_er
     return st;
 }
 
-bool when_option(const struct command *command, const char *option, const char *text,
-                 struct strbuf *out)
-{
-    struct parse_error err = {.message = "out of memory"};
-    int64_t seconds, at_ms = now_ms();
-    if (strcmp(text, "now") == 0 || when_parse(text, &at_ms)) {
-        when_print_api(at_ms, out);
-        return true;
-    }
-    if (duration_parse(text, 1, &seconds, &err) == OK) {
-        when_print_api(at_ms - seconds * 1000, out);
-        return true;
-    }
-    if (parse_local(text, &seconds, &err) != OK) {
-        bool is_none = strstr(err.message, "write it like") != NULL;
-        cli_usage(command, "%s: %s%s", option, err.message,
-                  is_none ? ", or like 2h: that long ago" : "");
-        return false;
-    }
-    when_print_api(seconds * 1000, out);
-    return true;
-}
-
 bool take_when(const struct option_use *use)
 {
     struct when_text *when = use->place;
@@ -193,15 +170,4 @@ int64_t answer_time(const json_t *object, const char *key)
 {
     int64_t at_ms;
     return when_parse(answer_text(object, key), &at_ms) ? at_ms : NO_TIME;
-}
-
-bool when_param(const struct command *command, const char *option, const char *text,
-                const char *name, struct strbuf *path)
-{
-    struct strbuf time;
-    strbuf_init(&time);
-    bool good = when_option(command, option, text, &time);
-    url_param(path, name, time.text);
-    strbuf_release(&time);
-    return good;
 }

@@ -27,14 +27,6 @@ void when_print_full(int64_t at_ms, struct strbuf *out);
 /* "1.250s", "2m 3s": how long something took; "-" when either is NO_TIME. */
 void when_print_taken(int64_t from_ms, int64_t to_ms, struct strbuf *out);
 
-/* A time on the command line as the API wants it, appended: RFC 3339, a local time, `now`, or a
- * span like 2h, which is that long ago. False when it is wrong, which has been reported. */
-bool when_option(const struct command *command, const char *option, const char *text,
-                 struct strbuf *out);
-/* The same as the parameter `name` of a path (client.h). */
-bool when_param(const struct command *command, const char *option, const char *text,
-                const char *name, struct strbuf *path);
-
 /* Rows of options (options.h): a time as the API wants it, typed as RFC 3339, as a local time, as
  * `now`, or as a span like 2h, which is that long ago; and a span in seconds. */
 struct when_text {
@@ -42,16 +34,15 @@ struct when_text {
 };
 bool take_when(const struct option_use *use);
 bool take_duration(const struct option_use *use);
-#define OPTION_WHEN(of, member, long, text, ...)                                                   \
-    OPTION_OTHER(of, member, struct when_text, take_when, long, "T", text, __VA_ARGS__)
-#define OPTION_DURATION(of, member, long, text)                                                    \
-    OPTION_OTHER(of, member, int64_t, take_duration, long, "D", text)
+/* clang-format off */
+#define OPTION_WHEN(of, member, long_name, text, ...) \
+    OPTION_ROW(take_when, of, member, struct when_text, 0, long_name, "T", text, __VA_ARGS__)
+#define OPTION_DURATION(of, member, long_name, text) \
+    OPTION_ROW(take_duration, of, member, int64_t, 0, long_name, "D", text, )
+/* clang-format on */
 #define WHEN_TEXT                                                                                  \
     "T is an RFC 3339 time, a local time like '2027-01-01 08:00', now, or a span like 2h: that "   \
     "long ago."
-#define WHEN_HELP                                                                                  \
-    "T is an RFC 3339 time, a local time like '2027-01-01 08:00', now, or a span like 2h: that\n"  \
-    "long ago.\n"
 
 /* The fields of an answer: "" for a text, `fallback` for a number, NO_TIME for a time that is not
  * there. */

@@ -9,47 +9,39 @@
 #include "cli/when.h"
 #include "jobs/input_file.h"
 
+enum { NAMESPACE_ARGS_MAX = 16 };
+
 /* ---- roles ---- */
 
 static const char *const roles[] = {"viewer", "operator", "editor", "admin", "none", NULL};
 
 /* N, or N=ROLE. */
-static bool check_grant(const struct command *self, const char *text)
+static bool take_grant(const struct option_use *use)
 {
     static const char *const of_namespaces[] = {"viewer", "operator", "editor", NULL};
-    const char *equals = strchr(text, '=');
+    const char *equals = strchr(use->text, '=');
     char option[160];
-    int choice;
-    if (!equals)
-        return true;
-    snprintf(option, sizeof(option), "the role in --namespace %.*s", (int)(equals - text), text);
-    return cli_choice(self, option, equals + 1, of_namespaces, &choice);
+    unsigned choice;
+    snprintf(option, sizeof(option), "the role in --namespace %.*s", (int)strcspn(use->text, "="),
+             use->text);
+    return take_list(use) &&
+           (!equals || cli_choice(use->command, option, equals + 1, of_namespaces, &choice));
 }
 
-bool scope_option(const struct command *self, struct scope_args *args, int opt, const char *value)
-{
-    int choice;
-    switch (opt) {
-    case OPTION_ROLE:
-        args->role = value;
-        return cli_choice(self, "--role", value, roles, &choice);
-    case OPTION_NO_DEFINE:
-        return args->no_define = true;
-    case OPTION_NAMESPACE:
-        if (args->namespace_count == NAMESPACE_ARGS_MAX) {
-            cli_usage(self, "more than %d namespaces", NAMESPACE_ARGS_MAX);
-            return false;
-        }
-        args->namespaces[args->namespace_count++] = value;
-        return check_grant(self, value);
-    default:
-        return false;
-    }
-}
+const struct option_row scope_options[] = {
+    OPTION_WORD(scope_args, role, 0, "role", "R", roles, "viewer, operator, editor or admin"),
+    OPTION_ROW(take_grant, scope_args, namespaces, struct option_list, 0, "namespace", "N",
+               "the role is for the jobs N/... alone; may be repeated; N=ROLE gives each namespace "
+               "its own, and leaves --role for everywhere",
+               .max = NAMESPACE_ARGS_MAX),
+    OPTION_FLAG(scope_args, no_define, 0, "no-define",
+                "may not change what a job runs, nor as whom"),
+    {0},
+};
 
 bool scope_is_given(const struct scope_args *args)
 {
-    return args->role || args->namespace_count || args->no_define;
+    return args->role || args->namespaces.count || args->no_define;
 }
 
 /* One item of "namespaces". */
@@ -69,8 +61,8 @@ enum exit_code scope_fill(const struct command *self, const struct scope_args *a
     json_t *grants = json_array();
     bool is_everywhere = args->role;
     int failed = 0;
-    for (size_t i = 0; i < args->namespace_count; i++) {
-        const char *text = args->namespaces[i];
+    for (size_t i = 0; i < args->namespaces.count; i++) {
+        const char *text = args->namespaces.items[i];
         if (!strchr(text, '=') && !args->role) {
             json_decref(grants);
             return cli_usage(self, "--namespace %s needs a --role", text);
@@ -82,7 +74,7 @@ enum exit_code scope_fill(const struct command *self, const struct scope_args *a
         failed |= json_object_set_new(body, "role", json_string(args->role));
     if (args->no_define && (is_everywhere || !args->role))
         failed |= json_object_set_new(body, "define", json_false());
-    if (args->namespace_count)
+    if (args->namespaces.count)
         failed |= json_object_set(body, "namespaces", grants);
     json_decref(grants);
     return failed ? cli_fail(E_NOMEM) : EXIT_OK;

@@ -121,30 +121,6 @@ enum exit_code client_open(const char *data, struct client **ret)
     return EXIT_USAGE;
 }
 
-enum exit_code client_to_show(const struct command *self, int argc, char **argv,
-                              const char *missing, enum output *output, struct client **ret)
-{
-    const char *data = NULL;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || (opt == 'o' && !output_take(self, optarg, output)))
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            data = optarg;
-    }
-    if (missing && optind == argc)
-        return cli_usage(self, "%s", missing);
-    if (!missing && optind < argc)
-        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
-    return client_open(data, ret);
-}
-
-enum exit_code client_from_options(const struct command *self, int argc, char **argv,
-                                   const char *missing, struct client **ret)
-{
-    return client_to_show(self, argc, argv, missing, NULL, ret);
-}
-
 struct client *client_close(struct client *client)
 {
     if (!client)

@@ -12,22 +12,7 @@
 
 struct client;
 
-/* Options that every command which talks to an agent takes. */
-enum { OPTION_DATA = OPTION_LONG_ONLY + 900 };
-/* clang-format off */
-#define DATA_OPTION {"data", required_argument, NULL, OPTION_DATA}
-#define CLIENT_OPTIONS                                                                             \
-    DATA_OPTION, {"url", required_argument, NULL, OPTION_REMOTE_URL},                              \
-        {"token-file", required_argument, NULL, OPTION_REMOTE_TOKEN},                              \
-        {"ca", required_argument, NULL, OPTION_REMOTE_CA}
-/* clang-format on */
-#define CLIENT_HELP                                                                                \
-    "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n"             \
-    "  --url URL        an agent of another machine, like https://host:7325 ($PEAL_URL), with\n"   \
-    "                   --token-file FILE ($PEAL_TOKEN is the token itself) and --ca FILE,\n"      \
-    "                   who signed its certificate ($PEAL_CA); peal login keeps a token for it\n"
-
-/* The same as rows: places in a request_base, or the environment. */
+/* Options of every command that talks to an agent: places in a request_base, or the environment. */
 extern const struct option_row client_options[];
 #define ONE_JOB "which job? One at a time"    /* too_few, and too_many */
 extern const struct option_row data_option[]; /* of them --data alone */
@@ -50,15 +35,6 @@ MUST_CHECK enum exit_code client_must_be_remote(const struct client *client);
  * none of another machine, or would be told secrets in the clear; which has been told. */
 MUST_CHECK enum exit_code client_keep_cookies(struct client *client);
 
-/* For commands with no option but --data: reads it, leaves `optind` at the first argument, and
- * opens. `missing` is what to say when there is no argument; NULL: there must be none. */
-MUST_CHECK enum exit_code client_from_options(const struct command *self, int argc, char **argv,
-                                              const char *missing, struct client **ret);
-
-/* The same for those with -o, too; *output is changed only if it is given. */
-MUST_CHECK enum exit_code client_to_show(const struct command *self, int argc, char **argv,
-                                         const char *missing, enum output *output,
-                                         struct client **ret);
 const char *client_data(const struct client *client); /* the folder; of a remote one its URL */
 
 struct reply {

@@ -170,22 +170,12 @@ static enum exit_code read_folder(const struct reading *reading, const char *pat
     return worst;
 }
 
-bool file_args_take(struct file_args *files, const struct command *command, char *path)
-{
-    if (files->count == FILES_MAX) {
-        cli_usage(command, "more than %d files; put them into a folder", FILES_MAX);
-        return false;
-    }
-    files->paths[files->count++] = path;
-    return true;
-}
-
-enum exit_code definitions_read(const struct reading *reading, const struct file_args *files,
-                                struct job_list *jobs)
+enum exit_code definitions_read(const struct reading *reading, const char *const *paths,
+                                size_t count, struct job_list *jobs)
 {
     enum exit_code worst = EXIT_OK;
-    for (size_t i = 0; i < files->count; i++) {
-        const char *path = files->paths[i];
+    for (size_t i = 0; i < count; i++) {
+        const char *path = paths[i];
         struct stat info;
         bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
         enum exit_code code =
@@ -194,7 +184,7 @@ enum exit_code definitions_read(const struct reading *reading, const struct file
             worst = code;
     }
     if (worst == EXIT_OK && jobs->count == 0) {
-        cli_error("there are no jobs in %s", files->paths[0]);
+        cli_error("there are no jobs in %s", paths[0]);
         worst = EXIT_INVALID;
     }
     return worst;

@@ -16,21 +16,11 @@ struct reading {
 MUST_CHECK enum exit_code reading_init(struct reading *reading, struct client *client);
 void reading_release(struct reading *reading);
 
-/* The values of -f. */
-enum { FILES_MAX = 256 };
-struct file_args {
-    char *paths[FILES_MAX];
-    size_t count;
-};
-
-/* False when there are too many, which has been reported. */
-bool file_args_take(struct file_args *files, const struct command *command, char *path);
-
 /* Reads jobs from files, folders (*.yaml, *.yml and *.json in them) and "-" for stdin, and adds
  * them to *jobs. Every mistake is reported with its place; a name that comes twice is one, and so
  * are no jobs at all. */
-MUST_CHECK enum exit_code definitions_read(const struct reading *reading,
-                                           const struct file_args *files, struct job_list *jobs);
+MUST_CHECK enum exit_code definitions_read(const struct reading *reading, const char *const *paths,
+                                           size_t count, struct job_list *jobs);
 
 /* The same for one text; `name` is what messages call it. */
 MUST_CHECK enum exit_code definitions_read_text(const struct reading *reading, const char *name,

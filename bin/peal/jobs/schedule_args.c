@@ -10,17 +10,36 @@
 static const char *const profiles[] = {"peal", "quartz",      "aws", "jenkins",
                                        "k8s",  "ocps-strict", NULL};
 
-enum status schedule_reader_init(struct schedule_reader *reader)
+const struct option_row schedule_options_rows[] = {
+    OPTION_TEXT(schedule_args, tz, 0, "tz", "ZONE",
+                "the time zone (this machine's, unless the schedule names one)"),
+    OPTION_CHOICE(schedule_args, profile, 0, "profile", "P", profiles,
+                  "the dialect: peal, quartz, aws, jenkins, k8s or ocps-strict"),
+    OPTION_TEXT(schedule_args, job, 0, "job", "NAME",
+                "the job's name, which `H` and `~` are drawn from"),
+    {0},
+};
+
+enum exit_code schedule_reader_init(struct schedule_reader *reader, const struct command *command,
+                                    const struct schedule_args *args)
 {
     const char *dir = getenv("TZDIR");
+    const struct zone *zone;
+    struct parse_error err;
     *reader = (struct schedule_reader){.options = schedule_options_default()};
+    reader->options.tz = args->tz;
+    reader->options.profile = args->profile;
+    reader->options.job_name = args->job;
+    reader->options.job_uid = args->job;
     strbuf_init(&reader->local_tz);
     enum status st = zone_db_new(dir && *dir ? dir : NULL, &reader->zones);
     if (st != OK)
-        return st;
+        return cli_fail(st);
+    if (args->tz && zone_db_get(reader->zones, args->tz, &zone, &err) != OK)
+        return cli_usage(command, "--tz: %s", err.message);
     zone_db_local_name(reader->zones, &reader->local_tz);
     reader->options.default_tz = reader->local_tz.text;
-    return strbuf_status(&reader->local_tz);
+    return cli_fail(strbuf_status(&reader->local_tz));
 }
 
 void schedule_reader_release(struct schedule_reader *reader)
@@ -28,33 +47,6 @@ void schedule_reader_release(struct schedule_reader *reader)
     zone_db_free(reader->zones);
     strbuf_release(&reader->local_tz);
     *reader = (struct schedule_reader){0};
-}
-
-bool schedule_reader_option(struct schedule_reader *reader, const struct command *command, int opt,
-                            const char *value)
-{
-    struct parse_error err;
-    const struct zone *zone;
-    int choice;
-    switch (opt) {
-    case OPTION_TZ:
-        reader->options.tz = value;
-        if (zone_db_get(reader->zones, value, &zone, &err) == OK)
-            return true;
-        cli_usage(command, "--tz: %s", err.message);
-        return false;
-    case OPTION_PROFILE:
-        if (!cli_choice(command, "--profile", value, profiles, &choice))
-            return false;
-        reader->options.profile = (enum cron_profile)choice;
-        return true;
-    case OPTION_JOB:
-        reader->options.job_name = value;
-        reader->options.job_uid = value;
-        return true;
-    default:
-        return false;
-    }
 }
 
 void specs_init(struct specs *specs)

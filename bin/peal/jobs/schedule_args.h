@@ -6,37 +6,25 @@
 #include "cli/cli.h"
 #include "words/explain.h"
 
-/* How schedules are read. */
+/* How a schedule is read, from the command line. */
+struct schedule_args {
+    const char *tz, *job;
+    enum cron_profile profile;
+};
+extern const struct option_row schedule_options_rows[];
+
 struct schedule_reader {
     struct zone_db *zones;
     struct strbuf local_tz; /* where no zone is named */
     struct schedule_options options;
 };
 
-/* Opens the zone database ($TZDIR, else the system's); release it in any case. */
-MUST_CHECK enum status schedule_reader_init(struct schedule_reader *reader);
+/* Opens the zone database ($TZDIR, else the system's); release it in any case. EXIT_USAGE: there is
+ * no such time zone, which has been reported. */
+MUST_CHECK enum exit_code schedule_reader_init(struct schedule_reader *reader,
+                                               const struct command *command,
+                                               const struct schedule_args *args);
 void schedule_reader_release(struct schedule_reader *reader);
-
-enum {
-    OPTION_TZ = OPTION_LONG_ONLY,
-    OPTION_PROFILE,
-    OPTION_JOB,
-    OPTION_OWN, /* a command's own options start here */
-};
-#define SCHEDULE_READER_OPTIONS                                                                    \
-    {"tz", required_argument, NULL, OPTION_TZ},                                                    \
-        {"profile", required_argument, NULL, OPTION_PROFILE},                                      \
-    {                                                                                              \
-        "job", required_argument, NULL, OPTION_JOB                                                 \
-    }
-#define SCHEDULE_READER_HELP                                                                       \
-    "  --tz ZONE       the time zone (this machine's, unless the schedule names one)\n"            \
-    "  --profile P     the dialect: peal, quartz, aws, jenkins, k8s or ocps-strict\n"              \
-    "  --job NAME      the job's name, which `H` and `~` are drawn from\n"
-
-/* Takes one of the options above. False when it is wrong, which has been reported. */
-bool schedule_reader_option(struct schedule_reader *reader, const struct command *command, int opt,
-                            const char *value);
 
 /* Schedules as text, each of one line. */
 struct spec {

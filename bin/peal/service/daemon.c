@@ -48,10 +48,10 @@ static enum exit_code read_file(struct agent_config *config)
 static enum exit_code settle_data(const struct daemon_options *options, struct agent_config *config)
 {
     struct strbuf folder;
-    if (config->data && !options->data)
+    if (config->data && !options->base.data)
         return EXIT_OK;
     strbuf_init(&folder);
-    enum status st = data_folder_find(options->data, &folder);
+    enum status st = data_folder_find(options->base.data, &folder);
     enum exit_code code = st == OK ? set_path(&config->data, folder.text) : cli_fail(st);
     strbuf_release(&folder);
     return code;
@@ -122,9 +122,9 @@ static enum exit_code settle_node(const struct daemon_options *options, struct a
         code = set(config, "--address", options->address, agent_config_set_address);
     if (code == EXIT_OK)
         code = set(config, "--peer-listen", options->peer_listen, agent_config_set_peer_listen);
-    for (size_t i = 0; code == EXIT_OK && i < options->label_count; i++)
-        code = set(config, "--label", options->labels[i], agent_config_add_label);
-    if (code == EXIT_OK && options->label_count > DAEMON_LABELS_MAX) {
+    for (size_t i = 0; code == EXIT_OK && i < options->labels.count; i++)
+        code = set(config, "--label", options->labels.items[i], agent_config_add_label);
+    if (code == EXIT_OK && options->labels.count > DAEMON_LABELS_MAX) {
         cli_error("at most %d labels; more of them in the configuration file", DAEMON_LABELS_MAX);
         code = EXIT_INVALID;
     }
@@ -136,17 +136,17 @@ static enum exit_code settle_listen(const struct daemon_options *options,
 {
     const char *named = getenv("PEAL_LISTEN");
     struct strbuf list;
-    if (!options->listen_count)
+    if (!options->listen.count)
         return config->listen || !named || !*named
                    ? EXIT_OK
                    : set(config, "PEAL_LISTEN", named, agent_config_set_listen);
-    if (options->listen_count > DAEMON_LISTEN_MAX) {
+    if (options->listen.count > DAEMON_LISTEN_MAX) {
         cli_error("at most %d addresses", DAEMON_LISTEN_MAX);
         return EXIT_INVALID;
     }
     strbuf_init(&list);
-    for (size_t i = 0; i < options->listen_count; i++)
-        strbuf_addf(&list, "%s%s", i ? "," : "", options->listen[i]);
+    for (size_t i = 0; i < options->listen.count; i++)
+        strbuf_addf(&list, "%s%s", i ? "," : "", options->listen.items[i]);
     enum exit_code code = cli_fail(strbuf_status(&list));
     if (code == EXIT_OK)
         code = set(config, "--listen", list.text, agent_config_set_listen);

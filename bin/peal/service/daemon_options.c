@@ -8,92 +8,61 @@
 
 #include "client/client.h"
 
-enum {
-    OPTION_CONFIG = OPTION_LONG_ONLY + 800,
-    OPTION_LOG,
-    OPTION_STORE,
-    OPTION_HISTORY,
-    OPTION_ROLE,
-    OPTION_NODE_ID,
-    OPTION_LABEL,
-    OPTION_CAPACITY,
-    OPTION_ADDRESS,
-    OPTION_LISTEN,
-    OPTION_FACADE,
-    OPTION_PEER_LISTEN,
-    OPTION_DEFAULT_USER,
-    OPTION_SANDBOX,
-};
+static const char *const on_off[] = {"on", "off", NULL};
+static const char *const roles[] = {"api", "worker", "api,worker", NULL};
+static const char *const facades[] = {"dkron", "tutorial", "dkron,tutorial", NULL};
 
-const struct option daemon_options_table[] = {
-    DATA_OPTION,
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {"log", required_argument, NULL, OPTION_LOG},
-    {"store", required_argument, NULL, OPTION_STORE},
-    {"history", required_argument, NULL, OPTION_HISTORY},
-    {"role", required_argument, NULL, OPTION_ROLE},
-    {"node-id", required_argument, NULL, OPTION_NODE_ID},
-    {"label", required_argument, NULL, OPTION_LABEL},
-    {"capacity", required_argument, NULL, OPTION_CAPACITY},
-    {"address", required_argument, NULL, OPTION_ADDRESS},
-    {"listen", required_argument, NULL, OPTION_LISTEN},
-    {"peer-listen", required_argument, NULL, OPTION_PEER_LISTEN},
-    {"default-user", required_argument, NULL, OPTION_DEFAULT_USER},
-    {"sandbox", required_argument, NULL, OPTION_SANDBOX},
-    {"facade", required_argument, NULL, OPTION_FACADE},
-    {"detach", no_argument, NULL, 'd'},
+/* Texts are checked by what a configuration file is checked by. */
+const struct option_row daemon_rows[] = {
+    OPTION_FLAG(daemon_options, detach, 'd', "detach",
+                "in the background, as soon as it is ready and let in"),
+    OPTION_TEXT(daemon_options, base.data, 0, "data", "DIR",
+                "where everything is kept (else the file's, $PEAL_DATA, the default)",
+                .complete = COMPLETE_FILES),
+    OPTION_TEXT(daemon_options, config, 0, "config", "FILE",
+                "a configuration file (docs/CONFIG.md)", .complete = COMPLETE_FILES),
+    OPTION_TEXT(daemon_options, log, 0, "log", "FILE",
+                "the agent's log (stderr; in the background DIR/peal.log)",
+                .complete = COMPLETE_FILES),
+    OPTION_LIST(daemon_options, listen, 0, "listen", "ADDR",
+                "where its API is on TCP: ADDR[:PORT], [V6]:PORT, or none; may be repeated (else "
+                "the file's, $PEAL_LISTEN, 127.0.0.1:7325)",
+                .max = DAEMON_LISTEN_MAX + 1),
+    OPTION_TEXT(daemon_options, default_user, 0, "default-user", "NAME",
+                "whom jobs run as that name no user, if the agent is root: without one they are "
+                "not started (else the file's, $PEAL_DEFAULT_USER; docs/SECURITY.md)"),
+    OPTION_TEXT(daemon_options, sandbox, 0, "sandbox", "on|off",
+                "whether it gives up what it does not need (default: on; else the file's, "
+                "$PEAL_SANDBOX); off is for debuggers and core dumps (docs/SECURITY.md)",
+                .choices = on_off),
+    OPTION_TEXT(daemon_options, facades, 0, "facade", "NAME",
+                "the API of another program, too: dkron, tutorial, or both with a comma between "
+                "(docs/FROM-OTHERS.md)",
+                .choices = facades),
+    OPTION_TEXT(daemon_options, history, 0, "history", "URL",
+                "sqlite (default: DIR/history.db), postgresql://USER@HOST/DATABASE or "
+                "mongodb://USER@HOST/DATABASE (else the file's, $PEAL_HISTORY, what the data "
+                "folder was used with; docs/HISTORY.md)"),
+    OPTION_TEXT(daemon_options, store, 0, "store", "URL",
+                "sqlite (default), or etcd://HOST:PORT,.../PREFIX, etcds:// with TLS (else the "
+                "file's, $PEAL_STORE, what the data folder was used with)",
+                .heading = "To be one node of a cluster (docs/CLUSTER.md):"),
+    OPTION_TEXT(daemon_options, role, 0, "role", "R", "api, worker or api,worker (default)",
+                .choices = roles),
+    OPTION_TEXT(daemon_options, node_id, 0, "node-id", "ID",
+                "the node's name (default: made once, and kept in the data folder)"),
+    OPTION_LIST(daemon_options, labels, 0, "label", "K=V", "what jobs may ask for; may be repeated",
+                .max = DAEMON_LABELS_MAX + 1),
+    OPTION_TEXT(daemon_options, capacity, 0, "capacity", "N",
+                "its weight when work is shared out (default: the processors)"),
+    OPTION_TEXT(daemon_options, address, 0, "address", "ADDR",
+                "where its API can be reached from other machines"),
+    OPTION_TEXT(daemon_options, peer_listen, 0, "peer-listen", "ADDR",
+                "where the other nodes read its history, unless that is in a database: "
+                "ADDR[:PORT] or none (default: port 7326 of the address by which it reaches the "
+                "others; none without the role api)"),
     {0},
 };
-
-static const char **member_of(struct daemon_options *options, int opt)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        return &options->data;
-    case OPTION_CONFIG:
-        return &options->config;
-    case OPTION_LOG:
-        return &options->log;
-    case OPTION_STORE:
-        return &options->store;
-    case OPTION_HISTORY:
-        return &options->history;
-    case OPTION_ROLE:
-        return &options->role;
-    case OPTION_NODE_ID:
-        return &options->node_id;
-    case OPTION_CAPACITY:
-        return &options->capacity;
-    case OPTION_ADDRESS:
-        return &options->address;
-    case OPTION_PEER_LISTEN:
-        return &options->peer_listen;
-    case OPTION_DEFAULT_USER:
-        return &options->default_user;
-    case OPTION_SANDBOX:
-        return &options->sandbox;
-    case OPTION_FACADE:
-        return &options->facades;
-    case OPTION_LABEL:
-        if (options->label_count <= DAEMON_LABELS_MAX)
-            options->label_count++;
-        return &options->labels[options->label_count - 1];
-    case OPTION_LISTEN:
-        if (options->listen_count <= DAEMON_LISTEN_MAX)
-            options->listen_count++;
-        return &options->listen[options->listen_count - 1];
-    default:
-        return NULL;
-    }
-}
-
-bool daemon_option(struct daemon_options *options, int opt, const char *value)
-{
-    const char **member = member_of(options, opt);
-    if (member)
-        *member = value;
-    return member != NULL;
-}
 
 char *daemon_absolute(const char *path)
 {
@@ -116,33 +85,36 @@ static void print_line(const char *name, const char *value, struct strbuf *out)
 
 static enum status print_path(const char *name, const char *path, struct strbuf *out)
 {
-    char *full = path ? daemon_absolute(path) : NULL;
-    if (path && !full)
+    char *full = daemon_absolute(path);
+    if (!full)
         return E_NOMEM;
     print_line(name, full, out);
     free(full);
     return OK;
 }
 
+/* Not those that say where and how it is started. */
+static bool is_kept(const struct option_row *row)
+{
+    return row->value && strcmp(row->name, "data") != 0;
+}
+
 enum status daemon_options_print(const struct daemon_options *options, struct strbuf *out)
 {
-    enum status st = print_path("config", options->config, out);
-    if (st == OK)
-        st = print_path("log", options->log, out);
-    print_line("store", options->store, out);
-    print_line("history", options->history, out);
-    print_line("role", options->role, out);
-    print_line("node-id", options->node_id, out);
-    print_line("capacity", options->capacity, out);
-    print_line("address", options->address, out);
-    print_line("peer-listen", options->peer_listen, out);
-    print_line("default-user", options->default_user, out);
-    print_line("sandbox", options->sandbox, out);
-    print_line("facade", options->facades, out);
-    for (size_t i = 0; i < options->label_count; i++)
-        print_line("label", options->labels[i], out);
-    for (size_t i = 0; i < options->listen_count; i++)
-        print_line("listen", options->listen[i], out);
+    enum status st = OK;
+    for (const struct option_row *row = daemon_rows; row->name && st == OK; row++) {
+        const void *place = (const char *)options + row->place;
+        const struct option_list *list = place;
+        const char *const *text = place;
+        for (size_t i = 0; row->take == take_list && i < list->count; i++)
+            print_line(row->name, list->items[i], out);
+        if (row->take == take_list || !is_kept(row) || !*text)
+            continue;
+        if (row->complete == COMPLETE_FILES)
+            st = print_path(row->name, *text, out);
+        else
+            print_line(row->name, *text, out);
+    }
     return st == OK ? strbuf_status(out) : st;
 }
 
@@ -152,16 +124,14 @@ static void take_line(struct daemon_options *options, char *line)
     if (!value)
         return;
     *value++ = '\0';
-    for (const struct option *option = daemon_options_table; option->name; option++) {
-        if (option->has_arg == required_argument && strcmp(option->name, line) == 0)
-            daemon_option(options, option->val, value);
+    for (const struct option_row *row = daemon_rows; row->name; row++) {
+        const struct option_use use = {
+            .row = row, .text = value, .place = (char *)options + row->place};
+        const struct option_list *list = use.place;
+        bool is_full = row->take == take_list && list->count == (size_t)row->max;
+        if (is_kept(row) && !is_full && strcmp(row->name, line) == 0)
+            row->take(&use);
     }
-}
-
-static void otherwise(const char **member, const char *known)
-{
-    if (!*member)
-        *member = known;
 }
 
 void daemon_options_recall(struct daemon_options *options, char *text)
@@ -171,24 +141,12 @@ void daemon_options_recall(struct daemon_options *options, char *text)
     for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\n", &rest))
         take_line(&known, line);
-    otherwise(&options->config, known.config);
-    otherwise(&options->log, known.log);
-    otherwise(&options->store, known.store);
-    otherwise(&options->history, known.history);
-    otherwise(&options->role, known.role);
-    otherwise(&options->node_id, known.node_id);
-    otherwise(&options->capacity, known.capacity);
-    otherwise(&options->address, known.address);
-    otherwise(&options->peer_listen, known.peer_listen);
-    otherwise(&options->default_user, known.default_user);
-    otherwise(&options->sandbox, known.sandbox);
-    otherwise(&options->facades, known.facades);
-    if (!options->label_count) {
-        memcpy(options->labels, known.labels, sizeof(known.labels));
-        options->label_count = known.label_count;
-    }
-    if (!options->listen_count) {
-        memcpy(options->listen, known.listen, sizeof(known.listen));
-        options->listen_count = known.listen_count;
+    for (const struct option_row *row = daemon_rows; row->name; row++) {
+        void *given = (char *)options + row->place;
+        const void *before = (const char *)&known + row->place;
+        bool is_list = row->take == take_list;
+        if (is_kept(row) &&
+            (is_list ? !((struct option_list *)given)->count : !*(const char **)given))
+            memcpy(given, before, is_list ? sizeof(struct option_list) : sizeof(const char *));
     }
 }

@@ -9,11 +9,6 @@ struct request {
     const char *name;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, name, "NAME", .is_optional = true, .complete = COMPLETE_USERS),
-    {0},
-};
-
 static enum exit_code make_link(struct client *client, void *place)
 {
     const struct request *request = place;
@@ -36,7 +31,8 @@ const struct command cmd_link = {
                          {"peal link anna", "as that user, who has forgotten the password"}),
     .notes = "Only on the machine of the agent, by its own user or root. The link is good for "
              "once, within ten minutes. Exit status 4: the agent listens on no address.",
-    .arguments = arguments,
+    .arguments =
+        ROWS(ARGUMENT(request, name, "NAME", .is_optional = true, .complete = COMPLETE_USERS)),
     .options = data_option,
     .request_size = sizeof(struct request),
     .with_agent = make_link,

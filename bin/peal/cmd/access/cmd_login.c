@@ -8,17 +8,8 @@
 #include "client/client.h"
 #include "client/known_tokens.h"
 
-enum { OPTION_NAME = OPTION_LONG_ONLY, OPTION_EXPIRES };
-
-static const struct option options[] = {
-    {"name", required_argument, NULL, OPTION_NAME},
-    PASSWORD_OPTION,
-    {"expires", required_argument, NULL, OPTION_EXPIRES},
-    CLIENT_OPTIONS,
-    {0},
-};
-
 struct request {
+    struct request_base base;
     const char *name, *password_file, *expires;
 };
 
@@ -59,8 +50,9 @@ static enum exit_code make_token(struct client *client, const struct request *re
     return code;
 }
 
-static enum exit_code log_in(struct client *client, const struct request *request)
+static enum exit_code log_in(struct client *client, void *place)
 {
+    const struct request *request = place;
     json_t *token = NULL;
     enum exit_code code = client_keep_cookies(client);
     if (code == EXIT_OK)
@@ -77,51 +69,20 @@ static enum exit_code log_in(struct client *client, const struct request *reques
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    struct request request = {0};
-    struct client *client;
-    const char *data = NULL;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        if (opt == OPTION_NAME)
-            request.name = optarg;
-        else if (opt == OPTION_PASSWORD_FILE)
-            request.password_file = optarg;
-        else if (opt == OPTION_EXPIRES)
-            request.expires = optarg;
-        else
-            data = optarg;
-    }
-    if (optind < argc)
-        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
-    enum exit_code code = client_open(data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = log_in(client, &request);
-    client_close(client);
-    return code;
-}
-
 const struct command cmd_login = {
     .name = "login",
     .summary = "log in to the agent of another machine",
-    .help =
-        "Examples:\n"
-        "  peal login --url https://peal.example.com:7325\n"
-        "  peal list --url https://peal.example.com:7325\n"
-        "  peal logout --url https://peal.example.com:7325\n"
-        "\n"
-        "Usage: peal login --url URL [--name NAME] [--password-file F] [--expires D]\n"
-        "\n"
-        "Asks for name and password, makes a token, and keeps that for later commands with the\n"
-        "same --url, in peal/tokens.json below $XDG_CONFIG_HOME or ~/.config (mode 0600).\n"
-        "\n"
-        "Options:\n"
-        "  --name NAME      the user; else it is asked for\n" PASSWORD_HELP
-        "  --expires D      log in again after so long (90d), or never\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal login --url https://peal.example.com:7325", NULL},
+                         {"peal list --url https://peal.example.com:7325", NULL},
+                         {"peal logout --url https://peal.example.com:7325", NULL}),
+    .usage = "--url URL [options]",
+    .notes = "Asks for name and password, makes a token, and keeps that for later commands with "
+             "the same --url, in peal/tokens.json below $XDG_CONFIG_HOME or ~/.config (mode 0600).",
+    .options = ROWS(OPTION_TEXT(request, name, 0, "name", "NAME", "the user; else it is asked for"),
+                    OPTION_PASSWORD_FILE(request, password_file),
+                    OPTION_TEXT(request, expires, 0, "expires", "D",
+                                "log in again after so long (90d), or never"),
+                    OPTION_GROUP(request, base, client_options)),
+    .request_size = sizeof(struct request),
+    .with_agent = log_in,
 };

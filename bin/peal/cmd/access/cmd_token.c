@@ -6,31 +6,21 @@
 #include "cli/when.h"
 #include "client/account_args.h"
 
-enum { OPTION_USER = OPTION_LONG_ONLY, OPTION_EXPIRES };
-
-static const struct option options[] = {
-    SCOPE_OPTIONS,
-    {"user", required_argument, NULL, OPTION_USER},
-    {"expires", required_argument, NULL, OPTION_EXPIRES},
-    OUTPUT_OPTION,
-    CLIENT_OPTIONS,
-    {0},
-};
-
 struct request {
-    const struct command *self;
-    const char *data, *argument, *user, *expires;
+    struct request_base base;
+    const char *argument, *user, *expires;
     struct scope_args scope;
     enum output output;
 };
 
-static enum exit_code create(struct client *client, const struct request *request)
+static enum exit_code create(struct client *client, void *place)
 {
+    const struct request *request = place;
     json_t *answer = NULL;
     json_t *body = json_pack("{s:s, s:s*, s:s*}", "label", request->argument, "user", request->user,
                              "expires_in", request->expires);
     enum exit_code code =
-        body ? scope_fill(request->self, &request->scope, body) : cli_fail(E_NOMEM);
+        body ? scope_fill(request->base.command, &request->scope, body) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
         code = client_post(client, "/tokens", body, &answer);
     json_decref(body);
@@ -75,8 +65,9 @@ static void add_token(struct text_table *table, const json_t *token, bool wide)
     strbuf_release(&scope);
 }
 
-static enum exit_code list(struct client *client, const struct request *request)
+static enum exit_code list(struct client *client, void *place)
 {
+    const struct request *request = place;
     static const char *const headers[] = {"ID", "LABEL", "USER", "ROLE", "USED", "EXPIRES", NULL};
     static const struct list_form form = {
         .name = "id",
@@ -86,8 +77,9 @@ static enum exit_code list(struct client *client, const struct request *request)
     return list_show(client, "/tokens", request->output, &form);
 }
 
-static enum exit_code revoke(struct client *client, const struct request *request)
+static enum exit_code revoke(struct client *client, void *place)
 {
+    const struct request *request = place;
     struct strbuf path;
     struct reply reply = {0};
     strbuf_init(&path);
@@ -104,74 +96,54 @@ static enum exit_code revoke(struct client *client, const struct request *reques
     return code;
 }
 
-static bool take_option(struct request *request, int opt)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case OPTION_USER:
-        request->user = optarg;
-        return true;
-    case OPTION_EXPIRES:
-        request->expires = optarg;
-        return true;
-    case 'o':
-        return output_take(request->self, optarg, &request->output);
-    default:
-        return scope_option(request->self, &request->scope, opt, optarg);
-    }
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    static const char *const actions[] = {"list", "create", "revoke", NULL};
-    struct request request = {.self = self};
-    struct client *client;
-    int opt, action;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(&request, opt))
-            return EXIT_USAGE;
-    }
-    if (optind == argc)
-        return cli_usage(self, "what about tokens? peal token create, list or revoke");
-    if (!cli_choice(self, "peal token", argv[optind], actions, &action))
-        return EXIT_USAGE;
-    if (argc - optind != (action == 0 ? 1 : 2))
-        return cli_usage(self, action == 0   ? "peal token list takes no name"
-                               : action == 1 ? "say what it is for: peal token create LABEL"
-                                             : "which one? peal token revoke ID");
-    request.argument = argv[optind + 1];
-    enum exit_code code = client_open(request.data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = action == 0   ? list(client, &request)
-           : action == 1 ? create(client, &request)
-                         : revoke(client, &request);
-    client_close(client);
-    return code;
-}
+static const struct command subcommands[] = {
+    {
+        .name = "token create",
+        .summary = "make a token",
+        .notes = "create prints the token, this once: only a hash of it is kept. Programs send it "
+                 "as Authorization: Bearer TOKEN. One of a user may do what the user may, or "
+                 "less, and ends with the user; one of nobody needs a role.",
+        .arguments = ROWS(ARGUMENT(request, argument, "LABEL")),
+        .options =
+            ROWS(OPTION_GROUP(request, scope, scope_options),
+                 OPTION_TEXT(request, user, 0, "user", "NAME",
+                             "whose it is (who is logged in, else nobody's)",
+                             .complete = COMPLETE_USERS),
+                 OPTION_TEXT(request, expires, 0, "expires", "D", "after so long (90d), or never"),
+                 OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                 OPTION_GROUP(request, base, client_options)),
+        .too_few = "say what it is for: peal token create LABEL",
+        .too_many = "say what it is for: peal token create LABEL",
+        .with_agent = create,
+    },
+    {
+        .name = "token list",
+        .summary = "one's own; an admin's are all",
+        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_many = "peal token list takes no name",
+        .with_agent = list,
+    },
+    {
+        .name = "token revoke",
+        .summary = "end it, on all nodes",
+        .arguments = ROWS(ARGUMENT(request, argument, "ID")),
+        .options = client_options,
+        .too_few = "which one? peal token revoke ID",
+        .too_many = "which one? peal token revoke ID",
+        .with_agent = revoke,
+    },
+    {0},
+};
 
 const struct command cmd_token = {
     .name = "token",
     .summary = "credentials for programs that use the API",
-    .help =
-        "Examples:\n"
-        "  peal token create ci --role operator --namespace team --expires 30d\n"
-        "  peal token list\n"
-        "  peal token revoke 01J...\n"
-        "\n"
-        "Usage: peal token create LABEL [--role R] [--namespace N]... [--user NAME]\n"
-        "                               [--expires D]\n"
-        "       peal token list [-o F]\n"
-        "       peal token revoke ID\n"
-        "\n"
-        "create prints the token, this once: only a hash of it is kept. Programs send it as\n"
-        "Authorization: Bearer TOKEN. One of a user may do what the user may, or less, and ends\n"
-        "with the user; one of nobody needs a role. Revoked is revoked, on all nodes.\n"
-        "\n"
-        "Options:\n" SCOPE_HELP "  --user NAME      whose it is (who is logged in, else nobody's)\n"
-        "  --expires D      after so long (90d), or never\n" OUTPUT_HELP CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples =
+        EXAMPLES({"peal token create ci --role operator --namespace team --expires 30d", NULL},
+                 {"peal token list", NULL}, {"peal token revoke 01J...", NULL}),
+    .options = client_options,
+    .too_few = "what about tokens? peal token create, list or revoke",
+    .subcommands = subcommands,
+    .request_size = sizeof(struct request),
 };

@@ -6,24 +6,9 @@
 #include "cli/when.h"
 #include "client/account_args.h"
 
-enum { OPTION_PASSWORD = OPTION_LONG_ONLY, OPTION_NO_PASSWORD, OPTION_DISABLE, OPTION_ENABLE };
-
-static const struct option options[] = {
-    SCOPE_OPTIONS,
-    PASSWORD_OPTION,
-    {"password", no_argument, NULL, OPTION_PASSWORD},
-    {"no-password", no_argument, NULL, OPTION_NO_PASSWORD},
-    {"disable", no_argument, NULL, OPTION_DISABLE},
-    {"enable", no_argument, NULL, OPTION_ENABLE},
-    {"yes", no_argument, NULL, 'y'},
-    OUTPUT_OPTION,
-    CLIENT_OPTIONS,
-    {0},
-};
-
 struct request {
-    const struct command *self;
-    const char *data, *name, *password_file;
+    struct request_base base;
+    const char *name, *password_file;
     struct scope_args scope;
     bool password, no_password, disable, enable, yes;
     enum output output;
@@ -50,7 +35,7 @@ static enum exit_code fill_password(const struct request *request, json_t *body)
 static enum exit_code choose_role(struct client *client, struct scope_args *scope)
 {
     json_t *auth;
-    if (scope->role || scope->namespace_count)
+    if (scope->role || scope->namespaces.count)
         return EXIT_OK;
     enum exit_code code = client_get(client, "/auth", &auth);
     if (code != EXIT_OK)
@@ -70,12 +55,13 @@ static void tell(const json_t *user, const char *what)
     strbuf_release(&scope);
 }
 
-static enum exit_code add(struct client *client, struct request *request)
+static enum exit_code add(struct client *client, void *place)
 {
+    struct request *request = place;
     json_t *body = json_pack("{s:s}", "name", request->name), *user;
     enum exit_code code = body ? choose_role(client, &request->scope) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
-        code = scope_fill(request->self, &request->scope, body);
+        code = scope_fill(request->base.command, &request->scope, body);
     if (code == EXIT_OK && !request->no_password)
         code = fill_password(request, body);
     if (code == EXIT_OK)
@@ -113,17 +99,19 @@ static enum exit_code send(struct client *client, const char *method, const stru
     return code;
 }
 
-static enum exit_code set(struct client *client, const struct request *request)
+static enum exit_code set(struct client *client, void *place)
 {
+    const struct request *request = place;
     bool wants_password = request->password || request->password_file;
     if (request->disable && request->enable)
-        return cli_usage(request->self, "--disable and --enable are one too many");
+        return cli_usage(request->base.command, "--disable and --enable are one too many");
     if (!scope_is_given(&request->scope) && !wants_password && !request->disable &&
         !request->enable)
-        return cli_usage(request->self, "set what? --role, --namespace, --password, --disable ...");
+        return cli_usage(request->base.command,
+                         "set what? --role, --namespace, --password, --disable ...");
     json_t *body = json_object();
     enum exit_code code =
-        body ? scope_fill(request->self, &request->scope, body) : cli_fail(E_NOMEM);
+        body ? scope_fill(request->base.command, &request->scope, body) : cli_fail(E_NOMEM);
     if (code == EXIT_OK && (request->disable || request->enable))
         json_object_set_new(body, "disabled", json_boolean(request->disable));
     if (code == EXIT_OK && wants_password)
@@ -134,8 +122,9 @@ static enum exit_code set(struct client *client, const struct request *request)
     return code;
 }
 
-static enum exit_code remove_user(struct client *client, const struct request *request)
+static enum exit_code remove_user(struct client *client, void *place)
 {
+    const struct request *request = place;
     if (confirmed(request->yes, "Delete the user %s, and all their tokens?", request->name))
         return send(client, "DELETE", request, NULL, "deleted");
     fputs("Nothing was deleted.\n", stderr);
@@ -161,8 +150,9 @@ static void add_user(struct text_table *table, const json_t *user, bool wide)
     strbuf_release(&text);
 }
 
-static enum exit_code list(struct client *client, const struct request *request)
+static enum exit_code list(struct client *client, void *place)
 {
+    const struct request *request = place;
     static const char *const headers[] = {"NAME", "ROLE", "STATE", "CHANGED", NULL};
     static const struct list_form form = {.name = "name",
                                           .headers = headers,
@@ -174,84 +164,73 @@ static enum exit_code list(struct client *client, const struct request *request)
 
 /* ---- the command ---- */
 
-static bool take_option(struct request *request, int opt)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case OPTION_PASSWORD_FILE:
-        request->password_file = optarg;
-        return true;
-    case OPTION_PASSWORD:
-        return request->password = true;
-    case OPTION_NO_PASSWORD:
-        return request->no_password = true;
-    case OPTION_DISABLE:
-        return request->disable = true;
-    case OPTION_ENABLE:
-        return request->enable = true;
-    case 'y':
-        return request->yes = true;
-    case 'o':
-        return output_take(request->self, optarg, &request->output);
-    default:
-        return scope_option(request->self, &request->scope, opt, optarg);
-    }
-}
+static const struct option_row name[] = {
+    ARGUMENT(request, name, "NAME", .complete = COMPLETE_USERS),
+    {0},
+};
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    static const char *const actions[] = {"list", "add", "set", "delete", NULL};
-    struct request request = {.self = self};
-    struct client *client;
-    int opt, action;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(&request, opt))
-            return EXIT_USAGE;
-    }
-    if (optind == argc)
-        return cli_usage(self, "what about users? peal user add, list, set or delete");
-    if (!cli_choice(self, "peal user", argv[optind], actions, &action))
-        return EXIT_USAGE;
-    if (argc - optind != (action == 0 ? 1 : 2))
-        return cli_usage(self, action == 0 ? "peal user list takes no name" : "name one user");
-    request.name = argv[optind + 1];
-    enum exit_code code = client_open(request.data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = action == 0   ? list(client, &request)
-           : action == 1 ? add(client, &request)
-           : action == 2 ? set(client, &request)
-                         : remove_user(client, &request);
-    client_close(client);
-    return code;
-}
+static const struct command subcommands[] = {
+    {
+        .name = "user add",
+        .summary = "make a user",
+        .notes = "The password is asked for on the terminal. Without --role the first user is an "
+                 "admin, and all others are viewers. Exit status 4: there is such a user already.",
+        .arguments = ROWS(ARGUMENT(request, name, "NAME")),
+        .options = ROWS(OPTION_GROUP(request, scope, scope_options),
+                        OPTION_PASSWORD_FILE(request, password_file),
+                        OPTION_FLAG(request, no_password, 0, "no-password",
+                                    "none lets in, only peal link does"),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_few = "name one user",
+        .too_many = "name one user",
+        .with_agent = add,
+    },
+    {
+        .name = "user set",
+        .summary = "change what is named",
+        .notes = "A new password ends the user's sessions.",
+        .arguments = name,
+        .options = ROWS(OPTION_GROUP(request, scope, scope_options),
+                        OPTION_PASSWORD_FILE(request, password_file),
+                        OPTION_FLAG(request, password, 0, "password", "ask for a new password"),
+                        OPTION_FLAG(request, disable, 0, "disable", "may not log in"),
+                        OPTION_FLAG(request, enable, 0, "enable", "may log in again"),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_few = "name one user",
+        .too_many = "name one user",
+        .with_agent = set,
+    },
+    {
+        .name = "user delete",
+        .summary = "delete a user, and all their tokens; the last admin stays",
+        .arguments = name,
+        .options = ROWS(OPTION_FLAG(request, yes, 'y', "yes", YES_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_few = "name one user",
+        .too_many = "name one user",
+        .with_agent = remove_user,
+    },
+    {
+        .name = "user list",
+        .summary = "all users",
+        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_many = "peal user list takes no name",
+        .with_agent = list,
+    },
+    {0},
+};
 
 const struct command cmd_user = {
     .name = "user",
     .summary = "who may use the API from a browser, and for what",
-    .help =
-        "Examples:\n"
-        "  peal user add anna                        the first one is an admin\n"
-        "  peal user add otto --role operator --namespace team\n"
-        "  peal user set otto --namespace team=editor --namespace shared=viewer\n"
-        "  peal user set otto --disable\n"
-        "  peal user list\n"
-        "\n"
-        "Usage: peal user add NAME [--role R] [--namespace N]... [--password-file F]\n"
-        "       peal user set NAME [--role R] [--namespace N]... [--password] [--disable]\n"
-        "       peal user delete NAME [--yes]\n"
-        "       peal user list [-o F]\n"
-        "\n"
-        "The password is asked for on the terminal. Without --role the first user is an admin,\n"
-        "and all others are viewers. A new password ends the user's sessions. The last admin\n"
-        "can't be deleted. Exit status 4: there is such a user already (add).\n"
-        "\n"
-        "Options:\n" SCOPE_HELP PASSWORD_HELP "  --password       of set: ask for a new password\n"
-        "  --no-password    of add: none lets in, only peal link does\n"
-        "  --disable, --enable  of set: may not log in, or may again\n"
-        "  -y, --yes        do not ask (asked is on a terminal only)\n" OUTPUT_HELP CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples =
+        EXAMPLES({"peal user add anna", "the first one is an admin"},
+                 {"peal user add otto --role operator --namespace team", NULL},
+                 {"peal user set otto --namespace team=editor --namespace shared=viewer", NULL},
+                 {"peal user set otto --disable", NULL}, {"peal user list", NULL}),
+    .options = client_options,
+    .too_few = "what about users? peal user add, list, set or delete",
+    .subcommands = subcommands,
+    .request_size = sizeof(struct request),
 };

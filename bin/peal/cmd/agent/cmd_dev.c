@@ -65,7 +65,7 @@ static enum exit_code start_agent(struct dev *dev)
     char user[64];
     snprintf(user, sizeof(user), "%s", self ? self->pw_name : "");
     struct daemon_options given = {
-        .data = dev->folder, .store = "sqlite", .default_user = *user ? user : NULL};
+        .base.data = dev->folder, .store = "sqlite", .default_user = *user ? user : NULL};
     struct agent_config config;
     enum exit_code code = daemon_configure(&given, true, &config);
     if (code == EXIT_OK)

@@ -23,23 +23,16 @@ static enum exit_code restart(struct agent_config *config)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+/* In the background also without -d. */
+static enum exit_code run(void *place)
 {
-    struct daemon_options options = {0};
+    struct daemon_options *options = place;
     struct agent_config config;
     char *known = NULL;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        daemon_option(&options, opt, optarg); /* -d is what it does anyway */
-    }
-    if (optind < argc)
-        return cli_usage(self, "unexpected \"%s\"", argv[optind]);
-    enum exit_code code = daemon_recall(&options, &known);
+    enum exit_code code = daemon_recall(options, &known);
     if (code != EXIT_OK)
         return code;
-    code = daemon_configure(&options, true, &config);
+    code = daemon_configure(options, true, &config);
     if (code == EXIT_OK)
         code = restart(&config);
     agent_config_release(&config);
@@ -50,15 +43,10 @@ static enum exit_code run(const struct command *self, int argc, char **argv)
 const struct command cmd_restart = {
     .name = "restart",
     .summary = "stop and start the agent; running jobs go on",
-    .help = "Examples:\n"
-            "  peal restart\n"
-            "\n"
-            "Usage: peal restart [options]\n"
-            "\n"
-            "Starts it in the background, also if it was not running. Running jobs and their\n"
-            "output are picked up again. What is not given here is as it was for its last start.\n"
-            "\n"
-            "Options:\n" DAEMON_HELP,
-    .getopt_rows = daemon_options_table,
-    .old_run = run,
+    .examples = EXAMPLES({"peal restart", NULL}),
+    .notes = "Starts it in the background, also if it was not running. Running jobs and their "
+             "output are picked up again. What is not given here is as it was for its last start.",
+    .options = daemon_rows,
+    .request_size = sizeof(struct daemon_options),
+    .run = run,
 };

@@ -10,29 +10,13 @@
 #include "config/data_folder.h"
 #include "service/self_signed.h"
 
-enum { HOSTS_MAX = 32, OPTION_HOST = OPTION_LONG_ONLY, OPTION_FORCE };
-
-static const struct option options[] = {
-    DATA_OPTION,
-    {"host", required_argument, NULL, OPTION_HOST},
-    {"force", no_argument, NULL, OPTION_FORCE},
-    {0},
-};
+enum { HOSTS_MAX = 32 };
 
 struct request {
-    const char *data;
-    const char *hosts[HOSTS_MAX];
-    size_t host_count;
+    struct request_base base;
+    struct option_list hosts;
     bool force;
 };
-
-static bool add_host(struct request *request, const char *host)
-{
-    if (request->host_count == HOSTS_MAX)
-        return false;
-    request->hosts[request->host_count++] = host;
-    return true;
-}
 
 static enum exit_code write_files(const struct request *request, const char *folder)
 {
@@ -51,7 +35,7 @@ static enum exit_code write_files(const struct request *request, const char *fol
         unlink(key);
     }
     if (st == OK)
-        st = self_signed_write(cert, key, request->hosts, request->host_count, &why);
+        st = self_signed_write(cert, key, request->hosts.items, request->hosts.count, &why);
     if (st == OK) {
         printf("%s\n%s\n", cert, key);
         fprintf(stderr, "The agent uses them from its next start on: peal restart\n"
@@ -69,56 +53,58 @@ static enum exit_code write_files(const struct request *request, const char *fol
     return st == OK ? EXIT_OK : st == E_CONFLICT ? EXIT_CONFLICT : EXIT_ERROR;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+/* The machine's own names come first. */
+static void add_own_hosts(struct option_list *hosts, char machine[256])
 {
+    const char *own[] = {"localhost", "127.0.0.1", "::1", machine};
+    bool has_name = gethostname(machine, 255) == 0 && *machine && strcmp(machine, "localhost") != 0;
+    size_t count = has_name ? 4 : 3;
+    memmove(hosts->items + count, hosts->items, hosts->count * sizeof(hosts->items[0]));
+    memcpy(hosts->items, own, count * sizeof(own[0]));
+    hosts->count += count;
+}
+
+static enum exit_code init(void *place)
+{
+    struct request *request = place;
     char machine[256] = "";
-    struct request request = {0};
     struct strbuf folder;
-    int opt;
-    add_host(&request, "localhost");
-    add_host(&request, "127.0.0.1");
-    add_host(&request, "::1");
-    if (gethostname(machine, sizeof(machine) - 1) == 0 && *machine &&
-        strcmp(machine, "localhost") != 0)
-        add_host(&request, machine);
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        if (opt == OPTION_DATA)
-            request.data = optarg;
-        else if (opt == OPTION_FORCE)
-            request.force = true;
-        else if (!add_host(&request, optarg))
-            return cli_usage(self, "more than %d hosts", HOSTS_MAX);
-    }
-    if (optind + 1 != argc || strcmp(argv[optind], "init") != 0)
-        return cli_usage(self, "expected: peal tls init");
+    add_own_hosts(&request->hosts, machine);
     strbuf_init(&folder);
-    enum exit_code code = cli_fail(data_folder_find(request.data, &folder));
+    enum exit_code code = cli_fail(data_folder_find(request->base.data, &folder));
     if (code == EXIT_OK)
-        code = write_files(&request, folder.text);
+        code = write_files(request, folder.text);
     strbuf_release(&folder);
     return code;
 }
 
+static const struct command subcommands[] = {
+    {
+        .name = "tls init",
+        .summary = "write a certificate that has signed itself; exit status 4: there is one",
+        .options = ROWS(OPTION_LIST(request, hosts, 0, "host", "NAME",
+                                    "a name or an address that it is for, too; may be repeated",
+                                    .max = HOSTS_MAX - 4),
+                        OPTION_FLAG(request, force, 0, "force", "replace what is there"),
+                        OPTION_GROUP(request, base, data_option)),
+        .too_many = "expected: peal tls init",
+        .run = init,
+    },
+    {0},
+};
+
 const struct command cmd_tls = {
     .name = "tls",
     .summary = "make a certificate for the API",
-    .help = "Examples:\n"
-            "  peal tls init                              for this machine's name and loopback\n"
-            "  peal tls init --host peal.example.com      and for that name\n"
-            "\n"
-            "Usage: peal tls init [--host NAME]... [--force] [--data DIR]\n"
-            "\n"
-            "Writes tls/cert.pem and tls/key.pem into the data folder, where the agent looks for\n"
-            "them. The certificate has signed itself: who is to believe it needs a copy of it.\n"
-            "One that a known authority has signed goes into the configuration file: tls.cert and\n"
-            "tls.key (docs/CONFIG.md). SIGHUP reads them again. Exit status 4: there is one.\n"
-            "\n"
-            "Options:\n"
-            "  --host NAME      a name or an address that it is for, too; may be repeated\n"
-            "  --force          replace what is there\n"
-            "  --data DIR       the agent's data folder (else $PEAL_DATA, else the default)\n",
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal tls init", "for this machine's name and loopback"},
+                         {"peal tls init --host peal.example.com", "and for that name"}),
+    .notes =
+        "Writes tls/cert.pem and tls/key.pem into the data folder, where the agent looks for "
+        "them. The certificate has signed itself: who is to believe it needs a copy of it. One "
+        "that a known authority has signed goes into the configuration file: tls.cert and tls.key "
+        "(docs/CONFIG.md). SIGHUP reads them again.",
+    .options = data_option,
+    .too_few = "expected: peal tls init",
+    .subcommands = subcommands,
+    .request_size = sizeof(struct request),
 };

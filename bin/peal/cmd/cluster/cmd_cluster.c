@@ -10,20 +10,9 @@
 #include "jobs/cluster_import.h"
 #include "service/daemon.h"
 
-enum { OPTION_FROM = OPTION_LONG_ONLY, OPTION_STORE, OPTION_CONFIG };
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    OUTPUT_OPTION,
-    {"yes", no_argument, NULL, 'y'},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"store", required_argument, NULL, OPTION_STORE},
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {0},
-};
-
 struct request {
-    const char *data, *from, *store, *config;
+    struct request_base base;
+    const char *from, *store, *config;
     enum output output;
     bool yes;
 };
@@ -73,8 +62,9 @@ static void print_status(const json_t *cluster)
            answer_int(cluster, "open_runs", 0));
 }
 
-static enum exit_code show_status(struct client *client, const struct request *request)
+static enum exit_code show_status(struct client *client, void *place)
 {
+    const struct request *request = place;
     json_t *cluster;
     enum exit_code code = client_get(client, "/cluster", &cluster);
     if (code != EXIT_OK)
@@ -90,8 +80,9 @@ static enum exit_code show_status(struct client *client, const struct request *r
 
 /* ---- advance-cursors ---- */
 
-static enum exit_code advance(struct client *client, const struct request *request)
+static enum exit_code advance(struct client *client, void *place)
 {
+    const struct request *request = place;
     if (!confirmed(request->yes,
                    "Runs that the restored store takes for open end as lost, and every job goes "
                    "on from now. Do it?")) {
@@ -104,23 +95,12 @@ static enum exit_code advance(struct client *client, const struct request *reque
     return code;
 }
 
-static enum exit_code with_agent(const struct request *request,
-                                 enum exit_code (*action)(struct client *client,
-                                                          const struct request *request))
-{
-    struct client *client;
-    enum exit_code code = client_open(request->data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = action(client, request);
-    client_close(client);
-    return code;
-}
-
 /* ---- import ---- */
 
-static enum exit_code import(const struct command *self, const struct request *request)
+static enum exit_code import(void *place)
 {
+    const struct request *request = place;
+    const struct command *self = request->base.command;
     struct agent_config config;
     struct strbuf folder;
     if (!request->from)
@@ -140,86 +120,59 @@ static enum exit_code import(const struct command *self, const struct request *r
 
 /* ---- the command ---- */
 
-static bool take_option(const struct command *self, int opt, struct request *request)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'o':
-        return output_take(self, optarg, &request->output);
-    case 'y':
-        return request->yes = true;
-    case OPTION_FROM:
-        request->from = optarg;
-        return true;
-    case OPTION_STORE:
-        request->store = optarg;
-        return true;
-    case OPTION_CONFIG:
-        request->config = optarg;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    static const char *const actions[] = {"status", "advance-cursors", "import", NULL};
-    struct request request = {0};
-    int opt, action;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            return EXIT_USAGE;
-    }
-    if (optind == argc)
-        return cli_usage(self, "what about it? peal cluster status, advance-cursors or import");
-    if (!cli_choice(self, "peal cluster", argv[optind], actions, &action))
-        return EXIT_USAGE;
-    if (argc - optind > 1)
-        return cli_usage(self, "unexpected \"%s\"", argv[optind + 1]);
-    if (action != 2 && (request.from || request.store || request.config))
-        return cli_usage(self, "--from, --store and --config are for peal cluster import");
-    return action == 0   ? with_agent(&request, show_status)
-           : action == 1 ? with_agent(&request, advance)
-                         : import(self, &request);
-}
+static const struct command subcommands[] = {
+    {
+        .name = "cluster status",
+        .summary = "how it is; exit status 5: the store is not well",
+        .notes = "status: the store, the history, who leads, how the nodes are.",
+        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .with_agent = show_status,
+    },
+    {
+        .name = "cluster advance-cursors",
+        .summary = "go on after the store was restored from a backup",
+        .notes = "advance-cursors: a restored store does not know what has run since the backup, "
+                 "so nothing is started until somebody says so. Open runs end as lost, every job "
+                 "goes on from now, and a missed entry per job says that ticks of that time are "
+                 "not known.",
+        .options = ROWS(OPTION_FLAG(request, yes, 'y', "yes", YES_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .with_agent = advance,
+    },
+    {
+        .name = "cluster import",
+        .summary = "move the jobs of an embedded store into the cluster's",
+        .usage = "--from DIR --store URL [--config FILE]",
+        .notes =
+            "import: the jobs of a data folder that was used with the embedded store, each with "
+            "its identity and the time up to which it has run, and its users, tokens, calendars "
+            "and channels. Past runs stay in the history of that folder, and its database stays "
+            "as it is. No agent may use it meanwhile. Nothing in the store is overwritten, and it "
+            "can be repeated. Exit status 4: the folder is in use, has runs that have not ended, "
+            "or some jobs could not be imported.",
+        .options = ROWS(OPTION_TEXT(request, from, 0, "from", "DIR",
+                                    "the data folder that is imported", .complete = COMPLETE_FILES),
+                        OPTION_TEXT(request, store, 0, "store", "URL",
+                                    "where to (else the file's, $PEAL_STORE)"),
+                        OPTION_TEXT(request, config, 0, "config", "FILE",
+                                    "with etcd's user and certificates (docs/CONFIG.md)",
+                                    .complete = COMPLETE_FILES),
+                        OPTION_GROUP(request, base, client_options)),
+        .run = import,
+    },
+    {0},
+};
 
 const struct command cmd_cluster = {
     .name = "cluster",
     .summary = "the cluster's state; go on after a restore; move jobs into it",
-    .help =
-        "Examples:\n"
-        "  peal cluster status\n"
-        "  peal cluster import --from /var/lib/peal --store etcd://etcd-1,etcd-2,etcd-3\n"
-        "  peal cluster advance-cursors      after etcd was restored from a backup\n"
-        "\n"
-        "Usage: peal cluster status [-o F]\n"
-        "       peal cluster advance-cursors [--yes]\n"
-        "       peal cluster import --from DIR --store URL [--config FILE]\n"
-        "\n"
-        "status: the store, the history, who leads, how the nodes are. Exit status 5: the store\n"
-        "is not well.\n"
-        "\n"
-        "advance-cursors: a restored store does not know what has run since the backup, so\n"
-        "nothing is started until somebody says so. Open runs end as lost, every job goes on\n"
-        "from now, and a missed entry per job says that ticks of that time are not known.\n"
-        "\n"
-        "import: the jobs of a data folder that was used with the embedded store, each with its\n"
-        "identity and the time up to which it has run, and its users, tokens, calendars and\n"
-        "channels. Past runs stay in the history of that folder, and its database stays as it is.\n"
-        "No agent may use it meanwhile. Nothing in the store is overwritten, and it can be\n"
-        "repeated. Exit status 4: the folder is in use, has runs that have not ended, or some "
-        "jobs\n"
-        "could not be imported.\n"
-        "\n"
-        "Options:\n"
-        "  -o, --output F   of status: table (default), json or yaml\n"
-        "  -y, --yes        do not ask (asked is on a terminal only)\n"
-        "  --from DIR       the data folder that is imported\n"
-        "  --store URL      where to (else the file's, $PEAL_STORE)\n"
-        "  --config FILE    with etcd's user and certificates (docs/CONFIG.md)\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES(
+        {"peal cluster status", NULL},
+        {"peal cluster import --from /var/lib/peal --store etcd://etcd-1,etcd-2,etcd-3", NULL},
+        {"peal cluster advance-cursors", "after etcd was restored from a backup"}),
+    .options = client_options,
+    .too_few = "what about it? peal cluster status, advance-cursors or import",
+    .subcommands = subcommands,
+    .request_size = sizeof(struct request),
 };

@@ -3,188 +3,135 @@
 #include <string.h>
 
 #include "cli/when.h"
+#include "client/body.h"
 #include "client/client.h"
 #include "jobs/definition.h"
 #include "jobs/schedule_args.h"
 
-enum {
-    OPTION_SHELL = OPTION_LONG_ONLY,
-    OPTION_AFTER,
-    OPTION_ZONE,
-    OPTION_ENV,
-    OPTION_CWD,
-    OPTION_USER,
-    OPTION_TIMEOUT,
-    OPTION_OVERLAP,
-    OPTION_CATCH_UP,
-    OPTION_JITTER,
-    OPTION_CALENDAR,
-    OPTION_WHERE,
-    OPTION_LABEL,
-    OPTION_OWNER,
-    OPTION_NOTES,
-    OPTION_NOTIFY,
-    OPTION_PAUSED,
-    OPTION_REPLACE,
-};
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"shell", required_argument, NULL, OPTION_SHELL},
-    {"after", required_argument, NULL, OPTION_AFTER},
-    {"tz", required_argument, NULL, OPTION_ZONE},
-    {"env", required_argument, NULL, OPTION_ENV},
-    {"cwd", required_argument, NULL, OPTION_CWD},
-    {"user", required_argument, NULL, OPTION_USER},
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-    {"overlap", required_argument, NULL, OPTION_OVERLAP},
-    {"catch-up", required_argument, NULL, OPTION_CATCH_UP},
-    {"jitter", required_argument, NULL, OPTION_JITTER},
-    {"calendar", required_argument, NULL, OPTION_CALENDAR},
-    {"where", required_argument, NULL, OPTION_WHERE},
-    {"label", required_argument, NULL, OPTION_LABEL},
-    {"owner", required_argument, NULL, OPTION_OWNER},
-    {"notes", required_argument, NULL, OPTION_NOTES},
-    {"notify", required_argument, NULL, OPTION_NOTIFY},
-    {"paused", no_argument, NULL, OPTION_PAUSED},
-    {"replace", no_argument, NULL, OPTION_REPLACE},
-    {0},
-};
-
-/* Options that are fields of the definition under another name or the same. */
-static const struct {
-    int option;
-    const char *field;
-} text_fields[] = {
-    {OPTION_SHELL, "shell"},       {OPTION_ZONE, "timezone"},   {OPTION_CWD, "cwd"},
-    {OPTION_USER, "user"},         {OPTION_TIMEOUT, "timeout"}, {OPTION_OVERLAP, "overlap"},
-    {OPTION_CATCH_UP, "catch_up"}, {OPTION_JITTER, "jitter"},   {OPTION_OWNER, "owner"},
-    {OPTION_NOTES, "notes"},       {OPTION_WHERE, "where"},
-};
-
 struct request {
-    const char *data;
-    bool replace;
+    struct request_base base;
+    const char *name;
+    struct words schedules, command;
+    const char *shell, *tz, *cwd, *user, *timeout, *overlap, *catch_up, *jitter, *where;
+    const char *owner, *notes;
+    struct option_list after, env, calendars, labels, notify;
+    bool paused, replace;
     json_t *definition;
 };
 
-static bool set(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value) == 0)
-        return true;
-    cli_error("--%s: not text in UTF-8", key);
-    return false;
-}
+static const char *const overlaps[] = {"skip", "allow", "queue", "replace", NULL};
+static const char *const catch_ups[] = {"last", "skip", "all", NULL};
 
-/* NAME=VALUE into a map of the definition. */
-static bool take_pair(const struct command *self, const char *option, json_t *definition,
-                      const char *field)
-{
-    const char *equals = strchr(optarg, '=');
-    json_t *map = json_object_get(definition, field);
-    char name[256];
-    if (!equals || equals == optarg || (size_t)(equals - optarg) >= sizeof(name)) {
-        cli_usage(self, "%s is NAME=VALUE, not \"%s\"", option, optarg);
-        return false;
-    }
-    snprintf(name, sizeof(name), "%.*s", (int)(equals - optarg), optarg);
-    if (!map) {
-        map = json_object();
-        if (!map || !set(definition, field, map))
-            return false;
-    }
-    return set(map, name, json_string(equals + 1));
-}
+/* What has a field is that of the definition. */
+static const struct option_row options[] = {
+    OPTION_TEXT(request, shell, 0, "shell", "SCRIPT", "run by bash, or sh where there is none",
+                .field = "shell"),
+    OPTION_LIST(request, after, 0, "after", "JOB",
+                "instead of a schedule: when that job has ended well; may repeat, then when all "
+                "have. JOB:failure, JOB:always for other ends",
+                .complete = COMPLETE_JOBS),
+    OPTION_TEXT(request, tz, 0, "tz", "ZONE", "time zone of the schedules (the agent's)",
+                .field = "timezone"),
+    OPTION_ROW(take_pairs, request, env, struct option_list, 0, "env", "K=V",
+               "a variable; may repeat", .field = "env"),
+    OPTION_TEXT(request, cwd, 0, "cwd", "DIR", "where it runs", .field = "cwd",
+                .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, user, 0, "user", "USER", "as whom it runs", .field = "user"),
+    OPTION_TEXT(request, timeout, 0, "timeout", "D", "ended after this long: 90s, 1h30m",
+                .field = "timeout"),
+    OPTION_TEXT(request, overlap, 0, "overlap", "P",
+                "while it still runs: skip (default), allow, queue or replace", .field = "overlap",
+                .choices = overlaps),
+    OPTION_TEXT(request, catch_up, 0, "catch-up", "P",
+                "after an outage: last (default), skip or all", .field = "catch_up",
+                .choices = catch_ups),
+    OPTION_TEXT(request, jitter, 0, "jitter", "D", "spread the starts over this span",
+                .field = "jitter"),
+    OPTION_LIST(request, calendars, 0, "calendar", "NAME",
+                "not on its dates (peal calendar); may repeat", .field = "calendars",
+                .complete = COMPLETE_CALENDARS),
+    OPTION_TEXT(request, where, 0, "where", "LABELS",
+                "of the nodes that may run it: zone=eu,!gpu (all)", .field = "where"),
+    OPTION_ROW(take_pairs, request, labels, struct option_list, 0, "label", "K=V",
+               "of the job; may repeat", .field = "labels"),
+    OPTION_TEXT(request, owner, 0, "owner", "WHO", "whose it is", .field = "owner"),
+    OPTION_TEXT(request, notes, 0, "notes", "TEXT", "what it is for", .field = "notes"),
+    OPTION_LIST(request, notify, 0, "notify", "NAME",
+                "a channel that hears of failures (peal channel); may repeat", .field = "notify",
+                .complete = COMPLETE_CHANNELS),
+    OPTION_FLAG(request, paused, 0, "paused", "not before `peal resume`", .field = "paused"),
+    OPTION_FLAG(request, replace, 0, "replace", "change the job if there is one of this name"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
-/* Appends to a list of the definition; takes `item` over. */
-static bool append(const char *option, json_t *definition, const char *field, json_t *item)
-{
-    json_t *list = json_object_get(definition, field);
-    if (!list) {
-        list = json_array();
-        if (json_object_set_new(definition, field, list) != 0)
-            list = NULL;
-    }
-    if (json_array_append_new(list, item) == 0)
-        return true;
-    cli_error("%s: not text in UTF-8", option);
-    return false;
-}
+/* ---- the definition ---- */
 
 /* JOB or JOB:ON; names have no colon. */
-static bool take_after(json_t *definition)
-{
-    int length = (int)strcspn(optarg, ":");
-    json_t *item = optarg[length]
-                       ? json_pack("{s:s#, s:s}", "job", optarg, length, "on", optarg + length + 1)
-                       : json_pack("{s:s}", "job", optarg);
-    return append("--after", definition, "after", item);
-}
-
-static bool take_option(const struct command *self, int opt, struct request *request)
-{
-    for (size_t i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++) {
-        if (text_fields[i].option == opt)
-            return set(request->definition, text_fields[i].field, json_string(optarg));
-    }
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case OPTION_AFTER:
-        return take_after(request->definition);
-    case OPTION_ENV:
-        return take_pair(self, "--env", request->definition, "env");
-    case OPTION_LABEL:
-        return take_pair(self, "--label", request->definition, "labels");
-    case OPTION_CALENDAR:
-        return append("--calendar", request->definition, "calendars", json_string(optarg));
-    case OPTION_NOTIFY:
-        return append("--notify", request->definition, "notify", json_string(optarg));
-    case OPTION_PAUSED:
-        return set(request->definition, "paused", json_true());
-    case OPTION_REPLACE:
-        return request->replace = true;
-    default:
-        return false;
-    }
-}
-
-/* Where the job's own command starts; argc when there is no "--". */
-static int find_command_start(int argc, char **argv)
-{
-    int i = 1;
-    while (i < argc && strcmp(argv[i], "--") != 0)
-        i++;
-    return i;
-}
-
-static json_t *text_list(char **texts, int count)
+static json_t *make_after(const struct option_list *after)
 {
     json_t *list = json_array();
-    for (int i = 0; list && i < count; i++) {
-        if (json_array_append_new(list, json_string(texts[i])) == 0)
+    for (size_t i = 0; i < after->count; i++) {
+        const char *text = after->items[i];
+        int length = (int)strcspn(text, ":");
+        json_t *item = text[length]
+                           ? json_pack("{s:s#, s:s}", "job", text, length, "on", text + length + 1)
+                           : json_pack("{s:s}", "job", text);
+        if (json_array_append_new(list, item) == 0)
             continue;
         json_decref(list);
-        list = NULL;
+        return NULL;
     }
     return list;
 }
 
-/* Parses each schedule here, where a caret can show the mistake. */
-static enum exit_code take_schedules(struct request *request, const char *name, int count,
-                                     char **texts, const struct reading *reading)
+static json_t *make_command(const struct words *words)
 {
+    json_t *list = json_array();
+    for (int i = 0; i < words->count; i++) {
+        if (json_array_append_new(list, json_string(words->items[i])) == 0)
+            continue;
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+static enum exit_code set(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) == 0)
+        return EXIT_OK;
+    cli_error("--%s: not text in UTF-8", key);
+    return EXIT_USAGE;
+}
+
+static enum exit_code make_definition(const struct request *request)
+{
+    json_t *definition = request->definition;
+    enum exit_code code = body_fill(definition, options, request);
+    if (code == EXIT_OK)
+        code = set(definition, "name", json_string(request->name));
+    if (code == EXIT_OK && request->after.count)
+        code = set(definition, "after", make_after(&request->after));
+    if (code == EXIT_OK && !request->shell)
+        code = set(definition, "command", make_command(&request->command));
+    return code;
+}
+
+/* Parses each schedule here, where a caret can show the mistake. */
+static enum exit_code take_schedules(const struct request *request, const struct reading *reading)
+{
+    const struct schedule_args args = {.job = request->name};
     struct schedule_reader reader;
     struct specs specs;
     json_t *list = json_array();
     specs_init(&specs);
-    enum exit_code code = cli_fail(schedule_reader_init(&reader));
+    enum exit_code code = schedule_reader_init(&reader, request->base.command, &args);
     if (code == EXIT_OK)
-        code = cli_fail(specs_add_args(&specs, count, texts));
+        code = cli_fail(specs_add_args(&specs, request->schedules.count, request->schedules.items));
     reader.options.default_tz = reading->default_tz.text;
-    reader.options.tz = json_string_value(json_object_get(request->definition, "timezone"));
-    reader.options.job_name = name;
+    reader.options.tz = request->tz;
+    reader.options.job_uid = NULL;
     for (size_t i = 0; i < specs.count && code == EXIT_OK; i++) {
         struct schedule *schedule;
         code = spec_parse(&specs, &specs.items[i], &reader, &schedule);
@@ -220,9 +167,9 @@ static enum exit_code check(const struct request *request, const struct reading 
     return EXIT_INVALID;
 }
 
-static void print_next(struct client *client, const struct request *request, const char *name,
-                       const char *result)
+static void print_next(struct client *client, const struct request *request, const char *result)
 {
+    const char *name = request->name;
     struct strbuf text;
     json_t *answer = NULL;
     strbuf_init(&text);
@@ -245,8 +192,9 @@ static void print_next(struct client *client, const struct request *request, con
     strbuf_release(&text);
 }
 
-static enum exit_code put(struct client *client, const char *name, const struct request *request)
+static enum exit_code put(struct client *client, const struct request *request)
 {
+    const char *name = request->name;
     struct strbuf path;
     struct reply reply = {0};
     strbuf_init(&path);
@@ -267,101 +215,65 @@ static enum exit_code put(struct client *client, const char *name, const struct 
         code = client_report(client, st, &reply);
     }
     if (code == EXIT_OK)
-        print_next(client, request, name, reply.status == 201 ? "created" : "replaced");
+        print_next(client, request, reply.status == 201 ? "created" : "replaced");
     reply_release(&reply);
     strbuf_release(&path);
     return code;
 }
 
-static enum exit_code add(const struct command *self, struct request *request, char **words,
-                          int count, char **command, int command_count)
+static enum exit_code check_words(const struct request *request)
 {
-    bool shell = json_object_get(request->definition, "shell") != NULL;
-    struct client *client;
-    struct reading reading;
-    if (count < 1)
-        return cli_usage(self, "which name?");
-    bool waits = json_object_get(request->definition, "after") != NULL;
-    if (count < 2 && !waits)
+    const struct command *self = request->base.command;
+    if (!request->schedules.count && !request->after.count)
         return cli_usage(self, "when? Give a schedule, or @manual, or --after JOB");
-    if (count > 1 && waits)
+    if (request->schedules.count && request->after.count)
         return cli_usage(self, "a schedule and --after are one too many");
-    if (command_count == 0 && !shell)
+    if (!request->command.count && !request->shell)
         return cli_usage(self, "what? Give a command after --, or a script with --shell");
-    if (command_count > 0 && shell)
+    if (request->command.count && request->shell)
         return cli_usage(self, "--shell and a command after -- are one too many");
-    enum exit_code code = client_open(request->data, &client);
+    return EXIT_OK;
+}
+
+static enum exit_code add(struct client *client, void *place)
+{
+    struct request *request = place;
+    struct reading reading;
+    enum exit_code code = check_words(request);
     if (code != EXIT_OK)
         return code;
+    request->definition = json_object();
     code = reading_init(&reading, client);
-    if (code == EXIT_OK && !set(request->definition, "name", json_string(words[0])))
-        code = EXIT_USAGE;
-    if (code == EXIT_OK && !shell &&
-        !set(request->definition, "command", text_list(command, command_count)))
-        code = EXIT_USAGE;
-    if (code == EXIT_OK && !waits)
-        code = take_schedules(request, words[0], count - 1, words + 1, &reading);
+    if (code == EXIT_OK)
+        code = request->definition ? make_definition(request) : cli_fail(E_NOMEM);
+    if (code == EXIT_OK && request->schedules.count)
+        code = take_schedules(request, &reading);
     if (code == EXIT_OK)
         code = check(request, &reading);
     if (code == EXIT_OK)
-        code = put(client, words[0], request);
+        code = put(client, request);
     reading_release(&reading);
-    client_close(client);
-    return code;
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    struct request request = {.definition = json_object()};
-    int start = find_command_start(argc, argv);
-    enum exit_code code = EXIT_USAGE;
-    int opt;
-    if (!request.definition)
-        return cli_fail(E_NOMEM);
-    while ((opt = cli_option(self, start, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            goto out;
-    }
-    int after = start < argc ? start + 1 : argc;
-    code = add(self, &request, argv + optind, start - optind, argv + after, argc - after);
-out:
-    json_decref(request.definition);
+    json_decref(request->definition);
     return code;
 }
 
 const struct command cmd_add = {
     .name = "add",
     .summary = "add a job: name, schedule, command",
-    .help = "Examples:\n"
-            "  peal add backup '30 2 * * *' -- /usr/local/bin/backup --full\n"
-            "  peal add beat '@every 10s' --shell 'curl -fsS https://example.org/beat'\n"
-            "  peal add report '0 9 * * MON-FRI' --tz Europe/Berlin --timeout 10m -- report\n"
-            "  peal add mail --after report -- /usr/local/bin/mail-report\n"
-            "\n"
-            "Usage: peal add NAME SCHEDULE... [options] -- COMMAND [ARGUMENT...]\n"
-            "       peal add NAME SCHEDULE... [options] --shell SCRIPT\n"
-            "       peal add NAME --after JOB... [options] -- COMMAND [ARGUMENT...]\n"
-            "\n"
-            "Options:\n"
-            "  --shell SCRIPT   run by bash, or sh where there is none\n"
-            "  --after JOB      instead of a schedule: when that job has ended well; may repeat,\n"
-            "                   then when all have. JOB:failure, JOB:always for other ends\n"
-            "  --tz ZONE        time zone of the schedules (the agent's)\n"
-            "  --env K=V        a variable; may repeat\n"
-            "  --cwd DIR        where it runs\n"
-            "  --user USER      as whom it runs\n"
-            "  --timeout D      ended after this long: 90s, 1h30m\n"
-            "  --overlap P      while it still runs: skip (default), allow, queue or replace\n"
-            "  --catch-up P     after an outage: last (default), skip or all\n"
-            "  --jitter D       spread the starts over this span\n"
-            "  --calendar NAME  not on its dates (peal calendar); may repeat\n"
-            "  --where LABELS   of the nodes that may run it: zone=eu,!gpu (all)\n"
-            "  --label K=V      of the job; may repeat\n"
-            "  --owner WHO, --notes TEXT\n"
-            "  --notify NAME    a channel that hears of failures (peal channel); may repeat\n"
-            "  --paused         not before `peal resume`\n"
-            "  --replace        change the job if there is one of this name\n" CLIENT_HELP "\n"
-            "More fields: docs/JOBS.md, with `peal edit` or `peal apply`.\n",
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES(
+        {"peal add backup '30 2 * * *' -- /usr/local/bin/backup --full", NULL},
+        {"peal add beat '@every 10s' --shell 'curl -fsS https://example.org/beat'", NULL},
+        {"peal add report '0 9 * * MON-FRI' --tz Europe/Berlin --timeout 10m -- report", NULL},
+        {"peal add mail --after report -- /usr/local/bin/mail-report", NULL}),
+    .usage = "NAME SCHEDULE... [options] -- COMMAND [ARGUMENT...]\n"
+             "NAME SCHEDULE... [options] --shell SCRIPT\n"
+             "NAME --after JOB... [options] -- COMMAND [ARGUMENT...]",
+    .more = "More fields: docs/JOBS.md, with `peal edit` or `peal apply`.",
+    .arguments = ROWS(ARGUMENTS(request, command, "COMMAND", .is_after_dashes = true),
+                      ARGUMENT(request, name, "NAME"),
+                      ARGUMENTS(request, schedules, "SCHEDULE", .is_optional = true)),
+    .options = options,
+    .too_few = "which name?",
+    .request_size = sizeof(struct request),
+    .with_agent = add,
 };

@@ -7,41 +7,11 @@
 #include "client/batch.h"
 #include "jobs/definition.h"
 
-enum { OPTION_DRY_RUN = OPTION_LONG_ONLY, OPTION_PRUNE };
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"file", required_argument, NULL, 'f'},
-    {"dry-run", no_argument, NULL, OPTION_DRY_RUN},
-    {"prune", no_argument, NULL, OPTION_PRUNE},
-    {"yes", no_argument, NULL, 'y'},
-    {0},
-};
-
 struct request {
-    const char *data;
-    struct file_args files;
+    struct request_base base;
+    struct option_list files;
     bool dry_run, prune, yes;
 };
-
-static bool take_option(const struct command *self, int opt, struct request *request)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'f':
-        return file_args_take(&request->files, self, optarg);
-    case OPTION_DRY_RUN:
-        return request->dry_run = true;
-    case OPTION_PRUNE:
-        return request->prune = true;
-    case 'y':
-        return request->yes = true;
-    default:
-        return false;
-    }
-}
 
 static bool is_defined(const struct job_list *jobs, const char *name)
 {
@@ -106,56 +76,44 @@ static enum exit_code apply(struct client *client, const struct request *request
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code apply_files(struct client *client, void *place)
 {
-    struct request request = {0};
-    struct client *client;
+    const struct request *request = place;
     struct reading reading;
     struct job_list jobs;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            return EXIT_USAGE;
-    }
-    if (optind < argc)
-        return cli_usage(self, "unexpected \"%s\"; files go with -f", argv[optind]);
-    if (request.files.count == 0)
-        return cli_usage(self, "which file? Give it with -f");
-    enum exit_code code = client_open(request.data, &client);
-    if (code != EXIT_OK)
-        return code;
+    if (request->files.count == 0)
+        return cli_usage(request->base.command, "which file? Give it with -f");
     job_list_init(&jobs);
-    code = reading_init(&reading, client);
+    enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK)
-        code = definitions_read(&reading, &request.files, &jobs);
+        code = definitions_read(&reading, request->files.items, request->files.count, &jobs);
     if (code == EXIT_OK)
-        code = apply(client, &request, &jobs);
+        code = apply(client, request, &jobs);
     job_list_release(&jobs);
     reading_release(&reading);
-    client_close(client);
     return code;
 }
 
 const struct command cmd_apply = {
     .name = "apply",
     .summary = "create and change jobs from files",
-    .help =
-        "Examples:\n"
-        "  peal apply -f jobs.yaml\n"
-        "  peal apply -f jobs.d --prune             a folder is the whole truth\n"
-        "  peal apply -f jobs.yaml --dry-run\n"
-        "  generate-jobs | peal apply -f -\n"
-        "\n"
-        "Usage: peal apply -f FILE|DIR|- [-f ...] [options]\n"
-        "\n"
-        "Of a folder, *.yaml, *.yml and *.json are read. All is checked before anything is\n"
-        "changed. What was done is printed, a line per job.\n"
-        "\n"
-        "Options:\n"
-        "  -f, --file F     a file, a folder, or - for stdin; may repeat\n"
-        "  --dry-run        only say what would change\n"
-        "  --prune          delete every job that is not in the files; they are listed\n"
-        "  -y, --yes        do not ask before deleting (asked is on a terminal only)\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal apply -f jobs.yaml", NULL},
+                         {"peal apply -f jobs.d --prune", "a folder is the whole truth"},
+                         {"peal apply -f jobs.yaml --dry-run", NULL},
+                         {"generate-jobs | peal apply -f -", NULL}),
+    .usage = "-f FILE|DIR|- [-f ...] [options]",
+    .notes = "Of a folder, *.yaml, *.yml and *.json are read. All is checked before anything is "
+             "changed. What was done is printed, a line per job.",
+    .options = ROWS(OPTION_LIST(request, files, 'f', "file", "F",
+                                "a file, a folder, or - for stdin; may repeat",
+                                .complete = COMPLETE_FILES),
+                    OPTION_FLAG(request, dry_run, 0, "dry-run", "only say what would change"),
+                    OPTION_FLAG(request, prune, 0, "prune",
+                                "delete every job that is not in the files; they are listed"),
+                    OPTION_FLAG(request, yes, 'y', "yes",
+                                "do not ask before deleting (asked is on a terminal only)"),
+                    OPTION_GROUP(request, base, client_options)),
+    .too_many = "unexpected \"%s\"; files go with -f",
+    .request_size = sizeof(struct request),
+    .with_agent = apply_files,
 };

@@ -6,26 +6,30 @@
 #include "cli/json_out.h"
 #include "cli/listing.h"
 #include "cli/when.h"
+#include "client/body.h"
 #include "jobs/input_file.h"
 
-enum { OPTION_WEEKDAY = OPTION_LONG_ONLY, OPTION_NOTES, NEXT_TO_LABEL = 12 };
-
-static const struct option options[] = {
-    {"file", required_argument, NULL, 'f'},
-    {"weekday", required_argument, NULL, OPTION_WEEKDAY},
-    {"notes", required_argument, NULL, OPTION_NOTES},
-    {"yes", no_argument, NULL, 'y'},
-    OUTPUT_OPTION,
-    CLIENT_OPTIONS,
-    {0},
-};
+enum { NEXT_TO_LABEL = 12 };
 
 struct request {
-    const struct command *self;
-    const char *data, *name, *file, *notes;
-    json_t *weekdays; /* a list of texts */
+    struct request_base base;
+    const char *name, *file, *notes;
+    struct words dates;
+    struct option_list weekdays;
     bool yes;
     enum output output;
+};
+
+static const char *const weekdays[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun", NULL};
+
+static const struct option_row set_options[] = {
+    OPTION_TEXT(request, file, 'f', "file", "F", "the calendar is in a file, or - for stdin",
+                .complete = COMPLETE_FILES),
+    OPTION_ROW(take_commas, request, weekdays, struct option_list, 0, "weekday", "D,...",
+               "mon tue wed thu fri sat sun", .choices = weekdays, .field = "weekdays"),
+    OPTION_TEXT(request, notes, 0, "notes", "TEXT", "what it is for", .field = "notes"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
 };
 
 static const char *calendar_path(const char *name, struct strbuf *out)
@@ -83,48 +87,45 @@ static enum exit_code read_file(const struct request *request, json_t **ret)
     return code;
 }
 
-static enum exit_code read_words(const struct request *request, char **dates, int count,
-                                 json_t **ret)
+static enum exit_code read_words(const struct request *request, json_t **ret)
 {
     struct calendar_definition definition;
     struct job_error error = {0};
-    json_t *list = json_array(), *body;
-    for (int i = 0; i < count; i++)
-        json_array_append_new(list, json_text(dates[i]));
-    body = json_pack("{s:o, s:O}", "dates", list, "weekdays", request->weekdays);
-    if (body && request->notes)
-        json_object_set_new(body, "notes", json_text(request->notes));
-    if (!body)
-        return cli_fail(E_NOMEM);
-    enum status st = calendar_decode_json(body, request->name, &definition, &error);
-    if (st != OK) {
+    json_t *list = json_array();
+    for (int i = 0; i < request->dates.count; i++)
+        json_array_append_new(list, json_text(request->dates.items[i]));
+    json_t *body = json_pack("{s:o, s:[]}", "dates", list, "weekdays");
+    enum exit_code code = body ? body_fill(body, set_options, request) : cli_fail(E_NOMEM);
+    if (code == EXIT_OK) {
+        enum status st = calendar_decode_json(body, request->name, &definition, &error);
+        code = st == E_INVALID ? refuse("", &error) : cli_fail(st);
+    }
+    if (code != EXIT_OK) {
         json_decref(body);
-        return st == E_INVALID ? refuse("", &error) : cli_fail(st);
+        return code;
     }
     calendar_definition_release(&definition);
     *ret = body;
     return EXIT_OK;
 }
 
-static enum exit_code set(struct client *client, const struct request *request, char **dates,
-                          int count)
+static enum exit_code set(struct client *client, void *place)
 {
+    const struct request *request = place;
     json_t *body = NULL;
     struct reply reply = {0};
-    bool has_words = count || request->notes || json_array_size(request->weekdays);
+    bool has_words = request->dates.count || request->notes || request->weekdays.count;
     if (request->file && has_words)
-        return cli_usage(request->self, "dates on the command line, or -f FILE, not both");
+        return cli_usage(request->base.command, "dates on the command line, or -f FILE, not both");
     if (!request->file && !has_words)
-        return cli_usage(request->self, "which dates? Give some, or --weekday, or -f FILE");
-    enum exit_code code =
-        request->file ? read_file(request, &body) : read_words(request, dates, count, &body);
+        return cli_usage(request->base.command, "which dates? Give some, or --weekday, or -f FILE");
+    enum exit_code code = request->file ? read_file(request, &body) : read_words(request, &body);
     if (code == EXIT_OK)
         code = send(client, "PUT", request->name, body, &reply);
     if (code == EXIT_OK)
         fprintf(stderr, "%s: %s, in use by %d job%s\n", request->name,
-                reply.status == 201 ? "made" : "set",
-                (int)json_integer_value(json_object_get(reply.body, "job_count")),
-                json_integer_value(json_object_get(reply.body, "job_count")) == 1 ? "" : "s");
+                reply.status == 201 ? "made" : "set", (int)answer_int(reply.body, "job_count", 0),
+                answer_int(reply.body, "job_count", 0) == 1 ? "" : "s");
     reply_release(&reply);
     json_decref(body);
     return code;
@@ -132,8 +133,9 @@ static enum exit_code set(struct client *client, const struct request *request, 
 
 /* ---- delete ---- */
 
-static enum exit_code remove_calendar(struct client *client, const struct request *request)
+static enum exit_code remove_calendar(struct client *client, void *place)
 {
+    const struct request *request = place;
     struct reply reply = {0};
     if (!confirmed(request->yes, "Delete the calendar %s?", request->name)) {
         fputs("Nothing was deleted.\n", stderr);
@@ -177,8 +179,9 @@ static void add_calendar(struct text_table *table, const json_t *calendar, bool 
     strbuf_release(&text);
 }
 
-static enum exit_code list(struct client *client, const struct request *request)
+static enum exit_code list(struct client *client, void *place)
 {
+    const struct request *request = place;
     static const char *const headers[] = {"NAME", "JOBS", "WEEKDAYS", "DATES", "NOTES", NULL};
     static const struct list_form form = {
         .name = "name",
@@ -216,8 +219,9 @@ static void print_calendar(const json_t *calendar)
 }
 
 /* As YAML it is what `set -f` takes. */
-static enum exit_code show(struct client *client, const struct request *request)
+static enum exit_code show(struct client *client, void *place)
 {
+    const struct request *request = place;
     static const char *const kept[] = {"revision", "job_count", "jobs"};
     struct reply reply = {0};
     enum exit_code code = send(client, NULL, request->name, NULL, &reply);
@@ -235,123 +239,69 @@ static enum exit_code show(struct client *client, const struct request *request)
 
 /* ---- the command ---- */
 
-/* Some with commas between. */
-static bool take_weekdays(struct request *request, const char *text)
-{
-    while (*text) {
-        char name[32];
-        size_t length = strcspn(text, ",");
-        snprintf(name, sizeof(name), "%.*s", (int)length, text);
-        if (json_array_append_new(request->weekdays, json_text(name)) != 0)
-            return false;
-        text += length;
-        text += *text == ',';
-    }
-    return true;
-}
+static const struct option_row name[] = {
+    ARGUMENT(request, name, "NAME", .complete = COMPLETE_CALENDARS),
+    {0},
+};
 
-static bool take_option(struct request *request, int opt)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'f':
-        request->file = optarg;
-        return true;
-    case OPTION_WEEKDAY:
-        return take_weekdays(request, optarg);
-    case OPTION_NOTES:
-        request->notes = optarg;
-        return true;
-    case 'y':
-        return request->yes = true;
-    case 'o':
-        return output_take(request->self, optarg, &request->output);
-    default:
-        return false;
-    }
-}
-
-enum action { LIST, SHOW, SET, DELETE };
-
-static enum exit_code act(struct client *client, struct request *request, enum action action,
-                          char **dates, int count)
-{
-    switch (action) {
-    case LIST:
-        return list(client, request);
-    case SHOW:
-        return show(client, request);
-    case SET:
-        return set(client, request, dates, count);
-    case DELETE:
-        return remove_calendar(client, request);
-    }
-    return EXIT_USAGE;
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    static const char *const actions[] = {"list", "show", "set", "delete", NULL};
-    struct request request = {.self = self, .weekdays = json_array()};
-    struct client *client;
-    enum exit_code code = EXIT_USAGE;
-    int opt, action;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(&request, opt))
-            goto out;
-    }
-    char **words = argv + optind;
-    int count = argc - optind;
-    if (count == 0) {
-        cli_usage(self, "what about calendars? peal calendar list, show, set or delete");
-        goto out;
-    }
-    if (!cli_choice(self, "peal calendar", words[0], actions, &action))
-        goto out;
-    if (action == LIST ? count != 1 : count < 2 || (action != SET && count > 2)) {
-        cli_usage(self, action == LIST ? "peal calendar list takes no name" : "name one calendar");
-        goto out;
-    }
-    request.name = words[1];
-    code = client_open(request.data, &client);
-    if (code == EXIT_OK) {
-        code = act(client, &request, (enum action)action, words + 2, count - 2);
-        client_close(client);
-    }
-out:
-    json_decref(request.weekdays);
-    return code;
-}
+static const struct command subcommands[] = {
+    {
+        .name = "calendar set",
+        .summary = "make a calendar, or put this in its place",
+        .usage = "NAME [DATE...] [--weekday D,...] [--notes TEXT]\n"
+                 "NAME -f FILE|-",
+        .notes = "A DATE is a day, a row of them from the first to the last with a / between, or "
+                 "the same without the year, for every year. What is set takes the place of what "
+                 "was there; the jobs that name the calendar go by it from then on. A file is "
+                 "YAML or JSON: dates, weekdays, notes.",
+        .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_CALENDARS),
+                          ARGUMENTS(request, dates, "DATE", .is_optional = true)),
+        .options = set_options,
+        .too_few = "name one calendar",
+        .with_agent = set,
+    },
+    {
+        .name = "calendar show",
+        .summary = "one calendar; as YAML it is what set -f takes",
+        .arguments = name,
+        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_few = "name one calendar",
+        .too_many = "name one calendar",
+        .with_agent = show,
+    },
+    {
+        .name = "calendar list",
+        .summary = "all calendars",
+        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_many = "peal calendar list takes no name",
+        .with_agent = list,
+    },
+    {
+        .name = "calendar delete",
+        .summary = "delete a calendar; exit status 4: it is in use",
+        .arguments = name,
+        .options = ROWS(OPTION_FLAG(request, yes, 'y', "yes", YES_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_few = "name one calendar",
+        .too_many = "name one calendar",
+        .with_agent = remove_calendar,
+    },
+    {0},
+};
 
 const struct command cmd_calendar = {
     .name = "calendar",
     .summary = "dates on which jobs do not run",
-    .help =
-        "Examples:\n"
-        "  peal calendar set holidays 12-25 2027-01-01 2026-10-01/2026-10-07\n"
-        "  peal calendar set weekends --weekday sat,sun\n"
-        "  peal calendar set holidays -f holidays.yaml\n"
-        "  peal calendar show holidays -o yaml\n"
-        "  peal add report '0 9 * * *' --calendar holidays -- report\n"
-        "\n"
-        "Usage: peal calendar set NAME [DATE...] [--weekday D,...] [--notes TEXT]\n"
-        "       peal calendar set NAME -f FILE|-\n"
-        "       peal calendar show NAME [-o F]\n"
-        "       peal calendar list [-o F]\n"
-        "       peal calendar delete NAME [--yes]\n"
-        "\n"
-        "A DATE is a day, a row of them from the first to the last with a / between, or the same\n"
-        "without the year, for every year. What is set takes the place of what was there; the\n"
-        "jobs that name the calendar go by it from then on. One that is in use can't be deleted:\n"
-        "exit status 4. A file is YAML or JSON: dates, weekdays, notes.\n"
-        "\n"
-        "Options:\n"
-        "  -f, --file F     the calendar is in a file, or - for stdin\n"
-        "  --weekday D,...  of set: mon tue wed thu fri sat sun\n"
-        "  --notes TEXT     of set: what it is for\n"
-        "  -y, --yes        do not ask (asked is on a terminal only)\n" OUTPUT_HELP CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples =
+        EXAMPLES({"peal calendar set holidays 12-25 2027-01-01 2026-10-01/2026-10-07", NULL},
+                 {"peal calendar set weekends --weekday sat,sun", NULL},
+                 {"peal calendar set holidays -f holidays.yaml", NULL},
+                 {"peal calendar show holidays -o yaml", NULL},
+                 {"peal add report '0 9 * * *' --calendar holidays -- report", NULL}),
+    .options = client_options,
+    .too_few = "what about calendars? peal calendar list, show, set or delete",
+    .subcommands = subcommands,
+    .request_size = sizeof(struct request),
 };

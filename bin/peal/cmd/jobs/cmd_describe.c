@@ -18,11 +18,6 @@ struct request {
     struct words names;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENTS(request, names, "NAME", .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static void print_line(const char *label, const char *text)
 {
     struct strbuf safe;
@@ -255,7 +250,7 @@ const struct command cmd_describe = {
     .notes = "Its schedules in words, how it is doing, its definition, the next five ticks, what "
              "it waits for and who waits for it, and the last five runs.\n"
              "For programs: peal get NAME -o json",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENTS(request, names, "NAME", .complete = COMPLETE_JOBS)),
     .options = client_options,
     .too_few = "which job?",
     .request_size = sizeof(struct request),

@@ -7,22 +7,12 @@
 #include "print/diff_print.h"
 #include "text_diff.h"
 
-enum { OPTION_PRUNE = OPTION_LONG_ONLY, OPTION_REVISION, OPTION_TO };
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"file", required_argument, NULL, 'f'},
-    {"prune", no_argument, NULL, OPTION_PRUNE},
-    {"revision", required_argument, NULL, OPTION_REVISION},
-    {"to", required_argument, NULL, OPTION_TO},
-    {0},
-};
-
 struct request {
-    const char *data;
-    struct file_args files;
+    struct request_base base;
+    struct option_list files;
     bool prune;
-    const char *job, *revision, *to; /* instead of files */
+    const char *revision, *to; /* instead of files, of one job */
+    struct words jobs;
 };
 
 /* Either text may be empty: the job is not there. */
@@ -107,7 +97,7 @@ static enum exit_code diff(struct client *client, const struct request *request)
     job_list_init(&wanted);
     enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK)
-        code = definitions_read(&reading, &request->files, &wanted);
+        code = definitions_read(&reading, request->files.items, request->files.count, &wanted);
     if (code == EXIT_OK)
         code = client_list(client, "/jobs?", 0, &there);
     for (size_t i = 0; i < wanted.count && code == EXIT_OK; i++)
@@ -122,100 +112,76 @@ static enum exit_code diff(struct client *client, const struct request *request)
 
 static enum exit_code diff_revisions(struct client *client, const struct request *request)
 {
+    const char *job = request->jobs.items[0];
     bool differs = false;
     enum exit_code code =
-        diff_print_revisions(client, request->job, request->revision, request->to, &differs);
+        diff_print_revisions(client, job, request->revision, request->to, &differs);
     if (code == EXIT_NOT_FOUND)
-        fprintf(stderr, "See: peal versions %s\n", request->job);
+        fprintf(stderr, "See: peal versions %s\n", job);
     return code == EXIT_OK && differs ? EXIT_ERROR : code;
 }
 
-static bool take_option(const struct command *self, int opt, struct request *request)
+/* A revision; it stays text, as the API wants it in a path. */
+static bool take_revision(const struct option_use *use)
 {
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case OPTION_PRUNE:
-        request->prune = true;
-        return true;
-    case OPTION_REVISION:
-        request->revision = optarg;
-        return true;
-    case OPTION_TO:
-        request->to = optarg;
-        return true;
-    case 'f':
-        return file_args_take(&request->files, self, optarg);
-    default:
-        return false;
-    }
+    int64_t number;
+    const struct option_use checked = {
+        .command = use->command, .row = use->row, .text = use->text, .place = &number};
+    return take_number(&checked) && take_text(use);
 }
 
 /* Files, or a job and a revision of it. */
-static enum exit_code check(const struct command *self, struct request *request, int argc,
-                            char **argv)
+static enum exit_code check(const struct request *request)
 {
+    const struct command *self = request->base.command;
     bool of_job = request->revision != NULL;
-    int64_t number;
-    if ((of_job && !cli_number(self, "--revision", request->revision, 1, INT64_MAX, &number)) ||
-        (request->to && !cli_number(self, "--to", request->to, 1, INT64_MAX, &number)))
-        return EXIT_USAGE;
     if (of_job && request->files.count)
         return cli_usage(self, "either -f or --revision");
-    if (of_job && argc - optind != 1)
-        return cli_usage(self, "which job? One at a time");
+    if (of_job && request->jobs.count != 1)
+        return cli_usage(self, ONE_JOB);
     if (!of_job && request->to)
         return cli_usage(self, "--to needs --revision");
-    if (!of_job && optind < argc)
+    if (!of_job && request->jobs.count)
         return cli_usage(self, "unexpected \"%s\"; files go with -f, a job with --revision",
-                         argv[optind]);
+                         request->jobs.items[0]);
     if (!of_job && request->files.count == 0)
         return cli_usage(self, "which file? Give it with -f");
-    request->job = of_job ? argv[optind] : NULL;
     return EXIT_OK;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code diff_any(struct client *client, void *place)
 {
-    struct request request = {0};
-    struct client *client;
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request))
-            return EXIT_USAGE;
-    }
-    enum exit_code code = check(self, &request, argc, argv);
-    if (code == EXIT_OK)
-        code = client_open(request.data, &client);
+    const struct request *request = place;
+    enum exit_code code = check(request);
     if (code != EXIT_OK)
         return code;
-    code = request.job ? diff_revisions(client, &request) : diff(client, &request);
-    client_close(client);
-    return code;
+    return request->revision ? diff_revisions(client, request) : diff(client, request);
 }
 
 const struct command cmd_diff = {
     .name = "diff",
     .summary = "what `peal apply` would change",
-    .help =
-        "Examples:\n"
-        "  peal diff -f jobs.yaml\n"
-        "  peal diff -f jobs.d --prune && echo in sync\n"
-        "  peal diff backup --revision 17               what has changed since then\n"
-        "  peal diff backup --revision 17 --to 19\n"
-        "\n"
-        "Usage: peal diff -f FILE|DIR|- [-f ...] [options]\n"
-        "       peal diff JOB --revision N [--to N]\n"
-        "\n"
-        "A unified diff of each job's YAML, from what the agent has to what the files say; or of\n"
-        "one job, from one of its revisions (peal versions JOB) to another, or to the current.\n"
-        "Exit status as that of diff: 0 no difference, 1 differences; more for trouble.\n"
-        "\n"
-        "Options:\n"
-        "  -f, --file F     a file, a folder, or - for stdin; may repeat\n"
-        "  --prune          show jobs that are in no file, too\n"
-        "  --revision N, --to N\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal diff -f jobs.yaml", NULL},
+                         {"peal diff -f jobs.d --prune && echo in sync", NULL},
+                         {"peal diff backup --revision 17", "what has changed since then"},
+                         {"peal diff backup --revision 17 --to 19", NULL}),
+    .usage = "-f FILE|DIR|- [-f ...] [options]\n"
+             "JOB --revision N [--to N]",
+    .notes = "A unified diff of each job's YAML, from what the agent has to what the files say; or "
+             "of one job, from one of its revisions (peal versions JOB) to another, or to the "
+             "current. Exit status as that of diff: 0 no difference, 1 differences; more for "
+             "trouble.",
+    .arguments =
+        ROWS(ARGUMENTS(request, jobs, "JOB", .is_optional = true, .complete = COMPLETE_JOBS)),
+    .options = ROWS(OPTION_LIST(request, files, 'f', "file", "F",
+                                "a file, a folder, or - for stdin; may repeat",
+                                .complete = COMPLETE_FILES),
+                    OPTION_FLAG(request, prune, 0, "prune", "show jobs that are in no file, too"),
+                    OPTION_ROW(take_revision, request, revision, const char *, 0, "revision", "N",
+                               "from this revision of the job", .min = 1, .max = INT64_MAX),
+                    OPTION_ROW(take_revision, request, to, const char *, 0, "to", "N",
+                               "to this one (the current)", .min = 1, .max = INT64_MAX),
+                    OPTION_GROUP(request, base, client_options)),
+    .request_size = sizeof(struct request),
+    .with_agent = diff_any,
 };

@@ -17,11 +17,6 @@ struct request {
     const char *name;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS),
-    {0},
-};
-
 /* One edit: the text that was there, the one that is being written, and why it was sent back. */
 struct edit {
     struct client *client;
@@ -242,7 +237,7 @@ const struct command cmd_edit = {
     .notes = "Opens the job's YAML in $VISUAL, $EDITOR or vi. When it is not right, the editor "
              "opens again with the reason at the top; an empty file gives up. If someone else "
              "changed the job meanwhile, nothing is overwritten and your text is kept.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = client_options,
     .too_few = ONE_JOB,
     .too_many = ONE_JOB,

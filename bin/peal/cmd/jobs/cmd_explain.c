@@ -9,14 +9,14 @@
 #include "jobs/schedule_args.h"
 #include "words/explain.h"
 
-enum { AS_TEXT, AS_JSON };
-enum { OPTION_LANG = OPTION_OWN };
+enum form { AS_TEXT, AS_JSON };
 
-static const struct option options[] = {
-    SCHEDULE_READER_OPTIONS,
-    {"lang", required_argument, NULL, OPTION_LANG},
-    {"output", required_argument, NULL, 'o'},
-    {0},
+struct request {
+    struct request_base base;
+    struct schedule_args schedule;
+    const char *language;
+    enum form form;
+    struct words specs;
 };
 
 /* The user's language, as far as peal speaks it. */
@@ -29,21 +29,6 @@ static enum language locale_language(void)
             return strncmp(value, "zh", 2) == 0 ? LANGUAGE_ZH : LANGUAGE_EN;
     }
     return LANGUAGE_EN;
-}
-
-static bool take_option(const struct command *self, int opt, int *language, int *output,
-                        struct schedule_reader *reader)
-{
-    static const char *const outputs[] = {"text", "json", NULL};
-    static const char *const languages[] = {"en", "zh", NULL}; /* as enum language */
-    switch (opt) {
-    case 'o':
-        return cli_choice(self, "-o", optarg, outputs, output);
-    case OPTION_LANG:
-        return cli_choice(self, "--lang", optarg, languages, language);
-    default:
-        return schedule_reader_option(reader, self, opt, optarg);
-    }
 }
 
 static enum status print_text(const struct schedule *schedule, enum language language,
@@ -83,70 +68,61 @@ static enum status print_json(const char *spec, const struct schedule *schedule,
 }
 
 static enum exit_code explain(const struct specs *specs, const struct schedule_reader *reader,
-                              enum language language, int output)
+                              const struct request *request)
 {
+    const char *given = request->language;
+    enum language language = !given                     ? locale_language()
+                             : strcmp(given, "zh") == 0 ? LANGUAGE_ZH
+                                                        : LANGUAGE_EN;
     const struct spec *spec = &specs->items[0];
     struct schedule *schedule;
     enum exit_code code = spec_parse(specs, spec, reader, &schedule);
     if (code != EXIT_OK)
         return code;
     int64_t now_s = time(NULL);
-    enum status st = output == AS_JSON ? print_json(spec->text, schedule, language, now_s)
-                                       : print_text(schedule, language, now_s);
+    enum status st = request->form == AS_JSON ? print_json(spec->text, schedule, language, now_s)
+                                              : print_text(schedule, language, now_s);
     schedule_free(schedule);
     return cli_fail(st);
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code run(void *place)
 {
+    struct request *request = place;
+    const struct command *self = request->base.command;
     struct schedule_reader reader;
     struct specs specs;
-    enum exit_code code = EXIT_USAGE;
-    int language = (int)locale_language();
-    int output = AS_TEXT;
-    int opt;
-
     specs_init(&specs);
-    enum status st = schedule_reader_init(&reader);
-    if (st != OK)
-        goto failed;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &language, &output, &reader))
-            goto out;
-    }
-    st = specs_add_args(&specs, argc - optind, argv + optind);
-    if (st != OK)
-        goto failed;
-    if (specs.count == 1)
-        code = explain(&specs, &reader, (enum language)language, output);
-    else if (specs.count == 0)
-        cli_usage(self, "which schedule?");
-    else
-        cli_usage(self, "one schedule at a time, in quotes");
-failed:
-    if (st != OK)
-        code = cli_fail(st);
-out:
+    enum exit_code code = schedule_reader_init(&reader, self, &request->schedule);
+    if (code == EXIT_OK)
+        code = cli_fail(specs_add_args(&specs, request->specs.count, request->specs.items));
+    if (code == EXIT_OK)
+        code = specs.count == 1   ? explain(&specs, &reader, request)
+               : specs.count == 0 ? cli_usage(self, "which schedule?")
+                                  : cli_usage(self, "one schedule at a time, in quotes");
     specs_release(&specs);
     schedule_reader_release(&reader);
     return code;
 }
 
+static const char *const languages[] = {"en", "zh", NULL};
+static const char *const forms[] = {"text", "json", NULL};
+
 const struct command cmd_explain = {
     .name = "explain",
     .summary = "what a schedule means, in words",
-    .help = "Examples:\n"
-            "  peal explain '30 2 * * SUN' --tz America/New_York\n"
-            "  peal explain '0 0 L * *' --lang zh\n"
-            "  peal explain '0 10 * * ? *' --profile aws -o json\n"
-            "\n"
-            "Usage: peal explain SPEC [options]\n"
-            "\n"
-            "SPEC is a schedule in quotes.\n"
-            "\n"
-            "Options:\n" SCHEDULE_READER_HELP
-            "  --lang L        en or zh (from LC_ALL, LC_MESSAGES or LANG)\n"
-            "  -o, --output F  text (default) or json\n",
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal explain '30 2 * * SUN' --tz America/New_York", NULL},
+                         {"peal explain '0 0 L * *' --lang zh", NULL},
+                         {"peal explain '0 10 * * ? *' --profile aws -o json", NULL}),
+    .usage = "SPEC [options]",
+    .notes = "SPEC is a schedule in quotes.",
+    .arguments = ROWS(ARGUMENTS(request, specs, "SPEC")),
+    .options =
+        ROWS(OPTION_GROUP(request, schedule, schedule_options_rows),
+             OPTION_WORD(request, language, 0, "lang", "L", languages,
+                         "en or zh (from LC_ALL, LC_MESSAGES or LANG)"),
+             OPTION_CHOICE(request, form, 'o', "output", "F", forms, "text (default) or json")),
+    .too_few = "which schedule?",
+    .request_size = sizeof(struct request),
+    .run = run,
 };

@@ -7,25 +7,25 @@
 #include "crontab/crontab.h"
 #include "jobs/definition.h"
 
-enum { OPTION_SYSTEM = OPTION_LONG_ONLY };
 enum form { FORM_CRONTAB, FORM_YAML, FORM_JSON };
 
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"system", no_argument, NULL, OPTION_SYSTEM},
-    {0},
+struct request {
+    struct request_base base;
+    enum form form;
+    struct words names;
+    bool system;
 };
 
 /* The jobs of these names, or all. */
-static enum exit_code collect(struct client *client, char **names, int count, json_t **ret)
+static enum exit_code collect(struct client *client, const struct words *names, json_t **ret)
 {
-    if (count == 0)
+    if (names->count == 0)
         return client_list(client, "/jobs?", 0, ret);
     json_t *jobs = json_array();
     enum exit_code code = jobs ? EXIT_OK : cli_fail(E_NOMEM);
-    for (int i = 0; i < count && code == EXIT_OK; i++) {
+    for (int i = 0; i < names->count && code == EXIT_OK; i++) {
         struct reply reply;
-        code = client_job(client, names[i], &reply);
+        code = client_job(client, names->items[i], &reply);
         if (code != EXIT_OK)
             break;
         if (json_array_append(jobs, reply.body) != 0)
@@ -88,69 +88,50 @@ static enum status print_text(const struct reading *reading, const struct job_li
     return st;
 }
 
-static enum exit_code export_jobs(struct client *client, enum form form, bool system, char **names,
-                                  int count)
+static enum exit_code export_jobs(struct client *client, void *place)
 {
+    const struct request *request = place;
     struct reading reading;
     struct job_list jobs;
     json_t *found = NULL;
     job_list_init(&jobs);
     enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK)
-        code = collect(client, names, count, &found);
+        code = collect(client, &request->names, &found);
     if (code == EXIT_OK)
         code = decode_all(&reading, found, &jobs);
     if (code == EXIT_OK)
-        code = cli_fail(form == FORM_JSON ? print_json(&jobs)
-                                          : print_text(&reading, &jobs, form, system));
+        code = cli_fail(request->form == FORM_JSON
+                            ? print_json(&jobs)
+                            : print_text(&reading, &jobs, request->form, request->system));
     json_decref(found);
     job_list_release(&jobs);
     reading_release(&reading);
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    static const char *const forms[] = {"crontab", "yaml", "json", NULL};
-    const char *data = NULL;
-    struct client *client;
-    bool system = false;
-    int opt, form;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        if (opt == OPTION_SYSTEM)
-            system = true;
-        else
-            data = optarg;
-    }
-    if (optind == argc)
-        return cli_usage(self, "as what? crontab, yaml or json");
-    if (!cli_choice(self, "the form", argv[optind], forms, &form))
-        return EXIT_USAGE;
-    enum exit_code code = client_open(data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = export_jobs(client, (enum form)form, system, argv + optind + 1, argc - optind - 1);
-    client_close(client);
-    return code;
-}
+static const char *const forms[] = {"crontab", "yaml", "json", NULL};
 
 const struct command cmd_export = {
     .name = "export",
     .summary = "definitions as YAML, JSON or a crontab",
-    .help = "Examples:\n"
-            "  peal export yaml > jobs.yaml\n"
-            "  peal export crontab backup report\n"
-            "  peal export json | jq length\n"
-            "\n"
-            "Usage: peal export crontab|yaml|json [NAME...]\n"
-            "\n"
-            "All jobs, unless names are given. What a crontab can't say stands in it as a\n"
-            "comment.\n"
-            "\n"
-            "Options:\n"
-            "  --system         a crontab with a user in every line, as /etc/crontab\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal export yaml > jobs.yaml", NULL},
+                         {"peal export crontab backup report", NULL},
+                         {"peal export json | jq length", NULL}),
+    .usage = "crontab|yaml|json [NAME...] [options]",
+    .notes = "All jobs, unless names are given. What a crontab can't say stands in it as a "
+             "comment.",
+    .arguments =
+        ROWS({.name = "FORM",
+              .value = "the form",
+              .take = take_choice,
+              .place = OPTION_PLACE(request, form, unsigned),
+              .choices = forms},
+             ARGUMENTS(request, names, "NAME", .is_optional = true, .complete = COMPLETE_JOBS)),
+    .options = ROWS(OPTION_FLAG(request, system, 0, "system",
+                                "a crontab with a user in every line, as /etc/crontab"),
+                    OPTION_GROUP(request, base, client_options)),
+    .too_few = "as what? crontab, yaml or json",
+    .request_size = sizeof(struct request),
+    .with_agent = export_jobs,
 };

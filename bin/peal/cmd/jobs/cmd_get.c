@@ -10,11 +10,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENTS(request, names, "NAME", .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_OUTPUT(request, output, OUTPUT_TEXT),
     OPTION_GROUP(request, base, client_options),
@@ -56,7 +51,7 @@ const struct command cmd_get = {
                          {"peal get backup -o json | jq .status", NULL}),
     .more = "json has all fields, as a list for several names; yaml is the definition, as `peal "
             "apply` takes it.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENTS(request, names, "NAME", .complete = COMPLETE_JOBS)),
     .options = options,
     .too_few = "which job? All of them: peal list",
     .request_size = sizeof(struct request),

@@ -6,43 +6,11 @@
 #include "client/batch.h"
 #include "jobs/crontab_source.h"
 
-enum { OPTION_USER = OPTION_LONG_ONLY, OPTION_SYSTEM, OPTION_APPLY, OPTION_REPLACE };
-
-static const struct option options[] = {
-    CLIENT_OPTIONS,
-    {"user", required_argument, NULL, OPTION_USER},
-    {"system", no_argument, NULL, OPTION_SYSTEM},
-    {"apply", no_argument, NULL, OPTION_APPLY},
-    {"replace", no_argument, NULL, OPTION_REPLACE},
-    {0},
-};
-
 struct request {
-    const char *data;
+    struct request_base base;
     struct crontab_request from;
     bool apply, replace;
 };
-
-static void take_option(int opt, struct request *request)
-{
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        break;
-    case OPTION_USER:
-        request->from.user = optarg;
-        break;
-    case OPTION_SYSTEM:
-        request->from.system = true;
-        break;
-    case OPTION_APPLY:
-        request->apply = true;
-        break;
-    default:
-        request->replace = true;
-        break;
-    }
-}
 
 static enum exit_code print_yaml(const struct job_list *jobs)
 {
@@ -101,14 +69,17 @@ static enum exit_code apply(struct client *client, const struct request *request
 }
 
 /* Without --apply no agent is needed. */
-static enum exit_code import(const struct request *request)
+static enum exit_code import(void *place)
 {
+    const struct request *request = place;
     struct client *client = NULL;
     struct reading reading = {0};
     struct job_list jobs;
     size_t lost = 0;
+    if (request->from.user && request->from.system)
+        return cli_usage(request->base.command, "--user and --system exclude each other");
     job_list_init(&jobs);
-    enum exit_code code = request->apply ? client_open(request->data, &client) : EXIT_OK;
+    enum exit_code code = request->apply ? client_open(request->base.data, &client) : EXIT_OK;
     if (code == EXIT_OK)
         code = reading_init(&reading, client);
     if (code == EXIT_OK)
@@ -130,46 +101,37 @@ static enum exit_code import(const struct request *request)
     return code;
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    struct request request = {0};
-    int opt;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?')
-            return EXIT_USAGE;
-        take_option(opt, &request);
-    }
-    if (optind == argc || strcmp(argv[optind], "crontab") != 0)
-        return cli_usage(self, "what to import? It is: peal import crontab");
-    if (argc - optind > 2)
-        return cli_usage(self, "one file at a time");
-    if (argc - optind == 2)
-        request.from.file = argv[optind + 1];
-    if (request.from.user && request.from.system)
-        return cli_usage(self, "--user and --system exclude each other");
-    return import(&request);
-}
+static const struct command subcommands[] = {
+    {
+        .name = "import crontab",
+        .summary = "show the jobs of a crontab, or add them",
+        .arguments = ROWS(
+            ARGUMENT(request, from.file, "FILE", .is_optional = true, .complete = COMPLETE_FILES)),
+        .options = ROWS(
+            OPTION_TEXT(request, from.user, 0, "user", "USER",
+                        "this user's crontab; with FILE, whose it is"),
+            OPTION_FLAG(request, from.system, 0, "system", "lines have a user in the sixth field"),
+            OPTION_FLAG(request, apply, 0, "apply", "add the jobs"),
+            OPTION_FLAG(request, replace, 0, "replace", "also where another job has the name"),
+            OPTION_GROUP(request, base, client_options)),
+        .too_many = "one file at a time",
+        .run = import,
+    },
+    {0},
+};
 
 const struct command cmd_import = {
     .name = "import",
     .summary = "jobs from a crontab",
-    .help = "Examples:\n"
-            "  peal import crontab                    one's own; shows what it would add\n"
-            "  peal import crontab --apply            adds it\n"
-            "  peal import crontab /etc/crontab --system\n"
-            "  peal import crontab --system           /etc/crontab and /etc/cron.d\n"
-            "\n"
-            "Usage: peal import crontab [FILE|-] [options]\n"
-            "\n"
-            "Prints the jobs as YAML on stdout, and what can't be carried over on stderr. The\n"
-            "crontab itself is never touched: take the lines out there when the jobs run here.\n"
-            "Exit status 6: some lines could not be read.\n"
-            "\n"
-            "Options:\n"
-            "  --user USER      this user's crontab; with FILE, whose it is\n"
-            "  --system         lines have a user in the sixth field\n"
-            "  --apply          add the jobs\n"
-            "  --replace        also where another job has the name\n" CLIENT_HELP,
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal import crontab", "one's own; shows what it would add"},
+                         {"peal import crontab --apply", "adds it"},
+                         {"peal import crontab /etc/crontab --system", NULL},
+                         {"peal import crontab --system", "/etc/crontab and /etc/cron.d"}),
+    .notes = "Prints the jobs as YAML on stdout, and what can't be carried over on stderr. The "
+             "crontab itself is never touched: take the lines out there when the jobs run here. A "
+             "FILE of - is stdin. Exit status 6: some lines could not be read.",
+    .options = client_options,
+    .too_few = "what to import? It is: peal import crontab",
+    .subcommands = subcommands,
+    .request_size = sizeof(struct request),
 };

@@ -22,8 +22,8 @@ static bool take_label(const struct option_use *use)
 static const struct option_row options[] = {
     OPTION_TEXT(request, query, 'q', "query", "TEXT", "only jobs whose name holds TEXT",
                 .field = "q"),
-    OPTION_OTHER(request, label, const char *, take_label, "label", "K=V",
-                 "only jobs with this label", .field = "label"),
+    OPTION_ROW(take_label, request, label, const char *, 0, "label", "K=V",
+               "only jobs with this label", .field = "label"),
     OPTION_FLAG(request, paused, 0, "paused", "only paused jobs"),
     OPTION_FLAG(request, failed, 0, "failed", "only jobs whose last run was not ok"),
     OPTION_FLAG(request, deleted, 0, "deleted", "deleted jobs that can still be brought back",

@@ -3,9 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/cli.h"
+#include "cli/when.h"
 #include "client/client.h"
-#include "duration.h"
 #include "fires.h"
 #include "jobs/job_next.h"
 #include "jobs/schedule_args.h"
@@ -15,83 +14,17 @@
 
 enum { COUNT_DEFAULT = 10, COUNT_MAX = 10000 };
 
-enum {
-    OPTION_FROM = OPTION_OWN,
-    OPTION_UNTIL,
-    OPTION_START,
-    OPTION_END,
-    OPTION_JITTER,
-    OPTION_DST,
-};
-
-static const struct option options[] = {
-    SCHEDULE_READER_OPTIONS,
-    CLIENT_OPTIONS,
-    {"count", required_argument, NULL, 'n'},
-    {"output", required_argument, NULL, 'o'},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"until", required_argument, NULL, OPTION_UNTIL},
-    {"start", required_argument, NULL, OPTION_START},
-    {"end", required_argument, NULL, OPTION_END},
-    {"jitter", required_argument, NULL, OPTION_JITTER},
-    {"dst", required_argument, NULL, OPTION_DST},
-    {0},
-};
-
 /* What was asked for. Times stay text until the zone that they are local to is known. */
 struct request {
-    const char *data; /* of the agent, for the name of a job */
+    struct request_base base; /* the agent, for the name of a job */
+    struct schedule_args schedule;
+    struct words specs;
     const char *from, *until, *start, *end;
     int64_t count; /* 0: not given */
-    int output;    /* enum next_output */
+    int64_t jitter_s;
+    enum dst_policy dst;
+    enum next_output output;
 };
-
-static bool take_jitter(const struct command *self, const char *text, int64_t *ret_s)
-{
-    struct parse_error err;
-    if (duration_parse(text, 1, ret_s, &err) == OK)
-        return true;
-    cli_usage(self, "--jitter: %s", err.message);
-    return false;
-}
-
-static bool take_option(const struct command *self, int opt, struct request *request,
-                        struct schedule_reader *reader)
-{
-    static const char *const outputs[] = {"table", "json", NULL};
-    static const char *const dst_policies[] = {"default", "skip", "both", NULL};
-    int choice;
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case 'n':
-        return cli_number(self, "-n", optarg, 1, COUNT_MAX, &request->count);
-    case 'o':
-        return cli_choice(self, "-o", optarg, outputs, &request->output);
-    case OPTION_FROM:
-        request->from = optarg;
-        return true;
-    case OPTION_UNTIL:
-        request->until = optarg;
-        return true;
-    case OPTION_START:
-        request->start = optarg;
-        return true;
-    case OPTION_END:
-        request->end = optarg;
-        return true;
-    case OPTION_JITTER:
-        return take_jitter(self, optarg, &reader->options.jitter_s);
-    case OPTION_DST:
-        if (!cli_choice(self, "--dst", optarg, dst_policies, &choice))
-            return false;
-        reader->options.dst = (enum dst_policy)choice;
-        return true;
-    default:
-        return schedule_reader_option(reader, self, opt, optarg);
-    }
-}
 
 static bool take_time(const struct command *self, const char *option, const char *text,
                       const struct zone *zone, int64_t now_s, int64_t *ret_s)
@@ -162,14 +95,14 @@ static enum exit_code parse_all(const struct specs *specs, const struct schedule
 
 /* The zone of a local time on the command line is that of the schedule, which is known once it is
  * parsed; the window must be known before. So the specs are parsed twice. */
-static enum exit_code read_schedules(const struct command *self, const struct request *request,
-                                     struct schedule_reader *reader, struct next_list *list)
+static enum exit_code read_schedules(const struct request *request, struct schedule_reader *reader,
+                                     struct next_list *list)
 {
     struct schedule_set unbounded;
     schedule_set_init(&unbounded);
     enum exit_code code = parse_all(&list->specs, reader, &unbounded);
-    if (code == EXIT_OK &&
-        !take_times(self, request, schedule_zone(unbounded.items[0]), reader, list))
+    if (code == EXIT_OK && !take_times(request->base.command, request,
+                                       schedule_zone(unbounded.items[0]), reader, list))
         code = EXIT_USAGE;
     schedule_set_release(&unbounded);
     return code == EXIT_OK ? parse_all(&list->specs, reader, &list->set) : code;
@@ -250,98 +183,96 @@ static size_t limit_of(const struct request *request)
 }
 
 /* A job has its own zone, window and jitter. */
-static enum exit_code print_job(const struct command *self, const struct request *request,
-                                const struct schedule_reader *reader, const char *name)
+static enum exit_code print_job(const struct request *request)
 {
-    if (request->from || request->until || request->start || request->end || reader->options.tz ||
-        reader->options.jitter_s || reader->options.dst)
-        return cli_usage(self,
+    const char *name = request->specs.items[0];
+    if (request->from || request->until || request->start || request->end || request->schedule.tz ||
+        request->jitter_s || request->dst)
+        return cli_usage(request->base.command,
                          "\"%s\" is taken for a job's name; of a job, -n, -o and --data alone "
                          "can be given",
                          name);
-    return job_next_print(request->data, name, request->count ? request->count : COUNT_DEFAULT,
-                          (enum next_output)request->output);
+    return job_next_print(request->base.data, name, request->count ? request->count : COUNT_DEFAULT,
+                          request->output);
 }
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
+static enum exit_code list_fires(const struct request *request, struct schedule_reader *reader,
+                                 struct next_list *list)
 {
-    struct request request = {0};
+    enum status st = specs_add_args(&list->specs, request->specs.count, request->specs.items);
+    if (st != OK)
+        return cli_fail(st);
+    if (list->specs.count == 0)
+        return cli_usage(request->base.command, "which schedule?");
+    enum exit_code code = read_schedules(request, reader, list);
+    if (code != EXIT_OK)
+        return code;
+    list->jitter = request->jitter_s > 0;
+    st = next_list_collect(list, limit_of(request));
+    if (st == OK)
+        st = print_talk(list, reader);
+    if (st == OK && list->more && request->until && !request->count)
+        cli_note("only the first %zu are shown", list->count);
+    if (st == OK)
+        st = next_list_print(list, request->output);
+    return cli_fail(st);
+}
+
+static enum exit_code run(void *place)
+{
+    const struct request *request = place;
     struct schedule_reader reader;
     struct next_list list;
-    enum exit_code code = EXIT_USAGE;
-    int opt;
-
     next_list_init(&list);
-    enum status st = schedule_reader_init(&reader);
-    if (st != OK)
-        goto failed;
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &request, &reader))
-            goto out;
-    }
-    if (argc - optind == 1 && looks_like_job(argv[optind])) {
-        code = print_job(self, &request, &reader, argv[optind]);
-        goto out;
-    }
-    st = specs_add_args(&list.specs, argc - optind, argv + optind);
-    if (st != OK)
-        goto failed;
-    if (list.specs.count == 0) {
-        cli_usage(self, "which schedule?");
-        goto out;
-    }
-    code = read_schedules(self, &request, &reader, &list);
-    if (code != EXIT_OK)
-        goto out;
-    list.jitter = reader.options.jitter_s > 0;
-    st = next_list_collect(&list, limit_of(&request));
-    if (st != OK)
-        goto failed;
-    st = print_talk(&list, &reader);
-    if (st != OK)
-        goto failed;
-    if (list.more && request.until && !request.count)
-        cli_note("only the first %zu are shown", list.count);
-    st = next_list_print(&list, (enum next_output)request.output);
-failed:
-    if (st != OK)
-        code = cli_fail(st);
-out:
+    enum exit_code code = schedule_reader_init(&reader, request->base.command, &request->schedule);
+    reader.options.jitter_s = request->jitter_s;
+    reader.options.dst = request->dst;
+    if (code == EXIT_OK)
+        code = request->specs.count == 1 && looks_like_job(request->specs.items[0])
+                   ? print_job(request)
+                   : list_fires(request, &reader, &list);
     next_list_release(&list);
     schedule_reader_release(&reader);
     return code;
 }
 
+static const char *const outputs[] = {"table", "json", NULL};
+static const char *const dst_policies[] = {"default", "skip", "both", NULL};
+
+static const struct option_row options[] = {
+    OPTION_NUMBER(request, count, 'n', "count", 1, COUNT_MAX,
+                  "how many, 1 to 10000 (10; with --until all, up to 10000)"),
+    OPTION_TEXT(request, from, 0, "from", "T", "list what is due after T (now)"),
+    OPTION_TEXT(request, until, 0, "until", "T", "list what is due until T, T included"),
+    OPTION_GROUP(request, schedule, schedule_options_rows),
+    OPTION_TEXT(request, start, 0, "start", "T", "the schedule's own start: nothing is due before"),
+    OPTION_TEXT(request, end, 0, "end", "T",
+                "the schedule's own end: nothing is due then or later"),
+    OPTION_DURATION(request, jitter_s, "jitter", "spread the starts over a span like 90s or 1h30m"),
+    OPTION_CHOICE(request, dst, 0, "dst", "POLICY", dst_policies,
+                  "times that the clock skips or repeats: skip drops a skipped one, both fires a "
+                  "repeated one twice"),
+    OPTION_CHOICE(request, output, 'o', "output", "F", outputs, "table (default) or json"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
+
 const struct command cmd_next = {
     .name = "next",
     .summary = "when a schedule or a job is due",
-    .help =
-        "Examples:\n"
-        "  peal next '30 2 * * *' --tz America/New_York\n"
-        "  peal next '@every 90s' -n 3 --from 2027-01-01T00:00:00Z\n"
-        "  peal next '0 9 * * MON-FRI' '0 12 * * SAT'      both, merged\n"
-        "  peal next 'H 3 * * *' --job backup -o json\n"
-        "  peal next backup                                of the agent's job\n"
-        "\n"
-        "Usage: peal next SPEC... [options]\n"
-        "       peal next JOB [-n N] [-o F]\n"
-        "\n"
-        "SPEC is a schedule in quotes, or several, one per line. A single word that is no macro\n"
-        "is the name of a job.\n"
-        "\n"
-        "Options:\n"
-        "  -n, --count N   how many, 1 to 10000 (10; with --until all, up to 10000)\n"
-        "  --from T        list what is due after T (now)\n"
-        "  --until T       list what is due until T, T included\n" SCHEDULE_READER_HELP
-        "  --start T       the schedule's own start: nothing is due before\n"
-        "  --end T         the schedule's own end: nothing is due then or later\n"
-        "  --jitter D      spread the starts over a span like 90s or 1h30m\n"
-        "  --dst POLICY    times that the clock skips or repeats: skip drops a skipped one,\n"
-        "                  both fires a repeated one twice\n"
-        "  -o, --output F  table (default) or json\n"
-        "  --data DIR      the agent's data folder, for a job\n"
-        "\n"
-        "T is an RFC 3339 time, a local time like '2027-01-01 08:00', or now.\n",
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal next '30 2 * * *' --tz America/New_York", NULL},
+                         {"peal next '@every 90s' -n 3 --from 2027-01-01T00:00:00Z", NULL},
+                         {"peal next '0 9 * * MON-FRI' '0 12 * * SAT'", "both, merged"},
+                         {"peal next 'H 3 * * *' --job backup -o json", NULL},
+                         {"peal next backup", "of the agent's job"}),
+    .usage = "SPEC... [options]\n"
+             "JOB [-n N] [-o F]",
+    .notes = "SPEC is a schedule in quotes, or several, one per line. A single word that is no "
+             "macro is the name of a job.",
+    .more = "T is an RFC 3339 time, a local time like '2027-01-01 08:00', or now.",
+    .arguments = ROWS(ARGUMENTS(request, specs, "SPEC", .complete = COMPLETE_JOBS)),
+    .options = options,
+    .too_few = "which schedule?",
+    .request_size = sizeof(struct request),
+    .run = run,
 };

@@ -13,16 +13,6 @@ struct request {
     bool dry_run;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
-    {.name = "REVISION",
-     .take = take_number,
-     .place = OPTION_PLACE(request, revision, int64_t),
-     .min = 1,
-     .max = INT64_MAX},
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_FLAG(request, dry_run, 0, "dry-run", "show the difference only"),
     OPTION_GROUP(request, base, client_options),
@@ -92,7 +82,12 @@ const struct command cmd_rollback = {
                          {"peal rollback backup 17", NULL}),
     .notes = "The definition comes back whole, as a new revision; whether the job is paused stays "
              "as it is. What somebody else changes at the same moment is not overwritten.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
+                      {.name = "REVISION",
+                       .take = take_number,
+                       .place = OPTION_PLACE(request, revision, int64_t),
+                       .min = 1,
+                       .max = INT64_MAX}),
     .options = options,
     .too_few = "which job, and which revision? peal versions JOB lists them",
     .too_many = "which job, and which revision? peal versions JOB lists them",

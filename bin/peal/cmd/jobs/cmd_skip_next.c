@@ -10,11 +10,6 @@ struct request {
     int64_t count;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_NUMBER(request, count, 'n', "count", 0, 1000,
                   "how many (1); 0: those that are not due yet run after all"),
@@ -65,7 +60,7 @@ const struct command cmd_skip_next = {
     .examples = EXAMPLES({"peal skip-next backup", NULL}, {"peal skip-next backup -n 3", NULL},
                          {"peal skip-next backup -n 0", "take it back"}),
     .notes = "The ticks are printed, and on record as skipped once they are due.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = options,
     .too_few = ONE_JOB,
     .too_many = ONE_JOB,

@@ -1,11 +1,6 @@
 /* peal undelete: a deleted job is kept for seven days. */
 #include "client/job_action.h"
 
-static const struct option_row arguments[] = {
-    ARGUMENTS(match_request, names, "NAME", .complete = COMPLETE_DELETED_JOBS),
-    {0},
-};
-
 static enum exit_code undelete_jobs(struct client *client, void *request)
 {
     return job_action_run(client, request, "undeleted");
@@ -16,7 +11,7 @@ const struct command cmd_undelete = {
     .summary = "bring a deleted job back",
     .examples = EXAMPLES({"peal undelete backup", NULL}, {"peal list --deleted", NULL}),
     .notes = "A deleted job is kept for seven days.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENTS(match_request, names, "NAME", .complete = COMPLETE_DELETED_JOBS)),
     .options = client_options,
     .too_few = "which job?",
     .request_size = sizeof(struct match_request),

@@ -15,12 +15,13 @@
 #include "words/explain.h"
 
 enum { LINE_MAX_BYTES = 4096 };
-enum { AS_TEXT, AS_JSON };
+enum form { AS_TEXT, AS_JSON };
 
-static const struct option options[] = {
-    SCHEDULE_READER_OPTIONS,
-    {"output", required_argument, NULL, 'o'},
-    {0},
+struct request {
+    struct request_base base;
+    struct schedule_args schedule;
+    struct words words;
+    enum form form;
 };
 
 /* One validation. */
@@ -132,11 +133,10 @@ static enum status check_one(struct check *check, const struct spec *spec,
 
 /* Reads what is to be checked. A spec, or five and more words that are one without its quotes;
  * else a file; else standard input. */
-static enum exit_code read_specs(const struct command *self, struct check *check, int argc,
-                                 char **argv)
+static enum exit_code read_specs(const struct request *request, struct check *check)
 {
-    if (argc == 0)
-        return cli_usage(self, "validate what? A schedule in quotes, a file, or - for stdin");
+    int argc = request->words.count;
+    char **argv = request->words.items;
     if (argc >= 5 || (argc == 1 && is_spec(argv[0]))) {
         enum status st = specs_add_args(&check->specs, argc, argv);
         if (st == OK && check->specs.count > 0 && check->specs.items[0].line)
@@ -144,7 +144,7 @@ static enum exit_code read_specs(const struct command *self, struct check *check
         return cli_fail(st);
     }
     if (argc > 1)
-        return cli_usage(self, "one schedule, in quotes, or one file of them");
+        return cli_usage(request->base.command, "one schedule, in quotes, or one file of them");
 
     struct strbuf text;
     strbuf_init(&text);
@@ -196,13 +196,13 @@ static enum status report_job(const struct check *check, const struct job *job)
 }
 
 /* All of them do: as many as the shell makes of a pattern. */
-static bool all_hold_jobs(int argc, char *const *argv)
+static bool all_hold_jobs(const struct words *words)
 {
-    for (int i = 0; i < argc; i++) {
-        if (is_spec(argv[i]) || !holds_jobs(argv[i]))
+    for (int i = 0; i < words->count; i++) {
+        if (is_spec(words->items[i]) || !holds_jobs(words->items[i]))
             return false;
     }
-    return argc > 0;
+    return true;
 }
 
 /* Without a word if there is none. */
@@ -241,20 +241,15 @@ static void warn_of_user(const struct job_list *jobs)
     client_close(client);
 }
 
-static enum exit_code check_jobs(const struct command *self, const struct check *check, int argc,
-                                 char **argv)
+static enum exit_code check_jobs(const struct check *check, const struct words *files)
 {
-    struct file_args files = {.count = 0};
     struct reading reading;
-    for (int i = 0; i < argc; i++) {
-        if (!file_args_take(&files, self, argv[i]))
-            return EXIT_USAGE;
-    }
     struct job_list jobs;
     job_list_init(&jobs);
     enum exit_code code = reading_init(&reading, NULL);
     if (code == EXIT_OK)
-        code = definitions_read(&reading, &files, &jobs);
+        code = definitions_read(&reading, (const char *const *)files->items, (size_t)files->count,
+                                &jobs);
     enum status st = OK;
     for (size_t i = 0; code == EXIT_OK && st == OK && i < jobs.count; i++)
         st = report_job(check, jobs.items[i]);
@@ -267,72 +262,50 @@ static enum exit_code check_jobs(const struct command *self, const struct check 
     return st == OK ? code : cli_fail(st);
 }
 
-static bool take_option(const struct command *self, int opt, int *output,
-                        struct schedule_reader *reader)
+static enum exit_code run(void *place)
 {
-    static const char *const outputs[] = {"text", "json", NULL};
-    if (opt == 'o')
-        return cli_choice(self, "-o", optarg, outputs, output);
-    return schedule_reader_option(reader, self, opt, optarg);
-}
-
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
+    const struct request *request = place;
     struct schedule_reader reader;
     struct check check = {.now_s = time(NULL)};
-    int output = AS_TEXT;
-    enum exit_code code = EXIT_USAGE;
-    int opt;
-
     specs_init(&check.specs);
-    enum status st = schedule_reader_init(&reader);
-    if (st != OK) {
-        code = cli_fail(st);
-        goto out;
-    }
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(self, opt, &output, &reader))
-            goto out;
-    }
-    if (output == AS_JSON && !(check.results = json_array())) {
+    enum exit_code code = schedule_reader_init(&reader, request->base.command, &request->schedule);
+    if (code == EXIT_OK && request->form == AS_JSON && !(check.results = json_array()))
         code = cli_fail(E_NOMEM);
-        goto out;
+    if (code == EXIT_OK && all_hold_jobs(&request->words)) {
+        code = check_jobs(&check, &request->words);
+    } else if (code == EXIT_OK) {
+        code = read_specs(request, &check);
+        if (code == EXIT_OK)
+            code = check_all(&check, &reader);
     }
-    if (all_hold_jobs(argc - optind, argv + optind)) {
-        code = check_jobs(self, &check, argc - optind, argv + optind);
-        goto out;
-    }
-    code = read_specs(self, &check, argc - optind, argv + optind);
-    if (code == EXIT_OK)
-        code = check_all(&check, &reader);
-out:
     json_decref(check.results);
     specs_release(&check.specs);
     schedule_reader_release(&reader);
     return code;
 }
 
+static const char *const forms[] = {"text", "json", NULL};
+
 const struct command cmd_validate = {
     .name = "validate",
     .summary = "whether schedules, or files of jobs, are right",
-    .help =
-        "Examples:\n"
-        "  peal validate '0 0 L * *'\n"
-        "  peal validate schedules.txt\n"
-        "  peal validate jobs/*.yaml\n"
-        "  grep -h ^schedule *.conf | cut -d= -f2 | peal validate -\n"
-        "\n"
-        "Usage: peal validate SPEC|FILE|- [options]\n"
-        "       peal validate JOBS... [options]\n"
-        "\n"
-        "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one\n"
-        "schedule per line; blank lines and lines that start with # are left out. Every line\n"
-        "is read: right ones are printed as peal understands them, wrong ones as\n"
-        "FILE:LINE:COLUMN: and why. The exit status is 6 if any is wrong. JOBS are files that end\n"
-        "in .yaml, .yml or .json, or folders of them, and hold jobs as in docs/JOBS.md; if some\n"
-        "name no user and the agent of this machine does not start those, a note says so.\n"
-        "\n"
-        "Options:\n" SCHEDULE_READER_HELP "  -o, --output F  text (default) or json\n",
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES({"peal validate '0 0 L * *'", NULL}, {"peal validate schedules.txt", NULL},
+                         {"peal validate jobs/*.yaml", NULL},
+                         {"grep -h ^schedule *.conf | cut -d= -f2 | peal validate -", NULL}),
+    .usage = "SPEC|FILE|- [options]\n"
+             "JOBS... [options]",
+    .notes =
+        "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one schedule "
+        "per line; blank lines and lines that start with # are left out. Every line is read: "
+        "right ones are printed as peal understands them, wrong ones as FILE:LINE:COLUMN: and "
+        "why. The exit status is 6 if any is wrong. JOBS are files that end in .yaml, .yml or "
+        ".json, or folders of them, and hold jobs as in docs/JOBS.md; if some name no user and "
+        "the agent of this machine does not start those, a note says so.",
+    .arguments = ROWS(ARGUMENTS(request, words, "SPEC|FILE", .complete = COMPLETE_FILES)),
+    .options =
+        ROWS(OPTION_GROUP(request, schedule, schedule_options_rows),
+             OPTION_CHOICE(request, form, 'o', "output", "F", forms, "text (default) or json")),
+    .too_few = "validate what? A schedule in quotes, a file, or - for stdin",
+    .request_size = sizeof(struct request),
+    .run = run,
 };

@@ -14,11 +14,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_NUMBER(request, count, 'n', "count", 1, COUNT_MAX, "at most so many (20)"),
     OPTION_OUTPUT(request, output, OUTPUT_TEXT),
@@ -76,7 +71,7 @@ const struct command cmd_versions = {
                          {"peal rollback backup 17", NULL}),
     .notes = "Newest first, as far back as the audit trail is kept; also of a job that was "
              "deleted and can be brought back.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS)),
     .options = options,
     .too_few = ONE_JOB,
     .too_many = ONE_JOB,

@@ -18,11 +18,6 @@ struct request {
     int64_t limit; /* 0: the agent's */
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_WHEN(request, from, "from", "the first tick"),
     OPTION_WHEN(request, to, "to", "not this one, nor later ones (now)"),
@@ -158,7 +153,7 @@ const struct command cmd_backfill = {
     .notes = "Every tick from --from on and before --to that has not run yet runs once. On a "
              "terminal the progress is shown; Ctrl-C only ends the showing.",
     .more = WHEN_TEXT,
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS)),
     .options = options,
     .too_few = ONE_JOB,
     .too_many = ONE_JOB,

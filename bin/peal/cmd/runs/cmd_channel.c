@@ -5,174 +5,63 @@
 #include "cli/listing.h"
 #include "cli/when.h"
 #include "client/account_args.h"
-
-enum {
-    OPTION_TYPE = OPTION_LONG_ONLY,
-    OPTION_HOOK,
-    OPTION_HOOK_FILE,
-    OPTION_SMTP,
-    OPTION_HEADER,
-    OPTION_SECRET_FILE,
-    OPTION_FROM,
-    OPTION_TO,
-    OPTION_MAIL_USER,
-    OPTION_ON,
-    OPTION_DEFAULT,
-    OPTION_NO_DEFAULT,
-    OPTION_UNENCRYPTED,
-    OPTION_NO_UNENCRYPTED,
-    OPTION_LANGUAGE,
-    OPTION_QUIET,
-    OPTION_GIVE_UP,
-    OPTION_NOTES,
-};
-
-static const struct option options[] = {
-    {"type", required_argument, NULL, OPTION_TYPE},
-    {"hook", required_argument, NULL, OPTION_HOOK},
-    {"hook-file", required_argument, NULL, OPTION_HOOK_FILE},
-    {"smtp", required_argument, NULL, OPTION_SMTP},
-    {"header", required_argument, NULL, OPTION_HEADER},
-    {"secret-file", required_argument, NULL, OPTION_SECRET_FILE},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"to", required_argument, NULL, OPTION_TO},
-    {"user", required_argument, NULL, OPTION_MAIL_USER},
-    PASSWORD_OPTION,
-    {"unencrypted", no_argument, NULL, OPTION_UNENCRYPTED},
-    {"no-unencrypted", no_argument, NULL, OPTION_NO_UNENCRYPTED},
-    {"on", required_argument, NULL, OPTION_ON},
-    {"default", no_argument, NULL, OPTION_DEFAULT},
-    {"no-default", no_argument, NULL, OPTION_NO_DEFAULT},
-    {"language", required_argument, NULL, OPTION_LANGUAGE},
-    {"quiet", required_argument, NULL, OPTION_QUIET},
-    {"give-up", required_argument, NULL, OPTION_GIVE_UP},
-    {"notes", required_argument, NULL, OPTION_NOTES},
-    {"yes", no_argument, NULL, 'y'},
-    OUTPUT_OPTION,
-    CLIENT_OPTIONS,
-    {0},
-};
-
-static const struct {
-    int option;
-    const char *field;
-} text_fields[] = {
-    {OPTION_TYPE, "type"},   {OPTION_HOOK, "url"},        {OPTION_SMTP, "url"},
-    {OPTION_FROM, "from"},   {OPTION_MAIL_USER, "user"},  {OPTION_LANGUAGE, "language"},
-    {OPTION_QUIET, "quiet"}, {OPTION_GIVE_UP, "give_up"}, {OPTION_NOTES, "notes"},
-};
-
-static const struct {
-    int option;
-    const char *field;
-} file_fields[] = {
-    {OPTION_HOOK_FILE, "url"},
-    {OPTION_SECRET_FILE, "secret"},
-    {OPTION_PASSWORD_FILE, "password"},
-};
+#include "client/body.h"
 
 struct request {
-    const struct command *self;
-    const char *data, *name;
+    struct request_base base;
+    const char *name;
+    const char *type, *hook, *hook_file, *smtp, *secret_file, *from, *user, *password_file;
+    const char *language, *quiet, *give_up, *notes;
+    struct option_list headers, to, on;
+    bool unencrypted, no_unencrypted, is_default, no_default;
     json_t *fields; /* that `set` changes */
     bool yes;
     enum output output;
 };
 
-/* ---- options ---- */
+static const char *const types[] = {"webhook", "slack", "dingtalk", "feishu",
+                                    "wecom",   "mail",  NULL};
+static const char *const languages[] = {"en", "zh", NULL};
 
-static bool set_field(json_t *fields, const char *name, json_t *value)
-{
-    if (json_object_set_new(fields, name, value) == 0)
-        return true;
-    cli_error("%s: not text in UTF-8", name);
-    return false;
-}
-
-static bool take_file(json_t *fields, const char *name, const char *file)
-{
-    struct strbuf line;
-    strbuf_init(&line);
-    bool done = password_read(file, name, false, &line) == EXIT_OK &&
-                set_field(fields, name, json_string(line.text));
-    if (line.length)
-        explicit_bzero(line.text, line.length);
-    strbuf_release(&line);
-    return done;
-}
-
-/* Commas, and the option again, add to a list. */
-static bool split_list(json_t *fields, const char *name, const char *text)
-{
-    json_t *list = json_object_get(fields, name);
-    if (!list) {
-        list = json_array();
-        if (!list || !set_field(fields, name, list))
-            return false;
-    }
-    while (*text) {
-        size_t length = strcspn(text, ", ");
-        if (length && json_array_append_new(list, json_stringn(text, length)) != 0) {
-            cli_error("%s: not text in UTF-8", name);
-            return false;
-        }
-        text += length + (text[length] != '\0');
-    }
-    return true;
-}
-
-static bool take_header(const struct request *request, const char *text)
-{
-    const char *equals = strchr(text, '=');
-    json_t *headers = json_object_get(request->fields, "headers");
-    char name[256];
-    if (!equals || equals == text || (size_t)(equals - text) >= sizeof(name)) {
-        cli_usage(request->self, "--header is NAME=VALUE, not \"%s\"", text);
-        return false;
-    }
-    snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
-    if (!headers) {
-        headers = json_object();
-        if (!headers || !set_field(request->fields, "headers", headers))
-            return false;
-    }
-    return set_field(headers, name, json_string(equals + 1));
-}
-
-static bool take_option(struct request *request, int opt)
-{
-    for (size_t i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++) {
-        if (text_fields[i].option == opt)
-            return set_field(request->fields, text_fields[i].field, json_string(optarg));
-    }
-    for (size_t i = 0; i < sizeof(file_fields) / sizeof(file_fields[0]); i++) {
-        if (file_fields[i].option == opt)
-            return take_file(request->fields, file_fields[i].field, optarg);
-    }
-    switch (opt) {
-    case OPTION_DATA:
-        request->data = optarg;
-        return true;
-    case OPTION_HEADER:
-        return take_header(request, optarg);
-    case OPTION_TO:
-        return split_list(request->fields, "to", optarg);
-    case OPTION_ON:
-        return split_list(request->fields, "on", optarg);
-    case OPTION_DEFAULT:
-    case OPTION_NO_DEFAULT:
-        return set_field(request->fields, "default", json_boolean(opt == OPTION_DEFAULT));
-    case OPTION_UNENCRYPTED:
-    case OPTION_NO_UNENCRYPTED:
-        return set_field(request->fields, "unencrypted", json_boolean(opt == OPTION_UNENCRYPTED));
-    case 'y':
-        return request->yes = true;
-    case 'o':
-        return output_take(request->self, optarg, &request->output);
-    default:
-        return false;
-    }
-}
+static const struct option_row set_options[] = {
+    OPTION_TEXT(request, type, 0, "type", "T", "webhook, slack, dingtalk, feishu, wecom or mail",
+                .field = "type", .choices = types),
+    OPTION_TEXT(request, hook, 0, "hook", "URL", "of a webhook or a chat room", .field = "url"),
+    OPTION_TEXT(request, hook_file, 0, "hook-file", "F",
+                "the same, as it is mostly secret: the first line of a file; - is stdin",
+                .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, smtp, 0, "smtp", "URL", "of a mail server: smtp://HOST or smtps://HOST",
+                .field = "url"),
+    OPTION_ROW(take_pairs, request, headers, struct option_list, 0, "header", "K=V",
+               "of a webhook; may repeat", .field = "headers"),
+    OPTION_TEXT(request, secret_file, 0, "secret-file", "F",
+                "what messages are signed with: webhook, dingtalk, feishu",
+                .complete = COMPLETE_FILES),
+    OPTION_TEXT(request, from, 0, "from", "ADDRESS", "the sender of mail", .field = "from"),
+    OPTION_ROW(take_commas, request, to, struct option_list, 0, "to", "ADDRESS",
+               "who gets the mail; may repeat", .field = "to"),
+    OPTION_TEXT(request, user, 0, "user", "NAME", "who logs in to the mail server",
+                .field = "user"),
+    OPTION_PASSWORD_FILE(request, password_file),
+    OPTION_FLAG(request, unencrypted, 0, "unencrypted",
+                "mail, without a password, may go to a server that has no STARTTLS",
+                .field = "unencrypted"),
+    OPTION_FLAG(request, no_unencrypted, 0, "no-unencrypted", "it may not"),
+    OPTION_ROW(take_commas, request, on, struct option_list, 0, "on", "EVENTS",
+               "failure,lost,recovery (default), late, success", .field = "on"),
+    OPTION_FLAG(request, is_default, 0, "default", "it hears of all jobs that name no channel",
+                .field = "default"),
+    OPTION_FLAG(request, no_default, 0, "no-default", "only of those that name it"),
+    OPTION_TEXT(request, language, 0, "language", "L", "of the messages: en or zh",
+                .field = "language", .choices = languages),
+    OPTION_TEXT(request, quiet, 0, "quiet", "D",
+                "at most one message of a job and event in so long: 10m", .field = "quiet"),
+    OPTION_TEXT(request, give_up, 0, "give-up", "D", "how long a message is tried (1h)",
+                .field = "give_up"),
+    OPTION_TEXT(request, notes, 0, "notes", "TEXT", "what it is for", .field = "notes"),
+    OPTION_GROUP(request, base, client_options),
+    {0},
+};
 
 /* ---- list, show ---- */
 
@@ -208,8 +97,9 @@ static void add_channel(struct text_table *table, const json_t *channel, bool wi
     strbuf_release(&when);
 }
 
-static enum exit_code list(struct client *client, const struct request *request)
+static enum exit_code list(struct client *client, void *place)
 {
+    const struct request *request = place;
     static const char *const headers[] = {"NAME",     "TYPE",      "JOBS",  "SENT", "WAITING",
                                           "GIVEN UP", "LAST SENT", "ERROR", NULL};
     static const struct list_form form = {
@@ -239,8 +129,9 @@ static enum exit_code call(struct client *client, const struct client_request *r
     return code;
 }
 
-static enum exit_code show(struct client *client, const struct request *request)
+static enum exit_code show(struct client *client, void *place)
 {
+    const struct request *request = place;
     struct strbuf path;
     struct reply reply = {0};
     strbuf_init(&path);
@@ -277,17 +168,53 @@ static enum exit_code lay_over(struct client *client, const struct request *requ
     return json_object_update(old->body, request->fields) == 0 ? EXIT_OK : cli_fail(E_NOMEM);
 }
 
-static enum exit_code set(struct client *client, const struct request *request)
+/* The first line of a file is the value. */
+static enum exit_code fill_file(json_t *fields, const char *field, const char *file)
+{
+    struct strbuf line;
+    if (!file)
+        return EXIT_OK;
+    strbuf_init(&line);
+    enum exit_code code =
+        password_read(file, field, false, &line) == EXIT_OK ? EXIT_OK : EXIT_USAGE;
+    if (code == EXIT_OK && json_object_set_new(fields, field, json_string(line.text)) != 0) {
+        cli_error("%s: not text in UTF-8", field);
+        code = EXIT_USAGE;
+    }
+    if (line.length)
+        explicit_bzero(line.text, line.length);
+    strbuf_release(&line);
+    return code;
+}
+
+static enum exit_code fill(const struct request *request)
+{
+    json_t *fields = request->fields;
+    enum exit_code code = body_fill(fields, set_options, request);
+    if (code == EXIT_OK)
+        code = fill_file(fields, "url", request->hook_file);
+    if (code == EXIT_OK)
+        code = fill_file(fields, "secret", request->secret_file);
+    if (code == EXIT_OK)
+        code = fill_file(fields, "password", request->password_file);
+    if (request->no_default)
+        json_object_set_new(fields, "default", json_false());
+    if (request->no_unencrypted)
+        json_object_set_new(fields, "unencrypted", json_false());
+    return code;
+}
+
+static enum exit_code change(struct client *client, const struct request *request)
 {
     struct strbuf path;
     struct reply old = {0}, reply = {0};
     if (!json_object_size(request->fields))
-        return cli_usage(request->self, "set what? --type, --hook, --to, --on ...");
+        return cli_usage(request->base.command, "set what? --type, --hook, --to, --on ...");
     strbuf_init(&path);
     enum exit_code code = lay_over(client, request, channel_path(&path, request->name, ""), &old);
     if (code == EXIT_OK && json_object_get(old.body, "type") && !json_object_get(old.body, "url")) {
-        code =
-            cli_usage(request->self, "where to? --hook-file F or --hook URL; of mail --smtp URL");
+        code = cli_usage(request->base.command,
+                         "where to? --hook-file F or --hook URL; of mail --smtp URL");
     } else if (code == EXIT_OK) {
         struct client_request put = {.method = "PUT",
                                      .path = path.text,
@@ -305,10 +232,22 @@ static enum exit_code set(struct client *client, const struct request *request)
     return code;
 }
 
+static enum exit_code set(struct client *client, void *place)
+{
+    struct request *request = place;
+    request->fields = json_object();
+    enum exit_code code = request->fields ? fill(request) : cli_fail(E_NOMEM);
+    if (code == EXIT_OK)
+        code = change(client, request);
+    json_decref(request->fields);
+    return code;
+}
+
 /* ---- test, delete ---- */
 
-static enum exit_code test(struct client *client, const struct request *request)
+static enum exit_code test(struct client *client, void *place)
 {
+    const struct request *request = place;
     struct strbuf path;
     struct reply reply = {0};
     json_t *body = json_object();
@@ -328,8 +267,9 @@ static enum exit_code test(struct client *client, const struct request *request)
     return code;
 }
 
-static enum exit_code delete_channel(struct client *client, const struct request *request)
+static enum exit_code delete_channel(struct client *client, void *place)
 {
+    const struct request *request = place;
     struct strbuf path;
     struct reply reply = {0};
     if (!confirmed(request->yes, "Delete the channel %s, and what waits for it?", request->name)) {
@@ -349,84 +289,75 @@ static enum exit_code delete_channel(struct client *client, const struct request
 
 /* ---- the command ---- */
 
-static enum exit_code act(struct request *request, int action)
-{
-    static enum exit_code (*const actions[])(struct client *, const struct request *) = {
-        list, show, set, test, delete_channel};
-    struct client *client;
-    enum exit_code code = client_open(request->data, &client);
-    if (code != EXIT_OK)
-        return code;
-    code = actions[action](client, request);
-    client_close(client);
-    return code;
-}
+static const struct option_row name[] = {
+    ARGUMENT(request, name, "NAME", .complete = COMPLETE_CHANNELS),
+    {0},
+};
 
-static enum exit_code run(const struct command *self, int argc, char **argv)
-{
-    static const char *const actions[] = {"list", "show", "set", "test", "delete", NULL};
-    struct request request = {.self = self, .fields = json_object()};
-    enum exit_code code = EXIT_USAGE;
-    int opt, action;
-    if (!request.fields)
-        return cli_fail(E_NOMEM);
-    while ((opt = cli_option(self, argc, argv)) != -1) {
-        if (opt == '?' || !take_option(&request, opt))
-            goto out;
-    }
-    if (optind == argc) {
-        cli_usage(self, "what about channels? peal channel list, show, set, test or delete");
-    } else if (cli_choice(self, "peal channel", argv[optind], actions, &action)) {
-        request.name = argv[optind + 1];
-        if (argc - optind == (action == 0 ? 1 : 2))
-            code = act(&request, action);
-        else
-            cli_usage(self, action == 0 ? "peal channel list takes no name" : "name one channel");
-    }
-out:
-    json_decref(request.fields);
-    return code;
-}
+static const struct command subcommands[] = {
+    {
+        .name = "channel set",
+        .summary = "makes it, or changes what is named",
+        .arguments = name,
+        .options = set_options,
+        .too_few = "name one channel",
+        .too_many = "name one channel",
+        .with_agent = set,
+    },
+    {
+        .name = "channel test",
+        .summary = "sends a sample now; exit status 1: it did not arrive",
+        .arguments = name,
+        .options = client_options,
+        .too_few = "name one channel",
+        .too_many = "name one channel",
+        .with_agent = test,
+    },
+    {
+        .name = "channel list",
+        .summary = "all channels",
+        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_many = "peal channel list takes no name",
+        .with_agent = list,
+    },
+    {
+        .name = "channel show",
+        .summary = "one channel, without its secrets",
+        .arguments = name,
+        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_few = "name one channel",
+        .too_many = "name one channel",
+        .with_agent = show,
+    },
+    {
+        .name = "channel delete",
+        .summary = "delete a channel; exit status 4: jobs name it",
+        .arguments = name,
+        .options = ROWS(OPTION_FLAG(request, yes, 'y', "yes", YES_TEXT),
+                        OPTION_GROUP(request, base, client_options)),
+        .too_few = "name one channel",
+        .too_many = "name one channel",
+        .with_agent = delete_channel,
+    },
+    {0},
+};
 
 const struct command cmd_channel = {
     .name = "channel",
     .summary = "where messages go when jobs fail: chat rooms, mailboxes, webhooks",
-    .help =
-        "Examples:\n"
-        "  peal channel set ops --type slack --hook-file hook.txt --default\n"
-        "  peal channel set mail --type mail --smtp smtps://mail.example.com \\\n"
-        "      --from peal@example.com --to ops@example.com --user peal --password-file pw.txt\n"
-        "  peal channel set ops --quiet 10m --on failure,lost,recovery,late\n"
-        "  peal channel test ops\n"
-        "  peal add backup '30 2 * * *' --notify ops -- /usr/local/bin/backup\n"
-        "\n"
-        "Usage: peal channel set NAME [options]     makes it, or changes what is named\n"
-        "       peal channel test NAME              sends a sample now. 1: it did not arrive\n"
-        "       peal channel list [-o F]\n"
-        "       peal channel show NAME [-o F]       without its secrets\n"
-        "       peal channel delete NAME [--yes]    4: jobs name it\n"
-        "\n"
-        "Options of set:\n"
-        "  --type T         webhook, slack, dingtalk, feishu, wecom or mail\n"
-        "  --hook URL       of a webhook or a chat room\n"
-        "  --hook-file F    the same, as it is mostly secret: the first line of a file; - is "
-        "stdin\n"
-        "  --smtp URL       of a mail server: smtp://HOST or smtps://HOST\n"
-        "  --header K=V     of a webhook; may repeat\n"
-        "  --secret-file F  what messages are signed with: webhook, dingtalk, feishu\n"
-        "  --from ADDRESS, --to ADDRESS   of mail; --to may repeat\n"
-        "  --user NAME, --password-file F  who logs in to the mail server\n"
-        "  --unencrypted, --no-unencrypted  whether mail, without a password, may go to a server\n"
-        "                   that has no STARTTLS\n"
-        "  --on EVENTS      failure,lost,recovery (default), late, success\n"
-        "  --default, --no-default  whether it hears of all jobs that name no channel\n"
-        "  --language L     of the messages: en or zh\n"
-        "  --quiet D        at most one message of a job and event in so long: 10m\n"
-        "  --give-up D      how long a message is tried (1h)\n"
-        "  --notes TEXT\n"
-        "Options:\n"
-        "  -y, --yes        do not ask (asked is on a terminal only)\n" OUTPUT_HELP CLIENT_HELP "\n"
-        "docs/NOTIFY.md has an example of each type, and what is promised.\n",
-    .getopt_rows = options,
-    .old_run = run,
+    .examples = EXAMPLES(
+        {"peal channel set ops --type slack --hook-file hook.txt --default", NULL},
+        {"peal channel set mail --type mail --smtp smtps://mail.example.com \\\n"
+         "      --from peal@example.com --to ops@example.com --user peal --password-file pw.txt",
+         NULL},
+        {"peal channel set ops --quiet 10m --on failure,lost,recovery,late", NULL},
+        {"peal channel test ops", NULL},
+        {"peal add backup '30 2 * * *' --notify ops -- /usr/local/bin/backup", NULL}),
+    .more = "docs/NOTIFY.md has an example of each type, and what is promised.",
+    .options = client_options,
+    .too_few = "what about channels? peal channel list, show, set, test or delete",
+    .subcommands = subcommands,
+    .request_size = sizeof(struct request),
 };

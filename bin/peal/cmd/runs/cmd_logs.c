@@ -13,11 +13,6 @@ struct request {
     bool follow, timestamps;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, word, "JOB|RUN", .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_FLAG(request, follow, 'f', "follow", "wait for more until the run is over"),
     OPTION_FLAG(request, timestamps, 0, "timestamps", "in front of every line, UTC"),
@@ -61,7 +56,7 @@ const struct command cmd_logs = {
                          {"peal logs 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", "of this run"}),
     .notes = "What the job wrote to stdout goes to stdout, and to stderr to stderr. On a terminal "
              "control characters are shown (^G), and colours stay; through a pipe all bytes pass.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENT(request, word, "JOB|RUN", .complete = COMPLETE_JOBS)),
     .options = options,
     .too_few = "whose output? Give a job's name or the id of a run",
     .too_many = "whose output? Give a job's name or the id of a run",

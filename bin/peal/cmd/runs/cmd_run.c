@@ -14,11 +14,6 @@ struct request {
     int64_t timeout_s; /* 0: none */
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_FLAG(request, wait, 0, "wait", "until the run is over"),
     OPTION_FLAG(request, follow, 'f', "follow", "the same, with its output"),
@@ -87,7 +82,7 @@ const struct command cmd_run = {
                          {"peal run backup --follow", "shows its output until it is over"}),
     .notes = "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it was not "
              "over in time. 4: its overlap rule forbids it now.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = options,
     .too_few = ONE_JOB,
     .too_many = ONE_JOB,

@@ -12,11 +12,6 @@ struct request {
     bool ledger;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, list.job, "JOB", .is_optional = true, .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_TEXT(request, state, 0, "state", "S,...",
                 "queued, running, ok, failed, timed_out, killed, lost, ...", .field = "state"),
@@ -58,7 +53,8 @@ const struct command cmd_runs = {
                          {"peal runs backup --ledger", "skipped and missed ticks, too"},
                          {"peal runs backup -o json | jq '.[0].exit_code'", NULL}),
     .more = WHEN_TEXT,
-    .arguments = arguments,
+    .arguments =
+        ROWS(ARGUMENT(request, list.job, "JOB", .is_optional = true, .complete = COMPLETE_JOBS)),
     .options = options,
     .too_many = "one job at a time",
     .request_size = sizeof(struct request),

@@ -12,11 +12,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, job, "JOB", .is_optional = true, .complete = COMPLETE_JOBS),
-    {0},
-};
-
 static const char *const spans[] = {"hour", "day", NULL};
 
 static const struct option_row options[] = {
@@ -97,7 +92,8 @@ const struct command cmd_stats = {
     .notes = "By hour, of the last day; or by day, of the last 30. Spans without a run are left "
              "out. P50 and P95 are exact to an eighth; LATE is how late runs started on average.",
     .more = WHEN_TEXT,
-    .arguments = arguments,
+    .arguments =
+        ROWS(ARGUMENT(request, job, "JOB", .is_optional = true, .complete = COMPLETE_JOBS)),
     .options = options,
     .too_many = "one job at a time",
     .request_size = sizeof(struct request),

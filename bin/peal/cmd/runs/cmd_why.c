@@ -13,15 +13,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row arguments[] = {
-    ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
-    {.name = "TICK",
-     .take = take_when,
-     .place = OPTION_PLACE(request, tick, struct when_text),
-     .is_optional = true},
-    {0},
-};
-
 static const struct option_row options[] = {
     OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
     OPTION_GROUP(request, base, client_options),
@@ -115,7 +106,11 @@ const struct command cmd_why = {
                          {"peal why backup '2027-01-01 02:30'", NULL},
                          {"peal why backup 2027-01-01T02:30:00Z -o json", NULL}),
     .notes = "TICK is the scheduled time: RFC 3339, or local like '2027-01-01 02:30'.",
-    .arguments = arguments,
+    .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
+                      {.name = "TICK",
+                       .take = take_when,
+                       .place = OPTION_PLACE(request, tick, struct when_text),
+                       .is_optional = true}),
     .options = options,
     .too_few = "which job, and which tick?",
     .request_size = sizeof(struct request),
