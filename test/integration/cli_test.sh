@@ -81,7 +81,43 @@ explain @daily --lang fr|--lang is en or zh, not "fr"
 explain @daily -o table|-o is text or json, not "table"
 validate|validate what?
 validate a b|one schedule, in quotes, or one file
+--data /nowhere|unknown command "--data"
+--data /nowhere lst|did you mean list?
+list --failed=1|option --failed takes no value
+list -o=jso|-o is table, wide, json, yaml or name, not "jso"; did you mean json?
+list x|list takes no names; one job: peal get x
+get|which job? All of them: peal list
+run a b|which job? One at a time
+run a --timeout 5s|--timeout is how long to wait; it needs --wait or --follow
+pause a --all|names, or a filter; not both
+add|which name?
+add x|when? Give a schedule, or @manual, or --after JOB
+add x @daily|what? Give a command after --
+add x @daily --notes -- true|option --notes needs a value
+calendar|what about calendars? peal calendar list, show, set or delete
+calendar sett|peal calendar is set, show, list or delete, not "sett"; did you mean set?
+calendar set|See: peal calendar set --help
+calendar list --weekday sat|--weekday is for peal calendar set
+cluster status --from x|--from is for peal cluster import
+tls|expected: peal tls init
+import csv|what to import? It is: peal import crontab
+rollback a 0|REVISION is a number from 1 to
+completion tcsh|the shell is bash, zsh, fish or man, not "tcsh"
 TABLE
+
+# Options may come before the command, and one of a letter may have its value behind `=`.
+run peal -o=json --data "$scratch/nowhere" state
+expect_status 3
+expect_json .state '"stopped"'
+run peal --data "$scratch/nowhere" --output json state
+expect_status 3
+expect_json .data "\"$scratch/nowhere\""
+run peal user --data "$scratch/nowhere" list
+expect_status 5
+run peal help calendar set
+expect_stdout_has 'peal calendar set - '
+run peal --data "$scratch/nowhere" calendar set --help
+expect_stdout_has 'Usage: peal calendar set NAME'
 
 # Output that does not arrive is an error.
 for line in 'next @daily' 'next @daily -o json -n 1000' 'explain @daily' 'validate @daily' \

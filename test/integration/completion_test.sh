@@ -63,9 +63,54 @@ complete_line peal export c
 expect_stdout crontab
 complete_line peal help va
 expect_stdout validate
+complete_line peal help calendar sh
+expect_stdout show
+complete_line peal --data "$scratch/data" run ba
+expect_stdout "backup
+bakery"
+complete_line peal add x --overlap = q
+expect_stdout queue
+complete_line peal --output json ru
+expect_stdout "run
+runs"
+complete_line peal export yaml ba
+expect_stdout "backup
+bakery"
+complete_line peal pause backup rep
+expect_stdout report
+complete_line peal calendar set holidays --w
+expect_stdout --weekday
+complete_line peal calendar list --w
+expect_stdout ''
+complete_line peal rollback backup ''
+expect_stdout ''
 run peal delete report --yes
 complete_line peal undelete ''
 expect_stdout report
+
+# Every option of every command is offered, and told by the help and the manual page.
+mkdir "$scratch/man"
+run peal completion man "$scratch/man"
+expect_status 0
+commands=$(peal completion bash | sed -n "s/^    '\([a-z -]*\)') below=''.*/\1/p")
+run test "$(echo "$commands" | wc -l)" -ge 60
+expect_status 0
+while read -r command; do
+    # shellcheck disable=SC2086 # words of a command line
+    complete_line peal $command -
+    grep -o -e '^--.*' "$scratch/out" | grep -v -e '^--help$' >"$scratch/options"
+    # shellcheck disable=SC2086
+    peal $command --help >"$scratch/help"
+    sed 's/\\-/-/g' "$scratch/man/peal-${command%% *}.1" >"$scratch/page"
+    for page in help page; do
+        run grep -vxFf <(grep -oE -e '--[a-z-]+' "$scratch/$page") "$scratch/options"
+        expect_stdout '' # what the page lacks
+    done
+done <<<"$commands"
+run peal completion man "$scratch/nowhere"
+expect_status 1
+run peal completion man
+expect_status 2
 
 run bash -n <(peal completion bash)
 expect_status 0

@@ -1,5 +1,6 @@
 #include "cli/man.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "cli/help.h"
@@ -30,14 +31,14 @@ static void add_line(struct strbuf *out, const char *before, const char *text)
 }
 
 /* Each line of the text is a paragraph. */
-static void add_paragraphs(struct strbuf *out, const char *text)
+static void add_paragraphs(struct strbuf *out, const char *begin, const char *text)
 {
     for (const char *end; text && *text; text = *end ? end + 1 : end) {
         struct strbuf line;
         end = text + strcspn(text, "\n");
         strbuf_init(&line);
         strbuf_add(&line, text, (size_t)(end - text));
-        add_line(out, ".PP\n", line.text);
+        add_line(out, begin, line.text);
         strbuf_release(&line);
     }
 }
@@ -83,7 +84,7 @@ static void add_examples(struct strbuf *out, const struct example *example)
         add_line(out, ".PP\n.nf\n", example->line);
         strbuf_adds(out, ".fi\n");
         if (example->remark)
-            add_line(out, ".RS\n", example->remark), strbuf_adds(out, ".RE\n");
+            add_line(out, ".IP\n", example->remark);
     }
 }
 
@@ -101,10 +102,10 @@ static void add_command(struct strbuf *out, const struct command *command)
     for (below = command->subcommands; below && below->name; below++) {
         add_line(out, ".TP\n.B ", command_word(below));
         add_line(out, "", below->summary);
-        add_paragraphs(out, below->notes);
+        add_paragraphs(out, ".IP\n", below->notes);
     }
-    add_paragraphs(out, command->notes);
-    add_paragraphs(out, command->more);
+    add_paragraphs(out, ".PP\n", command->notes);
+    add_paragraphs(out, ".PP\n", command->more);
     for (below = command->subcommands; below && below->name; below++) {
         add_line(out, ".SS Options of ", command_word(below));
         add_options(out, below, command);
@@ -133,18 +134,17 @@ static void add_overview(struct strbuf *out, const struct topic *all)
 
 void man_print(const struct command *command, const struct topic *all, struct strbuf *out)
 {
-    strbuf_adds(out, ".TH PEAL");
-    if (command) {
-        strbuf_addc(out, '-');
-        add_text(out, command->name);
-    }
-    strbuf_adds(out, " 1 \"\" peal\n.SH NAME\npeal");
-    if (command) {
-        strbuf_adds(out, "\\-");
-        add_text(out, command->name);
-    }
+    struct strbuf name;
+    strbuf_init(&name);
+    strbuf_addf(&name, "peal%s%s", command ? "-" : "", command ? command->name : "");
+    strbuf_adds(out, ".TH ");
+    for (const char *c = name.text; *c; c++)
+        strbuf_addc(out, (char)toupper((unsigned char)*c));
+    strbuf_adds(out, " 1 \"\" peal\n.SH NAME\n");
+    add_text(out, name.text);
     strbuf_adds(out, " \\- ");
     add_line(out, "", command ? command->summary : "cron for one machine or a thousand");
+    strbuf_release(&name);
     if (command)
         add_command(out, command);
     else
