@@ -461,8 +461,7 @@ const struct command cmd_completion = {
               .place = OPTION_PLACE(request, shell, unsigned),
               .choices = shells},
              ARGUMENT(request, folder, "DIR", .is_optional = true, .complete = COMPLETE_FILES)),
-    .too_few = "for which shell? bash, zsh or fish",
-    .too_many = "for which shell? bash, zsh or fish",
+    .wrong_count = "for which shell? bash, zsh or fish",
     .request_size = sizeof(struct request),
     .run = run,
 };

@@ -95,15 +95,20 @@ expect_status 0
 commands=$(peal completion bash | sed -n "s/^    '\([a-z -]*\)') below=''.*/\1/p")
 run test "$(echo "$commands" | wc -l)" -ge 60
 expect_status 0
+# shellcheck disable=SC2016 # the inner shell's
+bash -c 'source <(peal completion bash)
+    while read -r command; do
+        COMP_WORDS=(peal $command -)
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _peal
+        printf "$command|%s\n" "${COMPREPLY[@]}"
+    done' <<<"$commands" | grep -e '|--' | grep -v -e '|--help$' >"$scratch/options"
 while read -r command; do
     # shellcheck disable=SC2086 # words of a command line
-    complete_line peal $command -
-    grep -o -e '^--.*' "$scratch/out" | grep -v -e '^--help$' >"$scratch/options"
-    # shellcheck disable=SC2086
     peal $command --help >"$scratch/help"
     sed 's/\\-/-/g' "$scratch/man/peal-${command%% *}.1" >"$scratch/page"
     for page in help page; do
-        run grep -vxFf <(grep -oE -e '--[a-z-]+' "$scratch/$page") "$scratch/options"
+        run comm -23 <(sed -n "s/^$command|//p" "$scratch/options" | sort) <(grep -oE -e '--[a-z-]+' "$scratch/$page" | sort -u)
         expect_stdout '' # what the page lacks
     done
 done <<<"$commands"

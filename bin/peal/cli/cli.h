@@ -46,6 +46,7 @@ struct command {
     const char *more;  /* and below them */
     const struct option_row *arguments, *options; /* end with {0} */
     const char *too_few, *too_many; /* about arguments; %s is the first that is too much */
+    const char *wrong_count;        /* instead of both */
 
     const struct command *subcommands; /* end with {0}; then it is they that are run */
     size_t request_size;  /* of a struct that starts with a request_base; also of subcommands */

@@ -282,7 +282,9 @@ static bool parse_options(struct parser *parser)
 /* What is said has the word in the place of its %s. */
 static bool too_many(const struct command *command, const char *word)
 {
-    const char *text = command->too_many ? command->too_many : "unexpected \"%s\"";
+    const char *text = command->wrong_count ? command->wrong_count
+                       : command->too_many  ? command->too_many
+                                            : "unexpected \"%s\"";
     const char *gap = strstr(text, "%s");
     if (gap)
         cli_usage(command, "%.*s%s%s", (int)(gap - text), text, word, gap + 2);
@@ -293,10 +295,8 @@ static bool too_many(const struct command *command, const char *word)
 
 static bool too_few(const struct command *command, const struct option_row *row)
 {
-    if (command->too_few)
-        cli_usage(command, "%s", command->too_few);
-    else
-        cli_usage(command, "%s is missing", row->name);
+    const char *text = command->wrong_count ? command->wrong_count : command->too_few;
+    cli_usage(command, "%s%s", text ? text : row->name, text ? "" : " is missing");
     return false;
 }
 

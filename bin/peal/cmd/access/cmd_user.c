@@ -181,8 +181,7 @@ static const struct command subcommands[] = {
                         OPTION_FLAG(request, no_password, 0, "no-password",
                                     "none lets in, only peal link does"),
                         OPTION_GROUP(request, base, client_options)),
-        .too_few = "name one user",
-        .too_many = "name one user",
+        .wrong_count = "name one user",
         .with_agent = add,
     },
     {
@@ -196,8 +195,7 @@ static const struct command subcommands[] = {
                         OPTION_FLAG(request, disable, 0, "disable", "may not log in"),
                         OPTION_FLAG(request, enable, 0, "enable", "may log in again"),
                         OPTION_GROUP(request, base, client_options)),
-        .too_few = "name one user",
-        .too_many = "name one user",
+        .wrong_count = "name one user",
         .with_agent = set,
     },
     {
@@ -206,8 +204,7 @@ static const struct command subcommands[] = {
         .arguments = name,
         .options = ROWS(OPTION_FLAG(request, yes, 'y', "yes", YES_TEXT),
                         OPTION_GROUP(request, base, client_options)),
-        .too_few = "name one user",
-        .too_many = "name one user",
+        .wrong_count = "name one user",
         .with_agent = remove_user,
     },
     {

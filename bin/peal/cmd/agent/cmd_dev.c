@@ -29,11 +29,6 @@ struct request {
     bool keep;
 };
 
-static const struct option_row options[] = {
-    OPTION_FLAG(request, keep, 0, "keep", "keep the folder"),
-    {0},
-};
-
 struct dev {
     char folder[256];
     bool keep;
@@ -273,7 +268,7 @@ const struct command cmd_dev = {
     .examples = EXAMPLES({"peal dev", NULL}),
     .notes = "Starts an agent in a temporary folder with a few jobs, and shows what happens. "
              "Ctrl-C ends the agent and its jobs, and removes the folder.",
-    .options = options,
+    .options = ROWS(OPTION_FLAG(request, keep, 0, "keep", "keep the folder")),
     .request_size = sizeof(struct request),
     .run = run,
 };

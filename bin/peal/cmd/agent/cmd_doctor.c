@@ -55,16 +55,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row options[] = {
-    OPTION_TEXT(request, store, 0, "store", "URL",
-                "the store to look at (else the file's, $PEAL_STORE, the agent's)"),
-    OPTION_TEXT(request, config, 0, "config", "FILE",
-                "with etcd's user and certificates (docs/CONFIG.md)", .complete = COMPLETE_FILES),
-    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 static enum exit_code look(struct client *client, const struct request *request,
                            struct report *report)
 {
@@ -141,7 +131,13 @@ const struct command cmd_doctor = {
         "whole; of etcd, each server, how fast it answers, and whether this user may do what peal "
         "needs. It writes a key below PREFIX/doctor/ and removes it. With --url: what the agent "
         "says of itself, and the store if one is named. Exit status 1: something has failed.",
-    .options = options,
+    .options = ROWS(OPTION_TEXT(request, store, 0, "store", "URL",
+                                "the store to look at (else the file's, $PEAL_STORE, the agent's)"),
+                    OPTION_TEXT(request, config, 0, "config", "FILE",
+                                "with etcd's user and certificates (docs/CONFIG.md)",
+                                .complete = COMPLETE_FILES),
+                    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+                    OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),
     .with_agent = diagnose,
 };

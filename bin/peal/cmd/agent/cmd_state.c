@@ -14,12 +14,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row options[] = {
-    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 /* One that has just been started does not answer yet. */
 static enum exit_code not_answering(struct client *client, enum output output)
 {
@@ -127,7 +121,8 @@ const struct command cmd_state = {
     .summary = "is the agent running, and is it well?",
     .examples = EXAMPLES({"peal state", NULL}, {"peal state -o json | jq .running", NULL}),
     .notes = "Exit status: 0 it is running, 3 it is not, 5 it does not answer.",
-    .options = options,
+    .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+                    OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),
     .with_agent = show,
 };

@@ -13,12 +13,6 @@ struct request {
     int64_t wait_s;
 };
 
-static const struct option_row options[] = {
-    OPTION_DURATION(request, wait_s, "wait", "how long to wait for its end (30s)"),
-    OPTION_GROUP(request, base, data_option),
-    {0},
-};
-
 static enum exit_code stop(void *place)
 {
     const struct request *request = place;
@@ -46,7 +40,8 @@ const struct command cmd_stop = {
     .examples = EXAMPLES({"peal stop", NULL}, {"peal stop --wait 5s", NULL}),
     .notes = "Jobs that are running go on, and are picked up by the next start with their output. "
              "Exit status 3: it was not running. 7: it has not ended in time.",
-    .options = options,
+    .options = ROWS(OPTION_DURATION(request, wait_s, "wait", "how long to wait for its end (30s)"),
+                    OPTION_GROUP(request, base, data_option)),
     .request_size = sizeof(struct request),
     .defaults = &(const struct request){.wait_s = WAIT_S},
     .run = stop,

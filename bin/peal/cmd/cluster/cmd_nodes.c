@@ -11,12 +11,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row options[] = {
-    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 /* {"disk": "ssd", "zone": ""} -> disk=ssd,zone */
 static void print_labels(const json_t *labels, struct strbuf *out)
 {
@@ -123,7 +117,8 @@ const struct command cmd_nodes = {
         "does the chores. SKEW is how far its clock is from the cluster's. HISTORY, with -o wide, "
         "is shared (all nodes have one), own (each has its own, and this one can be read), or why "
         "it can't be read.",
-    .options = options,
+    .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                    OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),
     .with_agent = show,
 };

@@ -239,8 +239,7 @@ const struct command cmd_edit = {
              "changed the job meanwhile, nothing is overwritten and your text is kept.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = client_options,
-    .too_few = ONE_JOB,
-    .too_many = ONE_JOB,
+    .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),
     .with_agent = edit_job,
 };

@@ -10,12 +10,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row options[] = {
-    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 /* Those that are there are shown, also when others are not. */
 static enum exit_code get(struct client *client, void *place)
 {
@@ -52,7 +46,8 @@ const struct command cmd_get = {
     .more = "json has all fields, as a list for several names; yaml is the definition, as `peal "
             "apply` takes it.",
     .arguments = ROWS(ARGUMENTS(request, names, "NAME", .complete = COMPLETE_JOBS)),
-    .options = options,
+    .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                    OPTION_GROUP(request, base, client_options)),
     .too_few = "which job? All of them: peal list",
     .request_size = sizeof(struct request),
     .with_agent = get,

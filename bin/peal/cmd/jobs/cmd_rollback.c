@@ -13,12 +13,6 @@ struct request {
     bool dry_run;
 };
 
-static const struct option_row options[] = {
-    OPTION_FLAG(request, dry_run, 0, "dry-run", "show the difference only"),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 /* From what is current to what it would be. */
 static enum exit_code preview(struct client *client, const char *job, const char *current,
                               const char *revision)
@@ -88,9 +82,9 @@ const struct command cmd_rollback = {
                        .place = OPTION_PLACE(request, revision, int64_t),
                        .min = 1,
                        .max = INT64_MAX}),
-    .options = options,
-    .too_few = "which job, and which revision? peal versions JOB lists them",
-    .too_many = "which job, and which revision? peal versions JOB lists them",
+    .options = ROWS(OPTION_FLAG(request, dry_run, 0, "dry-run", "show the difference only"),
+                    OPTION_GROUP(request, base, client_options)),
+    .wrong_count = "which job, and which revision? peal versions JOB lists them",
     .request_size = sizeof(struct request),
     .with_agent = rollback,
 };

@@ -10,13 +10,6 @@ struct request {
     int64_t count;
 };
 
-static const struct option_row options[] = {
-    OPTION_NUMBER(request, count, 'n', "count", 0, 1000,
-                  "how many (1); 0: those that are not due yet run after all"),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 static void print_skipped(const json_t *ticks)
 {
     struct strbuf text;
@@ -61,9 +54,10 @@ const struct command cmd_skip_next = {
                          {"peal skip-next backup -n 0", "take it back"}),
     .notes = "The ticks are printed, and on record as skipped once they are due.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
-    .options = options,
-    .too_few = ONE_JOB,
-    .too_many = ONE_JOB,
+    .options = ROWS(OPTION_NUMBER(request, count, 'n', "count", 0, 1000,
+                                  "how many (1); 0: those that are not due yet run after all"),
+                    OPTION_GROUP(request, base, client_options)),
+    .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),
     .defaults = &(const struct request){.count = 1},
     .with_agent = skip,

@@ -14,13 +14,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row options[] = {
-    OPTION_NUMBER(request, count, 'n', "count", 1, COUNT_MAX, "at most so many (20)"),
-    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 static void add_version(struct text_table *table, const json_t *version, bool wide)
 {
     struct strbuf text;
@@ -72,9 +65,10 @@ const struct command cmd_versions = {
     .notes = "Newest first, as far back as the audit trail is kept; also of a job that was "
              "deleted and can be brought back.",
     .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS)),
-    .options = options,
-    .too_few = ONE_JOB,
-    .too_many = ONE_JOB,
+    .options = ROWS(
+        OPTION_NUMBER(request, count, 'n', "count", 1, COUNT_MAX, "at most so many (20)"),
+        OPTION_OUTPUT(request, output, OUTPUT_TEXT), OPTION_GROUP(request, base, client_options)),
+    .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),
     .defaults = &(const struct request){.count = COUNT_DEFAULT},
     .with_agent = show,

@@ -155,8 +155,7 @@ const struct command cmd_backfill = {
     .more = WHEN_TEXT,
     .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS)),
     .options = options,
-    .too_few = ONE_JOB,
-    .too_many = ONE_JOB,
+    .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),
     .with_agent = backfill,
 };

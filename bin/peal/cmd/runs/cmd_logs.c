@@ -13,13 +13,6 @@ struct request {
     bool follow, timestamps;
 };
 
-static const struct option_row options[] = {
-    OPTION_FLAG(request, follow, 'f', "follow", "wait for more until the run is over"),
-    OPTION_FLAG(request, timestamps, 0, "timestamps", "in front of every line, UTC"),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 /* Why there is no output, or no more of it. */
 static void note_state(const json_t *run)
 {
@@ -57,9 +50,11 @@ const struct command cmd_logs = {
     .notes = "What the job wrote to stdout goes to stdout, and to stderr to stderr. On a terminal "
              "control characters are shown (^G), and colours stay; through a pipe all bytes pass.",
     .arguments = ROWS(ARGUMENT(request, word, "JOB|RUN", .complete = COMPLETE_JOBS)),
-    .options = options,
-    .too_few = "whose output? Give a job's name or the id of a run",
-    .too_many = "whose output? Give a job's name or the id of a run",
+    .options =
+        ROWS(OPTION_FLAG(request, follow, 'f', "follow", "wait for more until the run is over"),
+             OPTION_FLAG(request, timestamps, 0, "timestamps", "in front of every line, UTC"),
+             OPTION_GROUP(request, base, client_options)),
+    .wrong_count = "whose output? Give a job's name or the id of a run",
     .request_size = sizeof(struct request),
     .with_agent = show,
 };

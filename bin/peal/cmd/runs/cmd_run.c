@@ -14,14 +14,6 @@ struct request {
     int64_t timeout_s; /* 0: none */
 };
 
-static const struct option_row options[] = {
-    OPTION_FLAG(request, wait, 0, "wait", "until the run is over"),
-    OPTION_FLAG(request, follow, 'f', "follow", "the same, with its output"),
-    OPTION_DURATION(request, timeout_s, "timeout", "how long to wait at most; the run goes on"),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 static enum exit_code tell_end(const char *name, const json_t *run)
 {
     struct strbuf text;
@@ -83,9 +75,12 @@ const struct command cmd_run = {
     .notes = "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it was not "
              "over in time. 4: its overlap rule forbids it now.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
-    .options = options,
-    .too_few = ONE_JOB,
-    .too_many = ONE_JOB,
+    .options = ROWS(
+        OPTION_FLAG(request, wait, 0, "wait", "until the run is over"),
+        OPTION_FLAG(request, follow, 'f', "follow", "the same, with its output"),
+        OPTION_DURATION(request, timeout_s, "timeout", "how long to wait at most; the run goes on"),
+        OPTION_GROUP(request, base, client_options)),
+    .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),
     .with_agent = run_job,
 };

@@ -13,12 +13,6 @@ struct request {
     enum output output;
 };
 
-static const struct option_row options[] = {
-    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
-    OPTION_GROUP(request, base, client_options),
-    {0},
-};
-
 static void print_time(const char *label, int64_t at_ms)
 {
     struct strbuf text;
@@ -111,7 +105,8 @@ const struct command cmd_why = {
                        .take = take_when,
                        .place = OPTION_PLACE(request, tick, struct when_text),
                        .is_optional = true}),
-    .options = options,
+    .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+                    OPTION_GROUP(request, base, client_options)),
     .too_few = "which job, and which tick?",
     .request_size = sizeof(struct request),
     .with_agent = why,
