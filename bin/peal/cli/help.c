@@ -6,7 +6,7 @@
 
 enum { WIDTH = 92, GAP = 2, EXAMPLE_MAX = 56, OPTION_MAX = 22 };
 
-/* Words from `column` on, that are broken at WIDTH and go on below where they began. */
+/* Appends words; lines are broken at WIDTH and begin at column `indent`, where the first begins. */
 static void add_wrapped(struct strbuf *out, const char *text, int indent)
 {
     int column = indent;
