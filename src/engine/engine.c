@@ -27,6 +27,8 @@ static void init_parts(struct engine *engine)
 {
     const struct engine_config *config = &engine->config;
     const struct engine_ports *ports = &engine->ports;
+    outbox_init(&engine->outbox, ports->store);
+    sender_init(&engine->clock.sender, &engine->outbox, engine);
     catalog_init(&engine->catalog);
     open_runs_init(&engine->runs, &engine->catalog);
     peers_init(&engine->peers, &engine->config.self);
@@ -34,21 +36,22 @@ static void init_parts(struct engine *engine)
     engine->planner.on_time_ms = config->on_time_ms;
     engine->planner.lead_ms = LEAD_MIN_MS;
     engine->planner.placement = &engine->placement;
-    boots_init(&engine->boots, ports, &config->self, config->boot_id, &engine->catalog,
-               &engine->planner, &engine->placement);
-    claimer_init(&engine->claimer, ports, &config->self, &engine->catalog, &engine->planner,
-                 &engine->boots, &engine->placement, &engine->peers, &engine->runs);
+    boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
+               &engine->catalog, &engine->planner, &engine->placement);
+    claimer_init(&engine->claimer, ports, &engine->outbox, &config->self, &engine->catalog,
+                 &engine->planner, &engine->boots, &engine->placement, &engine->peers,
+                 &engine->runs);
     engine->claimer.on_time_ms = config->on_time_ms;
     engine->claimer.away = &engine->away;
-    runner_init(&engine->runner, ports, &engine->catalog, &engine->planner, &engine->boots,
-                &engine->runs);
+    runner_init(&engine->runner, ports, &engine->outbox, &engine->catalog, &engine->planner,
+                &engine->boots, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
     engine->runner.away = &engine->away;
     engine->runner.on_time_ms = config->on_time_ms;
-    recorder_init(&engine->recorder, ports, &config->self, &engine->catalog, &engine->planner,
-                  &engine->runs);
-    sweeper_init(&engine->sweeper, ports, &config->self, &engine->peers, &engine->placement,
-                 &engine->runs, &engine->recorder);
+    recorder_init(&engine->recorder, ports, &engine->outbox, &config->self, &engine->catalog,
+                  &engine->planner, &engine->runs);
+    sweeper_init(&engine->sweeper, ports, &engine->outbox, &config->self, &engine->peers,
+                 &engine->placement, &engine->runs, &engine->recorder);
     engine->sweeper.on_time_ms = config->on_time_ms;
     engine->sweeper.away = &engine->away;
 }
@@ -73,6 +76,7 @@ struct engine *engine_free(struct engine *engine)
 {
     if (!engine)
         return NULL;
+    outbox_release(&engine->outbox);
     recorder_release(&engine->recorder);
     runner_release(&engine->runner);
     claimer_release(&engine->claimer);
@@ -113,7 +117,7 @@ size_t engine_room(const struct engine *engine)
     if (!limit) /* no need to count, several times a turn */
         return SIZE_MAX;
     size_t owned = engine_open_runs(engine) + engine->claimer.wanted +
-                   claimer_unsure(&engine->claimer, &until);
+                   claimer_unsure(&engine->claimer, engine->now, &until);
     return owned < limit ? limit - owned : 0;
 }
 
@@ -121,7 +125,8 @@ size_t engine_room(const struct engine *engine)
 static bool is_in_touch(const struct engine *engine)
 {
     return engine->loaded && engine->healthy && engine->placement.count &&
-           engine->claimer.retry_at.ms <= engine->now.boot.ms && peers_am_alive(&engine->peers);
+           engine->claimer.sender.retry_at.ms <= engine->now.boot.ms &&
+           peers_am_alive(&engine->peers);
 }
 
 static bool may_claim(const struct engine *engine)
@@ -158,12 +163,6 @@ static bool may_run_boots(const struct engine *engine)
     return may_claim(engine) && claimer_has_room(&engine->claimer);
 }
 
-static void set_now(struct engine *engine, struct now now)
-{
-    engine->now = engine->boots.now = engine->claimer.now = engine->runner.now =
-        engine->recorder.now = engine->sweeper.now = now;
-}
-
 /* Claims go out ahead of their tick by what the store takes for a claim and a begin. */
 static void adapt_lead(struct engine *engine)
 {
@@ -177,30 +176,32 @@ static void adapt_lead(struct engine *engine)
 void engine_step(struct engine *engine, struct now now)
 {
     struct plan plan;
-    set_now(engine, now);
+    engine->now = now;
     engine_follow_clock(engine);
     store_dispatch(engine->ports.store);
+    outbox_hand_back(&engine->outbox, now);
     history_dispatch(engine->ports.history);
+    recorder_take_answer(&engine->recorder, now);
     engine_take_changes(engine);
     look_at_health(engine);
     engine_meet_nodes(engine);
-    runner_watch(&engine->runner);
-    recorder_finish(&engine->recorder);
+    runner_watch(&engine->runner, now);
+    recorder_finish(&engine->recorder, now);
     engine_move_back(engine);
     if (may_decide_boots(engine))
-        boots_notice(&engine->boots);
-    sweeper_sweep(&engine->sweeper);
+        boots_notice(&engine->boots, now);
+    sweeper_sweep(&engine->sweeper, now);
     adapt_lead(engine);
     if (may_take(engine))
-        claimer_take(&engine->claimer, engine_room(engine));
+        claimer_take(&engine->claimer, now, engine_room(engine));
     while (may_decide_boots(engine) &&
-           boots_next_due(&engine->boots, may_run_boots(engine), &plan) == OK)
-        claimer_submit(&engine->claimer, &plan);
+           boots_next_due(&engine->boots, now, may_run_boots(engine), &plan) == OK)
+        claimer_submit(&engine->claimer, now, &plan);
     while (may_plan(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
-        claimer_submit(&engine->claimer, &plan);
-    claimer_flush(&engine->claimer);
-    runner_start(&engine->runner);
-    recorder_flush(&engine->recorder);
+        claimer_submit(&engine->claimer, now, &plan);
+    claimer_flush(&engine->claimer, now);
+    runner_start(&engine->runner, now);
+    recorder_flush(&engine->recorder, now);
 }
 
 static void sooner(int64_t *first_ms, int64_t other_ms)
@@ -215,27 +216,28 @@ static int64_t look_again_at(const struct engine *engine)
 {
     if (!engine->healthy)
         return engine->now.wall.ms + HEALTH_AGAIN_MS;
-    bool is_put_off = engine->claimer.retry_at.ms > engine->now.boot.ms;
-    return is_put_off ? wall_at(engine->now, engine->claimer.retry_at) : NEVER_MS;
+    struct boot_ms retry_at = engine->claimer.sender.retry_at;
+    return retry_at.ms > engine->now.boot.ms ? wall_at(engine->now, retry_at) : NEVER_MS;
 }
 
 struct wall_ms engine_wake_at(const struct engine *engine)
 {
-    int64_t first_ms = runner_wake_at(&engine->runner);
-    sooner(&first_ms, recorder_wake_at(&engine->recorder));
+    struct now now = engine->now;
+    int64_t first_ms = runner_wake_at(&engine->runner, now);
+    sooner(&first_ms, recorder_wake_at(&engine->recorder, now));
     if (may_decide_boots(engine))
-        sooner(&first_ms, boots_wake_at(&engine->boots));
+        sooner(&first_ms, boots_wake_at(&engine->boots, now));
     sooner(&first_ms, engine_clock_at(engine));
     sooner(&first_ms, engine_meet_at(engine));
-    sooner(&first_ms, sweeper_wake_at(&engine->sweeper));
+    sooner(&first_ms, sweeper_wake_at(&engine->sweeper, now));
     if (may_plan(engine)) /* without room, an answer or a start brings a turn */
         sooner(&first_ms, planner_wake_at(&engine->planner));
     struct boot_ms unsure_until;
-    if (engine->config.max_running && claimer_unsure(&engine->claimer, &unsure_until) &&
+    if (engine->config.max_running && claimer_unsure(&engine->claimer, now, &unsure_until) &&
         unsure_until.ms != INT64_MAX)
-        sooner(&first_ms, wall_at(engine->now, unsure_until));
+        sooner(&first_ms, wall_at(now, unsure_until));
     if (may_take(engine))
-        sooner(&first_ms, claimer_wake_at(&engine->claimer, engine_room(engine)));
+        sooner(&first_ms, claimer_wake_at(&engine->claimer, now, engine_room(engine)));
     else if (!engine->draining)
         sooner(&first_ms, look_again_at(engine));
     return (struct wall_ms){first_ms};
@@ -282,7 +284,7 @@ bool engine_is_idle(const struct engine *engine)
     for (size_t i = 0; i < sizeof(at_rest) / sizeof(at_rest[0]); i++)
         resting += engine->runs.counts[at_rest[i]];
     bool is_to_be_told = engine->draining && engine->announced && engine_has_news(engine);
-    return !engine->claimer.in_flight && !engine->recorder.entry_count &&
+    return !engine->claimer.sender.in_flight && !engine->recorder.entry_count &&
            engine->runs.by_id.count == resting && !is_to_be_told;
 }
 
@@ -331,7 +333,7 @@ enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t 
     enum status st = planner_pass(job, until_ms, reason, &plan);
     if (st != OK)
         return st;
-    claimer_fill_entries(&engine->claimer, &plan);
+    claimer_fill_entries(&engine->claimer, engine->now, &plan);
     *ret = plan.passed;
     *ret_count = plan.passed_count;
     return OK;

@@ -14,14 +14,6 @@ enum {
     BELIEVE_AFTER_MS = 10 * 60 * 1000, /* ... but then, if it stays so */
     AHEAD_MS = STORE_AHEAD_MS, /* a cursor that is further ahead was moved by a wrong clock */
     LATER_MS = 5000,           /* who does not lead moves it back after this */
-    BATCH = 256,
-};
-
-/* Cursors on their way back. */
-struct rewind_batch {
-    struct store_request request;
-    struct engine *engine;
-    struct store_rewind rewinds[BATCH];
 };
 
 static int64_t ahead_of_boot_ms(const struct engine *engine)
@@ -218,9 +210,15 @@ void engine_look_ahead(struct engine *engine)
         engine->clock.look_at.ms = at_ms;
 }
 
+/* Some cursors are on their way back. */
+static bool is_moving(const struct clock_watch *clock)
+{
+    return clock->sender.in_flight > 0;
+}
+
 bool engine_has_ahead(const struct engine *engine)
 {
-    return engine->clock.is_moving || engine->clock.look_at.ms != INT64_MAX;
+    return is_moving(&engine->clock) || engine->clock.look_at.ms != INT64_MAX;
 }
 
 void engine_see_cursor(struct engine *engine, const struct catalog_job *job)
@@ -259,47 +257,39 @@ static void fill_rewind(struct engine *engine, const struct catalog_job *job,
     strbuf_release(&span);
 }
 
-static void rewinds_done(struct store_request *request, enum status st)
+static void rewinds_answered(void *stage, struct outbox_batch *batch, enum status st,
+                             struct now now)
 {
-    struct rewind_batch *batch = request->context;
-    struct engine *engine = batch->engine;
+    struct engine *engine = stage;
     size_t done = 0;
-    for (size_t i = 0; st == OK && i < request->count; i++)
-        done += batch->rewinds[i].done;
+    for (size_t i = 0; st == OK && i < outbox_count(batch); i++)
+        done += batch->request.items.rewinds[i].done;
     if (done)
         ports_log(&engine->ports, "cursors_moved_back", "jobs=%zu", done);
-    engine->clock.is_moving = false;
-    engine->clock.look_at.ms = engine->now.boot.ms + STEP_MS; /* are there more? */
-    free(batch);
+    engine->clock.look_at.ms = now.boot.ms + STEP_MS; /* are there more? */
 }
 
-/* Those that are ahead, as many as go into a batch; NULL: none, or out of memory. */
-static struct rewind_batch *gather_rewinds(struct engine *engine)
+/* Cursors on their way back. */
+static const struct outbox_kind rewinds_kind = {
+    .op = STORE_REWIND, .item_size = sizeof(struct store_rewind), .answered = rewinds_answered};
+
+/* Those that are ahead, as many as go into a batch; none: none, or out of memory. */
+static struct outbox_batch *gather_rewinds(struct engine *engine)
 {
-    struct rewind_batch *batch = NULL;
+    struct outbox_batch *batch = NULL;
     size_t at = 0;
     engine->clock.jobs_ahead = 0;
     for (const struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));) {
         if (!is_ahead(engine, job))
             continue;
         engine->clock.jobs_ahead++;
-        if (!batch)
-            batch = calloc(1, sizeof(*batch));
-        if (batch && batch->request.count < BATCH)
-            fill_rewind(engine, job, &batch->rewinds[batch->request.count++]);
+        struct store_rewind *rewind = NULL;
+        if (outbox_count(batch) < OUTBOX_MAX)
+            rewind = outbox_add(&batch, &engine->clock.sender, &rewinds_kind);
+        if (rewind)
+            fill_rewind(engine, job, rewind);
     }
     return batch;
-}
-
-static void send_rewinds(struct engine *engine, struct rewind_batch *batch)
-{
-    batch->engine = engine;
-    batch->request.op = STORE_REWIND;
-    batch->request.items.rewinds = batch->rewinds;
-    batch->request.done = rewinds_done;
-    batch->request.context = batch;
-    engine->clock.is_moving = true;
-    store_submit(engine->ports.store, &batch->request);
 }
 
 /* By a clock that is believed. */
@@ -311,16 +301,16 @@ static bool may_move_back(const struct engine *engine)
 
 void engine_move_back(struct engine *engine)
 {
-    if (engine->clock.look_at.ms > engine->now.boot.ms || engine->clock.is_moving)
+    if (engine->clock.look_at.ms > engine->now.boot.ms || is_moving(&engine->clock))
         return;
-    struct rewind_batch *batch = gather_rewinds(engine);
-    if (batch && may_move_back(engine)) {
-        send_rewinds(engine, batch);
+    struct outbox_batch *batch = gather_rewinds(engine);
+    if (outbox_count(batch) && may_move_back(engine)) {
+        outbox_send(&batch, engine->now);
         return;
     }
     bool has_more = engine->clock.jobs_ahead > 0;
     engine->clock.look_at.ms = has_more ? engine->now.boot.ms + LATER_MS : INT64_MAX;
-    free(batch);
+    outbox_free(batch);
 }
 
 /* ---- for others ---- */
@@ -331,7 +321,7 @@ int64_t engine_clock_at(const struct engine *engine)
     struct boot_ms at = {INT64_MAX};
     if (clock->doubt != DOUBT_NONE)
         at.ms = clock->doubt_since.ms + BELIEVE_AFTER_MS;
-    if (!clock->is_moving && clock->look_at.ms < at.ms)
+    if (!is_moving(clock) && clock->look_at.ms < at.ms)
         at = clock->look_at;
     return at.ms == INT64_MAX ? NEVER_MS : wall_at(engine->now, at);
 }

@@ -245,7 +245,7 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
     bool was_open = open->phase < OPEN_FINISHED;
     if (is_ours(engine, run) && is_lost_unstarted(open, run)) {
         open->run.fence = run->fence;
-        runner_begun_before(&engine->runner, open);
+        runner_begun_before(&engine->runner, engine->now, open);
         return;
     }
     if (open->phase == OPEN_FINISHED && !for_us) { /* adopted, and its node has come back */
@@ -270,10 +270,10 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
 static void take_begun(struct engine *engine, struct open_run *open, const struct run *run)
 {
     if (open->phase == OPEN_REFUSED) {
-        runner_begun_before(&engine->runner, open);
+        runner_begun_before(&engine->runner, engine->now, open);
     } else if (open->phase == OPEN_CLAIMED || open->begins == 1) {
         open->begin_sent = open->first_begin; /* it may have been that one */
-        runner_begun(&engine->runner, open, run->fence, run->job_revision);
+        runner_begun(&engine->runner, engine->now, open, run->fence, run->job_revision);
     } else { /* with which of the requests is not known */
         open->run.state = RUN_BEGUN;
     }
@@ -283,7 +283,7 @@ static void take_begun(struct engine *engine, struct open_run *open, const struc
 static void take_claimed(struct engine *engine, struct open_run *open, const struct run *run)
 {
     if (open->is_overdue)
-        sweeper_end(&engine->sweeper, open, run);
+        sweeper_end(&engine->sweeper, engine->now, open, run);
     else
         follow(engine, open, run, OPEN_CLAIMED);
 }
@@ -300,7 +300,7 @@ static void take_step_elsewhere(struct engine *engine, struct open_run *open, co
     else if (!ours && !is_old_news)
         follow(engine, open, run, phase_of(engine, run));
     if (open->phase == OPEN_ORPHAN && engine->runner.executor_ready)
-        runner_end_orphan(&engine->runner, open);
+        runner_end_orphan(&engine->runner, engine->now, open);
 }
 
 /* Of runs that this node is busy with, its own steps are the truth; but of a step whose answer was
@@ -365,7 +365,7 @@ static void take_kill(struct engine *engine, const struct run *order)
 {
     struct open_run *open = open_runs_find(&engine->runs, &order->id);
     if (open)
-        runner_kill(&engine->runner, open, order->reason, order->by);
+        runner_kill(&engine->runner, engine->now, open, order->reason, order->by);
 }
 
 /* ---- all of them ---- */

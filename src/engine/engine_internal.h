@@ -30,7 +30,7 @@ struct clock_watch {
     struct boot_ms doubt_since;
     int64_t newest_ms;      /* wall time of the latest that the store had at the start */
     struct boot_ms look_at; /* for cursors that are ahead; INT64_MAX: none is known to be */
-    bool is_moving;         /* some of them are on their way back */
+    struct sender sender;   /* moves them back */
     size_t jobs_ahead;
     uint64_t steps; /* that were seen */
     int64_t step_ms, stepped_ms;
@@ -44,6 +44,7 @@ struct engine {
     struct peers peers;
     struct placement placement;
     unsigned placed; /* the peers' generation that it was made from */
+    struct outbox outbox;
     struct planner planner;
     struct boots boots;
     struct claimer claimer;

@@ -21,7 +21,7 @@ endfunction()
 # ---- the engine, and what a store does for it ----
 
 peal_sim_mistake(no_window memory races engine/stages/runner.c
-    "if (runner->now.boot.ms >= deadline.ms)" "if (0)"
+    "if (now.boot.ms >= deadline.ms)" "if (0)"
     "a start after the window of its begin: P1")
 peal_sim_mistake(cursor_stays memory races store/rules/rules_run.c
     "job.cursor_ms = claim->tick_ms;" ""
@@ -54,7 +54,7 @@ peal_sim_mistake(overlap_ignored memory races engine/stages/claimer.c
     "one_by_one ? OVERLAP_QUEUE : job->overlap" "OVERLAP_ALLOW"
     "runs side by side that must not be")
 peal_sim_mistake(boot_not_marked memory boots engine/stages/boots.c
-    "boots->is_noticed ? NULL : gather_due(boots)" "NULL"
+    "boots->is_noticed ? NULL : gather_due(boots, now)" "NULL"
     "a boot is noticed before its jobs are marked: no end of it: P2")
 peal_sim_mistake(boot_left memory boots engine/stages/boots.c
     "!boots->is_stored && !has_left(boots)" "!boots->is_stored"
@@ -114,11 +114,11 @@ peal_sim_mistake(lost_for_ever memory any engine/stages/recorder.c
     "false && is_kept(recorder, open) ? OPEN_ENDED_ELSEWHERE"
     "a run that was lost long ago keeps that end: P3")
 peal_sim_mistake(never_adopted memory races engine/stages/sweeper.c
-    "return !*node || is_gone_for(sweeper, node, owner, OPEN_RUN_ADOPT_MS)"
+    "return !*node || is_gone_for(sweeper, now, node, owner, OPEN_RUN_ADOPT_MS)"
     "return (void)sweeper, (void)node, false"
     "what a node left behind is never put on record: P2")
 peal_sim_mistake(never_taken_over memory races engine/stages/claimer.c
-    "gather_takes(claimer, OPEN_CLAIMED_ELSEWHERE, &room, &batch)" "(void)0"
+    "gather_takes(claimer, now, OPEN_CLAIMED_ELSEWHERE, &room, &batch)" "(void)0"
     "claims of a node that died stay: P6")
 peal_sim_mistake(lost_take memory races engine/engine_feed.c
     "ours && run->state == RUN_CLAIMED" "false"
@@ -126,17 +126,17 @@ peal_sim_mistake(lost_take memory races engine/engine_feed.c
 peal_sim_mistake(rank_kept memory people engine/engine_feed.c
     "open->ranked = 0" "(void)0"
     "a run waits for nodes that may not run it any more: P6")
-peal_sim_mistake(wall_clock_retry memory clocks engine/stages/recorder_store.c
-    "recorder->now.boot.ms" "recorder->now.wall.ms"
+peal_sim_mistake(wall_clock_retry memory clocks engine/stages/outbox.c
+    "now.boot.ms + retry_after_ms" "now.wall.ms + retry_after_ms"
     "a retry waits until a wrong clock's time has come: P6")
 peal_sim_mistake(end_after_takeover memory races engine/stages/recorder_store.c
-    "!batch->finishes[i].accepted && !open->is_begun" "false"
+    "!finish->accepted && !open->is_begun" "false"
     "an end of a run that is another node's now: P2")
 peal_sim_mistake(clock_set_back memory clocks engine/engine_clock.c
     "engine->loaded && ahead_ms < clock->most_ms - STEP_MS" "false"
     "ticks wait until a wrong clock's time has come: P6")
 peal_sim_mistake(never_moved_back memory jumps engine/engine_clock.c
-    "if (batch && may_move_back(engine))" "if (false)"
+    "if (outbox_count(batch) && may_move_back(engine))" "if (false)"
     "a cursor stays where a wrong clock put it, and nothing runs until then: P6")
 peal_sim_mistake(started_again memory jumps job/rewinds.c
     "rewinds->high_ms = later(rewinds->high_ms, from_ms)" "rewinds->high_ms = from_ms, rewinds->gap_count = 1, rewinds->gaps[0] = (struct tick_gap){1, from_ms}"

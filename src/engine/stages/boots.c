@@ -6,10 +6,7 @@
 
 #include "hash.h"
 
-enum {
-    BATCH = 256,
-    RETRY_MS = 1000,
-};
+enum { RETRY_MS = 1000 };
 
 /* What the store has of this node's boots and a job. */
 struct marked_job {
@@ -21,18 +18,9 @@ struct marked_job {
     struct boot_ms retry_at; /* the claim failed, or was of an old definition: not before */
 };
 
-/* Marks on their way. */
-struct mark_batch {
-    struct store_request request;
-    struct boots *boots;
-    struct store_put_doc puts[BATCH];
-    char jsons[BATCH][BOOT_JSON_SIZE];
-};
-
-struct notice {
-    struct store_request request;
-    struct boots *boots;
-    struct store_set_meta meta;
+/* A mark as it is to be stored; empty: it is removed. */
+struct mark_text {
+    char json[BOOT_JSON_SIZE];
 };
 
 static uint64_t uid_hash(const struct id *uid)
@@ -52,9 +40,9 @@ static bool is_marked(const void *item, const void *key)
 
 static const struct table_type marks_type = {marked_hash, is_marked};
 
-void boots_init(struct boots *boots, const struct engine_ports *ports, const struct peer *self,
-                const char *boot_id, struct catalog *catalog, struct planner *planner,
-                struct placement *placement)
+void boots_init(struct boots *boots, const struct engine_ports *ports, struct outbox *outbox,
+                const struct peer *self, const char *boot_id, struct catalog *catalog,
+                struct planner *planner, struct placement *placement)
 {
     *boots = (struct boots){.ports = ports,
                             .self = self,
@@ -62,6 +50,7 @@ void boots_init(struct boots *boots, const struct engine_ports *ports, const str
                             .catalog = catalog,
                             .planner = planner,
                             .placement = placement};
+    sender_init(&boots->sender, outbox, boots);
     table_init(&boots->marks, &marks_type);
 }
 
@@ -147,54 +136,56 @@ static bool is_for_us(const struct boots *boots, const struct catalog_job *job)
            placement_rank(boots->placement, &job->uid, job->where, "") != NOT_ELIGIBLE;
 }
 
-static void marks_put(struct store_request *request, enum status st)
+static void ask_again(struct boots *boots, struct now now)
 {
-    struct mark_batch *batch = request->context;
-    struct boots *boots = batch->boots;
-    bool is_done = st == OK;
-    for (size_t i = 0; is_done && i < request->count; i++)
-        is_done = batch->puts[i].result == PUT_OK;
-    boots->is_asking = false;
-    if (!is_done) /* by then the feed has told what there is */
-        boots->retry_at.ms = boots->now.boot.ms + RETRY_MS;
-    free(batch);
+    boots->sender.retry_at.ms = now.boot.ms + RETRY_MS;
 }
 
-/* `mark` NULL: it is removed. False: the batch is full, or there is no memory for it. */
-static bool add_mark(struct boots *boots, struct mark_batch **batch, const struct id *job_uid,
-                     const struct boot_mark *mark)
+static void marks_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
-    if (!*batch && !(*batch = calloc(1, sizeof(**batch)))) {
-        boots->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+    bool is_done = st == OK;
+    for (size_t i = 0; is_done && i < outbox_count(batch); i++)
+        is_done = batch->request.items.docs[i].result == PUT_OK;
+    if (!is_done) /* by then the feed has told what there is */
+        ask_again(stage, now);
+}
+
+static const struct outbox_kind marks_kind = {.op = STORE_PUT_DOC,
+                                              .item_size = sizeof(struct store_put_doc),
+                                              .note_size = sizeof(struct mark_text),
+                                              .answered = marks_answered};
+
+/* `mark` NULL: it is removed. False: the batch is full, or there is no memory for it. */
+static bool add_mark(struct boots *boots, struct now now, struct outbox_batch **batch,
+                     const struct id *job_uid, const struct boot_mark *mark)
+{
+    struct store_put_doc *put = outbox_add(batch, &boots->sender, &marks_kind);
+    if (!put) {
+        ask_again(boots, now);
         return false;
     }
-    size_t i = (*batch)->request.count;
+    size_t count = outbox_count(*batch);
     const struct marked_job *marked = find(boots, job_uid);
-    struct store_put_doc *put = &(*batch)->puts[i];
     *put = (struct store_put_doc){.kind = BOOT_DOC,
-                                  .json = mark ? (*batch)->jsons[i] : NULL,
                                   .expected_revision = marked ? marked->revision : 0};
     boot_mark_name(boots->self->name, job_uid, put->name);
     if (mark)
-        boot_mark_encode(mark, (*batch)->jsons[i]);
-    return ++(*batch)->request.count < BATCH;
+        boot_mark_encode(mark, ((struct mark_text *)(*batch)->notes)[count - 1].json);
+    return count < OUTBOX_MAX;
 }
 
-static void send_marks(struct boots *boots, struct mark_batch *batch)
+static void send_marks(struct outbox_batch *batch, struct now now)
 {
-    batch->boots = boots;
-    batch->request.op = STORE_PUT_DOC;
-    batch->request.items.docs = batch->puts;
-    batch->request.done = marks_put;
-    batch->request.context = batch;
-    boots->is_asking = true;
-    store_submit(boots->ports->store, &batch->request);
+    struct mark_text *texts = batch->notes;
+    for (size_t i = 0; i < outbox_count(batch); i++)
+        batch->request.items.docs[i].json = texts[i].json[0] ? texts[i].json : NULL;
+    outbox_send(&batch, now);
 }
 
 /* The jobs that this boot is not marked for yet. */
-static struct mark_batch *gather_due(struct boots *boots)
+static struct outbox_batch *gather_due(struct boots *boots, struct now now)
 {
-    struct mark_batch *batch = NULL;
+    struct outbox_batch *batch = NULL;
     struct boot_mark mark = {.tick_ms = boots->tick_ms, .is_due = true};
     snprintf(mark.boot_id, sizeof(mark.boot_id), "%s", boots->boot_id);
     size_t at = 0;
@@ -202,58 +193,53 @@ static struct mark_batch *gather_due(struct boots *boots)
         const struct marked_job *marked = find(boots, &job->uid);
         bool was_due = marked && marked->was_due;
         if (!was_due && !job->deleted && !job->broken && is_for_us(boots, job) &&
-            !add_mark(boots, &batch, &job->uid, &mark))
+            !add_mark(boots, now, &batch, &job->uid, &mark))
             break;
     }
     return batch;
 }
 
-static struct mark_batch *gather_gone(struct boots *boots)
+static struct outbox_batch *gather_gone(struct boots *boots, struct now now)
 {
-    struct mark_batch *batch = NULL;
+    struct outbox_batch *batch = NULL;
     size_t at = 0;
     for (const struct marked_job *marked; (marked = table_next(&boots->marks, &at));) {
         bool is_gone = marked->revision && !catalog_by_uid(boots->catalog, &marked->uid);
-        if (is_gone && !marked->is_claiming && !add_mark(boots, &batch, &marked->uid, NULL))
+        if (is_gone && !marked->is_claiming && !add_mark(boots, now, &batch, &marked->uid, NULL))
             break;
     }
     return batch;
 }
 
-static void noticed(struct store_request *request, enum status st)
+static void notice_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
-    struct notice *notice = request->context;
-    struct boots *boots = notice->boots;
-    boots->is_asking = false;
+    struct boots *boots = stage;
+    (void)batch;
     if (st == OK) {
         boots->is_stored = true;
         ports_log(boots->ports, "boot_noticed", "boot=%s", boots->boot_id);
     } else {
-        boots->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+        ask_again(boots, now);
         ports_log(boots->ports, "boot_not_saved", "error=\"%s\"", status_text(st));
     }
-    free(notice);
 }
+
+static const struct outbox_kind notice_kind = {
+    .op = STORE_SET_META, .item_size = sizeof(struct store_set_meta), .answered = notice_answered};
 
 /* Where an older peal looks for the tick of the boot, there is 0: it would take it for one that no
  * cursor has come to, and run everything again. */
-static void send_notice(struct boots *boots)
+static void send_notice(struct boots *boots, struct now now)
 {
-    struct notice *notice = calloc(1, sizeof(*notice));
-    if (!notice) {
-        boots->retry_at.ms = boots->now.boot.ms + RETRY_MS;
-        return;
+    struct outbox_batch *batch = NULL;
+    struct store_set_meta *meta = outbox_add(&batch, &boots->sender, &notice_kind);
+    if (meta) {
+        snprintf(meta->key, sizeof(meta->key), "boot");
+        snprintf(meta->value, sizeof(meta->value), "%s 0", boots->boot_id);
+    } else {
+        ask_again(boots, now);
     }
-    notice->boots = boots;
-    snprintf(notice->meta.key, sizeof(notice->meta.key), "boot");
-    snprintf(notice->meta.value, sizeof(notice->meta.value), "%s 0", boots->boot_id);
-    notice->request = (struct store_request){.op = STORE_SET_META,
-                                             .count = 1,
-                                             .items.metas = &notice->meta,
-                                             .done = noticed,
-                                             .context = notice};
-    boots->is_asking = true;
-    store_submit(boots->ports->store, &notice->request);
+    outbox_send(&batch, now);
 }
 
 /* Is something of an earlier boot not decided yet? */
@@ -268,29 +254,29 @@ static bool has_left(const struct boots *boots)
 }
 
 /* Marks what is not marked yet; when nothing is left to be marked, that is stored. */
-static void notice(struct boots *boots)
+static void notice(struct boots *boots, struct now now)
 {
     if (!boots->tick_ms)
-        boots->tick_ms = run_tick_of_now(boots->now.wall.ms);
-    struct mark_batch *batch = boots->is_noticed ? NULL : gather_due(boots);
+        boots->tick_ms = run_tick_of_now(now.wall.ms);
+    struct outbox_batch *batch = boots->is_noticed ? NULL : gather_due(boots, now);
     if (batch) {
-        send_marks(boots, batch);
-    } else if (boots->retry_at.ms <= boots->now.boot.ms) { /* else out of memory */
+        send_marks(batch, now);
+    } else if (boots->sender.retry_at.ms <= now.boot.ms) { /* else out of memory */
         boots->is_noticed = true;
-        send_notice(boots);
+        send_notice(boots, now);
     }
 }
 
-void boots_notice(struct boots *boots)
+void boots_notice(struct boots *boots, struct now now)
 {
-    if (boots->is_asking || boots->retry_at.ms > boots->now.boot.ms)
+    if (boots->sender.in_flight || boots->sender.retry_at.ms > now.boot.ms)
         return;
-    struct mark_batch *gone = boots->has_gone ? gather_gone(boots) : NULL;
+    struct outbox_batch *gone = boots->has_gone ? gather_gone(boots, now) : NULL;
     boots->has_gone = gone != NULL;
     if (gone)
-        send_marks(boots, gone);
+        send_marks(gone, now);
     else if (!boots->is_stored && !has_left(boots))
-        notice(boots);
+        notice(boots, now);
 }
 
 /* ---- what becomes of it ---- */
@@ -313,8 +299,8 @@ static enum status pass(const struct marked_job *marked, struct catalog_job *job
 }
 
 /* E_NOT_FOUND: not now. */
-static enum status decide(struct boots *boots, const struct marked_job *marked, bool may_run,
-                          struct plan *ret)
+static enum status decide(struct boots *boots, struct now now, const struct marked_job *marked,
+                          bool may_run, struct plan *ret)
 {
     struct catalog_job *job = catalog_by_uid(boots->catalog, &marked->uid);
     if (!job)
@@ -327,7 +313,7 @@ static enum status decide(struct boots *boots, const struct marked_job *marked, 
         return E_NOT_FOUND;
     if (!is_for_us(boots, job))
         return pass(marked, job, RUN_SKIPPED, REASON_EDITED, ret);
-    return planner_plan_boot(boots->planner, boots->now, job, marked->mark.tick_ms, may_run, ret);
+    return planner_plan_boot(boots->planner, now, job, marked->mark.tick_ms, may_run, ret);
 }
 
 static void name_boot(const struct boots *boots, const struct marked_job *marked, struct plan *plan)
@@ -337,18 +323,18 @@ static void name_boot(const struct boots *boots, const struct marked_job *marked
     boot_mark_name(boots->self->name, &marked->uid, plan->boot.name);
 }
 
-enum status boots_next_due(struct boots *boots, bool may_run, struct plan *ret)
+enum status boots_next_due(struct boots *boots, struct now now, bool may_run, struct plan *ret)
 {
     size_t at = 0;
     for (struct marked_job *marked;
          boots->due_count && (marked = table_next(&boots->marks, &at));) {
-        if (!marked->mark.is_due || marked->is_claiming || marked->retry_at.ms > boots->now.boot.ms)
+        if (!marked->mark.is_due || marked->is_claiming || marked->retry_at.ms > now.boot.ms)
             continue;
-        enum status st = decide(boots, marked, may_run, ret);
+        enum status st = decide(boots, now, marked, may_run, ret);
         if (st == E_NOT_FOUND)
             continue;
         if (st != OK) {
-            marked->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+            marked->retry_at.ms = now.boot.ms + RETRY_MS;
             return st;
         }
         name_boot(boots, marked, ret);
@@ -359,15 +345,15 @@ enum status boots_next_due(struct boots *boots, bool may_run, struct plan *ret)
 }
 
 /* What was decided, the feed has told or will tell: until then it is not asked again. */
-void boots_answered(struct boots *boots, const struct id *job_uid, const struct store_boot *boot,
-                    bool is_decided)
+void boots_answered(struct boots *boots, struct now now, const struct id *job_uid,
+                    const struct store_boot *boot, bool is_decided)
 {
     struct marked_job *marked = find(boots, job_uid);
     if (!marked)
         return;
     marked->is_claiming = false;
     if (!is_decided)
-        marked->retry_at.ms = boots->now.boot.ms + RETRY_MS;
+        marked->retry_at.ms = now.boot.ms + RETRY_MS;
     else if (marked->revision == boot->revision)
         set_mark(boots, marked, &boot->mark);
 }
@@ -385,12 +371,12 @@ static void sooner(int64_t *first_ms, int64_t at_ms, int64_t now_ms)
 }
 
 /* What can be decided now is; the rest waits for its time, or to be late. */
-int64_t boots_wake_at(const struct boots *boots)
+int64_t boots_wake_at(const struct boots *boots, struct now now)
 {
-    int64_t first_ms = NEVER_MS, now_ms = boots->now.wall.ms;
+    int64_t first_ms = NEVER_MS, now_ms = now.wall.ms;
     size_t at = 0;
-    if (!boots->is_asking)
-        sooner(&first_ms, wall_at(boots->now, boots->retry_at), now_ms);
+    if (!boots->sender.in_flight)
+        sooner(&first_ms, wall_at(now, boots->sender.retry_at), now_ms);
     for (const struct marked_job *marked;
          boots->due_count && (marked = table_next(&boots->marks, &at));) {
         const struct catalog_job *job = catalog_by_uid(boots->catalog, &marked->uid);
@@ -399,7 +385,7 @@ int64_t boots_wake_at(const struct boots *boots)
         int64_t start_ms = marked->mark.tick_ms + catalog_job_jitter_ms(job);
         sooner(&first_ms, start_ms - boots->planner->lead_ms, now_ms);
         sooner(&first_ms, start_ms + boots->planner->on_time_ms + 1, now_ms);
-        sooner(&first_ms, wall_at(boots->now, marked->retry_at), now_ms);
+        sooner(&first_ms, wall_at(now, marked->retry_at), now_ms);
     }
     return first_ms;
 }

@@ -11,6 +11,7 @@
 #define PEAL_BOOTS_H
 
 #include "ports.h"
+#include "stages/outbox.h"
 #include "stages/planner.h"
 
 struct boots {
@@ -20,20 +21,18 @@ struct boots {
     struct catalog *catalog;
     struct planner *planner;
     struct placement *placement;
-    struct table marks;      /* of this node, by job */
-    size_t due_count;        /* of them: not decided yet */
-    bool is_noticed;         /* this boot: all jobs that are due for it have been marked ... */
-    bool is_stored;          /* ... and the store knows that */
-    int64_t tick_ms;         /* when this agent first saw it; 0: not yet */
-    bool has_gone;           /* some job was purged: its mark is to be removed */
-    bool is_asking;          /* a request of its own is on the way: at most one is */
-    struct boot_ms retry_at; /* it failed: not before */
-    struct now now;          /* of this turn */
+    struct table marks;   /* of this node, by job */
+    size_t due_count;     /* of them: not decided yet */
+    bool is_noticed;      /* this boot: all jobs that are due for it have been marked ... */
+    bool is_stored;       /* ... and the store knows that */
+    int64_t tick_ms;      /* when this agent first saw it; 0: not yet */
+    bool has_gone;        /* some job was purged: its mark is to be removed */
+    struct sender sender; /* at most one request of its own is on the way */
 };
 
-void boots_init(struct boots *boots, const struct engine_ports *ports, const struct peer *self,
-                const char *boot_id, struct catalog *catalog, struct planner *planner,
-                struct placement *placement);
+void boots_init(struct boots *boots, const struct engine_ports *ports, struct outbox *outbox,
+                const struct peer *self, const char *boot_id, struct catalog *catalog,
+                struct planner *planner, struct placement *placement);
 void boots_release(struct boots *boots);
 
 /* What the store tells. */
@@ -42,21 +41,22 @@ void boots_take_doc(struct boots *boots, const struct store_doc *doc);
 
 /* Notices this boot, once all that earlier ones have left is decided; and removes marks that are of
  * no job any more. By a clock that is believed, everything loaded, and let in under this name. */
-void boots_notice(struct boots *boots);
+void boots_notice(struct boots *boots, struct now now);
 
 /* The next boot of a job that can be decided. `may_run`: a run may be claimed; else only what is
  * not to run is decided. OK: *ret is for the claimer, which tells boots_answered. E_NOT_FOUND:
  * nothing. E_NOMEM. */
-MUST_CHECK enum status boots_next_due(struct boots *boots, bool may_run, struct plan *ret);
+MUST_CHECK enum status boots_next_due(struct boots *boots, struct now now, bool may_run,
+                                      struct plan *ret);
 
 /* The claim of `boot` is answered, or was never sent. `is_decided`: by it, or by one before. */
-void boots_answered(struct boots *boots, const struct id *job_uid, const struct store_boot *boot,
-                    bool is_decided);
+void boots_answered(struct boots *boots, struct now now, const struct id *job_uid,
+                    const struct store_boot *boot, bool is_decided);
 
 /* A run of this node, for a boot before this one. */
 bool boots_is_over(const struct boots *boots, const struct run *run);
 
 /* Wall time at which there is something to do; NEVER_MS: not by itself. */
-int64_t boots_wake_at(const struct boots *boots);
+int64_t boots_wake_at(const struct boots *boots, struct now now);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-    BATCH = 256,           /* claims in a request */
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
     CLAIMS_AHEAD = 1024,   /* that are not begun yet */
     RETRY_AFTER_MS = 1000, /* when news should have come */
@@ -16,25 +15,7 @@ enum {
     OUTAGE_LEAD_MS = 500, /* what was due so short before an outage, it has held up as well */
 };
 
-/* Claims that travel together, with the plans that they come from. Most are few: there is room for
- * as many as come. */
-struct claim_batch {
-    struct store_request request;
-    struct claimer *claimer;
-    struct boot_ms sent;
-    size_t room;
-    struct store_claim *claims;
-    struct plan *plans;
-};
-
-/* Takes that travel together. */
-struct take_batch {
-    struct store_request request;
-    struct claimer *claimer;
-    struct store_take takes[]; /* as many as wait */
-};
-
-void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
+void claimer_init(struct claimer *claimer, const struct engine_ports *ports, struct outbox *outbox,
                   const struct peer *self, struct catalog *catalog, struct planner *planner,
                   struct boots *boots, struct placement *placement, const struct peers *peers,
                   struct open_runs *runs)
@@ -48,30 +29,13 @@ void claimer_init(struct claimer *claimer, const struct engine_ports *ports,
                                 .peers = peers,
                                 .runs = runs,
                                 .latency_ms = 5};
-}
-
-static void free_batch(struct claim_batch *batch)
-{
-    for (size_t i = 0; i < batch->request.count; i++)
-        plan_release(&batch->plans[i]);
-    free(batch->claims);
-    free(batch->plans);
-    free(batch);
+    sender_init(&claimer->sender, outbox, claimer);
 }
 
 void claimer_release(struct claimer *claimer)
 {
-    if (claimer->filling)
-        free_batch(claimer->filling);
+    outbox_free(claimer->filling);
     claimer->filling = NULL;
-}
-
-static void note_answer(struct claimer *claimer, enum status st)
-{
-    if (st != OK)
-        claimer->retry_at.ms = claimer->now.boot.ms + retry_after_ms(&claimer->failures);
-    else
-        claimer->failures = 0;
 }
 
 static void replan(struct claimer *claimer, const struct id *job_uid, int64_t not_before_ms)
@@ -117,12 +81,13 @@ static void settle(struct claimer *claimer, struct store_claim *claim, struct pl
 /* When to plan a job again after a claim that was stale. What made it so is in the catalog already,
  * or comes with the feed, which plans the job at once; asked again before, the store would only say
  * the same. */
-static int64_t after_stale_ms(struct claimer *claimer, const struct store_claim *claim)
+static int64_t after_stale_ms(const struct claimer *claimer, struct now now,
+                              const struct store_claim *claim)
 {
     const struct catalog_job *job = catalog_by_uid(claimer->catalog, &claim->job_uid);
     bool news = !job || job->revision != claim->job_revision ||
                 job->cursor_ms != claim->cursor_ms || job->rewinds != claim->rewinds;
-    return news ? INT64_MIN : claimer->now.wall.ms + RETRY_AFTER_MS;
+    return news ? INT64_MIN : now.wall.ms + RETRY_AFTER_MS;
 }
 
 /* An answer that took long raises it by half at most: an outage says nothing of the next claim, and
@@ -135,82 +100,94 @@ static void learn_latency(struct claimer *claimer, double took_ms)
 }
 
 /* So many more may be ours all the same. */
-static void note_unsure(struct claimer *claimer, size_t count)
+static void note_unsure(struct claimer *claimer, struct now now, size_t count)
 {
     struct boot_ms until;
     if (!count)
         return;
-    claimer->unsure = claimer_unsure(claimer, &until) + count;
-    claimer->unsure_since = claimer->now.boot;
+    claimer->unsure = claimer_unsure(claimer, now, &until) + count;
+    claimer->unsure_since = now.boot;
 }
 
-size_t claimer_unsure(const struct claimer *claimer, struct boot_ms *ret_until)
+size_t claimer_unsure(const struct claimer *claimer, struct now now, struct boot_ms *ret_until)
 {
     bool is_told = claimer->fed.ms > claimer->unsure_since.ms;
     ret_until->ms = is_told ? claimer->unsure_since.ms + UNSURE_MS : INT64_MAX;
-    return claimer->now.boot.ms < ret_until->ms ? claimer->unsure : 0;
+    return now.boot.ms < ret_until->ms ? claimer->unsure : 0;
 }
 
-static void answered(struct claimer *claimer, struct store_claim *claim, struct plan *plan,
-                     enum status st)
+static void answered(struct claimer *claimer, struct now now, struct store_claim *claim,
+                     struct plan *plan, enum status st)
 {
     int64_t not_before_ms = INT64_MIN;
     if (st == OK && claim->result == CLAIM_STALE)
-        not_before_ms = after_stale_ms(claimer, claim);
+        not_before_ms = after_stale_ms(claimer, now, claim);
     else if (st == OK)
         settle(claimer, claim, plan);
     replan(claimer, &claim->job_uid, not_before_ms);
 }
 
-static void boot_answered(struct claimer *claimer, struct store_claim *claim, struct plan *plan,
-                          enum status st)
+static void boot_answered(struct claimer *claimer, struct now now, struct store_claim *claim,
+                          struct plan *plan, enum status st)
 {
     if (st == OK && claim->result == CLAIM_WON)
         won(claimer, claim, plan);
-    boots_answered(claimer->boots, &claim->job_uid, &claim->boot,
+    boots_answered(claimer->boots, now, &claim->job_uid, &claim->boot,
                    st == OK && claim->result != CLAIM_STALE);
 }
 
-static void claims_done(struct store_request *request, enum status st)
+static void claims_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
-    struct claim_batch *batch = request->context;
-    struct claimer *claimer = batch->claimer;
-    claimer->in_flight--;
-    claimer->unanswered -= request->count;
-    note_answer(claimer, st);
-    int64_t took_ms = claimer->now.boot.ms - batch->sent.ms;
-    learn_latency(claimer, (double)took_ms);
-    if (st != OK || took_ms >= OUTAGE_MS)
-        outage_note(claimer->away, claimer->now.wall.ms - took_ms, claimer->now.wall.ms);
+    struct claimer *claimer = stage;
+    struct store_claim *claims = batch->request.items.claims;
+    struct plan *plans = batch->notes;
+    claimer->unanswered -= outbox_count(batch);
+    learn_latency(claimer, (double)(now.boot.ms - batch->sent.ms));
+    outbox_note_outage(batch, st, now, claimer->away);
     size_t with_run = 0;
-    for (size_t i = 0; i < request->count; i++) {
-        with_run += !batch->claims[i].without_run;
-        if (is_boot(&batch->plans[i]))
-            boot_answered(claimer, &batch->claims[i], &batch->plans[i], st);
+    for (size_t i = 0; i < outbox_count(batch); i++) {
+        with_run += !claims[i].without_run;
+        if (is_boot(&plans[i]))
+            boot_answered(claimer, now, &claims[i], &plans[i], st);
         else
-            answered(claimer, &batch->claims[i], &batch->plans[i], st);
+            answered(claimer, now, &claims[i], &plans[i], st);
     }
     claimer->wanted -= with_run;
     if (st == E_UNKNOWN)
-        note_unsure(claimer, with_run);
-    free_batch(batch);
+        note_unsure(claimer, now, with_run);
 }
+
+static void release_plans(struct outbox_batch *batch)
+{
+    struct plan *plans = batch->notes;
+    for (size_t i = 0; i < outbox_count(batch); i++)
+        plan_release(&plans[i]);
+}
+
+/* Claims with the plans that they come from. */
+static const struct outbox_kind claims_kind = {
+    .op = STORE_CLAIM,
+    .item_size = sizeof(struct store_claim),
+    .note_size = sizeof(struct plan),
+    .answered = claims_answered,
+    .release = release_plans,
+};
 
 /* What becomes of a boot has the same id whether it is a run or an entry: there is one of them. */
-static struct id new_id(const struct claimer *claimer, const struct plan *plan)
+static struct id new_id(const struct claimer *claimer, struct now now, const struct plan *plan)
 {
     return is_boot(plan) ? boot_run_id(&plan->boot.mark, claimer->self->name, &plan->job->uid)
-                         : ports_new_id(claimer->ports, claimer->now.wall);
+                         : ports_new_id(claimer->ports, now.wall);
 }
 
-void claimer_fill_entries(struct claimer *claimer, struct plan *plan)
+void claimer_fill_entries(const struct claimer *claimer, struct now now, struct plan *plan)
 {
     const struct catalog_job *job = plan->job;
     for (size_t i = 0; i < plan->passed_count; i++) {
         struct ledger_entry *entry = &plan->passed[i];
-        entry->id = new_id(claimer, plan);
+        entry->id = new_id(claimer, now, plan);
         entry->job_uid = job->uid;
-        entry->recorded_ms = claimer->now.wall.ms;
+        entry->recorded_ms = now.wall.ms;
         snprintf(entry->job_name, sizeof(entry->job_name), "%s", job->name);
         snprintf(entry->node, sizeof(entry->node), "%s", claimer->self->name);
         entry->owner = peer_incarnation(claimer->self);
@@ -219,9 +196,10 @@ void claimer_fill_entries(struct claimer *claimer, struct plan *plan)
     }
 }
 
-static void fill_run(struct claimer *claimer, const struct plan *plan, struct run *run)
+static void fill_run(const struct claimer *claimer, struct now now, const struct plan *plan,
+                     struct run *run)
 {
-    run->id = new_id(claimer, plan);
+    run->id = new_id(claimer, now, plan);
     run->job_uid = plan->job->uid;
     run->tick_ms = plan->tick_ms;
     run->attempt = 1;
@@ -229,7 +207,7 @@ static void fill_run(struct claimer *claimer, const struct plan *plan, struct ru
     run->nonce = ports_new_nonce(claimer->ports);
     run->job_revision = plan->job->revision;
     run->not_before_ms = plan->start_at_ms;
-    run->claimed_ms = claimer->now.wall.ms;
+    run->claimed_ms = now.wall.ms;
     run->exit_code = -1;
     snprintf(run->job_name, sizeof(run->job_name), "%s", plan->job->name);
     snprintf(run->node, sizeof(run->node), "%s", claimer->self->name);
@@ -260,12 +238,12 @@ static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
  * while another runs: what is still open then began before the outage, perhaps on a node that is
  * not back yet to tell of its end. With `all`, those that were just due by then belong to them. So
  * do those that an outage of the store has held up for less than makes them late. */
-static void fill_overlap(const struct claimer *claimer, struct store_claim *claim,
+static void fill_overlap(const struct claimer *claimer, struct now now, struct store_claim *claim,
                          const struct plan *plan)
 {
     const struct job *job = plan->definition;
     if (plan->cause == CAUSE_CATCH_UP)
-        plan->job->caught_up_ms = claimer->now.wall.ms;
+        plan->job->caught_up_ms = now.wall.ms;
     bool is_made_good = plan->cause == CAUSE_CATCH_UP || is_held_up(claimer, plan) ||
                         (job->catch_up == CATCH_UP_ALL && plan->tick_ms <= plan->job->caught_up_ms);
     bool one_by_one = is_made_good && job->overlap == OVERLAP_SKIP;
@@ -273,67 +251,30 @@ static void fill_overlap(const struct claimer *claimer, struct store_claim *clai
     claim->queue_limit = one_by_one ? INT_MAX : job->queue_limit;
 }
 
-static void send(struct claimer *claimer)
-{
-    struct claim_batch *batch = claimer->filling;
-    claimer->filling = NULL;
-    claimer->in_flight++;
-    batch->sent = claimer->now.boot;
-    store_submit(claimer->ports->store, &batch->request);
-}
-
 bool claimer_has_room(const struct claimer *claimer)
 {
     return claimer->unanswered + claimer->runs->counts[OPEN_CLAIMED] < CLAIMS_AHEAD;
 }
 
-static struct claim_batch *new_batch(struct claimer *claimer)
+/* Out of memory: it is planned again. */
+static void give_back(struct claimer *claimer, struct now now, struct plan *plan)
 {
-    struct claim_batch *batch = calloc(1, sizeof(*batch));
-    if (!batch)
-        return NULL;
-    batch->claimer = claimer;
-    batch->request =
-        (struct store_request){.op = STORE_CLAIM, .done = claims_done, .context = batch};
-    return batch;
+    if (is_boot(plan))
+        boots_answered(claimer->boots, now, &plan->job->uid, &plan->boot, false);
+    else
+        replan(claimer, &plan->job->uid, now.wall.ms + RETRY_AFTER_MS);
+    plan_release(plan);
 }
 
-/* Room for one more. False: out of memory. */
-static bool make_room(struct claim_batch *batch)
+void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
 {
-    if (batch->request.count < batch->room)
-        return true;
-    size_t room = batch->room ? 4 * batch->room : 1; /* 1, 4, 16, 64, 256 */
-    struct store_claim *claims = reallocarray(batch->claims, room, sizeof(*claims));
-    if (!claims)
-        return false;
-    batch->claims = claims;
-    batch->request.items.claims = claims;
-    struct plan *plans = reallocarray(batch->plans, room, sizeof(*plans));
-    if (!plans)
-        return false;
-    batch->plans = plans;
-    batch->room = room;
-    return true;
-}
-
-void claimer_submit(struct claimer *claimer, struct plan *plan)
-{
-    if (!claimer->filling)
-        claimer->filling = new_batch(claimer);
-    struct claim_batch *batch = claimer->filling;
-    if (!batch || !make_room(batch)) {
-        if (is_boot(plan))
-            boots_answered(claimer->boots, &plan->job->uid, &plan->boot, false);
-        else
-            replan(claimer, &plan->job->uid, claimer->now.wall.ms + RETRY_AFTER_MS);
-        plan_release(plan);
+    struct store_claim *claim = outbox_add(&claimer->filling, &claimer->sender, &claims_kind);
+    if (!claim) {
+        give_back(claimer, now, plan);
         return;
     }
-    size_t i = batch->request.count++;
     claimer->unanswered++;
-    claimer_fill_entries(claimer, plan);
-    struct store_claim *claim = &batch->claims[i];
+    claimer_fill_entries(claimer, now, plan);
     *claim = (struct store_claim){
         .job_uid = plan->job->uid,
         .job_revision = plan->job->revision,
@@ -347,14 +288,15 @@ void claimer_submit(struct claimer *claimer, struct plan *plan)
     };
     if (plan->with_run) {
         claimer->wanted++;
-        fill_overlap(claimer, claim, plan);
-        claim->skip_entry_id = new_id(claimer, plan);
-        fill_run(claimer, plan, &claim->run);
+        fill_overlap(claimer, now, claim, plan);
+        claim->skip_entry_id = new_id(claimer, now, plan);
+        fill_run(claimer, now, plan, &claim->run);
     }
-    batch->plans[i] = *plan;
+    size_t count = outbox_count(claimer->filling);
+    ((struct plan *)claimer->filling->notes)[count - 1] = *plan;
     *plan = (struct plan){0};
-    if (batch->request.count == BATCH)
-        send(claimer);
+    if (count == OUTBOX_MAX)
+        outbox_send(&claimer->filling, now);
 }
 
 /* ---- takes ---- */
@@ -367,22 +309,19 @@ static bool needs_room(const struct claimer *claimer, const struct open_run *ope
 }
 
 /* Not taken: somebody else was first, of which the feed tells soon. */
-static void not_taken(struct claimer *claimer, struct open_run *open)
+static void not_taken(struct claimer *claimer, struct now now, struct open_run *open)
 {
-    open->seen.ms = claimer->now.boot.ms + RETRY_AFTER_MS;
+    open->seen.ms = now.boot.ms + RETRY_AFTER_MS;
     open_runs_move(claimer->runs, open,
                    open->run.state == RUN_CLAIMED ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
 }
 
-static void takes_done(struct store_request *request, enum status st)
+static void takes_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
-    struct take_batch *batch = request->context;
-    struct claimer *claimer = batch->claimer;
-    claimer->in_flight--;
-    note_answer(claimer, st);
+    struct claimer *claimer = stage;
     size_t unsure = 0;
-    for (size_t i = 0; i < request->count; i++) {
-        const struct store_take *take = &batch->takes[i];
+    for (size_t i = 0; i < outbox_count(batch); i++) {
+        const struct store_take *take = &batch->request.items.takes[i];
         struct open_run *open = open_runs_find_taking(claimer->runs, &take->run_id, take->nonce);
         if (!open)
             continue;
@@ -391,12 +330,14 @@ static void takes_done(struct store_request *request, enum status st)
             open_runs_move(claimer->runs, open, OPEN_CLAIMED);
         } else {
             unsure += st == E_UNKNOWN && needs_room(claimer, open);
-            not_taken(claimer, open);
+            not_taken(claimer, now, open);
         }
     }
-    note_unsure(claimer, unsure);
-    free(batch);
+    note_unsure(claimer, now, unsure);
 }
+
+static const struct outbox_kind takes_kind = {
+    .op = STORE_TAKE, .item_size = sizeof(struct store_take), .answered = takes_answered};
 
 /* This node's place among those that may run it, without the one that has claimed it; asked once
  * for each placement. What a boot has made is for the node that booted. */
@@ -424,18 +365,18 @@ static bool is_others_turn(const struct claimer *claimer, const struct open_run 
 
 /* When this node is to take a run that waits, or that somebody has claimed and does not begin;
  * NEVER_MS: it is not. */
-static int64_t take_at(const struct claimer *claimer, struct open_run *open)
+static int64_t take_at(const struct claimer *claimer, struct now now, struct open_run *open)
 {
     bool is_claimed = open->phase == OPEN_CLAIMED_ELSEWHERE;
     if (!is_claimed && open->run.state != RUN_DUE)
         return NEVER_MS;
-    if (is_claimed && open_run_is_too_late(open, claimer->on_time_ms, claimer->now.wall))
+    if (is_claimed && open_run_is_too_late(open, claimer->on_time_ms, now.wall))
         return NEVER_MS;
     int rank = rank_of(claimer, open);
     if (rank == NOT_ELIGIBLE)
         return NEVER_MS;
-    int64_t base_ms = wall_at(claimer->now, open->seen);
-    bool is_set_back = open_run_is_set_back(open, claimer->now.wall);
+    int64_t base_ms = wall_at(now, open->seen);
+    bool is_set_back = open_run_is_set_back(open, now.wall);
     if (!is_set_back && open->run.not_before_ms > base_ms)
         base_ms = open->run.not_before_ms;
     if (is_claimed && is_others_turn(claimer, open)) {
@@ -446,90 +387,69 @@ static int64_t take_at(const struct claimer *claimer, struct open_run *open)
     return base_ms + rank * STEP_IN_MS;
 }
 
-static void add_take(struct claimer *claimer, struct take_batch *batch, struct open_run *open)
+static void fill_take(struct claimer *claimer, struct now now, struct open_run *open,
+                      struct store_take *take)
 {
-    struct store_take *take = &batch->takes[batch->request.count++];
     take->run_id = open->run.id;
     take->from_nonce = open->phase == OPEN_CLAIMED_ELSEWHERE ? open->run.nonce : 0;
     take->nonce = ports_new_nonce(claimer->ports);
-    take->now_ms = claimer->now.wall.ms;
+    take->now_ms = now.wall.ms;
     snprintf(take->node, sizeof(take->node), "%s", claimer->self->name);
     take->owner = peer_incarnation(claimer->self);
     open->is_overdue = false;
     open_runs_take(claimer->runs, open, take->nonce);
 }
 
-/* For all that may be taken now, or at most so many. */
-static struct take_batch *new_takes(struct claimer *claimer, size_t limit)
-{
-    const size_t *counts = claimer->runs->counts;
-    size_t waiting = counts[OPEN_CLAIMED_ELSEWHERE] + counts[OPEN_WAITING];
-    size_t room = waiting < limit ? waiting : limit;
-    return calloc(1, sizeof(struct take_batch) + room * sizeof(struct store_take));
-}
-
 /* Adds those of a phase whose time has come, `*room` of those that need room. Out of memory: they
  * stay where they are. */
-static void gather_takes(struct claimer *claimer, enum open_phase phase, size_t *room,
-                         struct take_batch **batch)
+static void gather_takes(struct claimer *claimer, struct now now, enum open_phase phase,
+                         size_t *room, struct outbox_batch **batch)
 {
     struct open_run *open = open_runs_first(claimer->runs, phase);
     for (struct open_run *next; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        if (*batch && (*batch)->request.count == BATCH) /* the rest with the next turn */
+        if (outbox_count(*batch) == OUTBOX_MAX) /* the rest with the next turn */
             return;
-        if (take_at(claimer, open) > claimer->now.wall.ms)
+        if (take_at(claimer, now, open) > now.wall.ms)
             continue;
         bool is_counted = needs_room(claimer, open);
         if (is_counted && !*room)
             continue;
-        if (!*batch && !(*batch = new_takes(claimer, BATCH)))
+        struct store_take *take = outbox_add(batch, &claimer->sender, &takes_kind);
+        if (!take)
             return;
-        add_take(claimer, *batch, open);
+        fill_take(claimer, now, open, take);
         *room -= is_counted;
     }
 }
 
-static void send_takes(struct claimer *claimer, size_t room)
+void claimer_take(struct claimer *claimer, struct now now, size_t room)
 {
-    struct take_batch *batch = NULL;
-    gather_takes(claimer, OPEN_CLAIMED_ELSEWHERE, &room, &batch);
-    gather_takes(claimer, OPEN_WAITING, &room, &batch);
-    if (!batch)
+    struct outbox_batch *batch = NULL;
+    if (claimer->sender.in_flight >= MAX_IN_FLIGHT || claimer->sender.retry_at.ms > now.boot.ms)
         return;
-    batch->claimer = claimer;
-    batch->request.op = STORE_TAKE;
-    batch->request.items.takes = batch->takes;
-    batch->request.done = takes_done;
-    batch->request.context = batch;
-    claimer->in_flight++;
-    store_submit(claimer->ports->store, &batch->request);
+    gather_takes(claimer, now, OPEN_CLAIMED_ELSEWHERE, &room, &batch);
+    gather_takes(claimer, now, OPEN_WAITING, &room, &batch);
+    outbox_send(&batch, now);
 }
 
-void claimer_take(struct claimer *claimer, size_t room)
+void claimer_flush(struct claimer *claimer, struct now now)
 {
-    if (claimer->in_flight < MAX_IN_FLIGHT && claimer->retry_at.ms <= claimer->now.boot.ms)
-        send_takes(claimer, room);
+    outbox_send(&claimer->filling, now);
 }
 
-void claimer_flush(struct claimer *claimer)
-{
-    if (claimer->filling && claimer->filling->request.count)
-        send(claimer);
-}
-
-int64_t claimer_wake_at(const struct claimer *claimer, size_t room)
+int64_t claimer_wake_at(const struct claimer *claimer, struct now now, size_t room)
 {
     static const enum open_phase phases[] = {OPEN_CLAIMED_ELSEWHERE, OPEN_WAITING};
     int64_t first_ms = NEVER_MS;
-    if (claimer->in_flight) /* the answer brings a turn */
+    if (claimer->sender.in_flight) /* the answer brings a turn */
         return NEVER_MS;
     for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
         struct open_run *open;
         TAILQ_FOREACH (open, &claimer->runs->phases[phases[i]], in_phase) {
             if (!room && needs_room(claimer, open))
                 continue;
-            int64_t at_ms = take_at(claimer, open);
+            int64_t at_ms = take_at(claimer, now, open);
             first_ms = at_ms < first_ms ? at_ms : first_ms;
         }
     }

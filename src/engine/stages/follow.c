@@ -196,8 +196,8 @@ enum status follow_fill(const struct engine_ports *ports, struct catalog *catalo
     return finish->nexts || !count ? OK : E_NOMEM;
 }
 
-void follow_release(struct store_finish *finishes, size_t count)
+void follow_release(struct outbox_batch *batch)
 {
-    for (size_t i = 0; i < count; i++)
-        free(finishes[i].nexts);
+    for (size_t i = 0; i < outbox_count(batch); i++)
+        free(batch->request.items.finishes[i].nexts);
 }

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "ports.h"
+#include "stages/outbox.h"
 #include "state/catalog.h"
 
 /* Fills the nexts of the finish, whose run is set; without any it costs no memory. Left out and
@@ -15,8 +16,8 @@ MUST_CHECK enum status follow_fill(const struct engine_ports *ports, struct cata
                                    const struct peer *self, struct now now,
                                    struct store_finish *finish);
 
-/* What was filled. */
-void follow_release(struct store_finish *finishes, size_t count);
+/* What was filled in a batch of finishes. */
+void follow_release(struct outbox_batch *batch);
 
 /* Would all fit that wait for the job of this name, if the job `uid` were as defined? */
 bool follow_fits(const struct catalog *catalog, const char *name, const struct id *uid,

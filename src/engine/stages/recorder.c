@@ -14,6 +14,7 @@ enum {
 struct record_batch {
     struct history_append append;
     struct recorder *recorder;
+    enum status answer;
     size_t room;
     struct recorded {
         struct open_run *run; /* or */
@@ -40,17 +41,31 @@ static bool entry_has_id(const void *item, const void *key)
 static const struct table_type aside_type = {entry_hash, entry_has_id};
 
 void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
-                   const struct peer *self, struct catalog *catalog, struct planner *planner,
-                   struct open_runs *runs)
+                   struct outbox *outbox, const struct peer *self, struct catalog *catalog,
+                   struct planner *planner, struct open_runs *runs)
 {
     *recorder = (struct recorder){
         .ports = ports, .self = self, .catalog = catalog, .planner = planner, .runs = runs};
+    sender_init(&recorder->sender, outbox, recorder);
     TAILQ_INIT(&recorder->entries);
     table_init(&recorder->aside, &aside_type);
 }
 
+static void free_records(struct record_batch *batch)
+{
+    const struct output_source *output = &batch->recorder->ports->output;
+    for (size_t i = 0; i < batch->append.count; i++) {
+        if (batch->records[i].chunks)
+            output->release(output->context, (struct output_chunk *)batch->records[i].chunks,
+                            batch->records[i].chunk_count);
+    }
+    free(batch);
+}
+
 void recorder_release(struct recorder *recorder)
 {
+    if (recorder->answered)
+        free_records(recorder->answered);
     for (struct pending_entry *entry; (entry = TAILQ_FIRST(&recorder->entries));) {
         TAILQ_REMOVE(&recorder->entries, entry, link);
         free(entry);
@@ -102,8 +117,8 @@ void recorder_forget_entry(struct recorder *recorder, const struct id *id)
     free(pending);
 }
 
-void recorder_adopt_entries(struct recorder *recorder,
-                            bool (*is_ours)(void *context, const char *node,
+void recorder_adopt_entries(struct recorder *recorder, struct now now,
+                            bool (*is_ours)(void *context, struct now now, const char *node,
                                             const struct incarnation *owner),
                             void *context)
 {
@@ -112,7 +127,7 @@ void recorder_adopt_entries(struct recorder *recorder,
         return; /* with the next look */
     size_t at = 0, count = 0;
     for (struct pending_entry *pending; (pending = table_next(&recorder->aside, &at));) {
-        if (is_ours(context, pending->entry.node, &pending->entry.owner))
+        if (is_ours(context, now, pending->entry.node, &pending->entry.owner))
             ours[count++] = pending;
     }
     for (size_t i = 0; i < count; i++) {
@@ -123,16 +138,6 @@ void recorder_adopt_entries(struct recorder *recorder,
 }
 
 /* ---- the record, in the history ---- */
-
-static void release_output(struct record_batch *batch)
-{
-    const struct output_source *output = &batch->recorder->ports->output;
-    for (size_t i = 0; i < batch->append.count; i++) {
-        if (batch->records[i].chunks)
-            output->release(output->context, (struct output_chunk *)batch->records[i].chunks,
-                            batch->records[i].chunk_count);
-    }
-}
 
 /* Most runs print nothing, and then there is nothing to look for. Of a lost run nobody knows. */
 static bool may_have_output(const struct run *run)
@@ -174,9 +179,6 @@ static void end_records(struct record_batch *batch, enum status st)
 {
     struct recorder *recorder = batch->recorder;
     recorder->appending = false;
-    if (st != OK)
-        recorder->history_retry_at.ms = recorder->now.boot.ms + RECORDER_RETRY_MS;
-    release_output(batch);
     for (size_t i = 0; i < batch->append.count; i++) {
         struct pending_entry *entry = batch->of[i].entry;
         if (!entry) {
@@ -187,7 +189,7 @@ static void end_records(struct record_batch *batch, enum status st)
         recorder->new_entries += st != OK;
         recorder->recorded_entries += st == OK;
     }
-    free(batch);
+    free_records(batch);
 }
 
 /* ---- people are told, before the store forgets ---- */
@@ -257,11 +259,23 @@ void recorder_tell_lost(struct recorder *recorder, struct open_run *open)
         teller->tell(teller->context, &ended, 1, nothing_waits, NULL);
 }
 
-static void records_done(struct history_append *append, enum status st)
+static void keep_answer(struct history_append *append, enum status st)
 {
     struct record_batch *batch = append->context;
-    if (st != OK || !tell(batch))
-        end_records(batch, st);
+    batch->answer = st;
+    batch->recorder->answered = batch;
+}
+
+void recorder_take_answer(struct recorder *recorder, struct now now)
+{
+    struct record_batch *batch = recorder->answered;
+    recorder->answered = NULL;
+    if (!batch)
+        return;
+    if (batch->answer != OK)
+        recorder->history_retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
+    if (batch->answer != OK || !tell(batch))
+        end_records(batch, batch->answer);
 }
 
 static bool is_unread(enum status st)
@@ -297,7 +311,7 @@ static enum status add_output(struct recorder *recorder, struct open_run *open,
     return OK;
 }
 
-static void gather_runs(struct recorder *recorder, struct record_batch *batch)
+static void gather_runs(struct recorder *recorder, struct now now, struct record_batch *batch)
 {
     size_t bytes = 0;
     struct open_run *open;
@@ -305,7 +319,7 @@ static void gather_runs(struct recorder *recorder, struct record_batch *batch)
            (open = open_runs_first(recorder->runs, OPEN_FINISHED))) {
         size_t i = batch->append.count;
         if (add_output(recorder, open, &batch->records[i], &bytes) != OK) {
-            recorder->history_retry_at.ms = recorder->now.boot.ms + RECORDER_RETRY_MS;
+            recorder->history_retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
             return;
         }
         batch->append.count++;
@@ -333,16 +347,15 @@ static void gather_entries(struct recorder *recorder, struct record_batch *batch
 
 /* Is there enough to record? While runs wait for their start, the machine has better things to do
  * than many small appends. */
-static bool has_gathered(struct recorder *recorder)
+static bool has_gathered(struct recorder *recorder, struct now now)
 {
     const size_t *counts = recorder->runs->counts;
     size_t waiting = counts[OPEN_FINISHED] + recorder->new_entries;
     if (!waiting)
         return false;
     if (!recorder->gather_until.ms)
-        recorder->gather_until.ms = recorder->now.boot.ms + GATHER_MS;
-    if (counts[OPEN_CLAIMED] && waiting < RECORDS &&
-        recorder->now.boot.ms < recorder->gather_until.ms)
+        recorder->gather_until.ms = now.boot.ms + GATHER_MS;
+    if (counts[OPEN_CLAIMED] && waiting < RECORDS && now.boot.ms < recorder->gather_until.ms)
         return false;
     recorder->gather_until.ms = 0;
     return true;
@@ -363,42 +376,42 @@ static struct record_batch *new_records(struct recorder *recorder)
     return batch;
 }
 
-static void send_records(struct recorder *recorder)
+static void send_records(struct recorder *recorder, struct now now)
 {
-    if (!has_gathered(recorder))
+    if (!has_gathered(recorder, now))
         return;
     struct record_batch *batch = new_records(recorder);
     if (!batch)
         return;
-    gather_runs(recorder, batch);
+    gather_runs(recorder, now, batch);
     gather_entries(recorder, batch);
     if (!batch->append.count) {
         free(batch);
         return;
     }
     batch->append.records = batch->records;
-    batch->append.done = records_done;
+    batch->append.done = keep_answer;
     batch->append.context = batch;
     recorder->appending = true;
     history_append(recorder->ports->history, &batch->append);
 }
 
-void recorder_finish(struct recorder *recorder)
+void recorder_finish(struct recorder *recorder, struct now now)
 {
-    if (recorder->store_retry_at.ms <= recorder->now.boot.ms)
-        recorder_send_finishes(recorder);
+    if (recorder->sender.retry_at.ms <= now.boot.ms)
+        recorder_send_finishes(recorder, now);
 }
 
-void recorder_flush(struct recorder *recorder)
+void recorder_flush(struct recorder *recorder, struct now now)
 {
-    recorder_finish(recorder);
-    if (recorder->store_retry_at.ms <= recorder->now.boot.ms)
-        recorder_send_forgets(recorder);
-    if (!recorder->appending && recorder->history_retry_at.ms <= recorder->now.boot.ms)
-        send_records(recorder);
+    recorder_finish(recorder, now);
+    if (recorder->sender.retry_at.ms <= now.boot.ms)
+        recorder_send_forgets(recorder, now);
+    if (!recorder->appending && recorder->history_retry_at.ms <= now.boot.ms)
+        send_records(recorder, now);
 }
 
-int64_t recorder_wake_at(const struct recorder *recorder)
+int64_t recorder_wake_at(const struct recorder *recorder, struct now now)
 {
     struct boot_ms first = {INT64_MAX};
     bool for_store = open_runs_first(recorder->runs, OPEN_ENDED) ||
@@ -406,12 +419,12 @@ int64_t recorder_wake_at(const struct recorder *recorder)
     bool for_history = !recorder->appending &&
                        (open_runs_first(recorder->runs, OPEN_FINISHED) || recorder->new_entries);
     if (for_store)
-        first = recorder->store_retry_at;
+        first = recorder->sender.retry_at;
     if (for_history) {
         struct boot_ms at = recorder->history_retry_at;
         if (at.ms < recorder->gather_until.ms)
             at = recorder->gather_until;
         first = at.ms < first.ms ? at : first;
     }
-    return first.ms == INT64_MAX ? NEVER_MS : wall_at(recorder->now, first);
+    return first.ms == INT64_MAX ? NEVER_MS : wall_at(now, first);
 }

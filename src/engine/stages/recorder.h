@@ -9,10 +9,12 @@
 #define PEAL_RECORDER_H
 
 #include "ports.h"
+#include "stages/outbox.h"
 #include "stages/planner.h"
 #include "state/open_run.h"
 
 struct pending_entry;
+struct record_batch;
 TAILQ_HEAD(entry_list, pending_entry);
 
 struct recorder {
@@ -25,18 +27,17 @@ struct recorder {
     struct table aside;              /* of pending_entry, by id: those of others */
     size_t entry_count, new_entries; /* all of them; those not sent to the history yet */
     bool appending;                  /* one append at a time; the rest gathers behind it */
+    struct record_batch *answered;   /* the append, once the history has answered; or NULL */
     size_t recorded_entries;         /* those that the store can forget */
     bool has_kept;                   /* a lost run that it is not to forget yet: to be looked at */
-    struct boot_ms store_retry_at;   /* not before, after a failure */
-    unsigned store_failures;         /* in a row */
-    struct boot_ms history_retry_at;
-    struct boot_ms gather_until; /* records wait for company; 0: they don't */
-    struct now now;              /* of this turn */
+    struct sender sender;
+    struct boot_ms history_retry_at; /* not before, after a failure */
+    struct boot_ms gather_until;     /* records wait for company; 0: they don't */
 };
 
 void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
-                   const struct peer *self, struct catalog *catalog, struct planner *planner,
-                   struct open_runs *runs);
+                   struct outbox *outbox, const struct peer *self, struct catalog *catalog,
+                   struct planner *planner, struct open_runs *runs);
 void recorder_release(struct recorder *recorder);
 
 /* An entry that the store holds for the history: to be recorded, or kept aside. */
@@ -47,8 +48,8 @@ MUST_CHECK enum status recorder_add_entry(struct recorder *recorder,
 void recorder_forget_entry(struct recorder *recorder, const struct id *id);
 
 /* Records those that are aside and of which `is_ours` says so now. */
-void recorder_adopt_entries(struct recorder *recorder,
-                            bool (*is_ours)(void *context, const char *node,
+void recorder_adopt_entries(struct recorder *recorder, struct now now,
+                            bool (*is_ours)(void *context, struct now now, const char *node,
                                             const struct incarnation *owner),
                             void *context);
 
@@ -56,12 +57,15 @@ void recorder_adopt_entries(struct recorder *recorder,
  * own node for a while. */
 void recorder_tell_lost(struct recorder *recorder, struct open_run *open);
 
+/* Takes in what the history has answered. */
+void recorder_take_answer(struct recorder *recorder, struct now now);
+
 /* Sends ends to the store. Before new claims are: what has ended is not in the way of them. */
-void recorder_finish(struct recorder *recorder);
+void recorder_finish(struct recorder *recorder, struct now now);
 
 /* Sends ends to the store, records to the history, and forgets what is recorded. */
-void recorder_flush(struct recorder *recorder);
+void recorder_flush(struct recorder *recorder, struct now now);
 
-int64_t recorder_wake_at(const struct recorder *recorder);
+int64_t recorder_wake_at(const struct recorder *recorder, struct now now);
 
 #endif

@@ -19,7 +19,7 @@ struct pending_entry {
 
 /* ---- recorder_store.c ---- */
 
-void recorder_send_finishes(struct recorder *recorder);
-void recorder_send_forgets(struct recorder *recorder);
+void recorder_send_finishes(struct recorder *recorder, struct now now);
+void recorder_send_forgets(struct recorder *recorder, struct now now);
 
 #endif

@@ -5,34 +5,25 @@
 #include <string.h>
 
 #include "definition/job_codec.h"
-#include "stages/outage.h"
 
 /* At most STARTS_AHEAD runs are between their begin and their process: the window of a start counts
  * from its begin, so that whoever begins faster than processes can be made loses runs. A machine
  * that starts some fifty in a second keeps every window. When more wait, half of them are begun
  * together, since a commit of the store costs as much for one as for many. */
-enum {
-    BATCH = 256,
-    STARTS_AHEAD = 256,
-};
-
-struct begin_batch {
-    struct store_request request;
-    struct runner *runner;
-    struct boot_ms sent;
-    struct store_begin begins[]; /* as many as may be begun */
-};
+enum { STARTS_AHEAD = 256 };
 
 static void start_moved(void *item, uint32_t place)
 {
     ((struct open_run *)item)->heap_place = place;
 }
 
-void runner_init(struct runner *runner, const struct engine_ports *ports, struct catalog *catalog,
-                 struct planner *planner, const struct boots *boots, struct open_runs *runs)
+void runner_init(struct runner *runner, const struct engine_ports *ports, struct outbox *outbox,
+                 struct catalog *catalog, struct planner *planner, const struct boots *boots,
+                 struct open_runs *runs)
 {
     *runner = (struct runner){
         .ports = ports, .catalog = catalog, .planner = planner, .boots = boots, .runs = runs};
+    sender_init(&runner->sender, outbox, runner);
     heap_init(&runner->starts, start_moved);
 }
 
@@ -41,12 +32,12 @@ void runner_release(struct runner *runner)
     heap_release(&runner->starts);
 }
 
-static void end(struct runner *runner, struct open_run *open, enum run_state state,
+static void end(struct runner *runner, struct now now, struct open_run *open, enum run_state state,
                 enum run_reason reason, const char *detail)
 {
     if (open->heap_place != HEAP_NONE)
         heap_remove(&runner->starts, open->heap_place);
-    open_runs_end(runner->runs, open, state, reason, detail, runner->now.wall);
+    open_runs_end(runner->runs, open, state, reason, detail, now.wall);
 }
 
 /* ---- begin ---- */
@@ -54,14 +45,16 @@ static void end(struct runner *runner, struct open_run *open, enum run_state sta
 /* When to start, on the boot clock: a step of the wall clock no longer moves it. Nothing is claimed
  * long before its time: what seems to have to wait beyond its window was claimed before the clock
  * was set back, and starts now. */
-static int64_t start_boot_ms(const struct runner *runner, const struct open_run *open)
+static int64_t start_boot_ms(const struct runner *runner, struct now now,
+                             const struct open_run *open)
 {
-    int64_t start_ms = runner->now.boot.ms + open->start_at_ms - runner->now.wall.ms;
+    int64_t start_ms = now.boot.ms + open->start_at_ms - now.wall.ms;
     bool within_window = start_ms < open->begin_sent.ms + runner->start_window_ms;
-    return within_window ? start_ms : runner->now.boot.ms;
+    return within_window ? start_ms : now.boot.ms;
 }
 
-void runner_begun(struct runner *runner, struct open_run *open, int64_t fence, int64_t job_revision)
+void runner_begun(struct runner *runner, struct now now, struct open_run *open, int64_t fence,
+                  int64_t job_revision)
 {
     open->run.state = RUN_BEGUN;
     open->run.fence = fence;
@@ -71,15 +64,15 @@ void runner_begun(struct runner *runner, struct open_run *open, int64_t fence, i
     }
     open_runs_move(runner->runs, open, OPEN_BEGUN);
     if (open->kill != REASON_NONE)
-        end(runner, open, RUN_KILLED, open->kill, "killed before it started");
-    else if (heap_push(&runner->starts, start_boot_ms(runner, open), open) != OK)
-        end(runner, open, RUN_FAILED, REASON_NO_START, "out of memory");
+        end(runner, now, open, RUN_KILLED, open->kill, "killed before it started");
+    else if (heap_push(&runner->starts, start_boot_ms(runner, now, open), open) != OK)
+        end(runner, now, open, RUN_FAILED, REASON_NO_START, "out of memory");
 }
 
-void runner_begun_before(struct runner *runner, struct open_run *open)
+void runner_begun_before(struct runner *runner, struct now now, struct open_run *open)
 {
     open_runs_move(runner->runs, open, OPEN_BEGUN);
-    end(runner, open, RUN_MISSED, REASON_START_WINDOW, "begun, but the answer was lost");
+    end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "begun, but the answer was lost");
 }
 
 /* Somebody else has it, or nobody: a store that was restored from a backup has never heard of it,
@@ -94,10 +87,11 @@ static void drop(struct runner *runner, struct open_run *open)
 
 /* BEGUN: by us, and an answer was lost; or by a node that has taken it over. The feed tells, if it
  * has not told yet. */
-static void refused(struct runner *runner, struct open_run *open, enum run_state state)
+static void refused(struct runner *runner, struct now now, struct open_run *open,
+                    enum run_state state)
 {
     if (state == RUN_BEGUN && open->run.state == RUN_BEGUN) {
-        runner_begun_before(runner, open);
+        runner_begun_before(runner, now, open);
         return;
     }
     open_runs_move(runner->runs, open, OPEN_REFUSED);
@@ -106,11 +100,12 @@ static void refused(struct runner *runner, struct open_run *open, enum run_state
 }
 
 /* A repeat may have been done by the first of its begins, and its window counts from that. */
-static void begun(struct runner *runner, struct open_run *open, const struct store_begin *begin)
+static void begun(struct runner *runner, struct now now, struct open_run *open,
+                  const struct store_begin *begin)
 {
     if (begin->is_repeat)
         open->begin_sent = open->first_begin;
-    runner_begun(runner, open, begin->fence, begin->job_revision);
+    runner_begun(runner, now, open, begin->fence, begin->job_revision);
 }
 
 /* Asked again; only of an unknown outcome it may have been begun all the same. */
@@ -120,33 +115,28 @@ static void not_begun(struct runner *runner, struct open_run *open, enum status 
     open_runs_move(runner->runs, open, OPEN_CLAIMED);
 }
 
-static void begins_done(struct store_request *request, enum status st)
+static void begins_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
-    struct begin_batch *batch = request->context;
-    struct runner *runner = batch->runner;
-    if (st != OK)
-        runner->retry_at.ms = runner->now.boot.ms + retry_after_ms(&runner->failures);
-    else
-        runner->failures = 0;
-    int64_t took_ms = runner->now.boot.ms - batch->sent.ms;
-    if (st != OK || took_ms >= OUTAGE_MS)
-        outage_note(runner->away, runner->now.wall.ms - took_ms, runner->now.wall.ms);
-    for (size_t i = 0; i < request->count; i++) {
-        const struct store_begin *begin = &batch->begins[i];
+    struct runner *runner = stage;
+    outbox_note_outage(batch, st, now, runner->away);
+    for (size_t i = 0; i < outbox_count(batch); i++) {
+        const struct store_begin *begin = &batch->request.items.begins[i];
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
         if (!open || open->phase != OPEN_BEGINNING || open->run.nonce != begin->nonce)
             continue; /* the feed was here first, and another begin may be under way since */
         if (st != OK && open->run.state == RUN_BEGUN)
-            runner_begun_before(runner, open);
+            runner_begun_before(runner, now, open);
         else if (st != OK)
             not_begun(runner, open, st);
         else if (begin->begun)
-            begun(runner, open, begin);
+            begun(runner, now, open, begin);
         else
-            refused(runner, open, begin->refused);
+            refused(runner, now, open, begin->refused);
     }
-    free(batch);
 }
+
+static const struct outbox_kind begins_kind = {
+    .op = STORE_BEGIN, .item_size = sizeof(struct store_begin), .answered = begins_answered};
 
 /* How many runs may be begun now. */
 static size_t begins_left(const struct runner *runner)
@@ -158,54 +148,48 @@ static size_t begins_left(const struct runner *runner)
 }
 
 /* What is claimed and not to begin any more. */
-static bool end_stale(struct runner *runner, struct open_run *open)
+static bool end_stale(struct runner *runner, struct now now, struct open_run *open)
 {
     if (boots_is_over(runner->boots, &open->run))
-        end(runner, open, RUN_MISSED, REASON_CATCH_UP, RUNNER_BOOTED);
-    else if (open_run_is_too_late(open, runner->on_time_ms, runner->now.wall))
-        end(runner, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);
+        end(runner, now, open, RUN_MISSED, REASON_CATCH_UP, RUNNER_BOOTED);
+    else if (open_run_is_too_late(open, runner->on_time_ms, now.wall))
+        end(runner, now, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);
     else
         return false;
     return true;
 }
 
-static void send_begins(struct runner *runner)
+/* What is claimed is begun, or ended if it must not begin. False: out of memory. */
+static bool begin_or_end(struct runner *runner, struct now now, struct open_run *open,
+                         struct outbox_batch **batch)
 {
-    for (size_t left;
-         open_runs_first(runner->runs, OPEN_CLAIMED) && (left = begins_left(runner));) {
-        size_t claimed = runner->runs->counts[OPEN_CLAIMED], room = claimed < left ? claimed : left;
-        struct begin_batch *batch = calloc(1, sizeof(*batch) + room * sizeof(batch->begins[0]));
-        if (!batch)
-            return;
-        batch->runner = runner;
-        struct open_run *open;
-        while (batch->request.count < room &&
-               (open = open_runs_first(runner->runs, OPEN_CLAIMED))) {
-            if (open->kill != REASON_NONE) {
-                end(runner, open, RUN_KILLED, open->kill, "killed before it started");
-                continue;
-            }
-            if (end_stale(runner, open))
-                continue;
-            struct store_begin *begin = &batch->begins[batch->request.count++];
-            begin->run_id = open->run.id;
-            begin->nonce = open->run.nonce;
-            open->begin_sent = runner->now.boot;
-            if (open->begins++ == 0)
-                open->first_begin = open->begin_sent;
-            open_runs_move(runner->runs, open, OPEN_BEGINNING);
-        }
-        if (!batch->request.count) {
-            free(batch);
-            return;
-        }
-        batch->sent = runner->now.boot;
-        batch->request.op = STORE_BEGIN;
-        batch->request.items.begins = batch->begins;
-        batch->request.done = begins_done;
-        batch->request.context = batch;
-        store_submit(runner->ports->store, &batch->request);
+    if (open->kill != REASON_NONE) {
+        end(runner, now, open, RUN_KILLED, open->kill, "killed before it started");
+        return true;
     }
+    if (end_stale(runner, now, open))
+        return true;
+    struct store_begin *begin = outbox_add(batch, &runner->sender, &begins_kind);
+    if (!begin)
+        return false;
+    begin->run_id = open->run.id;
+    begin->nonce = open->run.nonce;
+    open->begin_sent = now.boot;
+    if (open->begins++ == 0)
+        open->first_begin = open->begin_sent;
+    open_runs_move(runner->runs, open, OPEN_BEGINNING);
+    return true;
+}
+
+static void send_begins(struct runner *runner, struct now now)
+{
+    struct outbox_batch *batch = NULL;
+    struct open_run *open;
+    size_t left = begins_left(runner);
+    while (outbox_count(batch) < left && (open = open_runs_first(runner->runs, OPEN_CLAIMED)) &&
+           begin_or_end(runner, now, open, &batch))
+        continue;
+    outbox_send(&batch, now);
 }
 
 /* ---- start ---- */
@@ -227,29 +211,30 @@ static enum status find_definition(struct runner *runner, struct open_run *open)
 }
 
 /* It waited in its job's queue, or for the store, longer than its job allows. */
-static bool is_past_deadline(const struct runner *runner, const struct open_run *open)
+static bool is_past_deadline(const struct runner *runner, struct now now,
+                             const struct open_run *open)
 {
     bool asked_for = open->run.cause == CAUSE_MANUAL || open->run.cause == CAUSE_BACKFILL;
-    int64_t late_ms = runner->now.wall.ms - open->start_at_ms;
+    int64_t late_ms = now.wall.ms - open->start_at_ms;
     return !asked_for && !runner->is_doubted && open->job->deadline_s &&
            late_ms > open->job->deadline_s * 1000;
 }
 
-static void start(struct runner *runner, struct open_run *open)
+static void start(struct runner *runner, struct now now, struct open_run *open)
 {
     struct executor *executor = runner->ports->executor;
     struct boot_ms deadline = {open->begin_sent.ms + runner->start_window_ms};
-    if (runner->now.boot.ms >= deadline.ms) {
-        end(runner, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
+    if (now.boot.ms >= deadline.ms) {
+        end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
         return;
     }
     enum status st = find_definition(runner, open);
     if (st != OK && st != E_BUSY) {
-        end(runner, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
+        end(runner, now, open, RUN_FAILED, REASON_NO_START, "the job's definition can't be read");
         return;
     }
-    if (st == OK && is_past_deadline(runner, open)) {
-        end(runner, open, RUN_MISSED, REASON_DEADLINE, "it had to wait beyond its deadline");
+    if (st == OK && is_past_deadline(runner, now, open)) {
+        end(runner, now, open, RUN_MISSED, REASON_DEADLINE, "it had to wait beyond its deadline");
         return;
     }
     if (st == OK)
@@ -258,7 +243,7 @@ static void start(struct runner *runner, struct open_run *open)
         return; /* asked again with the next turn, within the window */
     heap_remove(&runner->starts, open->heap_place);
     if (st != OK) {
-        end(runner, open, RUN_FAILED, REASON_NO_START, status_text(st));
+        end(runner, now, open, RUN_FAILED, REASON_NO_START, status_text(st));
         return;
     }
     open_runs_move(runner->runs, open, OPEN_STARTING);
@@ -273,27 +258,27 @@ static bool may_begin(const struct runner *runner)
 }
 
 /* While nothing may be begun, what is claimed grows old. */
-static void end_late_claims(struct runner *runner)
+static void end_late_claims(struct runner *runner, struct now now)
 {
     struct open_run *next, *open = open_runs_first(runner->runs, OPEN_CLAIMED);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
-        end_stale(runner, open);
+        end_stale(runner, now, open);
     }
 }
 
-void runner_start(struct runner *runner)
+void runner_start(struct runner *runner, struct now now)
 {
-    if (may_begin(runner) && runner->retry_at.ms <= runner->now.boot.ms)
-        send_begins(runner);
+    if (may_begin(runner) && runner->sender.retry_at.ms <= now.boot.ms)
+        send_begins(runner, now);
     if (runner->is_held && !runner->is_doubted)
-        end_late_claims(runner);
-    while (runner->starts.count && runner->starts.entries[0].key <= runner->now.boot.ms) {
+        end_late_claims(runner, now);
+    while (runner->starts.count && runner->starts.entries[0].key <= now.boot.ms) {
         struct open_run *open = runner->starts.entries[0].item;
-        start(runner, open);
+        start(runner, now, open);
         if (open->phase == OPEN_BEGUN) {
             /* Not possible yet: look again soon, at the latest when the window closes. */
-            heap_update(&runner->starts, open->heap_place, runner->now.boot.ms + 100);
+            heap_update(&runner->starts, open->heap_place, now.boot.ms + 100);
         }
     }
 }
@@ -331,9 +316,9 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
 
 /* The executor writes a start down before it makes it, so what it does not know was never started;
  * unless the power failed since. */
-static bool is_lost_for_good(const struct runner *runner, const struct open_run *open)
+static bool is_lost_for_good(const struct open_run *open, struct now now)
 {
-    int64_t boot_ms = runner->now.wall.ms - runner->now.boot.ms;
+    int64_t boot_ms = now.wall.ms - now.boot.ms;
     return open->run.state == RUN_LOST &&
            (open->run.reason != REASON_NODE_DIED || open->run.claimed_ms < boot_ms);
 }
@@ -350,22 +335,23 @@ static bool is_store_restored(const struct runner *runner)
 }
 
 /* Nobody knows how long ago its begin was. */
-void runner_end_orphan(struct runner *runner, struct open_run *open)
+void runner_end_orphan(struct runner *runner, struct now now, struct open_run *open)
 {
-    if (is_lost_for_good(runner, open))
+    if (is_lost_for_good(open, now))
         open_runs_move(runner->runs, open, OPEN_ENDED);
     else if (is_store_restored(runner))
-        end(runner, open, RUN_LOST, REASON_RESTORED, "it may have run to its end since the backup");
+        end(runner, now, open, RUN_LOST, REASON_RESTORED,
+            "it may have run to its end since the backup");
     else
-        end(runner, open, RUN_MISSED, REASON_START_WINDOW,
+        end(runner, now, open, RUN_MISSED, REASON_START_WINDOW,
             "the agent stopped between the begin and the start");
 }
 
 /* The executor has told all that it knows. */
-static void end_orphans(struct runner *runner)
+static void end_orphans(struct runner *runner, struct now now)
 {
     for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));)
-        runner_end_orphan(runner, open);
+        runner_end_orphan(runner, now, open);
 }
 
 static void kill_started(struct runner *runner, const struct open_run *open)
@@ -395,25 +381,25 @@ static void expect_news(struct runner *runner)
 }
 
 /* The executor was away, and does not know the run any more: somebody took its memory away. */
-static void lose_forgotten(struct runner *runner)
+static void lose_forgotten(struct runner *runner, struct now now)
 {
     struct open_run *next, *open = open_runs_first(runner->runs, OPEN_STARTED);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         if (!open->told)
-            end(runner, open, RUN_LOST, REASON_SPAWNER_DIED, "the spawner has forgotten it");
+            end(runner, now, open, RUN_LOST, REASON_SPAWNER_DIED, "the spawner has forgotten it");
     }
 }
 
-static void executor_came_or_went(struct runner *runner, bool ready)
+static void executor_came_or_went(struct runner *runner, struct now now, bool ready)
 {
     runner->executor_ready = ready;
     if (!ready) {
         expect_news(runner);
         return;
     }
-    end_orphans(runner);
-    lose_forgotten(runner);
+    end_orphans(runner, now);
+    lose_forgotten(runner, now);
     repeat_kills(runner);
 }
 
@@ -428,10 +414,10 @@ static void found(struct runner *runner, struct open_run *open)
     open_runs_move(runner->runs, open, OPEN_STARTED);
 }
 
-static void take_event(struct runner *runner, const struct executor_event *event)
+static void take_event(struct runner *runner, struct now now, const struct executor_event *event)
 {
     if (event->kind == EXECUTOR_READY || event->kind == EXECUTOR_GONE) {
-        executor_came_or_went(runner, event->kind == EXECUTOR_READY);
+        executor_came_or_went(runner, now, event->kind == EXECUTOR_READY);
         return;
     }
     struct open_run *open = open_runs_find(runner->runs, &event->run_id);
@@ -451,19 +437,19 @@ static void take_event(struct runner *runner, const struct executor_event *event
     else if (event->kind == EXECUTOR_ENDED)
         ended(runner, open, &event->end);
     else
-        end(runner, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
+        end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "not started within its window");
 }
 
-void runner_watch(struct runner *runner)
+void runner_watch(struct runner *runner, struct now now)
 {
     struct executor *executor = runner->ports->executor;
     struct executor_event event;
     while (executor->ops->next_event(executor, &event))
-        take_event(runner, &event);
+        take_event(runner, now, &event);
 }
 
-void runner_kill(struct runner *runner, struct open_run *open, enum run_reason reason,
-                 const char *by)
+void runner_kill(struct runner *runner, struct now now, struct open_run *open,
+                 enum run_reason reason, const char *by)
 {
     if (open->phase == OPEN_BEGUN_ELSEWHERE ||
         open->phase == OPEN_CLAIMED_ELSEWHERE) /* its owner hears of it, too */
@@ -474,15 +460,15 @@ void runner_kill(struct runner *runner, struct open_run *open, enum run_reason r
         kill_started(runner, open);
     else if (open->phase == OPEN_WAITING || open->phase == OPEN_CLAIMED ||
              open->phase == OPEN_BEGUN)
-        end(runner, open, RUN_KILLED, reason, "killed before it started");
+        end(runner, now, open, RUN_KILLED, reason, "killed before it started");
 }
 
-int64_t runner_wake_at(const struct runner *runner)
+int64_t runner_wake_at(const struct runner *runner, struct now now)
 {
     struct boot_ms first = {INT64_MAX};
     if (runner->starts.count)
         first.ms = runner->starts.entries[0].key;
-    if (may_begin(runner) && begins_left(runner) && runner->retry_at.ms < first.ms)
-        first = runner->retry_at;
-    return first.ms == INT64_MAX ? NEVER_MS : wall_at(runner->now, first);
+    if (may_begin(runner) && begins_left(runner) && runner->sender.retry_at.ms < first.ms)
+        first = runner->sender.retry_at;
+    return first.ms == INT64_MAX ? NEVER_MS : wall_at(now, first);
 }

@@ -7,27 +7,12 @@
 #include "stages/follow.h"
 
 enum {
-    BATCH = 256,
     COMING_BACK_MS = 1000, /* for nodes that the store has lost, to be there again */
     UNSURE_MS = 10000,     /* since all of them may have been lost together */
     RETRY_AFTER_MS = 1000,
 };
 
-/* The ends of runs that were lost, on their way. */
-struct loss_batch {
-    struct store_request request;
-    struct sweeper *sweeper;
-    struct store_finish finishes[BATCH];
-};
-
-/* Runs that are taken in order to be ended. */
-struct end_batch {
-    struct store_request request;
-    struct sweeper *sweeper;
-    struct store_take takes[BATCH];
-};
-
-void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports,
+void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, struct outbox *outbox,
                   const struct peer *self, const struct peers *peers, struct placement *placement,
                   struct open_runs *runs, struct recorder *recorder)
 {
@@ -38,43 +23,49 @@ void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports,
                                 .runs = runs,
                                 .recorder = recorder,
                                 .look_at = {INT64_MAX}};
+    sender_init(&sweeper->sender, outbox, sweeper);
 }
 
-static void look_again(struct sweeper *sweeper, int64_t after_ms)
+static void look_again(struct sweeper *sweeper, struct now now, int64_t after_ms)
 {
-    int64_t at_ms = sweeper->now.boot.ms + after_ms;
+    int64_t at_ms = now.boot.ms + after_ms;
     if (at_ms < sweeper->look_at.ms)
         sweeper->look_at.ms = at_ms;
 }
 
 /* Is that life of the node over for so long? If it is over at all, there is another look when it
  * will be. */
-static bool is_gone_for(struct sweeper *sweeper, const char *node, const struct incarnation *owner,
-                        int64_t ms)
+static bool is_gone_for(struct sweeper *sweeper, struct now now, const char *node,
+                        const struct incarnation *owner, int64_t ms)
 {
-    int64_t gone_ms = peers_gone_for_ms(sweeper->peers, node, owner, sweeper->now);
+    int64_t gone_ms = peers_gone_for_ms(sweeper->peers, node, owner, now);
     if (gone_ms >= 0 && gone_ms < ms)
-        look_again(sweeper, ms - gone_ms);
+        look_again(sweeper, now, ms - gone_ms);
     return gone_ms >= ms;
 }
 
 /* ---- lost ---- */
 
-static void losses_done(struct store_request *request, enum status st)
+static void losses_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
-    struct loss_batch *batch = request->context;
-    for (size_t i = 0; i < request->count; i++) {
-        struct open_run *open = open_runs_find(batch->sweeper->runs, &batch->finishes[i].run.id);
+    struct sweeper *sweeper = stage;
+    for (size_t i = 0; i < outbox_count(batch); i++) {
+        const struct store_finish *finish = &batch->request.items.finishes[i];
+        struct open_run *open = open_runs_find(sweeper->runs, &finish->run.id);
         if (open) {
             open->is_swept = false;
-            open->is_to_tell = st == OK && batch->finishes[i].accepted;
+            open->is_to_tell = st == OK && finish->accepted;
         }
-        if (st != OK || batch->finishes[i].is_stale)
-            look_again(batch->sweeper, RETRY_AFTER_MS);
+        if (st != OK || finish->is_stale)
+            look_again(sweeper, now, RETRY_AFTER_MS);
     }
-    follow_release(batch->finishes, request->count);
-    free(batch);
 }
+
+/* The ends of runs that were lost. */
+static const struct outbox_kind losses_kind = {.op = STORE_FINISH,
+                                               .item_size = sizeof(struct store_finish),
+                                               .answered = losses_answered,
+                                               .release = follow_release};
 
 static int by_job(const void *a, const void *b)
 {
@@ -86,35 +77,37 @@ static int by_job(const void *a, const void *b)
 
 /* Those of one job next to each other: the store then ends them together, and else one after the
  * other, each once the one before is answered. */
-static void send_losses(struct sweeper *sweeper, struct loss_batch *batch)
+static void send_losses(struct outbox_batch **batch, struct now now)
 {
-    qsort(batch->finishes, batch->request.count, sizeof(batch->finishes[0]), by_job);
-    batch->sweeper = sweeper;
-    batch->request.op = STORE_FINISH;
-    batch->request.items.finishes = batch->finishes;
-    batch->request.done = losses_done;
-    batch->request.context = batch;
-    store_submit(sweeper->ports->store, &batch->request);
+    if (outbox_count(*batch))
+        qsort((*batch)->request.items.finishes, outbox_count(*batch), sizeof(struct store_finish),
+              by_job);
+    outbox_send(batch, now);
 }
 
-static void add_loss(struct sweeper *sweeper, struct loss_batch *batch, struct open_run *open)
+/* Out of memory: with the next look. */
+static void add_loss(struct sweeper *sweeper, struct now now, struct outbox_batch **batch,
+                     struct open_run *open)
 {
-    struct store_finish *finish = &batch->finishes[batch->request.count];
+    struct store_finish *finish = outbox_add(batch, &sweeper->sender, &losses_kind);
+    if (!finish) {
+        look_again(sweeper, now, RETRY_AFTER_MS);
+        return;
+    }
     struct run *run = &finish->run;
     *run = open->run;
     run->state = RUN_LOST;
     run->reason = REASON_NODE_DIED;
     run->exit_code = -1;
-    run->finished_ms = sweeper->now.wall.ms;
+    run->finished_ms = now.wall.ms;
     if (run->finished_ms < run->claimed_ms) /* this node's clock is behind */
         run->finished_ms = run->claimed_ms;
     snprintf(run->detail, sizeof(run->detail), "node %s is gone", open->run.node);
-    if (follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->self, sweeper->now, finish) !=
-        OK) {
-        look_again(sweeper, RETRY_AFTER_MS);
+    if (follow_fill(sweeper->ports, sweeper->runs->catalog, sweeper->self, now, finish) != OK) {
+        look_again(sweeper, now, RETRY_AFTER_MS);
+        outbox_drop_last(*batch);
         return;
     }
-    batch->request.count++;
     open->is_swept = true;
     ports_log(sweeper->ports, "run_lost", "job=%s node=%s", open->run.job_name, open->run.node);
 }
@@ -126,44 +119,36 @@ static bool is_alive(const struct sweeper *sweeper, const struct run *run)
 
 /* A node whose lease has run out is dead; but after an outage of the store, or when this node has
  * just come, it may be on its way back. */
-static int64_t lost_after_ms(const struct sweeper *sweeper)
+static int64_t lost_after_ms(const struct sweeper *sweeper, struct now now)
 {
-    bool was_away = sweeper->now.wall.ms - sweeper->away->until_ms < UNSURE_MS;
-    bool is_new = sweeper->now.boot.ms - sweeper->peers->live_since.ms < UNSURE_MS;
+    bool was_away = now.wall.ms - sweeper->away->until_ms < UNSURE_MS;
+    bool is_new = now.boot.ms - sweeper->peers->live_since.ms < UNSURE_MS;
     return was_away || is_new ? COMING_BACK_MS : 0;
 }
 
 /* Runs that were begun by lives that are over are lost. */
-static void sweep_begun(struct sweeper *sweeper)
+static void sweep_begun(struct sweeper *sweeper, struct now now)
 {
-    struct loss_batch *batch = NULL;
+    struct outbox_batch *batch = NULL;
     struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_BEGUN_ELSEWHERE);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         if (open->is_swept || !run_state_is_known(open->run.state) ||
             is_alive(sweeper, &open->run) ||
-            !is_gone_for(sweeper, open->run.node, &open->run.owner, lost_after_ms(sweeper)))
+            !is_gone_for(sweeper, now, open->run.node, &open->run.owner,
+                         lost_after_ms(sweeper, now)))
             continue;
-        if (!batch && !(batch = calloc(1, sizeof(*batch)))) {
-            look_again(sweeper, RETRY_AFTER_MS);
-            return;
-        }
-        add_loss(sweeper, batch, open);
-        if (batch->request.count == BATCH) {
-            send_losses(sweeper, batch);
-            batch = NULL;
-        }
+        add_loss(sweeper, now, &batch, open);
+        if (outbox_count(batch) == OUTBOX_MAX)
+            send_losses(&batch, now);
     }
-    if (batch && batch->request.count)
-        send_losses(sweeper, batch);
-    else
-        free(batch);
+    send_losses(&batch, now);
 }
 
 /* ---- missed ---- */
 
 /* It was left behind, or it is nobody's, and nobody can take it. */
-static void end(struct sweeper *sweeper, struct open_run *open, bool was_left)
+static void end(struct sweeper *sweeper, struct now now, struct open_run *open, bool was_left)
 {
     open->is_overdue = false;
     char nobody[sizeof(open->run.detail)];
@@ -178,76 +163,66 @@ static void end(struct sweeper *sweeper, struct open_run *open, bool was_left)
     open_runs_end(sweeper->runs, open, RUN_MISSED, was_left ? REASON_DEADLINE : REASON_NO_NODE,
                   was_left ? "claimed by a node that went away, and not taken over in time"
                            : nobody,
-                  sweeper->now.wall);
+                  now.wall);
 }
 
-void sweeper_end(struct sweeper *sweeper, struct open_run *open, const struct run *run)
+void sweeper_end(struct sweeper *sweeper, struct now now, struct open_run *open,
+                 const struct run *run)
 {
     bool was_left = open->run.state == RUN_CLAIMED;
     open->run = *run;
-    end(sweeper, open, was_left);
+    end(sweeper, now, open, was_left);
 }
 
-static void ends_done(struct store_request *request, enum status st)
+static void ends_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
 {
-    struct end_batch *batch = request->context;
-    struct sweeper *sweeper = batch->sweeper;
-    for (size_t i = 0; i < request->count; i++) {
-        const struct store_take *take = &batch->takes[i];
+    struct sweeper *sweeper = stage;
+    for (size_t i = 0; i < outbox_count(batch); i++) {
+        const struct store_take *take = &batch->request.items.takes[i];
         struct open_run *open = open_runs_find_taking(sweeper->runs, &take->run_id, take->nonce);
         if (!open)
             continue;
         if (st == OK && take->taken) {
-            sweeper_end(sweeper, open, &take->run);
+            sweeper_end(sweeper, now, open, &take->run);
         } else { /* it stays overdue: the feed may yet tell of this take, or of one before */
             open_runs_move(sweeper->runs, open,
                            take->from_nonce ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
-            look_again(sweeper, RETRY_AFTER_MS);
+            look_again(sweeper, now, RETRY_AFTER_MS);
         }
     }
-    free(batch);
 }
 
-static void send_ends(struct sweeper *sweeper, struct end_batch *batch)
-{
-    if (!batch)
-        return;
-    batch->sweeper = sweeper;
-    batch->request.op = STORE_TAKE;
-    batch->request.items.takes = batch->takes;
-    batch->request.done = ends_done;
-    batch->request.context = batch;
-    store_submit(sweeper->ports->store, &batch->request);
-}
+/* Runs that are taken in order to be ended. */
+static const struct outbox_kind ends_kind = {
+    .op = STORE_TAKE, .item_size = sizeof(struct store_take), .answered = ends_answered};
 
 /* Taken first: should a node that may run it come this moment, one of the two has it, and not both.
  * Out of memory: with the next look. */
-static void add_end(struct sweeper *sweeper, struct end_batch **batch, struct open_run *open)
+static void add_end(struct sweeper *sweeper, struct now now, struct outbox_batch **batch,
+                    struct open_run *open)
 {
-    if (!*batch && !(*batch = calloc(1, sizeof(**batch)))) {
-        look_again(sweeper, RETRY_AFTER_MS);
+    struct store_take *take = outbox_add(batch, &sweeper->sender, &ends_kind);
+    if (!take) {
+        look_again(sweeper, now, RETRY_AFTER_MS);
         return;
     }
-    struct store_take *take = &(*batch)->takes[(*batch)->request.count++];
     take->run_id = open->run.id;
     take->from_nonce = open->phase == OPEN_CLAIMED_ELSEWHERE ? open->run.nonce : 0;
     take->nonce = ports_new_nonce(sweeper->ports);
-    take->now_ms = sweeper->now.wall.ms;
+    take->now_ms = now.wall.ms;
     snprintf(take->node, sizeof(take->node), "%s", sweeper->self->name);
     take->owner = peer_incarnation(sweeper->self);
     open->is_overdue = true;
     open_runs_take(sweeper->runs, open, take->nonce);
-    if ((*batch)->request.count == BATCH) {
-        send_ends(sweeper, *batch);
-        *batch = NULL;
-    }
+    if (outbox_count(*batch) == OUTBOX_MAX)
+        outbox_send(batch, now);
 }
 
-static bool is_time(struct sweeper *sweeper, int64_t at_ms)
+static bool is_time(struct sweeper *sweeper, struct now now, int64_t at_ms)
 {
-    if (at_ms > sweeper->now.wall.ms)
-        look_again(sweeper, at_ms - sweeper->now.wall.ms);
-    return at_ms <= sweeper->now.wall.ms;
+    if (at_ms > now.wall.ms)
+        look_again(sweeper, now, at_ms - now.wall.ms);
+    return at_ms <= now.wall.ms;
 }
 
 /* How long a run of the job waits for a node that may run it. */
@@ -271,9 +246,9 @@ static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *
 
 /* Since its claim, however often the agent that leads has started since; or, if that was by a clock
  * that was ahead, since it was seen. */
-static int64_t left_since_ms(const struct sweeper *sweeper, const struct open_run *open)
+static int64_t left_since_ms(struct now now, const struct open_run *open)
 {
-    int64_t seen_ms = wall_at(sweeper->now, open->seen);
+    int64_t seen_ms = wall_at(now, open->seen);
     return open->run.claimed_ms < seen_ms ? open->run.claimed_ms : seen_ms;
 }
 
@@ -287,18 +262,18 @@ static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
 
 /* When a run that was left behind has waited long enough. One that was asked for is never too late,
  * but does not wait for a node that may not come. */
-static int64_t left_until_ms(const struct sweeper *sweeper, const struct open_run *open)
+static int64_t left_until_ms(const struct sweeper *sweeper, struct now now,
+                             const struct open_run *open)
 {
     int64_t late_at_ms = open_run_too_late_at(open, sweeper->on_time_ms);
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
     if (open_run_booted(&open->run))
-        return is_for_nobody(sweeper, &open->run)
-                   ? left_since_ms(sweeper, open) + sweeper->on_time_ms
-                   : NEVER_MS;
+        return is_for_nobody(sweeper, &open->run) ? left_since_ms(now, open) + sweeper->on_time_ms
+                                                  : NEVER_MS;
     if (late_at_ms == NEVER_MS && is_nobodys(sweeper, job))
-        return left_since_ms(sweeper, open) + patience_ms(sweeper, job);
-    if (late_at_ms != NEVER_MS && open_run_is_set_back(open, sweeper->now.wall))
-        return wall_at(sweeper->now, open->seen) + sweeper->on_time_ms;
+        return left_since_ms(now, open) + patience_ms(sweeper, job);
+    if (late_at_ms != NEVER_MS && open_run_is_set_back(open, now.wall))
+        return wall_at(now, open->seen) + sweeper->on_time_ms;
     return late_at_ms;
 }
 
@@ -308,25 +283,25 @@ static bool has_wrong_clock(const struct sweeper *sweeper)
 }
 
 /* Runs that were claimed by lives that are over, and that nobody has taken over in time. */
-static void sweep_claimed(struct sweeper *sweeper)
+static void sweep_claimed(struct sweeper *sweeper, struct now now)
 {
-    struct end_batch *batch = NULL;
+    struct outbox_batch *batch = NULL;
     struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_CLAIMED_ELSEWHERE);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         if (peers_is_in_life(sweeper->peers, open->run.node, &open->run.owner))
             continue; /* it ends it itself */
-        int64_t late_at_ms = left_until_ms(sweeper, open);
-        if (late_at_ms != NEVER_MS && is_time(sweeper, late_at_ms))
-            add_end(sweeper, &batch, open);
+        int64_t late_at_ms = left_until_ms(sweeper, now, open);
+        if (late_at_ms != NEVER_MS && is_time(sweeper, now, late_at_ms))
+            add_end(sweeper, now, &batch, open);
     }
-    send_ends(sweeper, batch);
+    outbox_send(&batch, now);
 }
 
 /* Runs that are due, and that no node may run. */
-static void sweep_waiting(struct sweeper *sweeper)
+static void sweep_waiting(struct sweeper *sweeper, struct now now)
 {
-    struct end_batch *batch = NULL;
+    struct outbox_batch *batch = NULL;
     struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_WAITING);
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
@@ -335,39 +310,40 @@ static void sweep_waiting(struct sweeper *sweeper)
         if (open->run.state != RUN_DUE ||
             !(is_boot ? is_for_nobody(sweeper, &open->run) : is_nobodys(sweeper, job)))
             continue;
-        int64_t since_ms = wall_at(sweeper->now, open->seen);
-        if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, sweeper->now.wall))
+        int64_t since_ms = wall_at(now, open->seen);
+        if (open->run.not_before_ms > since_ms && !open_run_is_set_back(open, now.wall))
             since_ms = open->run.not_before_ms;
         int64_t wait_ms = is_boot ? sweeper->on_time_ms : patience_ms(sweeper, job);
-        if (is_time(sweeper, since_ms + wait_ms))
-            add_end(sweeper, &batch, open);
+        if (is_time(sweeper, now, since_ms + wait_ms))
+            add_end(sweeper, now, &batch, open);
     }
-    send_ends(sweeper, batch);
+    outbox_send(&batch, now);
 }
 
 /* ---- on record ---- */
 
-static bool is_to_adopt(void *context, const char *node, const struct incarnation *owner)
+static bool is_to_adopt(void *context, struct now now, const char *node,
+                        const struct incarnation *owner)
 {
     struct sweeper *sweeper = context;
-    return !*node || is_gone_for(sweeper, node, owner, OPEN_RUN_ADOPT_MS);
+    return !*node || is_gone_for(sweeper, now, node, owner, OPEN_RUN_ADOPT_MS);
 }
 
 /* A lost run is put on record, and kept in the store: whenever its node comes back with it, the
  * node finds it there and amends it. Not for ever, since most machines that die take it with them.
  */
-static void adopt_run(struct sweeper *sweeper, struct open_run *open)
+static void adopt_run(struct sweeper *sweeper, struct now now, struct open_run *open)
 {
-    int64_t kept_ms = open_run_kept_for_ms(open, sweeper->now);
+    int64_t kept_ms = open_run_kept_for_ms(open, now);
     if (!open->is_recorded || open->run.state != RUN_LOST)
         open_runs_move(sweeper->runs, open, OPEN_FINISHED);
     else if (kept_ms > 0)
-        look_again(sweeper, kept_ms);
+        look_again(sweeper, now, kept_ms);
     else if (!has_wrong_clock(sweeper)) /* else there is a look when it is right, or believed */
         open_runs_move(sweeper->runs, open, OPEN_RECORDED);
 }
 
-static void adopt(struct sweeper *sweeper)
+static void adopt(struct sweeper *sweeper, struct now now)
 {
     struct open_run *next, *open = open_runs_first(sweeper->runs, OPEN_ENDED_ELSEWHERE);
     for (; open; open = next) {
@@ -375,32 +351,32 @@ static void adopt(struct sweeper *sweeper)
         if (open->is_to_tell && open->run.state == RUN_LOST)
             recorder_tell_lost(sweeper->recorder, open);
         open->is_to_tell = false;
-        if (is_to_adopt(sweeper, open->run.node, &open->run.owner))
-            adopt_run(sweeper, open);
+        if (is_to_adopt(sweeper, now, open->run.node, &open->run.owner))
+            adopt_run(sweeper, now, open);
     }
-    recorder_adopt_entries(sweeper->recorder, is_to_adopt, sweeper);
+    recorder_adopt_entries(sweeper->recorder, now, is_to_adopt, sweeper);
 }
 
-void sweeper_sweep(struct sweeper *sweeper)
+void sweeper_sweep(struct sweeper *sweeper, struct now now)
 {
     bool has_news = sweeper->has_news || sweeper->recorder->has_kept;
-    if (!has_news && sweeper->look_at.ms > sweeper->now.boot.ms)
+    if (!has_news && sweeper->look_at.ms > now.boot.ms)
         return;
     sweeper->has_news = sweeper->recorder->has_kept = false;
     sweeper->look_at.ms = INT64_MAX;
     if (!sweeper->leads)
         return;
-    sweep_begun(sweeper);
+    sweep_begun(sweeper, now);
     if (!has_wrong_clock(sweeper))
-        sweep_claimed(sweeper);
+        sweep_claimed(sweeper, now);
     if (!has_wrong_clock(sweeper) && sweeper->placement->count)
-        sweep_waiting(sweeper);
-    adopt(sweeper);
+        sweep_waiting(sweeper, now);
+    adopt(sweeper, now);
 }
 
-int64_t sweeper_wake_at(const struct sweeper *sweeper)
+int64_t sweeper_wake_at(const struct sweeper *sweeper, struct now now)
 {
     if (sweeper->has_news)
-        return sweeper->now.wall.ms;
-    return sweeper->look_at.ms == INT64_MAX ? NEVER_MS : wall_at(sweeper->now, sweeper->look_at);
+        return now.wall.ms;
+    return sweeper->look_at.ms == INT64_MAX ? NEVER_MS : wall_at(now, sweeper->look_at);
 }

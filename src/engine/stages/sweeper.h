@@ -8,7 +8,7 @@
 #define PEAL_SWEEPER_H
 
 #include "ports.h"
-#include "stages/outage.h"
+#include "stages/outbox.h"
 #include "stages/recorder.h"
 #include "state/open_run.h"
 #include "state/peers.h"
@@ -23,22 +23,23 @@ struct sweeper {
     struct recorder *recorder;
     const struct outage *away; /* the engine's; of the store */
     int64_t on_time_ms; /* for so long a run without a deadline waits for a node that may run it */
+    struct sender sender;
     bool leads;
     bool has_news;          /* a node, the leader or a run has changed: look */
     struct boot_ms look_at; /* something is to be done then */
-    struct now now;         /* of this turn */
 };
 
-void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports,
+void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, struct outbox *outbox,
                   const struct peer *self, const struct peers *peers, struct placement *placement,
                   struct open_runs *runs, struct recorder *recorder);
 
 /* Looks around if there is a reason to; it costs as much as other nodes have runs. */
-void sweeper_sweep(struct sweeper *sweeper);
+void sweeper_sweep(struct sweeper *sweeper, struct now now);
 
 /* A run that is_overdue has been taken, as the store tells: it is MISSED. */
-void sweeper_end(struct sweeper *sweeper, struct open_run *open, const struct run *run);
+void sweeper_end(struct sweeper *sweeper, struct now now, struct open_run *open,
+                 const struct run *run);
 
-int64_t sweeper_wake_at(const struct sweeper *sweeper);
+int64_t sweeper_wake_at(const struct sweeper *sweeper, struct now now);
 
 #endif

@@ -1,0 +1,80 @@
+/* Requests to the store. A stage gathers items of one kind in a batch and sends it; the answer is
+ * kept until the engine hands the answers of a turn back, in the order in which they came, with the
+ * time of that turn. */
+#ifndef PEAL_OUTBOX_H
+#define PEAL_OUTBOX_H
+
+#include <sys/queue.h>
+
+#include "clock.h"
+#include "stages/outage.h"
+#include "store.h"
+
+enum { OUTBOX_MAX = 256 }; /* items in a batch; whoever adds them looks */
+
+struct outbox_batch;
+TAILQ_HEAD(outbox_list, batch);
+
+/* Of all stages. */
+struct outbox {
+    struct store *store;
+    struct outbox_list answered; /* not handed back yet */
+};
+
+/* One stage's way to the store. */
+struct sender {
+    struct outbox *outbox;
+    void *stage;
+    size_t in_flight;        /* batches that are sent and not handed back */
+    struct boot_ms retry_at; /* the store failed: nothing new is to be sent before */
+    unsigned failures;       /* in a row */
+};
+
+/* What batches of one kind have in common. */
+struct outbox_kind {
+    enum store_op op;
+    size_t item_size;
+    size_t note_size; /* of what the stage keeps beside each item; 0: nothing */
+    /* `sender->retry_at` is set by then; it may be put off further. */
+    void (*answered)(void *stage, struct outbox_batch *batch, enum status st, struct now now);
+    void (*release)(struct outbox_batch *batch); /* what its items own; NULL: nothing */
+};
+
+struct outbox_batch {
+    struct store_request request; /* with `count` items in `items` */
+    const struct outbox_kind *kind;
+    struct sender *sender;
+    struct boot_ms sent;
+    enum status answer;
+    size_t room;
+    void *notes; /* `count` of them; NULL: the kind has none */
+    TAILQ_ENTRY(batch) link;
+};
+
+void outbox_init(struct outbox *outbox, struct store *store);
+void outbox_release(struct outbox *outbox); /* with the answers that nobody was given */
+
+/* Gives each answer to the stage that waits for it. */
+void outbox_hand_back(struct outbox *outbox, struct now now);
+
+void sender_init(struct sender *sender, struct outbox *outbox, void *stage);
+
+/* One more item, all zero, and its note; *batch is made if it is NULL. It is valid until the next
+ * one is added. NULL: out of memory, and nothing was added. */
+void *outbox_add(struct outbox_batch **batch, struct sender *sender,
+                 const struct outbox_kind *kind);
+
+/* Takes the last item away again. */
+void outbox_drop_last(struct outbox_batch *batch);
+
+size_t outbox_count(const struct outbox_batch *batch); /* NULL: none */
+
+/* Sends what was gathered, if there is anything; *batch is NULL then. */
+void outbox_send(struct outbox_batch **batch, struct now now);
+void outbox_free(struct outbox_batch *batch); /* one that was not sent; NULL: none */
+
+/* An answer that failed, or took long, is an outage of the store. */
+void outbox_note_outage(const struct outbox_batch *batch, enum status st, struct now now,
+                        struct outage *away);
+
+#endif
