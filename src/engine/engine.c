@@ -33,23 +33,23 @@ static void init_parts(struct engine *engine)
     open_runs_init(&engine->runs, &engine->catalog);
     peers_init(&engine->peers, &engine->config.self);
     planner_init(&engine->planner);
-    engine->planner.on_time_ms = config->on_time_ms;
-    engine->planner.lead_ms = LEAD_MIN_MS;
+    engine->planner.rules = (struct plan_rules){config->on_time_ms, LEAD_MIN_MS};
     engine->planner.placement = &engine->placement;
+    boot_marks_init(&engine->boot_marks);
     boots_init(&engine->boots, ports, &engine->outbox, &config->self, config->boot_id,
-               &engine->catalog, &engine->planner, &engine->placement);
+               &engine->catalog, &engine->planner.rules, &engine->placement, &engine->boot_marks);
     claimer_init(&engine->claimer, ports, &engine->outbox, &config->self, &engine->catalog,
-                 &engine->planner, &engine->boots, &engine->placement, &engine->peers,
+                 &engine->marks, &engine->boot_marks, &engine->placement, &engine->peers,
                  &engine->runs);
     engine->claimer.on_time_ms = config->on_time_ms;
     engine->claimer.away = &engine->away;
-    runner_init(&engine->runner, ports, &engine->outbox, &engine->catalog, &engine->planner,
-                &engine->boots, &engine->runs);
+    runner_init(&engine->runner, ports, &engine->outbox, &config->self, config->boot_id,
+                &engine->catalog, &engine->marks, &engine->runs);
     engine->runner.start_window_ms = config->start_window_ms;
     engine->runner.away = &engine->away;
     engine->runner.on_time_ms = config->on_time_ms;
     recorder_init(&engine->recorder, ports, &engine->outbox, &config->self, &engine->catalog,
-                  &engine->planner, &engine->runs);
+                  &engine->marks, &engine->runs);
     sweeper_init(&engine->sweeper, ports, &engine->outbox, &config->self, &engine->peers,
                  &engine->placement, &engine->runs, &engine->recorder);
     engine->sweeper.on_time_ms = config->on_time_ms;
@@ -80,7 +80,8 @@ struct engine *engine_free(struct engine *engine)
     recorder_release(&engine->recorder);
     runner_release(&engine->runner);
     claimer_release(&engine->claimer);
-    boots_release(&engine->boots);
+    boot_marks_release(&engine->boot_marks);
+    marks_release(&engine->marks);
     planner_release(&engine->planner);
     placement_release(&engine->placement);
     peers_release(&engine->peers);
@@ -168,9 +169,33 @@ static void adapt_lead(struct engine *engine)
 {
     double lead_ms =
         engine->config.lead_ms ? (double)engine->config.lead_ms : 3 * engine->claimer.latency_ms;
-    engine->planner.lead_ms = lead_ms < LEAD_MIN_MS   ? LEAD_MIN_MS
-                              : lead_ms > LEAD_MAX_MS ? LEAD_MAX_MS
-                                                      : (int64_t)lead_ms;
+    engine->planner.rules.lead_ms = lead_ms < LEAD_MIN_MS   ? LEAD_MIN_MS
+                                    : lead_ms > LEAD_MAX_MS ? LEAD_MAX_MS
+                                                            : (int64_t)lead_ms;
+}
+
+/* The stages' marks go to the planner: a job was answered for, or has ended. */
+static void hand_on_plans(struct engine *engine)
+{
+    struct marks *marks = &engine->marks;
+    for (size_t i = 0; i < marks->plan_count; i++) {
+        const struct plan_mark *mark = &marks->plans[i];
+        struct catalog_job *job = catalog_by_uid(&engine->catalog, &mark->job_uid);
+        if (job)
+            engine_put_plan(engine, job, mark->not_before_ms);
+    }
+    marks->plan_count = 0;
+    if (marks->is_full)
+        engine_replan(engine);
+    marks->is_full = false;
+}
+
+/* ... and to the sweeper: is it to look? */
+static bool take_news(struct marks *marks)
+{
+    bool has_news = marks->is_to_sweep;
+    marks->is_to_sweep = false;
+    return has_news;
 }
 
 void engine_step(struct engine *engine, struct now now)
@@ -180,6 +205,7 @@ void engine_step(struct engine *engine, struct now now)
     engine_follow_clock(engine);
     store_dispatch(engine->ports.store);
     outbox_hand_back(&engine->outbox, now);
+    hand_on_plans(engine);
     history_dispatch(engine->ports.history);
     recorder_take_answer(&engine->recorder, now);
     engine_take_changes(engine);
@@ -190,7 +216,7 @@ void engine_step(struct engine *engine, struct now now)
     engine_move_back(engine);
     if (may_decide_boots(engine))
         boots_notice(&engine->boots, now);
-    sweeper_sweep(&engine->sweeper, now);
+    sweeper_sweep(&engine->sweeper, now, take_news(&engine->marks));
     adapt_lead(engine);
     if (may_take(engine))
         claimer_take(&engine->claimer, now, engine_room(engine));
@@ -200,6 +226,7 @@ void engine_step(struct engine *engine, struct now now)
     while (may_plan(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
         claimer_submit(&engine->claimer, now, &plan);
     claimer_flush(&engine->claimer, now);
+    hand_on_plans(engine); /* of what there was no memory for */
     runner_start(&engine->runner, now);
     recorder_flush(&engine->recorder, now);
 }
@@ -229,7 +256,8 @@ struct wall_ms engine_wake_at(const struct engine *engine)
         sooner(&first_ms, boots_wake_at(&engine->boots, now));
     sooner(&first_ms, engine_clock_at(engine));
     sooner(&first_ms, engine_meet_at(engine));
-    sooner(&first_ms, sweeper_wake_at(&engine->sweeper, now));
+    sooner(&first_ms,
+           engine->marks.is_to_sweep ? now.wall.ms : sweeper_wake_at(&engine->sweeper, now));
     if (may_plan(engine)) /* without room, an answer or a start brings a turn */
         sooner(&first_ms, planner_wake_at(&engine->planner));
     struct boot_ms unsure_until;
@@ -330,7 +358,7 @@ enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t 
                         enum run_reason reason, struct ledger_entry **ret, size_t *ret_count)
 {
     struct plan plan;
-    enum status st = planner_pass(job, until_ms, reason, &plan);
+    enum status st = plan_pass(job, until_ms, reason, &plan);
     if (st != OK)
         return st;
     claimer_fill_entries(&engine->claimer, engine->now, &plan);
@@ -358,5 +386,5 @@ void engine_replan(struct engine *engine)
 {
     size_t at = 0;
     for (struct catalog_job *job; (job = table_next(&engine->catalog.by_uid, &at));)
-        engine_put_plan(engine, job);
+        engine_put_plan(engine, job, INT64_MIN);
 }

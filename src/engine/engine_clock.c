@@ -100,7 +100,7 @@ static void believe(struct engine *engine, const char *why)
     clock->doubt = DOUBT_NONE;
     engine->peers.is_doubted = false;
     ports_log(&engine->ports, "clock_believed", "why=\"%s\"", why);
-    engine->sweeper.has_news = true;
+    marks_sweep(&engine->marks);
     engine_look_ahead(engine);
     set_back(engine);
 }

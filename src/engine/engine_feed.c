@@ -4,9 +4,9 @@
 
 #include "engine_internal.h"
 
-void engine_put_plan(struct engine *engine, struct catalog_job *job)
+void engine_put_plan(struct engine *engine, struct catalog_job *job, int64_t not_before_ms)
 {
-    if (planner_put(&engine->planner, job) != OK)
+    if (planner_put(&engine->planner, job, not_before_ms) != OK)
         ports_log(&engine->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
 }
 
@@ -21,7 +21,7 @@ static void rank_again(struct engine *engine, const struct id *job_uid)
         TAILQ_FOREACH (open, &engine->runs.phases[phases[i]], in_phase) {
             if (id_compare(&open->run.job_uid, job_uid) == 0) {
                 open->ranked = 0;
-                engine->sweeper.has_news = true;
+                marks_sweep(&engine->marks);
             }
         }
     }
@@ -47,7 +47,7 @@ static void take_job(struct engine *engine, const struct store_change *change)
     if (job->broken)
         ports_log(&engine->ports, "job_broken", "job=%s error=\"%s\"", job->name, error.message);
     if (engine->loaded)
-        engine_put_plan(engine, job);
+        engine_put_plan(engine, job, INT64_MIN);
 }
 
 /* A deleted job stays in the catalog, so that it can be shown, brought back, and counts its runs;
@@ -87,7 +87,7 @@ static void take_cursor(struct engine *engine, const struct store_change *change
         job->last = change->last;
     engine_see_cursor(engine, job);
     if (engine->loaded)
-        engine_put_plan(engine, job);
+        engine_put_plan(engine, job, INT64_MIN);
 }
 
 /* ---- calendars ---- */
@@ -107,7 +107,7 @@ static void take_calendar(struct engine *engine, const struct store_doc *doc)
         use = LIST_FIRST(&entry->uses);
         st = known_calendars_take(&engine->catalog.calendars, entry, doc, &error);
         for (; engine->loaded && use; use = LIST_NEXT(use, link))
-            engine_put_plan(engine, use->job);
+            engine_put_plan(engine, use->job, INT64_MIN);
     }
     if (st != OK)
         ports_log(&engine->ports, "calendar_dropped", "calendar=%s error=\"%s\"", doc->name,
@@ -138,7 +138,7 @@ static void replan_job_of(struct engine *engine, const struct run *run)
 {
     struct catalog_job *job = catalog_by_uid(&engine->catalog, &run->job_uid);
     if (job && engine->loaded)
-        engine_put_plan(engine, job);
+        engine_put_plan(engine, job, INT64_MIN);
 }
 
 /* It may be that there is none that may run it. */
@@ -146,7 +146,8 @@ static void look_for_a_node(struct engine *engine, const struct run *run)
 {
     const struct catalog_job *job =
         run->state == RUN_DUE ? catalog_by_uid(&engine->catalog, &run->job_uid) : NULL;
-    engine->sweeper.has_news |= job && (job->where || open_run_booted(run));
+    if (job && (job->where || open_run_booted(run)))
+        marks_sweep(&engine->marks);
 }
 
 /* The run as the store has it, in the phase that follows from that. */
@@ -174,7 +175,7 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
     open->begins = 0;
     open->job = job_free(open->job);
     if (!peers_is_alive(&engine->peers, run->node, &run->owner))
-        engine->sweeper.has_news = true;
+        marks_sweep(&engine->marks);
 }
 
 /* In which phase a run is that the store tells of and that is not known here: somebody added it, it
@@ -358,7 +359,7 @@ static void take_entry(struct engine *engine, const struct store_change *change)
     if (recorder_add_entry(&engine->recorder, change->entry) != OK)
         ports_log(&engine->ports, "entry_deferred", "job=%s", change->entry->job_name);
     if (!change->entry->node[0])
-        engine->sweeper.has_news = true;
+        marks_sweep(&engine->marks);
 }
 
 static void take_kill(struct engine *engine, const struct run *order)
@@ -376,7 +377,7 @@ static void take_loaded(struct engine *engine)
     catalog_sort(&engine->catalog); /* now, rather than when somebody asks and runs are due */
     peers_go_live(&engine->peers, engine->now);
     engine_judge_start(engine);
-    engine->sweeper.has_news = true;
+    marks_sweep(&engine->marks);
     engine_replan(engine);
     ports_log(&engine->ports, "loaded", "jobs=%zu", catalog_count(&engine->catalog));
 }

@@ -14,6 +14,8 @@
 #include "stages/recorder.h"
 #include "stages/runner.h"
 #include "stages/sweeper.h"
+#include "state/boot_marks.h"
+#include "state/marks.h"
 #include "state/peers.h"
 #include "state/placement.h"
 
@@ -45,6 +47,8 @@ struct engine {
     struct placement placement;
     unsigned placed; /* the peers' generation that it was made from */
     struct outbox outbox;
+    struct marks marks;
+    struct boot_marks boot_marks;
     struct planner planner;
     struct boots boots;
     struct claimer claimer;
@@ -75,8 +79,8 @@ size_t engine_room(const struct engine *engine); /* how many more runs this node
 
 void engine_take_changes(struct engine *engine);
 
-/* Plans the job again; what can't be planned is logged. */
-void engine_put_plan(struct engine *engine, struct catalog_job *job);
+/* Plans the job again, as planner_put does; what can't be planned is logged. */
+void engine_put_plan(struct engine *engine, struct catalog_job *job, int64_t not_before_ms);
 
 /* ---- engine_nodes.c ---- */
 

@@ -42,17 +42,17 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
     if (engine_is_shut_out(engine) != was_shut_out)
         say_shut_out(engine);
     if (is_peer && id_compare(&was_instance, &change->peer->instance) != 0)
-        engine->sweeper.has_news = true;
+        marks_sweep(&engine->marks);
     if (is_peer && !is_self && change->peer->is_alive && change->peer->refusal == PEER_CLOCK)
         engine->is_asked = true;
     if (is_peer && was_alive != change->peer->is_alive) {
-        engine->sweeper.has_news = true;
+        marks_sweep(&engine->marks);
         if (!is_self)
             ports_log(&engine->ports, was_alive ? "node_gone" : "node_there", "node=%s",
                       change->peer->name);
     }
     if (change->kind == STORE_CHANGE_DRAIN)
-        engine->sweeper.has_news = true;
+        marks_sweep(&engine->marks);
     if (change->kind == STORE_CHANGE_LEADER)
         ports_log(&engine->ports, "leader", "node=%s", change->leader);
 }
@@ -172,7 +172,7 @@ static void compare_clocks(struct engine *engine)
               is_skewed ? " what=\"nothing is started here until it agrees with the other nodes'\""
                         : "");
     engine->was_skewed = is_skewed;
-    engine->sweeper.has_news = true;
+    marks_sweep(&engine->marks);
 }
 
 /* A leader that is drained still looks at what is due, and puts it off; so all is planned again
@@ -192,7 +192,7 @@ static void follow(struct engine *engine)
     if (engine->sweeper.leads != leads) {
         engine->sweeper.leads = engine->planner.leads = leads;
         engine_look_ahead(engine);
-        engine->sweeper.has_news = true;
+        marks_sweep(&engine->marks);
     }
     bool is_placed = engine->placement.generation && engine->placed == engine->peers.generation;
     if (!is_placed && placement_set(&engine->placement, &engine->peers, &engine->config.self) == OK)

@@ -44,10 +44,10 @@ peal_sim_mistake(orphan_begun_again memory races engine/engine_feed.c
 peal_sim_mistake(old_definition memory races store/rules/rules_run.c
     "job.revision != claim->job_revision ||" ""
     "a tick is claimed from a definition that is gone: P4")
-peal_sim_mistake(paused_runs memory clocks engine/stages/planner.c
+peal_sim_mistake(paused_runs memory clocks engine/stages/plan.c
     "return job->paused || (" "return ("
     "a tick is claimed while its job is paused: P4")
-peal_sim_mistake(closed_days_run memory races engine/stages/planner.c
+peal_sim_mistake(closed_days_run memory races engine/stages/plan.c
     "if (due->calendar)" "if (false)"
     "a tick runs on a day that a calendar of its job takes out")
 peal_sim_mistake(overlap_ignored memory races engine/stages/claimer.c
@@ -69,7 +69,7 @@ peal_sim_mistake(boot_of_anybody memory boots engine/stages/claimer.c
     "if (booted)" "if (0)"
     "a run of a boot is taken over by another node")
 peal_sim_mistake(boot_is_over memory boots engine/stages/runner.c
-    "if (boots_is_over(runner->boots, &open->run))" "if (0)"
+    "if (is_of_earlier_boot(runner, &open->run))" "if (0)"
     "a run of a boot is started after the next one")
 peal_sim_mistake(boot_in_the_way memory boots engine/stages/sweeper.c
     "return booted && (!node || !node->peer.is_alive || node->is_drained);" "return false;"
@@ -77,10 +77,10 @@ peal_sim_mistake(boot_in_the_way memory boots engine/stages/sweeper.c
 peal_sim_mistake(boot_restored etcd restores store/etcd/store_etcd_advance.c
     "!mark.is_due)" "true)"
     "a boot that was due in the backup runs again")
-peal_sim_mistake(miscounted_range memory races engine/stages/planner.c
+peal_sim_mistake(miscounted_range memory races engine/stages/plan.c
     "last->count++" "last->count = 1"
     "a range of missed ticks says less than were missed: P2")
-peal_sim_mistake(edited_in_silence memory races engine/stages/planner.c
+peal_sim_mistake(edited_in_silence memory races engine/stages/plan.c
     "for (int i = 0; st == OK && tick_ms <= until_ms; i++)" "for (int i = 0; i < 0; i++)"
     "ticks of a job that gets other times have no end: P2")
 peal_sim_mistake(edited_twice_told memory races store/rules/rules_job.c

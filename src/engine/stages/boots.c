@@ -4,67 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-
-enum { RETRY_MS = 1000 };
-
-/* What the store has of this node's boots and a job. */
-struct marked_job {
-    struct id uid;
-    struct boot_mark mark;
-    int64_t revision; /* of the document; 0: there is none */
-    bool was_due;     /* for this boot, also if the document is gone or of another one since */
-    bool is_claiming;
-    struct boot_ms retry_at; /* the claim failed, or was of an old definition: not before */
-};
-
 /* A mark as it is to be stored; empty: it is removed. */
 struct mark_text {
     char json[BOOT_JSON_SIZE];
 };
 
-static uint64_t uid_hash(const struct id *uid)
-{
-    return hash_bytes(0, uid->bytes, sizeof(uid->bytes));
-}
-
-static uint64_t marked_hash(const void *item)
-{
-    return uid_hash(&((const struct marked_job *)item)->uid);
-}
-
-static bool is_marked(const void *item, const void *key)
-{
-    return id_compare(&((const struct marked_job *)item)->uid, key) == 0;
-}
-
-static const struct table_type marks_type = {marked_hash, is_marked};
-
 void boots_init(struct boots *boots, const struct engine_ports *ports, struct outbox *outbox,
                 const struct peer *self, const char *boot_id, struct catalog *catalog,
-                struct planner *planner, struct placement *placement)
+                const struct plan_rules *rules, struct placement *placement,
+                struct boot_marks *marks)
 {
     *boots = (struct boots){.ports = ports,
                             .self = self,
                             .boot_id = boot_id,
                             .catalog = catalog,
-                            .planner = planner,
-                            .placement = placement};
+                            .rules = rules,
+                            .placement = placement,
+                            .marks = marks};
     sender_init(&boots->sender, outbox, boots);
-    table_init(&boots->marks, &marks_type);
-}
-
-void boots_release(struct boots *boots)
-{
-    size_t at = 0;
-    for (void *marked; (marked = table_next(&boots->marks, &at));)
-        free(marked);
-    table_release(&boots->marks);
-}
-
-static struct marked_job *find(const struct boots *boots, const struct id *job_uid)
-{
-    return table_find(&boots->marks, uid_hash(job_uid), job_uid);
 }
 
 /* ---- what the store tells ---- */
@@ -82,44 +39,21 @@ static bool is_of_this_boot(const struct boots *boots, const struct boot_mark *m
     return strcmp(mark->boot_id, boots->boot_id) == 0;
 }
 
-static enum status add(struct boots *boots, const struct id *job_uid, struct marked_job **ret)
-{
-    struct marked_job *marked = calloc(1, sizeof(*marked));
-    if (!marked)
-        return E_NOMEM;
-    marked->uid = *job_uid;
-    enum status st = table_insert(&boots->marks, marked);
-    if (st == OK)
-        *ret = marked;
-    else
-        free(marked);
-    return st;
-}
-
-/* The only writer. */
-static void set_mark(struct boots *boots, struct marked_job *marked, const struct boot_mark *mark)
-{
-    boots->due_count -= marked->mark.is_due;
-    boots->due_count += mark->is_due;
-    marked->mark = *mark;
-}
-
 void boots_take_doc(struct boots *boots, const struct store_doc *doc)
 {
     struct id uid;
     struct boot_mark mark = {.is_due = false};
     if (!boot_mark_is_of(doc->name, boots->self->name, &uid))
         return;
-    struct marked_job *marked = find(boots, &uid);
-    enum status st = marked ? OK : add(boots, &uid, &marked);
+    if (doc->json && boot_mark_decode(doc->json, &mark) != OK) /* the next boot writes over it */
+        ports_log(boots->ports, "boot_unreadable", "mark=%s", doc->name);
+    struct marked_job *marked;
+    enum status st =
+        boot_marks_put(boots->marks, &uid, &mark, doc->json ? doc->revision : 0, &marked);
     if (st != OK) {
         ports_log(boots->ports, "boot_dropped", "mark=%s error=\"%s\"", doc->name, status_text(st));
         return;
     }
-    if (doc->json && boot_mark_decode(doc->json, &mark) != OK) /* the next boot writes over it */
-        ports_log(boots->ports, "boot_unreadable", "mark=%s", doc->name);
-    set_mark(boots, marked, &mark);
-    marked->revision = doc->json ? doc->revision : 0;
     bool is_gone = !catalog_by_uid(boots->catalog, &uid);
     boots->has_gone |= is_gone;
     if (is_of_this_boot(boots, &mark))
@@ -138,7 +72,7 @@ static bool is_for_us(const struct boots *boots, const struct catalog_job *job)
 
 static void ask_again(struct boots *boots, struct now now)
 {
-    boots->sender.retry_at.ms = now.boot.ms + RETRY_MS;
+    boots->sender.retry_at.ms = now.boot.ms + BOOT_RETRY_MS;
 }
 
 static void marks_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
@@ -165,7 +99,7 @@ static bool add_mark(struct boots *boots, struct now now, struct outbox_batch **
         return false;
     }
     size_t count = outbox_count(*batch);
-    const struct marked_job *marked = find(boots, job_uid);
+    const struct marked_job *marked = boot_marks_find(boots->marks, job_uid);
     *put = (struct store_put_doc){.kind = BOOT_DOC,
                                   .expected_revision = marked ? marked->revision : 0};
     boot_mark_name(boots->self->name, job_uid, put->name);
@@ -190,7 +124,7 @@ static struct outbox_batch *gather_due(struct boots *boots, struct now now)
     snprintf(mark.boot_id, sizeof(mark.boot_id), "%s", boots->boot_id);
     size_t at = 0;
     for (const struct catalog_job *job; (job = table_next(&boots->catalog->by_uid, &at));) {
-        const struct marked_job *marked = find(boots, &job->uid);
+        const struct marked_job *marked = boot_marks_find(boots->marks, &job->uid);
         bool was_due = marked && marked->was_due;
         if (!was_due && !job->deleted && !job->broken && is_for_us(boots, job) &&
             !add_mark(boots, now, &batch, &job->uid, &mark))
@@ -203,7 +137,7 @@ static struct outbox_batch *gather_gone(struct boots *boots, struct now now)
 {
     struct outbox_batch *batch = NULL;
     size_t at = 0;
-    for (const struct marked_job *marked; (marked = table_next(&boots->marks, &at));) {
+    for (const struct marked_job *marked; (marked = table_next(&boots->marks->by_job, &at));) {
         bool is_gone = marked->revision && !catalog_by_uid(boots->catalog, &marked->uid);
         if (is_gone && !marked->is_claiming && !add_mark(boots, now, &batch, &marked->uid, NULL))
             break;
@@ -246,9 +180,8 @@ static void send_notice(struct boots *boots, struct now now)
 static bool has_left(const struct boots *boots)
 {
     size_t at = 0;
-    for (const struct marked_job *marked;
-         boots->due_count && (marked = table_next(&boots->marks, &at));)
-        if (marked->mark.is_due && !is_of_this_boot(boots, &marked->mark))
+    for (const struct marked_job *marked; (marked = boot_marks_next_due(boots->marks, &at));)
+        if (!is_of_this_boot(boots, &marked->mark))
             return true;
     return false;
 }
@@ -313,7 +246,7 @@ static enum status decide(struct boots *boots, struct now now, const struct mark
         return E_NOT_FOUND;
     if (!is_for_us(boots, job))
         return pass(marked, job, RUN_SKIPPED, REASON_EDITED, ret);
-    return planner_plan_boot(boots->planner, now, job, marked->mark.tick_ms, may_run, ret);
+    return plan_boot(boots->rules, now, job, marked->mark.tick_ms, may_run, ret);
 }
 
 static void name_boot(const struct boots *boots, const struct marked_job *marked, struct plan *plan)
@@ -326,15 +259,14 @@ static void name_boot(const struct boots *boots, const struct marked_job *marked
 enum status boots_next_due(struct boots *boots, struct now now, bool may_run, struct plan *ret)
 {
     size_t at = 0;
-    for (struct marked_job *marked;
-         boots->due_count && (marked = table_next(&boots->marks, &at));) {
-        if (!marked->mark.is_due || marked->is_claiming || marked->retry_at.ms > now.boot.ms)
+    for (struct marked_job *marked; (marked = boot_marks_next_due(boots->marks, &at));) {
+        if (marked->is_claiming || marked->retry_at.ms > now.boot.ms)
             continue;
         enum status st = decide(boots, now, marked, may_run, ret);
         if (st == E_NOT_FOUND)
             continue;
         if (st != OK) {
-            marked->retry_at.ms = now.boot.ms + RETRY_MS;
+            marked->retry_at.ms = now.boot.ms + BOOT_RETRY_MS;
             return st;
         }
         name_boot(boots, marked, ret);
@@ -342,26 +274,6 @@ enum status boots_next_due(struct boots *boots, struct now now, bool may_run, st
         return OK;
     }
     return E_NOT_FOUND;
-}
-
-/* What was decided, the feed has told or will tell: until then it is not asked again. */
-void boots_answered(struct boots *boots, struct now now, const struct id *job_uid,
-                    const struct store_boot *boot, bool is_decided)
-{
-    struct marked_job *marked = find(boots, job_uid);
-    if (!marked)
-        return;
-    marked->is_claiming = false;
-    if (!is_decided)
-        marked->retry_at.ms = now.boot.ms + RETRY_MS;
-    else if (marked->revision == boot->revision)
-        set_mark(boots, marked, &boot->mark);
-}
-
-bool boots_is_over(const struct boots *boots, const struct run *run)
-{
-    return run->cause == CAUSE_REBOOT && strcmp(run->by, boots->self->name) == 0 &&
-           !boot_has_run(boots->boot_id, boots->self->name, &run->job_uid, &run->id);
 }
 
 static void sooner(int64_t *first_ms, int64_t at_ms, int64_t now_ms)
@@ -377,14 +289,13 @@ int64_t boots_wake_at(const struct boots *boots, struct now now)
     size_t at = 0;
     if (!boots->sender.in_flight)
         sooner(&first_ms, wall_at(now, boots->sender.retry_at), now_ms);
-    for (const struct marked_job *marked;
-         boots->due_count && (marked = table_next(&boots->marks, &at));) {
+    for (const struct marked_job *marked; (marked = boot_marks_next_due(boots->marks, &at));) {
         const struct catalog_job *job = catalog_by_uid(boots->catalog, &marked->uid);
-        if (!marked->mark.is_due || marked->is_claiming || !job)
+        if (marked->is_claiming || !job)
             continue;
         int64_t start_ms = marked->mark.tick_ms + catalog_job_jitter_ms(job);
-        sooner(&first_ms, start_ms - boots->planner->lead_ms, now_ms);
-        sooner(&first_ms, start_ms + boots->planner->on_time_ms + 1, now_ms);
+        sooner(&first_ms, start_ms - boots->rules->lead_ms, now_ms);
+        sooner(&first_ms, start_ms + boots->rules->on_time_ms + 1, now_ms);
         sooner(&first_ms, wall_at(now, marked->retry_at), now_ms);
     }
     return first_ms;

@@ -12,17 +12,18 @@
 
 #include "ports.h"
 #include "stages/outbox.h"
-#include "stages/planner.h"
+#include "stages/plan.h"
+#include "state/boot_marks.h"
+#include "state/placement.h"
 
 struct boots {
     const struct engine_ports *ports;
     const struct peer *self; /* this node */
     const char *boot_id;     /* of this boot */
     struct catalog *catalog;
-    struct planner *planner;
+    const struct plan_rules *rules;
     struct placement *placement;
-    struct table marks;   /* of this node, by job */
-    size_t due_count;     /* of them: not decided yet */
+    struct boot_marks *marks;
     bool is_noticed;      /* this boot: all jobs that are due for it have been marked ... */
     bool is_stored;       /* ... and the store knows that */
     int64_t tick_ms;      /* when this agent first saw it; 0: not yet */
@@ -32,8 +33,8 @@ struct boots {
 
 void boots_init(struct boots *boots, const struct engine_ports *ports, struct outbox *outbox,
                 const struct peer *self, const char *boot_id, struct catalog *catalog,
-                struct planner *planner, struct placement *placement);
-void boots_release(struct boots *boots);
+                const struct plan_rules *rules, struct placement *placement,
+                struct boot_marks *marks);
 
 /* What the store tells. */
 void boots_take_meta(struct boots *boots, const struct store_set_meta *meta);
@@ -44,17 +45,10 @@ void boots_take_doc(struct boots *boots, const struct store_doc *doc);
 void boots_notice(struct boots *boots, struct now now);
 
 /* The next boot of a job that can be decided. `may_run`: a run may be claimed; else only what is
- * not to run is decided. OK: *ret is for the claimer, which tells boots_answered. E_NOT_FOUND:
+ * not to run is decided. OK: *ret is for the claimer, which tells boot_marks_answered. E_NOT_FOUND:
  * nothing. E_NOMEM. */
 MUST_CHECK enum status boots_next_due(struct boots *boots, struct now now, bool may_run,
                                       struct plan *ret);
-
-/* The claim of `boot` is answered, or was never sent. `is_decided`: by it, or by one before. */
-void boots_answered(struct boots *boots, struct now now, const struct id *job_uid,
-                    const struct store_boot *boot, bool is_decided);
-
-/* A run of this node, for a boot before this one. */
-bool boots_is_over(const struct boots *boots, const struct run *run);
 
 /* Wall time at which there is something to do; NEVER_MS: not by itself. */
 int64_t boots_wake_at(const struct boots *boots, struct now now);

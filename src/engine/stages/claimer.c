@@ -16,15 +16,15 @@ enum {
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, struct outbox *outbox,
-                  const struct peer *self, struct catalog *catalog, struct planner *planner,
-                  struct boots *boots, struct placement *placement, const struct peers *peers,
-                  struct open_runs *runs)
+                  const struct peer *self, struct catalog *catalog, struct marks *marks,
+                  struct boot_marks *boot_marks, struct placement *placement,
+                  const struct peers *peers, struct open_runs *runs)
 {
     *claimer = (struct claimer){.ports = ports,
                                 .self = self,
                                 .catalog = catalog,
-                                .planner = planner,
-                                .boots = boots,
+                                .marks = marks,
+                                .boot_marks = boot_marks,
                                 .placement = placement,
                                 .peers = peers,
                                 .runs = runs,
@@ -44,8 +44,7 @@ static void replan(struct claimer *claimer, const struct id *job_uid, int64_t no
     if (!job)
         return;
     job->claiming = false;
-    if (planner_put_later(claimer->planner, job, not_before_ms) != OK)
-        ports_log(claimer->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
+    marks_plan(claimer->marks, job_uid, not_before_ms);
 }
 
 static bool is_boot(const struct plan *plan)
@@ -132,8 +131,8 @@ static void boot_answered(struct claimer *claimer, struct now now, struct store_
 {
     if (st == OK && claim->result == CLAIM_WON)
         won(claimer, claim, plan);
-    boots_answered(claimer->boots, now, &claim->job_uid, &claim->boot,
-                   st == OK && claim->result != CLAIM_STALE);
+    boot_marks_answered(claimer->boot_marks, now, &claim->job_uid, &claim->boot,
+                        st == OK && claim->result != CLAIM_STALE);
 }
 
 static void claims_answered(void *stage, struct outbox_batch *batch, enum status st, struct now now)
@@ -260,7 +259,7 @@ bool claimer_has_room(const struct claimer *claimer)
 static void give_back(struct claimer *claimer, struct now now, struct plan *plan)
 {
     if (is_boot(plan))
-        boots_answered(claimer->boots, now, &plan->job->uid, &plan->boot, false);
+        boot_marks_answered(claimer->boot_marks, now, &plan->job->uid, &plan->boot, false);
     else
         replan(claimer, &plan->job->uid, now.wall.ms + RETRY_AFTER_MS);
     plan_release(plan);

@@ -6,18 +6,20 @@
 #define PEAL_CLAIMER_H
 
 #include "ports.h"
-#include "stages/boots.h"
 #include "stages/outbox.h"
-#include "stages/planner.h"
+#include "stages/plan.h"
+#include "state/boot_marks.h"
+#include "state/marks.h"
 #include "state/open_run.h"
+#include "state/placement.h"
 
 struct claimer {
     const struct engine_ports *ports;
     const struct peer *self; /* this node */
     struct open_runs *runs;
     struct catalog *catalog;
-    struct planner *planner;
-    struct boots *boots;
+    struct marks *marks;
+    struct boot_marks *boot_marks;
     struct placement *placement;
     const struct peers *peers;
     int64_t on_time_ms; /* what was left behind for longer is nobody's to start */
@@ -33,9 +35,9 @@ struct claimer {
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, struct outbox *outbox,
-                  const struct peer *self, struct catalog *catalog, struct planner *planner,
-                  struct boots *boots, struct placement *placement, const struct peers *peers,
-                  struct open_runs *runs);
+                  const struct peer *self, struct catalog *catalog, struct marks *marks,
+                  struct boot_marks *boot_marks, struct placement *placement,
+                  const struct peers *peers, struct open_runs *runs);
 void claimer_release(struct claimer *claimer);
 
 /* How many runs may be ours of which the feed has not told yet; and when that changes by itself, on

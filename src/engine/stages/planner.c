@@ -1,16 +1,6 @@
 #include "stages/planner.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "definition/job_codec.h"
-
-enum {
-    PASSES_PER_PLAN =
-        100000, /* longer outages take several claims, as does what needs more entries */
-    FLUSH_MS = 3600 * 1000, /* how long skipped ticks are gathered */
-};
+enum { FLUSH_MS = 3600 * 1000 }; /* how long skipped ticks are gathered */
 
 static void job_moved(void *item, uint32_t place)
 {
@@ -38,13 +28,13 @@ static int64_t look_at(const struct planner *planner, const struct catalog_job *
         return start_ms + FLUSH_MS;
     if (!calendars || job->next_ms >= calendars->next_run_ms ||
         job->next_ms <= calendars->out_until_ms)
-        return start_ms - planner->lead_ms;
+        return start_ms - planner->rules.lead_ms;
     if (calendars->next_run_ms - job->next_ms > FLUSH_MS)
         return start_ms + FLUSH_MS;
-    return calendars->next_run_ms + jitter_ms - planner->lead_ms;
+    return calendars->next_run_ms + jitter_ms - planner->rules.lead_ms;
 }
 
-enum status planner_put(struct planner *planner, struct catalog_job *job)
+enum status planner_put(struct planner *planner, struct catalog_job *job, int64_t not_before_ms)
 {
     int64_t before_ms = job->next_ms;
     job->next_ms = job->deleted || job->broken ? NEVER_MS : catalog_job_next(job, job->cursor_ms);
@@ -57,19 +47,13 @@ enum status planner_put(struct planner *planner, struct catalog_job *job)
         planner_remove(planner, job);
         return OK;
     }
+    int64_t at_ms = look_at(planner, job);
+    if (at_ms < not_before_ms)
+        at_ms = not_before_ms;
     if (job->heap_place == HEAP_NONE)
-        return heap_push(&planner->due, look_at(planner, job), job);
-    heap_update(&planner->due, job->heap_place, look_at(planner, job));
+        return heap_push(&planner->due, at_ms, job);
+    heap_update(&planner->due, job->heap_place, at_ms);
     return OK;
-}
-
-enum status planner_put_later(struct planner *planner, struct catalog_job *job,
-                              int64_t not_before_ms)
-{
-    enum status st = planner_put(planner, job);
-    if (st == OK && job->heap_place != HEAP_NONE && look_at(planner, job) < not_before_ms)
-        heap_update(&planner->due, job->heap_place, not_before_ms);
-    return st;
 }
 
 void planner_remove(struct planner *planner, struct catalog_job *job)
@@ -110,311 +94,10 @@ static int64_t turn_at(const struct planner *planner, struct now now, struct cat
     int64_t base_ms = start_ms > job->looked_ms ? start_ms : job->looked_ms;
     if (rank != NOT_ELIGIBLE)
         return base_ms + rank * STEP_IN_MS;
-    if (now.wall.ms <= start_ms + planner->on_time_ms)
-        return start_ms + planner->on_time_ms + 1;
+    if (now.wall.ms <= start_ms + planner->rules.on_time_ms)
+        return start_ms + planner->rules.on_time_ms + 1;
     *ret_nobody = planner->leads && !has_node(planner, job);
-    return *ret_nobody ? now.wall.ms : now.wall.ms + planner->on_time_ms;
-}
-
-/* ---- what becomes of it ---- */
-
-/* What becomes of a tick. */
-struct verdict {
-    bool run;
-    enum run_cause cause;
-    enum run_state state;
-    enum run_reason reason;
-    const char *detail;
-};
-
-static struct verdict passed_over(enum run_state state, enum run_reason reason)
-{
-    return (struct verdict){.state = state, .reason = reason, .detail = ""};
-}
-
-static struct verdict run_as(enum run_cause cause)
-{
-    return (struct verdict){.run = true, .cause = cause};
-}
-
-/* A tick that is due. */
-struct due {
-    int64_t tick_ms, now_ms;
-    int64_t late_ms;      /* how long ago it should have started */
-    bool last;            /* no later one that could run is due yet */
-    const char *calendar; /* that takes it out; NULL: none does */
-};
-
-/* A pause that is over, and ends in a time to come, ended by a clock that has been set back. */
-static bool was_paused(const struct job *job, const struct due *due)
-{
-    bool is_over = job->resumed_ms > due->now_ms + STORE_AHEAD_MS;
-    return job->paused || (job->resumed_ms && !is_over && due->tick_ms >= job->paused_ms &&
-                           due->tick_ms <= job->resumed_ms);
-}
-
-/* Is it not to run because somebody said so? */
-static bool is_called_off(const struct job *job, const struct due *due, struct verdict *ret)
-{
-    if (was_paused(job, due))
-        *ret = passed_over(RUN_SKIPPED, REASON_PAUSED);
-    else if (due->tick_ms <= job->skip_until_ms)
-        *ret = passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
-    else if (due->calendar)
-        *ret = (struct verdict){
-            .state = RUN_SKIPPED, .reason = REASON_CALENDAR, .detail = due->calendar};
-    else
-        return false;
-    return true;
-}
-
-/* `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node may run it. */
-static struct verdict judge(const struct planner *planner, const struct job *job,
-                            const struct due *due, int64_t oldest_ms, bool nobody)
-{
-    int64_t tick_ms = due->tick_ms, late_ms = due->late_ms;
-    struct verdict verdict;
-    if (is_called_off(job, due, &verdict))
-        return verdict;
-    if (nobody)
-        return passed_over(RUN_MISSED, REASON_NO_NODE);
-    if (job->deadline_s && late_ms > job->deadline_s * 1000)
-        return passed_over(RUN_MISSED, REASON_DEADLINE);
-    if (late_ms <= planner->on_time_ms)
-        return run_as(CAUSE_TICK);
-    if (job->catch_up == CATCH_UP_SKIP || (job->catch_up == CATCH_UP_LAST && !due->last))
-        return passed_over(RUN_MISSED, REASON_CATCH_UP);
-    if (late_ms > job->catch_up_window_s * 1000)
-        return passed_over(RUN_MISSED, REASON_TOO_OLD);
-    if (job->catch_up == CATCH_UP_ALL && tick_ms < oldest_ms)
-        return passed_over(RUN_MISSED, REASON_TOO_MANY);
-    return run_as(CAUSE_CATCH_UP);
-}
-
-/* The oldest of the last `limit` ticks up to now that are not out; INT64_MIN when there are not so
- * many. */
-static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int limit)
-{
-    struct schedule_set set = {job->schedules, job->schedule_count};
-    struct calendars calendars = catalog_job_calendars(job);
-    int64_t tick_s = now_ms / 1000 + 1;
-    for (int i = 0; i < limit; i++) {
-        int64_t earlier = schedule_set_prev_free(&set, &calendars, tick_s);
-        if (earlier == NEVER_BEFORE)
-            return INT64_MIN;
-        tick_s = earlier;
-    }
-    return tick_s * 1000;
-}
-
-/* Has something started between the two, before the clock was set back? */
-static bool is_apart(const struct catalog_job *job, int64_t one_ms, int64_t next_ms)
-{
-    const struct rewinds *rewinds = job->rewound ? &job->rewound->rewinds : NULL;
-    return rewinds && rewinds_is_open(rewinds, one_ms) &&
-           !rewinds_are_open(rewinds, one_ms, next_ms);
-}
-
-/* Adds a passed tick to the last entry, or as a new one when what is said of it differs. */
-static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdict)
-{
-    struct ledger_entry *last = plan->passed_count ? &plan->passed[plan->passed_count - 1] : NULL;
-    if (!last || last->state != verdict.state || last->reason != verdict.reason ||
-        strcmp(last->detail, verdict.detail) != 0 || is_apart(plan->job, last->to_ms, tick_ms)) {
-        struct ledger_entry *entries =
-            realloc(plan->passed, (plan->passed_count + 1) * sizeof(*entries));
-        if (!entries)
-            return E_NOMEM;
-        plan->passed = entries;
-        last = &entries[plan->passed_count++];
-        *last = (struct ledger_entry){
-            .from_ms = tick_ms, .state = verdict.state, .reason = verdict.reason};
-        snprintf(last->detail, sizeof(last->detail), "%s", verdict.detail);
-    }
-    last->to_ms = tick_ms;
-    last->count++;
-    return OK;
-}
-
-/* A tick as it is now. *run_ms is the first one from `tick_ms` on that is not out. */
-static struct due look_at_tick(struct now now, const struct catalog_job *job, int64_t tick_ms,
-                               int64_t *run_ms)
-{
-    int64_t jitter_ms = catalog_job_jitter_ms(job), next_ms;
-    struct due due = {
-        .tick_ms = tick_ms, .now_ms = now.wall.ms, .late_ms = now.wall.ms - tick_ms - jitter_ms};
-    if (*run_ms > tick_ms || (job->calendars && tick_ms <= job->calendars->out_until_ms)) {
-        const char *name = catalog_job_out(job, tick_ms);
-        due.calendar = name ? name : "";
-        next_ms = *run_ms;
-    } else {
-        next_ms = *run_ms = catalog_job_next_run(job, tick_ms);
-    }
-    due.last = next_ms == NEVER_MS || next_ms + jitter_ms > now.wall.ms;
-    return due;
-}
-
-/* The tick after one that look_at_tick has looked at. */
-static int64_t next_tick(const struct catalog_job *job, int64_t tick_ms, int64_t run_ms)
-{
-    return job->calendars ? catalog_job_next(job, tick_ms) : run_ms;
-}
-
-/* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run.
- * `nobody`: no node may run any of them, but for the latest one may still come. */
-static enum status walk(const struct planner *planner, struct now now, const struct job *definition,
-                        bool nobody, struct plan *plan)
-{
-    const struct catalog_job *job = plan->job;
-    int64_t jitter_ms = catalog_job_jitter_ms(job);
-    int64_t horizon_ms = now.wall.ms + (nobody ? -planner->on_time_ms - 1 : planner->lead_ms);
-    int64_t oldest_ms = INT64_MIN;
-    bool is_late = now.wall.ms - job->next_ms - jitter_ms > planner->on_time_ms;
-    if (definition->catch_up == CATCH_UP_ALL && is_late)
-        oldest_ms = oldest_of_last(job, now.wall.ms, definition->catch_up_limit);
-    int64_t tick_ms = job->next_ms;
-    int64_t run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
-    for (int i = 0; i < PASSES_PER_PLAN && tick_ms != NEVER_MS && tick_ms + jitter_ms <= horizon_ms;
-         i++) {
-        struct due due = look_at_tick(now, job, tick_ms, &run_ms);
-        struct verdict verdict = judge(planner, definition, &due, oldest_ms, nobody);
-        if (!verdict.run && plan->passed_count == STORE_PASSED_MAX)
-            return OK;
-        plan->tick_ms = tick_ms;
-        if (verdict.run) {
-            plan->with_run = true;
-            plan->cause = verdict.cause;
-            plan->start_at_ms = tick_ms + jitter_ms;
-            return OK;
-        }
-        enum status st = pass(plan, tick_ms, verdict);
-        if (st != OK)
-            return st;
-        tick_ms = next_tick(job, tick_ms, run_ms);
-    }
-    return OK;
-}
-
-/* The plan of a job that is to be looked at. It is empty (no run, nothing passed) when the job was
- * looked at too early. */
-static enum status plan_job(const struct planner *planner, struct now now, struct catalog_job *job,
-                            bool nobody, struct plan *ret)
-{
-    struct plan plan = {.job = job};
-    struct job *definition = NULL;
-    struct job_error error;
-    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
-    if (st == OK)
-        st = walk(planner, now, definition, nobody, &plan);
-    if (st != OK)
-        goto out;
-    if (plan.with_run) {
-        plan.definition = definition;
-        definition = NULL;
-    }
-    *ret = plan;
-    plan = (struct plan){0};
-out:
-    job_free(definition);
-    plan_release(&plan);
-    return st;
-}
-
-/* ---- boots ---- */
-
-/* When it is to start. A boot that is ahead was noticed by a clock that has been set back since. */
-static int64_t boot_start_ms(const struct catalog_job *job, struct now now, int64_t boot_ms)
-{
-    return boot_ms > now.wall.ms + STORE_AHEAD_MS ? now.wall.ms
-                                                  : boot_ms + catalog_job_jitter_ms(job);
-}
-
-/* Takes the definition over if there is to be a run. */
-static enum status plan_boot(const struct planner *planner, struct now now, struct job **definition,
-                             bool may_run, struct plan *plan)
-{
-    const char *calendar = catalog_job_boot_out(plan->job, plan->tick_ms);
-    struct due due = {.tick_ms = plan->tick_ms,
-                      .now_ms = now.wall.ms,
-                      .late_ms = now.wall.ms - plan->start_at_ms,
-                      .last = true,
-                      .calendar = calendar};
-    struct verdict verdict = judge(planner, *definition, &due, INT64_MIN, false);
-    if (!verdict.run)
-        return pass(plan, plan->tick_ms, verdict);
-    if (!may_run || now.wall.ms < plan->start_at_ms - planner->lead_ms)
-        return E_NOT_FOUND;
-    plan->with_run = true;
-    plan->cause = CAUSE_REBOOT;
-    plan->definition = *definition;
-    *definition = NULL;
-    return OK;
-}
-
-enum status planner_plan_boot(const struct planner *planner, struct now now,
-                              struct catalog_job *job, int64_t boot_ms, bool may_run,
-                              struct plan *ret)
-{
-    struct plan plan = {
-        .job = job, .tick_ms = boot_ms, .start_at_ms = boot_start_ms(job, now, boot_ms)};
-    struct job *definition = NULL;
-    struct job_error error;
-    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
-    if (st == OK)
-        st = plan_boot(planner, now, &definition, may_run, &plan);
-    job_free(definition);
-    if (st == OK)
-        *ret = plan;
-    else
-        plan_release(&plan);
-    return st;
-}
-
-/* ---- a job that gets other times, or goes ---- */
-
-/* More than anybody would wait for to be counted, or than a transaction holds. */
-static enum status pass_rest(struct plan *plan, int64_t from_ms, int64_t until_ms,
-                             enum run_reason reason)
-{
-    struct verdict verdict = passed_over(RUN_SKIPPED, reason);
-    verdict.detail = "these are so many that they were not counted";
-    enum status st = pass(plan, from_ms, verdict);
-    if (st != OK)
-        return st;
-    struct ledger_entry *rest = &plan->passed[plan->passed_count - 1];
-    rest->to_ms = until_ms;
-    rest->count = 0;
-    return OK;
-}
-
-enum status planner_pass(struct catalog_job *job, int64_t until_ms, enum run_reason reason,
-                         struct plan *ret)
-{
-    struct plan plan = {.job = job, .tick_ms = until_ms};
-    struct job *definition = NULL;
-    struct job_error error;
-    struct now until = {.wall = {until_ms}};
-    int64_t tick_ms = job->next_ms, run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
-    enum status st = OK;
-    if (tick_ms <= until_ms)
-        st = job_decode_stored(job->json, NULL, &definition, &error);
-    for (int i = 0; st == OK && tick_ms <= until_ms; i++) {
-        if (i == PASSES_PER_PLAN || plan.passed_count == STORE_PASSED_MAX - 1) {
-            st = pass_rest(&plan, tick_ms, until_ms, reason);
-            break;
-        }
-        struct due due = look_at_tick(until, job, tick_ms, &run_ms);
-        struct verdict verdict = passed_over(RUN_SKIPPED, reason);
-        is_called_off(definition, &due, &verdict);
-        st = pass(&plan, tick_ms, verdict);
-        tick_ms = next_tick(job, tick_ms, run_ms);
-    }
-    job_free(definition);
-    if (st == OK)
-        *ret = plan;
-    else
-        plan_release(&plan);
-    return st;
+    return *ret_nobody ? now.wall.ms : now.wall.ms + planner->rules.on_time_ms;
 }
 
 /* The clock is past all that came again, as of now: rhythms go on from there. */
@@ -430,7 +113,7 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
         bool nobody;
         if (is_over_now(job, now)) {
             job->rewound->is_over = true;
-            enum status put = planner_put(planner, job);
+            enum status put = planner_put(planner, job, INT64_MIN);
             if (put != OK)
                 return put;
             continue;
@@ -440,7 +123,7 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
             heap_update(&planner->due, job->heap_place, turn_ms);
             continue;
         }
-        enum status st = plan_job(planner, now, job, nobody, ret);
+        enum status st = plan_ticks(&planner->rules, now, job, nobody, ret);
         if (st == E_INVALID) { /* it could be read before: its time zone is gone */
             job->broken = true;
             heap_remove(&planner->due, job->heap_place);
@@ -456,13 +139,6 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
         heap_update(&planner->due, job->heap_place, look_at(planner, job));
     }
     return E_NOT_FOUND;
-}
-
-void plan_release(struct plan *plan)
-{
-    free(plan->passed);
-    job_free(plan->definition);
-    *plan = (struct plan){0};
 }
 
 int64_t planner_wake_at(const struct planner *planner)

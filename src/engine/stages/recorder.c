@@ -42,10 +42,10 @@ static const struct table_type aside_type = {entry_hash, entry_has_id};
 
 void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
                    struct outbox *outbox, const struct peer *self, struct catalog *catalog,
-                   struct planner *planner, struct open_runs *runs)
+                   struct marks *marks, struct open_runs *runs)
 {
     *recorder = (struct recorder){
-        .ports = ports, .self = self, .catalog = catalog, .planner = planner, .runs = runs};
+        .ports = ports, .self = self, .catalog = catalog, .marks = marks, .runs = runs};
     sender_init(&recorder->sender, outbox, recorder);
     TAILQ_INIT(&recorder->entries);
     table_init(&recorder->aside, &aside_type);
@@ -170,7 +170,8 @@ static void run_recorded(struct recorder *recorder, struct open_run *open, enum 
         open->run = *open->news;
     free(open->news);
     open->news = NULL;
-    recorder->has_kept |= next == OPEN_ENDED_ELSEWHERE;
+    if (next == OPEN_ENDED_ELSEWHERE)
+        marks_sweep(recorder->marks); /* for how long it is kept */
     open_runs_move(recorder->runs, open, st == OK ? next : OPEN_FINISHED);
 }
 

@@ -10,7 +10,7 @@
 
 #include "ports.h"
 #include "stages/outbox.h"
-#include "stages/planner.h"
+#include "state/marks.h"
 #include "state/open_run.h"
 
 struct pending_entry;
@@ -22,14 +22,13 @@ struct recorder {
     const struct peer *self; /* this node */
     struct open_runs *runs;
     struct catalog *catalog;
-    struct planner *planner;
+    struct marks *marks;
     struct entry_list entries;       /* ledger entries that the history does not have yet */
     struct table aside;              /* of pending_entry, by id: those of others */
     size_t entry_count, new_entries; /* all of them; those not sent to the history yet */
     bool appending;                  /* one append at a time; the rest gathers behind it */
     struct record_batch *answered;   /* the append, once the history has answered; or NULL */
     size_t recorded_entries;         /* those that the store can forget */
-    bool has_kept;                   /* a lost run that it is not to forget yet: to be looked at */
     struct sender sender;
     struct boot_ms history_retry_at; /* not before, after a failure */
     struct boot_ms gather_until;     /* records wait for company; 0: they don't */
@@ -37,7 +36,7 @@ struct recorder {
 
 void recorder_init(struct recorder *recorder, const struct engine_ports *ports,
                    struct outbox *outbox, const struct peer *self, struct catalog *catalog,
-                   struct planner *planner, struct open_runs *runs);
+                   struct marks *marks, struct open_runs *runs);
 void recorder_release(struct recorder *recorder);
 
 /* An entry that the store holds for the history: to be recorded, or kept aside. */

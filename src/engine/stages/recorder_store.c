@@ -29,8 +29,7 @@ static void job_ended(struct recorder *recorder, struct now now, struct open_run
     take_answer(job, run, now);
     if (id_compare(&job->last.run_id, &open->run.id) == 0)
         open->was_bad = job->was_bad;
-    if (planner_put(recorder->planner, job) != OK)
-        ports_log(recorder->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
+    marks_plan(recorder->marks, &job->uid, INT64_MIN);
 }
 
 /* Another node has taken it over, or it is on record: the feed tells which. */

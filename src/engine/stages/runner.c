@@ -18,11 +18,15 @@ static void start_moved(void *item, uint32_t place)
 }
 
 void runner_init(struct runner *runner, const struct engine_ports *ports, struct outbox *outbox,
-                 struct catalog *catalog, struct planner *planner, const struct boots *boots,
-                 struct open_runs *runs)
+                 const struct peer *self, const char *boot_id, struct catalog *catalog,
+                 struct marks *marks, struct open_runs *runs)
 {
-    *runner = (struct runner){
-        .ports = ports, .catalog = catalog, .planner = planner, .boots = boots, .runs = runs};
+    *runner = (struct runner){.ports = ports,
+                              .self = self,
+                              .boot_id = boot_id,
+                              .catalog = catalog,
+                              .marks = marks,
+                              .runs = runs};
     sender_init(&runner->sender, outbox, runner);
     heap_init(&runner->starts, start_moved);
 }
@@ -79,10 +83,8 @@ void runner_begun_before(struct runner *runner, struct now now, struct open_run 
  * and then the feed does not tell of its end. `@after` counts from when it is gone. */
 static void drop(struct runner *runner, struct open_run *open)
 {
-    struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
+    marks_plan(runner->marks, &open->run.job_uid, INT64_MIN);
     open_runs_remove(runner->runs, open);
-    if (job && planner_put(runner->planner, job) != OK)
-        ports_log(runner->ports, "plan_failed", "job=%s error=\"out of memory\"", job->name);
 }
 
 /* BEGUN: by us, and an answer was lost; or by a node that has taken it over. The feed tells, if it
@@ -147,10 +149,18 @@ static size_t begins_left(const struct runner *runner)
     return left < STARTS_AHEAD / 2 && left < counts[OPEN_CLAIMED] ? 0 : left;
 }
 
+/* A run of this node, for a boot before this one. */
+static bool is_of_earlier_boot(const struct runner *runner, const struct run *run)
+{
+    const char *node = runner->self->name;
+    return run->cause == CAUSE_REBOOT && strcmp(run->by, node) == 0 &&
+           !boot_has_run(runner->boot_id, node, &run->job_uid, &run->id);
+}
+
 /* What is claimed and not to begin any more. */
 static bool end_stale(struct runner *runner, struct now now, struct open_run *open)
 {
-    if (boots_is_over(runner->boots, &open->run))
+    if (is_of_earlier_boot(runner, &open->run))
         end(runner, now, open, RUN_MISSED, REASON_CATCH_UP, RUNNER_BOOTED);
     else if (open_run_is_too_late(open, runner->on_time_ms, now.wall))
         end(runner, now, open, RUN_MISSED, REASON_DEADLINE, RUNNER_TOO_LATE);

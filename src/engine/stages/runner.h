@@ -5,9 +5,8 @@
 
 #include "heap.h"
 #include "ports.h"
-#include "stages/boots.h"
 #include "stages/outbox.h"
-#include "stages/planner.h"
+#include "state/marks.h"
 #include "state/open_run.h"
 
 #define RUNNER_TOO_LATE "claimed, but not begun in time: the agent or the store was away"
@@ -17,9 +16,10 @@ struct runner {
     const struct engine_ports *ports;
     struct open_runs *runs;
     struct catalog *catalog;
-    struct planner *planner;
-    const struct boots *boots;
-    struct heap starts; /* of open_run in OPEN_BEGUN, by boot time of the start */
+    struct marks *marks;
+    const struct peer *self; /* this node */
+    const char *boot_id;     /* of this boot */
+    struct heap starts;      /* of open_run in OPEN_BEGUN, by boot time of the start */
     int64_t start_window_ms;
     int64_t on_time_ms;
     struct sender sender;
@@ -31,8 +31,8 @@ struct runner {
 };
 
 void runner_init(struct runner *runner, const struct engine_ports *ports, struct outbox *outbox,
-                 struct catalog *catalog, struct planner *planner, const struct boots *boots,
-                 struct open_runs *runs);
+                 const struct peer *self, const char *boot_id, struct catalog *catalog,
+                 struct marks *marks, struct open_runs *runs);
 void runner_release(struct runner *runner);
 
 /* Takes in what the executor tells. */

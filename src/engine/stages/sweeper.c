@@ -357,12 +357,10 @@ static void adopt(struct sweeper *sweeper, struct now now)
     recorder_adopt_entries(sweeper->recorder, now, is_to_adopt, sweeper);
 }
 
-void sweeper_sweep(struct sweeper *sweeper, struct now now)
+void sweeper_sweep(struct sweeper *sweeper, struct now now, bool has_news)
 {
-    bool has_news = sweeper->has_news || sweeper->recorder->has_kept;
     if (!has_news && sweeper->look_at.ms > now.boot.ms)
         return;
-    sweeper->has_news = sweeper->recorder->has_kept = false;
     sweeper->look_at.ms = INT64_MAX;
     if (!sweeper->leads)
         return;
@@ -376,7 +374,5 @@ void sweeper_sweep(struct sweeper *sweeper, struct now now)
 
 int64_t sweeper_wake_at(const struct sweeper *sweeper, struct now now)
 {
-    if (sweeper->has_news)
-        return now.wall.ms;
     return sweeper->look_at.ms == INT64_MAX ? NEVER_MS : wall_at(now, sweeper->look_at);
 }

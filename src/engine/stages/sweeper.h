@@ -25,7 +25,6 @@ struct sweeper {
     int64_t on_time_ms; /* for so long a run without a deadline waits for a node that may run it */
     struct sender sender;
     bool leads;
-    bool has_news;          /* a node, the leader or a run has changed: look */
     struct boot_ms look_at; /* something is to be done then */
 };
 
@@ -33,8 +32,9 @@ void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, str
                   const struct peer *self, const struct peers *peers, struct placement *placement,
                   struct open_runs *runs, struct recorder *recorder);
 
-/* Looks around if there is a reason to; it costs as much as other nodes have runs. */
-void sweeper_sweep(struct sweeper *sweeper, struct now now);
+/* Looks around if it is time to, or a node, the leader or a run has changed (`has_news`); it costs
+ * as much as other nodes have runs. */
+void sweeper_sweep(struct sweeper *sweeper, struct now now, bool has_news);
 
 /* A run that is_overdue has been taken, as the store tells: it is MISSED. */
 void sweeper_end(struct sweeper *sweeper, struct now now, struct open_run *open,

@@ -22,8 +22,8 @@ static struct now at(int64_t ms)
 static void init(struct planner *planner)
 {
     planner_init(planner);
-    planner->on_time_ms = 30 * SECOND;
-    planner->lead_ms = 5;
+    planner->rules.on_time_ms = 30 * SECOND;
+    planner->rules.lead_ms = 5;
 }
 
 /* "missed catch_up 60-120 x2; tick 180": what is passed over, and what runs; in seconds. */
@@ -78,7 +78,7 @@ static void plans_of_a_minutely_job(void **state)
         char text[256];
         init(&planner);
         struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", cases[i].more);
-        assert_int_equal(planner_put(&planner, job), OK);
+        assert_int_equal(planner_put(&planner, job, INT64_MIN), OK);
         enum status st = planner_next_due(&planner, at(cases[i].now_ms), &plan);
         if ((st == OK) != (cases[i].want != NULL))
             fail_msg("line %d: %s", cases[i].line, status_text(st));
@@ -121,8 +121,8 @@ static void a_change_passes_what_is_due(void **state)
         char text[256];
         init(&planner);
         struct catalog_job *job = shelf_put(shelf, 1, "a", cases[i].schedule, cases[i].more);
-        assert_int_equal(planner_put(&planner, job), OK);
-        assert_int_equal(planner_pass(job, SHELF_MS + cases[i].until_ms, REASON_EDITED, &plan), OK);
+        assert_int_equal(planner_put(&planner, job, INT64_MIN), OK);
+        assert_int_equal(plan_pass(job, SHELF_MS + cases[i].until_ms, REASON_EDITED, &plan), OK);
         print_plan(&plan, text, sizeof(text));
         if (strcmp(text, cases[i].want) != 0)
             fail_msg("line %d: %s", cases[i].line, text);
@@ -143,7 +143,7 @@ static void the_most_urgent_comes_first(void **state)
     for (uint8_t i = 0; i < 3; i++) {
         char name[2] = {(char)('a' + i), '\0'};
         struct catalog_job *job = shelf_put(shelf, i + 1, name, schedules[i], "");
-        assert_int_equal(planner_put(&planner, job), OK);
+        assert_int_equal(planner_put(&planner, job, INT64_MIN), OK);
     }
     assert_int_equal(planner_wake_at(&planner), SHELF_MS + 10 * SECOND - 5);
     for (size_t i = 0; i < 3; i++) {
@@ -163,13 +163,13 @@ static void a_job_under_claim_is_left_alone(void **state)
     struct plan plan;
     init(&planner);
     struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", "");
-    assert_int_equal(planner_put(&planner, job), OK);
+    assert_int_equal(planner_put(&planner, job, INT64_MIN), OK);
     assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), OK);
     plan_release(&plan);
-    assert_int_equal(planner_put(&planner, job), OK); /* the feed tells of it */
+    assert_int_equal(planner_put(&planner, job, INT64_MIN), OK); /* the feed tells of it */
     assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), E_NOT_FOUND);
     job->claiming = false; /* answered: stale */
-    assert_int_equal(planner_put_later(&planner, job, SHELF_MS + MINUTE + SECOND), OK);
+    assert_int_equal(planner_put(&planner, job, SHELF_MS + MINUTE + SECOND), OK);
     assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), E_NOT_FOUND);
     assert_int_equal(planner_wake_at(&planner), SHELF_MS + MINUTE + SECOND);
     assert_int_equal(planner_next_due(&planner, at(MINUTE + SECOND), &plan), OK);
@@ -183,13 +183,13 @@ static void nothing_to_plan(void **state)
     struct planner planner;
     init(&planner);
     struct catalog_job *job = shelf_put(shelf, 1, "a", "'* * * * *'", "");
-    assert_int_equal(planner_put(&planner, job), OK);
+    assert_int_equal(planner_put(&planner, job, INT64_MIN), OK);
     shelf_delete(shelf, 1);
-    assert_int_equal(planner_put(&planner, job), OK);
+    assert_int_equal(planner_put(&planner, job, INT64_MIN), OK);
     assert_int_equal(job->heap_place, HEAP_NONE);
     job->deleted = false;
     job->broken = true;
-    assert_int_equal(planner_put(&planner, job), OK);
+    assert_int_equal(planner_put(&planner, job, INT64_MIN), OK);
     assert_true(planner_wake_at(&planner) == NEVER_MS);
     planner_release(&planner);
 }
@@ -203,8 +203,8 @@ static void an_unreadable_job_steps_aside(void **state)
     init(&planner);
     struct catalog_job *bad = shelf_put(shelf, 1, "a", "'* * * * *'", "");
     struct catalog_job *good = shelf_put(shelf, 2, "b", "'* * * * *'", "");
-    assert_int_equal(planner_put(&planner, bad), OK);
-    assert_int_equal(planner_put(&planner, good), OK);
+    assert_int_equal(planner_put(&planner, bad, INT64_MIN), OK);
+    assert_int_equal(planner_put(&planner, good, INT64_MIN), OK);
     bad->json[0] = '?';
     assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), OK);
     assert_ptr_equal(plan.job, good);
