@@ -298,22 +298,15 @@ bool engine_is_loaded(const struct engine *engine)
 
 size_t engine_open_runs(const struct engine *engine)
 {
-    size_t count = 0;
-    for (int phase = OPEN_TAKING; phase <= OPEN_ORPHAN; phase++)
-        count += engine->runs.counts[phase];
-    return count;
+    return open_runs_count(&engine->runs, PHASE_OWNED);
 }
 
 bool engine_is_idle(const struct engine *engine)
 {
-    static const enum open_phase at_rest[] = {OPEN_BEGUN_ELSEWHERE, OPEN_CLAIMED_ELSEWHERE,
-                                              OPEN_WAITING, OPEN_STARTED, OPEN_ENDED_ELSEWHERE};
-    size_t resting = 0;
-    for (size_t i = 0; i < sizeof(at_rest) / sizeof(at_rest[0]); i++)
-        resting += engine->runs.counts[at_rest[i]];
     bool is_to_be_told = engine->draining && engine->announced && engine_has_news(engine);
     return !engine->claimer.sender.in_flight && !engine->recorder.entry_count &&
-           engine->runs.by_id.count == resting && !is_to_be_told;
+           engine->runs.by_id.count == open_runs_count(&engine->runs, PHASE_RESTS) &&
+           !is_to_be_told;
 }
 
 bool engine_leads(const struct engine *engine)

@@ -15,10 +15,11 @@ void engine_put_plan(struct engine *engine, struct catalog_job *job, int64_t not
 /* Which nodes may run it can be others now, also for runs that wait. */
 static void rank_again(struct engine *engine, const struct id *job_uid)
 {
-    static const enum open_phase phases[] = {OPEN_WAITING, OPEN_CLAIMED_ELSEWHERE};
     struct open_run *open;
-    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
-        TAILQ_FOREACH (open, &engine->runs.phases[phases[i]], in_phase) {
+    for (int phase = 0; phase < OPEN_PHASES; phase++) {
+        if (!open_phase_is((enum open_phase)phase, PHASE_TAKABLE))
+            continue;
+        TAILQ_FOREACH (open, &engine->runs.phases[phase], in_phase) {
             if (id_compare(&open->run.job_uid, job_uid) == 0) {
                 open->ranked = 0;
                 marks_sweep(&engine->marks);
@@ -166,9 +167,7 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
     open->run = *run;
     if (open->phase != phase)
         open_runs_move(&engine->runs, open, phase);
-    bool is_elsewhere = phase == OPEN_BEGUN_ELSEWHERE || phase == OPEN_CLAIMED_ELSEWHERE ||
-                        phase == OPEN_ENDED_ELSEWHERE;
-    if (!is_elsewhere)
+    if (!open_phase_is(phase, PHASE_ELSEWHERE))
         return;
     open->kill = REASON_NONE;
     open->is_overdue = false;
@@ -233,9 +232,8 @@ static bool is_given_up(const struct engine *engine, const struct open_run *open
 /* This life was taken for dead after it had sent a begin. It never heard that it may start. */
 static bool is_lost_unstarted(const struct open_run *open, const struct run *run)
 {
-    bool is_unanswered =
-        open->phase == OPEN_CLAIMED || open->phase == OPEN_BEGINNING || open->phase == OPEN_REFUSED;
-    return is_unanswered && run->state == RUN_LOST && run->reason == REASON_NODE_DIED;
+    return open_phase_is(open->phase, PHASE_UNBEGUN) && run->state == RUN_LOST &&
+           run->reason == REASON_NODE_DIED;
 }
 
 /* What the store has ended before it was begun here stays so; of what is begun here, this node's
@@ -243,7 +241,7 @@ static bool is_lost_unstarted(const struct open_run *open, const struct run *run
 static void take_end(struct engine *engine, struct open_run *open, const struct run *run)
 {
     bool for_us = is_for_us(engine, run);
-    bool was_open = open->phase < OPEN_FINISHED;
+    bool was_open = open_phase_is(open->phase, PHASE_OPEN);
     if (is_ours(engine, run) && is_lost_unstarted(open, run)) {
         open->run.fence = run->fence;
         runner_begun_before(&engine->runner, engine->now, open);
@@ -258,8 +256,8 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
         return;
     }
     bool is_taken_over = open_run_ended_unbegun(open) && !for_us;
-    if (!is_given_up(engine, open) && open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED &&
-        open->phase != OPEN_ENDED_ELSEWHERE && !is_taken_over)
+    if (!is_given_up(engine, open) && !is_taken_over &&
+        !open_phase_is(open->phase, PHASE_FED | PHASE_UNBEGUN | PHASE_ELSEWHERE))
         return;
     follow(engine, open, run, for_us ? OPEN_FINISHED : OPEN_ENDED_ELSEWHERE);
     if (was_open)
@@ -308,13 +306,12 @@ static void take_step_elsewhere(struct engine *engine, struct open_run *open, co
  * lost, and of those that another life has taken over, the feed tells. */
 static void take_step(struct engine *engine, struct open_run *open, const struct run *run)
 {
-    if (open->phase < OPEN_CLAIMED) {
+    if (open_phase_is(open->phase, PHASE_FED)) {
         take_step_elsewhere(engine, open, run);
         return;
     }
     bool is_ended_here = open_run_ended_unbegun(open);
-    bool is_begun_here = open->phase > OPEN_BEGINNING && open->phase != OPEN_REFUSED;
-    if (is_begun_here && !is_ended_here)
+    if (!open_phase_is(open->phase, PHASE_UNBEGUN) && !is_ended_here)
         return;
     if (run->nonce != open->run.nonce) /* perhaps nobody's: the store was restored from a backup */
         follow(engine, open, run, phase_of(engine, run));
@@ -346,8 +343,8 @@ static void take_forget(struct engine *engine, const struct id *id)
         return;
     }
     open->is_forgotten = true;
-    if (open->phase > OPEN_TAKING && open->phase != OPEN_ENDED_ELSEWHERE &&
-        !open_run_ended_unbegun(open) && !is_given_up(engine, open))
+    if (!open_phase_is(open->phase, PHASE_FED | PHASE_ELSEWHERE) && !open_run_ended_unbegun(open) &&
+        !is_given_up(engine, open))
         return;
     struct run run = open->run;
     open_runs_remove(&engine->runs, open);

@@ -439,13 +439,14 @@ void claimer_flush(struct claimer *claimer, struct now now)
 
 int64_t claimer_wake_at(const struct claimer *claimer, struct now now, size_t room)
 {
-    static const enum open_phase phases[] = {OPEN_CLAIMED_ELSEWHERE, OPEN_WAITING};
     int64_t first_ms = NEVER_MS;
     if (claimer->sender.in_flight) /* the answer brings a turn */
         return NEVER_MS;
-    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+    for (int phase = 0; phase < OPEN_PHASES; phase++) {
         struct open_run *open;
-        TAILQ_FOREACH (open, &claimer->runs->phases[phases[i]], in_phase) {
+        if (!open_phase_is((enum open_phase)phase, PHASE_TAKABLE))
+            continue;
+        TAILQ_FOREACH (open, &claimer->runs->phases[phase], in_phase) {
             if (!room && needs_room(claimer, open))
                 continue;
             int64_t at_ms = take_at(claimer, now, open);

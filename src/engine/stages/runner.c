@@ -372,10 +372,11 @@ static void kill_started(struct runner *runner, const struct open_run *open)
 /* A kill that came before the executor was known to have the run, or while it was away. */
 static void repeat_kills(struct runner *runner)
 {
-    static const enum open_phase with_executor[] = {OPEN_STARTING, OPEN_STARTED};
-    for (size_t i = 0; i < sizeof(with_executor) / sizeof(with_executor[0]); i++) {
+    for (int phase = 0; phase < OPEN_PHASES; phase++) {
         const struct open_run *open;
-        TAILQ_FOREACH (open, &runner->runs->phases[with_executor[i]], in_phase) {
+        if (!open_phase_is((enum open_phase)phase, PHASE_PROCESS))
+            continue;
+        TAILQ_FOREACH (open, &runner->runs->phases[phase], in_phase) {
             if (open->kill != REASON_NONE)
                 kill_started(runner, open);
         }
@@ -431,11 +432,9 @@ static void take_event(struct runner *runner, struct now now, const struct execu
         return;
     }
     struct open_run *open = open_runs_find(runner->runs, &event->run_id);
-    bool is_here = open && (open->phase == OPEN_BEGUN_ELSEWHERE ||
-                            (open->phase >= OPEN_STARTING && open->phase <= OPEN_ORPHAN));
-    if (!is_here) {
+    if (!open || !open_phase_is(open->phase, PHASE_EXECUTED)) {
         /* Its end is in the store already: only the acknowledgement was lost. */
-        if (event->kind == EXECUTOR_ENDED && (!open || open->phase > OPEN_FINISHING))
+        if (event->kind == EXECUTOR_ENDED && (!open || !open_phase_is(open->phase, PHASE_OPEN)))
             runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
         return;
     }
@@ -466,10 +465,9 @@ void runner_kill(struct runner *runner, struct now now, struct open_run *open,
         return;
     open->kill = reason;
     snprintf(open->run.by, sizeof(open->run.by), "%s", by);
-    if (open->phase == OPEN_STARTING || open->phase == OPEN_STARTED)
+    if (open_phase_is(open->phase, PHASE_PROCESS))
         kill_started(runner, open);
-    else if (open->phase == OPEN_WAITING || open->phase == OPEN_CLAIMED ||
-             open->phase == OPEN_BEGUN)
+    else if (open_phase_is(open->phase, PHASE_UNSTARTED))
         end(runner, now, open, RUN_KILLED, reason, "killed before it started");
 }
 

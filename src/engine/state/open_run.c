@@ -13,44 +13,64 @@
 
 static const struct {
     const char *name;
-    unsigned may;
+    unsigned is;  /* enum phase_class */
+    unsigned may; /* it moves on to one of these */
 } phases[] = {
-    [OPEN_BEGUN_ELSEWHERE] = {"begun elsewhere", TO(OPEN_CLAIMED_ELSEWHERE) | TO(OPEN_WAITING) |
-                                                     TO(OPEN_CLAIMED) | TO(OPEN_STARTED) |
-                                                     TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_CLAIMED_ELSEWHERE] = {"claimed elsewhere", TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_WAITING) |
-                                                         TO(OPEN_TAKING) | TO(OPEN_CLAIMED) |
-                                                         TO(OPEN_ORPHAN) | TO(OPEN_FINISHED) |
-                                                         TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_WAITING] = {"waiting", ELSEWHERE | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) | TO(OPEN_ENDED) |
-                                     TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_TAKING] = {"taking", TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_ORPHAN) |
-                                   TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_CLAIMED] = {"claimed", TO(OPEN_WAITING) | TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) |
-                                     TO(OPEN_ENDED) | ELSEWHERE | TO(OPEN_FINISHED) |
-                                     TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_BEGINNING] = {"beginning", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | TO(OPEN_REFUSED) |
-                                         TO(OPEN_CLAIMED) | ELSEWHERE | TO(OPEN_FINISHED) |
-                                         TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_BEGUN] = {"begun", TO(OPEN_STARTING) | TO(OPEN_ENDED)},
-    [OPEN_STARTING] = {"starting", TO(OPEN_STARTED) | TO(OPEN_ENDED)},
-    [OPEN_STARTED] = {"started", TO(OPEN_ENDED)},
-    [OPEN_ORPHAN] = {"orphan", TO(OPEN_STARTED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED) |
-                                   TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_REFUSED] = {"refused", TO(OPEN_WAITING) | TO(OPEN_BEGUN) | ELSEWHERE | TO(OPEN_FINISHED) |
-                                     TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_ENDED] = {"ended",
+    [OPEN_BEGUN_ELSEWHERE] = {"begun elsewhere",
+                              PHASE_OPEN | PHASE_FED | PHASE_ELSEWHERE | PHASE_RESTS |
+                                  PHASE_EXECUTED,
+                              TO(OPEN_CLAIMED_ELSEWHERE) | TO(OPEN_WAITING) | TO(OPEN_CLAIMED) |
+                                  TO(OPEN_STARTED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_CLAIMED_ELSEWHERE] = {"claimed elsewhere",
+                                PHASE_OPEN | PHASE_FED | PHASE_ELSEWHERE | PHASE_RESTS |
+                                    PHASE_TAKABLE,
+                                TO(OPEN_BEGUN_ELSEWHERE) | TO(OPEN_WAITING) | TO(OPEN_TAKING) |
+                                    TO(OPEN_CLAIMED) | TO(OPEN_ORPHAN) | TO(OPEN_FINISHED) |
+                                    TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_WAITING] = {"waiting",
+                      PHASE_OPEN | PHASE_FED | PHASE_RESTS | PHASE_TAKABLE | PHASE_UNSTARTED,
+                      ELSEWHERE | TO(OPEN_TAKING) | TO(OPEN_CLAIMED) | TO(OPEN_ENDED) |
+                          TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_TAKING] = {"taking", PHASE_OPEN | PHASE_FED | PHASE_OWNED,
+                     TO(OPEN_CLAIMED) | TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_ORPHAN) |
+                         TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_CLAIMED] = {"claimed", PHASE_OPEN | PHASE_OWNED | PHASE_UNBEGUN | PHASE_UNSTARTED,
+                      TO(OPEN_WAITING) | TO(OPEN_BEGINNING) | TO(OPEN_BEGUN) | TO(OPEN_ENDED) |
+                          ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_BEGINNING] = {"beginning", PHASE_OPEN | PHASE_OWNED | PHASE_UNBEGUN,
+                        TO(OPEN_WAITING) | TO(OPEN_BEGUN) | TO(OPEN_REFUSED) | TO(OPEN_CLAIMED) |
+                            ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_BEGUN] = {"begun", PHASE_OPEN | PHASE_OWNED | PHASE_UNSTARTED,
+                    TO(OPEN_STARTING) | TO(OPEN_ENDED)},
+    [OPEN_STARTING] = {"starting", PHASE_OPEN | PHASE_OWNED | PHASE_EXECUTED | PHASE_PROCESS,
+                       TO(OPEN_STARTED) | TO(OPEN_ENDED)},
+    [OPEN_STARTED] = {"started",
+                      PHASE_OPEN | PHASE_OWNED | PHASE_RESTS | PHASE_EXECUTED | PHASE_PROCESS,
+                      TO(OPEN_ENDED)},
+    [OPEN_ORPHAN] = {"orphan", PHASE_OPEN | PHASE_OWNED | PHASE_EXECUTED,
+                     TO(OPEN_STARTED) | TO(OPEN_ENDED) | TO(OPEN_FINISHED) |
+                         TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_REFUSED] = {"refused", PHASE_OPEN | PHASE_UNBEGUN,
+                      TO(OPEN_WAITING) | TO(OPEN_BEGUN) | ELSEWHERE | TO(OPEN_FINISHED) |
+                          TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_ENDED] = {"ended", PHASE_OPEN,
                     TO(OPEN_WAITING) | TO(OPEN_FINISHING) | ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_FINISHING] = {"finishing", TO(OPEN_WAITING) | TO(OPEN_FINISHED) | TO(OPEN_ENDED) |
-                                         ELSEWHERE | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_FINISHED] = {"finished", TO(OPEN_RECORDING)},
-    [OPEN_RECORDING] = {"recording",
+    [OPEN_FINISHING] = {"finishing", PHASE_OPEN,
+                        TO(OPEN_WAITING) | TO(OPEN_FINISHED) | TO(OPEN_ENDED) | ELSEWHERE |
+                            TO(OPEN_ENDED_ELSEWHERE)},
+    [OPEN_FINISHED] = {"finished", 0, TO(OPEN_RECORDING)},
+    [OPEN_RECORDING] = {"recording", 0,
                         TO(OPEN_RECORDED) | TO(OPEN_FINISHED) | TO(OPEN_ENDED_ELSEWHERE)},
-    [OPEN_RECORDED] = {"recorded", TO(OPEN_FORGETTING)},
-    [OPEN_FORGETTING] = {"forgetting", TO(OPEN_RECORDED)},
-    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere",
+    [OPEN_RECORDED] = {"recorded", 0, TO(OPEN_FORGETTING)},
+    [OPEN_FORGETTING] = {"forgetting", 0, TO(OPEN_RECORDED)},
+    [OPEN_ENDED_ELSEWHERE] = {"ended elsewhere", PHASE_ELSEWHERE | PHASE_RESTS,
                               TO(OPEN_WAITING) | ELSEWHERE | TO(OPEN_FINISHED) | TO(OPEN_RECORDED)},
 };
+
+bool open_phase_is(enum open_phase phase, unsigned classes)
+{
+    return (phases[phase].is & classes) != 0;
+}
 
 static uint64_t id_hash(const struct id *id)
 {
@@ -117,7 +137,7 @@ struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, en
     }
     TAILQ_INSERT_TAIL(&runs->phases[phase], open, in_phase);
     runs->counts[phase]++;
-    count(runs, open, false, phase < OPEN_FINISHED);
+    count(runs, open, false, open_phase_is(phase, PHASE_OPEN));
     return open;
 }
 
@@ -126,7 +146,8 @@ void open_runs_count_job(const struct open_runs *runs, struct catalog_job *job)
     const struct open_run *open;
     job->open_runs = 0;
     for (size_t at = 0; (open = table_next(&runs->by_id, &at));)
-        if (open->phase < OPEN_FINISHED && id_compare(&open->run.job_uid, &job->uid) == 0)
+        if (open_phase_is(open->phase, PHASE_OPEN) &&
+            id_compare(&open->run.job_uid, &job->uid) == 0)
             count(runs, open, false, true);
 }
 
@@ -134,7 +155,7 @@ void open_runs_remove(struct open_runs *runs, struct open_run *open)
 {
     TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
     runs->counts[open->phase]--;
-    count(runs, open, open->phase < OPEN_FINISHED, false);
+    count(runs, open, open_phase_is(open->phase, PHASE_OPEN), false);
     table_remove(&runs->by_id, open);
     job_free(open->job);
     free(open->news);
@@ -158,12 +179,20 @@ struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase p
     return TAILQ_FIRST(&runs->phases[phase]);
 }
 
+size_t open_runs_count(const struct open_runs *runs, unsigned classes)
+{
+    size_t count = 0;
+    for (int phase = 0; phase < OPEN_PHASES; phase++)
+        count += open_phase_is((enum open_phase)phase, classes) ? runs->counts[phase] : 0;
+    return count;
+}
+
 void open_runs_move(struct open_runs *runs, struct open_run *open, enum open_phase next)
 {
     assert(phases[open->phase].may & TO(next));
     TAILQ_REMOVE(&runs->phases[open->phase], open, in_phase);
     runs->counts[open->phase]--;
-    count(runs, open, open->phase < OPEN_FINISHED, next < OPEN_FINISHED);
+    count(runs, open, open_phase_is(open->phase, PHASE_OPEN), open_phase_is(next, PHASE_OPEN));
     open->phase = next;
     open->is_begun |= next == OPEN_BEGUN || next == OPEN_ORPHAN || next == OPEN_STARTED;
     TAILQ_INSERT_TAIL(&runs->phases[next], open, in_phase);

@@ -58,6 +58,23 @@ enum open_phase {
     OPEN_PHASES,
 };
 
+/* What phases have in common; the table in open_run.c has them for each. */
+enum phase_class {
+    PHASE_OPEN = 1 << 0,      /* its job counts it as open; else its end is in the store */
+    PHASE_OWNED = 1 << 1,     /* it takes room on this node, or may soon */
+    PHASE_FED = 1 << 2,       /* not this life's: the feed is the truth */
+    PHASE_UNBEGUN = 1 << 3,   /* claimed here, and as far as is known not begun */
+    PHASE_ELSEWHERE = 1 << 4, /* another life's */
+    PHASE_TAKABLE = 1 << 5,   /* this node may take it, when its turn comes */
+    PHASE_UNSTARTED = 1 << 6, /* a kill ends it at once: nobody can be starting it */
+    PHASE_EXECUTED = 1 << 7,  /* the executor may tell of it */
+    PHASE_PROCESS = 1 << 8,   /* it has a process, or is about to: the executor kills it */
+    PHASE_RESTS = 1 << 9,     /* nothing of it is on its way to store or history */
+};
+
+/* Is the phase in one of the classes? */
+bool open_phase_is(enum open_phase phase, unsigned classes);
+
 struct open_run {
     struct run run;
     enum open_phase phase;
@@ -93,7 +110,7 @@ struct open_run {
 TAILQ_HEAD(open_list, open_run);
 
 struct open_runs {
-    struct catalog *catalog; /* counts the open runs of each job: all before OPEN_FINISHED */
+    struct catalog *catalog; /* counts the open runs of each job: PHASE_OPEN */
     struct table by_id;
     struct open_list phases[OPEN_PHASES];
     size_t counts[OPEN_PHASES];
@@ -132,6 +149,7 @@ void open_runs_count_job(const struct open_runs *runs, struct catalog_job *job);
 void open_runs_remove(struct open_runs *runs, struct open_run *open);
 struct open_run *open_runs_find(const struct open_runs *runs, const struct id *id);
 struct open_run *open_runs_first(const struct open_runs *runs, enum open_phase phase);
+size_t open_runs_count(const struct open_runs *runs, unsigned classes); /* in phases of one */
 
 /* A take with this nonce is sent for it. */
 void open_runs_take(struct open_runs *runs, struct open_run *open, uint64_t nonce);
