@@ -83,9 +83,10 @@ static void take_cursor(struct engine *engine, const struct store_change *change
         return;
     bool is_back = is_moved_back(engine, job, change);
     catalog_job_move(job, change->cursor_ms, &change->rewinds);
-    catalog_job_ended(job, &change->last);
     if (is_back)
-        job->last = change->last;
+        catalog_job_move_last(job, &change->last);
+    else
+        catalog_job_ended(job, &change->last);
     engine_see_cursor(engine, job);
     if (engine->loaded)
         engine_put_plan(engine, job, INT64_MIN);

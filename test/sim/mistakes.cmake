@@ -141,7 +141,7 @@ peal_sim_mistake(never_moved_back memory jumps engine/engine_clock.c
 peal_sim_mistake(started_again memory jumps job/rewinds.c
     "rewinds->high_ms = later(rewinds->high_ms, from_ms)" "rewinds->high_ms = from_ms, rewinds->gap_count = 1, rewinds->gaps[0] = (struct tick_gap){1, from_ms}"
     "what has started starts again when the clock is set back: P1")
-peal_sim_mistake(same_names memory jumps engine/state/catalog.c
+peal_sim_mistake(same_names memory jumps engine/state/catalog_job.c
     "(is_again ? job->rewinds % RUN_NAMES_MS : 0)" "0"
     "ticks of a rhythm have the names that they had: P1")
 peal_sim_mistake(owned_by_a_name memory twins engine/engine_feed.c

@@ -43,7 +43,7 @@ static void replan(struct claimer *claimer, const struct id *job_uid, int64_t no
     struct catalog_job *job = catalog_by_uid(claimer->catalog, job_uid);
     if (!job)
         return;
-    job->claiming = false;
+    catalog_job_set_claiming(job, false);
     marks_plan(claimer->marks, job_uid, not_before_ms);
 }
 
@@ -242,7 +242,7 @@ static void fill_overlap(const struct claimer *claimer, struct now now, struct s
 {
     const struct job *job = plan->definition;
     if (plan->cause == CAUSE_CATCH_UP)
-        plan->job->caught_up_ms = now.wall.ms;
+        catalog_job_catch_up(plan->job, now.wall.ms);
     bool is_made_good = plan->cause == CAUSE_CATCH_UP || is_held_up(claimer, plan) ||
                         (job->catch_up == CATCH_UP_ALL && plan->tick_ms <= plan->job->caught_up_ms);
     bool one_by_one = is_made_good && job->overlap == OVERLAP_SKIP;

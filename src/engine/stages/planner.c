@@ -36,13 +36,7 @@ static int64_t look_at(const struct planner *planner, const struct catalog_job *
 
 enum status planner_put(struct planner *planner, struct catalog_job *job, int64_t not_before_ms)
 {
-    int64_t before_ms = job->next_ms;
-    job->next_ms = job->deleted || job->broken ? NEVER_MS : catalog_job_next(job, job->cursor_ms);
-    if (job->calendars)
-        job->calendars->next_run_ms =
-            job->next_ms == NEVER_MS ? NEVER_MS : catalog_job_next_run(job, job->cursor_ms);
-    if (job->next_ms != before_ms)
-        job->looked_ms = 0;
+    catalog_job_plan(job);
     if (job->next_ms == NEVER_MS || job->claiming) {
         planner_remove(planner, job);
         return OK;
@@ -86,12 +80,11 @@ static int64_t turn_at(const struct planner *planner, struct now now, struct cat
 {
     int64_t start_ms = job->next_ms + catalog_job_jitter_ms(job);
     int rank = rank_of(planner, job);
+    int64_t looked_ms = catalog_job_look(job, now.wall.ms);
     *ret_nobody = false;
-    if (!job->looked_ms || job->looked_ms > now.wall.ms)
-        job->looked_ms = now.wall.ms;
     if (rank == 0)
         return now.wall.ms;
-    int64_t base_ms = start_ms > job->looked_ms ? start_ms : job->looked_ms;
+    int64_t base_ms = start_ms > looked_ms ? start_ms : looked_ms;
     if (rank != NOT_ELIGIBLE)
         return base_ms + rank * STEP_IN_MS;
     if (now.wall.ms <= start_ms + planner->rules.on_time_ms)
@@ -112,7 +105,7 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
         struct catalog_job *job = planner->due.entries[0].item;
         bool nobody;
         if (is_over_now(job, now)) {
-            job->rewound->is_over = true;
+            catalog_job_end_rewound(job);
             enum status put = planner_put(planner, job, INT64_MIN);
             if (put != OK)
                 return put;
@@ -133,7 +126,7 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
             return st;
         if (ret->with_run || ret->passed_count) {
             heap_remove(&planner->due, job->heap_place);
-            job->claiming = true;
+            catalog_job_set_claiming(job, true);
             return OK;
         }
         heap_update(&planner->due, job->heap_place, look_at(planner, job));

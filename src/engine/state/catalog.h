@@ -24,7 +24,7 @@ struct rewound {
     bool is_over; /* the clock is past all of them by now */
 };
 
-/* Read-only for all but the engine. */
+/* Written by the functions here alone; but for the place in the heap, which is the planner's. */
 struct catalog_job {
     struct id uid;
     int64_t revision;
@@ -98,6 +98,26 @@ bool catalog_job_move(struct catalog_job *job, int64_t cursor_ms, const struct r
 /* A claim of this node has moved the cursor on, as the feed will tell. */
 void catalog_job_claimed(struct catalog_job *job, int64_t tick_ms);
 
+/* Finds the next tick from the cursor on, and the next that is not out. A job that is deleted or
+ * broken has none. */
+void catalog_job_plan(struct catalog_job *job);
+
+/* The next tick is found due. Returns when it was for the first time. */
+int64_t catalog_job_look(struct catalog_job *job, int64_t now_ms);
+
+/* A claim of its ticks is under way, or answered. */
+void catalog_job_set_claiming(struct catalog_job *job, bool is_claiming);
+
+/* Ticks are made good after an outage. */
+void catalog_job_catch_up(struct catalog_job *job, int64_t now_ms);
+
+/* The clock is past all that came again since it was set back: rhythms go on from there. */
+void catalog_job_end_rewound(struct catalog_job *job);
+
+/* A run of the job that should start, or have started, at `start_ms` is open now, or no longer. */
+void catalog_job_count(struct catalog_job *job, bool is_open, int64_t start_ms);
+void catalog_job_count_none(struct catalog_job *job);
+
 /* The first tick of the job strictly after `after_ms`; NEVER_MS: none. After the clock was set
  * back, those that have started are none; and those of a rhythm, `@every` and `@after`, which goes
  * on all the same, are some milliseconds later, so that they are others. For `@after` the delay
@@ -142,6 +162,9 @@ void catalog_job_set_back(struct catalog_job *job, int64_t now_ms);
 /* A run of the job has ended, or a lost one turned out to have ended otherwise: takes it in, and
  * keeps whether things were bad before it. */
 void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
+
+/* The last end was moved back with the clock. */
+void catalog_job_move_last(struct catalog_job *job, const struct last_run *last);
 
 /* The delay of each of its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);

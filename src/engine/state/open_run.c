@@ -115,10 +115,9 @@ static void count(const struct open_runs *runs, const struct open_run *open, boo
     struct catalog_job *job = catalog_by_uid(runs->catalog, &open->run.job_uid);
     if (!job || was_open == is_open)
         return;
-    if (is_open && !job->open_runs)
-        job->open_since_ms = open->run.not_before_ms > open->run.tick_ms ? open->run.not_before_ms
-                                                                         : open->run.tick_ms;
-    job->open_runs += is_open ? 1 : -1u;
+    const struct run *run = &open->run;
+    catalog_job_count(job, is_open,
+                      run->not_before_ms > run->tick_ms ? run->not_before_ms : run->tick_ms);
 }
 
 struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, enum open_phase phase)
@@ -144,7 +143,7 @@ struct open_run *open_runs_add(struct open_runs *runs, const struct run *run, en
 void open_runs_count_job(const struct open_runs *runs, struct catalog_job *job)
 {
     const struct open_run *open;
-    job->open_runs = 0;
+    catalog_job_count_none(job);
     for (size_t at = 0; (open = table_next(&runs->by_id, &at));)
         if (open_phase_is(open->phase, PHASE_OPEN) &&
             id_compare(&open->run.job_uid, &job->uid) == 0)

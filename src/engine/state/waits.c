@@ -46,7 +46,8 @@ static size_t names_size(const struct job *definition)
     return size;
 }
 
-enum status waits_read(struct catalog_job *job, const struct job *definition)
+enum status waits_read(struct catalog_job *job, const struct job *definition,
+                       struct job_waits **ret)
 {
     struct job_waits *read = NULL;
     size_t count = definition ? definition->after_count : 0;
@@ -64,8 +65,7 @@ enum status waits_read(struct catalog_job *job, const struct job *definition)
             names = stpcpy(names, definition->after[i].job) + 1;
         }
     }
-    free(job->waits);
-    job->waits = read;
+    *ret = read;
     return OK;
 }
 

@@ -37,8 +37,10 @@ struct waits {
 void waits_init(struct waits *waits);
 void waits_release(struct waits *waits);
 
-/* Sets job->waits, which is not linked, from the definition; NULL: it can't be read. */
-MUST_CHECK enum status waits_read(struct catalog_job *job, const struct job *definition);
+/* What the job waits for by this definition (NULL: it can't be read), not linked; NULL: for none.
+ */
+MUST_CHECK enum status waits_read(struct catalog_job *job, const struct job *definition,
+                                  struct job_waits **ret);
 
 /* Among those who wait for its names, and no longer. */
 MUST_CHECK enum status waits_link(struct waits *waits, struct catalog_job *job);
