@@ -124,8 +124,9 @@ MUST_CHECK enum status job_pairs_add(struct job_pairs *pairs, const char *name, 
 void job_pairs_release(struct job_pairs *pairs);
 void job_names_free(char **names); /* NULL-terminated; accepts NULL */
 
-/* All defaults of docs/JOBS.md; NULL when out of memory. */
-struct job *job_new(void);
+/* All defaults of docs/JOBS.md; no memory is behind it. */
+struct job job_defaults(void);
+struct job *job_new(void); /* with them; NULL when out of memory */
 struct job *job_free(struct job *job);
 
 /* Parses all its schedules into *set (initialised by the caller). E_INVALID: *reterr says which

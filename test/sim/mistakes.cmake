@@ -51,7 +51,7 @@ peal_sim_mistake(closed_days_run memory races engine/stages/plan.c
     "if (due->calendar)" "if (false)"
     "a tick runs on a day that a calendar of its job takes out")
 peal_sim_mistake(overlap_ignored memory races engine/stages/claimer.c
-    "one_by_one ? OVERLAP_QUEUE : job->overlap" "OVERLAP_ALLOW"
+    "one_by_one ? OVERLAP_QUEUE : policy.overlap" "OVERLAP_ALLOW"
     "runs side by side that must not be")
 peal_sim_mistake(boot_not_marked memory boots engine/stages/boots.c
     "boots->is_noticed ? NULL : gather_due(boots, now)" "NULL"

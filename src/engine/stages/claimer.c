@@ -63,9 +63,7 @@ static void won(struct claimer *claimer, struct store_claim *claim, struct plan 
                   claim->run.job_name);
         return;
     }
-    open->job = plan->definition;
     open->start_at_ms = plan->start_at_ms;
-    plan->definition = NULL;
 }
 
 static void settle(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
@@ -240,14 +238,15 @@ static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
 static void fill_overlap(const struct claimer *claimer, struct now now, struct store_claim *claim,
                          const struct plan *plan)
 {
-    const struct job *job = plan->definition;
+    struct job_policy policy = catalog_job_policy(plan->job);
     if (plan->cause == CAUSE_CATCH_UP)
         catalog_job_catch_up(plan->job, now.wall.ms);
-    bool is_made_good = plan->cause == CAUSE_CATCH_UP || is_held_up(claimer, plan) ||
-                        (job->catch_up == CATCH_UP_ALL && plan->tick_ms <= plan->job->caught_up_ms);
-    bool one_by_one = is_made_good && job->overlap == OVERLAP_SKIP;
-    claim->overlap = one_by_one ? OVERLAP_QUEUE : job->overlap;
-    claim->queue_limit = one_by_one ? INT_MAX : job->queue_limit;
+    bool is_made_good =
+        plan->cause == CAUSE_CATCH_UP || is_held_up(claimer, plan) ||
+        (policy.catch_up == CATCH_UP_ALL && plan->tick_ms <= plan->job->caught_up_ms);
+    bool one_by_one = is_made_good && policy.overlap == OVERLAP_SKIP;
+    claim->overlap = one_by_one ? OVERLAP_QUEUE : policy.overlap;
+    claim->queue_limit = one_by_one ? INT_MAX : policy.queue_limit;
 }
 
 bool claimer_has_room(const struct claimer *claimer)

@@ -121,8 +121,9 @@ static void fill_next(const struct engine_ports *ports, const struct peer *self,
     const struct catalog_job *job = wait->job;
     next->job_uid = job->uid;
     next->states = after_states(wait->on);
-    next->overlap = job->waits->overlap;
-    next->queue_limit = job->waits->queue_limit;
+    struct job_policy policy = catalog_job_policy(job);
+    next->overlap = policy.overlap;
+    next->queue_limit = policy.queue_limit;
     next->skip_entry_id = ports_new_id(ports, now.wall);
     fill_run(ports, self, now, job, &next->run);
     after_note(&next->run, before, wait->name);

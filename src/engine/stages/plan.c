@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "definition/job_codec.h"
-
 enum {
     PASSES_PER_PLAN =
         100000, /* longer outages take several claims, as does what needs more entries */
@@ -14,7 +12,6 @@ enum {
 void plan_release(struct plan *plan)
 {
     free(plan->passed);
-    job_free(plan->definition);
     *plan = (struct plan){0};
 }
 
@@ -46,19 +43,21 @@ struct due {
 };
 
 /* A pause that is over, and ends in a time to come, ended by a clock that has been set back. */
-static bool was_paused(const struct job *job, const struct due *due)
+static bool was_paused(const struct catalog_job *job, const struct job_policy *policy,
+                       const struct due *due)
 {
-    bool is_over = job->resumed_ms > due->now_ms + STORE_AHEAD_MS;
-    return job->paused || (job->resumed_ms && !is_over && due->tick_ms >= job->paused_ms &&
-                           due->tick_ms <= job->resumed_ms);
+    bool is_over = policy->resumed_ms > due->now_ms + STORE_AHEAD_MS;
+    return job->paused || (policy->resumed_ms && !is_over && due->tick_ms >= policy->paused_ms &&
+                           due->tick_ms <= policy->resumed_ms);
 }
 
 /* Is it not to run because somebody said so? */
-static bool is_called_off(const struct job *job, const struct due *due, struct verdict *ret)
+static bool is_called_off(const struct catalog_job *job, const struct job_policy *policy,
+                          const struct due *due, struct verdict *ret)
 {
-    if (was_paused(job, due))
+    if (was_paused(job, policy, due))
         *ret = passed_over(RUN_SKIPPED, REASON_PAUSED);
-    else if (due->tick_ms <= job->skip_until_ms)
+    else if (due->tick_ms <= policy->skip_until_ms)
         *ret = passed_over(RUN_SKIPPED, REASON_SKIP_NEXT);
     else if (due->calendar)
         *ret = (struct verdict){
@@ -69,24 +68,25 @@ static bool is_called_off(const struct job *job, const struct due *due, struct v
 }
 
 /* `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node may run it. */
-static struct verdict judge(const struct plan_rules *rules, const struct job *job,
-                            const struct due *due, int64_t oldest_ms, bool nobody)
+static struct verdict judge(const struct plan_rules *rules, const struct catalog_job *job,
+                            const struct job_policy *policy, const struct due *due,
+                            int64_t oldest_ms, bool nobody)
 {
     int64_t tick_ms = due->tick_ms, late_ms = due->late_ms;
     struct verdict verdict;
-    if (is_called_off(job, due, &verdict))
+    if (is_called_off(job, policy, due, &verdict))
         return verdict;
     if (nobody)
         return passed_over(RUN_MISSED, REASON_NO_NODE);
-    if (job->deadline_s && late_ms > job->deadline_s * 1000)
+    if (policy->deadline_s && late_ms > policy->deadline_s * 1000)
         return passed_over(RUN_MISSED, REASON_DEADLINE);
     if (late_ms <= rules->on_time_ms)
         return run_as(CAUSE_TICK);
-    if (job->catch_up == CATCH_UP_SKIP || (job->catch_up == CATCH_UP_LAST && !due->last))
+    if (policy->catch_up == CATCH_UP_SKIP || (policy->catch_up == CATCH_UP_LAST && !due->last))
         return passed_over(RUN_MISSED, REASON_CATCH_UP);
-    if (late_ms > job->catch_up_window_s * 1000)
+    if (late_ms > policy->catch_up_window_s * 1000)
         return passed_over(RUN_MISSED, REASON_TOO_OLD);
-    if (job->catch_up == CATCH_UP_ALL && tick_ms < oldest_ms)
+    if (policy->catch_up == CATCH_UP_ALL && tick_ms < oldest_ms)
         return passed_over(RUN_MISSED, REASON_TOO_MANY);
     return run_as(CAUSE_CATCH_UP);
 }
@@ -162,22 +162,23 @@ static int64_t next_tick(const struct catalog_job *job, int64_t tick_ms, int64_t
 
 /* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run.
  * `nobody`: no node may run any of them, but for the latest one may still come. */
-static enum status walk(const struct plan_rules *rules, struct now now,
-                        const struct job *definition, bool nobody, struct plan *plan)
+static enum status walk(const struct plan_rules *rules, struct now now, bool nobody,
+                        struct plan *plan)
 {
     const struct catalog_job *job = plan->job;
+    struct job_policy policy = catalog_job_policy(job);
     int64_t jitter_ms = catalog_job_jitter_ms(job);
     int64_t horizon_ms = now.wall.ms + (nobody ? -rules->on_time_ms - 1 : rules->lead_ms);
     int64_t oldest_ms = INT64_MIN;
     bool is_late = now.wall.ms - job->next_ms - jitter_ms > rules->on_time_ms;
-    if (definition->catch_up == CATCH_UP_ALL && is_late)
-        oldest_ms = oldest_of_last(job, now.wall.ms, definition->catch_up_limit);
+    if (policy.catch_up == CATCH_UP_ALL && is_late)
+        oldest_ms = oldest_of_last(job, now.wall.ms, policy.catch_up_limit);
     int64_t tick_ms = job->next_ms;
     int64_t run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
     for (int i = 0; i < PASSES_PER_PLAN && tick_ms != NEVER_MS && tick_ms + jitter_ms <= horizon_ms;
          i++) {
         struct due due = look_at_tick(now, job, tick_ms, &run_ms);
-        struct verdict verdict = judge(rules, definition, &due, oldest_ms, nobody);
+        struct verdict verdict = judge(rules, job, &policy, &due, oldest_ms, nobody);
         if (!verdict.run && plan->passed_count == STORE_PASSED_MAX)
             return OK;
         plan->tick_ms = tick_ms;
@@ -199,22 +200,11 @@ enum status plan_ticks(const struct plan_rules *rules, struct now now, struct ca
                        bool nobody, struct plan *ret)
 {
     struct plan plan = {.job = job};
-    struct job *definition = NULL;
-    struct job_error error;
-    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
+    enum status st = walk(rules, now, nobody, &plan);
     if (st == OK)
-        st = walk(rules, now, definition, nobody, &plan);
-    if (st != OK)
-        goto out;
-    if (plan.with_run) {
-        plan.definition = definition;
-        definition = NULL;
-    }
-    *ret = plan;
-    plan = (struct plan){0};
-out:
-    job_free(definition);
-    plan_release(&plan);
+        *ret = plan;
+    else
+        plan_release(&plan);
     return st;
 }
 
@@ -227,25 +217,23 @@ static int64_t boot_start_ms(const struct catalog_job *job, struct now now, int6
                                                   : boot_ms + catalog_job_jitter_ms(job);
 }
 
-/* Takes the definition over if there is to be a run. */
-static enum status decide_boot(const struct plan_rules *rules, struct now now,
-                               struct job **definition, bool may_run, struct plan *plan)
+static enum status decide_boot(const struct plan_rules *rules, struct now now, bool may_run,
+                               struct plan *plan)
 {
+    struct job_policy policy = catalog_job_policy(plan->job);
     const char *calendar = catalog_job_boot_out(plan->job, plan->tick_ms);
     struct due due = {.tick_ms = plan->tick_ms,
                       .now_ms = now.wall.ms,
                       .late_ms = now.wall.ms - plan->start_at_ms,
                       .last = true,
                       .calendar = calendar};
-    struct verdict verdict = judge(rules, *definition, &due, INT64_MIN, false);
+    struct verdict verdict = judge(rules, plan->job, &policy, &due, INT64_MIN, false);
     if (!verdict.run)
         return pass(plan, plan->tick_ms, verdict);
     if (!may_run || now.wall.ms < plan->start_at_ms - rules->lead_ms)
         return E_NOT_FOUND;
     plan->with_run = true;
     plan->cause = CAUSE_REBOOT;
-    plan->definition = *definition;
-    *definition = NULL;
     return OK;
 }
 
@@ -254,12 +242,7 @@ enum status plan_boot(const struct plan_rules *rules, struct now now, struct cat
 {
     struct plan plan = {
         .job = job, .tick_ms = boot_ms, .start_at_ms = boot_start_ms(job, now, boot_ms)};
-    struct job *definition = NULL;
-    struct job_error error;
-    enum status st = job_decode_stored(job->json, NULL, &definition, &error);
-    if (st == OK)
-        st = decide_boot(rules, now, &definition, may_run, &plan);
-    job_free(definition);
+    enum status st = decide_boot(rules, now, may_run, &plan);
     if (st == OK)
         *ret = plan;
     else
@@ -288,13 +271,10 @@ enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason
                       struct plan *ret)
 {
     struct plan plan = {.job = job, .tick_ms = until_ms};
-    struct job *definition = NULL;
-    struct job_error error;
+    struct job_policy policy = catalog_job_policy(job);
     struct now until = {.wall = {until_ms}};
     int64_t tick_ms = job->next_ms, run_ms = job->calendars ? job->calendars->next_run_ms : tick_ms;
     enum status st = OK;
-    if (tick_ms <= until_ms)
-        st = job_decode_stored(job->json, NULL, &definition, &error);
     for (int i = 0; st == OK && tick_ms <= until_ms; i++) {
         if (i == PASSES_PER_PLAN || plan.passed_count == STORE_PASSED_MAX - 1) {
             st = pass_rest(&plan, tick_ms, until_ms, reason);
@@ -302,11 +282,10 @@ enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason
         }
         struct due due = look_at_tick(until, job, tick_ms, &run_ms);
         struct verdict verdict = passed_over(RUN_SKIPPED, reason);
-        is_called_off(definition, &due, &verdict);
+        is_called_off(job, &policy, &due, &verdict);
         st = pass(&plan, tick_ms, verdict);
         tick_ms = next_tick(job, tick_ms, run_ms);
     }
-    job_free(definition);
     if (st == OK)
         *ret = plan;
     else

@@ -15,9 +15,8 @@ struct plan_rules {
 /* One job's due tick, and the ticks that are passed over before it. */
 struct plan {
     struct catalog_job *job;
-    struct job *definition; /* the caller's; NULL when there is no run */
-    int64_t tick_ms;        /* the new cursor */
-    bool with_run;          /* false: every tick up to tick_ms is passed over */
+    int64_t tick_ms; /* the new cursor */
+    bool with_run;   /* false: every tick up to tick_ms is passed over */
     enum run_cause cause;
     int64_t start_at_ms;         /* tick and jitter */
     struct ledger_entry *passed; /* ids and names are not filled in; the caller's */

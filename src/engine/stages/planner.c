@@ -117,11 +117,6 @@ enum status planner_next_due(struct planner *planner, struct now now, struct pla
             continue;
         }
         enum status st = plan_ticks(&planner->rules, now, job, nobody, ret);
-        if (st == E_INVALID) { /* it could be read before: its time zone is gone */
-            job->broken = true;
-            heap_remove(&planner->due, job->heap_place);
-            continue;
-        }
         if (st != OK)
             return st;
         if (ret->with_run || ret->passed_count) {

@@ -57,20 +57,30 @@ static int64_t start_boot_ms(const struct runner *runner, struct now now,
     return within_window ? start_ms : now.boot.ms;
 }
 
+/* Decodes the definition of the begin, if it is the one that is known here: what changes between
+ * begin and start does not matter. Else, or out of memory, that is done at the start. */
+static void keep_definition(const struct runner *runner, struct open_run *open)
+{
+    struct job_error error;
+    const struct catalog_job *job = catalog_by_uid(runner->catalog, &open->run.job_uid);
+    if (job && job->revision == open->run.job_revision &&
+        job_decode_stored(job->json, NULL, &open->job, &error) != OK)
+        open->job = NULL;
+}
+
 void runner_begun(struct runner *runner, struct now now, struct open_run *open, int64_t fence,
                   int64_t job_revision)
 {
     open->run.state = RUN_BEGUN;
     open->run.fence = fence;
-    if (open->run.job_revision != job_revision) { /* changed since; the feed may not be there yet */
-        open->run.job_revision = job_revision;
-        open->job = job_free(open->job);
-    }
+    open->run.job_revision = job_revision;
     open_runs_move(runner->runs, open, OPEN_BEGUN);
     if (open->kill != REASON_NONE)
         end(runner, now, open, RUN_KILLED, open->kill, "killed before it started");
     else if (heap_push(&runner->starts, start_boot_ms(runner, now, open), open) != OK)
         end(runner, now, open, RUN_FAILED, REASON_NO_START, "out of memory");
+    else
+        keep_definition(runner, open);
 }
 
 void runner_begun_before(struct runner *runner, struct now now, struct open_run *open)
@@ -205,7 +215,7 @@ static void send_begins(struct runner *runner, struct now now)
 /* ---- start ---- */
 
 /* The definition to start from is the one of the begin, or a newer one if there is one by now.
- * E_BUSY: the feed has not brought it yet. */
+ * E_BUSY: the feed has not brought it yet, or there is no memory for it. */
 static enum status find_definition(struct runner *runner, struct open_run *open)
 {
     struct job_error error;
@@ -217,7 +227,8 @@ static enum status find_definition(struct runner *runner, struct open_run *open)
     if (job->revision < open->run.job_revision)
         return E_BUSY;
     open->run.job_revision = job->revision;
-    return job_decode_stored(job->json, NULL, &open->job, &error);
+    enum status st = job_decode_stored(job->json, NULL, &open->job, &error);
+    return st == E_NOMEM ? E_BUSY : st;
 }
 
 /* It waited in its job's queue, or for the store, longer than its job allows. */

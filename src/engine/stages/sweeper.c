@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "definition/job_codec.h"
 #include "stages/follow.h"
 
 enum {
@@ -228,13 +227,8 @@ static bool is_time(struct sweeper *sweeper, struct now now, int64_t at_ms)
 /* How long a run of the job waits for a node that may run it. */
 static int64_t patience_ms(const struct sweeper *sweeper, const struct catalog_job *job)
 {
-    struct job_error error;
-    struct job *definition = NULL;
-    int64_t patience_ms = sweeper->on_time_ms;
-    if (job_decode_stored(job->json, NULL, &definition, &error) == OK && definition->deadline_s)
-        patience_ms = definition->deadline_s * 1000;
-    job_free(definition);
-    return patience_ms;
+    int64_t deadline_s = catalog_job_policy(job).deadline_s;
+    return deadline_s ? deadline_s * 1000 : sweeper->on_time_ms;
 }
 
 /* No node is there that may run it, not even one that is drained or full. */

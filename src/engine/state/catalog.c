@@ -61,6 +61,7 @@ static void free_job(struct catalog *catalog, struct catalog_job *job)
     catalog->json_bytes -= job->json ? strlen(job->json) + 1 : 0;
     job_calendars_free(&catalog->calendars, job->calendars);
     free(job->waits);
+    free(job->policy);
     free(job->rewound);
     free(job->json);
     free(job);
@@ -92,7 +93,7 @@ static enum status read_schedules(struct catalog_job *job, const struct job *def
         return st;
     }
     free_schedules(job);
-    job->schedule_count = (uint32_t)set.count;
+    job->schedule_count = (uint8_t)set.count;
     if (set.count == 1) {
         job->only = set.items[0];
         job->schedules = &job->only;
@@ -121,6 +122,48 @@ static enum status read_calendars(struct catalog *catalog, struct catalog_job *j
     }
     job_calendars_free(&catalog->calendars, job->calendars);
     job->calendars = made;
+    return OK;
+}
+
+static struct job_policy policy_of(const struct job *definition)
+{
+    return (struct job_policy){
+        .deadline_s = definition->deadline_s,
+        .catch_up_window_s = definition->catch_up_window_s,
+        .paused_ms = definition->paused_ms,
+        .resumed_ms = definition->resumed_ms,
+        .skip_until_ms = definition->skip_until_ms,
+        .catch_up_limit = definition->catch_up_limit,
+        .queue_limit = definition->queue_limit,
+        .catch_up = definition->catch_up,
+        .overlap = definition->overlap,
+    };
+}
+
+static struct job_policy usual_policy(void)
+{
+    struct job usual = job_defaults();
+    return policy_of(&usual);
+}
+
+struct job_policy catalog_job_policy(const struct catalog_job *job)
+{
+    return job->policy ? *job->policy : usual_policy();
+}
+
+/* `definition` NULL: it can't be read, and is not planned. */
+static enum status read_policy(struct catalog_job *job, const struct job *definition)
+{
+    struct job_policy usual = usual_policy(), policy = definition ? policy_of(definition) : usual;
+    struct job_policy *kept = NULL;
+    if (memcmp(&policy, &usual, sizeof(policy)) != 0) {
+        kept = malloc(sizeof(*kept));
+        if (!kept)
+            return E_NOMEM;
+        *kept = policy;
+    }
+    free(job->policy);
+    job->policy = kept;
     return OK;
 }
 
@@ -159,6 +202,8 @@ static enum status read_definition(struct catalog *catalog, struct catalog_job *
     enum status st = keep_texts(catalog, job, change, definition ? definition->where : NULL);
     if (st == OK)
         st = read_calendars(catalog, job, definition, change->cursor_ms);
+    if (st == OK)
+        st = read_policy(job, definition);
     if (st == OK)
         st = waits_read(job, definition, &waits);
     if (st != OK)

@@ -1,6 +1,6 @@
 /* All jobs, as the store's change feed told: by uid and by name. Compact: the definition is kept as
- * the store's JSON and decoded when it is needed, so that a million jobs fit in a few hundred
- * megabytes. The planner keeps its place in each job. */
+ * the store's JSON, and decoded when a run begins; what plans need of it is kept beside it, so that
+ * a million jobs fit in a few hundred megabytes. The planner keeps its place in each job. */
 #ifndef PEAL_CATALOG_H
 #define PEAL_CATALOG_H
 
@@ -17,6 +17,15 @@
 #include "table.h"
 
 #define NEVER_MS INT64_MAX
+
+/* What plans need of a definition. */
+struct job_policy {
+    int64_t deadline_s, catch_up_window_s;
+    int64_t paused_ms, resumed_ms, skip_until_ms;
+    int catch_up_limit, queue_limit;
+    enum catch_up_policy catch_up;
+    enum overlap_policy overlap;
+};
 
 /* A job that goes over ticks again, because the clock was set back. */
 struct rewound {
@@ -39,13 +48,14 @@ struct catalog_job {
     const char *where;               /* there too; NULL: any node may run it */
     struct job_calendars *calendars; /* that take ticks out; NULL: none */
     struct schedule **schedules;
-    struct schedule *only;   /* where `schedules` points to if there is but one */
-    struct job_waits *waits; /* for other jobs; NULL: for none */
-    struct rewound *rewound; /* NULL: the cursor is where it was at most */
-    uint32_t rewinds;        /* how often the cursor was moved back */
-    uint32_t schedule_count;
-    uint32_t open_runs;  /* of this job, QUEUED to RUNNING */
-    uint32_t heap_place; /* the planner's; HEAP_NONE while a claim is under way */
+    struct schedule *only;     /* where `schedules` points to if there is but one */
+    struct job_waits *waits;   /* for other jobs; NULL: for none */
+    struct job_policy *policy; /* NULL: the defaults, as most jobs have */
+    struct rewound *rewound;   /* NULL: the cursor is where it was at most */
+    uint32_t rewinds;          /* how often the cursor was moved back */
+    uint32_t open_runs;        /* of this job, QUEUED to RUNNING */
+    uint32_t heap_place;       /* the planner's; HEAP_NONE while a claim is under way */
+    uint8_t schedule_count;
     bool claiming : 1;
     bool paused : 1, deleted : 1;
     bool broken : 1;  /* the definition can't be read by this version: never planned */
@@ -165,6 +175,8 @@ void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
 
 /* The last end was moved back with the clock. */
 void catalog_job_move_last(struct catalog_job *job, const struct last_run *last);
+
+struct job_policy catalog_job_policy(const struct catalog_job *job);
 
 /* The delay of each of its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);

@@ -79,7 +79,7 @@ struct open_run {
     struct run run;
     enum open_phase phase;
     TAILQ_ENTRY(open_run) in_phase;
-    struct job *job;            /* what to start; NULL once it is started */
+    struct job *job;            /* BEGUN: what to start; NULL: not known yet */
     int64_t start_at_ms;        /* tick and jitter */
     struct boot_ms begin_sent;  /* the start window counts from here */
     struct boot_ms first_begin; /* of those that may have been done */

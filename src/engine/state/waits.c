@@ -55,8 +55,6 @@ enum status waits_read(struct catalog_job *job, const struct job *definition,
         read = calloc(1, sizeof(*read) + count * sizeof(read->waits[0]) + names_size(definition));
         if (!read)
             return E_NOMEM;
-        read->overlap = definition->overlap;
-        read->queue_limit = definition->queue_limit;
         read->count = count;
         char *names = (char *)(read->waits + count);
         for (size_t i = 0; i < count; i++) {

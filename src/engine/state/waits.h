@@ -19,10 +19,8 @@ struct job_wait {
     LIST_ENTRY(job_wait) link;
 };
 
-/* What one job waits for, and what the runs that come of it need of its definition. */
+/* What one job waits for. */
 struct job_waits {
-    enum overlap_policy overlap;
-    int queue_limit;
     uint64_t mark; /* follow.c's, for walks from job to job */
     struct job_waits *next;
     size_t count;

@@ -10,9 +10,6 @@ enum {
     JOB_CALENDARS_MAX = 10,
 };
 
-/* No memory behind it. */
-struct job job_defaults(void);
-
 /* By value of the policy, NULL at the end. */
 extern const char *const overlap_names[];
 extern const char *const catch_up_names[];

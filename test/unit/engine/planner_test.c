@@ -87,7 +87,6 @@ static void plans_of_a_minutely_job(void **state)
             if (strcmp(text, cases[i].want) != 0)
                 fail_msg("line %d: %s", cases[i].line, text);
             assert_true(job->claiming);
-            assert_true(plan.with_run == (plan.definition != NULL));
             plan_release(&plan);
         }
         planner_release(&planner);
@@ -194,25 +193,6 @@ static void nothing_to_plan(void **state)
     planner_release(&planner);
 }
 
-/* A definition that can't be read any more does not hold up the others. */
-static void an_unreadable_job_steps_aside(void **state)
-{
-    struct shelf *shelf = *state;
-    struct planner planner;
-    struct plan plan;
-    init(&planner);
-    struct catalog_job *bad = shelf_put(shelf, 1, "a", "'* * * * *'", "");
-    struct catalog_job *good = shelf_put(shelf, 2, "b", "'* * * * *'", "");
-    assert_int_equal(planner_put(&planner, bad, INT64_MIN), OK);
-    assert_int_equal(planner_put(&planner, good, INT64_MIN), OK);
-    bad->json[0] = '?';
-    assert_int_equal(planner_next_due(&planner, at(MINUTE), &plan), OK);
-    assert_ptr_equal(plan.job, good);
-    assert_true(bad->broken);
-    plan_release(&plan);
-    planner_release(&planner);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,7 +201,6 @@ int main(void)
         WITH_SHELF(the_most_urgent_comes_first),
         WITH_SHELF(a_job_under_claim_is_left_alone),
         WITH_SHELF(nothing_to_plan),
-        WITH_SHELF(an_unreadable_job_steps_aside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
