@@ -405,7 +405,6 @@ void recorder_finish(struct recorder *recorder, struct now now)
 
 void recorder_flush(struct recorder *recorder, struct now now)
 {
-    recorder_finish(recorder, now);
     if (recorder->sender.retry_at.ms <= now.boot.ms)
         recorder_send_forgets(recorder, now);
     if (!recorder->appending && recorder->history_retry_at.ms <= now.boot.ms)

@@ -59,10 +59,11 @@ void recorder_tell_lost(struct recorder *recorder, struct open_run *open);
 /* Takes in what the history has answered. */
 void recorder_take_answer(struct recorder *recorder, struct now now);
 
-/* Sends ends to the store. Before new claims are: what has ended is not in the way of them. */
+/* Sends ends to the store, before new claims: what has ended is not in the way of them. What ends
+ * later in the turn, because it could not start, goes with the next one, which is at once. */
 void recorder_finish(struct recorder *recorder, struct now now);
 
-/* Sends ends to the store, records to the history, and forgets what is recorded. */
+/* Sends records to the history, and lets the store forget what is recorded. */
 void recorder_flush(struct recorder *recorder, struct now now);
 
 int64_t recorder_wake_at(const struct recorder *recorder, struct now now);
