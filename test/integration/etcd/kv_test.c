@@ -111,7 +111,8 @@ static void ten_thousand_keys_in_pages(void **state)
     assert_int_equal(etcd_list(h->client, &range, &reply, &list), OK);
     harness_wait(h, listing.pages == 1);
     etcd_list_cancel(list);
-    harness_run_for(h, 100);
+    for (int i = 0; i < 10; i++) /* each takes longer than the next page would */
+        harness_range(h, &range);
     assert_int_equal(listing.pages, 1);
 }
 
@@ -220,11 +221,10 @@ static void cancelled_calls_stay_silent(void **state)
             etcd_call_cancel(calls[i]);
     for (int i = 2; i < 50; i += 3)
         harness_wait(h, answers[i].is_done);
-    harness_run_for(h, 50);
+    struct answer get = harness_get(h, "a"); /* answered after what was asked before */
+    check_ok(get);
     for (int i = 0; i < 50; i += 3)
         assert_false(answers[i].is_done);
-    struct answer get = harness_get(h, "a");
-    check_ok(get);
 }
 
 static void hosts_are_looked_up(void **state)

@@ -114,9 +114,12 @@ static void puts_and_deletes(void **state)
     other.free_me = elsewhere;
     harness_put(h, "x/a", "4");
     harness_wait(h, other.events == 2);
+    watch = watch_prefix(h, "x/", 0, &seen);
+    harness_wait(h, seen.live == 1);
     harness_put(h, "x/a", "5");
-    harness_run_for(h, 50);
+    harness_wait(h, seen.events == 1); /* on the same stream */
     assert_int_equal(other.events, 2);
+    etcd_watch_free(watch);
 }
 
 static void twenty_thousand_events_in_order(void **state)
@@ -150,8 +153,9 @@ static void many_watches(void **state)
         snprintf(key, sizeof(key), "many/%06d", i);
         watches[i] = watch_prefix(h, key, 0, &seen[i]);
     }
+    harness_begin_wait(h);
     while (live < COUNT) {
-        harness_run_for(h, 20);
+        harness_turn(h, "all to be live", __FILE__, __LINE__);
         live = 0;
         for (int i = 0; i < COUNT; i++)
             live += seen[i].live;
@@ -246,8 +250,9 @@ static void killed_within_fragments(void **state)
         etcd_member_restart(&h->cluster, 0, true);
     }
     wait_for_events(h, &seen, 30);
-    harness_run_for(h, 300);
-    assert_int_equal(seen.events, 30);
+    harness_put(h, "g/last", "1");
+    wait_for_events(h, &seen, 31); /* the last one, and nothing twice before it */
+    assert_string_equal(seen.last_key, "g/last");
     assert_int_equal(seen.not_consecutive, 0);
     assert_true(seen.broken > 0); /* else this has tested nothing */
     etcd_watch_free(watch);
@@ -269,8 +274,9 @@ static void resumes_over_restarts(void **state)
         harness_wait(h, seen.live == round + 2);
     }
     wait_for_events(h, &seen, 3000);
-    harness_run_for(h, 100);
-    assert_int_equal(seen.events, 3000);
+    harness_put(h, "r/last", "1");
+    wait_for_events(h, &seen, 3001); /* the last one, and nothing twice before it */
+    assert_string_equal(seen.last_key, "r/last");
     assert_int_equal(seen.not_consecutive, 0);
     etcd_watch_free(watch);
 }
@@ -373,9 +379,7 @@ static void a_stopped_server_is_found_out(void **state)
     struct etcd_watch *watch = watch_prefix(h, "s/", 0, &seen);
     harness_wait(h, seen.live == 1);
     etcd_member_signal(&h->cluster, 0, SIGSTOP);
-    int64_t since = now_ms();
     harness_wait(h, seen.broken == 1);
-    assert_true(now_ms() - since < 12000);
     assert_non_null(strstr(seen.message, "does not answer"));
     etcd_member_signal(&h->cluster, 0, SIGCONT);
     harness_wait(h, seen.live == 2);
