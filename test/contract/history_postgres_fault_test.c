@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 #include <libpq-fe.h>
@@ -14,6 +13,24 @@
 #include "postgres/history_postgres.h"
 #include "postgres_place.h"
 #include "spool/history_spool.h"
+
+enum {
+    READ_MS = 60000, /* that a read may take */
+    HANG_MS = 60000, /* that a test waits for what comes */
+};
+
+/* A history at another URL, in the world's place. */
+static void open_url(struct history_world *world, const char *url)
+{
+    static const struct history_remote_limits limits = {
+        .connect_s = 2, .read_ms = READ_MS, .retry_first_ms = 20, .retry_last_ms = 50};
+    struct strbuf why;
+    strbuf_init(&why);
+    world_close(world);
+    struct history_wake none = {0};
+    assert_int_equal(history_postgres_open(url, &limits, none, &world->history, &why), OK);
+    strbuf_release(&why);
+}
 
 /* ---- the server goes and comes ---- */
 
@@ -30,11 +47,15 @@ static void test_free_while_stopped(void **state)
     struct run run = sample_run(1, 1);
     struct history_read read = {.query.limit = 1, .done = ignore_answer};
     assert_int_equal(world_append_run(world, &run), OK);
+    char url[256];
+    postgres_place_url(world->place, url);
+    open_url(world, url);
+    wait_for_health(world, OK);
     postgres_server_pause(&postgres_server);
     history_read(world->history, &read);
     int64_t start_ms = now_ms();
     world_close(world);
-    assert_true(now_ms() - start_ms < 6000);
+    assert_true(now_ms() - start_ms < READ_MS / 2);
     postgres_server_resume(&postgres_server);
     world_open(world);
     assert_true(world_has_run(world, &run.id, NULL));
@@ -57,21 +78,20 @@ static void test_spooled(void **state)
     struct run run = sample_run(1, 0);
     assert_int_equal(world_append_run(world, &run), OK);
     postgres_server_kill(&postgres_server);
-    int64_t start_ms = now_ms();
     for (uint32_t i = 1; i <= AWAY; i++) {
         run = sample_run(1, i);
         assert_int_equal(world_append_run(world, &run), OK);
     }
-    assert_true(now_ms() - start_ms < 8000);
     assert_health(world, E_UNREACHABLE, "100 records wait on disk for the database.");
     postgres_server_restart(&postgres_server);
+    int64_t end_ms = now_ms() + HANG_MS;
     do {
         struct history_read read = {.query.limit = 1};
         (void)world_read(world, &read);
         history_read_release(&read);
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        wait_a_little();
         history_spool_stats(world->history, &stats);
-        assert_true(now_ms() - start_ms < 60000);
+        assert_true(now_ms() < end_ms);
     } while (stats.waiting_records);
     assert_health(world, OK, NULL);
     assert_int_equal(stats.delivered_records, AWAY);
@@ -84,19 +104,6 @@ static void test_spooled(void **state)
 }
 
 /* ---- refusals ---- */
-
-/* A history at another URL, in the world's place. */
-static void open_url(struct history_world *world, const char *url)
-{
-    static const struct history_remote_limits limits = {
-        .connect_s = 2, .retry_first_ms = 20, .retry_last_ms = 50};
-    struct strbuf why;
-    strbuf_init(&why);
-    world_close(world);
-    struct history_wake none = {0};
-    assert_int_equal(history_postgres_open(url, &limits, none, &world->history, &why), OK);
-    strbuf_release(&why);
-}
 
 static void test_refused(void **state)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { BACK_MS = 25000, WRITERS_MAX = 8, BATCH = 20 };
+enum { BACK_MS = 60000, WRITERS_MAX = 8, BATCH = 20 }; /* BACK_MS only ends a hang */
 
 /* ---- helpers ---- */
 
@@ -19,7 +19,7 @@ int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void wait_a_little(void)
+void wait_a_little(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
@@ -79,6 +79,16 @@ static int64_t count_all_ends(struct history_world *world, enum run_state state)
 
 /* ---- the server goes and comes ---- */
 
+/* What is known to be away is not asked again by each append: a hundred of them take less time than
+ * ten that wait for a connection as long as they may. */
+static void assert_answers_at_once(struct history_world *world, const struct run *run)
+{
+    int64_t start_ms = now_ms();
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(world_append_run(world, run), E_UNREACHABLE);
+    assert_true(now_ms() - start_ms < 10 * world->backend->server->connect_ms);
+}
+
 /* A restart between two requests is not noticed. */
 void test_server_restart(void **state)
 {
@@ -101,10 +111,7 @@ void test_server_killed(void **state)
     world->backend->server->kill();
     assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
     assert_health(world, E_UNREACHABLE, "Start it, or check host and port");
-    int64_t start_ms = now_ms();
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
-    assert_true(now_ms() - start_ms < 4000); /* at once */
+    assert_answers_at_once(world, &second);
     struct history_read read = {.query.limit = 1};
     assert_int_equal(world_read(world, &read), E_UNREACHABLE);
     world->backend->server->restart();
@@ -122,11 +129,9 @@ void test_server_stopped(void **state)
     struct run first = sample_run(1, 1), second = sample_run(1, 2);
     assert_int_equal(world_append_run(world, &first), OK);
     server->pause();
-    int64_t start_ms = now_ms();
     assert_int_equal(world_append_run(world, &second), E_UNREACHABLE);
     assert_health(world, E_UNREACHABLE, server->silent_words);
-    assert_int_equal(world_append_run(world, &second), E_UNREACHABLE); /* at once */
-    assert_true(now_ms() - start_ms < 20000);
+    assert_answers_at_once(world, &second);
     server->resume();
     append_until_ok(world, &second);
     assert_int_equal(world_count(world, (struct history_query){0}), 2);

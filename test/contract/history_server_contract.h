@@ -13,6 +13,7 @@ struct history_server {
     void (*pause)(void);
     void (*resume)(void);
     const char *silent_words; /* of its health while it is paused */
+    int64_t connect_ms;       /* that a history of these tests waits for a connection */
     uint32_t writers, rounds; /* that share it in a test */
     bool swaps_whole;         /* it replaces what it has looked at, and nothing else */
 };
@@ -27,6 +28,7 @@ void test_server_many_writers(void **state);
 /* ---- for further tests ---- */
 
 int64_t now_ms(void);
+void wait_a_little(void); /* between two looks at something */
 
 /* The health is what is wanted, and has the words, but not the password. */
 void assert_health(struct history_world *world, enum status want, const char *words);

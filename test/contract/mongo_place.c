@@ -12,6 +12,8 @@
 #include "history_server_contract.h"
 #include "mongo/history_mongo.h"
 
+enum { CONNECT_S = 2 };
+
 struct mongo_server mongo_server;
 
 void mongo_place_url(const char *place, char url[512])
@@ -42,7 +44,7 @@ static void make_place(char place[128])
 
 static enum status open_mongo(const char *place, struct history_wake wake, struct history **ret)
 {
-    static const struct history_remote_limits limits = {.connect_s = 2,
+    static const struct history_remote_limits limits = {.connect_s = CONNECT_S,
                                                         .write_ms = 5000,
                                                         .read_ms = 5000,
                                                         .retry_first_ms = 20,
@@ -90,6 +92,7 @@ static struct history_server server = {
     .pause = pause_server,
     .resume = resume,
     .silent_words = "timeout",
+    .connect_ms = 1000 * CONNECT_S,
     .writers = 3,
     .rounds = 6,
 };

@@ -12,6 +12,8 @@
 #include "history_server_contract.h"
 #include "postgres/history_postgres.h"
 
+enum { CONNECT_S = 2 };
+
 struct postgres_server postgres_server;
 
 void postgres_place_url(const char *place, char url[256])
@@ -46,7 +48,7 @@ static void make_place(char place[128])
 
 static enum status open_postgres(const char *place, struct history_wake wake, struct history **ret)
 {
-    static const struct history_remote_limits limits = {.connect_s = 2,
+    static const struct history_remote_limits limits = {.connect_s = CONNECT_S,
                                                         .write_ms = 3000,
                                                         .read_ms = 3000,
                                                         .retry_first_ms = 20,
@@ -95,6 +97,7 @@ static const struct history_server server = {
     .pause = pause_server,
     .resume = resume,
     .silent_words = "does not answer in time",
+    .connect_ms = 1000 * CONNECT_S,
     .writers = 4,
     .rounds = 40,
     .swaps_whole = true,
