@@ -7,6 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+enum { HANG_MS = 60000 }; /* no wait is longer: only a hang is */
+
 /* ---- the picture ---- */
 
 /* Room for one more; the tests are small, so growing by one is good enough. */
@@ -377,17 +379,17 @@ void world_wait(struct world *world)
 {
     struct pollfd wake = {.fd = world->wake_fd, .events = POLLIN};
     uint64_t count;
-    int64_t until_ms = clock_now().boot.ms + 10000;
+    int64_t until_ms = clock_now().boot.ms + HANG_MS;
     while (world->backend->turn && poll(&wake, 1, 0) == 0 && clock_now().boot.ms < until_ms)
         world->backend->turn();
-    assert_int_equal(poll(&wake, 1, world->backend->turn ? 0 : 10000), 1);
+    assert_int_equal(poll(&wake, 1, world->backend->turn ? 0 : HANG_MS), 1);
     assert_int_equal(read(world->wake_fd, &count, sizeof(count)), sizeof(count));
     store_dispatch(world->store);
 }
 
 int64_t soon_ms(void)
 {
-    return clock_now().boot.ms + 10000;
+    return clock_now().boot.ms + HANG_MS;
 }
 
 void world_pass(struct world *world, int64_t until_ms)

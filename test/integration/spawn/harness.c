@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define WAIT_MS 20000
+#define WAIT_MS 60000
 
 static void on_tick(void *context)
 {
@@ -254,6 +254,15 @@ char *harness_output(struct harness *h, const char *id, int stream, size_t *ret_
 void harness_path(const struct harness *h, const char *name, char *buf, size_t size)
 {
     snprintf(buf, size, "%s/%s", h->folder, name);
+}
+
+void harness_touch(const struct harness *h, const char *name)
+{
+    char path[256];
+    harness_path(h, name, path, sizeof(path));
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    close(fd);
 }
 
 static bool read_file(const char *path, char *buf, size_t size)

@@ -41,7 +41,7 @@ int harness_teardown(void **state);
 void harness_attach(struct harness *h); /* a client, and waits until it is ready */
 void harness_detach(struct harness *h);
 
-/* Lets the loop turn until it holds; fails the test after 20 s. `what` is for the message. */
+/* Lets the loop turn until it holds; fails the test after a minute, which only ends a hang. */
 #define harness_wait(h, holds)                                                                     \
     do {                                                                                           \
         harness_begin_wait(h);                                                                     \
@@ -73,6 +73,7 @@ char *harness_output(struct harness *h, const char *id, int stream, size_t *ret_
 /* Waits until the file exists and is not empty, and reads it. */
 void harness_file(struct harness *h, const char *name, char *buf, size_t size);
 void harness_path(const struct harness *h, const char *name, char *buf, size_t size);
+void harness_touch(const struct harness *h, const char *name); /* for a script to go on */
 
 bool process_lives(int pid); /* and is no zombie */
 

@@ -18,7 +18,7 @@
 #include "listen.h"
 #include "server_tls.h"
 
-enum { PATIENCE_MS = 10000, TICK_MS = 2 };
+enum { PATIENCE_MS = 50000, TICK_MS = 2 }; /* the patience only ends a hang */
 
 /* ---- the service ---- */
 

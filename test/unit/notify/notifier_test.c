@@ -17,7 +17,7 @@
 #include "notifier.h"
 #include "receiver.h"
 
-enum { PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 50000 }; /* it only ends a hang */
 
 struct world {
     char folder[64];
