@@ -5,7 +5,6 @@
 # and ticks of that time are started late, not skipped because those before them were late.
 . "$(dirname "$0")/lib.sh"
 
-etcd_retry=${etcd_members%/*}/etcd_retry
 jobs=30
 late_ms=1500 # after the bare client: half a second, and a second for a machine that is busy
 rejoin_ms=8000 # leases have ended meanwhile: nodes join again, within 7 s at worst
@@ -17,23 +16,6 @@ for ((i = 1; i <= jobs; i++)); do
     echo "tick-$i|* * * * * *|overlap: skip|0|0"
 done | apply a
 wait_for 10 has_begun tick-1 3
-
-# The bare client runs from here on, and says what its longest gap was when it is told to end.
-start_bare() {
-    mkfifo "$scratch/bare.in"
-    "$etcd_retry" "$endpoints" <"$scratch/bare.in" >"$scratch/bare.out" &
-    bare=$!
-    exec {to_bare}>"$scratch/bare.in"
-    rm "$scratch/bare.in"
-}
-
-end_bare() { # sets gap_ms and back_ms, when etcd took writes again
-    local from_ms
-    exec {to_bare}>&-
-    wait "$bare"
-    read -r gap_ms from_ms _ <"$scratch/bare.out"
-    back_ms=$((from_ms + gap_ms))
-}
 
 first_start_after() { # UNIX_MS
     awk -v since="$1" '$1 == "begin" && $7 > since && (!first || $7 < first) { first = $7 }

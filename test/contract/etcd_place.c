@@ -55,7 +55,8 @@ struct etcd_client *etcd_place_client(void)
                                      .endpoint_count = (size_t)etcd_place.cluster.count,
                                      .user = config->user,
                                      .password = config->password,
-                                     .ca_file = config->ca_file};
+                                     .ca_file = config->ca_file,
+                                     .deadline_ms = ETCD_PATIENT_MS};
     struct etcd_client *client;
     if (etcd_client_new(etcd_place.loop, &own, &client, NULL) != OK)
         abort();

@@ -11,6 +11,7 @@
 static int start(void **state)
 {
     (void)state;
+    etcd_place.config.deadline_ms = ETCD_PATIENT_MS;
     etcd_place_start(1);
     return 0;
 }

@@ -1,7 +1,9 @@
 /* What the jobs of the fault tests run: it leaves a trace of its own, outside of peal, which the
  * ledger is compared with (check.sh).
  *
- *     append_run FILE [MILLISECONDS [EXIT_CODE]]
+ *     append_run FILE [MILLISECONDS|GO_FILE [EXIT_CODE]]
+ *
+ * With a GO_FILE, which begins with a slash, it runs until there is such a file.
  *
  * One line when it begins, one when it ends, each by a single write in append mode, so that lines
  * of many processes never mix, and none is half there after a kill:
@@ -44,17 +46,30 @@ static void leave_trace(const char *path, const char *what)
     dprintf(STDOUT_FILENO, "%s\n", what);
 }
 
+static void pause_for(long ms)
+{
+    struct timespec left = {ms / 1000, ms % 1000 * 1000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+static void wait_for_file(const char *path)
+{
+    while (access(path, F_OK) != 0)
+        pause_for(20);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2 || argc > 4) {
-        fputs("usage: append_run FILE [MILLISECONDS [EXIT_CODE]]\n", stderr);
+        fputs("usage: append_run FILE [MILLISECONDS|GO_FILE [EXIT_CODE]]\n", stderr);
         return EXIT_NO_TRACE;
     }
-    long ms = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
-    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
     leave_trace(argv[1], "begin");
-    while (nanosleep(&pause, &pause) != 0 && errno == EINTR)
-        ;
+    if (argc > 2 && argv[2][0] == '/')
+        wait_for_file(argv[2]);
+    else if (argc > 2)
+        pause_for(strtol(argv[2], NULL, 10));
     leave_trace(argv[1], "end");
     return argc > 3 ? atoi(argv[3]) : 0;
 }

@@ -180,8 +180,8 @@ free_ports() {
     done
 }
 
-# Asks again until the command succeeds; 20 seconds are enough for nearly anything here.
-patience=20
+# Asks again until the command succeeds; the patience only ends a hang.
+patience=60
 wait_until() { # COMMAND...
     local deadline=$((SECONDS + patience))
     until "$@" >/dev/null 2>&1; do

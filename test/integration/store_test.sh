@@ -66,14 +66,12 @@ run peal start --config "$scratch/user.yaml"
 expect_status 6
 expect_stderr_has 'write etcds://'
 
-# Nobody answers: told within seconds, also by -d, and the new folder stays new.
-before=$SECONDS
+# Nobody answers: told, also by -d, and the new folder stays new.
 run peal start -d --store etcd://127.0.0.1:1,127.0.0.1:2/p --node-id wrong
 expect_status 5
 expect_stderr_has "can't open the store etcd://127.0.0.1:1,127.0.0.1:2/p"
 expect_stderr_has '127.0.0.1:1 (Connection refused), 127.0.0.1:2 (Connection refused)'
 expect_stderr_has 'Check it: peal doctor --store etcd://127.0.0.1:1,127.0.0.1:2/p'
-[ $((SECONDS - before)) -le 10 ] || mismatch 'took too long'
 run test -e "$scratch/one/node"
 expect_status 1
 

@@ -102,7 +102,7 @@ expect_json '[.status, .quota.key, .quota.limit]' '[409,"definitions",20480]'
 for _ in 1 2 3; do
     curl -sN -H "Authorization: Bearer $token" "$api/events" >>"$scratch/events" &
 done
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     [ "$(grep -c hello "$scratch/events")" = 3 ] && break
     sleep 0.1
 done
@@ -120,7 +120,7 @@ expect_stdout_has hello
 sed -i 's/jobs: 12/jobs: 2/; s/namespace_jobs: 4/namespace_jobs: 1/' "$scratch/peal.yaml"
 call /agent
 kill -HUP "$(jq .pid "$scratch/out")"
-for _ in $(seq 50); do
+for _ in $(seq 600); do
     call /agent
     [ "$(jq .quotas.jobs.limit "$scratch/out")" = 2 ] && break
     sleep 0.1

@@ -109,7 +109,12 @@ run grep -c . "$callers"
 expect_stdout 31
 run grep -c 'Cookie: [|]' "$callers"
 expect_stdout 0
-sleep 1
+of_expired=$(sed -n 's/^expired .*\(Authorization: [^|]*\).*/\1/p' "$callers")
+# shellcheck disable=SC2317 # called by wait_until
+has_expired() {
+    [ "$(curl -s -o /dev/null -w '%{http_code}' -H "$of_expired" "$url/api/v1/jobs")" = 401 ]
+}
+wait_until has_expired
 
 # ---- all of them ----
 

@@ -166,6 +166,7 @@ static enum status make_client(struct store_etcd *store, const struct store_etcd
         .cert_file = config->cert_file,
         .key_file = config->key_file,
         .server_name = config->server_name,
+        .deadline_ms = config->deadline_ms,
     };
     enum status st = etcd_client_new(store->loop, &client, &store->client, &error);
     if (st == OK)

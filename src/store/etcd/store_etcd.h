@@ -19,8 +19,9 @@ struct store_etcd_config {
     /* Where the highest revision that was seen is kept, so that an etcd which was restored from a
      * backup is known as such also after a restart; NULL: only in memory. */
     const char *revision_file;
-    int64_t check_ms;   /* how often everything is read again; 0: every five minutes */
-    int64_t silence_ms; /* of the watch, before it is asked whether it lives; 0: 10 s */
+    int64_t deadline_ms; /* of a request; 0: 2 s */
+    int64_t check_ms;    /* how often everything is read again; 0: every five minutes */
+    int64_t silence_ms;  /* of the watch, before it is asked whether it lives; 0: 10 s */
 };
 
 /* Runs the loop until everything there is has been read. E_UNREACHABLE: no etcd answered;
