@@ -139,16 +139,21 @@ int64_t rewind_next_tick(const struct known_job *job, const struct ledger_epoch 
 
 /* ---- at the end ---- */
 
-static bool has_word(const struct known_job *job, int64_t tick_ms)
+/* The end of the longest word that covers this tick, and so all ticks until then; or NEVER_MS. */
+static int64_t covered_until(const struct known_job *job, int64_t tick_ms)
 {
-    for (size_t i = 0; i < job->word_count; i++)
-        if (!job->words[i].is_no_tick && job->words[i].from_ms <= tick_ms &&
-            tick_ms <= job->words[i].to_ms)
-            return true;
-    return false;
+    int64_t until_ms = NEVER_MS;
+    for (size_t i = 0; i < job->word_count; i++) {
+        const struct word *word = &job->words[i];
+        if (!word->is_no_tick && word->from_ms <= tick_ms && tick_ms <= word->to_ms &&
+            (until_ms == NEVER_MS || until_ms < word->to_ms))
+            until_ms = word->to_ms;
+    }
+    return until_ms;
 }
 
-/* Rhythms have other ticks when the clock comes by again. */
+/* Rhythms have other ticks when the clock comes by again. A clock that was years ahead leaves words
+ * that cover more ticks than anybody can look at one by one. */
 static void check_epoch(struct cluster *cluster, const struct known_job *job, size_t at)
 {
     const struct ledger_epoch *epoch = &job->epochs[at];
@@ -156,11 +161,13 @@ static void check_epoch(struct cluster *cluster, const struct known_job *job, si
         const struct schedule *schedule = epoch->schedules.items[i];
         if (!has_ticks(schedule) || (is_rhythm(schedule) && at > 0))
             continue;
-        for (int64_t tick_ms = next_of(schedule, epoch->from_ms); tick_ms <= epoch->to_ms;
-             tick_ms = next_of(schedule, tick_ms))
-            if (!has_word(job, tick_ms))
+        for (int64_t until_ms, tick_ms = next_of(schedule, epoch->from_ms); tick_ms <= epoch->to_ms;
+             tick_ms = next_of(schedule, until_ms)) {
+            until_ms = covered_until(job, tick_ms);
+            if (until_ms == NEVER_MS)
                 stage_fail(&cluster->stage, "%s: tick %lld has no end", job->name,
                            (long long)tick_ms / 1000);
+        }
     }
 }
 
