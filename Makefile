@@ -15,7 +15,7 @@ FAULTS    ?=
 RUNS      ?= 1000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test sim fault soak compat tsan bench pictures fuzz format lint install uninstall clean
+.PHONY: help run build test check sim fault soak compat tsan bench pictures fuzz format lint install uninstall clean
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -34,7 +34,11 @@ test: ## build with sanitizers and run every test
 	@tools/deps.sh build test
 	@tools/ferretdb.sh >/dev/null || test $$? = 77
 	@tools/build.sh asan
-	@tools/test.sh build/asan
+	@PEAL_UNSTEADY=test/unsteady.txt tools/test.sh build/asan
+
+check: ## build, and run in two minutes what a change is seen by first: unit tests, contracts, gates, format
+	@tools/deps.sh build test lint
+	@tools/check.sh
 
 sim: ## simulate clusters, with faults, for HOURS=1000 of a node [or SEEDS=n] [FIRST_SEED=n] [WORLD=memory|etcd]
 	$(if $(filter-out memory etcd,$(WORLD)),$(error WORLD=$(WORLD): there are memory and etcd))

@@ -1,16 +1,33 @@
 # What a test, a fuzzer and a benchmark are. Their programs go to test/, fuzz/ and bench/ of the
 # build directory, so that its bin/ holds the product alone.
 
-# Quick kinds of test first, so that a mistake is seen early. CTest runs the highest cost first.
-set(peal_cost_unit 70)
-set(peal_cost_gate 60)
-set(peal_cost_fuzz 50)
-set(peal_cost_contract 40)
-set(peal_cost_sim 30)
-set(peal_cost_integration 20)
-set(peal_cost_security 15)
-set(peal_cost_fault 10)
-set(peal_cost_browser 5)
+# CTest begins with the highest cost. Quick kinds of test come first, so that a mistake is seen early;
+# of the others those that take long, so that none of them is left over at the end.
+set(peal_cost_unit 3000)
+set(peal_cost_gate 2000)
+set(peal_cost_fuzz 1000)
+set(peal_cost_contract 5)
+set(peal_cost_sim 4)
+set(peal_cost_integration 3)
+set(peal_cost_security 3)
+set(peal_cost_fault 2)
+set(peal_cost_browser 2)
+
+# How much of the machine a test takes: tools/test.sh gives away PEAL_SLOTS for each processor. What
+# computes takes a whole one, what mostly waits a third of it.
+set(PEAL_SLOTS 3)
+set(peal_slots_work 3)
+set(peal_slots_wait 1)
+
+# Of tests that take long, how long, and whether they work or wait.
+set(costs ${PROJECT_SOURCE_DIR}/test/costs.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${costs})
+file(STRINGS ${costs} rows REGEX "^(work|wait) ")
+foreach(row IN LISTS rows)
+    string(REGEX MATCH "^([a-z]+) +([0-9]+) +([a-z_.]+)$" _ "${row}")
+    set(peal_way_of_${CMAKE_MATCH_3} ${CMAKE_MATCH_1})
+    set(peal_cost_of_${CMAKE_MATCH_3} ${CMAKE_MATCH_2})
+endforeach()
 
 # Links layers and libraries by the names that USES gives them.
 function(peal_use target)
@@ -29,9 +46,19 @@ function(peal_test_properties test label timeout_s)
     if(NOT DEFINED peal_cost_${label})
         message(FATAL_ERROR "${test}: unknown LABEL ${label}")
     endif()
+    set(cost ${peal_cost_${label}})
+    set(way wait)
+    if(label MATCHES "^(unit|gate|fuzz|sim|browser)$")
+        set(way work)
+    endif()
+    if(DEFINED peal_way_of_${test})
+        set(way ${peal_way_of_${test}})
+        set(cost ${peal_cost_of_${test}})
+    endif()
     set_tests_properties(${test} PROPERTIES
         LABELS ${label}
-        COST ${peal_cost_${label}}
+        COST ${cost}
+        PROCESSORS ${peal_slots_${way}}
         TIMEOUT ${timeout_s}
         SKIP_RETURN_CODE 77
         ENVIRONMENT "LC_ALL=C.UTF-8;TZ=UTC;CMOCKA_MESSAGE_OUTPUT=STDOUT;\

@@ -17,7 +17,7 @@ plant_clean()
     cd "$tree"
     mkdir -p tools src/base bin build/asan-clang
     cp "$root/.clang-format" "$root/.clang-tidy" .
-    cp "$root/tools/lint.sh" tools/
+    cp "$root/tools/lint.sh" "$root/tools/tidy.sh" tools/
     cat >src/base/sum.c <<'END'
 int sum(int a, int b);
 
@@ -56,6 +56,16 @@ int twice(const int *p)
 END
 }
 
+# The same, in a header that a file includes which has passed before.
+plant_tidy_header()
+{
+    plant_clean
+    : >src/base/sum.h
+    sed -i '1i #include "sum.h"\n' src/base/sum.c
+    tools/lint.sh tidy >"$log" 2>&1 || cat "$log" >&2
+    printf 'static inline int of(int p)\n{\n    return p == p;\n}\n' >src/base/sum.h
+}
+
 plant_cppcheck()
 {
     cat >>src/base/sum.c <<'END'
@@ -81,24 +91,19 @@ plant_leftovers()
     echo "/* TO""DO: the rest */" >>src/base/sum.c
 }
 
-for check in leftovers format shell cppcheck tidy; do
+for planted in leftovers format shell cppcheck tidy tidy_header; do
+    check=${planted%_header}
     plant_clean
     if ! tools/lint.sh "$check" >"$log" 2>&1; then
         cat "$log" >&2
         echo "lint selftest: $check refuses a clean tree" >&2
         exit 1
     fi
-    case $check in
-    leftovers) plant_leftovers ;;
-    format) plant_format ;;
-    shell) plant_shell ;;
-    cppcheck) plant_cppcheck ;;
-    tidy) plant_tidy ;;
-    esac
+    "plant_$planted"
     # The complaint ends with what to do, after a semicolon.
     if tools/lint.sh "$check" >"$log" 2>&1 || ! grep -q '^lint: .*; ' "$log"; then
         cat "$log" >&2
-        echo "lint selftest: $check lets a planted violation pass, or says not what to do" >&2
+        echo "lint selftest: $planted lets a planted violation pass, or says not what to do" >&2
         exit 1
     fi
 done

@@ -9,6 +9,26 @@
 # counts as passed; but a memory error, a data race or a failed assertion is no matter of luck. A
 # case that failed was left in the middle of what it did: what it leaks is no error, nor news.
 
+#
+# `list` names a file with the tests that were unsteady in the last runs: a line NAME RUNS each, where
+# RUNS is how many times in a row it has passed at once since. It is brought up to date. After STEADY
+# of them a test is not on it any more. Lines of comment stay.
+
+BEGIN {
+    STEADY = 20
+    while (list != "" && (getline line <list) > 0) {
+        if (line ~ /^(#|$)/) {
+            heading = heading line "\n"
+        } else {
+            split(line, word, " ")
+            listed[++listed_count] = word[1]
+            since[word[1]] = word[2]
+        }
+    }
+    if (list != "")
+        close(list)
+}
+
 # Output of test N: "N: text".
 /^[0-9]+: / {
     n = substr($0, 1, index($0, ":") - 1)
@@ -75,8 +95,28 @@ END {
         else
             print "failed:  " failure[i]
     }
+    if (list != "" && complete)
+        write_list()
     printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
     exit failed > 0
+}
+
+function write_list(    i, name)
+{
+    printf "%s", heading >list
+    for (i = 1; i <= listed_count; i++) {
+        name = listed[i]
+        if (name in wavered)
+            since[name] = 0
+        else if (name in passed_at_once)
+            since[name]++
+        if (since[name] < STEADY)
+            print name, since[name] >list
+    }
+    for (name in wavered)
+        if (!(name in since))
+            print name, 0 >list
+    close(list)
 }
 
 # One line that cmocka may have printed. After "N test(s) run." it repeats the names of the failed.
@@ -139,7 +179,10 @@ function end_test(n, name, verdict, seconds,    i, good)
         passed -= passed_first[n]
         skipped -= skipped_first[n]
         is_unsteady[failure_of[n]] = 1
+        wavered[name] = 1
     }
+    if (!again && verdict == "Passed")
+        passed_at_once[name] = 1
     passed += ok[n]
     failed += bad[n]
     skipped += idle[n]

@@ -4,7 +4,7 @@
 #   N passed, N failed, N skipped
 # Status 1 when something failed. Test cases are counted, see report.awk. Up to ten test programs
 # that failed are run once more, alone: on a machine that others use, too, something may be late that
-# a test does not wait for. They are named.
+# a test does not wait for. They are named, and kept in the list that PEAL_UNSTEADY names, if it does.
 set -eu
 
 here=$(dirname "$0")
@@ -17,8 +17,9 @@ case $(awk -W version </dev/null 2>&1 | head -n 1) in
 mawk*) interactive='-W interactive' ;;
 esac
 
-jobs=$(nproc)
-[ "$jobs" -ge 2 ] || jobs=2 # with one job CTest does not order by cost
+# Each test takes some slots of a processor; see cmake/PealTest.cmake.
+slots=3
+jobs=$(($(nproc) * slots))
 
 again=10
 failures=$build/Testing/Temporary/LastTestsFailed.log
@@ -33,4 +34,4 @@ run_tests()
 }
 
 # shellcheck disable=SC2086 # two words or none
-run_tests "$@" 2>&1 </dev/null | awk $interactive -f "$here/report.awk"
+run_tests "$@" 2>&1 </dev/null | awk $interactive -v list="${PEAL_UNSTEADY:-}" -f "$here/report.awk"

@@ -19,6 +19,10 @@ endpoints=   # of etcd: host:port,...
 prefix=/peal # of the keys
 : >"$scratch/away"
 
+# How late the machine itself is, all the time: see late_ms.
+"${etcd_members%/*}/bare_timer" "$scratch/timer" &
+timer=$!
+
 # ---- etcd ----
 
 start_etcd() { # MEMBERS [ARGUMENT OF ETCD...]
@@ -265,6 +269,12 @@ is_over() { # nothing is open, neither for any node nor in the store
         [ -z "$(ctl get --prefix "$prefix/entries/" --keys-only)" ]
 }
 
+# What a start may be late by: the second that is promised, and what the machine is late by when a
+# timer ends, etcd writes twice, and a process begins.
+late_ms() {
+    awk '$2 > latest { latest = $2 } END { printf "%d\n", 1000 + 4 * latest / 1000 }' "$scratch/timer"
+}
+
 # Waits for the end of everything, and compares it with the oracle. All nodes must be up.
 check_cluster() { # SECONDS
     local node
@@ -272,7 +282,7 @@ check_cluster() { # SECONDS
         is_back "$node"
     done
     wait_for "$1" is_over
-    check_options+=(--away "$scratch/away")
+    check_options+=(--away "$scratch/away" --late-ms "$(late_ms)")
     check_ledger
     for node in "${nodes[@]}"; do
         PEAL_DATA=$scratch/$node check_logs
@@ -299,7 +309,7 @@ end_all() {
         PEAL_DATA=$scratch/$node end_agent
     done
     [ -z "${etcd_PID:-}" ] || kill "$etcd_PID"
-    kill "$watchdog" 2>/dev/null
+    kill "$watchdog" "$timer" 2>/dev/null
 }
 
 out_of_time() {

@@ -1,14 +1,16 @@
 #!/bin/bash
 # Compares peal's ledger with what the jobs themselves wrote.
 #
-#   check.sh [--until TIME] [--clock-was-set] [--away FILE] [--tables FOLDER] TRACE RUNS.json JOBS.json
+#   check.sh [--until TIME] [--clock-was-set] [--away FILE [--late-ms MS]] [--tables FOLDER] TRACE \
+#       RUNS.json JOBS.json
 #
 # TRACE is written by append_run; RUNS.json is `peal runs --ledger -o json` with everything, and
 # JOBS.json `peal list -o json`. Ticks are due from a job's creation until its `end`, or TIME; later
 # ones are not looked at.
 # --clock-was-set: the order of wall times says nothing.
 # --away: there were several nodes, which died, slept or were cut off from FROM_MS to TO_MS:
-# lines NODE FROM_MS TO_MS; what the nodes share is named "etcd". Lateness is checked, too.
+# lines NODE FROM_MS TO_MS; what the nodes share is named "etcd". Lateness is checked, too: a
+# second, or MS.
 # --tables: what was read is left there, a line for each job, due tick, end and absence.
 # Every disagreement is a line on stdout, then the sum of it all; status 1 if there was one. The
 # rules are in check.awk.
@@ -17,6 +19,7 @@ set -eu -o pipefail
 until=
 clock_was_set=0
 away=
+late_ms=1000
 tables=
 while [ $# -gt 3 ]; do
     case $1 in
@@ -27,6 +30,10 @@ while [ $# -gt 3 ]; do
     --clock-was-set) clock_was_set=1 ;;
     --away)
         away=$2
+        shift
+        ;;
+    --late-ms)
+        late_ms=$2
         shift
         ;;
     --tables)
@@ -75,5 +82,5 @@ jq -r --arg until "$until" 'def ms: if . == null then 0 else (.[0:19] + "Z" | fr
     end | @tsv' "$runs" >"$tables/ledger"
 
 [ -z "$away" ] || tr ' ' '\t' <"$away" >"$tables/away"
-awk -F '\t' -v clock_was_set=$clock_was_set -v until="$until" -v late_ms="${away:+1000}" \
+awk -F '\t' -v clock_was_set=$clock_was_set -v until="$until" -v late_ms="${away:+$late_ms}" \
     -f "$here/check.awk" ${away:+input=5 "$tables/away"} input=1 "$tables/jobs" input=2 "$tables/due" input=3 "$tables/ledger" input=4 FS=' ' "$trace"

@@ -84,6 +84,29 @@ once grave AddressSanitizer fail | expect 1 '1 passed, 1 failed, 0 skipped' '^fa
 for i in $(seq 11); do once "many$i" late fail; done |
     expect 1 '11 passed, 11 failed, 0 skipped' '^failed: .*many2'
 
+# The list of those has it until it was steady for a while; what the list says besides stays.
+list()
+{
+    if [ "$(cat "$dir/list")" != "$1" ]; then
+        echo "the list is not \"$1\", but:"
+        cat "$dir/list"
+        exit 1
+    fi
+}
+export PEAL_UNSTEADY="$dir/list"
+printf '# words\nolder 18\nnot_run 3\n' >"$PEAL_UNSTEADY"
+{
+    once wavers late fail
+    echo "add_test(older true)"
+} | expect 0 '3 passed, 0 failed, 0 skipped' '^unsteady: wavers'
+list "$(printf '# words\nolder 19\nnot_run 3\nwavers 0')"
+printf 'add_test(older true)\nadd_test(wavers true)\n' |
+    expect 0 '2 passed, 0 failed, 0 skipped' '^passed'
+list "$(printf '# words\nnot_run 3\nwavers 1')"
+echo 'add_test(wavers false)' | expect 1 '0 passed, 1 failed, 0 skipped' '^failed: .*wavers'
+list "$(printf '# words\nnot_run 3\nwavers 1')"
+unset PEAL_UNSTEADY
+
 if [ "$sanitizers" = ON ]; then
     expect 1 '1 passed, 1 failed, 0 skipped' 'heap-use-after-free' <<END
 add_test(broken $planted memory)
