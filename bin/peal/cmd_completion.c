@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/man.h"
+#include "options/man.h"
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELL_MAN };
 

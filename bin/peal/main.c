@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/help.h"
+#include "options/help.h"
 #include "cli/suggest.h"
 #include "client/client.h"
 

@@ -13,7 +13,7 @@
 enum { OUTBOX_MAX = 256 }; /* items in a batch; whoever adds them looks */
 
 struct outbox_batch;
-TAILQ_HEAD(outbox_list, batch);
+TAILQ_HEAD(outbox_list, outbox_batch);
 
 /* Of all stages. */
 struct outbox {
@@ -48,7 +48,7 @@ struct outbox_batch {
     enum status answer;
     size_t room;
     void *notes; /* `count` of them; NULL: the kind has none */
-    TAILQ_ENTRY(batch) link;
+    TAILQ_ENTRY(outbox_batch) link;
 };
 
 void outbox_init(struct outbox *outbox, struct store *store);

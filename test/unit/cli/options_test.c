@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "cli/cli.h"
-#include "cli/help.h"
-#include "cli/man.h"
+#include "options/help.h"
+#include "options/man.h"
 #include "random_cron.h"
 
 /* A command with a row of each kind. */

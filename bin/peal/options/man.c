@@ -1,9 +1,9 @@
-#include "cli/man.h"
+#include "options/man.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/help.h"
+#include "options/help.h"
 
 /* Roff takes a backslash, and a dot or quote that begins a line, for its own; a minus sign is not a
  * hyphen, so that what is copied from the page works. */
