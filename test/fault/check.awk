@@ -11,7 +11,8 @@
 #  5. Runs of a job whose overlap is not `allow` never overlap, whatever was killed meanwhile. Only
 #     what a node runs while it is away for longer than GIVEN_UP_MS does not count: it is given up.
 #  6. With late_ms: what neither waits nor is made good later starts within it, unless something
-#     was away then, or SETTLE_MS before.
+#     was away then, or SETTLE_MS before. A run that waited for one before it which was late for
+#     that reason is to start within it after the end of that one.
 
 BEGIN {
     TTL_MS = 5000
@@ -142,9 +143,15 @@ $1 == "begin" {
     began_tick[$2, $4, $5] = id
     begun_ms[id] = $7
     run_node[id] = $8
+    held_up[id] = disturbed(run_tick[id])
+    free_ms = run_tick[id]
+    if (overlap[$2] == "skip" && held_up[newest[$2]] && ended_ms[newest[$2]] > free_ms) {
+        held_up[id] = 1
+        free_ms = ended_ms[newest[$2]]
+    }
     if (late_ms && run_cause[id] == "tick" && overlap[$2] ~ /^(allow|skip)$/ &&
         !is_fixed_delay[$2] && !disturbed(run_tick[id])) {
-        late = $7 - run_tick[id]
+        late = $7 - free_ms
         on_time++
         latest = late > latest ? late : latest
         if (late > late_ms)

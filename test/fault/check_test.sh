@@ -96,4 +96,17 @@ sed '3s/1767225620001/1767225621500/;4s/1767225621000/1767225622000/' "$scratch/
 check_nodes "$scratch/bad.trace" "$scratch/good.json"
 expect_status 1
 expect_stdout_has 'began 1500 ms late, with nothing away'
+
+# Late for what was away is also who waits for the run before it, until that one ends.
+echo "etcd 1767225609000 1767225612000" >"$scratch/away"
+sed '1s/1767225610001/1767225612001/;2s/1767225611000/1767225621400/
+    3s/1767225620001/1767225621500/;4s/1767225621000/1767225623500/' "$scratch/nodes.trace" \
+    >"$scratch/waits.trace"
+check_nodes "$scratch/waits.trace" "$scratch/good.json"
+expect_status 0
+expect_stdout_has '1 of them undisturbed, the latest by 100 ms'
+sed '3s/1767225621500/1767225622900/' "$scratch/waits.trace" >"$scratch/bad.trace"
+check_nodes "$scratch/bad.trace" "$scratch/good.json"
+expect_status 1
+expect_stdout_has 'began 1500 ms late, with nothing away'
 finish

@@ -29,6 +29,8 @@ end probe-1 R2 2026-01-01T00:00:20Z 1 2 1767225621000 b
 TRACE
 echo "nap a 1767225608000 1767225625000 1767225626000" >"$scratch/windows"
 echo "fault 1767225608000 1767225626000" >"$scratch/away"
+kill "$timer" # its file is made up here
+wait "$timer" 2>/dev/null
 echo "1767225655000 120" >"$scratch/timer"
 
 check() { # TRACE RUNS: the verdict, then the matrix
