@@ -156,17 +156,18 @@ static json_t *read_item(struct call *call, const struct batch_item *item)
 static bool check_item(struct call *call, struct batch_item *item)
 {
     struct job_error error = {0};
+    enum status st = E_INVALID;
     if (item->length > BATCH_ITEM_BYTES) {
         snprintf(error.message, sizeof(error.message), "a definition has %d bytes at most",
                  BATCH_ITEM_BYTES);
-        return add_error(call, item, &error) == OK;
+    } else {
+        json_t *value = read_item(call, item);
+        if (!value)
+            return false;
+        st = item->is_delete ? check_delete(call, item, value, &error)
+                             : check_put(call, item, value, &error);
+        json_decref(value);
     }
-    json_t *value = read_item(call, item);
-    if (!value)
-        return false;
-    enum status st = item->is_delete ? check_delete(call, item, value, &error)
-                                     : check_put(call, item, value, &error);
-    json_decref(value);
     if (st != OK && st != E_NOMEM)
         st = add_error(call, item, &error);
     if (st != OK)
@@ -291,10 +292,12 @@ static bool read_dry_run(struct call *call)
     struct batch_item value = {.from = batch->scan.from,
                                .length = batch->scan.at - batch->scan.from};
     json_t *read = read_item(call, &value);
+    if (!read)
+        return false;
     bool is_bool = json_is_boolean(read);
     batch->dry_run = json_is_true(read);
     json_decref(read);
-    if (read && !is_bool)
+    if (!is_bool)
         call_fail_at(call, "/dry_run", "dry_run: expected true or false");
     return is_bool;
 }
