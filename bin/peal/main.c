@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "options/help.h"
 #include "cli/suggest.h"
 #include "client/client.h"
+#include "options/help.h"
 
 static const struct command *find_command(const char *name)
 {
