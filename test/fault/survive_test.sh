@@ -6,7 +6,7 @@
 start_peal
 
 # A job that is run by hand, and begins at once.
-long_job() { # NAME MILLISECONDS EXIT_CODE
+long_job() { # NAME MILLISECONDS|GO_FILE EXIT_CODE
     run peal add "$1" @manual -- "$append_run" "$trace" "$2" "$3"
     expect_status 0
     run peal run "$1"
@@ -24,8 +24,9 @@ expect_end() { # JOB JSON, of state, reason and exit code
 
 # ---- the agent: killed, restarted, stopped for a while; the spawner: upgraded ----
 
-long_job well 6000 0
-long_job badly 6000 7
+go_on=$scratch/go_on
+long_job well "$go_on" 0
+long_job badly "$go_on" 7
 kill_hard "$(agent_pid)"
 run peal state
 expect_status 3
@@ -40,7 +41,9 @@ run peal restart
 expect_status 0
 kill -HUP "$spawner"
 stop_peal
-wait_for 20 grep -q '^end well' "$trace" # ends while there is no agent
+touch "$go_on" # they end while there is no agent
+wait_for 20 grep -q '^end well' "$trace"
+wait_for 20 grep -q '^end badly' "$trace"
 start_peal
 expect_end well '[["ok",null,0]]'
 expect_end badly '[["failed","exit_code",7]]'

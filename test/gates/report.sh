@@ -3,6 +3,7 @@
 # Runs test.sh on build directories with planted tests and looks at its last line and status.
 set -eu
 
+unset PEAL_UNSTEADY # of the run that this test is part of
 planted=$1
 sanitizers=$2
 dir=$(mktemp -d)

@@ -107,7 +107,7 @@ expect_json .state '"failed"'
 # A schedule that fires: its runs come by themselves, and a pause is on the ledger.
 run peal add beat '@every 1s' --shell 'echo beat'
 wait_until newest_is beat ok
-run peal runs beat -n 1 -o json
+run peal runs beat -n 1 --state ok -o json
 expect_json '[.[0].cause, .[0].exit_code]' '["tick",0]'
 run peal pause beat
 due=$((SECONDS + 3)) # at least one tick by then
