@@ -28,7 +28,6 @@ struct part {
 struct gathering {
     struct gathering_place *place;
     struct history_request *request;
-    enum history_request_kind kind;
     struct part *parts;
     size_t count, pending;
     enum status own_status;
@@ -37,9 +36,9 @@ struct gathering {
 };
 
 /* The request that it is the part of. */
-static void *request_of(enum history_request_kind kind, struct history_request *request)
+static void *whole_of(struct history_request *request)
 {
-    switch (kind) {
+    switch (request->kind) {
     case HISTORY_READ:
         return history_request_of(request, history_read);
     case HISTORY_LOG:
@@ -61,7 +60,7 @@ static void gathering_free(struct gathering *gathering)
 {
     for (size_t i = 0; i < gathering->count; i++) {
         if (gathering->parts[i].has_answer)
-            gather_answer_release(gathering->kind, &gathering->parts[i].answer);
+            gather_answer_release(gathering->request->kind, &gathering->parts[i].answer);
     }
     loop_timer_free(gathering->deadline);
     free(gathering->parts);
@@ -109,8 +108,8 @@ static union gather_answer *take_answers(struct gathering *gathering, size_t *re
 static enum status merge(struct gathering *gathering, union gather_answer *answers, size_t count,
                          struct history_absences **ret_absent)
 {
-    void *request = request_of(gathering->kind, gathering->request);
-    switch (gathering->kind) {
+    void *request = whole_of(gathering->request);
+    switch (gathering->request->kind) {
     case HISTORY_READ:
         *ret_absent = &((struct history_read *)request)->absent;
         return gather_merge_read(answers, count, request);
@@ -147,7 +146,7 @@ static enum status put_together(struct gathering *gathering)
     else
         history_absences_release(&absent);
     for (size_t i = 0; i < count; i++)
-        gather_answer_release(gathering->kind, &answers[i]);
+        gather_answer_release(gathering->request->kind, &answers[i]);
     free(answers);
     return st;
 }
@@ -157,7 +156,7 @@ static void finish(struct gathering *gathering)
     struct gathering_place *place = gathering->place;
     enum status st = place->closing ? E_UNREACHABLE : put_together(gathering);
     TAILQ_REMOVE(&place->open, gathering, entry);
-    place->answered(place, gathering->request, gathering->kind, st);
+    place->answered(place, gathering->request, st);
     gathering_free(gathering);
 }
 
@@ -176,7 +175,7 @@ static void peer_answered(void *context, enum status st, const char *text, size_
     struct part *part = context;
     part->ask = NULL;
     if (st == OK)
-        st = wire_decode_answer(part->gathering->kind, text, length, &part->answer);
+        st = wire_decode_answer(part->gathering->request->kind, text, length, &part->answer);
     part->has_answer = st == OK;
     part->why_not = st == OK ? NULL : is_out_of_reach;
     part_done(part);
@@ -218,7 +217,7 @@ static void ask_part(struct part *part, const char *question)
     else if (!*known->peer.history_address)
         part->why_not = is_closed;
     else if (!(link = need_link(place, part->node)) ||
-             gather_link_ask(link, &known->peer, wire_path(gathering->kind), question,
+             gather_link_ask(link, &known->peer, wire_path(gathering->request->kind), question,
                              peer_answered, part, &part->ask) != OK)
         part->why_not = is_silent;
     else
@@ -230,8 +229,8 @@ static void ask_others(struct gathering *gathering)
 {
     struct strbuf question;
     strbuf_init(&question);
-    enum status st = wire_encode_question(
-        gathering->kind, request_of(gathering->kind, gathering->request), &question);
+    enum status st =
+        wire_encode_question(gathering->request->kind, whole_of(gathering->request), &question);
     for (size_t i = 0; i < gathering->count; i++) {
         struct part *part = &gathering->parts[i];
         if (!part->is_own && st == OK)
@@ -278,7 +277,7 @@ static void own_answered(struct part *part, enum status st)
     struct gathering *gathering = part->gathering;
     gathering->own_status = st;
     part->has_answer = st == OK;
-    if (st == OK && gathering->kind == HISTORY_LOG && !is_settled(&part->answer.log) &&
+    if (st == OK && gathering->request->kind == HISTORY_LOG && !is_settled(&part->answer.log) &&
         gathering->place->peers)
         ask_others(gathering);
     part_done(part);
@@ -308,10 +307,10 @@ static void own_changes(struct history_changes *changes, enum status st)
 static void ask_own(struct part *part, struct history *own)
 {
     union gather_answer *to = &part->answer;
-    void *request = request_of(part->gathering->kind, part->gathering->request);
+    void *request = whole_of(part->gathering->request);
     const struct history_log *log = request;
     const struct history_stats *stats = request;
-    switch (part->gathering->kind) {
+    switch (part->gathering->request->kind) {
     case HISTORY_READ:
         to->read = (struct history_read){
             .query = ((struct history_read *)request)->query, .done = own_read, .context = part};
@@ -405,17 +404,15 @@ size_t gathering_others(const struct gathering_place *place)
     return others.count;
 }
 
-enum status gathering_start(struct gathering_place *place, struct history_request *request,
-                            enum history_request_kind kind)
+enum status gathering_start(struct gathering_place *place, struct history_request *request)
 {
     struct gathering *gathering = gathering_new(place, gathering_others(place));
     if (!gathering)
         return E_NOMEM;
     gathering->request = request;
-    gathering->kind = kind;
     TAILQ_INSERT_TAIL(&place->open, gathering, entry);
     gathering->pending = 1;
-    if (kind != HISTORY_LOG)
+    if (request->kind != HISTORY_LOG)
         ask_others(gathering);
     ask_own(&gathering->parts[0], place->own);
     return OK;

@@ -25,7 +25,7 @@ struct gathering_place {
     struct gathering_list open;
     bool closing; /* what is answered now is refused */
     void (*answered)(struct gathering_place *place, struct history_request *request,
-                     enum history_request_kind kind, enum status st);
+                     enum status st);
 };
 
 void gathering_place_init(struct gathering_place *place);
@@ -38,8 +38,7 @@ size_t gathering_others(const struct gathering_place *place);
 
 /* Asks them all. E_NOMEM: nobody was asked, and nothing is answered. */
 MUST_CHECK enum status gathering_start(struct gathering_place *place,
-                                       struct history_request *request,
-                                       enum history_request_kind kind);
+                                       struct history_request *request);
 
 /* Waits for the others no longer; the own history still answers. */
 void gathering_give_up_all(struct gathering_place *place);

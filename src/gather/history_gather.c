@@ -22,93 +22,45 @@ static struct history_gather *gather_of(const struct history *history)
 
 /* ---- requests ---- */
 
-static void answer(struct history_gather *gather, struct history_request *request,
-                   enum history_request_kind kind, enum status st)
+static void answer(struct history_gather *gather, struct history_request *request, enum status st)
 {
-    request->kind = kind;
     request->answer = st;
     history_queue_push(&gather->answered, request);
     if (gather->wake.wake)
         gather->wake.wake(gather->wake.context);
 }
 
-static void gathered(struct gathering_place *place, struct history_request *request,
-                     enum history_request_kind kind, enum status st)
+static void gathered(struct gathering_place *place, struct history_request *request, enum status st)
 {
     void *gather = (char *)place - offsetof(struct history_gather, place);
-    answer(gather, request, kind, st);
+    answer(gather, request, st);
 }
 
-/* True: the request is taken care of. False: there are no others, and it is for the own history. */
-static bool gather_request(struct history_gather *gather, struct history_request *request,
-                           enum history_request_kind kind)
+static bool is_gathered(const struct history_gather *gather, const struct history_request *request)
 {
-    enum status st = E_UNREACHABLE;
-    if (!gather->place.closing && !gathering_others(&gather->place))
-        return false;
-    if (!gather->place.closing)
-        st = gathering_start(&gather->place, request, kind);
+    return request->kind != HISTORY_APPEND && request->kind != HISTORY_PRUNE &&
+           gathering_others(&gather->place);
+}
+
+static void gather_submit(struct history *history, struct history_request *request)
+{
+    struct history_gather *gather = gather_of(history);
+    enum status st = OK;
+    if (gather->place.closing)
+        st = E_UNREACHABLE;
+    else if (is_gathered(gather, request))
+        st = gathering_start(&gather->place, request);
+    else
+        history_submit(gather->place.own, request);
     if (st != OK)
-        answer(gather, request, kind, st);
-    return true;
-}
-
-static void gather_append(struct history *history, struct history_append *append)
-{
-    struct history_gather *gather = gather_of(history);
-    if (gather->place.closing)
-        answer(gather, &append->request, HISTORY_APPEND, E_UNREACHABLE);
-    else
-        history_append(gather->place.own, append);
-}
-
-static void gather_read(struct history *history, struct history_read *read)
-{
-    if (!gather_request(gather_of(history), &read->request, HISTORY_READ))
-        history_read(gather_of(history)->place.own, read);
-}
-
-static void gather_log(struct history *history, struct history_log *log)
-{
-    if (!gather_request(gather_of(history), &log->request, HISTORY_LOG))
-        history_log(gather_of(history)->place.own, log);
-}
-
-static void gather_stats(struct history *history, struct history_stats *stats)
-{
-    if (!gather_request(gather_of(history), &stats->request, HISTORY_STATS))
-        history_stats(gather_of(history)->place.own, stats);
-}
-
-static void gather_changes(struct history *history, struct history_changes *changes)
-{
-    if (!gather_request(gather_of(history), &changes->request, HISTORY_CHANGES))
-        history_changes(gather_of(history)->place.own, changes);
-}
-
-static void gather_prune(struct history *history, struct history_prune *prune)
-{
-    struct history_gather *gather = gather_of(history);
-    if (gather->place.closing)
-        answer(gather, &prune->request, HISTORY_PRUNE, E_UNREACHABLE);
-    else
-        history_prune(gather->place.own, prune);
-}
-
-/* What is submitted from within `done` waits for the next time. */
-static void answer_all(struct history_gather *gather)
-{
-    struct history_queue now = gather->answered;
-    gather->answered = (struct history_queue){0};
-    for (struct history_request *request; (request = history_queue_pop(&now));)
-        history_request_done(request);
+        answer(gather, request, st);
 }
 
 static void gather_dispatch(struct history *history)
 {
     struct history_gather *gather = gather_of(history);
     history_dispatch(gather->place.own);
-    answer_all(gather);
+    history_queue_done(&gather->answered);
 }
 
 static enum status gather_health(struct history *history, struct strbuf *why)
@@ -127,7 +79,7 @@ static struct history *gather_free(struct history *history)
     history_free(gather->place.own);
     gather->place.closing = true;
     while (gather->answered.first)
-        answer_all(gather);
+        history_queue_done(&gather->answered);
     gather_port_free(gather->port);
     gathering_place_release(&gather->place);
     gather_tls_free(gather->place.tls);
@@ -136,12 +88,7 @@ static struct history *gather_free(struct history *history)
 }
 
 static const struct history_ops gather_ops = {
-    .append = gather_append,
-    .read = gather_read,
-    .log = gather_log,
-    .stats = gather_stats,
-    .changes = gather_changes,
-    .prune = gather_prune,
+    .submit = gather_submit,
     .dispatch = gather_dispatch,
     .health = gather_health,
     .free = gather_free,

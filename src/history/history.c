@@ -71,6 +71,14 @@ void history_request_done(struct history_request *request)
     }
 }
 
+void history_queue_done(struct history_queue *queue)
+{
+    struct history_queue now = *queue;
+    *queue = (struct history_queue){0};
+    for (struct history_request *request; (request = history_queue_pop(&now));)
+        history_request_done(request);
+}
+
 void history_absences_release(struct history_absences *absent)
 {
     free(absent->items);

@@ -30,7 +30,7 @@ enum history_request_kind {
 
 /* Part of every request: the history's, while it holds it. */
 struct history_request {
-    enum history_request_kind kind;
+    enum history_request_kind kind; /* set by those who submit */
     enum status answer;
     struct history_request *next;
 };
@@ -248,12 +248,7 @@ struct history_prune {
 };
 
 struct history_ops {
-    void (*append)(struct history *history, struct history_append *append);
-    void (*read)(struct history *history, struct history_read *read);
-    void (*log)(struct history *history, struct history_log *log);
-    void (*stats)(struct history *history, struct history_stats *stats);
-    void (*changes)(struct history *history, struct history_changes *changes);
-    void (*prune)(struct history *history, struct history_prune *prune);
+    void (*submit)(struct history *history, struct history_request *request);
     void (*dispatch)(struct history *history);
     enum status (*health)(struct history *history, struct strbuf *why);
     struct history *(*free)(struct history *history);
@@ -264,34 +259,50 @@ struct history {
     const struct history_ops *ops;
 };
 
+/* The request that a `struct history_request` is part of. */
+#define history_request_of(item, type)                                                             \
+    ((struct type *)(void *)((char *)(item)-offsetof(struct type, request)))
+
+/* The request is the history's until its `done` is called. Those below say of which kind it is. */
+static inline void history_submit(struct history *history, struct history_request *request)
+{
+    history->ops->submit(history, request);
+}
+
 static inline void history_append(struct history *history, struct history_append *append)
 {
-    history->ops->append(history, append);
+    append->request.kind = HISTORY_APPEND;
+    history_submit(history, &append->request);
 }
 
 static inline void history_read(struct history *history, struct history_read *read)
 {
-    history->ops->read(history, read);
+    read->request.kind = HISTORY_READ;
+    history_submit(history, &read->request);
 }
 
 static inline void history_log(struct history *history, struct history_log *log)
 {
-    history->ops->log(history, log);
+    log->request.kind = HISTORY_LOG;
+    history_submit(history, &log->request);
 }
 
 static inline void history_stats(struct history *history, struct history_stats *stats)
 {
-    history->ops->stats(history, stats);
+    stats->request.kind = HISTORY_STATS;
+    history_submit(history, &stats->request);
 }
 
 static inline void history_changes(struct history *history, struct history_changes *changes)
 {
-    history->ops->changes(history, changes);
+    changes->request.kind = HISTORY_CHANGES;
+    history_submit(history, &changes->request);
 }
 
 static inline void history_prune(struct history *history, struct history_prune *prune)
 {
-    history->ops->prune(history, prune);
+    prune->request.kind = HISTORY_PRUNE;
+    history_submit(history, &prune->request);
 }
 
 /* Calls `done` of what has been answered since. */

@@ -6,10 +6,6 @@
 
 enum { HISTORY_LIMIT_MAX = 1000 };
 
-/* The request that a `struct history_request` is part of. */
-#define history_request_of(item, type)                                                             \
-    ((struct type *)(void *)((char *)(item)-offsetof(struct type, request)))
-
 struct history_queue {
     struct history_request *first, *last;
 };
@@ -24,6 +20,10 @@ struct history_request *history_next_write(struct history_queue *appends,
 
 /* Calls its `done` with its answer. The request is the caller's again. */
 void history_request_done(struct history_request *request);
+
+/* The same for all that are in it now: what is submitted from within `done` waits for the next
+ * time. */
+void history_queue_done(struct history_queue *queue);
 
 /* Only what has ended is history; a record is one run, one entry or one change; only a run has
  * output. */

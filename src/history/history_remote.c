@@ -245,8 +245,7 @@ static void *run_reader(void *context)
 
 /* ---- the owner's thread ---- */
 
-static void submit(struct history *history, struct history_request *request,
-                   enum history_request_kind kind)
+static void remote_submit(struct history *history, struct history_request *request)
 {
     struct history_remote *remote = of(history);
     struct history_queue *const queues[] = {
@@ -254,54 +253,23 @@ static void submit(struct history *history, struct history_request *request,
         [HISTORY_LOG] = &remote->reads,      [HISTORY_STATS] = &remote->reads,
         [HISTORY_CHANGES] = &remote->reads,  [HISTORY_PRUNE] = &remote->prunes,
     };
-    bool is_write = kind == HISTORY_APPEND || kind == HISTORY_PRUNE;
+    bool is_write = request->kind == HISTORY_APPEND || request->kind == HISTORY_PRUNE;
     bool refused;
-    request->kind = kind;
     pthread_mutex_lock(&remote->lock);
     refused = remote->closing || (is_write && remote->state == WRITER_AWAY);
     if (refused) {
         request->answer = remote->closing ? E_UNREACHABLE : remote->health;
-        if (kind == HISTORY_APPEND &&
+        if (request->kind == HISTORY_APPEND &&
             !history_append_is_valid(history_request_of(request, history_append)))
             request->answer = E_INVALID;
         history_queue_push(&remote->answered, request);
     } else {
-        history_queue_push(queues[kind], request);
+        history_queue_push(queues[request->kind], request);
     }
     pthread_cond_broadcast(&remote->work);
     pthread_mutex_unlock(&remote->lock);
     if (refused && remote->wake.wake)
         remote->wake.wake(remote->wake.context);
-}
-
-static void remote_append(struct history *history, struct history_append *append)
-{
-    submit(history, &append->request, HISTORY_APPEND);
-}
-
-static void remote_read(struct history *history, struct history_read *read)
-{
-    submit(history, &read->request, HISTORY_READ);
-}
-
-static void remote_log(struct history *history, struct history_log *log)
-{
-    submit(history, &log->request, HISTORY_LOG);
-}
-
-static void remote_stats(struct history *history, struct history_stats *stats)
-{
-    submit(history, &stats->request, HISTORY_STATS);
-}
-
-static void remote_changes(struct history *history, struct history_changes *changes)
-{
-    submit(history, &changes->request, HISTORY_CHANGES);
-}
-
-static void remote_prune(struct history *history, struct history_prune *prune)
-{
-    submit(history, &prune->request, HISTORY_PRUNE);
 }
 
 static void remote_dispatch(struct history *history)
@@ -311,8 +279,7 @@ static void remote_dispatch(struct history *history)
     struct history_queue now = remote->answered;
     remote->answered = (struct history_queue){0};
     pthread_mutex_unlock(&remote->lock);
-    for (struct history_request *request; (request = history_queue_pop(&now));)
-        history_request_done(request);
+    history_queue_done(&now);
 }
 
 static enum status remote_health(struct history *history, struct strbuf *why)
@@ -367,12 +334,7 @@ static struct history *remote_free(struct history *history)
 }
 
 static const struct history_ops remote_ops = {
-    .append = remote_append,
-    .read = remote_read,
-    .log = remote_log,
-    .stats = remote_stats,
-    .changes = remote_changes,
-    .prune = remote_prune,
+    .submit = remote_submit,
     .dispatch = remote_dispatch,
     .health = remote_health,
     .free = remote_free,

@@ -63,31 +63,16 @@ struct switched {
 
 static struct switched *switched; /* of the test that runs */
 
-static void switched_append(struct history *history, struct history_append *append)
+static void switched_submit(struct history *history, struct history_request *request)
 {
     struct switched *self = (struct switched *)history;
-    if (self->away == OK) {
-        history_append(self->real, append);
+    if (self->away == OK || request->kind != HISTORY_APPEND) {
+        history_submit(self->real, request);
         return;
     }
     assert_true(self->refused.count < 64);
-    self->refused.items[self->refused.count++] = append;
+    self->refused.items[self->refused.count++] = history_request_of(request, history_append);
     self->wake.wake(self->wake.context);
-}
-
-static void switched_read(struct history *history, struct history_read *read)
-{
-    history_read(((struct switched *)history)->real, read);
-}
-
-static void switched_log(struct history *history, struct history_log *log)
-{
-    history_log(((struct switched *)history)->real, log);
-}
-
-static void switched_changes(struct history *history, struct history_changes *changes)
-{
-    history_changes(((struct switched *)history)->real, changes);
 }
 
 static void switched_dispatch(struct history *history)
@@ -119,10 +104,7 @@ static struct history *switched_free(struct history *history)
 }
 
 static const struct history_ops switched_ops = {
-    .append = switched_append,
-    .read = switched_read,
-    .log = switched_log,
-    .changes = switched_changes,
+    .submit = switched_submit,
     .dispatch = switched_dispatch,
     .health = switched_health,
     .free = switched_free,

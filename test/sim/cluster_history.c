@@ -77,7 +77,7 @@ static void on_append(struct task *task)
     node_wake(node);
 }
 
-static void append(struct history *history, struct history_append *request)
+static void submit(struct history *history, struct history_request *request)
 {
     struct node *node = of_history(history);
     struct stage *stage = node->machine.stage;
@@ -87,7 +87,7 @@ static void append(struct history *history, struct history_append *request)
         abort();
     task_init(&pending->task, &node->machine, on_append);
     pending->node = node;
-    pending->append = request;
+    pending->append = history_request_of(request, history_append);
     TAILQ_INSERT_TAIL(&node->appends, pending, link);
     task_at(stage, &pending->task,
             stage->now_ms + 1 + stage_below(stage, node->history_latency_ms + 2));
@@ -117,7 +117,7 @@ void history_abandon(struct node *node)
     }
 }
 
-static const struct history_ops ops = {.append = append, .dispatch = dispatch};
+static const struct history_ops ops = {.submit = submit, .dispatch = dispatch};
 
 void history_init(struct node *node)
 {

@@ -414,44 +414,12 @@ static enum status do_request(struct history_memory *memory, struct history_requ
     return E_INVALID;
 }
 
-static void submit(struct history *history, struct history_request *request,
-                   enum history_request_kind kind)
+static void memory_submit(struct history *history, struct history_request *request)
 {
     struct history_memory *memory = (struct history_memory *)history;
-    request->kind = kind;
     history_queue_push(&memory->waiting, request);
     if (memory->wake.wake)
         memory->wake.wake(memory->wake.context);
-}
-
-static void memory_append(struct history *history, struct history_append *append)
-{
-    submit(history, &append->request, HISTORY_APPEND);
-}
-
-static void memory_read(struct history *history, struct history_read *read)
-{
-    submit(history, &read->request, HISTORY_READ);
-}
-
-static void memory_log(struct history *history, struct history_log *log)
-{
-    submit(history, &log->request, HISTORY_LOG);
-}
-
-static void memory_stats(struct history *history, struct history_stats *stats)
-{
-    submit(history, &stats->request, HISTORY_STATS);
-}
-
-static void memory_changes(struct history *history, struct history_changes *changes)
-{
-    submit(history, &changes->request, HISTORY_CHANGES);
-}
-
-static void memory_prune(struct history *history, struct history_prune *prune)
-{
-    submit(history, &prune->request, HISTORY_PRUNE);
 }
 
 /* What is submitted from within `done` waits for the next time. */
@@ -490,12 +458,7 @@ static struct history *memory_free(struct history *history)
 }
 
 static const struct history_ops memory_ops = {
-    .append = memory_append,
-    .read = memory_read,
-    .log = memory_log,
-    .stats = memory_stats,
-    .changes = memory_changes,
-    .prune = memory_prune,
+    .submit = memory_submit,
     .dispatch = memory_dispatch,
     .health = memory_health,
     .free = memory_free,

@@ -101,16 +101,19 @@ static void forward_next(struct history_spool *spool)
     }
 }
 
-static void spool_append(struct history *history, struct history_append *append)
+/* Reads, retention and statistics are the inner history's. */
+static void spool_submit(struct history *history, struct history_request *request)
 {
     struct history_spool *spool = of(history);
-    append->request.kind = HISTORY_APPEND;
+    bool is_append = request->kind == HISTORY_APPEND;
     if (!spool->inner) {
-        answer(spool, &append->request, E_UNREACHABLE);
-    } else if (!history_append_is_valid(append)) {
-        answer(spool, &append->request, E_INVALID);
+        answer(spool, request, E_UNREACHABLE);
+    } else if (!is_append) {
+        history_submit(spool->inner, request);
+    } else if (!history_append_is_valid(history_request_of(request, history_append))) {
+        answer(spool, request, E_INVALID);
     } else {
-        history_queue_push(&spool->queued, &append->request);
+        history_queue_push(&spool->queued, request);
         forward_next(spool);
     }
 }
@@ -149,8 +152,7 @@ static void call_answered(struct history_spool *spool)
     struct history_queue now = spool->answered;
     spool->answered = (struct history_queue){0};
     pthread_mutex_unlock(&spool->lock);
-    for (struct history_request *request; (request = history_queue_pop(&now));)
-        history_request_done(request);
+    history_queue_done(&now);
 }
 
 static void spool_dispatch(struct history *history)
@@ -164,59 +166,7 @@ static void spool_dispatch(struct history *history)
     forward_next(spool);
 }
 
-/* ---- the owner's thread: everything else ---- */
-
-static void refuse(struct history_spool *spool, struct history_request *request,
-                   enum history_request_kind kind)
-{
-    request->kind = kind;
-    answer(spool, request, E_UNREACHABLE);
-}
-
-static void spool_read(struct history *history, struct history_read *read)
-{
-    struct history_spool *spool = of(history);
-    if (spool->inner)
-        history_read(spool->inner, read);
-    else
-        refuse(spool, &read->request, HISTORY_READ);
-}
-
-static void spool_log(struct history *history, struct history_log *log)
-{
-    struct history_spool *spool = of(history);
-    if (spool->inner)
-        history_log(spool->inner, log);
-    else
-        refuse(spool, &log->request, HISTORY_LOG);
-}
-
-static void spool_stats(struct history *history, struct history_stats *stats)
-{
-    struct history_spool *spool = of(history);
-    if (spool->inner)
-        history_stats(spool->inner, stats);
-    else
-        refuse(spool, &stats->request, HISTORY_STATS);
-}
-
-static void spool_changes(struct history *history, struct history_changes *changes)
-{
-    struct history_spool *spool = of(history);
-    if (spool->inner)
-        history_changes(spool->inner, changes);
-    else
-        refuse(spool, &changes->request, HISTORY_CHANGES);
-}
-
-static void spool_prune(struct history *history, struct history_prune *prune)
-{
-    struct history_spool *spool = of(history);
-    if (spool->inner)
-        history_prune(spool->inner, prune);
-    else
-        refuse(spool, &prune->request, HISTORY_PRUNE);
-}
+/* ---- the owner's thread: how it is ---- */
 
 /* 1204 as "1,204". */
 static void add_count(struct strbuf *text, int64_t count)
@@ -316,12 +266,7 @@ static struct history *spool_free(struct history *history)
 }
 
 static const struct history_ops spool_ops = {
-    .append = spool_append,
-    .read = spool_read,
-    .log = spool_log,
-    .stats = spool_stats,
-    .changes = spool_changes,
-    .prune = spool_prune,
+    .submit = spool_submit,
     .dispatch = spool_dispatch,
     .health = spool_health,
     .free = spool_free,

@@ -131,8 +131,7 @@ static void *run_reader(void *context)
 
 /* ---- the owner's thread ---- */
 
-static void submit(struct history *history, struct history_request *request,
-                   enum history_request_kind kind)
+static void sqlite_submit(struct history *history, struct history_request *request)
 {
     struct history_sqlite *sqlite = of(history);
     struct history_queue *const queues[] = {
@@ -140,46 +139,15 @@ static void submit(struct history *history, struct history_request *request,
         [HISTORY_LOG] = &sqlite->reads,      [HISTORY_STATS] = &sqlite->reads,
         [HISTORY_CHANGES] = &sqlite->reads,  [HISTORY_PRUNE] = &sqlite->prunes,
     };
-    request->kind = kind;
     pthread_mutex_lock(&sqlite->lock);
     if (sqlite->closing) {
         request->answer = E_UNREACHABLE;
         history_queue_push(&sqlite->answered, request);
     } else {
-        history_queue_push(queues[kind], request);
+        history_queue_push(queues[request->kind], request);
     }
     pthread_cond_broadcast(&sqlite->work);
     pthread_mutex_unlock(&sqlite->lock);
-}
-
-static void sqlite_append(struct history *history, struct history_append *append)
-{
-    submit(history, &append->request, HISTORY_APPEND);
-}
-
-static void sqlite_read(struct history *history, struct history_read *read)
-{
-    submit(history, &read->request, HISTORY_READ);
-}
-
-static void sqlite_log(struct history *history, struct history_log *log)
-{
-    submit(history, &log->request, HISTORY_LOG);
-}
-
-static void sqlite_stats(struct history *history, struct history_stats *stats)
-{
-    submit(history, &stats->request, HISTORY_STATS);
-}
-
-static void sqlite_changes(struct history *history, struct history_changes *changes)
-{
-    submit(history, &changes->request, HISTORY_CHANGES);
-}
-
-static void sqlite_prune(struct history *history, struct history_prune *prune)
-{
-    submit(history, &prune->request, HISTORY_PRUNE);
 }
 
 static void sqlite_dispatch(struct history *history)
@@ -189,8 +157,7 @@ static void sqlite_dispatch(struct history *history)
     struct history_queue now = sqlite->answered;
     sqlite->answered = (struct history_queue){0};
     pthread_mutex_unlock(&sqlite->lock);
-    for (struct history_request *request; (request = history_queue_pop(&now));)
-        history_request_done(request);
+    history_queue_done(&now);
 }
 
 static enum status sqlite_health(struct history *history, struct strbuf *why)
@@ -247,12 +214,7 @@ static struct history *sqlite_free(struct history *history)
 }
 
 static const struct history_ops sqlite_ops = {
-    .append = sqlite_append,
-    .read = sqlite_read,
-    .log = sqlite_log,
-    .stats = sqlite_stats,
-    .changes = sqlite_changes,
-    .prune = sqlite_prune,
+    .submit = sqlite_submit,
     .dispatch = sqlite_dispatch,
     .health = sqlite_health,
     .free = sqlite_free,

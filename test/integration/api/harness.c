@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "history_internal.h"
 #include "notifier.h"
 #include "router.h"
 
@@ -92,51 +93,17 @@ static enum status health(struct store *store, struct strbuf *why)
 
 static const struct store_ops failing_store_ops = {.submit = submit, .health = health};
 
-static void read_rows(struct history *history, struct history_read *read)
+static void submit_history(struct history *history, struct history_request *request)
 {
     struct failing_history *self = (struct failing_history *)(void *)history;
-    if (self->fails)
-        read->done(read, E_IO);
-    else
-        history_read(self->real, read);
-}
-
-static void read_log(struct history *history, struct history_log *log)
-{
-    struct failing_history *self = (struct failing_history *)(void *)history;
-    if (self->fails)
-        log->done(log, E_IO);
-    else
-        history_log(self->real, log);
-}
-
-static void append(struct history *history, struct history_append *append)
-{
-    struct failing_history *self = (struct failing_history *)(void *)history;
-    if (self->fails)
-        append->done(append, E_IO);
-    else if (!self->is_silent)
-        history_append(self->real, append);
-    else
-        self->unanswered = append;
-}
-
-static void read_changes(struct history *history, struct history_changes *changes)
-{
-    struct failing_history *self = (struct failing_history *)(void *)history;
-    if (self->fails)
-        changes->done(changes, E_IO);
-    else
-        history_changes(self->real, changes);
-}
-
-static void read_stats(struct history *history, struct history_stats *stats)
-{
-    struct failing_history *self = (struct failing_history *)(void *)history;
-    if (self->fails)
-        stats->done(stats, E_IO);
-    else
-        history_stats(self->real, stats);
+    if (self->fails) {
+        request->answer = E_IO;
+        history_request_done(request);
+    } else if (request->kind == HISTORY_APPEND && self->is_silent) {
+        self->unanswered = history_request_of(request, history_append);
+    } else {
+        history_submit(self->real, request);
+    }
 }
 
 static enum status history_state(struct history *history, struct strbuf *why)
@@ -149,11 +116,7 @@ static enum status history_state(struct history *history, struct strbuf *why)
 }
 
 static const struct history_ops failing_history_ops = {
-    .append = append,
-    .read = read_rows,
-    .log = read_log,
-    .stats = read_stats,
-    .changes = read_changes,
+    .submit = submit_history,
     .health = history_state,
 };
 

@@ -255,11 +255,11 @@ static const struct executor_ops executor_ops = {start, kill_process, acknowledg
 
 /* ---- history ---- */
 
-static void keep_append(struct history *history, struct history_append *request)
+static void keep_append(struct history *history, struct history_request *request)
 {
     struct world *world = of_history(history);
     assert_true(world->append_count < sizeof(world->appends) / sizeof(world->appends[0]));
-    world->appends[world->append_count++] = request;
+    world->appends[world->append_count++] = history_request_of(request, history_append);
 }
 
 static void keep(struct world *world, const struct history_record *record)
@@ -289,7 +289,7 @@ static void answer_appends(struct history *history)
     }
 }
 
-static const struct history_ops history_ops = {.append = keep_append, .dispatch = answer_appends};
+static const struct history_ops history_ops = {.submit = keep_append, .dispatch = answer_appends};
 
 void world_open_ports(struct world *world)
 {
