@@ -12,7 +12,7 @@
 int main(int argc, char **argv)
 {
     /* FerretDB takes its time. */
-    static const struct history_remote_limits limits = {.write_ms = 120000, .read_ms = 120000};
+    static const struct history_server_limits limits = {.write_ms = 120000, .read_ms = 120000};
     static struct mongo_server server;
     char url[512];
     struct bench bench;

@@ -3,10 +3,10 @@
 #ifndef PEAL_HISTORY_MODULE_H
 #define PEAL_HISTORY_MODULE_H
 
-#include "history_remote.h"
+#include "history_worker.h"
 
 /* history_mongo_open and its like. */
-typedef enum status history_opener(const char *url, const struct history_remote_limits *limits,
+typedef enum status history_opener(const char *url, const struct history_server_limits *limits,
                                    struct history_wake wake, struct history **ret,
                                    struct strbuf *why);
 

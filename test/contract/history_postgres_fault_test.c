@@ -22,7 +22,7 @@ enum {
 /* A history at another URL, in the world's place. */
 static void open_url(struct history_world *world, const char *url)
 {
-    static const struct history_remote_limits limits = {
+    static const struct history_server_limits limits = {
         .connect_s = 2, .read_ms = READ_MS, .retry_first_ms = 20, .retry_last_ms = 50};
     struct strbuf why;
     strbuf_init(&why);

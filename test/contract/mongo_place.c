@@ -44,7 +44,7 @@ static void make_place(char place[128])
 
 static enum status open_mongo(const char *place, struct history_wake wake, struct history **ret)
 {
-    static const struct history_remote_limits limits = {.connect_s = CONNECT_S,
+    static const struct history_server_limits limits = {.connect_s = CONNECT_S,
                                                         .write_ms = 5000,
                                                         .read_ms = 5000,
                                                         .retry_first_ms = 20,

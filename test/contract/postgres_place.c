@@ -48,7 +48,7 @@ static void make_place(char place[128])
 
 static enum status open_postgres(const char *place, struct history_wake wake, struct history **ret)
 {
-    static const struct history_remote_limits limits = {.connect_s = CONNECT_S,
+    static const struct history_server_limits limits = {.connect_s = CONNECT_S,
                                                         .write_ms = 3000,
                                                         .read_ms = 3000,
                                                         .retry_first_ms = 20,

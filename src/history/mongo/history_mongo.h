@@ -3,7 +3,7 @@
 #ifndef PEAL_HISTORY_MONGO_H
 #define PEAL_HISTORY_MONGO_H
 
-#include "history_remote.h"
+#include "history_worker.h"
 
 /* `url` is libmongoc's, "mongodb://USER@HOST,HOST/DATABASE?replicaSet=...&tls=true" or
  * "mongodb+srv://...", and may have two parameters of peal's own:
@@ -19,7 +19,7 @@
  * Opening does not wait for the server, see history_postgres.h. E_INVALID: the URL is wrong, *why
  * says how, without any password that is in it. */
 MUST_CHECK enum status history_mongo_open(const char *url,
-                                          const struct history_remote_limits *limits,
+                                          const struct history_server_limits *limits,
                                           struct history_wake wake, struct history **ret,
                                           struct strbuf *why);
 

@@ -16,10 +16,10 @@ struct mongo_place {
     char name[256];      /* for people: "USER@HOST:PORT/DATABASE" */
     char *password_file; /* NULL: none */
     int64_t expire_days; /* -1: not said */
-    struct history_remote_limits limits;
+    struct history_server_limits limits;
 };
 
-MUST_CHECK enum status mongo_place_read(const char *url, const struct history_remote_limits *limits,
+MUST_CHECK enum status mongo_place_read(const char *url, const struct history_server_limits *limits,
                                         struct mongo_place *ret, struct strbuf *why);
 void mongo_place_release(struct mongo_place *place);
 
@@ -36,25 +36,14 @@ enum mongo_collection {
     MONGO_COLLECTIONS
 };
 
-/* Where a prune is. Zero at the start. */
-struct mongo_pruning {
-    enum { PRUNE_AGE, PRUNE_NEXT_JOB, PRUNE_COUNT, PRUNE_BYTES, PRUNE_STATS, PRUNE_CHANGES } phase;
-    bool entries;     /* PRUNE_COUNT: of the job's entries */
-    struct id uid;    /* of the job that is pruned by count */
-    struct id oldest; /* the oldest that is kept by count; zero: not looked for yet */
-    struct byte_count bytes;
-    int64_t removed;
-};
-
 enum { MONGO_FAILED_MAX = 64 };
 
 struct mongo_link {
-    struct remote_link remote;
+    struct history_link base;
     const struct mongo_place *place;
     enum mongo_use use;
     mongoc_client_t *client; /* NULL: away */
     mongoc_collection_t *collections[MONGO_COLLECTIONS];
-    struct mongo_pruning pruning;
 
     /* The writer's: every document says which append of which writer wrote it, so that nobody
      * overwrites what he has not seen, and nothing is counted twice. */
@@ -67,13 +56,18 @@ struct mongo_link {
     bool pending_is_unsure; /* some of them may be added: an attempt has failed */
 };
 
+static inline struct mongo_link *mongo_link_of(struct history_link *link)
+{
+    return (struct mongo_link *)link;
+}
+
 void mongo_link_init(struct mongo_link *link, const struct mongo_place *place, enum mongo_use use);
 void mongo_link_release(struct mongo_link *link);
 
-/* Connects, and makes or migrates the collections. Unless OK, remote.words says why. */
+/* Connects, and makes or migrates the collections. Unless OK, base.words says why. */
 MUST_CHECK enum status mongo_link_open(struct mongo_link *link);
 
-/* What the client says is wrong, in link->remote.words. E_UNREACHABLE: the client is gone. */
+/* What the client says is wrong, in link->base.words. E_UNREACHABLE: the client is gone. */
 enum status mongo_fail(struct mongo_link *link, const bson_error_t *error);
 
 /* Refuses the server as a whole: leaves it, with words for why. */
@@ -170,8 +164,7 @@ bson_t *mongo_opts(const char *sort_by, int direction, int64_t limit);
 MUST_CHECK enum status mongo_write_append(struct mongo_link *link,
                                           const struct history_append *append);
 MUST_CHECK enum status mongo_read_request(struct mongo_link *link, struct history_request *request);
-MUST_CHECK enum status mongo_prune_step(struct mongo_link *link, struct history_prune *prune,
-                                        struct mongo_pruning *at, bool *ret_finished);
+extern const struct prune_driver mongo_prune_driver; /* history_mongo_prune.c */
 
 /* ---- changes: history_mongo_changes.c ---- */
 

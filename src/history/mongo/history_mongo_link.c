@@ -18,7 +18,7 @@ void mongo_link_init(struct mongo_link *link, const struct mongo_place *place, e
     *link = (struct mongo_link){.place = place, .use = use};
     if (getrandom(&link->writer, sizeof(link->writer), 0) != sizeof(link->writer))
         link->writer = getpid();
-    strbuf_init(&link->remote.words);
+    strbuf_init(&link->base.words);
 }
 
 static void disconnect(struct mongo_link *link)
@@ -31,14 +31,14 @@ static void disconnect(struct mongo_link *link)
     if (link->client)
         mongoc_client_destroy(link->client);
     link->client = NULL;
-    link->remote.is_up = false;
+    link->base.is_up = false;
 }
 
 void mongo_link_release(struct mongo_link *link)
 {
     disconnect(link);
     stats_changes_release(&link->pending);
-    strbuf_release(&link->remote.words);
+    strbuf_release(&link->base.words);
 }
 
 /* ---- failures ---- */
@@ -46,10 +46,10 @@ void mongo_link_release(struct mongo_link *link)
 enum status mongo_fail(struct mongo_link *link, const bson_error_t *error)
 {
     bool is_away;
-    strbuf_reset(&link->remote.words);
-    enum status st = mongo_explain(link->place, error, &is_away, &link->remote.words);
+    strbuf_reset(&link->base.words);
+    enum status st = mongo_explain(link->place, error, &is_away, &link->base.words);
     if (is_away)
-        link->remote.is_up = false; /* whoever holds a cursor still needs the client */
+        link->base.is_up = false; /* whoever holds a cursor still needs the client */
     return st;
 }
 
@@ -57,11 +57,11 @@ enum status mongo_refuse(struct mongo_link *link, enum status st, const char *fo
 {
     va_list args;
     va_start(args, format);
-    strbuf_reset(&link->remote.words);
-    strbuf_addf(&link->remote.words, "MongoDB at %s: ", link->place->name);
-    strbuf_addv(&link->remote.words, format, args);
+    strbuf_reset(&link->base.words);
+    strbuf_addf(&link->base.words, "MongoDB at %s: ", link->place->name);
+    strbuf_addv(&link->base.words, format, args);
     va_end(args);
-    link->remote.is_up = false;
+    link->base.is_up = false;
     return st;
 }
 
@@ -208,7 +208,7 @@ static void set_concerns(struct mongo_link *link)
 
 static enum status make_client(struct mongo_link *link)
 {
-    const struct history_remote_limits *limits = &link->place->limits;
+    const struct history_server_limits *limits = &link->place->limits;
     mongoc_uri_t *uri = mongoc_uri_copy(link->place->uri);
     bson_error_t error;
     enum status st = OK;

@@ -117,13 +117,13 @@ static enum status complete_uri(struct mongo_place *place, struct strbuf *why)
     return name_place(place, why);
 }
 
-enum status mongo_place_read(const char *url, const struct history_remote_limits *limits,
+enum status mongo_place_read(const char *url, const struct history_server_limits *limits,
                              struct mongo_place *ret, struct strbuf *why)
 {
     struct mongo_place place = {.expire_days = -1};
     struct strbuf rest;
     strbuf_init(&rest);
-    place.limits = history_remote_limits_or_default(limits);
+    place.limits = history_server_limits_or_default(limits);
     enum status st = take_ours(url, &place, &rest, why);
     if (st == OK)
         st = read_uri(&place, rest.text, why);

@@ -86,7 +86,7 @@ enum status mongo_explain(const struct mongo_place *place, const bson_error_t *e
     *ret_is_away = of_connection || is_refused || (is_known && failures[i].is_away);
     strbuf_addf(words, "MongoDB at %s%s: ", place->name, *ret_is_away ? " is away" : "");
     add_message(words, error->message);
-    strbuf_addf(words, ". %s " REMOTE_WAITS,
+    strbuf_addf(words, ". %s " SERVER_WAITS,
                 is_known        ? failures[i].advice
                 : of_connection ? cause_of(error->message)
                 : is_full       ? "Its disk is full: make room there."

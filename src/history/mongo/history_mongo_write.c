@@ -355,8 +355,6 @@ static void note_failed(struct mongo_link *link)
 enum status mongo_write_append(struct mongo_link *link, const struct history_append *append)
 {
     struct writing writing = {.link = link};
-    if (!history_append_is_valid(append))
-        return E_INVALID;
     if (!append->count)
         return OK;
     enum status st = mongo_stats_settle(link);

@@ -1,4 +1,4 @@
-/* The history in PostgreSQL: history_remote.c with links to a PostgreSQL server. */
+/* The history in PostgreSQL: history_worker.c with links to a PostgreSQL server. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,40 +8,31 @@
 #include "postgres/history_postgres_internal.h"
 
 struct history_postgres {
-    struct history_remote remote;
+    struct history_worker worker;
     struct place place;
     int stop_fd; /* an eventfd: the reader is to stop at once */
     struct link writer, reader;
 };
 
-static struct link *link_of(struct remote_link *link)
-{
-    return (struct link *)link;
-}
-
-static enum status postgres_connect(struct remote_link *link)
+static enum status postgres_connect(struct history_link *link)
 {
     return link_open(link_of(link));
 }
 
-static enum status postgres_append(struct remote_link *link, const struct history_append *append)
+static enum status postgres_append(struct history_link *link, const struct history_append *append)
 {
     return postgres_write_append(link_of(link), append);
 }
 
-static enum status postgres_read(struct remote_link *link, struct history_request *request)
+static enum status postgres_read(struct history_link *link, struct history_request *request)
 {
     return postgres_read_request(link_of(link), request);
 }
 
-static enum status postgres_prune(struct remote_link *link, struct history_prune *prune,
-                                  bool *ret_finished)
+static void postgres_recover(struct history_link *link, enum status st)
 {
-    struct pruning *at = &link_of(link)->pruning;
-    enum status st = postgres_prune_step(link_of(link), prune, at, ret_finished);
-    if (st != OK || *ret_finished)
-        *at = (struct pruning){0};
-    return st;
+    (void)st;
+    link_roll_back(link_of(link));
 }
 
 static void interrupt_reader(struct history *history)
@@ -54,23 +45,24 @@ static void release(struct history *history)
     struct history_postgres *postgres = (struct history_postgres *)history;
     link_release(&postgres->reader);
     link_release(&postgres->writer);
-    history_remote_release(&postgres->remote);
+    history_worker_release(&postgres->worker);
     if (postgres->stop_fd >= 0)
         close(postgres->stop_fd);
     place_release(&postgres->place);
     free(postgres);
 }
 
-static const struct remote_driver driver = {
+static const struct history_driver driver = {
     .connect = postgres_connect,
     .append = postgres_append,
     .read = postgres_read,
-    .prune_step = postgres_prune,
+    .prune = &postgres_prune_driver,
+    .recover = postgres_recover,
     .interrupt_reader = interrupt_reader,
     .release = release,
 };
 
-enum status history_postgres_open(const char *url, const struct history_remote_limits *limits,
+enum status history_postgres_open(const char *url, const struct history_server_limits *limits,
                                   struct history_wake wake, struct history **ret,
                                   struct strbuf *why)
 {
@@ -85,17 +77,17 @@ enum status history_postgres_open(const char *url, const struct history_remote_l
     postgres->stop_fd = eventfd(0, EFD_CLOEXEC);
     link_init(&postgres->writer, &postgres->place, LINK_WRITES, -1);
     link_init(&postgres->reader, &postgres->place, LINK_READS, postgres->stop_fd);
-    postgres->remote.driver = &driver;
-    postgres->remote.limits = postgres->place.limits;
-    postgres->remote.writer = &postgres->writer.remote;
-    postgres->remote.reader = &postgres->reader.remote;
-    history_remote_init(&postgres->remote, wake);
-    st = postgres->stop_fd >= 0 ? history_remote_start(&postgres->remote) : E_IO;
+    postgres->worker.driver = &driver;
+    postgres->worker.limits = postgres->place.limits;
+    postgres->worker.writer = &postgres->writer.base;
+    postgres->worker.reader = &postgres->reader.base;
+    history_worker_init(&postgres->worker, wake);
+    st = postgres->stop_fd >= 0 ? history_worker_start(&postgres->worker) : E_IO;
     if (st != OK) {
         strbuf_addf(why, "the history in PostgreSQL cannot be started: %s", strerror(errno));
-        release(&postgres->remote.base);
+        release(&postgres->worker.base);
         return st;
     }
-    *ret = &postgres->remote.base;
+    *ret = &postgres->worker.base;
     return OK;
 }

@@ -279,19 +279,3 @@ enum status postgres_read_changes(struct link *link, struct history_changes *cha
 }
 
 /* ---- retention ---- */
-
-enum status postgres_delete_changes(struct link *link, int64_t before_ms, int limit, int *ret_rows)
-{
-    struct params params;
-    PGresult *result = NULL;
-    struct id below = history_id_at(before_ms);
-    params_init(&params);
-    params_id(&params, &below);
-    params_int(&params, limit);
-    enum status st = link_run(link, TABLE_CHANGES, SQL_DELETE_CHANGES, &params, &result);
-    params_release(&params);
-    if (st == OK)
-        *ret_rows = atoi(PQcmdTuples(result));
-    PQclear(result);
-    return st;
-}

@@ -14,10 +14,10 @@ struct place {
     char *conninfo;  /* the URL without what is ours */
     char schema[64]; /* a plain name: needs no quotes */
     char name[256];  /* for people: "USER@HOST:PORT/DATABASE" */
-    struct history_remote_limits limits;
+    struct history_server_limits limits;
 };
 
-MUST_CHECK enum status place_read(const char *url, const struct history_remote_limits *limits,
+MUST_CHECK enum status place_read(const char *url, const struct history_server_limits *limits,
                                   struct place *ret, struct strbuf *why);
 void place_release(struct place *place);
 
@@ -102,29 +102,8 @@ enum statement {
     STATEMENTS,
 };
 
-/* Where a prune is. Zero at the start. */
-struct pruning {
-    enum {
-        PRUNE_MONTHS,
-        PRUNE_RUNS,
-        PRUNE_ENTRIES,
-        PRUNE_NEXT_JOB,
-        PRUNE_BYTES,
-        PRUNE_JOBS,
-        PRUNE_STATS,
-        PRUNE_CHANGES
-    } phase;
-    int month;        /* the last one that was looked at */
-    struct id uid;    /* of the job that is being pruned; zero: all, by age */
-    struct id oldest; /* the oldest that is kept by count; zero: not looked for yet */
-    struct byte_count bytes;
-    struct id dropped; /* jobs up to this one were looked at */
-    int conflicts;     /* how often the step has been tried already */
-    int64_t removed;
-};
-
 struct link {
-    struct remote_link remote;
+    struct history_link base;
     const struct place *place;
     enum link_use use;
     int stop_fd;                           /* readable: what is asked for is given up; -1: never */
@@ -133,13 +112,17 @@ struct link {
     char sqlstate[6];                      /* of what failed last, if the server said so */
     int months[64];                        /* partitions that are known to be there */
     size_t month_count;
-    struct pruning pruning;
 };
+
+static inline struct link *link_of(struct history_link *link)
+{
+    return (struct link *)link;
+}
 
 void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd);
 void link_release(struct link *link);
 
-/* Connects, and makes or migrates the schema. Unless OK, remote.words says why and what to do. */
+/* Connects, and makes or migrates the schema. Unless OK, base.words says why and what to do. */
 MUST_CHECK enum status link_open(struct link *link);
 
 /* All that follow: E_UNREACHABLE: the connection is gone, and link->conn NULL. E_CONFLICT: others
@@ -239,10 +222,6 @@ MUST_CHECK enum status postgres_find_keys(struct link *link, const struct id *ui
 MUST_CHECK enum status postgres_add_changes(struct link *link, const struct history_append *append);
 MUST_CHECK enum status postgres_read_changes(struct link *link, struct history_changes *changes);
 
-/* A few of those from before then. */
-MUST_CHECK enum status postgres_delete_changes(struct link *link, int64_t before_ms, int limit,
-                                               int *ret_rows);
-
 /* In the letters that lower() of the database makes of ASCII; NULL is nothing. */
 void postgres_add_lower(const char *text, struct strbuf *to);
 
@@ -251,8 +230,6 @@ enum {
     VISITS_FIRST = 1000,     /* in its first step; each next one looks at ten times as many */
 };
 
-/* One short transaction at most. *ret_finished: prune->removed is set. */
-MUST_CHECK enum status postgres_prune_step(struct link *link, struct history_prune *prune,
-                                           struct pruning *at, bool *ret_finished);
+extern const struct prune_driver postgres_prune_driver; /* history_postgres_prune.c */
 
 #endif

@@ -5,19 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "postgres/history_postgres_internal.h"
 
 void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd)
 {
     *link = (struct link){.place = place, .use = use, .stop_fd = stop_fd};
-    strbuf_init(&link->remote.words);
+    strbuf_init(&link->base.words);
 }
 
 static void disconnect(struct link *link)
 {
     PQfinish(link->conn);
     link->conn = NULL;
-    link->remote.is_up = false;
+    link->base.is_up = false;
     memset(link->prepared, 0, sizeof(link->prepared));
     schema_forget_months(link);
 }
@@ -25,16 +26,16 @@ static void disconnect(struct link *link)
 void link_release(struct link *link)
 {
     disconnect(link);
-    strbuf_release(&link->remote.words);
+    strbuf_release(&link->base.words);
 }
 
 /* ---- failures ---- */
 
 static enum status lose(struct link *link, const char *message)
 {
-    strbuf_reset(&link->remote.words);
+    strbuf_reset(&link->base.words);
     link->sqlstate[0] = '\0';
-    enum status st = explain_away(link->place, message, &link->remote.words);
+    enum status st = explain_away(link->place, message, &link->base.words);
     disconnect(link);
     return st;
 }
@@ -43,9 +44,9 @@ enum status link_refuse(struct link *link, enum status st, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    strbuf_reset(&link->remote.words);
-    strbuf_addf(&link->remote.words, "PostgreSQL at %s: ", link->place->name);
-    strbuf_addv(&link->remote.words, format, args);
+    strbuf_reset(&link->base.words);
+    strbuf_addf(&link->base.words, "PostgreSQL at %s: ", link->place->name);
+    strbuf_addv(&link->base.words, format, args);
     va_end(args);
     disconnect(link);
     return st;
@@ -70,15 +71,15 @@ static enum status fail(struct link *link, const PGresult *result)
     if (is_void(link, state))
         return lose(link, message ? message : PQerrorMessage(link->conn));
     snprintf(link->sqlstate, sizeof(link->sqlstate), "%.5s", state);
-    strbuf_reset(&link->remote.words);
-    return explain_failure(link->place, state, message ? message : "no words", &link->remote.words);
+    strbuf_reset(&link->base.words);
+    return explain_failure(link->place, state, message ? message : "no words", &link->base.words);
 }
 
 /* ---- waiting ---- */
 
 static int timeout_ms(const struct link *link)
 {
-    const struct history_remote_limits *limits = &link->place->limits;
+    const struct history_server_limits *limits = &link->place->limits;
     return link->use == LINK_WRITES ? limits->write_ms : limits->read_ms;
 }
 
@@ -89,7 +90,7 @@ static enum status wait_for_socket(struct link *link, bool to_write, int64_t dea
         {.fd = PQsocket(link->conn), .events = (short)(POLLIN | (to_write ? POLLOUT : 0))},
         {.fd = link->stop_fd, .events = POLLIN},
     };
-    int64_t left_ms = deadline_ms - remote_now_ms();
+    int64_t left_ms = deadline_ms - clock_now().boot.ms;
     int ready = left_ms > 0 ? poll(fds, 2, (int)left_ms) : 0;
     if (ready < 0 && errno == EINTR)
         return OK;
@@ -104,7 +105,7 @@ static enum status wait_for_socket(struct link *link, bool to_write, int64_t dea
 static enum status receive(struct link *link, PGresult **ret)
 {
     /* A little longer than the server itself takes care of. */
-    int64_t deadline_ms = remote_now_ms() + timeout_ms(link) + 1000;
+    int64_t deadline_ms = clock_now().boot.ms + timeout_ms(link) + 1000;
     PGresult *kept = NULL;
     for (;;) {
         int unsent = PQflush(link->conn);

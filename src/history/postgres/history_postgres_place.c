@@ -75,13 +75,13 @@ static enum status read_name(struct place *place, struct strbuf *why)
     return OK;
 }
 
-enum status place_read(const char *url, const struct history_remote_limits *limits,
+enum status place_read(const char *url, const struct history_server_limits *limits,
                        struct place *ret, struct strbuf *why)
 {
     struct place place = {.conninfo = NULL};
     struct strbuf rest;
     strbuf_init(&rest);
-    place.limits = history_remote_limits_or_default(limits);
+    place.limits = history_server_limits_or_default(limits);
     enum status st = take_schema(url, &place, &rest, why);
     if (st == OK) {
         place.conninfo = strbuf_detach(&rest);

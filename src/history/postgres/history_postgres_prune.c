@@ -1,12 +1,4 @@
-/* Retention, in steps so short that an append never waits long:
- *
- *     MONTHS -> RUNS -> ENTRIES -> (NEXT_JOB -> RUNS -> ENTRIES)... -> BYTES -> JOBS ->
- *     STATS -> CHANGES
- *
- * Months that are too old go as a whole. Then come the rows of all jobs, or of the one that is
- * asked for, by age; then each job's, by count; then those with too much output. All are repeated
- * until nothing is left to remove.
- */
+/* Retention: what history_prune.c asks for. Months that are too old go as a whole. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +6,8 @@
 #include "postgres/history_postgres_internal.h"
 
 enum {
-    STEP_ROWS = 200,
     STEP_JOBS = 100,
     STEP_CELLS = 1000, /* of statistics */
-    CONFLICTS_MAX = 5, /* of one step */
 };
 
 /* ---- months ---- */
@@ -90,351 +80,219 @@ static enum status drop_month(struct link *link, int month, int64_t before_ms, i
     return st;
 }
 
-static enum status prune_months(struct link *link, const struct history_prune *prune,
-                                struct pruning *at, bool *ret_done)
+/* The place is the last month that was looked at. */
+static enum status drop_months(struct history_link *link, int64_t before_ms,
+                               struct prune_place *place, int64_t *removed, bool *ret_done)
 {
     int month = 0;
-    if (!prune->before_ms || !id_is_zero(&prune->job_uid)) {
-        *ret_done = true;
+    enum status st = next_month(link_of(link), (int)place->number, &month);
+    *ret_done = st == E_NOT_FOUND || (st == OK && month_start_ms(month + 1) > before_ms);
+    if (*ret_done)
         return OK;
-    }
-    enum status st = next_month(link, at->month, &month);
-    if (st == E_NOT_FOUND || (st == OK && month_start_ms(month + 1) > prune->before_ms)) {
-        *ret_done = true;
-        return OK;
-    }
-    if (st != OK)
-        return st;
-    at->month = month;
-    return drop_month(link, month, prune->before_ms, &at->removed);
+    place->number = month;
+    return st == OK ? drop_month(link_of(link), month, before_ms, removed) : st;
 }
 
-/* ---- rows ---- */
+/* ---- what goes ---- */
 
-/* The ids that a statement answers, as the elements of an array. */
-static enum status find_victims(struct link *link, enum record_table table, enum statement which,
-                                const struct params *given, struct params *ids, int *ret_count)
+/* The keys of a job, as an array. */
+static enum status add_keys(struct link *link, const struct id *uid, struct params *params)
+{
+    int count = 0;
+    params_array(params, ARRAY_INT);
+    enum status st = postgres_find_keys(link, uid, NULL, params, &count);
+    params_array_end(params);
+    return st;
+}
+
+/* Runs a statement that answers ids, and perhaps how much output is kept of each. */
+static enum status find_rows(struct link *link, enum record_table table, enum statement which,
+                             const struct params *params, struct prune_rows *ret)
 {
     PGresult *result = NULL;
-    enum status st = link_run(link, table, which, given, &result);
+    enum status st = link_run(link, table, which, params, &result);
     if (st != OK)
         return st;
-    *ret_count = PQntuples(result);
-    params_array(ids, ARRAY_ID);
-    for (int i = 0; i < *ret_count; i++) {
-        struct id id = result_id(result, i, 0);
-        params_add_id(ids, &id);
+    for (int i = 0; i < PQntuples(result) && i < PRUNE_ROWS; i++) {
+        bool has_bytes = PQnfields(result) > 1 && !PQgetisnull(result, i, 1);
+        ret->ids[i] = result_id(result, i, 0);
+        ret->output_bytes[i] = has_bytes ? result_int(result, i, 1) : 0;
+        ret->count++;
     }
-    params_array_end(ids);
     PQclear(result);
     return OK;
 }
 
-static enum status remove_victims(struct link *link, enum record_table table,
-                                  const struct params *ids, int64_t *removed)
-{
-    PGresult *result = NULL;
-    enum status st = link_command(link, "BEGIN", NULL);
-    if (st == OK)
-        st = link_run(link, table, SQL_DELETE, ids, &result);
-    int64_t gone = st == OK ? atoll(PQcmdTuples(result)) : 0;
-    PQclear(result);
-    if (st == OK && table == TABLE_RUNS)
-        st = link_do(link, TABLE_RUNS, SQL_DELETE_OUTPUT, ids);
-    if (st == OK)
-        st = link_command(link, "COMMIT", NULL);
-    if (st == OK)
-        *removed += gone;
-    return st;
-}
-
-/* The id of the oldest that is among the newest keep_runs; the zero id, which nothing is older
- * than, when there are no more than that. */
-static enum status find_oldest_kept(struct link *link, enum record_table table,
-                                    const struct id *uid, int64_t keep, struct id *ret)
+static enum status find_nth(struct history_link *link, enum record_table table,
+                            const struct id *uid, int64_t nth, struct id *ret)
 {
     struct params params;
-    PGresult *result = NULL;
+    struct prune_rows rows = {.count = 0};
     struct id beyond_all;
-    int keys = 0;
-    params_init(&params);
-    params_array(&params, ARRAY_INT);
-    enum status st = postgres_find_keys(link, uid, NULL, &params, &keys);
-    params_array_end(&params);
     memset(beyond_all.bytes, 255, sizeof(beyond_all.bytes));
+    params_init(&params);
+    enum status st = add_keys(link_of(link), uid, &params);
     params_id(&params, &beyond_all);
-    params_int(&params, keep);
+    params_int(&params, nth);
     if (st == OK)
-        st = link_run(link, table, SQL_OLDEST_KEPT, &params, &result);
+        st = find_rows(link_of(link), table, SQL_OLDEST_KEPT, &params, &rows);
     params_release(&params);
     if (st == OK)
-        *ret = PQntuples(result) ? result_id(result, 0, 0) : (struct id){{0}};
+        *ret = rows.count ? rows.ids[0] : (struct id){{0}};
+    return st;
+}
+
+static enum status find_old(struct history_link *link, enum record_table table,
+                            const struct id *uid, const struct id *below, int64_t before_ms,
+                            struct prune_rows *ret)
+{
+    struct params params;
+    bool is_one = !id_is_zero(uid);
+    enum statement which = !before_ms ? SQL_OLDER : is_one ? SQL_ENDED : SQL_ENDED_ALL;
+    params_init(&params);
+    enum status st = is_one ? add_keys(link_of(link), uid, &params) : OK;
+    params_id(&params, below);
+    params_int(&params, PRUNE_ROWS);
+    if (before_ms)
+        params_int(&params, before_ms);
+    if (st == OK)
+        st = find_rows(link_of(link), table, which, &params, ret);
+    params_release(&params);
+    return st;
+}
+
+static enum status find_bytes(struct history_link *link, const struct id *uid,
+                              const struct id *below, struct prune_rows *ret)
+{
+    struct params params;
+    bool is_one = !id_is_zero(uid);
+    params_init(&params);
+    enum status st = is_one ? add_keys(link_of(link), uid, &params) : OK;
+    params_id(&params, below);
+    params_int(&params, PRUNE_ROWS);
+    if (st == OK)
+        st = find_rows(link_of(link), TABLE_RUNS, is_one ? SQL_BYTES : SQL_BYTES_ALL, &params, ret);
+    params_release(&params);
+    return st;
+}
+
+/* ---- removing ---- */
+
+/* Runs a statement that answers how many rows it changed. */
+static enum status count_gone(struct link *link, enum record_table table, enum statement which,
+                              const struct params *params, int64_t *ret)
+{
+    PGresult *result = NULL;
+    enum status st = link_run(link, table, which, params, &result);
+    *ret = st == OK ? atoll(PQcmdTuples(result)) : 0;
     PQclear(result);
     return st;
 }
 
-/* What of a job, or of all, goes next: by age, or if `oldest` is given, by count. What ended before
- * a time was made before it; that spares looking at everything newer. */
-static enum status find_next(struct link *link, const struct history_prune *prune,
-                             enum record_table table, const struct id *uid, const struct id *oldest,
-                             struct params *ids, int *ret_count)
-{
-    struct params params;
-    struct id below = oldest ? *oldest : history_id_at(prune->before_ms);
-    enum statement which = oldest ? SQL_OLDER : id_is_zero(uid) ? SQL_ENDED_ALL : SQL_ENDED;
-    enum status st = OK;
-    int keys = 0;
-    params_init(&params);
-    if (which != SQL_ENDED_ALL) {
-        params_array(&params, ARRAY_INT);
-        st = postgres_find_keys(link, uid, NULL, &params, &keys);
-        params_array_end(&params);
-    }
-    params_id(&params, &below);
-    params_int(&params, STEP_ROWS);
-    if (!oldest)
-        params_int(&params, prune->before_ms);
-    if (st == OK)
-        st = find_victims(link, table, which, &params, ids, ret_count);
-    params_release(&params);
-    return st;
-}
-
-/* *ret_done: nothing of the table is left to remove. */
-static enum status prune_table(struct link *link, const struct history_prune *prune,
-                               struct pruning *at, enum record_table table, bool *ret_done)
+static enum status remove_rows(struct history_link *link, enum record_table table,
+                               const struct prune_rows *rows, int64_t *removed, size_t *ret_count)
 {
     struct params ids;
-    int count = 0;
-    bool by_count = prune->keep_runs && !id_is_zero(&at->uid);
-    bool by_age = prune->before_ms && (id_is_zero(&at->uid) || !id_is_zero(&prune->job_uid));
-    enum status st = OK;
-    params_init(&ids);
-    if (by_age)
-        st = find_next(link, prune, table, &at->uid, NULL, &ids, &count);
-    if (st == OK && !count && by_count && id_is_zero(&at->oldest))
-        st = find_oldest_kept(link, table, &at->uid, prune->keep_runs, &at->oldest);
-    if (st == OK && !count && by_count && !id_is_zero(&at->oldest)) {
-        params_release(&ids);
-        st = find_next(link, prune, table, &at->uid, &at->oldest, &ids, &count);
-    }
-    if (st == OK && count)
-        st = remove_victims(link, table, &ids, &at->removed);
-    params_release(&ids);
-    if (st == OK)
-        *ret_done = !count;
-    return st;
-}
-
-/* ---- by bytes ---- */
-
-static enum status find_bytes(struct link *link, const struct history_prune *prune,
-                              const struct pruning *at, PGresult **ret)
-{
-    struct params params;
-    struct id below = byte_count_below(&at->bytes);
-    bool one = !id_is_zero(&prune->job_uid);
-    int keys = 0;
-    enum status st = OK;
-    params_init(&params);
-    if (one) {
-        params_array(&params, ARRAY_INT);
-        st = postgres_find_keys(link, &prune->job_uid, NULL, &params, &keys);
-        params_array_end(&params);
-    }
-    params_id(&params, &below);
-    params_int(&params, STEP_ROWS);
-    if (st == OK)
-        st = link_run(link, TABLE_RUNS, one ? SQL_BYTES : SQL_BYTES_ALL, &params, ret);
-    params_release(&params);
-    return st;
-}
-
-/* Looks at the next runs of the job, or of all, and removes those of them that go. */
-static enum status prune_bytes(struct link *link, const struct history_prune *prune,
-                               struct pruning *at, bool *ret_done)
-{
-    struct params ids;
-    PGresult *result = NULL;
-    int count = 0;
-    *ret_done = !prune->keep_bytes;
-    if (*ret_done)
-        return OK;
-    enum status st = find_bytes(link, prune, at, &result);
-    if (st != OK)
-        return st;
+    int64_t gone = 0;
     params_init(&ids);
     params_array(&ids, ARRAY_ID);
-    for (int i = 0; i < PQntuples(result); i++) {
-        struct id id = result_id(result, i, 0);
-        int64_t bytes = PQgetisnull(result, i, 1) ? 0 : result_int(result, i, 1);
-        if (byte_count_goes(&at->bytes, prune->keep_bytes, &id, bytes)) {
-            params_add_id(&ids, &id);
-            count++;
-        }
-    }
+    for (size_t i = 0; i < rows->count; i++)
+        params_add_id(&ids, &rows->ids[i]);
     params_array_end(&ids);
-    *ret_done = PQntuples(result) < STEP_ROWS;
-    PQclear(result);
-    if (count)
-        st = remove_victims(link, TABLE_RUNS, &ids, &at->removed);
+    enum status st = link_command(link_of(link), "BEGIN", NULL);
+    if (st == OK)
+        st = count_gone(link_of(link), table, SQL_DELETE, &ids, &gone);
+    if (st == OK && table == TABLE_RUNS)
+        st = link_do(link_of(link), TABLE_RUNS, SQL_DELETE_OUTPUT, &ids);
+    if (st == OK)
+        st = link_command(link_of(link), "COMMIT", NULL);
     params_release(&ids);
+    *removed += st == OK ? gone : 0;
+    *ret_count = rows->count;
     return st;
 }
 
-/* ---- jobs ---- */
-
-/* E_NOT_FOUND: that was the last one. */
-static enum status next_job(struct link *link, const struct history_prune *prune,
-                            struct pruning *at)
+static enum status next_job(struct history_link *link, const struct id *after, struct id *ret)
 {
     struct params params;
-    PGresult *result = NULL;
-    if (!id_is_zero(&prune->job_uid) || !prune->keep_runs)
-        return E_NOT_FOUND;
+    struct prune_rows jobs = {.count = 0};
     params_init(&params);
-    params_id(&params, &at->uid);
-    enum status st = link_run(link, TABLE_RUNS, SQL_NEXT_JOB_UID, &params, &result);
+    params_id(&params, after);
+    enum status st = find_rows(link_of(link), TABLE_RUNS, SQL_NEXT_JOB_UID, &params, &jobs);
     params_release(&params);
-    if (st != OK)
-        return st;
-    bool found = PQntuples(result) > 0;
-    if (found)
-        at->uid = result_id(result, 0, 0);
-    PQclear(result);
-    return found ? OK : E_NOT_FOUND;
+    if (st == OK && jobs.count)
+        *ret = jobs.ids[0];
+    return st == OK && !jobs.count ? E_NOT_FOUND : st;
 }
 
-/* Jobs that have no rows any more. The lock keeps out those who would add the first. */
-static enum status drop_jobs(struct link *link, const struct history_prune *prune,
-                             struct pruning *at, bool *ret_done)
+/* The lock keeps out those who would add the first row. */
+static enum status drop_jobs(struct history_link *link, const struct id *uid,
+                             struct prune_place *place, bool *ret_done)
 {
     struct params params;
-    PGresult *result = NULL;
-    bool one = !id_is_zero(&prune->job_uid);
-    *ret_done = true;
-    if (!at->removed)
-        return OK;
-    enum status st = link_command(link,
+    struct prune_rows last = {.count = 0};
+    bool is_one = !id_is_zero(uid);
+    enum status st = link_command(link_of(link),
                                   "BEGIN; SELECT pg_advisory_xact_lock(1885692268,"
                                   " hashtext(current_schema() || ' jobs'))",
                                   NULL);
     params_init(&params);
-    params_id(&params, one ? &prune->job_uid : &at->dropped);
-    if (!one)
+    params_id(&params, is_one ? uid : &place->uid);
+    if (!is_one)
         params_int(&params, STEP_JOBS);
     if (st == OK)
-        st = link_run(link, TABLE_RUNS, one ? SQL_DROP_JOB : SQL_DROP_JOBS, &params, &result);
+        st = find_rows(link_of(link), TABLE_RUNS, is_one ? SQL_DROP_JOB : SQL_DROP_JOBS, &params,
+                       &last);
     params_release(&params);
-    if (st == OK && !one && PQntuples(result)) {
-        at->dropped = result_id(result, 0, 0);
-        *ret_done = false;
-    }
-    PQclear(result);
-    return st == OK ? link_command(link, "COMMIT", NULL) : st;
+    if (last.count)
+        place->uid = last.ids[0];
+    *ret_done = !last.count;
+    return st == OK ? link_command(link_of(link), "COMMIT", NULL) : st;
 }
 
-static enum status prune_stats(struct link *link, const struct history_prune *prune, bool *ret_done)
+static enum status remove_stats(struct history_link *link, const struct id *uid, int64_t hour,
+                                struct prune_place *place, bool *ret_done)
 {
     struct params params;
-    PGresult *result = NULL;
-    int64_t hour = stats_prune_hour(prune);
-    bool one = !id_is_zero(&prune->job_uid);
-    *ret_done = true;
-    if (!hour)
-        return OK;
+    int64_t gone;
+    bool is_one = !id_is_zero(uid);
+    (void)place;
     params_init(&params);
     params_int(&params, hour);
     params_int(&params, STEP_CELLS);
-    if (one)
-        params_id(&params, &prune->job_uid);
-    enum status st =
-        link_run(link, TABLE_RUNS, one ? SQL_DELETE_JOB_STATS : SQL_DELETE_STATS, &params, &result);
+    if (is_one)
+        params_id(&params, uid);
+    enum status st = count_gone(link_of(link), TABLE_RUNS,
+                                is_one ? SQL_DELETE_JOB_STATS : SQL_DELETE_STATS, &params, &gone);
     params_release(&params);
-    if (st == OK)
-        *ret_done = atoll(PQcmdTuples(result)) < STEP_CELLS;
-    PQclear(result);
+    *ret_done = gone < STEP_CELLS;
     return st;
 }
 
-static enum status prune_changes(struct link *link, const struct history_prune *prune,
-                                 struct pruning *at, bool *ret_done)
+static enum status remove_changes(struct history_link *link, int64_t before_ms, int64_t *removed,
+                                  bool *ret_done)
 {
-    int rows = 0;
-    enum status st = OK;
-    if (prune->changes_before_ms && id_is_zero(&prune->job_uid))
-        st = postgres_delete_changes(link, prune->changes_before_ms, STEP_ROWS, &rows);
-    at->removed += rows;
-    *ret_done = rows < STEP_ROWS;
+    struct params params;
+    struct id below = history_id_at(before_ms);
+    int64_t gone;
+    params_init(&params);
+    params_id(&params, &below);
+    params_int(&params, PRUNE_ROWS);
+    enum status st = count_gone(link_of(link), TABLE_CHANGES, SQL_DELETE_CHANGES, &params, &gone);
+    params_release(&params);
+    *removed += gone;
+    *ret_done = gone < PRUNE_ROWS;
     return st;
 }
 
-/* ---- steps ---- */
-
-static enum status take_step(struct link *link, struct history_prune *prune, struct pruning *at,
-                             bool *ret_finished)
-{
-    bool done = false;
-    enum status st = OK;
-    switch (at->phase) {
-    case PRUNE_MONTHS:
-        st = prune_months(link, prune, at, &done);
-        if (done) {
-            at->phase = PRUNE_RUNS;
-            at->uid = prune->job_uid;
-        }
-        return st;
-    case PRUNE_RUNS:
-    case PRUNE_ENTRIES:
-        st = prune_table(link, prune, at, at->phase == PRUNE_RUNS ? TABLE_RUNS : TABLE_ENTRIES,
-                         &done);
-        if (done) {
-            at->phase = at->phase == PRUNE_RUNS ? PRUNE_ENTRIES : PRUNE_NEXT_JOB;
-            at->oldest = (struct id){{0}};
-        }
-        return st;
-    case PRUNE_NEXT_JOB:
-        st = next_job(link, prune, at);
-        at->phase = st == E_NOT_FOUND ? PRUNE_BYTES : PRUNE_RUNS;
-        return st == E_NOT_FOUND ? OK : st;
-    case PRUNE_BYTES:
-        st = prune_bytes(link, prune, at, &done);
-        if (done)
-            at->phase = PRUNE_JOBS;
-        return st;
-    case PRUNE_JOBS:
-        st = drop_jobs(link, prune, at, &done);
-        if (done)
-            at->phase = PRUNE_STATS;
-        return st;
-    case PRUNE_STATS:
-        st = prune_stats(link, prune, &done);
-        if (st == OK && done)
-            at->phase = PRUNE_CHANGES;
-        return st;
-    case PRUNE_CHANGES:
-        st = prune_changes(link, prune, at, &done);
-        if (st == OK && done) {
-            prune->removed = at->removed;
-            *ret_finished = true;
-        }
-        return st;
-    }
-    return st;
-}
-
-enum status postgres_prune_step(struct link *link, struct history_prune *prune, struct pruning *at,
-                                bool *ret_finished)
-{
-    struct pruning before = *at;
-    enum status st = take_step(link, prune, at, ret_finished);
-    if (st != OK)
-        link_roll_back(link);
-    if (st != E_CONFLICT || before.conflicts == CONFLICTS_MAX) {
-        at->conflicts = 0;
-        return st;
-    }
-    *at = before; /* the same step again */
-    at->conflicts++;
-    return OK;
-}
+const struct prune_driver postgres_prune_driver = {
+    .drop_old = drop_months,
+    .next_job = next_job,
+    .find_nth = find_nth,
+    .find_old = find_old,
+    .find_bytes = find_bytes,
+    .remove = remove_rows,
+    .drop_jobs = drop_jobs,
+    .remove_stats = remove_stats,
+    .remove_changes = remove_changes,
+};

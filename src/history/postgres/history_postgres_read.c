@@ -185,7 +185,5 @@ enum status postgres_read_request(struct link *link, struct history_request *req
         st = postgres_read_changes(link, history_request_of(request, history_changes));
     else
         st = read_log(link, history_request_of(request, history_log));
-    if (st != OK)
-        link_roll_back(link);
     return st;
 }

@@ -51,7 +51,7 @@ enum status explain_away(const struct place *place, const char *message, struct 
             break;
         }
     }
-    strbuf_adds(words, REMOTE_WAITS);
+    strbuf_adds(words, SERVER_WAITS);
     return E_UNREACHABLE;
 }
 
@@ -85,6 +85,6 @@ enum status explain_failure(const struct place *place, const char *sqlstate, con
         i++;
     strbuf_addf(words, "PostgreSQL at %s: ", place->name);
     add_message(words, message);
-    strbuf_addf(words, ". %s " REMOTE_WAITS, failures[i].advice);
+    strbuf_addf(words, ". %s " SERVER_WAITS, failures[i].advice);
     return failures[i].st;
 }

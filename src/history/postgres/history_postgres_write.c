@@ -460,8 +460,6 @@ static enum status try_append(struct writing *writing, const struct history_appe
 enum status postgres_write_append(struct link *link, const struct history_append *append)
 {
     struct writing writing = {.link = link};
-    if (!history_append_is_valid(append))
-        return E_INVALID;
     if (!append->count)
         return OK;
     writing.items = calloc(append->count, sizeof(*writing.items));

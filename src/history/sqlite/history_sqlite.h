@@ -5,8 +5,8 @@
 
 #include <sqlite3.h>
 
-#include "history_columns.h"
 #include "history_stats.h"
+#include "history_worker.h"
 
 /* ---- rows: history_sqlite_row.c ---- */
 
@@ -177,10 +177,15 @@ MUST_CHECK enum status walk_open_table(struct walk *walk, struct database *datab
 /* After a failure: back to no transaction. */
 void database_roll_back(struct database *database);
 
+/* Unless OK, both may leave a transaction. */
 MUST_CHECK enum status write_append(struct database *database, const struct history_append *append);
 
 /* HISTORY_READ, HISTORY_LOG, HISTORY_STATS and HISTORY_CHANGES. */
 MUST_CHECK enum status read_request(struct database *database, struct history_request *request);
+
+/* How much of a run's output there is. */
+MUST_CHECK enum status read_kept_bytes(struct database *database, const struct id *run_id,
+                                       int64_t *ret);
 
 /* ---- statistics: history_sqlite_stats.c ---- */
 
@@ -192,41 +197,26 @@ MUST_CHECK enum status stats_add_functions(struct database *database);
 MUST_CHECK enum status stats_write(struct database *database, const struct stats_changes *changes);
 MUST_CHECK enum status stats_read(struct database *database, struct history_stats *stats);
 
-/* A few of the cells below the hour. */
-MUST_CHECK enum status stats_delete(struct database *database, const struct id *job_uid,
-                                    int64_t hour, int limit, int *ret_cells);
-
 /* ---- changes: history_sqlite_changes.c ---- */
 
 /* Within the append's transaction. */
 MUST_CHECK enum status changes_write(struct database *database, const struct change_record *change);
 MUST_CHECK enum status changes_read(struct database *database, struct history_changes *changes);
 
-/* A few of those from before then. */
-MUST_CHECK enum status changes_delete(struct database *database, int64_t before_ms, int limit,
-                                      int *ret_rows);
+/* ---- retention: history_sqlite_prune.c ---- */
 
-/* Where a prune is. Zero at the start. */
-struct pruning {
-    enum {
-        PRUNE_NEXT_JOB,
-        PRUNE_RUNS,
-        PRUNE_ENTRIES,
-        PRUNE_JOB_ITSELF,
-        PRUNE_BYTES,
-        PRUNE_STATS,
-        PRUNE_CHANGES,
-        PRUNE_VACUUM
-    } phase;
-    struct id uid;    /* of the job that is being pruned */
-    struct id oldest; /* the oldest that is kept by count; zero: not looked for yet */
-    struct byte_count bytes;
-    int64_t free_pages; /* when it was last looked */
-    int64_t removed;
+/* What history_worker.c has of a connection. */
+struct sqlite_link {
+    struct history_link base;
+    const char *path;
+    struct database database;
 };
 
-/* One short transaction. *ret_finished: prune->removed is set. */
-MUST_CHECK enum status prune_turn(struct database *database, struct history_prune *prune,
-                                  struct pruning *at, bool *ret_finished);
+static inline struct database *database_of(struct history_link *link)
+{
+    return &((struct sqlite_link *)link)->database;
+}
+
+extern const struct prune_driver sqlite_prune_driver;
 
 #endif

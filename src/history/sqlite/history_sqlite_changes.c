@@ -1,4 +1,4 @@
-/* Changes: recorded once, read newest first along the index that fits best, deleted by age. */
+/* Changes: recorded once, read newest first along the index that fits best. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,21 +100,4 @@ enum status changes_read(struct database *database, struct history_changes *chan
         st = fill_page(stmt, &page);
     sqlite3_reset(stmt);
     return changes_page_end(&page, st, changes);
-}
-
-/* ---- retention ---- */
-
-enum status changes_delete(struct database *database, int64_t before_ms, int limit, int *ret_rows)
-{
-    struct id below = history_id_at(before_ms);
-    sqlite3_stmt *stmt;
-    enum status st = database_statement(database, TABLE_CHANGES, SQL_DELETE_CHANGES, &stmt);
-    if (st != OK)
-        return st;
-    bind_id(stmt, 1, &below);
-    sqlite3_bind_int(stmt, 2, limit);
-    st = statement_done(stmt);
-    if (st == OK)
-        *ret_rows = sqlite3_changes(database->db);
-    return st;
 }

@@ -82,15 +82,15 @@ static enum status read_page(struct database *database, struct history_read *rea
 
 /* ---- logs ---- */
 
-static enum status read_kept_bytes(struct database *database, struct history_log *log)
+enum status read_kept_bytes(struct database *database, const struct id *run_id, int64_t *ret)
 {
     sqlite3_stmt *stmt;
     enum status st = database_statement(database, TABLE_RUNS, SQL_KEPT_BYTES, &stmt);
     if (st != OK)
         return st;
-    bind_id(stmt, 1, &log->run_id);
+    bind_id(stmt, 1, run_id);
     st = statement_row(stmt);
-    log->kept_bytes = st == OK ? sqlite3_column_int64(stmt, 0) : 0;
+    *ret = st == OK ? sqlite3_column_int64(stmt, 0) : 0;
     sqlite3_reset(stmt);
     return st == E_NOT_FOUND ? OK : st;
 }
@@ -171,7 +171,7 @@ static enum status read_answer(struct database *database, struct history_log *an
     answer->found = st == OK;
     if (st == OK) {
         answer->run = row->run;
-        st = read_kept_bytes(database, answer);
+        st = read_kept_bytes(database, &answer->run_id, &answer->kept_bytes);
     }
     free(row);
     if (st == OK && answer->limit)
@@ -209,6 +209,7 @@ enum status read_request(struct database *database, struct history_request *requ
     else
         st = read_log(database, history_request_of(request, history_log));
     /* Nothing was written: nothing can go wrong that matters. */
-    (void)sqlite3_exec(database->db, "COMMIT", NULL, NULL, NULL);
+    if (st == OK)
+        (void)sqlite3_exec(database->db, "COMMIT", NULL, NULL, NULL);
     return st;
 }

@@ -1,4 +1,4 @@
-/* Statistics: cells that are added to, read in the order of hours, and deleted by age. */
+/* Statistics: cells that are added to, and read in the order of hours. */
 #include "sqlite/history_sqlite.h"
 
 /* ---- for the migration ---- */
@@ -110,21 +110,5 @@ enum status stats_read(struct database *database, struct history_stats *stats)
         history_stats_release(&answer);
     else
         *stats = answer;
-    return st;
-}
-
-enum status stats_delete(struct database *database, const struct id *job_uid, int64_t hour,
-                         int limit, int *ret_cells)
-{
-    sqlite3_stmt *stmt;
-    enum status st = database_statement(database, TABLE_RUNS, SQL_DELETE_STATS, &stmt);
-    if (st != OK)
-        return st;
-    bind_id(stmt, 1, job_uid);
-    sqlite3_bind_int64(stmt, 2, hour);
-    sqlite3_bind_int(stmt, 3, limit);
-    st = statement_done(stmt);
-    if (st == OK)
-        *ret_cells = sqlite3_changes(database->db);
     return st;
 }

@@ -129,8 +129,6 @@ enum status write_append(struct database *database, const struct history_append 
 {
     struct stats_changes changes = {0};
     struct piece *piece = NULL;
-    if (!history_append_is_valid(append))
-        return E_INVALID;
     enum status st = stats_changes_reserve(&changes, 2 * append->count);
     if (st == OK) {
         piece = malloc(sizeof(*piece));
