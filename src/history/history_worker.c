@@ -321,6 +321,8 @@ void history_worker_release(struct history_worker *worker)
     pthread_cond_destroy(&worker->work);
     pthread_mutex_destroy(&worker->lock);
     strbuf_release(&worker->words);
+    strbuf_release(&worker->writer->words);
+    strbuf_release(&worker->reader->words);
 }
 
 static void stop_threads(struct history_worker *worker, bool with_reader)
@@ -383,10 +385,17 @@ static void init_locks(struct history_worker *worker)
     pthread_condattr_destroy(&attributes);
 }
 
-void history_worker_init(struct history_worker *worker, struct history_wake wake)
+void history_worker_init(struct history_worker *worker, const struct history_driver *driver,
+                         struct history_link *writer, struct history_link *reader,
+                         struct history_wake wake)
 {
     worker->base.ops = &worker_ops;
+    worker->driver = driver;
+    worker->writer = writer;
+    worker->reader = reader;
     worker->wake = wake;
+    strbuf_init(&writer->words);
+    strbuf_init(&reader->words);
     strbuf_init(&worker->words);
     init_locks(worker);
 }

@@ -66,8 +66,11 @@ struct history_worker {
     struct strbuf words; /* for it */
 };
 
-/* Everything but the threads. All of *worker is zero but driver, limits, writer and reader. */
-void history_worker_init(struct history_worker *worker, struct history_wake wake);
+/* Everything but the threads and the limits; all of *worker is zero. The links' words are made and
+ * freed with the worker. */
+void history_worker_init(struct history_worker *worker, const struct history_driver *driver,
+                         struct history_link *writer, struct history_link *reader,
+                         struct history_wake wake);
 MUST_CHECK enum status history_worker_start(struct history_worker *worker);
 void history_worker_release(struct history_worker *worker); /* part of the driver's release */
 

@@ -11,21 +11,6 @@ struct history_mongo {
     struct mongo_link writer, reader;
 };
 
-static enum status connect_link(struct history_link *link)
-{
-    return mongo_link_open(mongo_link_of(link));
-}
-
-static enum status append(struct history_link *link, const struct history_append *append)
-{
-    return mongo_write_append(mongo_link_of(link), append);
-}
-
-static enum status read_request(struct history_link *link, struct history_request *request)
-{
-    return mongo_read_request(mongo_link_of(link), request);
-}
-
 static void release(struct history *history)
 {
     struct history_mongo *mongo = (struct history_mongo *)history;
@@ -37,9 +22,9 @@ static void release(struct history *history)
 }
 
 static const struct history_driver driver = {
-    .connect = connect_link,
-    .append = append,
-    .read = read_request,
+    .connect = mongo_link_open,
+    .append = mongo_append,
+    .read = mongo_read_request,
     .prune = &mongo_prune_driver,
     .release = release,
 };
@@ -66,11 +51,8 @@ enum status history_mongo_open(const char *url, const struct history_server_limi
     }
     mongo_link_init(&mongo->writer, &mongo->place, MONGO_WRITES);
     mongo_link_init(&mongo->reader, &mongo->place, MONGO_READS);
-    mongo->worker.driver = &driver;
+    history_worker_init(&mongo->worker, &driver, &mongo->writer.base, &mongo->reader.base, wake);
     mongo->worker.limits = mongo->place.limits;
-    mongo->worker.writer = &mongo->writer.base;
-    mongo->worker.reader = &mongo->reader.base;
-    history_worker_init(&mongo->worker, wake);
     st = history_worker_start(&mongo->worker);
     if (st != OK) {
         strbuf_addf(why, "the history in MongoDB cannot be started: %s", strerror(errno));

@@ -65,7 +65,7 @@ void mongo_link_init(struct mongo_link *link, const struct mongo_place *place, e
 void mongo_link_release(struct mongo_link *link);
 
 /* Connects, and makes or migrates the collections. Unless OK, base.words says why. */
-MUST_CHECK enum status mongo_link_open(struct mongo_link *link);
+MUST_CHECK enum status mongo_link_open(struct history_link *base);
 
 /* What the client says is wrong, in link->base.words. E_UNREACHABLE: the client is gone. */
 enum status mongo_fail(struct mongo_link *link, const bson_error_t *error);
@@ -161,9 +161,9 @@ bson_t *mongo_opts(const char *sort_by, int direction, int64_t limit);
 
 /* ---- what the requests do ---- */
 
-MUST_CHECK enum status mongo_write_append(struct mongo_link *link,
-                                          const struct history_append *append);
-MUST_CHECK enum status mongo_read_request(struct mongo_link *link, struct history_request *request);
+MUST_CHECK enum status mongo_append(struct history_link *base, const struct history_append *append);
+MUST_CHECK enum status mongo_read_request(struct history_link *base,
+                                          struct history_request *request);
 extern const struct prune_driver mongo_prune_driver; /* history_mongo_prune.c */
 
 /* ---- changes: history_mongo_changes.c ---- */

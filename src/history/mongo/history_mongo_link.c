@@ -18,7 +18,6 @@ void mongo_link_init(struct mongo_link *link, const struct mongo_place *place, e
     *link = (struct mongo_link){.place = place, .use = use};
     if (getrandom(&link->writer, sizeof(link->writer), 0) != sizeof(link->writer))
         link->writer = getpid();
-    strbuf_init(&link->base.words);
 }
 
 static void disconnect(struct mongo_link *link)
@@ -38,7 +37,6 @@ void mongo_link_release(struct mongo_link *link)
 {
     disconnect(link);
     stats_changes_release(&link->pending);
-    strbuf_release(&link->base.words);
 }
 
 /* ---- failures ---- */
@@ -233,8 +231,9 @@ static enum status make_client(struct mongo_link *link)
     return OK;
 }
 
-enum status mongo_link_open(struct mongo_link *link)
+enum status mongo_link_open(struct history_link *base)
 {
+    struct mongo_link *link = mongo_link_of(base);
     disconnect(link);
     enum status st = make_client(link);
     if (st == OK)

@@ -331,8 +331,9 @@ static enum status read_log(struct mongo_link *link, struct history_log *log)
     return st;
 }
 
-enum status mongo_read_request(struct mongo_link *link, struct history_request *request)
+enum status mongo_read_request(struct history_link *base, struct history_request *request)
 {
+    struct mongo_link *link = mongo_link_of(base);
     if (request->kind == HISTORY_READ)
         return read_page(link, history_request_of(request, history_read));
     if (request->kind == HISTORY_STATS)

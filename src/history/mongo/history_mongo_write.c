@@ -352,8 +352,9 @@ static void note_failed(struct mongo_link *link)
     link->pending.count = 0;
 }
 
-enum status mongo_write_append(struct mongo_link *link, const struct history_append *append)
+enum status mongo_append(struct history_link *base, const struct history_append *append)
 {
+    struct mongo_link *link = mongo_link_of(base);
     struct writing writing = {.link = link};
     if (!append->count)
         return OK;

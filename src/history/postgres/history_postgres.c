@@ -14,22 +14,7 @@ struct history_postgres {
     struct link writer, reader;
 };
 
-static enum status postgres_connect(struct history_link *link)
-{
-    return link_open(link_of(link));
-}
-
-static enum status postgres_append(struct history_link *link, const struct history_append *append)
-{
-    return postgres_write_append(link_of(link), append);
-}
-
-static enum status postgres_read(struct history_link *link, struct history_request *request)
-{
-    return postgres_read_request(link_of(link), request);
-}
-
-static void postgres_recover(struct history_link *link, enum status st)
+static void recover(struct history_link *link, enum status st)
 {
     (void)st;
     link_roll_back(link_of(link));
@@ -43,8 +28,8 @@ static void interrupt_reader(struct history *history)
 static void release(struct history *history)
 {
     struct history_postgres *postgres = (struct history_postgres *)history;
-    link_release(&postgres->reader);
-    link_release(&postgres->writer);
+    link_close(&postgres->reader);
+    link_close(&postgres->writer);
     history_worker_release(&postgres->worker);
     if (postgres->stop_fd >= 0)
         close(postgres->stop_fd);
@@ -53,11 +38,11 @@ static void release(struct history *history)
 }
 
 static const struct history_driver driver = {
-    .connect = postgres_connect,
+    .connect = link_open,
     .append = postgres_append,
-    .read = postgres_read,
+    .read = postgres_read_request,
     .prune = &postgres_prune_driver,
-    .recover = postgres_recover,
+    .recover = recover,
     .interrupt_reader = interrupt_reader,
     .release = release,
 };
@@ -77,11 +62,9 @@ enum status history_postgres_open(const char *url, const struct history_server_l
     postgres->stop_fd = eventfd(0, EFD_CLOEXEC);
     link_init(&postgres->writer, &postgres->place, LINK_WRITES, -1);
     link_init(&postgres->reader, &postgres->place, LINK_READS, postgres->stop_fd);
-    postgres->worker.driver = &driver;
+    history_worker_init(&postgres->worker, &driver, &postgres->writer.base, &postgres->reader.base,
+                        wake);
     postgres->worker.limits = postgres->place.limits;
-    postgres->worker.writer = &postgres->writer.base;
-    postgres->worker.reader = &postgres->reader.base;
-    history_worker_init(&postgres->worker, wake);
     st = postgres->stop_fd >= 0 ? history_worker_start(&postgres->worker) : E_IO;
     if (st != OK) {
         strbuf_addf(why, "the history in PostgreSQL cannot be started: %s", strerror(errno));

@@ -277,5 +277,3 @@ enum status postgres_read_changes(struct link *link, struct history_changes *cha
         history_changes_release(&found.answer);
     return changes_page_end(query->with_definitions ? &page : &found, st, changes);
 }
-
-/* ---- retention ---- */

@@ -120,10 +120,10 @@ static inline struct link *link_of(struct history_link *link)
 }
 
 void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd);
-void link_release(struct link *link);
+void link_close(struct link *link);
 
 /* Connects, and makes or migrates the schema. Unless OK, base.words says why and what to do. */
-MUST_CHECK enum status link_open(struct link *link);
+MUST_CHECK enum status link_open(struct history_link *base);
 
 /* All that follow: E_UNREACHABLE: the connection is gone, and link->conn NULL. E_CONFLICT: others
  * were in the way; try the whole transaction again. *ret is the caller's to PQclear. */
@@ -206,11 +206,12 @@ void schema_forget_months(struct link *link); /* some were dropped */
 
 /* ---- what the requests do ---- */
 
-MUST_CHECK enum status postgres_write_append(struct link *link,
-                                             const struct history_append *append);
+MUST_CHECK enum status postgres_append(struct history_link *base,
+                                       const struct history_append *append);
 
 /* HISTORY_READ, HISTORY_LOG, HISTORY_STATS and HISTORY_CHANGES. */
-MUST_CHECK enum status postgres_read_request(struct link *link, struct history_request *request);
+MUST_CHECK enum status postgres_read_request(struct history_link *base,
+                                             struct history_request *request);
 
 /* The keys of a job (zero: of any) under a name (NULL: any), as the elements of an array. */
 MUST_CHECK enum status postgres_find_keys(struct link *link, const struct id *uid, const char *name,

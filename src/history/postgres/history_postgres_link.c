@@ -11,22 +11,15 @@
 void link_init(struct link *link, const struct place *place, enum link_use use, int stop_fd)
 {
     *link = (struct link){.place = place, .use = use, .stop_fd = stop_fd};
-    strbuf_init(&link->base.words);
 }
 
-static void disconnect(struct link *link)
+void link_close(struct link *link)
 {
     PQfinish(link->conn);
     link->conn = NULL;
     link->base.is_up = false;
     memset(link->prepared, 0, sizeof(link->prepared));
     schema_forget_months(link);
-}
-
-void link_release(struct link *link)
-{
-    disconnect(link);
-    strbuf_release(&link->base.words);
 }
 
 /* ---- failures ---- */
@@ -36,7 +29,7 @@ static enum status lose(struct link *link, const char *message)
     strbuf_reset(&link->base.words);
     link->sqlstate[0] = '\0';
     enum status st = explain_away(link->place, message, &link->base.words);
-    disconnect(link);
+    link_close(link);
     return st;
 }
 
@@ -48,7 +41,7 @@ enum status link_refuse(struct link *link, enum status st, const char *format, .
     strbuf_addf(&link->base.words, "PostgreSQL at %s: ", link->place->name);
     strbuf_addv(&link->base.words, format, args);
     va_end(args);
-    disconnect(link);
+    link_close(link);
     return st;
 }
 
@@ -229,7 +222,7 @@ void link_roll_back(struct link *link)
         return;
     PGresult *result = NULL;
     if (!PQsendQuery(link->conn, "ROLLBACK") || receive(link, &result) != OK)
-        disconnect(link);
+        link_close(link);
     PQclear(result);
 }
 
@@ -283,12 +276,13 @@ static enum status connect_to_server(struct link *link)
     return st;
 }
 
-enum status link_open(struct link *link)
+enum status link_open(struct history_link *base)
 {
+    struct link *link = link_of(base);
     enum status st = connect_to_server(link);
     if (st == OK)
         st = schema_ensure(link);
     if (st != OK)
-        disconnect(link);
+        link_close(link);
     return st;
 }

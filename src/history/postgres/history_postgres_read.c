@@ -174,16 +174,14 @@ static enum status read_stats(struct link *link, struct history_stats *stats)
     return st;
 }
 
-enum status postgres_read_request(struct link *link, struct history_request *request)
+enum status postgres_read_request(struct history_link *base, struct history_request *request)
 {
-    enum status st;
+    struct link *link = link_of(base);
     if (request->kind == HISTORY_READ)
-        st = postgres_read_page(link, history_request_of(request, history_read));
-    else if (request->kind == HISTORY_STATS)
-        st = read_stats(link, history_request_of(request, history_stats));
-    else if (request->kind == HISTORY_CHANGES)
-        st = postgres_read_changes(link, history_request_of(request, history_changes));
-    else
-        st = read_log(link, history_request_of(request, history_log));
-    return st;
+        return postgres_read_page(link, history_request_of(request, history_read));
+    if (request->kind == HISTORY_STATS)
+        return read_stats(link, history_request_of(request, history_stats));
+    if (request->kind == HISTORY_CHANGES)
+        return postgres_read_changes(link, history_request_of(request, history_changes));
+    return read_log(link, history_request_of(request, history_log));
 }

@@ -457,8 +457,9 @@ static enum status try_append(struct writing *writing, const struct history_appe
     return st == OK ? link_command(link, "COMMIT", NULL) : st;
 }
 
-enum status postgres_write_append(struct link *link, const struct history_append *append)
+enum status postgres_append(struct history_link *base, const struct history_append *append)
 {
+    struct link *link = link_of(base);
     struct writing writing = {.link = link};
     if (!append->count)
         return OK;

@@ -11,24 +11,6 @@ struct history_sqlite {
     struct sqlite_link writer, reader;
 };
 
-/* It is up as soon as its file is open. */
-static void link_init(struct sqlite_link *link, const char *path)
-{
-    link->base.is_up = true;
-    link->path = path;
-    strbuf_init(&link->base.words);
-}
-
-static enum status sqlite_append(struct history_link *link, const struct history_append *append)
-{
-    return write_append(database_of(link), append);
-}
-
-static enum status sqlite_read(struct history_link *link, struct history_request *request)
-{
-    return read_request(database_of(link), request);
-}
-
 static void recover(struct history_link *link, enum status st)
 {
     struct database *database = database_of(link);
@@ -47,8 +29,6 @@ static void release(struct history *history)
     struct history_sqlite *sqlite = (struct history_sqlite *)history;
     database_close(&sqlite->reader.database);
     database_close(&sqlite->writer.database);
-    strbuf_release(&sqlite->reader.base.words);
-    strbuf_release(&sqlite->writer.base.words);
     history_worker_release(&sqlite->worker);
     free(sqlite->path);
     free(sqlite);
@@ -56,7 +36,7 @@ static void release(struct history *history)
 
 static const struct history_driver driver = {
     .append = sqlite_append,
-    .read = sqlite_read,
+    .read = sqlite_read_request,
     .prune = &sqlite_prune_driver,
     .recover = recover,
     .interrupt_reader = interrupt_reader,
@@ -73,12 +53,9 @@ enum status history_sqlite_open(const char *dir, struct history_wake wake, struc
     strbuf_init(&path);
     strbuf_addf(&path, "%s/history.db", dir);
     sqlite->path = strbuf_detach(&path);
-    sqlite->worker.driver = &driver;
-    sqlite->worker.writer = &sqlite->writer.base;
-    sqlite->worker.reader = &sqlite->reader.base;
-    history_worker_init(&sqlite->worker, wake);
-    link_init(&sqlite->writer, sqlite->path);
-    link_init(&sqlite->reader, sqlite->path);
+    sqlite->writer.path = sqlite->reader.path = sqlite->path;
+    sqlite->writer.base.is_up = sqlite->reader.base.is_up = true; /* once they are open */
+    history_worker_init(&sqlite->worker, &driver, &sqlite->writer.base, &sqlite->reader.base, wake);
 
     enum status st = sqlite->path ? OK : E_NOMEM;
     if (st == OK)

@@ -82,6 +82,18 @@ struct database {
     struct walk_pool walks[TABLES][WALK_SHAPES];
 };
 
+/* What history_worker.c has of it. */
+struct sqlite_link {
+    struct history_link base;
+    const char *path;
+    struct database database;
+};
+
+static inline struct database *database_of(struct history_link *link)
+{
+    return &((struct sqlite_link *)link)->database;
+}
+
 /* OK for SQLITE_OK, ROW and DONE. */
 enum status sqlite_status(int rc);
 
@@ -178,10 +190,14 @@ MUST_CHECK enum status walk_open_table(struct walk *walk, struct database *datab
 void database_roll_back(struct database *database);
 
 /* Unless OK, both may leave a transaction. */
-MUST_CHECK enum status write_append(struct database *database, const struct history_append *append);
+MUST_CHECK enum status sqlite_append(struct history_link *link,
+                                     const struct history_append *append);
 
 /* HISTORY_READ, HISTORY_LOG, HISTORY_STATS and HISTORY_CHANGES. */
-MUST_CHECK enum status read_request(struct database *database, struct history_request *request);
+MUST_CHECK enum status sqlite_read_request(struct history_link *link,
+                                           struct history_request *request);
+
+extern const struct prune_driver sqlite_prune_driver; /* history_sqlite_prune.c */
 
 /* How much of a run's output there is. */
 MUST_CHECK enum status read_kept_bytes(struct database *database, const struct id *run_id,
@@ -202,21 +218,5 @@ MUST_CHECK enum status stats_read(struct database *database, struct history_stat
 /* Within the append's transaction. */
 MUST_CHECK enum status changes_write(struct database *database, const struct change_record *change);
 MUST_CHECK enum status changes_read(struct database *database, struct history_changes *changes);
-
-/* ---- retention: history_sqlite_prune.c ---- */
-
-/* What history_worker.c has of a connection. */
-struct sqlite_link {
-    struct history_link base;
-    const char *path;
-    struct database database;
-};
-
-static inline struct database *database_of(struct history_link *link)
-{
-    return &((struct sqlite_link *)link)->database;
-}
-
-extern const struct prune_driver sqlite_prune_driver;
 
 #endif

@@ -195,8 +195,9 @@ static enum status read_log(struct database *database, struct history_log *log)
     return st;
 }
 
-enum status read_request(struct database *database, struct history_request *request)
+enum status sqlite_read_request(struct history_link *link, struct history_request *request)
 {
+    struct database *database = database_of(link);
     enum status st = database_do(database, SQL_BEGIN_READ);
     if (st != OK)
         return st;

@@ -125,8 +125,9 @@ static enum status write_record(struct database *database, const struct history_
     return st == OK ? pieces_make(record, piece, &sink) : st;
 }
 
-enum status write_append(struct database *database, const struct history_append *append)
+enum status sqlite_append(struct history_link *link, const struct history_append *append)
 {
+    struct database *database = database_of(link);
     struct stats_changes changes = {0};
     struct piece *piece = NULL;
     enum status st = stats_changes_reserve(&changes, 2 * append->count);
