@@ -17,15 +17,15 @@ static void require(int holds)
 
 static void fill(enum record_table table, const uint8_t *bytes, size_t length, void *record)
 {
-    const struct table_columns *columns = &table_columns[table];
-    for (size_t i = 0; i < columns->count; i++) {
+    const struct column_set columns = table_columns(table);
+    for (const struct column *column = NULL; (column = column_next(&columns, column));) {
         size_t taken = length < 8 ? length : 8;
         int64_t number = 0;
         memcpy(&number, bytes, taken);
-        if (columns->columns[i].kind == COLUMN_TEXT)
-            column_write_text(&columns->columns[i], record, bytes, length < 16 ? length : 16);
+        if (column_is_text(column))
+            column_write_text(column, record, bytes, length < 16 ? length : 16);
         else
-            column_write_int(&columns->columns[i], record, number);
+            column_write_int(column, record, number);
         bytes += taken;
         length -= taken;
     }

@@ -25,14 +25,13 @@ static json_t *clean_text(const char *text, size_t length)
 
 static json_t *encode_columns(enum record_table table, const void *record)
 {
-    const struct table_columns *columns = &table_columns[table];
+    const struct column_set columns = table_columns(table);
     json_t *value = json_object();
     int failed = !value;
-    for (size_t i = 0; i < columns->count && !failed; i++) {
-        const struct column *column = &columns->columns[i];
+    for (const struct column *column = NULL; !failed && (column = column_next(&columns, column));) {
         size_t length;
         const char *text =
-            column->kind == COLUMN_TEXT ? column_read_text(column, record, &length) : NULL;
+            column_is_text(column) ? column_read_text(column, record, &length) : NULL;
         failed |= json_object_set_new(value, column->name,
                                       text ? clean_text(text, length)
                                            : json_integer(column_read_int(column, record)));
@@ -46,11 +45,10 @@ static json_t *encode_columns(enum record_table table, const void *record)
 /* Words that only a newer node has stay as they are. */
 static void decode_columns(const json_t *json, enum record_table table, void *record)
 {
-    const struct table_columns *columns = &table_columns[table];
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct column *column = &columns->columns[i];
+    const struct column_set columns = table_columns(table);
+    for (const struct column *column = NULL; (column = column_next(&columns, column));) {
         const json_t *value = json_object_get(json, column->name);
-        if (column->kind != COLUMN_TEXT)
+        if (!column_is_text(column))
             column_write_int(column, record, json_integer_value(value));
         else if (json_is_string(value))
             column_write_text(column, record, json_string_value(value), json_string_length(value));
@@ -59,8 +57,8 @@ static void decode_columns(const json_t *json, enum record_table table, void *re
 
 static json_t *encode_row(const struct history_row *row)
 {
-    json_t *value = encode_columns(row->is_entry ? TABLE_ENTRIES : TABLE_RUNS,
-                                   row->is_entry ? (const void *)&row->entry : &row->run);
+    json_t *value =
+        encode_columns(row_table(row), row->is_entry ? (const void *)&row->entry : &row->run);
     const char *job_name = history_row_job_name(row);
     if (value && json_object_set_new(value, "id", wire_id(history_row_id(row))) == 0 &&
         json_object_set_new(value, "job_uid", wire_id(history_row_job_uid(row))) == 0 &&
@@ -78,7 +76,7 @@ static enum status decode_row(const json_t *json, struct history_row *ret)
     wire_read_id(json, "id", &id);
     wire_read_id(json, "job_uid", &job_uid);
     *ret = (struct history_row){.is_entry = json_is_true(json_object_get(json, "is_entry"))};
-    decode_columns(json, ret->is_entry ? TABLE_ENTRIES : TABLE_RUNS, row_record(ret));
+    decode_columns(json, row_table(ret), row_record(ret));
     row_set_ids(ret, &id, &job_uid);
     row_set_job_name(ret, job_name, job_name ? strlen(job_name) : 0);
     return id_is_zero(&id) ? E_CORRUPT : OK;

@@ -1,119 +1,17 @@
 #include "history_columns.h"
 
-#include <assert.h>
-#include <limits.h>
 #include <string.h>
 
 #include "document/utf8.h"
-#include "words.h"
 
-static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are stored as numbers");
-static_assert(REASON_EXIT_CODE == 1 && REASON_SHUTDOWN == 19, "reasons are stored as numbers");
-static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_CHANNEL_DELETE == 28,
-              "actions are stored as numbers");
-static_assert(VIA_NODE == 0 && VIA_TOKEN == 3 && TARGET_JOB == 0 && TARGET_CHANNEL == 7,
-              "ways and targets are stored as numbers");
-static_assert(CAUSE_TICK == 0 && CAUSE_AFTER == 5, "causes are stored as numbers");
+const char *const table_names[] = {
+    [TABLE_RUNS] = "runs", [TABLE_ENTRIES] = "entries", [TABLE_CHANGES] = "changes"};
 
-#define COLUMN(type, field, kind)                                                                  \
-    {                                                                                              \
-#field, kind, offsetof(struct type, field), sizeof(((struct type *)0)->field)              \
-    }
-#define RUN(field, kind)    COLUMN(run, field, kind)
-#define ENTRY(field, kind)  COLUMN(ledger_entry, field, kind)
-#define CHANGE(field, kind) COLUMN(change_record, field, kind)
-
-static const struct column run_columns[] = {
-    RUN(state, COLUMN_WORD),        RUN(reason, COLUMN_WORD),
-    RUN(cause, COLUMN_WORD),        RUN(tick_ms, COLUMN_MS),
-    RUN(attempt, COLUMN_INT32),     RUN(node, COLUMN_TEXT),
-    RUN(nonce, COLUMN_INT64),       RUN(fence, COLUMN_MS),
-    RUN(job_revision, COLUMN_MS),   RUN(not_before_ms, COLUMN_MS),
-    RUN(claimed_ms, COLUMN_MS),     RUN(started_ms, COLUMN_MS),
-    RUN(finished_ms, COLUMN_MS),    RUN(exit_code, COLUMN_INT32),
-    RUN(term_signal, COLUMN_INT32), RUN(user_ms, COLUMN_MS),
-    RUN(system_ms, COLUMN_MS),      RUN(max_rss_kb, COLUMN_MS),
-    RUN(output_bytes, COLUMN_MS),   RUN(output_truncated, COLUMN_BOOL),
-    RUN(by, COLUMN_TEXT),           RUN(detail, COLUMN_TEXT),
-    RUN(traceparent, COLUMN_TEXT),
-};
-
-static const struct column entry_columns[] = {
-    ENTRY(state, COLUMN_WORD),     ENTRY(reason, COLUMN_WORD), ENTRY(from_ms, COLUMN_MS),
-    ENTRY(to_ms, COLUMN_MS),       ENTRY(count, COLUMN_MS),    ENTRY(detail, COLUMN_TEXT),
-    ENTRY(recorded_ms, COLUMN_MS),
-};
-
-static const struct column change_columns[] = {
-    CHANGE(via, COLUMN_WORD),        CHANGE(action, COLUMN_WORD), CHANGE(target_kind, COLUMN_WORD),
-    CHANGE(revision, COLUMN_MS),     CHANGE(actor, COLUMN_TEXT),  CHANGE(address, COLUMN_TEXT),
-    CHANGE(request_id, COLUMN_TEXT), CHANGE(target, COLUMN_TEXT), CHANGE(job_name, COLUMN_TEXT),
-    CHANGE(detail, COLUMN_TEXT),
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-const struct table_columns table_columns[ALL_TABLES] = {
-    [TABLE_RUNS] = {"runs", run_columns, COUNT(run_columns)},
-    [TABLE_ENTRIES] = {"entries", entry_columns, COUNT(entry_columns)},
-    [TABLE_CHANGES] = {"changes", change_columns, COUNT(change_columns)},
-};
-
-/* ---- fields ---- */
-
-static const int64_t ms_max = INT64_C(1) << 53; /* some 285,000 years */
-
-int64_t column_read_int(const struct column *column, const void *record)
+struct column_set table_columns(enum record_table table)
 {
-    const char *field = (const char *)record + column->offset;
-    int64_t wide;
-    int narrow;
-    if (column->kind == COLUMN_BOOL)
-        return *(const bool *)field;
-    if (column->kind == COLUMN_INT32 || column->kind == COLUMN_WORD) {
-        memcpy(&narrow, field, sizeof(narrow));
-        return narrow;
-    }
-    memcpy(&wide, field, sizeof(wide));
-    return wide;
-}
-
-const char *column_read_text(const struct column *column, const void *record, size_t *ret_length)
-{
-    const char *field = (const char *)record + column->offset;
-    *ret_length = strnlen(field, column->size - 1);
-    return field;
-}
-
-void column_write_int(const struct column *column, void *record, int64_t value)
-{
-    char *field = (char *)record + column->offset;
-    int narrow = column->kind == COLUMN_WORD ? word_or_damaged(value)
-                 : value > INT_MAX           ? INT_MAX
-                 : value < INT_MIN           ? INT_MIN
-                                             : (int)value;
-    if (column->kind == COLUMN_MS)
-        value = value > ms_max ? ms_max : value < -ms_max ? -ms_max : value;
-    if (column->kind == COLUMN_BOOL)
-        *(bool *)field = value != 0;
-    else if (column->kind == COLUMN_INT32 || column->kind == COLUMN_WORD)
-        memcpy(field, &narrow, sizeof(narrow));
-    else
-        memcpy(field, &value, sizeof(value));
-}
-
-static void write_text(char *field, size_t size, const void *text, size_t length)
-{
-    if (length >= size)
-        length = size - 1;
-    if (length)
-        memcpy(field, text, length);
-    field[length] = '\0';
-}
-
-void column_write_text(const struct column *column, void *record, const void *text, size_t length)
-{
-    write_text((char *)record + column->offset, column->size, text, length);
+    return table == TABLE_RUNS      ? run_columns(IN_HISTORY, 0)
+           : table == TABLE_ENTRIES ? entry_columns(IN_HISTORY, 0)
+                                    : change_columns(IN_HISTORY, 0);
 }
 
 void text_add_clean(struct strbuf *to, const char *text, size_t length)
@@ -159,8 +57,11 @@ void row_set_ids(struct history_row *row, const struct id *id, const struct id *
 
 void row_set_job_name(struct history_row *row, const void *name, size_t length)
 {
-    write_text(row->is_entry ? row->entry.job_name : row->run.job_name, sizeof(row->run.job_name),
-               name, length);
+    char *to = row->is_entry ? row->entry.job_name : row->run.job_name;
+    length = length < JOB_NAME_SIZE ? length : JOB_NAME_SIZE - 1;
+    if (length)
+        memcpy(to, name, length);
+    to[length] = '\0';
 }
 
 /* ---- strays ---- */

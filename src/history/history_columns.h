@@ -1,39 +1,17 @@
-/* How runs and ledger entries are columns, for the backends that store them as rows of tables.
- * Numbers of states, reasons and causes are part of what is stored. */
+/* Runs and ledger entries as rows of tables, for the backends that store them so. */
 #ifndef PEAL_HISTORY_COLUMNS_H
 #define PEAL_HISTORY_COLUMNS_H
 
+#include "columns.h"
 #include "history_internal.h"
 
 /* Runs and entries are stored alike, changes in their own way. */
 enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES, TABLE_CHANGES = TABLES, ALL_TABLES };
 
-/* MS is a time, a duration or a count: what is read is such that sums of a few are numbers, too. A
- * WORD is the number of an enum, which may be one that only a newer peal has (words.h). */
-enum column_kind {
-    COLUMN_INT64, /* any 64 bits */
-    COLUMN_MS,
-    COLUMN_INT32,
-    COLUMN_WORD,
-    COLUMN_BOOL,
-    COLUMN_TEXT,
-};
-
-struct column {
-    const char *name;
-    enum column_kind kind;
-    size_t offset, size; /* in struct run, struct ledger_entry or struct change_record */
-};
-
-/* Of runs and entries all but id, job, ended_ms and stray; `state` is the first. Of changes all but
- * id, job_uid, before and after. New ones come last: the spool reads what an older peal wrote. */
-struct table_columns {
-    const char *name; /* of the table */
-    const struct column *columns;
-    size_t count;
-};
-
-extern const struct table_columns table_columns[ALL_TABLES];
+/* The columns of a table that are the same everywhere: of runs and entries all but id, job,
+ * ended_ms and stray, of changes all but id, job_uid, before and after. */
+struct column_set table_columns(enum record_table table);
+extern const char *const table_names[ALL_TABLES];
 
 /* The struct run or struct ledger_entry that a row holds. */
 static inline void *row_record(struct history_row *row)
@@ -41,12 +19,10 @@ static inline void *row_record(struct history_row *row)
     return row->is_entry ? (void *)&row->entry : (void *)&row->run;
 }
 
-int64_t column_read_int(const struct column *column, const void *record); /* not of a text */
-const char *column_read_text(const struct column *column, const void *record, size_t *ret_length);
-/* A number that can be no word becomes WORD_DAMAGED, one beyond its range the nearest within. */
-void column_write_int(const struct column *column, void *record, int64_t value);
-/* What does not fit is cut off. */
-void column_write_text(const struct column *column, void *record, const void *text, size_t length);
+static inline enum record_table row_table(const struct history_row *row)
+{
+    return row->is_entry ? TABLE_ENTRIES : TABLE_RUNS;
+}
 
 /* Bytes that are no character of UTF-8 become '?': databases refuse them. */
 void text_add_clean(struct strbuf *to, const char *text, size_t length);

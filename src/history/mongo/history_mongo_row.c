@@ -159,11 +159,6 @@ enum status mongo_add_text(bson_t *to, const char *key, const char *text, size_t
     return st;
 }
 
-static enum record_table table_of(const struct history_row *row)
-{
-    return row->is_entry ? TABLE_ENTRIES : TABLE_RUNS;
-}
-
 static const void *record_of(const struct history_row *row)
 {
     return row->is_entry ? (const void *)&row->entry : (const void *)&row->run;
@@ -180,24 +175,29 @@ static void add_span(bson_t *to, const struct history_row *row)
         BSON_APPEND_INT64(to, "stray_ms", row->is_entry ? row->entry.to_ms : row->run.tick_ms);
 }
 
+static enum status add_column(bson_t *to, const struct column *column, const void *record)
+{
+    size_t length;
+    if (column_is_text(column)) {
+        const char *text = column_read_text(column, record, &length);
+        return mongo_add_text(to, column->name, text, length);
+    }
+    int64_t number = column_read_int(column, record);
+    if (column->kind == COLUMN_BOOL)
+        BSON_APPEND_BOOL(to, column->name, number != 0);
+    else if (column->kind == COLUMN_INT || column->kind == COLUMN_WORD)
+        BSON_APPEND_INT32(to, column->name, (int32_t)number);
+    else
+        BSON_APPEND_INT64(to, column->name, number);
+    return OK;
+}
+
 enum status mongo_add_columns(bson_t *to, enum record_table table, const void *record)
 {
-    const struct table_columns *columns = &table_columns[table];
+    const struct column_set columns = table_columns(table);
     enum status st = OK;
-    for (size_t i = 0; i < columns->count && st == OK; i++) {
-        const struct column *column = &columns->columns[i];
-        size_t length;
-        if (column->kind == COLUMN_TEXT) {
-            const char *text = column_read_text(column, record, &length);
-            st = mongo_add_text(to, column->name, text, length);
-        } else if (column->kind == COLUMN_INT64 || column->kind == COLUMN_MS) {
-            BSON_APPEND_INT64(to, column->name, column_read_int(column, record));
-        } else if (column->kind == COLUMN_BOOL) {
-            BSON_APPEND_BOOL(to, column->name, column_read_int(column, record) != 0);
-        } else {
-            BSON_APPEND_INT32(to, column->name, (int32_t)column_read_int(column, record));
-        }
-    }
+    for (const struct column *column = NULL; st == OK && (column = column_next(&columns, column));)
+        st = add_column(to, column, record);
     return st;
 }
 
@@ -205,11 +205,11 @@ enum status mongo_add_row(bson_t *to, const struct history_row *row, int64_t wri
 {
     const char *name = history_row_job_name(row);
     mongo_add_id(to, "_id", history_row_id(row));
-    BSON_APPEND_INT32(to, "kind", (int32_t)table_of(row));
+    BSON_APPEND_INT32(to, "kind", (int32_t)row_table(row));
     mongo_add_id(to, "job_uid", history_row_job_uid(row));
     enum status st = mongo_add_text(to, "job_name", name, strlen(name));
     if (st == OK)
-        st = mongo_add_columns(to, table_of(row), record_of(row));
+        st = mongo_add_columns(to, row_table(row), record_of(row));
     add_span(to, row);
     if (!row->is_entry && row->run.started_ms && row->run.finished_ms)
         BSON_APPEND_INT64(to, "duration_ms", row->run.finished_ms - row->run.started_ms);
@@ -222,7 +222,7 @@ enum status mongo_add_row(bson_t *to, const struct history_row *row, int64_t wri
 static void load_column(const bson_iter_t *iter, const struct column *column, void *record)
 {
     uint32_t length = 0;
-    if (column->kind != COLUMN_TEXT) {
+    if (!column_is_text(column)) {
         column_write_int(column, record, bson_iter_as_int64(iter));
         return;
     }
@@ -233,13 +233,16 @@ static void load_column(const bson_iter_t *iter, const struct column *column, vo
 /* They come in the order in which mongo_add_columns puts them, so that one walk finds all. */
 void mongo_load_columns(const bson_t *document, enum record_table table, void *record)
 {
-    const struct table_columns *columns = &table_columns[table];
+    const struct column_set columns = table_columns(table);
+    const struct column *next = column_next(&columns, NULL);
     bson_iter_t iter;
     if (!bson_iter_init(&iter, document))
         return;
-    for (size_t next = 0; next < columns->count && bson_iter_next(&iter);) {
-        if (strcmp(bson_iter_key(&iter), columns->columns[next].name) == 0)
-            load_column(&iter, &columns->columns[next++], record);
+    while (next && bson_iter_next(&iter)) {
+        if (strcmp(bson_iter_key(&iter), next->name) == 0) {
+            load_column(&iter, next, record);
+            next = column_next(&columns, next);
+        }
     }
 }
 
@@ -254,5 +257,5 @@ void mongo_load_row(const bson_t *document, struct history_row *ret)
         const char *name = bson_iter_utf8(&iter, &length);
         row_set_job_name(ret, name, length);
     }
-    mongo_load_columns(document, table_of(ret), row_record(ret));
+    mongo_load_columns(document, row_table(ret), row_record(ret));
 }

@@ -19,22 +19,22 @@ static void add_head(struct params *params, const struct change_record *change, 
         params_add_text(params, text ? text : "", text ? strlen(text) : 0);
 }
 
-static void add_array(struct params *params, const struct history_append *append, int column)
+static void add_arrays(struct params *params, const struct history_append *append)
 {
     static const enum array_type head[] = {ARRAY_ID, ARRAY_ID, ARRAY_TEXT, ARRAY_TEXT};
-    const struct column *columns = table_columns[TABLE_CHANGES].columns;
-    enum array_type type = column < 4                                ? head[column]
-                           : columns[column - 4].kind == COLUMN_TEXT ? ARRAY_TEXT
-                                                                     : ARRAY_INT;
-    params_array(params, type);
-    for (size_t i = 0; i < append->count; i++) {
-        const struct change_record *change = append->records[i].change;
-        if (change && column < 4)
-            add_head(params, change, column);
-        else if (change)
-            params_add_column(params, &columns[column - 4], change);
+    const struct column_set columns = table_columns(TABLE_CHANGES);
+    const struct column *column = NULL;
+    for (int c = 0; c < 4 || (column = column_next(&columns, column)); c++) {
+        params_array(params, column ? column_array(column) : head[c]);
+        for (size_t i = 0; i < append->count; i++) {
+            const struct change_record *change = append->records[i].change;
+            if (change && column)
+                params_add_column(params, column, change);
+            else if (change)
+                add_head(params, change, c);
+        }
+        params_array_end(params);
     }
-    params_array_end(params);
 }
 
 static bool has_changes(const struct history_append *append)
@@ -52,8 +52,7 @@ enum status postgres_add_changes(struct link *link, const struct history_append 
     if (!has_changes(append))
         return OK;
     params_init(&params);
-    for (int column = 0; column < 4 + (int)table_columns[TABLE_CHANGES].count; column++)
-        add_array(&params, append, column);
+    add_arrays(&params, append);
     enum status st = link_do(link, TABLE_CHANGES, SQL_ADD_CHANGES, &params);
     params_release(&params);
     return st;

@@ -165,7 +165,14 @@ enum change_scope { CHANGES_ALL, CHANGES_JOB, CHANGES_JOB_NAME, CHANGES_ACTOR };
 void postgres_load_columns(const PGresult *result, int row, int place, enum record_table table,
                            void *record);
 
-/* The value of a record for one row of an array. */
+/* What arrays of the column's values are of, and the value of a record for one row of such an
+ * array.
+ */
+static inline enum array_type column_array(const struct column *column)
+{
+    return column_is_text(column) ? ARRAY_TEXT : ARRAY_INT;
+}
+
 void params_add_column(struct params *params, const struct column *column, const void *record);
 
 /* A result of SQL_SELECT, SQL_SELECT_OLD, SQL_PAGE or SQL_STRAYS: its columns from `first` on. */

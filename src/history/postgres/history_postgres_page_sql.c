@@ -68,7 +68,7 @@ static void add_walk(enum record_table table, const struct walk *walk, const cha
                      const char *rest, struct strbuf *text)
 {
     strbuf_addf(text, "SELECT w.* FROM %sLATERAL (SELECT %s FROM %s WHERE %s%s", walk->from,
-                columns, table_columns[table].name, walk->bounds, rest);
+                columns, table_names[table], walk->bounds, rest);
     if (columns[0] == '*')
         add_filters(table, text);
     strbuf_adds(text, " ORDER BY id DESC LIMIT $3) w");
@@ -77,7 +77,7 @@ static void add_walk(enum record_table table, const struct walk *walk, const cha
 /* The index has the details, too: rows are looked at only if theirs has the text. */
 static void add_details(enum record_table table, struct strbuf *text)
 {
-    const char *name = table_columns[table].name;
+    const char *name = table_names[table];
     strbuf_addf(text,
                 "SELECT w.* FROM (SELECT id AS i FROM %s WHERE %s"
                 "  AND strpos(lower(detail), $8) > 0) d,"
@@ -132,7 +132,7 @@ void strays_text(enum record_table table, struct strbuf *text)
                 " FROM (SELECT w.* FROM unnest($14::smallint[], $15, $16) AS c(class, low, high),"
                 " LATERAL (SELECT * FROM %s WHERE stray = class AND stray <> 0"
                 "  AND id < least(high, $1) AND id >= low",
-                table_columns[table].name);
+                table_names[table]);
     add_filters(table, text);
     strbuf_adds(text, " ORDER BY id DESC LIMIT $3) w ORDER BY id DESC LIMIT $3) p"
                       " JOIN jobs ON key = job ORDER BY id DESC");

@@ -104,7 +104,7 @@ static const char *const sql[STATEMENTS] = {
 
 /* The arrays that come before those of the columns. */
 static const struct {
-    size_t count;
+    int count;
     const char *names;
 } heads[] = {
     [TABLE_RUNS] = {5, "id, uid, name, ended_ms, stray"},
@@ -112,21 +112,12 @@ static const struct {
     [TABLE_CHANGES] = {4, "id, job_uid, before, after"},
 };
 
-/* "unnest($1, $2, ...) AS u(id, uid, ...)", which says the names, too. */
-static void add_arrays(enum record_table table, struct strbuf *text)
+/* The columns, each with a comma before it: `#` as they are, `%` as they come out of the arrays,
+ * `~` as they are assigned from them. */
+static void add_columns(enum record_table table, char how, struct strbuf *text)
 {
-    const struct table_columns *columns = &table_columns[table];
-    for (size_t i = 0; i < heads[table].count + columns->count; i++)
-        strbuf_addf(text, "%s$%zu", i ? ", " : "", i + 1);
-    strbuf_addf(text, ") AS u(%s", heads[table].names);
-    for (size_t i = 0; i < columns->count; i++)
-        strbuf_addf(text, ", \"%s\"", columns->columns[i].name);
-}
-
-static void add_columns(const struct table_columns *table, char how, struct strbuf *text)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const struct column *column = &table->columns[i];
+    const struct column_set columns = table_columns(table);
+    for (const struct column *column = NULL; (column = column_next(&columns, column));) {
         const char *as_bool = column->kind == COLUMN_BOOL ? " <> 0" : "";
         if (how == '#')
             strbuf_addf(text, ", \"%s\"", column->name);
@@ -137,14 +128,24 @@ static void add_columns(const struct table_columns *table, char how, struct strb
     }
 }
 
+/* "unnest($1, $2, ...) AS u(id, uid, ...)", which says the names, too. */
+static void add_arrays(enum record_table table, struct strbuf *text)
+{
+    const struct column_set columns = table_columns(table);
+    int count = heads[table].count + (int)column_count(&columns);
+    for (int i = 0; i < count; i++)
+        strbuf_addf(text, "%s$%d", i ? ", " : "", i + 1);
+    strbuf_addf(text, ") AS u(%s", heads[table].names);
+    add_columns(table, '#', text);
+}
+
 static void expand(enum record_table table, const char *pattern, struct strbuf *text)
 {
-    const struct table_columns *columns = &table_columns[table];
     for (const char *p = pattern; *p; p++) {
         if (*p == '@')
-            strbuf_adds(text, columns->name);
+            strbuf_adds(text, table_names[table]);
         else if (strchr("#%~", *p))
-            add_columns(columns, *p, text);
+            add_columns(table, *p, text);
         else if (*p == '$' && p[1] == ')')
             add_arrays(table, text);
         else
@@ -172,9 +173,8 @@ static void changes_text(enum change_scope scope, struct strbuf *text)
         [CHANGES_ACTOR] = {"(actor, id) < ($5, $1) AND (actor, id) >= ($5, $2)",
                            "actor DESC, id DESC"},
     };
-    const struct table_columns *columns = &table_columns[TABLE_CHANGES];
     strbuf_adds(text, "WITH walk AS MATERIALIZED (SELECT id, job_uid");
-    add_columns(columns, '#', text);
+    add_columns(TABLE_CHANGES, '#', text);
     strbuf_addf(text, " FROM changes WHERE %s ORDER BY %s LIMIT $3), page AS (SELECT * FROM walk",
                 walks[scope].bounds, walks[scope].order);
     strbuf_adds(text, " WHERE ($6 IS NULL OR job_uid = $6) AND ($7 IS NULL OR job_name = $7)"
@@ -184,14 +184,14 @@ static void changes_text(enum change_scope scope, struct strbuf *text)
                       "  OR strpos(lower(target), $11) > 0 OR strpos(lower(job_name), $11) > 0"
                       "  OR strpos(lower(address), $11) > 0 OR strpos(lower(detail), $11) > 0)"
                       " ORDER BY id DESC LIMIT $4) SELECT looked_at, last, id, job_uid");
-    add_columns(columns, '#', text);
+    add_columns(TABLE_CHANGES, '#', text);
     strbuf_adds(text, " FROM (SELECT count(*) AS looked_at, (SELECT id FROM walk ORDER BY id"
                       " LIMIT 1) AS last FROM walk) w LEFT JOIN page ON true ORDER BY id DESC");
 }
 
 void statement_add_columns(enum record_table table, struct strbuf *text)
 {
-    add_columns(&table_columns[table], '#', text);
+    add_columns(table, '#', text);
 }
 
 void statement_text(enum record_table table, enum statement which, struct strbuf *text)
@@ -213,7 +213,7 @@ void statement_text(enum record_table table, enum statement which, struct strbuf
 void params_add_column(struct params *params, const struct column *column, const void *record)
 {
     size_t length;
-    if (column->kind == COLUMN_TEXT) {
+    if (column_is_text(column)) {
         const char *text = column_read_text(column, record, &length);
         params_add_text(params, text, length);
     } else {
@@ -224,10 +224,10 @@ void params_add_column(struct params *params, const struct column *column, const
 void postgres_load_columns(const PGresult *result, int row, int place, enum record_table table,
                            void *record)
 {
-    for (size_t i = 0; i < table_columns[table].count; i++, place++) {
-        const struct column *column = &table_columns[table].columns[i];
+    const struct column_set columns = table_columns(table);
+    for (const struct column *column = NULL; (column = column_next(&columns, column)); place++) {
         size_t length;
-        if (column->kind == COLUMN_TEXT) {
+        if (column_is_text(column)) {
             const char *text = result_bytes(result, row, place, &length);
             column_write_text(column, record, text, length);
         } else {

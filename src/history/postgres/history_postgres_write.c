@@ -118,13 +118,10 @@ static void add_rows(struct writing *writing, struct params *params, enum record
                      int round, bool only_changes)
 {
     static const enum array_type head[] = {ARRAY_ID, ARRAY_ID, ARRAY_TEXT, ARRAY_INT, ARRAY_INT};
-    const struct table_columns *columns = &table_columns[table];
-    for (size_t c = 0; c < 5 + columns->count; c++) {
-        const struct column *column = c < 5 ? NULL : &columns->columns[c - 5];
-        if (column)
-            params_array(params, column->kind == COLUMN_TEXT ? ARRAY_TEXT : ARRAY_INT);
-        else
-            params_array(params, head[c]);
+    const struct column_set columns = table_columns(table);
+    const struct column *column = NULL;
+    for (int c = 0; c < 5 || (column = column_next(&columns, column)); c++) {
+        params_array(params, column ? column_array(column) : head[c]);
         for (size_t i = 0; i < writing->count; i++) {
             const struct item *item = &writing->items[i];
             if (!is_in(item, table, round) || (only_changes && !item->changes))
@@ -132,7 +129,7 @@ static void add_rows(struct writing *writing, struct params *params, enum record
             if (column)
                 params_add_column(params, column, record_of(item));
             else
-                add_head(writing, params, item, (int)c);
+                add_head(writing, params, item, c);
         }
         params_array_end(params);
     }

@@ -8,7 +8,7 @@
 
 /* What a state frame is, in its first byte. */
 enum frame_kind {
-    FRAME_FIRST_RUN, /* of the first format: without its last column */
+    FRAME_FIRST_RUN, /* of the first format: without the columns that are LATER */
     FRAME_ENTRY,
     FRAME_CHANGE,
     FRAME_RUN,
@@ -45,10 +45,10 @@ void payload_of_output(const struct history_record *record, struct strbuf *paylo
 
 static void add_columns(struct strbuf *to, enum record_table table, const void *record)
 {
-    for (size_t i = 0; i < table_columns[table].count; i++) {
+    const struct column_set columns = table_columns(table);
+    for (const struct column *column = NULL; (column = column_next(&columns, column));) {
         size_t length;
-        const struct column *column = &table_columns[table].columns[i];
-        if (column->kind == COLUMN_TEXT) {
+        if (column_is_text(column)) {
             const char *text = column_read_text(column, record, &length);
             add_text(to, text, length);
         } else {
@@ -142,12 +142,12 @@ static const char *take_text(struct reader *reader, size_t *ret_length)
     return text;
 }
 
-static void take_columns(struct reader *reader, enum record_table table, size_t count, void *record)
+static void take_columns(struct reader *reader, const struct column_set *columns, void *record)
 {
-    for (size_t i = 0; i < count && !reader->failed; i++) {
+    for (const struct column *column = NULL;
+         !reader->failed && (column = column_next(columns, column));) {
         size_t length;
-        const struct column *column = &table_columns[table].columns[i];
-        if (column->kind == COLUMN_TEXT) {
+        if (column_is_text(column)) {
             const char *text = take_text(reader, &length);
             column_write_text(column, record, text, length);
         } else {
@@ -178,11 +178,12 @@ static enum status take_definition(struct reader *reader, char **ret)
 
 static enum status take_change(struct reader *reader, struct spooled *ret)
 {
+    const struct column_set columns = table_columns(TABLE_CHANGES);
     struct change_record *change = &ret->change;
     ret->is_change = true;
     take_ids(reader, &change->id, &change->job_uid);
     change->at_ms = history_id_made_ms(&change->id);
-    take_columns(reader, TABLE_CHANGES, table_columns[TABLE_CHANGES].count, change);
+    take_columns(reader, &columns, change);
     enum status st = take_definition(reader, &change->before);
     if (st == OK)
         st = take_definition(reader, &change->after);
@@ -212,7 +213,7 @@ static bool is_sound(const struct history_row *row)
 
 static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)
 {
-    enum record_table table = kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS;
+    struct column_set columns = table_columns(kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS);
     struct id id = {{0}}, uid = {{0}};
     size_t length;
     ret->row.is_entry = kind == FRAME_ENTRY;
@@ -220,8 +221,8 @@ static enum status take_row(struct reader *reader, enum frame_kind kind, struct 
     row_set_ids(&ret->row, &id, &uid);
     const char *name = take_text(reader, &length);
     row_set_job_name(&ret->row, name, length);
-    take_columns(reader, table, table_columns[table].count - (kind == FRAME_FIRST_RUN),
-                 row_record(&ret->row));
+    columns.without = kind == FRAME_FIRST_RUN ? LATER : 0;
+    take_columns(reader, &columns, row_record(&ret->row));
     ret->ref.segment = take_number(reader, 8);
     ret->ref.at = (int64_t)take_number(reader, 8);
     ret->ref.chunks = (int64_t)take_number(reader, 8);

@@ -63,7 +63,8 @@ static enum status load_text(sqlite3_stmt *stmt, int place, char **ret)
 
 static enum status load_definitions(sqlite3_stmt *stmt, struct change_record *change)
 {
-    int place = 2 + (int)table_columns[TABLE_CHANGES].count;
+    const struct column_set columns = table_columns(TABLE_CHANGES);
+    int place = 2 + (int)column_count(&columns);
     enum status st = load_text(stmt, place, &change->before);
     return st == OK ? load_text(stmt, place + 1, &change->after) : st;
 }

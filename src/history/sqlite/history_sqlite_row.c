@@ -72,23 +72,29 @@ static const char *const sql[] = {
     [SQL_VACUUM] = "PRAGMA incremental_vacuum(256)",
 };
 
+static void write_columns(enum record_table table, char how, struct strbuf *text)
+{
+    const struct column_set columns = table_columns(table);
+    int place = FIRST_COLUMN;
+    for (const struct column *column = NULL; (column = column_next(&columns, column)); place++) {
+        if (how == '#')
+            strbuf_addf(text, ", \"%s\"", column->name);
+        else if (how == '%')
+            strbuf_addf(text, ", ?%d", place);
+        else
+            strbuf_addf(text, ", \"%s\" = ?%d", column->name, place);
+    }
+}
+
 static void write_sql(enum record_table table, const char *pattern, struct strbuf *text)
 {
     for (const char *p = pattern; *p; p++) {
         if (*p == '@')
-            strbuf_adds(text, table_columns[table].name);
-        else if (!strchr("#%~", *p))
+            strbuf_adds(text, table_names[table]);
+        else if (strchr("#%~", *p))
+            write_columns(table, *p, text);
+        else
             strbuf_addc(text, *p);
-        for (size_t i = 0; strchr("#%~", *p) && i < table_columns[table].count; i++) {
-            const char *name = table_columns[table].columns[i].name;
-            size_t place = FIRST_COLUMN + i;
-            if (*p == '#')
-                strbuf_addf(text, ", \"%s\"", name);
-            else if (*p == '%')
-                strbuf_addf(text, ", ?%zu", place);
-            else
-                strbuf_addf(text, ", \"%s\" = ?%zu", name, place);
-        }
     }
 }
 
@@ -185,38 +191,31 @@ struct id column_id(sqlite3_stmt *stmt, int place)
 
 /* ---- rows ---- */
 
-static void bind_column(sqlite3_stmt *stmt, int place, const struct column *column,
-                        const void *record)
-{
-    size_t length;
-    if (column->kind != COLUMN_TEXT) {
-        sqlite3_bind_int64(stmt, place, column_read_int(column, record));
-        return;
-    }
-    const char *text = column_read_text(column, record, &length);
-    sqlite3_bind_text(stmt, place, text, (int)length, SQLITE_STATIC);
-}
-
-static void read_column(sqlite3_stmt *stmt, int place, const struct column *column, void *record)
-{
-    if (column->kind != COLUMN_TEXT) {
-        column_write_int(column, record, sqlite3_column_int64(stmt, place));
-        return;
-    }
-    const void *text = sqlite3_column_text(stmt, place);
-    column_write_text(column, record, text, (size_t)sqlite3_column_bytes(stmt, place));
-}
-
 void bind_columns(sqlite3_stmt *stmt, int place, enum record_table table, const void *record)
 {
-    for (size_t i = 0; i < table_columns[table].count; i++)
-        bind_column(stmt, place + (int)i, &table_columns[table].columns[i], record);
+    const struct column_set columns = table_columns(table);
+    for (const struct column *column = NULL; (column = column_next(&columns, column)); place++) {
+        size_t length;
+        if (column_is_text(column)) {
+            const char *text = column_read_text(column, record, &length);
+            sqlite3_bind_text(stmt, place, text, (int)length, SQLITE_STATIC);
+        } else {
+            sqlite3_bind_int64(stmt, place, column_read_int(column, record));
+        }
+    }
 }
 
 void read_columns(sqlite3_stmt *stmt, int place, enum record_table table, void *record)
 {
-    for (size_t i = 0; i < table_columns[table].count; i++)
-        read_column(stmt, place + (int)i, &table_columns[table].columns[i], record);
+    const struct column_set columns = table_columns(table);
+    for (const struct column *column = NULL; (column = column_next(&columns, column)); place++) {
+        if (column_is_text(column)) {
+            const void *text = sqlite3_column_text(stmt, place);
+            column_write_text(column, record, text, (size_t)sqlite3_column_bytes(stmt, place));
+        } else {
+            column_write_int(column, record, sqlite3_column_int64(stmt, place));
+        }
+    }
 }
 
 void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job)
@@ -226,7 +225,7 @@ void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job)
     sqlite3_bind_int64(stmt, 2, job);
     sqlite3_bind_int64(stmt, 3, history_row_ended_ms(row));
     sqlite3_bind_int(stmt, 4, row_stray(row));
-    bind_columns(stmt, FIRST_COLUMN, row->is_entry ? TABLE_ENTRIES : TABLE_RUNS, record);
+    bind_columns(stmt, FIRST_COLUMN, row_table(row), record);
 }
 
 enum status load_row(struct database *database, enum record_table table, const struct id *id,

@@ -43,7 +43,7 @@ static enum status prepare(struct database *database, enum record_table table,
     strbuf_init(&text);
     for (const char *p = sql[shape]; *p; p++) {
         if (*p == '@')
-            strbuf_adds(&text, table_columns[table].name);
+            strbuf_adds(&text, table_names[table]);
         else
             strbuf_addc(&text, *p);
     }

@@ -1,0 +1,218 @@
+#include "columns.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "change.h"
+#include "run.h"
+#include "words.h"
+
+_Static_assert(RUN_OK == 5 && RUN_LOST == 9 && RUN_MISSED == 11, "states are kept as numbers");
+_Static_assert(REASON_EXIT_CODE == 1 && REASON_SHUTDOWN == 19, "reasons are kept as numbers");
+_Static_assert(CHANGE_CREATE == 0 && CHANGE_USER_CREATE == 15 && CHANGE_CHANNEL_DELETE == 28,
+               "actions are kept as numbers");
+_Static_assert(VIA_NODE == 0 && VIA_TOKEN == 3 && TARGET_JOB == 0 && TARGET_CHANNEL == 7,
+               "ways and targets are kept as numbers");
+_Static_assert(CAUSE_TICK == 0 && CAUSE_AFTER == 5, "causes are kept as numbers");
+_Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and written as int");
+
+/* ---- the tables ---- */
+
+#define RUN(...)    COLUMN(run, __VA_ARGS__)
+#define ENTRY(...)  COLUMN(ledger_entry, __VA_ARGS__)
+#define CHANGE(...) COLUMN(change_record, __VA_ARGS__)
+
+enum { EVERYWHERE = IN_STORE | IN_HISTORY };
+
+/* The order of the rows is that of each format: what has another place, name or range in one of
+ * them has a row there, too. An id is the key of a value in etcd; histories keep ids and names of
+ * jobs in ways of their own. */
+static const struct column run_rows[] = {
+    RUN("id", ID, id, IN_SQLITE | IDENTITY),
+    RUN("job", ID, job_uid, IN_STORE | IDENTITY),
+    RUN("job_name", NAME, job_name, IN_STORE | IDENTITY),
+    RUN("state", WORD, state, IN_HISTORY),
+    RUN("reason", WORD, reason, IN_HISTORY),
+    RUN("cause", WORD, cause, IN_HISTORY),
+    RUN("tick_ms", MS, tick_ms, EVERYWHERE | IDENTITY),
+    RUN("attempt", INT, attempt, EVERYWHERE | IDENTITY),
+    RUN("cause", WORD, cause, IN_STORE | IDENTITY),
+    RUN("state", WORD, state, IN_STORE),
+    RUN("reason", WORD, reason, IN_STORE),
+    RUN("node", NAME, node, EVERYWHERE),
+    RUN("nonce", INT64, nonce, EVERYWHERE),
+    RUN("fence", MS, fence, IN_HISTORY),
+    RUN("fence", INT64, fence, IN_STORE),
+    RUN("job_revision", COUNT, job_revision, EVERYWHERE),
+    RUN("not_before_ms", MS, not_before_ms, EVERYWHERE),
+    RUN("claimed_ms", MS, claimed_ms, EVERYWHERE),
+    RUN("started_ms", MS, started_ms, EVERYWHERE),
+    RUN("finished_ms", MS, finished_ms, EVERYWHERE),
+    RUN("exit_code", INT, exit_code, EVERYWHERE),
+    RUN("term_signal", INT, term_signal, EVERYWHERE),
+    RUN("user_ms", MS, user_ms, EVERYWHERE),
+    RUN("system_ms", MS, system_ms, EVERYWHERE),
+    RUN("max_rss_kb", MS, max_rss_kb, EVERYWHERE),
+    RUN("output_bytes", MS, output_bytes, EVERYWHERE),
+    RUN("output_truncated", BOOL, output_truncated, EVERYWHERE),
+    RUN("by", TEXT, by, IN_HISTORY),
+    RUN("asked_by", TEXT, by, IN_STORE),
+    RUN("detail", TEXT, detail, EVERYWHERE),
+    RUN("traceparent", TEXT, traceparent, EVERYWHERE | IDENTITY | SINCE_2),
+    RUN("instance", ID, owner.instance, IN_STORE | SINCE_3),
+    RUN("home", INT64, owner.home, IN_STORE | SINCE_3),
+};
+
+static const struct column entry_rows[] = {
+    ENTRY("id", ID, id, IN_SQLITE | IDENTITY),
+    ENTRY("job", ID, job_uid, IN_STORE | IDENTITY),
+    ENTRY("job_name", NAME, job_name, IN_STORE | IDENTITY),
+    ENTRY("state", WORD, state, IN_HISTORY),
+    ENTRY("reason", WORD, reason, IN_HISTORY),
+    ENTRY("from_ms", MS, from_ms, EVERYWHERE),
+    ENTRY("to_ms", MS, to_ms, EVERYWHERE),
+    ENTRY("count", COUNT, count, EVERYWHERE),
+    ENTRY("state", WORD, state, IN_STORE),
+    ENTRY("reason", WORD, reason, IN_STORE),
+    ENTRY("detail", TEXT, detail, EVERYWHERE),
+    ENTRY("recorded_ms", MS, recorded_ms, EVERYWHERE),
+    ENTRY("node", NAME, node, IN_STORE),
+    ENTRY("instance", ID, owner.instance, IN_STORE | SINCE_3),
+    ENTRY("home", INT64, owner.home, IN_STORE | SINCE_3),
+};
+
+/* Its ids and its definitions are kept apart, too. */
+static const struct column change_rows[] = {
+    CHANGE("via", WORD, via, IN_HISTORY),
+    CHANGE("action", WORD, action, IN_HISTORY),
+    CHANGE("target_kind", WORD, target_kind, IN_HISTORY),
+    CHANGE("revision", COUNT, revision, IN_HISTORY),
+    CHANGE("actor", TEXT, actor, IN_HISTORY),
+    CHANGE("address", TEXT, address, IN_HISTORY),
+    CHANGE("request_id", TEXT, request_id, IN_HISTORY),
+    CHANGE("target", TEXT, target, IN_HISTORY),
+    CHANGE("job_name", TEXT, job_name, IN_HISTORY),
+    CHANGE("detail", TEXT, detail, IN_HISTORY),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+struct column_set run_columns(unsigned with, unsigned without)
+{
+    return (struct column_set){run_rows, COUNT(run_rows), with, without};
+}
+
+struct column_set entry_columns(unsigned with, unsigned without)
+{
+    return (struct column_set){entry_rows, COUNT(entry_rows), with, without};
+}
+
+struct column_set change_columns(unsigned with, unsigned without)
+{
+    return (struct column_set){change_rows, COUNT(change_rows), with, without};
+}
+
+const struct column *column_next(const struct column_set *set, const struct column *after)
+{
+    const struct column *end = set->columns + set->count;
+    for (const struct column *next = after ? after + 1 : set->columns; next < end; next++) {
+        if ((next->uses & set->with) == set->with && !(next->uses & set->without))
+            return next;
+    }
+    return NULL;
+}
+
+size_t column_count(const struct column_set *set)
+{
+    size_t count = 0;
+    for (const struct column *column = NULL; (column = column_next(set, column));)
+        count++;
+    return count;
+}
+
+/* ---- fields ---- */
+
+#define MS_MAX (INT64_C(1) << 53) /* some 285,000 years */
+
+static const struct {
+    int64_t least, most;
+} ranges[] = {
+    [COLUMN_INT64] = {INT64_MIN, INT64_MAX},
+    [COLUMN_MS] = {-MS_MAX, MS_MAX},
+    [COLUMN_COUNT] = {0, MS_MAX},
+    [COLUMN_INT] = {INT_MIN, INT_MAX},
+    [COLUMN_WORD] = {0, WORD_NUMBERS - 1},
+    [COLUMN_BOOL] = {INT64_MIN, INT64_MAX},
+};
+
+static bool is_narrow(const struct column *column)
+{
+    return column->kind == COLUMN_INT || column->kind == COLUMN_WORD;
+}
+
+int64_t column_read_int(const struct column *column, const void *record)
+{
+    const void *field = column_field(column, record);
+    int64_t wide;
+    int narrow;
+    if (column->kind == COLUMN_BOOL)
+        return *(const bool *)field;
+    if (is_narrow(column)) {
+        memcpy(&narrow, field, sizeof(narrow));
+        return narrow;
+    }
+    memcpy(&wide, field, sizeof(wide));
+    return wide;
+}
+
+const char *column_read_text(const struct column *column, const void *record, size_t *ret_length)
+{
+    const char *field = column_field(column, record);
+    *ret_length = strnlen(field, column->size - 1);
+    return field;
+}
+
+static void write_int(const struct column *column, void *record, int64_t value)
+{
+    char *field = (char *)record + column->offset;
+    int narrow = (int)value;
+    if (column->kind == COLUMN_BOOL)
+        *(bool *)field = value != 0;
+    else if (is_narrow(column))
+        memcpy(field, &narrow, sizeof(narrow));
+    else
+        memcpy(field, &value, sizeof(value));
+}
+
+bool column_take_int(const struct column *column, void *record, int64_t value)
+{
+    if (value < ranges[column->kind].least || value > ranges[column->kind].most)
+        return false;
+    write_int(column, record, value);
+    return true;
+}
+
+void column_write_int(const struct column *column, void *record, int64_t value)
+{
+    int64_t least = ranges[column->kind].least, most = ranges[column->kind].most;
+    if (column->kind == COLUMN_WORD)
+        value = word_or_damaged(value);
+    else
+        value = value < least ? least : value > most ? most : value;
+    write_int(column, record, value);
+}
+
+void column_write_text(const struct column *column, void *record, const void *text, size_t length)
+{
+    char *field = (char *)record + column->offset;
+    if (length >= column->size)
+        length = column->size - 1;
+    if (length)
+        memcpy(field, text, length);
+    field[length] = '\0';
+}
+
+void column_write_id(const struct column *column, void *record, const void *bytes)
+{
+    memcpy((char *)record + column->offset, bytes, sizeof(struct id));
+}
