@@ -1,10 +1,10 @@
 #include "etcd/store_etcd_value.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "document/utf8.h"
+#include "rules/row_columns.h"
 #include "words.h"
 
 /* A cursor that is to go over ticks again is of another version: a peal that does not know of that
@@ -37,22 +37,33 @@ static void write_text(struct strbuf *to, const char *text)
     strbuf_add(to, text, length);
 }
 
-/* What fails is remembered, and zeroes are read from then on. */
+/* What fails first is remembered, and zeroes are read from then on. */
 struct reader {
     const uint8_t *at, *end;
     enum status failed;
 };
 
+static void fail(struct reader *from)
+{
+    if (from->failed == OK)
+        from->failed = E_CORRUPT;
+}
+
+static bool has_more(const struct reader *from)
+{
+    return from->failed == OK && from->at < from->end;
+}
+
 static int64_t read_number(struct reader *from)
 {
     uint64_t bits = 0;
-    for (int shift = 0; shift < 64 && from->at < from->end; shift += 7) {
+    for (int shift = 0; shift < 64 && has_more(from); shift += 7) {
         uint8_t byte = *from->at++;
         bits |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80)
             return (int64_t)(bits >> 1 ^ (bits & 1 ? UINT64_MAX : 0));
     }
-    from->failed = E_CORRUPT;
+    fail(from);
     return 0;
 }
 
@@ -61,7 +72,7 @@ static const void *read_bytes(struct reader *from, int64_t length)
 {
     const uint8_t *at = from->at;
     if (from->failed != OK || length < 0 || length > from->end - at) {
-        from->failed = E_CORRUPT;
+        fail(from);
         return NULL;
     }
     from->at += length;
@@ -97,144 +108,15 @@ static struct reader open_cursor(const struct etcd_kv *kv)
     return from;
 }
 
-/* ---- whole structs, by tables of their fields ---- */
+static const int64_t ms_max = INT64_C(1) << 53; /* as that of columns */
 
-/* What is beyond a field's range makes the value unreadable. */
-enum field_type {
-    FIELD_ID,
-    FIELD_INT64, /* any 64 bits, signed or not */
-    FIELD_MS,    /* a time, a duration or a count: sums and differences of some are numbers, too */
-    FIELD_INT,
-    FIELD_WORD, /* an enum, which may be of a newer peal (words.h) */
-    FIELD_BOOL,
-    FIELD_TEXT, /* an array of char */
-    FIELD_NAME, /* the same, in which nothing needs an escape: a name is printed as it is */
-};
-
-static const int64_t ms_max = INT64_C(1) << 53; /* some 285,000 years */
-
-struct value_field {
-    enum field_type type;
-    size_t offset, size;
-};
-
-_Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and written as int");
-
-#define FIELD(type, of, member)                                                                    \
-    {                                                                                              \
-        type, offsetof(struct of, member), sizeof(((struct of *)NULL)->member)                     \
-    }
-
-static const struct value_field run_fields[] = {
-    FIELD(FIELD_INT64, run_row, seq),
-    FIELD(FIELD_ID, run_row, run.job_uid),
-    FIELD(FIELD_NAME, run_row, run.job_name),
-    FIELD(FIELD_MS, run_row, run.tick_ms),
-    FIELD(FIELD_INT, run_row, run.attempt),
-    FIELD(FIELD_WORD, run_row, run.cause),
-    FIELD(FIELD_WORD, run_row, run.state),
-    FIELD(FIELD_WORD, run_row, run.reason),
-    FIELD(FIELD_NAME, run_row, run.node),
-    FIELD(FIELD_INT64, run_row, run.nonce),
-    FIELD(FIELD_INT64, run_row, run.fence),
-    FIELD(FIELD_MS, run_row, run.job_revision),
-    FIELD(FIELD_MS, run_row, run.not_before_ms),
-    FIELD(FIELD_MS, run_row, run.claimed_ms),
-    FIELD(FIELD_MS, run_row, run.started_ms),
-    FIELD(FIELD_MS, run_row, run.finished_ms),
-    FIELD(FIELD_INT, run_row, run.exit_code),
-    FIELD(FIELD_INT, run_row, run.term_signal),
-    FIELD(FIELD_MS, run_row, run.user_ms),
-    FIELD(FIELD_MS, run_row, run.system_ms),
-    FIELD(FIELD_MS, run_row, run.max_rss_kb),
-    FIELD(FIELD_MS, run_row, run.output_bytes),
-    FIELD(FIELD_BOOL, run_row, run.output_truncated),
-    FIELD(FIELD_TEXT, run_row, run.by),
-    FIELD(FIELD_TEXT, run_row, run.detail),
-    FIELD(FIELD_WORD, run_row, kill_reason),
-    FIELD(FIELD_TEXT, run_row, kill_by),
-};
-
-/* Which a value of an older peal does not have, or only the first of them. */
-static const struct value_field newer_run_fields[] = {
-    FIELD(FIELD_TEXT, run_row, run.traceparent),
-    FIELD(FIELD_ID, run_row, run.owner.instance),
-    FIELD(FIELD_INT64, run_row, run.owner.home),
-};
-
-static const struct value_field entry_fields[] = {
-    FIELD(FIELD_ID, ledger_entry, job_uid),     FIELD(FIELD_NAME, ledger_entry, job_name),
-    FIELD(FIELD_MS, ledger_entry, from_ms),     FIELD(FIELD_MS, ledger_entry, to_ms),
-    FIELD(FIELD_MS, ledger_entry, count),       FIELD(FIELD_WORD, ledger_entry, state),
-    FIELD(FIELD_WORD, ledger_entry, reason),    FIELD(FIELD_TEXT, ledger_entry, detail),
-    FIELD(FIELD_MS, ledger_entry, recorded_ms), FIELD(FIELD_NAME, ledger_entry, node),
-};
-
-/* As newer_run_fields. */
-static const struct value_field newer_entry_fields[] = {
-    FIELD(FIELD_ID, ledger_entry, owner.instance),
-    FIELD(FIELD_INT64, ledger_entry, owner.home),
-};
-
-static const struct value_field cursor_fields[] = {
-    FIELD(FIELD_MS, job_row, cursor_ms),       FIELD(FIELD_ID, job_row, last.run_id),
-    FIELD(FIELD_MS, job_row, last.started_ms), FIELD(FIELD_MS, job_row, last.ended_ms),
-    FIELD(FIELD_WORD, job_row, last.state),
-};
-
-/* As newer_run_fields. */
-static const struct value_field newer_cursor_fields[] = {
-    FIELD(FIELD_MS, job_row, last.succeeded_ms),
-};
-
-/* Newer still; the gaps follow, counted from the cursor, so that they are short. */
-static const struct value_field newest_cursor_fields[] = {
-    FIELD(FIELD_MS, job_row, rewinds.count),
-    FIELD(FIELD_MS, job_row, rewinds.high_ms),
-    FIELD(FIELD_INT, job_row, rewinds.gap_count),
-};
-
-static const struct value_field definition_fields[] = {
-    FIELD(FIELD_MS, job_row, revision),
-    FIELD(FIELD_BOOL, job_row, paused),
-    FIELD(FIELD_BOOL, job_row, deleted),
-};
-
-#define COUNT(fields) (sizeof(fields) / sizeof((fields)[0]))
-
-static void write_field(struct strbuf *to, const struct value_field *field, const char *at)
+/* A number from `least` to `most`; what is not makes the value unreadable. */
+static int64_t read_within(struct reader *from, int64_t least, int64_t most)
 {
-    int64_t wide;
-    int narrow;
-    switch (field->type) {
-    case FIELD_ID:
-        strbuf_add(to, at, sizeof(struct id));
-        break;
-    case FIELD_INT64:
-    case FIELD_MS:
-        memcpy(&wide, at, sizeof(wide));
-        write_number(to, wide);
-        break;
-    case FIELD_INT:
-    case FIELD_WORD:
-        memcpy(&narrow, at, sizeof(narrow));
-        write_number(to, narrow);
-        break;
-    case FIELD_BOOL:
-        write_number(to, *(const bool *)at);
-        break;
-    case FIELD_TEXT:
-    case FIELD_NAME:
-        write_text(to, at);
-        break;
-    }
-}
-
-static void write_fields(struct strbuf *to, const struct value_field *fields, size_t count,
-                         const void *from)
-{
-    for (size_t i = 0; i < count; i++)
-        write_field(to, &fields[i], (const char *)from + fields[i].offset);
+    int64_t number = read_number(from);
+    if (number < least || number > most)
+        fail(from);
+    return from->failed == OK ? number : least;
 }
 
 static void read_short_text(struct reader *from, char *at, size_t size)
@@ -244,22 +126,23 @@ static void read_short_text(struct reader *from, char *at, size_t size)
     if (bytes)
         memcpy(at, bytes, (size_t)length);
     else
-        from->failed = E_CORRUPT;
+        fail(from);
     at[bytes ? length : 0] = '\0';
 }
 
-/* A number from `least` to `most`; what is not makes the value unreadable. */
-static int64_t read_within(struct reader *from, int64_t least, int64_t most)
-{
-    int64_t number = read_number(from);
-    if (from->failed == OK && (number < least || number > most))
-        from->failed = E_CORRUPT;
-    return from->failed == OK ? number : least;
-}
+/* ---- whole structs, by the tables of their columns ---- */
 
-static int64_t read_ms(struct reader *from)
+static void write_columns(struct strbuf *to, struct column_set columns, const void *record)
 {
-    return read_within(from, -ms_max, ms_max);
+    for (const struct column *column = NULL; (column = column_next(&columns, column));) {
+        const void *field = column_field(column, record);
+        if (column->kind == COLUMN_ID)
+            strbuf_add(to, field, sizeof(struct id));
+        else if (column_is_text(column))
+            write_text(to, field);
+        else
+            write_number(to, column_read_int(column, record));
+    }
 }
 
 /* All of it is characters, and none of them would need an escape. */
@@ -275,55 +158,46 @@ static bool is_name(const char *text)
     return true;
 }
 
-static void read_field(struct reader *from, const struct value_field *field, char *at)
+/* False: it is not there, or beyond the range of its column. */
+static bool read_column(struct reader *from, const struct column *column, void *record)
 {
-    const void *bytes;
-    int64_t wide;
-    int narrow;
-    switch (field->type) {
-    case FIELD_ID:
-        bytes = read_bytes(from, sizeof(struct id));
+    char *field = (char *)record + column->offset;
+    if (column->kind == COLUMN_ID) {
+        const void *bytes = read_bytes(from, sizeof(struct id));
         if (bytes)
-            memcpy(at, bytes, sizeof(struct id));
-        break;
-    case FIELD_INT64:
-    case FIELD_MS:
-        wide = field->type == FIELD_MS ? read_ms(from) : read_number(from);
-        memcpy(at, &wide, sizeof(wide));
-        break;
-    case FIELD_INT:
-        narrow = (int)read_within(from, INT_MIN, INT_MAX);
-        memcpy(at, &narrow, sizeof(narrow));
-        break;
-    case FIELD_WORD:
-        narrow = (int)read_within(from, 0, WORD_NUMBERS - 1);
-        memcpy(at, &narrow, sizeof(narrow));
-        break;
-    case FIELD_BOOL:
-        *(bool *)at = read_number(from) != 0;
-        break;
-    case FIELD_TEXT:
-    case FIELD_NAME:
-        read_short_text(from, at, field->size);
-        if (field->type == FIELD_NAME && !is_name(at))
-            from->failed = E_CORRUPT;
-        break;
+            memcpy(field, bytes, sizeof(struct id));
+        return bytes != NULL;
+    }
+    if (!column_is_text(column))
+        return column_take_int(column, record, read_number(from));
+    read_short_text(from, field, column->size);
+    return column->kind == COLUMN_TEXT || is_name(field);
+}
+
+static void read_columns(struct reader *from, struct column_set columns, void *record)
+{
+    for (const struct column *column = NULL;
+         from->failed == OK && (column = column_next(&columns, column));) {
+        if (!read_column(from, column, record))
+            fail(from);
     }
 }
 
-static void read_fields(struct reader *from, const struct value_field *fields, size_t count,
-                        void *to)
+/* What was added since is read as far as the value of an older peal has it. */
+static void write_later(struct strbuf *to, struct column_set columns, const void *record)
 {
-    for (size_t i = 0; i < count && from->failed == OK; i++)
-        read_field(from, &fields[i], (char *)to + fields[i].offset);
+    for (unsigned since = SINCE_2; since & LATER; since <<= 1) {
+        columns.with = IN_ETCD | since;
+        write_columns(to, columns, record);
+    }
 }
 
-/* As many as the value has. */
-static void read_newer_fields(struct reader *from, const struct value_field *fields, size_t count,
-                              void *to)
+static void read_later(struct reader *from, struct column_set columns, void *record)
 {
-    for (size_t i = 0; i < count && from->failed == OK && from->at < from->end; i++)
-        read_field(from, &fields[i], (char *)to + fields[i].offset);
+    for (unsigned since = SINCE_2; since & LATER && has_more(from); since <<= 1) {
+        columns.with = IN_ETCD | since;
+        read_columns(from, columns, record);
+    }
 }
 
 /* ---- values ---- */
@@ -332,7 +206,7 @@ void value_write_job(struct strbuf *to, const struct job_row *row, const char *n
                      const char *json)
 {
     strbuf_addc(to, VALUE_VERSION);
-    write_fields(to, definition_fields, COUNT(definition_fields), row);
+    write_columns(to, job_row_columns(IN_DEFINITION, 0), row);
     write_text(to, name);
     write_text(to, json);
 }
@@ -341,9 +215,9 @@ enum status value_read_job(const struct etcd_kv *kv, struct job_row *row, char *
 {
     struct reader from = open_value(kv);
     struct job_row read = *row;
-    read_fields(&from, definition_fields, COUNT(definition_fields), &read);
-    char *new_name = from.failed == OK ? read_text(&from) : NULL;
-    char *new_json = from.failed == OK ? read_text(&from) : NULL;
+    read_columns(&from, job_row_columns(IN_DEFINITION, 0), &read);
+    char *new_name = read_text(&from);
+    char *new_json = read_text(&from);
     if (from.failed != OK) {
         free(new_name);
         free(new_json);
@@ -366,13 +240,12 @@ static void write_gaps(struct strbuf *to, const struct job_row *row)
 
 static void read_gaps(struct reader *from, struct job_row *row)
 {
-    if (from->failed == OK &&
-        (row->rewinds.gap_count < 0 || row->rewinds.gap_count > REWIND_GAPS_MAX))
-        from->failed = E_CORRUPT;
+    if (row->rewinds.gap_count < 0 || row->rewinds.gap_count > REWIND_GAPS_MAX)
+        fail(from);
     for (int i = 0; from->failed == OK && i < row->rewinds.gap_count; i++) {
         struct tick_gap *gap = &row->rewinds.gaps[i];
-        gap->to_ms = row->cursor_ms - read_ms(from);
-        gap->from_ms = gap->to_ms - read_ms(from);
+        gap->to_ms = row->cursor_ms - read_within(from, -ms_max, ms_max);
+        gap->from_ms = gap->to_ms - read_within(from, -ms_max, ms_max);
     }
 }
 
@@ -381,16 +254,14 @@ void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell 
     bool is_rewound = row->rewinds.high_ms > row->cursor_ms;
     strbuf_addc(to, is_rewound ? VALUE_VERSION_REWOUND : VALUE_VERSION);
     write_number(to, (int64_t)tell);
-    write_fields(to, cursor_fields, COUNT(cursor_fields), row);
-    write_fields(to, newer_cursor_fields, COUNT(newer_cursor_fields), row);
-    write_fields(to, newest_cursor_fields, COUNT(newest_cursor_fields), row);
+    write_columns(to, job_row_columns(IN_ETCD, 0), row);
     write_gaps(to, row);
 }
 
 /* One of a newer peal is news, at least. */
 static enum tell read_tell(struct reader *from)
 {
-    int64_t tell = from->failed == OK ? read_within(from, 0, WORD_NUMBERS - 1) : TELL_NOTHING;
+    int64_t tell = read_within(from, TELL_NOTHING, WORD_NUMBERS - 1);
     return tell <= TELL_KILL ? (enum tell)tell : TELL_CHANGE;
 }
 
@@ -399,13 +270,13 @@ enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enu
     struct reader from = open_cursor(kv);
     struct job_row read = *row;
     enum tell told = read_tell(&from);
-    read_fields(&from, cursor_fields, COUNT(cursor_fields), &read);
+    read_columns(&from, job_row_columns(IN_ETCD, LATER), &read);
     if (from.at < from.end)
-        read_fields(&from, newer_cursor_fields, COUNT(newer_cursor_fields), &read);
+        read_columns(&from, job_row_columns(IN_ETCD | SINCE_2, 0), &read);
     else if (read.last.state == RUN_OK && read.last.ended_ms > read.last.succeeded_ms)
         read.last.succeeded_ms = read.last.ended_ms; /* what the mirror knows stays */
-    if (from.failed == OK && from.at < from.end) {
-        read_fields(&from, newest_cursor_fields, COUNT(newest_cursor_fields), &read);
+    if (has_more(&from)) {
+        read_columns(&from, job_row_columns(IN_ETCD | SINCE_3, 0), &read);
         read_gaps(&from, &read);
     }
     if (from.failed != OK)
@@ -420,8 +291,11 @@ void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tel
     strbuf_addc(to, VALUE_VERSION);
     write_number(to, (int64_t)tell);
     write_number(to, place);
-    write_fields(to, run_fields, COUNT(run_fields), row);
-    write_fields(to, newer_run_fields, COUNT(newer_run_fields), row);
+    write_number(to, row->seq);
+    write_columns(to, run_columns(IN_ETCD, LATER), &row->run);
+    write_number(to, (int)row->kill_reason);
+    write_text(to, row->kill_by);
+    write_later(to, run_columns(IN_ETCD, 0), &row->run);
 }
 
 enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, struct run_row *ret,
@@ -430,9 +304,12 @@ enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, 
     struct reader from = open_value(kv);
     struct run_row read = {.seq = 0};
     enum tell told = read_tell(&from);
-    int place = from.failed == OK ? (int)read_within(&from, 0, BATCH_PLACES - 1) : 0;
-    read_fields(&from, run_fields, COUNT(run_fields), &read);
-    read_newer_fields(&from, newer_run_fields, COUNT(newer_run_fields), &read);
+    int place = (int)read_within(&from, 0, BATCH_PLACES - 1);
+    read.seq = read_number(&from);
+    read_columns(&from, run_columns(IN_ETCD, LATER), &read.run);
+    read.kill_reason = (enum run_reason)read_within(&from, 0, WORD_NUMBERS - 1);
+    read_short_text(&from, read.kill_by, sizeof(read.kill_by));
+    read_later(&from, run_columns(IN_ETCD, 0), &read.run);
     if (from.failed != OK)
         return from.failed;
     if (read.seq == 0)
@@ -447,16 +324,15 @@ enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, 
 void value_write_entry(struct strbuf *to, const struct ledger_entry *entry)
 {
     strbuf_addc(to, VALUE_VERSION);
-    write_fields(to, entry_fields, COUNT(entry_fields), entry);
-    write_fields(to, newer_entry_fields, COUNT(newer_entry_fields), entry);
+    write_columns(to, entry_columns(IN_ETCD, 0), entry);
 }
 
 enum status value_read_entry(const struct etcd_kv *kv, struct ledger_entry *ret)
 {
     struct reader from = open_value(kv);
     struct ledger_entry read = {.count = 0};
-    read_fields(&from, entry_fields, COUNT(entry_fields), &read);
-    read_newer_fields(&from, newer_entry_fields, COUNT(newer_entry_fields), &read);
+    read_columns(&from, entry_columns(IN_ETCD, LATER), &read);
+    read_later(&from, entry_columns(IN_ETCD, 0), &read);
     if (from.failed == OK)
         *ret = read;
     return from.failed;
@@ -472,8 +348,8 @@ void value_write_doc(struct strbuf *to, const struct store_doc *doc)
 enum status value_read_doc(const struct etcd_kv *kv, int64_t *revision, char **json)
 {
     struct reader from = open_value(kv);
-    int64_t read = from.failed == OK ? read_within(&from, 0, ms_max) : 0;
-    char *text = from.failed == OK ? read_text(&from) : NULL;
+    int64_t read = read_within(&from, 0, ms_max);
+    char *text = read_text(&from);
     if (from.failed != OK)
         return from.failed;
     *revision = read;
@@ -490,7 +366,7 @@ void value_write_name(struct strbuf *to, const struct id *uid)
 enum status value_read_name(const struct etcd_kv *kv, struct id *ret)
 {
     struct reader from = open_value(kv);
-    const void *bytes = from.failed == OK ? read_bytes(&from, sizeof(*ret)) : NULL;
+    const void *bytes = read_bytes(&from, sizeof(*ret));
     if (bytes)
         memcpy(ret, bytes, sizeof(*ret));
     return from.failed;
@@ -510,14 +386,14 @@ enum status value_read_epoch(const struct etcd_kv *kv, struct epoch *ret)
 {
     struct reader from = open_value(kv);
     struct epoch read = {.mod_revision = kv->mod_revision};
-    const void *bytes = from.failed == OK ? read_bytes(&from, sizeof(read.lineage)) : NULL;
+    const void *bytes = read_bytes(&from, sizeof(read.lineage));
     if (bytes)
         memcpy(&read.lineage, bytes, sizeof(read.lineage));
-    read.generation = from.failed == OK ? read_within(&from, 0, 2 * GENERATIONS) : 0;
-    if (from.failed == OK && from.at < from.end) { /* older versions did not write these */
+    read.generation = read_within(&from, 0, 2 * GENERATIONS);
+    if (has_more(&from)) {
         read.stamp = (uint64_t)read_number(&from);
-        read.cluster_id = from.failed == OK ? (uint64_t)read_number(&from) : 0;
-        read.since = from.failed == OK ? read_within(&from, 0, INT64_MAX) : 0;
+        read.cluster_id = (uint64_t)read_number(&from);
+        read.since = read_within(&from, 0, INT64_MAX);
     }
     if (read.since == 0)
         read.since = kv->mod_revision;

@@ -98,32 +98,26 @@ void sqlite_db_checkpoint(struct sqlite_db *db);
 
 extern const struct tables_ops sqlite_tables_ops;
 
-/* Columns of a run as all statements name them; read_run expects them first. */
-#define RUN_COLUMNS                                                                                \
-    "id, job, job_name, tick_ms, attempt, cause, state, reason, node, nonce, fence, "              \
-    "job_revision, not_before_ms, claimed_ms, started_ms, finished_ms, exit_code, term_signal, "   \
-    "user_ms, system_ms, max_rss_kb, output_bytes, output_truncated, asked_by, detail, "           \
-    "kill_reason, kill_by, instance, home, traceparent"
+/* ---- store_sqlite_row.c: rows by the tables of their columns ---- */
 
-/* Columns of a job: jobs.* without the definition, in the order of struct job_row; name is next. */
-#define JOB_COLUMNS                                                                                \
-    "jobs.uid, revision, cursor_ms, last_run, last_started_ms, last_ended_ms, last_state, "        \
-    "succeeded_ms, rewinds, high_ms, gaps, paused, deleted"
+enum sqlite_table { STORED_JOBS, STORED_RUNS, STORED_ENTRIES, STORED_TABLES };
 
-enum { RUN_COLUMN_COUNT = 30, JOB_COLUMN_COUNT = 13 };
+/* Prepares a statement. `#runs` in its text is the columns of the table, `%runs` a parameter for
+ * each, `~runs` the assignments of those that sqlite_bind_changes binds, `^runs` those of a row
+ * that was to be inserted. Columns that are in no struct are in the text. SQLite's own answer. */
+MUST_CHECK int sqlite_prepare(sqlite3 *db, const char *pattern, sqlite3_stmt **ret);
 
-/* ---- store_sqlite_row.c ---- */
-
-#define ENTRY_COLUMNS                                                                              \
-    "id, job, job_name, from_ms, to_ms, count, state, reason, detail, recorded_ms, node, "         \
-    "instance, home"
+/* What is bound stays the caller's, until the statement is done. Answers the next place. */
+int sqlite_bind_row(sqlite3_stmt *stmt, enum sqlite_table table, const void *record);
+int sqlite_bind_changes(sqlite3_stmt *stmt, enum sqlite_table table, const void *record);
 
 void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret);
 void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size);
 
-/* False: a value is beyond its range, so that the row is to be set aside. */
-MUST_CHECK bool sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret);
-/* seq comes after RUN_COLUMNS, and is always read. */
+/* False: a value is beyond its range, so that the row is to be set aside. Behind the columns of a
+ * job come its gaps; *ret_next, unless NULL, is the place after them. */
+MUST_CHECK bool sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret, int *ret_next);
+/* Behind the columns come kill_reason, kill_by, and seq, which is always read. */
 MUST_CHECK bool sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret);
 MUST_CHECK bool sqlite_read_entry(sqlite3_stmt *stmt, struct ledger_entry *ret);
 

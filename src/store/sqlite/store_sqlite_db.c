@@ -10,33 +10,25 @@
 _Static_assert(RUN_STATES == 12 && WORD_NUMBERS == 4096, "as in NEWER_STATE");
 
 #define NEXT_RUN(which)                                                                            \
-    "SELECT " RUN_COLUMNS ", seq FROM runs WHERE job = ?1 AND " which                              \
+    "SELECT #runs, kill_reason, kill_by, seq FROM runs WHERE job = ?1 AND " which                  \
     " AND seq > ?2 ORDER BY seq LIMIT 1"
 
-/* SQL_SET_RUN leaves what a run is alone, so that the indexes over it need no work; its parameters
- * have the numbers of SQL_ADD_RUN's. */
 static const char *const texts[SQL_STATEMENTS] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
     [SQL_ROLLBACK] = "ROLLBACK",
     [SQL_PROBE] = "UPDATE counters SET value = value + 1 WHERE name = 'probe'",
-    [SQL_GET_JOB] = "SELECT " JOB_COLUMNS " FROM jobs WHERE uid = ?1",
+    [SQL_GET_JOB] = "SELECT #jobs, gaps FROM jobs WHERE uid = ?1",
     [SQL_FIND_NAME] = "SELECT uid FROM jobs WHERE name = ?1 AND deleted = 0",
     [SQL_PUT_JOB] =
-        "INSERT INTO jobs (uid, revision, cursor_ms, last_run, last_started_ms, last_ended_ms,"
-        " last_state, succeeded_ms, paused, deleted, name, rewinds, high_ms, gaps)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?12, ?13, ?14, ?9, ?10, ?11)"
-        " ON CONFLICT (uid) DO UPDATE SET revision = ?2, cursor_ms = ?3, last_run = ?4,"
-        " last_started_ms = ?5, last_ended_ms = ?6, last_state = ?7, succeeded_ms = ?8,"
-        " rewinds = ?9, high_ms = ?10, gaps = ?11, paused = ?12, deleted = ?13, name = ?14",
+        "INSERT INTO jobs (#jobs, gaps, name) VALUES (%jobs, ?, ?) ON CONFLICT (uid) DO UPDATE"
+        " SET ^jobs, gaps = excluded.gaps, name = excluded.name",
     [SQL_PUT_DEFINITION] = "INSERT INTO definitions (uid, json) VALUES (?1, ?2)"
                            " ON CONFLICT (uid) DO UPDATE SET json = ?2",
-    [SQL_MOVE_JOB] = "UPDATE jobs SET cursor_ms = ?3, last_run = ?4, last_started_ms = ?5,"
-                     " last_ended_ms = ?6, last_state = ?7, succeeded_ms = ?8, rewinds = ?9,"
-                     " high_ms = ?10, gaps = ?11 WHERE uid = ?1",
+    [SQL_MOVE_JOB] = "UPDATE jobs SET ~jobs, gaps = ? WHERE uid = ?",
     [SQL_REMOVE_JOB] = "DELETE FROM jobs WHERE uid = ?1",
     [SQL_REMOVE_DEFINITION] = "DELETE FROM definitions WHERE uid = ?1",
-    [SQL_GET_RUN] = "SELECT " RUN_COLUMNS ", seq FROM runs WHERE id = ?1",
+    [SQL_GET_RUN] = "SELECT #runs, kill_reason, kill_by, seq FROM runs WHERE id = ?1",
     [SQL_FIND_RUN] = "SELECT id FROM runs WHERE job = ?1 AND tick_ms = ?2 AND attempt = ?3",
     [SQL_COUNT_OPEN] = "SELECT count(*), count(*) FILTER (WHERE state = 0) FROM ("
                        "SELECT state FROM runs WHERE job = ?1 AND state < 5 UNION ALL"
@@ -44,24 +36,12 @@ static const char *const texts[SQL_STATEMENTS] = {
     [SQL_NEXT_OPEN] = "SELECT * FROM (SELECT * FROM (" NEXT_RUN(
         "state < 5") ") UNION ALL"
                      " SELECT * FROM (" NEXT_RUN(NEWER_STATE) ")) ORDER BY seq LIMIT 1",
-    [SQL_OLDEST_QUEUED] = "SELECT " RUN_COLUMNS ", seq FROM runs"
+    [SQL_OLDEST_QUEUED] = "SELECT #runs, kill_reason, kill_by, seq FROM runs"
                           " WHERE job = ?1 AND state < 5 AND state = 0 ORDER BY seq LIMIT 1",
-    [SQL_ADD_RUN] =
-        "INSERT INTO runs (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-        " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25,"
-        " ?26, ?27, ?28, ?29, ?30)",
-    [SQL_SET_RUN] =
-        "UPDATE runs SET state = ?7, reason = ?8, node = ?9, nonce = ?10, fence = ?11,"
-        " job_revision = ?12, not_before_ms = ?13, claimed_ms = ?14, started_ms = ?15,"
-        " finished_ms = ?16, exit_code = ?17, term_signal = ?18, user_ms = ?19,"
-        " system_ms = ?20, max_rss_kb = ?21, output_bytes = ?22, output_truncated = ?23,"
-        " asked_by = ?24, detail = ?25, kill_reason = ?26, kill_by = ?27, instance = ?28,"
-        " home = ?29 WHERE seq = ?30",
+    [SQL_ADD_RUN] = "INSERT INTO runs (#runs, kill_reason, kill_by) VALUES (%runs, 0, '')",
+    [SQL_SET_RUN] = "UPDATE runs SET ~runs, kill_reason = ?, kill_by = ? WHERE seq = ?",
     [SQL_REMOVE_ENDED_RUN] = "DELETE FROM runs WHERE id = ?1 AND state BETWEEN 5 AND 11",
-    [SQL_ADD_ENTRY] =
-        "INSERT OR IGNORE INTO entries (id, job, job_name, from_ms, to_ms, count, state,"
-        " reason, detail, recorded_ms, node, instance, home)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    [SQL_ADD_ENTRY] = "INSERT OR IGNORE INTO entries (#entries) VALUES (%entries)",
     [SQL_REMOVE_ENTRY] = "DELETE FROM entries WHERE id = ?1",
     [SQL_NEXT_FENCE] = "UPDATE counters SET value = value + 1 WHERE name = 'fence' RETURNING value",
     [SQL_SET_META] = "INSERT OR REPLACE INTO metas (key, value) VALUES (?1, ?2)",
@@ -184,8 +164,7 @@ enum status sqlite_db_new(sqlite3 *handle, const char *path, struct sqlite_db **
     strbuf_init(&db->why);
     sqlite3_wal_hook(handle, note_log_pages, db);
     for (int i = 0; i < SQL_STATEMENTS; i++) {
-        int rc = sqlite3_prepare_v3(handle, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &db->stmts[i],
-                                    NULL);
+        int rc = sqlite_prepare(handle, texts[i], &db->stmts[i]);
         if (rc != SQLITE_OK) {
             enum status st = sqlite_explain(handle, rc, path, why);
             sqlite_db_free(db);

@@ -72,7 +72,8 @@ static void set_aside(struct sqlite_loader *loader, const char *table, struct st
 static bool load_job(struct sqlite_loader *loader, struct store_change *ret)
 {
     struct job_row job;
-    if (!sqlite_read_job(loader->stmt, &job)) {
+    int next;
+    if (!sqlite_read_job(loader->stmt, &job, &next)) {
         set_aside(loader, "jobs", ret);
         return true;
     }
@@ -83,8 +84,8 @@ static bool load_job(struct sqlite_loader *loader, struct store_change *ret)
         .cursor_ms = job.cursor_ms,
         .rewinds = job.rewinds,
         .last = job.last,
-        .job_name = (const char *)sqlite3_column_text(loader->stmt, JOB_COLUMN_COUNT),
-        .job_json = (const char *)sqlite3_column_text(loader->stmt, JOB_COLUMN_COUNT + 1),
+        .job_name = (const char *)sqlite3_column_text(loader->stmt, next),
+        .job_json = (const char *)sqlite3_column_text(loader->stmt, next + 1),
         .job_deleted = job.deleted,
     };
     return ret->job_name && ret->job_json;
@@ -132,10 +133,9 @@ static const struct {
     {"SELECT key, value FROM metas", load_meta},
     {"SELECT node, asked_by FROM drains", load_drain},
     {"SELECT kind, name, revision, json FROM docs", load_doc},
-    {"SELECT " JOB_COLUMNS ", name, json FROM jobs JOIN definitions ON definitions.uid = jobs.uid",
-     load_job},
-    {"SELECT " RUN_COLUMNS ", seq FROM runs ORDER BY seq", load_run},
-    {"SELECT " ENTRY_COLUMNS " FROM entries ORDER BY id", load_entry},
+    {"SELECT #jobs, gaps, name, json FROM jobs JOIN definitions USING (uid)", load_job},
+    {"SELECT #runs, kill_reason, kill_by, seq FROM runs ORDER BY seq", load_run},
+    {"SELECT #entries FROM entries ORDER BY id", load_entry},
 };
 
 enum { PHASES = sizeof(phases) / sizeof(phases[0]) };
@@ -181,8 +181,7 @@ enum status sqlite_loader_next(struct sqlite_loader *loader, struct store_change
     }
     for (; loader->phase < PHASES; loader->phase++) {
         if (!loader->stmt)
-            rc = sqlite3_prepare_v2(loader->handle, phases[loader->phase].sql, -1, &loader->stmt,
-                                    NULL);
+            rc = sqlite_prepare(loader->handle, phases[loader->phase].sql, &loader->stmt);
         if (rc == SQLITE_OK)
             rc = sqlite3_step(loader->stmt);
         if (rc == SQLITE_ROW && phases[loader->phase].read(loader, ret))

@@ -1,48 +1,103 @@
 /* Rows of the database as values. What is beyond the range of its column makes a row unreadable. */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "rules/row_columns.h"
 #include "sqlite/store_sqlite.h"
 #include "words.h"
 
-static const int64_t ms_max = INT64_C(1) << 53; /* some 285,000 years */
-
-/* A row that is read column by column. */
-struct row {
-    sqlite3_stmt *stmt;
-    bool is_bad;
-};
-
-static int64_t within(struct row *row, int column, int64_t least, int64_t most)
+/* Those of a run that stay are left alone, so that the indexes over them need no work; of a job
+ * only the cursor moves. */
+static struct column_set columns_of(enum sqlite_table table, bool only_changes)
 {
-    int64_t number = sqlite3_column_int64(row->stmt, column);
-    bool is_within = number >= least && number <= most;
-    row->is_bad |= !is_within;
-    return is_within ? number : least;
+    if (table == STORED_JOBS)
+        return job_row_columns(only_changes ? IN_STORE : IN_SQLITE, 0);
+    if (table == STORED_RUNS)
+        return run_columns(IN_SQLITE, only_changes ? IDENTITY : 0);
+    return entry_columns(IN_SQLITE, 0);
 }
 
-static int64_t read_ms(struct row *row, int column)
+/* ---- statements ---- */
+
+static void add_columns(enum sqlite_table table, char how, struct strbuf *text)
 {
-    return within(row, column, -ms_max, ms_max);
+    struct column_set columns = columns_of(table, how == '~');
+    const char *comma = "";
+    columns.without |= how == '^' ? IDENTITY : 0;
+    for (const struct column *column = NULL; (column = column_next(&columns, column));) {
+        strbuf_adds(text, comma);
+        if (how == '%')
+            strbuf_addc(text, '?');
+        else if (how == '^')
+            strbuf_addf(text, "%s = excluded.%s", column->name, column->name);
+        else
+            strbuf_addf(text, how == '~' ? "%s = ?" : "%s", column->name);
+        comma = ", ";
+    }
 }
 
-static int read_int(struct row *row, int column)
+/* Of "#runs, seq" the columns, and the length of "#runs". */
+static size_t expand(const char *pattern, struct strbuf *text)
 {
-    return (int)within(row, column, INT_MIN, INT_MAX);
+    static const char *const names[STORED_TABLES] = {
+        [STORED_JOBS] = "jobs", [STORED_RUNS] = "runs", [STORED_ENTRIES] = "entries"};
+    int table = 0;
+    while (table < STORED_TABLES - 1 &&
+           strncmp(pattern + 1, names[table], strlen(names[table])) != 0)
+        table++;
+    add_columns((enum sqlite_table)table, *pattern, text);
+    return 1 + strlen(names[table]);
 }
 
-static unsigned read_word(struct row *row, int column)
+int sqlite_prepare(sqlite3 *db, const char *pattern, sqlite3_stmt **ret)
 {
-    return (unsigned)within(row, column, 0, WORD_NUMBERS - 1);
+    struct strbuf text;
+    int rc = SQLITE_NOMEM;
+    strbuf_init(&text);
+    while (*pattern) {
+        size_t plain = strcspn(pattern, "#%~^");
+        strbuf_add(&text, pattern, plain);
+        pattern += plain;
+        if (*pattern)
+            pattern += expand(pattern, &text);
+    }
+    if (strbuf_status(&text) == OK)
+        rc = sqlite3_prepare_v3(db, text.text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
+    strbuf_release(&text);
+    return rc;
 }
 
-/* An id that tells what the row is. */
-static void read_key(struct row *row, int column, struct id *ret)
+/* ---- parameters ---- */
+
+/* Binding can only fail for want of memory, and SQLite's own copies are not asked for. */
+static int bind_columns(sqlite3_stmt *stmt, const struct column_set *columns, const void *record)
 {
-    sqlite_read_id(row->stmt, column, ret);
-    row->is_bad |= sqlite3_column_bytes(row->stmt, column) != (int)sizeof(ret->bytes);
+    int place = 1;
+    for (const struct column *column = NULL; (column = column_next(columns, column)); place++) {
+        const void *field = column_field(column, record);
+        if (column->kind == COLUMN_ID)
+            sqlite3_bind_blob(stmt, place, field, sizeof(struct id), SQLITE_STATIC);
+        else if (column_is_text(column))
+            sqlite3_bind_text(stmt, place, field, -1, SQLITE_STATIC);
+        else
+            sqlite3_bind_int64(stmt, place, column_read_int(column, record));
+    }
+    return place;
 }
+
+int sqlite_bind_row(sqlite3_stmt *stmt, enum sqlite_table table, const void *record)
+{
+    const struct column_set columns = columns_of(table, false);
+    return bind_columns(stmt, &columns, record);
+}
+
+int sqlite_bind_changes(sqlite3_stmt *stmt, enum sqlite_table table, const void *record)
+{
+    const struct column_set columns = columns_of(table, true);
+    return bind_columns(stmt, &columns, record);
+}
+
+/* ---- rows ---- */
 
 void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret)
 {
@@ -52,90 +107,64 @@ void sqlite_read_id(sqlite3_stmt *stmt, int column, struct id *ret)
         memcpy(ret->bytes, bytes, sizeof(ret->bytes));
 }
 
-static void read_owner(sqlite3_stmt *stmt, int column, struct incarnation *ret)
-{
-    sqlite_read_id(stmt, column, &ret->instance);
-    ret->home = (uint64_t)sqlite3_column_int64(stmt, column + 1);
-}
-
 void sqlite_read_text(sqlite3_stmt *stmt, int column, char *text, size_t size)
 {
     const unsigned char *value = sqlite3_column_text(stmt, column);
     snprintf(text, size, "%s", value ? (const char *)value : "");
 }
 
-bool sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret)
+/* False: it is beyond its range, or an id that tells what the row is has another length. */
+static bool read_column(sqlite3_stmt *stmt, int place, const struct column *column, void *record)
 {
-    struct row row = {stmt, false};
+    char *field = (char *)record + column->offset;
+    if (column->kind == COLUMN_ID) {
+        sqlite_read_id(stmt, place, (struct id *)field);
+        return !(column->uses & IDENTITY) ||
+               sqlite3_column_bytes(stmt, place) == (int)sizeof(struct id);
+    }
+    if (!column_is_text(column))
+        return column_take_int(column, record, sqlite3_column_int64(stmt, place));
+    sqlite_read_text(stmt, place, field, column->size);
+    return true;
+}
+
+/* Reads all of them, whatever is in one; *ret_next is the place after the last. */
+static bool read_row(sqlite3_stmt *stmt, enum sqlite_table table, void *record, int *ret_next)
+{
+    const struct column_set columns = columns_of(table, false);
+    bool is_good = true;
+    int place = 0;
+    for (const struct column *column = NULL; (column = column_next(&columns, column)); place++)
+        is_good &= read_column(stmt, place, column, record);
+    *ret_next = place;
+    return is_good;
+}
+
+bool sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret, int *ret_next)
+{
     char gaps[REWIND_GAPS_TEXT];
-    read_key(&row, 0, &ret->uid);
-    ret->revision = within(&row, 1, 0, ms_max);
-    ret->cursor_ms = read_ms(&row, 2);
-    sqlite_read_id(stmt, 3, &ret->last.run_id);
-    ret->last.started_ms = read_ms(&row, 4);
-    ret->last.ended_ms = read_ms(&row, 5);
-    ret->last.state = (enum run_state)read_word(&row, 6);
-    ret->last.succeeded_ms = read_ms(&row, 7);
-    ret->rewinds.count = within(&row, 8, 0, ms_max);
-    ret->rewinds.high_ms = read_ms(&row, 9);
-    sqlite_read_text(stmt, 10, gaps, sizeof(gaps));
-    row.is_bad |= !rewinds_read_gaps(&ret->rewinds, gaps);
-    ret->paused = sqlite3_column_int(stmt, 11);
-    ret->deleted = sqlite3_column_int(stmt, 12);
-    return !row.is_bad;
+    int next;
+    bool is_good = read_row(stmt, STORED_JOBS, ret, &next);
+    sqlite_read_text(stmt, next, gaps, sizeof(gaps));
+    if (ret_next)
+        *ret_next = next + 1;
+    return rewinds_read_gaps(&ret->rewinds, gaps) && is_good;
 }
 
 bool sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret)
 {
-    struct row row = {stmt, false};
-    struct run *run = &ret->run;
-    *ret = (struct run_row){.seq = sqlite3_column_int64(stmt, RUN_COLUMN_COUNT)};
-    read_key(&row, 0, &run->id);
-    read_key(&row, 1, &run->job_uid);
-    sqlite_read_text(stmt, 2, run->job_name, sizeof(run->job_name));
-    run->tick_ms = read_ms(&row, 3);
-    run->attempt = read_int(&row, 4);
-    run->cause = (enum run_cause)read_word(&row, 5);
-    run->state = (enum run_state)read_word(&row, 6);
-    run->reason = (enum run_reason)read_word(&row, 7);
-    sqlite_read_text(stmt, 8, run->node, sizeof(run->node));
-    run->nonce = (uint64_t)sqlite3_column_int64(stmt, 9);
-    run->fence = sqlite3_column_int64(stmt, 10);
-    run->job_revision = within(&row, 11, 0, ms_max);
-    run->not_before_ms = read_ms(&row, 12);
-    run->claimed_ms = read_ms(&row, 13);
-    run->started_ms = read_ms(&row, 14);
-    run->finished_ms = read_ms(&row, 15);
-    run->exit_code = read_int(&row, 16);
-    run->term_signal = read_int(&row, 17);
-    run->user_ms = read_ms(&row, 18);
-    run->system_ms = read_ms(&row, 19);
-    run->max_rss_kb = read_ms(&row, 20);
-    run->output_bytes = read_ms(&row, 21);
-    run->output_truncated = sqlite3_column_int(stmt, 22);
-    sqlite_read_text(stmt, 23, run->by, sizeof(run->by));
-    sqlite_read_text(stmt, 24, run->detail, sizeof(run->detail));
-    ret->kill_reason = (enum run_reason)read_word(&row, 25);
-    sqlite_read_text(stmt, 26, ret->kill_by, sizeof(ret->kill_by));
-    read_owner(stmt, 27, &run->owner);
-    sqlite_read_text(stmt, 29, run->traceparent, sizeof(run->traceparent));
-    return !row.is_bad;
+    int next;
+    *ret = (struct run_row){.seq = 0};
+    bool is_good = read_row(stmt, STORED_RUNS, &ret->run, &next);
+    int64_t kill_reason = sqlite3_column_int64(stmt, next);
+    ret->kill_reason = (enum run_reason)kill_reason;
+    sqlite_read_text(stmt, next + 1, ret->kill_by, sizeof(ret->kill_by));
+    ret->seq = sqlite3_column_int64(stmt, next + 2);
+    return is_good && word_can_be(kill_reason);
 }
 
 bool sqlite_read_entry(sqlite3_stmt *stmt, struct ledger_entry *ret)
 {
-    struct row row = {stmt, false};
-    read_key(&row, 0, &ret->id);
-    read_key(&row, 1, &ret->job_uid);
-    sqlite_read_text(stmt, 2, ret->job_name, sizeof(ret->job_name));
-    ret->from_ms = read_ms(&row, 3);
-    ret->to_ms = read_ms(&row, 4);
-    ret->count = within(&row, 5, 0, ms_max);
-    ret->state = (enum run_state)read_word(&row, 6);
-    ret->reason = (enum run_reason)read_word(&row, 7);
-    sqlite_read_text(stmt, 8, ret->detail, sizeof(ret->detail));
-    ret->recorded_ms = read_ms(&row, 9);
-    sqlite_read_text(stmt, 10, ret->node, sizeof(ret->node));
-    read_owner(stmt, 11, &ret->owner);
-    return !row.is_bad;
+    int next;
+    return read_row(stmt, STORED_ENTRIES, ret, &next);
 }

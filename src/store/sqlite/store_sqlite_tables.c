@@ -16,13 +16,6 @@ static void bind_text(sqlite3_stmt *stmt, int at, const char *text)
     sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
 }
 
-/* Two parameters. */
-static void bind_owner(sqlite3_stmt *stmt, int at, const struct incarnation *owner)
-{
-    bind_id(stmt, at, &owner->instance);
-    sqlite3_bind_int64(stmt, at + 1, (int64_t)owner->home);
-}
-
 static sqlite3_stmt *with_id(struct sqlite_db *t, enum sql which, const struct id *id)
 {
     bind_id(t->stmts[which], 1, id);
@@ -31,20 +24,11 @@ static sqlite3_stmt *with_id(struct sqlite_db *t, enum sql which, const struct i
 
 /* ---- jobs ---- */
 
-static void bind_job(sqlite3_stmt *stmt, const struct job_row *row)
+static void bind_gaps(sqlite3_stmt *stmt, int at, const struct rewinds *rewinds)
 {
-    bind_id(stmt, 1, &row->uid);
-    sqlite3_bind_int64(stmt, 3, row->cursor_ms);
-    bind_id(stmt, 4, &row->last.run_id);
-    sqlite3_bind_int64(stmt, 5, row->last.started_ms);
-    sqlite3_bind_int64(stmt, 6, row->last.ended_ms);
-    sqlite3_bind_int(stmt, 7, (int)row->last.state);
-    sqlite3_bind_int64(stmt, 8, row->last.succeeded_ms);
-    sqlite3_bind_int64(stmt, 9, row->rewinds.count);
-    sqlite3_bind_int64(stmt, 10, row->rewinds.high_ms);
     char gaps[REWIND_GAPS_TEXT];
-    rewinds_write_gaps(&row->rewinds, gaps);
-    sqlite3_bind_text(stmt, 11, gaps, -1, SQLITE_TRANSIENT);
+    rewinds_write_gaps(rewinds, gaps);
+    sqlite3_bind_text(stmt, at, gaps, -1, SQLITE_TRANSIENT);
 }
 
 static enum status get_job(struct tables *tables, const struct id *uid, struct job_row *ret)
@@ -52,7 +36,7 @@ static enum status get_job(struct tables *tables, const struct id *uid, struct j
     struct sqlite_db *t = (struct sqlite_db *)tables;
     sqlite3_stmt *stmt = with_id(t, SQL_GET_JOB, uid);
     enum status st = sqlite_first_row(t, SQL_GET_JOB);
-    if (st == OK && !sqlite_read_job(stmt, ret))
+    if (st == OK && !sqlite_read_job(stmt, ret, NULL))
         st = E_SET_ASIDE;
     sqlite3_reset(stmt);
     return st;
@@ -75,11 +59,9 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
     sqlite3_stmt *stmt = t->stmts[SQL_PUT_JOB];
-    bind_job(stmt, row);
-    sqlite3_bind_int64(stmt, 2, row->revision);
-    sqlite3_bind_int(stmt, 12, row->paused);
-    sqlite3_bind_int(stmt, 13, row->deleted);
-    bind_text(stmt, 14, name);
+    int next = sqlite_bind_row(stmt, STORED_JOBS, row);
+    bind_gaps(stmt, next, &row->rewinds);
+    bind_text(stmt, next + 1, name);
     enum status st = sqlite_finish(t, SQL_PUT_JOB);
     if (st != OK)
         return st;
@@ -91,7 +73,10 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
 static enum status move_job(struct tables *tables, const struct job_row *row)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
-    bind_job(t->stmts[SQL_MOVE_JOB], row);
+    sqlite3_stmt *stmt = t->stmts[SQL_MOVE_JOB];
+    int next = sqlite_bind_changes(stmt, STORED_JOBS, row);
+    bind_gaps(stmt, next, &row->rewinds);
+    bind_id(stmt, next + 1, &row->uid);
     return sqlite_finish(t, SQL_MOVE_JOB);
 }
 
@@ -105,34 +90,6 @@ static enum status remove_job(struct tables *tables, const struct id *uid)
 }
 
 /* ---- runs ---- */
-
-/* Parameters 7 to 29, which SQL_ADD_RUN and SQL_SET_RUN share. */
-static void bind_run(sqlite3_stmt *stmt, const struct run *run, enum run_reason kill_reason,
-                     const char *kill_by)
-{
-    sqlite3_bind_int(stmt, 7, (int)run->state);
-    sqlite3_bind_int(stmt, 8, (int)run->reason);
-    bind_text(stmt, 9, run->node);
-    sqlite3_bind_int64(stmt, 10, (int64_t)run->nonce);
-    sqlite3_bind_int64(stmt, 11, run->fence);
-    sqlite3_bind_int64(stmt, 12, run->job_revision);
-    sqlite3_bind_int64(stmt, 13, run->not_before_ms);
-    sqlite3_bind_int64(stmt, 14, run->claimed_ms);
-    sqlite3_bind_int64(stmt, 15, run->started_ms);
-    sqlite3_bind_int64(stmt, 16, run->finished_ms);
-    sqlite3_bind_int(stmt, 17, run->exit_code);
-    sqlite3_bind_int(stmt, 18, run->term_signal);
-    sqlite3_bind_int64(stmt, 19, run->user_ms);
-    sqlite3_bind_int64(stmt, 20, run->system_ms);
-    sqlite3_bind_int64(stmt, 21, run->max_rss_kb);
-    sqlite3_bind_int64(stmt, 22, run->output_bytes);
-    sqlite3_bind_int(stmt, 23, run->output_truncated);
-    bind_text(stmt, 24, run->by);
-    bind_text(stmt, 25, run->detail);
-    sqlite3_bind_int(stmt, 26, (int)kill_reason);
-    bind_text(stmt, 27, kill_by);
-    bind_owner(stmt, 28, &run->owner);
-}
 
 /* E_SET_ASIDE: it can't be read, but for ret->seq. */
 static enum status first_run(struct sqlite_db *t, enum sql which, struct run_row *ret)
@@ -205,22 +162,18 @@ static enum status oldest_queued(struct tables *tables, const struct id *job_uid
 static enum status add_run(struct tables *tables, const struct run *run)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
-    sqlite3_stmt *stmt = with_id(t, SQL_ADD_RUN, &run->id);
-    bind_id(stmt, 2, &run->job_uid);
-    bind_text(stmt, 3, run->job_name);
-    sqlite3_bind_int64(stmt, 4, run->tick_ms);
-    sqlite3_bind_int(stmt, 5, run->attempt);
-    sqlite3_bind_int(stmt, 6, (int)run->cause);
-    bind_run(stmt, run, REASON_NONE, "");
-    bind_text(stmt, 30, run->traceparent);
+    (void)sqlite_bind_row(t->stmts[SQL_ADD_RUN], STORED_RUNS, run);
     return sqlite_finish(t, SQL_ADD_RUN);
 }
 
 static enum status set_run(struct tables *tables, const struct run_row *row)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
-    bind_run(t->stmts[SQL_SET_RUN], &row->run, row->kill_reason, row->kill_by);
-    sqlite3_bind_int64(t->stmts[SQL_SET_RUN], 30, row->seq);
+    sqlite3_stmt *stmt = t->stmts[SQL_SET_RUN];
+    int next = sqlite_bind_changes(stmt, STORED_RUNS, &row->run);
+    sqlite3_bind_int(stmt, next, (int)row->kill_reason);
+    bind_text(stmt, next + 1, row->kill_by);
+    sqlite3_bind_int64(stmt, next + 2, row->seq);
     return sqlite_finish(t, SQL_SET_RUN);
 }
 
@@ -243,18 +196,7 @@ static enum status remove_ended_run(struct tables *tables, const struct id *id)
 static enum status add_entry(struct tables *tables, const struct ledger_entry *entry)
 {
     struct sqlite_db *t = (struct sqlite_db *)tables;
-    sqlite3_stmt *stmt = with_id(t, SQL_ADD_ENTRY, &entry->id);
-    bind_id(stmt, 2, &entry->job_uid);
-    bind_text(stmt, 3, entry->job_name);
-    sqlite3_bind_int64(stmt, 4, entry->from_ms);
-    sqlite3_bind_int64(stmt, 5, entry->to_ms);
-    sqlite3_bind_int64(stmt, 6, entry->count);
-    sqlite3_bind_int(stmt, 7, (int)entry->state);
-    sqlite3_bind_int(stmt, 8, (int)entry->reason);
-    bind_text(stmt, 9, entry->detail);
-    sqlite3_bind_int64(stmt, 10, entry->recorded_ms);
-    bind_text(stmt, 11, entry->node);
-    bind_owner(stmt, 12, &entry->owner);
+    (void)sqlite_bind_row(t->stmts[SQL_ADD_ENTRY], STORED_ENTRIES, entry);
     return sqlite_finish(t, SQL_ADD_ENTRY);
 }
 
