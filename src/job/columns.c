@@ -22,60 +22,74 @@ _Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and writte
 #define ENTRY(...)  COLUMN(ledger_entry, __VA_ARGS__)
 #define CHANGE(...) COLUMN(change_record, __VA_ARGS__)
 
-enum { EVERYWHERE = IN_STORE | IN_HISTORY };
+enum { STORED = IN_STORE | IN_HISTORY, EVERYWHERE = STORED | IN_API };
 
 /* The order of the rows is that of each format: what has another place, name or range in one of
  * them has a row there, too. An id is the key of a value in etcd; histories keep ids and names of
  * jobs in ways of their own. */
 static const struct column run_rows[] = {
     RUN("id", ID, id, IN_SQLITE | IDENTITY),
+    RUN("run_id", ID, id, IN_API),
+    RUN("job", TEXT, job_name, IN_API),
     RUN("job", ID, job_uid, IN_STORE | IDENTITY),
+    RUN("job_uid", ID, job_uid, IN_API),
     RUN("job_name", NAME, job_name, IN_STORE | IDENTITY),
-    RUN("state", WORD, state, IN_HISTORY),
-    RUN("reason", WORD, reason, IN_HISTORY),
-    RUN("cause", WORD, cause, IN_HISTORY),
-    RUN("tick_ms", MS, tick_ms, EVERYWHERE | IDENTITY),
+    RUN("state", STATE, state, IN_HISTORY),
+    RUN("reason", REASON, reason, IN_HISTORY),
+    RUN("cause", CAUSE, cause, IN_HISTORY),
+    RUN("tick_ms", MS, tick_ms, STORED | IDENTITY),
+    RUN("tick", TIME, tick_ms, IN_API),
     RUN("attempt", INT, attempt, EVERYWHERE | IDENTITY),
-    RUN("cause", WORD, cause, IN_STORE | IDENTITY),
-    RUN("state", WORD, state, IN_STORE),
-    RUN("reason", WORD, reason, IN_STORE),
-    RUN("node", NAME, node, EVERYWHERE),
-    RUN("nonce", INT64, nonce, EVERYWHERE),
+    RUN("cause", CAUSE, cause, IN_STORE | IN_API | IDENTITY),
+    RUN("state", STATE, state, IN_STORE | IN_API),
+    RUN("reason", REASON, reason, IN_STORE | IN_API | OPTIONAL),
+    RUN("detail", TEXT, detail, IN_API | OPTIONAL),
+    RUN("node", NAME, node, EVERYWHERE | OPTIONAL),
+    RUN("nonce", INT64, nonce, STORED),
     RUN("fence", MS, fence, IN_HISTORY),
-    RUN("fence", INT64, fence, IN_STORE),
-    RUN("job_revision", COUNT, job_revision, EVERYWHERE),
-    RUN("not_before_ms", MS, not_before_ms, EVERYWHERE),
-    RUN("claimed_ms", MS, claimed_ms, EVERYWHERE),
-    RUN("started_ms", MS, started_ms, EVERYWHERE),
-    RUN("finished_ms", MS, finished_ms, EVERYWHERE),
-    RUN("exit_code", INT, exit_code, EVERYWHERE),
-    RUN("term_signal", INT, term_signal, EVERYWHERE),
-    RUN("user_ms", MS, user_ms, EVERYWHERE),
-    RUN("system_ms", MS, system_ms, EVERYWHERE),
-    RUN("max_rss_kb", MS, max_rss_kb, EVERYWHERE),
-    RUN("output_bytes", MS, output_bytes, EVERYWHERE),
+    RUN("fence", INT64, fence, IN_STORE | IN_API | OPTIONAL),
+    RUN("job_revision", COUNT, job_revision, STORED),
+    RUN("not_before_ms", MS, not_before_ms, STORED),
+    RUN("claimed_ms", MS, claimed_ms, STORED),
+    RUN("claimed_at", TIME, claimed_ms, IN_API | OPTIONAL),
+    RUN("started_ms", MS, started_ms, STORED),
+    RUN("started_at", TIME, started_ms, IN_API | OPTIONAL),
+    RUN("finished_ms", MS, finished_ms, STORED),
+    RUN("finished_at", TIME, finished_ms, IN_API | OPTIONAL),
+    RUN("exit_code", INT, exit_code, EVERYWHERE | OF_RAN | NOT_NEGATIVE),
+    RUN("term_signal", INT, term_signal, STORED),
+    RUN("signal", INT, term_signal, IN_API | OF_RAN | OPTIONAL),
+    RUN("user_ms", MS, user_ms, EVERYWHERE | OF_RAN),
+    RUN("system_ms", MS, system_ms, EVERYWHERE | OF_RAN),
+    RUN("max_rss_kb", MS, max_rss_kb, EVERYWHERE | OF_RAN),
+    RUN("output_bytes", MS, output_bytes, EVERYWHERE | OF_RAN),
     RUN("output_truncated", BOOL, output_truncated, EVERYWHERE),
-    RUN("by", TEXT, by, IN_HISTORY),
+    RUN("by", TEXT, by, IN_HISTORY | IN_API | OPTIONAL),
     RUN("asked_by", TEXT, by, IN_STORE),
-    RUN("detail", TEXT, detail, EVERYWHERE),
-    RUN("traceparent", TEXT, traceparent, EVERYWHERE | IDENTITY | SINCE_2),
+    RUN("detail", TEXT, detail, STORED),
+    RUN("traceparent", TEXT, traceparent, EVERYWHERE | IDENTITY | SINCE_2 | OPTIONAL),
     RUN("instance", ID, owner.instance, IN_STORE | SINCE_3),
     RUN("home", INT64, owner.home, IN_STORE | SINCE_3),
 };
 
 static const struct column entry_rows[] = {
     ENTRY("id", ID, id, IN_SQLITE | IDENTITY),
+    ENTRY("entry_id", ID, id, IN_API),
+    ENTRY("job", TEXT, job_name, IN_API),
     ENTRY("job", ID, job_uid, IN_STORE | IDENTITY),
+    ENTRY("job_uid", ID, job_uid, IN_API),
     ENTRY("job_name", NAME, job_name, IN_STORE | IDENTITY),
-    ENTRY("state", WORD, state, IN_HISTORY),
-    ENTRY("reason", WORD, reason, IN_HISTORY),
-    ENTRY("from_ms", MS, from_ms, EVERYWHERE),
-    ENTRY("to_ms", MS, to_ms, EVERYWHERE),
+    ENTRY("state", STATE, state, IN_HISTORY),
+    ENTRY("reason", REASON, reason, IN_HISTORY),
+    ENTRY("from_ms", MS, from_ms, STORED),
+    ENTRY("from", TIME, from_ms, IN_API),
+    ENTRY("to_ms", MS, to_ms, STORED),
+    ENTRY("to", TIME, to_ms, IN_API),
     ENTRY("count", COUNT, count, EVERYWHERE),
-    ENTRY("state", WORD, state, IN_STORE),
-    ENTRY("reason", WORD, reason, IN_STORE),
-    ENTRY("detail", TEXT, detail, EVERYWHERE),
-    ENTRY("recorded_ms", MS, recorded_ms, EVERYWHERE),
+    ENTRY("state", STATE, state, IN_STORE | IN_API),
+    ENTRY("reason", REASON, reason, IN_STORE | IN_API | OPTIONAL),
+    ENTRY("detail", TEXT, detail, EVERYWHERE | OPTIONAL),
+    ENTRY("recorded_ms", MS, recorded_ms, STORED),
     ENTRY("node", NAME, node, IN_STORE),
     ENTRY("instance", ID, owner.instance, IN_STORE | SINCE_3),
     ENTRY("home", INT64, owner.home, IN_STORE | SINCE_3),
@@ -138,17 +152,16 @@ static const struct {
     int64_t least, most;
 } ranges[] = {
     [COLUMN_INT64] = {INT64_MIN, INT64_MAX},
+    [COLUMN_BOOL] = {INT64_MIN, INT64_MAX},
     [COLUMN_MS] = {-MS_MAX, MS_MAX},
+    [COLUMN_TIME] = {-MS_MAX, MS_MAX},
     [COLUMN_COUNT] = {0, MS_MAX},
     [COLUMN_INT] = {INT_MIN, INT_MAX},
     [COLUMN_WORD] = {0, WORD_NUMBERS - 1},
-    [COLUMN_BOOL] = {INT64_MIN, INT64_MAX},
+    [COLUMN_STATE] = {0, WORD_NUMBERS - 1},
+    [COLUMN_REASON] = {0, WORD_NUMBERS - 1},
+    [COLUMN_CAUSE] = {0, WORD_NUMBERS - 1},
 };
-
-static bool is_narrow(const struct column *column)
-{
-    return column->kind == COLUMN_INT || column->kind == COLUMN_WORD;
-}
 
 int64_t column_read_int(const struct column *column, const void *record)
 {
@@ -157,7 +170,7 @@ int64_t column_read_int(const struct column *column, const void *record)
     int narrow;
     if (column->kind == COLUMN_BOOL)
         return *(const bool *)field;
-    if (is_narrow(column)) {
+    if (column_is_int(column)) {
         memcpy(&narrow, field, sizeof(narrow));
         return narrow;
     }
@@ -172,13 +185,21 @@ const char *column_read_text(const struct column *column, const void *record, si
     return field;
 }
 
+const char *column_read_word(const struct column *column, const void *record)
+{
+    int64_t number = column_read_int(column, record);
+    return column->kind == COLUMN_STATE    ? run_state_name((enum run_state)number)
+           : column->kind == COLUMN_REASON ? run_reason_name((enum run_reason)number)
+                                           : run_cause_name((enum run_cause)number);
+}
+
 static void write_int(const struct column *column, void *record, int64_t value)
 {
     char *field = (char *)record + column->offset;
     int narrow = (int)value;
     if (column->kind == COLUMN_BOOL)
         *(bool *)field = value != 0;
-    else if (is_narrow(column))
+    else if (column_is_int(column))
         memcpy(field, &narrow, sizeof(narrow));
     else
         memcpy(field, &value, sizeof(value));
@@ -195,7 +216,7 @@ bool column_take_int(const struct column *column, void *record, int64_t value)
 void column_write_int(const struct column *column, void *record, int64_t value)
 {
     int64_t least = ranges[column->kind].least, most = ranges[column->kind].most;
-    if (column->kind == COLUMN_WORD)
+    if (column_is_int(column) && column->kind != COLUMN_INT)
         value = word_or_damaged(value);
     else
         value = value < least ? least : value > most ? most : value;

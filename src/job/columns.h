@@ -16,11 +16,15 @@ enum column_kind {
     COLUMN_ID,
     COLUMN_INT64, /* any 64 bits, signed or not */
     COLUMN_MS,    /* a time or a duration: sums and differences of a few are numbers, too */
-    COLUMN_COUNT, /* the same, and not negative */
-    COLUMN_INT,
-    COLUMN_WORD, /* an enum, which may be one that only a newer peal has (words.h) */
+    COLUMN_TIME,  /* a time that is shown as one */
+    COLUMN_COUNT, /* not negative */
+    COLUMN_INT,   /* an int, as is what follows */
+    COLUMN_WORD,  /* an enum, which may be one that only a newer peal has (words.h) */
+    COLUMN_STATE,
+    COLUMN_REASON,
+    COLUMN_CAUSE,
     COLUMN_BOOL,
-    COLUMN_TEXT, /* an array of char; this one and those that follow are texts */
+    COLUMN_TEXT, /* an array of char; this one and what follows are texts */
     COLUMN_NAME, /* the same, in which nothing needs an escape: a name is printed as it is */
 };
 
@@ -29,13 +33,18 @@ enum column_use {
     IN_SQLITE = 1 << 0, /* rows of the store in SQLite, by this name */
     IN_ETCD = 1 << 1,   /* values of the store in etcd, in this order */
     IN_STORE = IN_SQLITE | IN_ETCD,
-    IN_HISTORY = 1 << 2, /* histories and what nodes tell each other of theirs, by this name and in
-                            this order */
-    IDENTITY = 1 << 3,   /* what the value is: never changes, and an id can't be missing */
-    SINCE_2 = 1 << 4,    /* what the first peals wrote ends before it */
-    SINCE_3 = 1 << 5,    /* the same, of those that wrote what is SINCE_2 */
+    IN_HISTORY =
+        1 << 2,        /* histories, and what nodes tell each other of theirs, by name and order */
+    IN_API = 1 << 3,   /* likewise */
+    IDENTITY = 1 << 4, /* what the value is: never changes, and an id can't be missing */
+    SINCE_2 = 1 << 5,  /* what the first peals wrote ends before it */
+    SINCE_3 = 1 << 6,  /* the same, of those that wrote what is SINCE_2 */
     LATER = SINCE_2 | SINCE_3,
-    COLUMN_USES = 1 << 6,
+    /* Where the API shows null: */
+    OPTIONAL = 1 << 7,     /* 0, or an empty text */
+    NOT_NEGATIVE = 1 << 8, /* -1 */
+    OF_RAN = 1 << 9,       /* whatever it is, unless the run has run and ended */
+    COLUMN_USES = 1 << 10,
 };
 
 struct column {
@@ -73,6 +82,11 @@ static inline bool column_is_text(const struct column *column)
     return column->kind >= COLUMN_TEXT;
 }
 
+static inline bool column_is_int(const struct column *column)
+{
+    return column->kind >= COLUMN_INT && column->kind < COLUMN_BOOL;
+}
+
 /* The field of a record that the column is for. */
 static inline const void *column_field(const struct column *column, const void *record)
 {
@@ -81,6 +95,9 @@ static inline const void *column_field(const struct column *column, const void *
 
 int64_t column_read_int(const struct column *column, const void *record); /* of no text and no id */
 const char *column_read_text(const struct column *column, const void *record, size_t *ret_length);
+
+/* The name of a state, a reason or a cause. */
+const char *column_read_word(const struct column *column, const void *record);
 
 /* False: it is beyond the range of its column, and not written. */
 MUST_CHECK bool column_take_int(const struct column *column, void *record, int64_t value);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "civil.h"
+#include "columns.h"
 #include "document/utf8.h"
 #include "fires.h"
 #include "timestamp.h"
@@ -91,49 +92,67 @@ json_t *json_words_or_null(const char *text)
 
 /* ---- runs and entries ---- */
 
-static json_t *number_if(bool known, int64_t number)
+/* `ran`: it has run, and ended. */
+static bool is_none(const struct column *column, const void *record, bool ran)
 {
-    return known ? json_integer(number) : json_null();
+    const char *text = column_field(column, record);
+    if (column_is_text(column))
+        return column->uses & OPTIONAL && !*text;
+    if (column->kind == COLUMN_ID)
+        return false;
+    int64_t number = column_read_int(column, record);
+    return (column->uses & OPTIONAL && number == 0) ||
+           (column->uses & NOT_NEGATIVE && number < 0) || (column->uses & OF_RAN && !ran);
+}
+
+static json_t *encode_column(const struct column *column, const void *record)
+{
+    switch (column->kind) {
+    case COLUMN_ID:
+        return json_id(column_field(column, record));
+    case COLUMN_TIME:
+        return json_tick(column_read_int(column, record));
+    case COLUMN_BOOL:
+        return json_boolean(column_read_int(column, record));
+    case COLUMN_TEXT:
+    case COLUMN_NAME:
+        return json_words(column_field(column, record));
+    case COLUMN_STATE:
+    case COLUMN_REASON:
+    case COLUMN_CAUSE:
+        return json_string(column_read_word(column, record));
+    case COLUMN_INT64:
+    case COLUMN_MS:
+    case COLUMN_COUNT:
+    case COLUMN_INT:
+    case COLUMN_WORD:
+        break;
+    }
+    return json_integer(column_read_int(column, record));
+}
+
+static json_t *encode_columns(struct column_set columns, const void *record, bool ran)
+{
+    json_t *value = json_object();
+    for (const struct column *column = NULL; value && (column = column_next(&columns, column));) {
+        json_t *field = is_none(column, record, ran) ? json_null() : encode_column(column, record);
+        if (json_object_set_new(value, column->name, field) != 0) {
+            json_decref(value);
+            value = NULL;
+        }
+    }
+    return value;
 }
 
 json_t *encode_run(const struct run *run)
 {
-    bool ended = run_state_is_end(run->state);
-    bool ran = ended && run->started_ms;
-    json_t *value =
-        json_pack("{s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o, s:o, s:o}", "run_id", json_id(&run->id),
-                  "job", json_words(run->job_name), "job_uid", json_id(&run->job_uid), "tick",
-                  json_tick(run->tick_ms), "attempt", run->attempt, "cause",
-                  run_cause_name(run->cause), "state", run_state_name(run->state), "reason",
-                  json_words_or_null(run_reason_name(run->reason)), "detail",
-                  json_words_or_null(run->detail), "node", json_words_or_null(run->node));
-    json_t *rest = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "fence",
-        number_if(run->fence != 0, run->fence), "claimed_at", json_time(run->claimed_ms),
-        "started_at", json_time(run->started_ms), "finished_at", json_time(run->finished_ms),
-        "exit_code", number_if(ran && run->exit_code >= 0, run->exit_code), "signal",
-        number_if(ran && run->term_signal, run->term_signal), "user_ms",
-        number_if(ran, run->user_ms), "system_ms", number_if(ran, run->system_ms), "max_rss_kb",
-        number_if(ran, run->max_rss_kb), "output_bytes", number_if(ran, run->output_bytes),
-        "output_truncated", run->output_truncated, "by", json_words_or_null(run->by), "traceparent",
-        json_words_or_null(run->traceparent));
-    if (!value || !rest || json_object_update(value, rest) != 0) {
-        json_decref(value);
-        value = NULL;
-    }
-    json_decref(rest);
-    return value;
+    return encode_columns(run_columns(IN_API, 0), run,
+                          run_state_is_end(run->state) && run->started_ms);
 }
 
 json_t *encode_entry(const struct ledger_entry *entry)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:s, s:o, s:o}", "entry_id",
-                     json_id(&entry->id), "job", json_words(entry->job_name), "job_uid",
-                     json_id(&entry->job_uid), "from", json_tick(entry->from_ms), "to",
-                     json_tick(entry->to_ms), "count", (json_int_t)entry->count, "state",
-                     run_state_name(entry->state), "reason",
-                     json_words_or_null(run_reason_name(entry->reason)), "detail",
-                     json_words_or_null(entry->detail));
+    return encode_columns(entry_columns(IN_API, 0), entry, false);
 }
 
 json_t *encode_row(const struct history_row *row)

@@ -185,7 +185,7 @@ static enum status add_column(bson_t *to, const struct column *column, const voi
     int64_t number = column_read_int(column, record);
     if (column->kind == COLUMN_BOOL)
         BSON_APPEND_BOOL(to, column->name, number != 0);
-    else if (column->kind == COLUMN_INT || column->kind == COLUMN_WORD)
+    else if (column_is_int(column))
         BSON_APPEND_INT32(to, column->name, (int32_t)number);
     else
         BSON_APPEND_INT64(to, column->name, number);

@@ -13,7 +13,7 @@ static const struct column job_rows[] = {
     JOB("last_run", ID, last.run_id, IN_STORE),
     JOB("last_started_ms", MS, last.started_ms, IN_STORE),
     JOB("last_ended_ms", MS, last.ended_ms, IN_STORE),
-    JOB("last_state", WORD, last.state, IN_STORE),
+    JOB("last_state", STATE, last.state, IN_STORE),
     JOB("succeeded_ms", MS, last.succeeded_ms, IN_STORE | SINCE_2),
     JOB("rewinds", COUNT, rewinds.count, IN_STORE | SINCE_3),
     JOB("high_ms", MS, rewinds.high_ms, IN_STORE | SINCE_3),
