@@ -126,16 +126,6 @@ struct column_set change_columns(unsigned with, unsigned without)
     return (struct column_set){change_rows, COUNT(change_rows), with, without};
 }
 
-const struct column *column_next(const struct column_set *set, const struct column *after)
-{
-    const struct column *end = set->columns + set->count;
-    for (const struct column *next = after ? after + 1 : set->columns; next < end; next++) {
-        if ((next->uses & set->with) == set->with && !(next->uses & set->without))
-            return next;
-    }
-    return NULL;
-}
-
 size_t column_count(const struct column_set *set)
 {
     size_t count = 0;
@@ -231,9 +221,4 @@ void column_write_text(const struct column *column, void *record, const void *te
     if (length)
         memcpy(field, text, length);
     field[length] = '\0';
-}
-
-void column_write_id(const struct column *column, void *record, const void *bytes)
-{
-    memcpy((char *)record + column->offset, bytes, sizeof(struct id));
 }

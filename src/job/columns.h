@@ -72,7 +72,17 @@ struct column_set entry_columns(unsigned with, unsigned without);
 struct column_set change_columns(unsigned with, unsigned without);
 
 /* The next one of a set; NULL: the first, and no more. */
-const struct column *column_next(const struct column_set *set, const struct column *after);
+static inline const struct column *column_next(const struct column_set *set,
+                                               const struct column *after)
+{
+    const struct column *end = set->columns + set->count;
+    for (const struct column *next = after ? after + 1 : set->columns; next < end; next++) {
+        if ((next->uses & (set->with | set->without)) == set->with)
+            return next;
+    }
+    return NULL;
+}
+
 size_t column_count(const struct column_set *set);
 
 /* ---- fields ---- */
@@ -105,6 +115,5 @@ MUST_CHECK bool column_take_int(const struct column *column, void *record, int64
 void column_write_int(const struct column *column, void *record, int64_t value);
 /* What does not fit is cut off. */
 void column_write_text(const struct column *column, void *record, const void *text, size_t length);
-void column_write_id(const struct column *column, void *record, const void *bytes);
 
 #endif

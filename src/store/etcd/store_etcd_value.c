@@ -132,9 +132,14 @@ static void read_short_text(struct reader *from, char *at, size_t size)
 
 /* ---- whole structs, by the tables of their columns ---- */
 
-static void write_columns(struct strbuf *to, struct column_set columns, const void *record)
+/* Those behind `after` (NULL: all), up to the first with a use of `until`; the last that was
+ * written. */
+static const struct column *write_columns(struct strbuf *to, const struct column_set *columns,
+                                          const struct column *after, unsigned until,
+                                          const void *record)
 {
-    for (const struct column *column = NULL; (column = column_next(&columns, column));) {
+    const struct column *column;
+    for (; (column = column_next(columns, after)) && !(column->uses & until); after = column) {
         const void *field = column_field(column, record);
         if (column->kind == COLUMN_ID)
             strbuf_add(to, field, sizeof(struct id));
@@ -143,6 +148,7 @@ static void write_columns(struct strbuf *to, struct column_set columns, const vo
         else
             write_number(to, column_read_int(column, record));
     }
+    return after;
 }
 
 /* All of it is characters, and none of them would need an escape. */
@@ -174,30 +180,22 @@ static bool read_column(struct reader *from, const struct column *column, void *
     return column->kind == COLUMN_TEXT || is_name(field);
 }
 
-static void read_columns(struct reader *from, struct column_set columns, void *record)
+/* The same; the value of an older peal ends before what was added since, which then is not read. */
+static const struct column *read_columns(struct reader *from, const struct column_set *columns,
+                                         const struct column *after, unsigned until, void *record)
 {
-    for (const struct column *column = NULL;
-         from->failed == OK && (column = column_next(&columns, column));) {
+    const struct column *column;
+    unsigned since = 0;
+    while (from->failed == OK && (column = column_next(columns, after)) &&
+           !(column->uses & until)) {
+        if ((column->uses & LATER) != since && !has_more(from))
+            break;
         if (!read_column(from, column, record))
             fail(from);
+        since = column->uses & LATER;
+        after = column;
     }
-}
-
-/* What was added since is read as far as the value of an older peal has it. */
-static void write_later(struct strbuf *to, struct column_set columns, const void *record)
-{
-    for (unsigned since = SINCE_2; since & LATER; since <<= 1) {
-        columns.with = IN_ETCD | since;
-        write_columns(to, columns, record);
-    }
-}
-
-static void read_later(struct reader *from, struct column_set columns, void *record)
-{
-    for (unsigned since = SINCE_2; since & LATER && has_more(from); since <<= 1) {
-        columns.with = IN_ETCD | since;
-        read_columns(from, columns, record);
-    }
+    return after;
 }
 
 /* ---- values ---- */
@@ -205,8 +203,9 @@ static void read_later(struct reader *from, struct column_set columns, void *rec
 void value_write_job(struct strbuf *to, const struct job_row *row, const char *name,
                      const char *json)
 {
+    const struct column_set columns = job_row_columns(IN_DEFINITION, 0);
     strbuf_addc(to, VALUE_VERSION);
-    write_columns(to, job_row_columns(IN_DEFINITION, 0), row);
+    write_columns(to, &columns, NULL, 0, row);
     write_text(to, name);
     write_text(to, json);
 }
@@ -215,7 +214,8 @@ enum status value_read_job(const struct etcd_kv *kv, struct job_row *row, char *
 {
     struct reader from = open_value(kv);
     struct job_row read = *row;
-    read_columns(&from, job_row_columns(IN_DEFINITION, 0), &read);
+    const struct column_set columns = job_row_columns(IN_DEFINITION, 0);
+    read_columns(&from, &columns, NULL, 0, &read);
     char *new_name = read_text(&from);
     char *new_json = read_text(&from);
     if (from.failed != OK) {
@@ -251,10 +251,11 @@ static void read_gaps(struct reader *from, struct job_row *row)
 
 void value_write_cursor(struct strbuf *to, const struct job_row *row, enum tell tell)
 {
+    const struct column_set columns = job_row_columns(IN_ETCD, 0);
     bool is_rewound = row->rewinds.high_ms > row->cursor_ms;
     strbuf_addc(to, is_rewound ? VALUE_VERSION_REWOUND : VALUE_VERSION);
     write_number(to, (int64_t)tell);
-    write_columns(to, job_row_columns(IN_ETCD, 0), row);
+    write_columns(to, &columns, NULL, 0, row);
     write_gaps(to, row);
 }
 
@@ -269,14 +270,15 @@ enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enu
 {
     struct reader from = open_cursor(kv);
     struct job_row read = *row;
+    const struct column_set columns = job_row_columns(IN_ETCD, 0);
     enum tell told = read_tell(&from);
-    read_columns(&from, job_row_columns(IN_ETCD, LATER), &read);
-    if (from.at < from.end)
-        read_columns(&from, job_row_columns(IN_ETCD | SINCE_2, 0), &read);
+    const struct column *last = read_columns(&from, &columns, NULL, LATER, &read);
+    if (has_more(&from))
+        last = read_columns(&from, &columns, last, SINCE_3, &read);
     else if (read.last.state == RUN_OK && read.last.ended_ms > read.last.succeeded_ms)
         read.last.succeeded_ms = read.last.ended_ms; /* what the mirror knows stays */
     if (has_more(&from)) {
-        read_columns(&from, job_row_columns(IN_ETCD | SINCE_3, 0), &read);
+        read_columns(&from, &columns, last, 0, &read);
         read_gaps(&from, &read);
     }
     if (from.failed != OK)
@@ -288,14 +290,15 @@ enum status value_read_cursor(const struct etcd_kv *kv, struct job_row *row, enu
 
 void value_write_run(struct strbuf *to, const struct run_row *row, enum tell tell, int place)
 {
+    const struct column_set columns = run_columns(IN_ETCD, 0);
     strbuf_addc(to, VALUE_VERSION);
     write_number(to, (int64_t)tell);
     write_number(to, place);
     write_number(to, row->seq);
-    write_columns(to, run_columns(IN_ETCD, LATER), &row->run);
+    const struct column *last = write_columns(to, &columns, NULL, LATER, &row->run);
     write_number(to, (int)row->kill_reason);
     write_text(to, row->kill_by);
-    write_later(to, run_columns(IN_ETCD, 0), &row->run);
+    write_columns(to, &columns, last, 0, &row->run);
 }
 
 enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, struct run_row *ret,
@@ -303,13 +306,14 @@ enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, 
 {
     struct reader from = open_value(kv);
     struct run_row read = {.seq = 0};
+    const struct column_set columns = run_columns(IN_ETCD, 0);
     enum tell told = read_tell(&from);
     int place = (int)read_within(&from, 0, BATCH_PLACES - 1);
     read.seq = read_number(&from);
-    read_columns(&from, run_columns(IN_ETCD, LATER), &read.run);
+    const struct column *last = read_columns(&from, &columns, NULL, LATER, &read.run);
     read.kill_reason = (enum run_reason)read_within(&from, 0, WORD_NUMBERS - 1);
     read_short_text(&from, read.kill_by, sizeof(read.kill_by));
-    read_later(&from, run_columns(IN_ETCD, 0), &read.run);
+    read_columns(&from, &columns, last, 0, &read.run);
     if (from.failed != OK)
         return from.failed;
     if (read.seq == 0)
@@ -323,16 +327,17 @@ enum status value_read_run(const struct etcd_kv *kv, const struct epoch *epoch, 
 
 void value_write_entry(struct strbuf *to, const struct ledger_entry *entry)
 {
+    const struct column_set columns = entry_columns(IN_ETCD, 0);
     strbuf_addc(to, VALUE_VERSION);
-    write_columns(to, entry_columns(IN_ETCD, 0), entry);
+    write_columns(to, &columns, NULL, 0, entry);
 }
 
 enum status value_read_entry(const struct etcd_kv *kv, struct ledger_entry *ret)
 {
     struct reader from = open_value(kv);
     struct ledger_entry read = {.count = 0};
-    read_columns(&from, entry_columns(IN_ETCD, LATER), &read);
-    read_later(&from, entry_columns(IN_ETCD, 0), &read);
+    const struct column_set columns = entry_columns(IN_ETCD, 0);
+    read_columns(&from, &columns, NULL, 0, &read);
     if (from.failed == OK)
         *ret = read;
     return from.failed;
