@@ -148,6 +148,16 @@ void *call_state(struct call *call, size_t size, void (*release)(void *state))
     return call->state;
 }
 
+bool call_name(struct call *call, const char *name)
+{
+    free(call->argument);
+    call->argument = strdup(name);
+    if (call->argument)
+        return true;
+    call_fail(call, 500, "out of memory");
+    return false;
+}
+
 /* ---- waiting ---- */
 
 void call_later(struct call *call, call_then *then)

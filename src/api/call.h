@@ -112,6 +112,9 @@ void call_free(struct call *call);
 /* Zeroed memory that goes with the call. NULL: out of memory, and the call has failed. */
 void *call_state(struct call *call, size_t size, void (*release)(void *state));
 
+/* Sets what the path does not name: call->argument. False: the call has failed. */
+bool call_name(struct call *call, const char *name);
+
 /* A new id, of the moment when the call came. */
 struct id call_make_id(const struct call *call);
 

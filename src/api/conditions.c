@@ -37,20 +37,33 @@ bool if_match(struct call *call, int64_t *ret)
     return false;
 }
 
-enum conditions check_conditions(struct call *call, int64_t revision, bool *ret_strict)
+void fail_missing(struct call *call, int status, const char *noun)
+{
+    call_fail(call, status, "there is no %s \"%.128s\"", message_in(call->language, noun),
+              call->argument);
+}
+
+void fail_exists(struct call *call, int status, const char *noun)
+{
+    call_fail(call, status, "there is a %s \"%s\" already", message_in(call->language, noun),
+              call->argument);
+}
+
+bool check_conditions(struct call *call, int64_t revision, const char *noun, bool *ret_strict)
 {
     int64_t wanted;
     bool only_new = if_none_match_any(call);
     if (!if_match(call, &wanted))
-        return CONDITIONS_FAILED;
+        return false;
     *ret_strict = only_new || wanted > 0;
     if (only_new && revision)
-        return CONDITIONS_NOT_NEW;
-    if (wanted != MATCH_NOTHING && !revision)
-        return CONDITIONS_NOT_THERE;
-    if (wanted <= 0 || wanted == revision)
-        return CONDITIONS_HOLD;
-    call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
-              (long long)revision);
-    return CONDITIONS_FAILED;
+        fail_exists(call, 412, noun);
+    else if (wanted != MATCH_NOTHING && !revision)
+        fail_missing(call, 412, noun);
+    else if (wanted > 0 && wanted != revision)
+        call_fail(call, 412, "\"%s\" is at revision %lld by now; read it again", call->argument,
+                  (long long)revision);
+    else
+        return true;
+    return false;
 }

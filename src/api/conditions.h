@@ -10,15 +10,13 @@ enum { MATCH_NOTHING = -1, MATCH_ANY = 0 }; /* no condition; there must be one, 
  * it also does (428) if the client asked for a condition by `require_match` and gave none. */
 bool if_match(struct call *call, int64_t *ret);
 
-enum conditions {
-    CONDITIONS_HOLD,
-    CONDITIONS_NOT_NEW,   /* If-None-Match: *, but there is one */
-    CONDITIONS_NOT_THERE, /* If-Match, but there is none */
-    CONDITIONS_FAILED,    /* and so has the call */
-};
+/* `status`, 404 or 412: there is none of what call->argument names, or there is one already. The
+ * noun says what it is: "calendar". */
+void fail_missing(struct call *call, int status, const char *noun);
+void fail_exists(struct call *call, int status, const char *noun);
 
-/* Before what is at `revision` (0: there is none) is written. *ret_strict: the client has named
- * what it has seen, and wants to know of other changes. */
-enum conditions check_conditions(struct call *call, int64_t revision, bool *ret_strict);
+/* Before what is at `revision` (0: there is none) is written. False: the call has failed, 412.
+ * *ret_strict: the client has named what it has seen, and wants to know of other changes. */
+bool check_conditions(struct call *call, int64_t revision, const char *noun, bool *ret_strict);
 
 #endif

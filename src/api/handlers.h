@@ -19,23 +19,16 @@ void set_up(struct call *call);
 void log_in(struct call *call);
 void log_out(struct call *call);
 
-/* access/users.c */
-void list_users(struct call *call);
-void add_user(struct call *call);
-void get_user(struct call *call);
-void change_user(struct call *call);
-void delete_user(struct call *call);
+/* documents/documents.c, for the kind that the path names */
+void list_docs(struct call *call);
+void get_doc(struct call *call);
+void add_doc(struct call *call);
+void put_doc(struct call *call);
+void change_doc(struct call *call);
+void delete_doc(struct call *call);
 
-/* access/tokens.c */
-void list_tokens(struct call *call);
-void add_token(struct call *call);
-void delete_token(struct call *call);
-
-/* definition/channels.c */
+/* documents/channels.c */
 void list_channels(struct call *call);
-void get_channel(struct call *call);
-void put_channel(struct call *call);
-void delete_channel(struct call *call);
 void test_channel(struct call *call);
 
 /* runs/audit.c */
@@ -114,12 +107,6 @@ void backfill_job(struct call *call);
 
 /* runs/jobs_why.c */
 void why_job(struct call *call);
-
-/* definition/calendars.c */
-void list_calendars(struct call *call);
-void get_calendar(struct call *call);
-void put_calendar(struct call *call);
-void delete_calendar(struct call *call);
 
 /* runs/timeline.c */
 void get_timeline(struct call *call);

@@ -156,6 +156,20 @@ bool field_bool(struct call *call, const char *name, bool *inout)
     return true;
 }
 
+bool field_scope(struct call *call, struct scope *inout)
+{
+    char pointer[64];
+    const char *complaint;
+    if (scope_decode(call->body, inout, pointer, &complaint) != OK) {
+        call_fail_at(call, pointer, "%s: %s", pointer + 1, message_in(call->language, complaint));
+        return false;
+    }
+    if (scope_may_somewhere(inout, RIGHT_VIEW))
+        return true;
+    call_fail_at(call, "/role", "a role is needed, everywhere or in a namespace");
+    return false;
+}
+
 bool field_time(struct call *call, const char *name, const struct zone *zone, int64_t *ret_ms)
 {
     const char *text = json_string_value(json_object_get(call->body, name));

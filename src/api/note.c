@@ -132,15 +132,14 @@ void note_job(struct call *call, enum change_action action, const struct noted_j
     add_copy(call, &change);
 }
 
-void note_calendar(struct call *call, enum change_action action, const char *name, int64_t revision,
-                   const char *before, const char *after)
+void note_doc(struct call *call, enum change_action action, const struct noted_doc *doc)
 {
     struct change_record change = {.action = action,
-                                   .target_kind = TARGET_CALENDAR,
-                                   .revision = revision,
-                                   .before = (char *)before,
-                                   .after = (char *)after};
-    snprintf(change.target, sizeof(change.target), "%s", name);
+                                   .target_kind = doc->kind,
+                                   .revision = doc->revision,
+                                   .before = (char *)doc->before,
+                                   .after = (char *)doc->after};
+    snprintf(change.target, sizeof(change.target), "%s", doc->name);
     add_copy(call, &change);
 }
 

@@ -22,13 +22,20 @@ struct noted_job {
     const char *before, *after;
 };
 
+/* A document that was changed, likewise; without texts if those may hold secrets. */
+struct noted_doc {
+    enum change_target kind;
+    const char *name;
+    int64_t revision;
+    const char *before, *after;
+};
+
 /* Everything is copied. */
 void note_job(struct call *call, enum change_action action, const struct noted_job *job);
+void note_doc(struct call *call, enum change_action action, const struct noted_doc *doc);
 void note_run(struct call *call, enum change_action action, const struct run *run);
 void note_other(struct call *call, enum change_action action, enum change_target kind,
                 const char *target);
-void note_calendar(struct call *call, enum change_action action, const char *name, int64_t revision,
-                   const char *before, const char *after);
 
 /* Words about what was noted last. */
 void note_detail(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "documents/documents.h"
 #include "duration.h"
 #include "handlers.h"
 #include "input.h"
-#include "note.h"
 #include "runs/encode.h"
 #include "server.h"
 
@@ -13,23 +13,20 @@
 
 enum { LIFE_S = 90 * 86400, LIFE_MAX_S = 3650 * 86400 };
 
-static json_t *encode_token(const struct token *token)
+static json_t *encode_token(const struct call *call, const void *item)
 {
-    json_t *value = scope_encode(&token->scope);
+    const struct token *token = item;
+    (void)call;
     json_t *more = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "id", token->id, "label",
                              json_words(token->label), "user", json_words_or_null(token->owner),
                              "created_at", json_time(token->created_ms), "expires_at",
                              json_time(token->expires_ms), "used_at", json_time(token->used_ms));
-    bool whole = value && more && json_object_update(value, more) == 0;
-    json_decref(more);
-    if (whole)
-        return value;
-    json_decref(value);
-    return NULL;
+    return scope_encode(&token->scope, more);
 }
 
-static bool is_theirs(const struct call *call, const struct token *token)
+static bool is_theirs(const struct call *call, const void *item)
 {
+    const struct token *token = item;
     const struct principal *me = &call->principal;
     if (scope_may(&me->scope, RIGHT_ADMIN, NULL))
         return true;
@@ -38,71 +35,29 @@ static bool is_theirs(const struct call *call, const struct token *token)
     return strcmp(me->name, token->owner) == 0;
 }
 
-/* ---- reading ---- */
-
-static int by_age(const void *a, const void *b)
+static const struct table *all_tokens(const struct call *call)
 {
-    return strcmp((*(const struct token *const *)a)->id, (*(const struct token *const *)b)->id);
+    return &call->api->accounts.tokens;
 }
 
-void list_tokens(struct call *call)
+/* One of somebody else is none. */
+static bool may(struct call *call)
 {
-    const struct table *table = &call->api->accounts.tokens;
-    const struct token **tokens = calloc(table->count + 1, sizeof(*tokens)), *token;
-    json_t *items = tokens ? json_array() : NULL;
-    size_t count = 0;
-    for (size_t at = 0; tokens && (token = table_next(table, &at));) {
-        if (is_theirs(call, token))
-            tokens[count++] = token;
-    }
-    if (count)
-        qsort(tokens, count, sizeof(*tokens), by_age);
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(items, encode_token(tokens[i]));
-    free(tokens);
-    call_reply(call, 200, json_pack("{s:o, s:n}", "items", items, "next"));
+    const struct accounts *accounts = &call->api->accounts;
+    const struct token *token = call->argument ? accounts_token(accounts, call->argument) : NULL;
+    if (!call->argument || (token && is_theirs(call, token)))
+        return true;
+    call_fail(call, 404, "there is no token %.60s", call->argument);
+    return false;
 }
-
-/* ---- making ---- */
 
 struct token_edit {
+    struct doc_edit doc;
     struct token token;
-    char secret[sizeof(TOKEN_PREFIX) + SECRET_SIZE];
-    char *json;
-    struct store_put_doc put;
+    char secret[sizeof(TOKEN_PREFIX) + SECRET_SIZE]; /* of a new one */
 };
 
-static void release_edit(void *state)
-{
-    struct token_edit *edit = state;
-    free(edit->json);
-}
-
-static void reply_token(struct call *call)
-{
-    const struct token_edit *edit = call->state;
-    json_t *value = encode_token(&edit->token);
-    int failed = json_object_set_new(value, "token", json_null());
-    idempotency_keep_instead(call, 201, value);
-    failed |= json_object_set_new(value, "token", json_string(edit->secret));
-    if (failed) {
-        json_decref(value);
-        value = NULL;
-    }
-    call_reply(call, 201, value);
-}
-
-static void token_added(struct call *call)
-{
-    const struct token_edit *edit = call->state;
-    if (call->answer != OK) {
-        call_fail_store(call, call->answer);
-        return;
-    }
-    note_other(call, CHANGE_TOKEN_CREATE, TARGET_TOKEN, edit->token.id);
-    note_detail(call, "%s", edit->token.label);
-    note_write(call, reply_token);
-}
+/* ---- making ---- */
 
 /* Whose it is; false: the call has failed. */
 static bool read_owner(struct call *call, struct token *token)
@@ -130,22 +85,13 @@ static bool read_owner(struct call *call, struct token *token)
 }
 
 /* Without a word about it, all that its owner may. */
-static bool read_scope(struct call *call, struct token *token)
+static bool read_token_scope(struct call *call, struct token *token)
 {
-    char pointer[64];
-    const char *complaint;
     bool says_nothing =
         !json_object_get(call->body, "role") && !json_object_get(call->body, "namespaces");
     if (says_nothing && token->owner[0])
         token->scope.rights = ROLE_ADMIN;
-    if (scope_decode(call->body, &token->scope, pointer, &complaint) != OK) {
-        call_fail_at(call, pointer, "%s: %s", pointer + 1, message_in(call->language, complaint));
-        return false;
-    }
-    if (scope_may_somewhere(&token->scope, RIGHT_VIEW))
-        return true;
-    call_fail_at(call, "/role", "a role is needed, everywhere or in a namespace");
-    return false;
+    return field_scope(call, &token->scope);
 }
 
 static bool read_rest(struct call *call, struct token *token)
@@ -174,63 +120,67 @@ static bool read_rest(struct call *call, struct token *token)
     return true;
 }
 
-void add_token(struct call *call)
+/* False: the call has failed. */
+static bool make_token(struct call *call)
 {
-    struct token_edit *edit = call_state(call, sizeof(*edit), release_edit);
-    if (!edit || !read_owner(call, &edit->token) || !read_scope(call, &edit->token) ||
-        !read_rest(call, &edit->token))
-        return;
+    struct token_edit *edit = call->state;
+    struct token *token = &edit->token;
+    if (!read_owner(call, token) || !read_token_scope(call, token) || !read_rest(call, token))
+        return false;
     struct id id = call_make_id(call);
     char secret[SECRET_SIZE];
-    id_format(&id, edit->token.id);
+    id_format(&id, token->id);
     secret_make(&call->api->ports.entropy, secret);
     snprintf(edit->secret, sizeof(edit->secret), TOKEN_PREFIX "%s", secret);
-    secret_digest(edit->secret, edit->token.digest);
-    edit->json = token_encode(&edit->token);
-    if (!edit->json) {
-        call_fail(call, 500, "out of memory");
-        return;
-    }
-    edit->put = (struct store_put_doc){.json = edit->json};
-    doc_name(&edit->put, TOKEN_DOC, edit->token.id);
-    call_submit(call, STORE_PUT_DOC, &edit->put, 1, token_added);
+    secret_digest(edit->secret, token->digest);
+    edit->doc.json = token_encode(token);
+    return call_name(call, token->id);
 }
 
-/* ---- revoking ---- */
+/* ---- editing ---- */
 
-static void reply_revoked(struct call *call)
+static bool prepare(struct call *call, const void *item)
+{
+    struct token_edit *edit = call->state;
+    if (edit->doc.action == DOC_DELETE) {
+        edit->token = *(const struct token *)item;
+        edit->doc.revision = DOC_ANY_REVISION; /* each use that is noted is a new one */
+    } else if (!make_token(call)) {
+        return false;
+    }
+    edit->doc.detail = strdup(edit->token.label);
+    return true;
+}
+
+static void reply(struct call *call, int status)
 {
     const struct token_edit *edit = call->state;
-    call_reply(call, 200, encode_token(&edit->token));
+    json_t *value = encode_token(call, &edit->token);
+    if (edit->doc.action == DOC_CREATE) { /* the secret is shown this once, and not kept */
+        json_object_set_new(value, "token", json_null());
+        idempotency_keep_instead(call, status, value);
+        if (json_object_set_new(value, "token", json_string(edit->secret)) != 0) {
+            json_decref(value);
+            value = NULL;
+        }
+    }
+    call_reply(call, status, value);
 }
 
-static void token_deleted(struct call *call)
-{
-    const struct token_edit *edit = call->state;
-    if (call->answer != OK) {
-        call_fail_store(call, call->answer);
-        return;
-    }
-    note_other(call, CHANGE_TOKEN_REVOKE, TARGET_TOKEN, edit->token.id);
-    note_detail(call, "%s", edit->token.label);
-    note_write(call, reply_revoked);
-}
-
-void delete_token(struct call *call)
-{
-    const struct token *token = accounts_token(&call->api->accounts, call->argument);
-    if (!token || !is_theirs(call, token)) {
-        call_fail(call, 404, "there is no token %.60s", call->argument);
-        return;
-    }
-    struct token_edit *edit = call_state(call, sizeof(*edit), release_edit);
-    if (!edit)
-        return;
-    edit->token = *token;
-    edit->put = (struct store_put_doc){.expected_revision = -1};
-    doc_name(&edit->put, TOKEN_DOC, token->id);
-    call_submit(call, STORE_PUT_DOC, &edit->put, 1, token_deleted);
-}
+const struct doc_kind token_docs = {
+    .name = TOKEN_DOC,
+    .target = TARGET_TOKEN,
+    .created = CHANGE_TOKEN_CREATE,
+    .deleted = CHANGE_TOKEN_REVOKE,
+    .edit_size = sizeof(struct token_edit),
+    .revision_at = offsetof(struct token, revision),
+    .may = may,
+    .all = all_tokens,
+    .sees = is_theirs,
+    .show = encode_token,
+    .prepare = prepare,
+    .reply = reply,
+};
 
 /* ---- using ---- */
 

@@ -3,25 +3,21 @@
 #include <string.h>
 
 #include "auth/password.h"
+#include "documents/documents.h"
 #include "handlers.h"
 #include "input.h"
-#include "note.h"
 #include "runs/encode.h"
 #include "server.h"
 
-static json_t *encode_user(const struct user *user)
+static json_t *encode_user(const struct call *call, const void *item)
 {
-    json_t *value = scope_encode(&user->scope);
+    const struct user *user = item;
+    (void)call;
     json_t *more =
         json_pack("{s:s, s:b, s:b, s:o, s:o}", "name", user->name, "disabled", user->disabled,
                   "has_password", user->hash[0] != '\0', "created_at", json_time(user->created_ms),
                   "changed_at", json_time(user->changed_ms));
-    bool whole = value && more && json_object_update(value, more) == 0;
-    json_decref(more);
-    if (whole)
-        return value;
-    json_decref(value);
-    return NULL;
+    return scope_encode(&user->scope, more);
 }
 
 static bool is_admin(const struct call *call)
@@ -35,47 +31,15 @@ static bool is_self(const struct call *call)
            strcmp(call->principal.name, call->argument) == 0;
 }
 
-/* NULL: the call has failed. Who is no admin is not told of others. */
-static struct user *path_user(struct call *call)
+/* Who is no admin is not told of others. */
+static bool may(struct call *call)
 {
-    if (!is_admin(call) && !is_self(call)) {
-        call_may(call, RIGHT_ADMIN); /* which fails */
-        return NULL;
-    }
-    struct user *user = accounts_user(&call->api->accounts, call->argument);
-    if (!user)
-        call_fail(call, 404, "there is no user \"%.63s\"", call->argument);
-    return user;
+    return is_admin(call) || is_self(call) || call_may(call, RIGHT_ADMIN);
 }
 
-/* ---- reading ---- */
-
-static int by_name(const void *a, const void *b)
+static const struct table *all_users(const struct call *call)
 {
-    return strcmp((*(const struct user *const *)a)->name, (*(const struct user *const *)b)->name);
-}
-
-void list_users(struct call *call)
-{
-    const struct table *table = &call->api->accounts.users;
-    const struct user **users = calloc(table->count + 1, sizeof(*users)), *user;
-    json_t *items = users ? json_array() : NULL;
-    size_t count = 0;
-    for (size_t at = 0; users && (user = table_next(table, &at));)
-        users[count++] = user;
-    if (count)
-        qsort(users, count, sizeof(*users), by_name);
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(items, encode_user(users[i]));
-    free(users);
-    call_reply(call, 200, json_pack("{s:o, s:n}", "items", items, "next"));
-}
-
-void get_user(struct call *call)
-{
-    const struct user *user = path_user(call);
-    if (user)
-        call_reply(call, 200, encode_user(user));
+    return &call->api->accounts.users;
 }
 
 /* ---- writing ---- */
@@ -86,20 +50,19 @@ static void fail_last_admin(struct call *call)
 }
 
 struct user_edit {
+    struct doc_edit doc;
     struct user user; /* as it will be */
-    bool is_new, is_delete;
     bool takes_admin; /* there is one admin less afterwards */
     struct hash_work work;
     struct guess guess;
-    char *json, *leaving;
-    struct store_put_doc put, put_leaving;
+    char *leaving;
+    struct store_put_doc put_leaving;
 };
 
 static void release_edit(void *state)
 {
     struct user_edit *edit = state;
     password_release(&edit->work);
-    free(edit->json);
     free(edit->leaving);
 }
 
@@ -116,31 +79,12 @@ static void keep_session(struct call *call, const struct user *user)
     set_session_cookie(call, text, SESSION_IDLE_S);
 }
 
-static void reply_user(struct call *call)
+static void reply(struct call *call, int status)
 {
     const struct user_edit *edit = call->state;
-    if (!edit->is_new && !edit->is_delete && is_self(call))
+    if (edit->doc.action == DOC_CHANGE && is_self(call))
         keep_session(call, &edit->user);
-    call_reply(call, edit->is_new ? 201 : 200, encode_user(&edit->user));
-}
-
-static void user_put(struct call *call)
-{
-    const struct user_edit *edit = call->state;
-    if (call->answer != OK) {
-        call_fail_store(call, call->answer);
-    } else if (edit->put.result == PUT_OK) {
-        note_other(call,
-                   edit->is_new      ? CHANGE_USER_CREATE
-                   : edit->is_delete ? CHANGE_USER_DELETE
-                                     : CHANGE_USER_CHANGE,
-                   TARGET_USER, edit->user.name);
-        note_write(call, reply_user);
-    } else if (edit->is_new) {
-        call_fail(call, 409, "there is a user \"%s\" already", edit->user.name);
-    } else {
-        call_fail(call, 409, "\"%s\" was changed meanwhile; read it again", edit->user.name);
-    }
+    call_reply(call, status, encode_user(call, &edit->user));
 }
 
 static void leaving_put(struct call *call)
@@ -151,7 +95,7 @@ static void leaving_put(struct call *call)
     else if (edit->put_leaving.result != PUT_OK)
         call_fail(call, 409, "\"%s\" is being changed by others; try again", edit->user.name);
     else
-        call_submit(call, STORE_PUT_DOC, &edit->put, 1, user_put);
+        doc_submit(call);
 }
 
 /* Nobody takes another admin away meanwhile who has not seen this. */
@@ -164,6 +108,7 @@ static void announce_leaving(struct call *call)
         fail_last_admin(call);
         return;
     }
+    free(edit->leaving);
     edit->leaving = leaving_admins_encode(accounts, &edit->user);
     if (!edit->leaving) {
         call_fail(call, 500, "out of memory");
@@ -175,24 +120,17 @@ static void announce_leaving(struct call *call)
     call_submit(call, STORE_PUT_DOC, &edit->put_leaving, 1, leaving_put);
 }
 
-static void submit(struct call *call)
+static void write_user(struct call *call)
 {
     struct user_edit *edit = call->state;
-    if (!edit->is_delete) {
+    if (edit->doc.action != DOC_DELETE) {
         edit->user.changed_ms = call->now_ms;
-        edit->json = user_encode(&edit->user);
-        if (!edit->json) {
-            call_fail(call, 500, "out of memory");
-            return;
-        }
+        edit->doc.json = user_encode(&edit->user);
     }
-    edit->put =
-        (struct store_put_doc){.json = edit->json, .expected_revision = edit->user.revision};
-    doc_name(&edit->put, USER_DOC, edit->user.name);
     if (edit->takes_admin)
         announce_leaving(call);
     else
-        call_submit(call, STORE_PUT_DOC, &edit->put, 1, user_put);
+        doc_submit(call);
 }
 
 /* A new one ends all sessions. */
@@ -206,7 +144,7 @@ static void password_made(struct call *call)
     }
     memcpy(user->hash, edit->work.hash, sizeof(user->hash));
     user->generation = call->now_ms > user->generation ? call->now_ms : user->generation + 1;
-    submit(call);
+    write_user(call);
 }
 
 static void make_password(struct call *call)
@@ -214,39 +152,6 @@ static void make_password(struct call *call)
     struct user_edit *edit = call->state;
     password_make(call, &edit->work, json_object_get(call->body, "password"), password_made);
 }
-
-static bool read_scope(struct call *call, struct scope *inout)
-{
-    char pointer[64];
-    const char *complaint;
-    if (scope_decode(call->body, inout, pointer, &complaint) != OK) {
-        call_fail_at(call, pointer, "%s: %s", pointer + 1, message_in(call->language, complaint));
-        return false;
-    }
-    if (scope_may_somewhere(inout, RIGHT_VIEW))
-        return true;
-    call_fail_at(call, "/role", "a role is needed, everywhere or in a namespace");
-    return false;
-}
-
-void add_user(struct call *call)
-{
-    const char *name = json_string_value(json_object_get(call->body, "name"));
-    if (!check_user_name(call, name))
-        return;
-    struct user_edit *edit = call_state(call, sizeof(*edit), release_edit);
-    if (!edit || !read_scope(call, &edit->user.scope))
-        return;
-    edit->is_new = true;
-    edit->user.generation = edit->user.created_ms = call->now_ms;
-    snprintf(edit->user.name, sizeof(edit->user.name), "%s", name);
-    if (json_object_get(call->body, "password"))
-        make_password(call);
-    else
-        submit(call);
-}
-
-/* ---- changing ---- */
 
 static void old_password_checked(struct call *call)
 {
@@ -282,7 +187,7 @@ static bool read_changes(struct call *call, struct user *user, bool *ret_takes_a
                       json_object_get(body, "namespaces") || json_object_get(body, "disabled");
     if (!wants_more)
         return true;
-    if (!call_may(call, RIGHT_ADMIN) || !read_scope(call, &user->scope) ||
+    if (!call_may(call, RIGHT_ADMIN) || !field_scope(call, &user->scope) ||
         !field_bool(call, "disabled", &user->disabled))
         return false;
     const struct user *now = accounts_user(&call->api->accounts, user->name);
@@ -295,38 +200,64 @@ static bool read_changes(struct call *call, struct user *user, bool *ret_takes_a
     return false;
 }
 
-void change_user(struct call *call)
+/* ---- editing ---- */
+
+/* False: the call has failed. */
+static bool make_user(struct call *call, struct user *user)
 {
-    const struct user *user = path_user(call);
-    struct user_edit *edit = user ? call_state(call, sizeof(*edit), release_edit) : NULL;
-    if (!edit)
-        return;
-    edit->user = *user;
-    if (!read_changes(call, &edit->user, &edit->takes_admin))
-        return;
-    if (!json_object_get(call->body, "password"))
-        submit(call);
-    else if (is_self(call) && edit->user.hash[0])
+    const char *name = json_string_value(json_object_get(call->body, "name"));
+    if (!check_user_name(call, name) || !field_scope(call, &user->scope))
+        return false;
+    user->generation = user->created_ms = call->now_ms;
+    snprintf(user->name, sizeof(user->name), "%s", name);
+    return call_name(call, name);
+}
+
+/* Their tokens are over with them, see token_decode. */
+static bool may_delete(struct call *call, const struct user *user, bool *ret_takes_admin)
+{
+    *ret_takes_admin = user_is_admin(user);
+    if (!accounts_is_last_admin(&call->api->accounts, user))
+        return true;
+    fail_last_admin(call);
+    return false;
+}
+
+static bool prepare(struct call *call, const void *item)
+{
+    struct user_edit *edit = call->state;
+    edit->takes_admin = false;
+    if (edit->doc.action == DOC_CREATE)
+        return make_user(call, &edit->user);
+    edit->user = *(const struct user *)item;
+    return edit->doc.action == DOC_DELETE ? may_delete(call, item, &edit->takes_admin)
+                                          : read_changes(call, &edit->user, &edit->takes_admin);
+}
+
+static void ready(struct call *call)
+{
+    const struct user_edit *edit = call->state;
+    if (edit->doc.action == DOC_DELETE || !json_object_get(call->body, "password"))
+        write_user(call);
+    else if (edit->doc.action == DOC_CHANGE && is_self(call) && edit->user.hash[0])
         change_own_password(call);
     else
         make_password(call);
 }
 
-/* Their tokens are over with them, see token_decode. */
-void delete_user(struct call *call)
-{
-    const struct user *user = path_user(call);
-    if (!user)
-        return;
-    if (accounts_is_last_admin(&call->api->accounts, user)) {
-        fail_last_admin(call);
-        return;
-    }
-    struct user_edit *edit = call_state(call, sizeof(*edit), release_edit);
-    if (!edit)
-        return;
-    edit->user = *user;
-    edit->is_delete = true;
-    edit->takes_admin = user_is_admin(user);
-    submit(call);
-}
+const struct doc_kind user_docs = {
+    .name = USER_DOC,
+    .target = TARGET_USER,
+    .created = CHANGE_USER_CREATE,
+    .changed = CHANGE_USER_CHANGE,
+    .deleted = CHANGE_USER_DELETE,
+    .edit_size = sizeof(struct user_edit),
+    .revision_at = offsetof(struct user, revision),
+    .may = may,
+    .all = all_users,
+    .show = encode_user,
+    .prepare = prepare,
+    .ready = ready,
+    .reply = reply,
+    .release = release_edit,
+};

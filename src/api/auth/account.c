@@ -107,7 +107,7 @@ enum status scope_decode(const json_t *object, struct scope *inout, char ret_poi
     return OK;
 }
 
-json_t *scope_encode(const struct scope *scope)
+json_t *scope_encode(const struct scope *scope, json_t *more)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < scope->grant_count; i++) {
@@ -116,8 +116,14 @@ json_t *scope_encode(const struct scope *scope)
                                               "role", role_name(grant->rights), "define",
                                               (grant->rights & RIGHT_DEFINE) != 0));
     }
-    return json_pack("{s:s, s:b, s:o}", "role", role_name(scope->rights), "define",
-                     (scope->rights & RIGHT_DEFINE) != 0, "namespaces", list);
+    json_t *value = json_pack("{s:s, s:b, s:o}", "role", role_name(scope->rights), "define",
+                              (scope->rights & RIGHT_DEFINE) != 0, "namespaces", list);
+    if (!value || !more || json_object_update(value, more) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    json_decref(more);
+    return value;
 }
 
 /* What scope_encode wrote has `define` also where it says nothing. */
@@ -211,17 +217,11 @@ static void decode_ended(const json_t *ended, struct user *user)
 
 char *user_encode(const struct user *user)
 {
-    json_t *value = scope_encode(&user->scope);
     json_t *more = json_pack("{s:s, s:b, s:I, s:I, s:I, s:o}", "password", user->hash, "disabled",
                              user->disabled, "generation", (json_int_t)user->generation,
                              "created_ms", (json_int_t)user->created_ms, "changed_ms",
                              (json_int_t)user->changed_ms, "ended", encode_ended(user));
-    bool whole = value && more && json_object_update(value, more) == 0;
-    json_decref(more);
-    if (whole)
-        return dump(value);
-    json_decref(value);
-    return NULL;
+    return dump(scope_encode(&user->scope, more));
 }
 
 enum status user_decode(const char *name, const char *json, struct user *ret)
@@ -245,18 +245,12 @@ enum status user_decode(const char *name, const char *json, struct user *ret)
 
 char *token_encode(const struct token *token)
 {
-    json_t *value = scope_encode(&token->scope);
     json_t *more = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "digest", token->digest,
                              "label", token->label, "owner", token->owner, "owner_created_ms",
                              (json_int_t)token->owner_created_ms, "created_ms",
                              (json_int_t)token->created_ms, "expires_ms",
                              (json_int_t)token->expires_ms, "used_ms", (json_int_t)token->used_ms);
-    bool whole = value && more && json_object_update(value, more) == 0;
-    json_decref(more);
-    if (whole)
-        return dump(value);
-    json_decref(value);
-    return NULL;
+    return dump(scope_encode(&token->scope, more));
 }
 
 enum status token_decode(const char *id, const char *json, struct token *ret)

@@ -64,8 +64,9 @@ MUST_CHECK enum status token_decode(const char *id, const char *json, struct tok
 MUST_CHECK enum status scope_decode(const json_t *object, struct scope *inout, char ret_pointer[64],
                                     const char **ret_complaint);
 
-/* {"role","define","namespaces":[{"namespace","role","define"}...]}; NULL: out of memory. */
-json_t *scope_encode(const struct scope *scope);
+/* {"role","define","namespaces":[{"namespace","role","define"}...]} and the members of `more`,
+ * which is taken over. NULL: out of memory, or `more` was NULL. */
+json_t *scope_encode(const struct scope *scope, json_t *more);
 
 /* SHA-256 of a secret, in hex. */
 void secret_digest(const char *secret, char ret[DIGEST_SIZE]);

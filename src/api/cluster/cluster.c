@@ -85,15 +85,9 @@ static json_t *encode_store(const struct call *call)
     strbuf_init(&why);
     bool is_halted = health_of_store(api, &why) == E_ROLLED_BACK;
     strbuf_release(&why);
-    json_t *value = encode_url(api->store_url, scope_is_whole(&call->principal.scope));
-    json_t *health = encode_store_health(call);
-    if (!value || !health || json_object_update(value, health) != 0 ||
-        json_object_set_new(value, "halted", json_boolean(is_halted)) != 0) {
-        json_decref(value);
-        value = NULL;
-    }
-    json_decref(health);
-    return value;
+    json_t *value = json_joined(encode_url(api->store_url, scope_is_whole(&call->principal.scope)),
+                                encode_store_health(call));
+    return json_joined(value, json_pack("{s:b}", "halted", is_halted));
 }
 
 void get_cluster(struct call *call)

@@ -110,12 +110,7 @@ json_t *encode_node(const struct peers *peers, const struct known_peer *known, s
         "capacity", (json_int_t)peer->capacity, "roles", encode_roles(peer->roles), "labels",
         encode_labels(peer->labels), "version", json_words_or_null(peer->version), "address",
         json_words_or_null(peer->address), "started_at", json_time(peer->started_ms));
-    if (!value || !rest || json_object_update(value, rest) != 0) {
-        json_decref(value);
-        value = NULL;
-    }
-    json_decref(rest);
-    return value;
+    return json_joined(value, rest);
 }
 
 /* ---- the calls ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "facade/facade.h"
+#include "runs/encode.h"
 
 /* ---- commands ---- */
 
@@ -477,10 +478,5 @@ json_t *dkron_show_job(const json_t *native)
                   "next", share(status, "next_at", json_null()));
     if (job)
         show_owner(job, json_string_value(json_object_get(native, "owner")));
-    if (!job || !more || json_object_update(job, more) != 0) {
-        json_decref(job);
-        job = NULL;
-    }
-    json_decref(more);
-    return job;
+    return json_joined(job, more);
 }

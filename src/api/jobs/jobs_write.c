@@ -4,8 +4,8 @@
 #include "auth/visible.h"
 #include "conditions.h"
 #include "definition/after_check.h"
-#include "definition/channels.h"
 #include "definition/definition_diff.h"
+#include "documents/channels.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
@@ -377,22 +377,10 @@ static void submit_put(struct call *call)
 static bool may_put(struct call *call, struct put_state *state)
 {
     bool is_new = state->write.kind == WRITE_CREATE;
-    if (state->is_post && !is_new) {
-        call_fail(call, 409, "there is a job \"%s\" already", call->argument);
-        return false;
-    }
-    switch (check_conditions(call, is_new ? 0 : state->write.revision, &state->conditional)) {
-    case CONDITIONS_HOLD:
-        return true;
-    case CONDITIONS_NOT_NEW:
-        call_fail(call, 412, "there is a job \"%s\" already", call->argument);
-        return false;
-    case CONDITIONS_NOT_THERE:
-        call_fail(call, 412, "there is no job \"%.128s\"", call->argument);
-        return false;
-    case CONDITIONS_FAILED:
-        break;
-    }
+    if (!state->is_post || is_new)
+        return check_conditions(call, is_new ? 0 : state->write.revision, "job",
+                                &state->conditional);
+    fail_exists(call, 409, "job");
     return false;
 }
 
@@ -524,10 +512,7 @@ void post_job(struct call *call)
         return;
     }
     state->is_post = true;
-    call->argument = strdup(name);
-    if (!call->argument)
-        call_fail(call, 500, "out of memory");
-    else if (call_may_on(call, RIGHT_EDIT, name))
+    if (call_name(call, name) && call_may_on(call, RIGHT_EDIT, name))
         put_definition(call, dry_run);
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "auth/visible.h"
-#include "definition/channels.h"
+#include "documents/channels.h"
 #include "handlers.h"
 #include "input.h"
 #include "live/events.h"

@@ -90,6 +90,16 @@ json_t *json_words_or_null(const char *text)
     return *text ? json_words(text) : json_null();
 }
 
+json_t *json_joined(json_t *value, json_t *more)
+{
+    if (!value || !more || json_object_update(value, more) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
+    json_decref(more);
+    return value;
+}
+
 /* ---- runs and entries ---- */
 
 /* `ran`: it has run, and ended. */

@@ -22,6 +22,9 @@ json_t *json_id(const struct id *id);
 json_t *json_words(const char *text);
 json_t *json_words_or_null(const char *text); /* "": null */
 
+/* The members of both; takes them over. NULL: out of memory, or one of them was NULL. */
+json_t *json_joined(json_t *value, json_t *more);
+
 json_t *encode_run(const struct run *run);
 json_t *encode_entry(const struct ledger_entry *entry);
 json_t *encode_row(const struct history_row *row);

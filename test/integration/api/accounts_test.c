@@ -457,6 +457,23 @@ static void test_one_admin_stays(void **state)
     EXPECT_STATUS(world, 409, "DELETE /users/anna", NULL);
 }
 
+/* Somebody takes an admin's role away who is about to change their own account: what lost the race
+ * is not made again with rights that are gone. */
+static void test_a_lost_role_is_not_taken_back(void **state)
+{
+    struct world *world = *state;
+    char cookie[400];
+    add_user(world, "anna", "admin");
+    add_user(world, "otto", "admin");
+    assert_int_equal(log_in(world, "anna", PASSWORD, cookie), 200);
+    world->api_store.rivals = 1;
+    world->api_store.rival_json = "{\"role\":\"viewer\",\"password\":\"\",\"generation\":1}";
+    BY_COOKIE(cookie, "PATCH /users/anna", "{\"role\":\"admin\"}", 409);
+    json_t *anna = EXPECT(world, 200, "GET /users/anna", NULL);
+    assert_string_equal(member_text(anna, "role"), "viewer");
+    json_decref(anna);
+}
+
 static void test_namespaced_user(void **state)
 {
     struct world *world = *state;
@@ -604,6 +621,7 @@ int main(void)
         TEST(test_tokens),
         TEST(test_expired_token),
         TEST(test_one_admin_stays),
+        TEST(test_a_lost_role_is_not_taken_back),
         TEST(test_namespaced_user),
         TEST(test_links),
         TEST(test_wrong_passwords_cost_time),

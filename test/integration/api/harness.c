@@ -66,9 +66,38 @@ static void forget_answer(struct store_request *request, enum status st)
     request->done(request, E_UNKNOWN);
 }
 
+struct rival {
+    struct store_request request;
+    struct store_put_doc put;
+};
+
+static void rival_done(struct store_request *request, enum status st)
+{
+    assert_int_equal(st, OK);
+    free(request->context);
+}
+
+static void submit_rival(struct failing_store *self, const struct store_put_doc *late)
+{
+    struct rival *rival = calloc(1, sizeof(*rival));
+    assert_non_null(rival);
+    self->rivals--;
+    rival->put = *late;
+    rival->put.json = self->rival_json;
+    rival->put.expected_revision = -1;
+    rival->request = (struct store_request){.op = STORE_PUT_DOC,
+                                            .count = 1,
+                                            .items.docs = &rival->put,
+                                            .done = rival_done,
+                                            .context = rival};
+    store_submit(self->real, &rival->request);
+}
+
 static void submit(struct store *store, struct store_request *request)
 {
     struct failing_store *self = (struct failing_store *)(void *)store;
+    if (self->rivals && request->op == STORE_PUT_DOC)
+        submit_rival(self, request->items.docs);
     if (self->forgets) {
         forgetful = self;
         self->done = request->done;

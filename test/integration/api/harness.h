@@ -21,8 +21,10 @@ struct failing_store {
     struct store base;
     struct store *real;
     bool fails;
-    int fails_after; /* so many more requests; 0: it does not */
-    bool forgets;    /* does what it is asked, and says that it does not know */
+    int fails_after;        /* so many more requests; 0: it does not */
+    bool forgets;           /* does what it is asked, and says that it does not know */
+    int rivals;             /* so many of the next writes of a document come too late: */
+    const char *rival_json; /* somebody else has written this before */
     struct store_request *asked;
     void (*done)(struct store_request *request, enum status st);
 };

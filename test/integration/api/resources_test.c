@@ -1,4 +1,5 @@
-/* PATCH, the filters and orders of lists, schedules without a job, the timeline. */
+/* PATCH, small documents that two change at once, the filters and orders of lists, schedules
+ * without a job, the timeline. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -78,6 +79,102 @@ static void test_patches_meet(void **state)
     assert_string_equal(member_text(job, "notes"), "n");
     assert_string_equal(member_text(job, "owner"), "o");
     json_decref(job);
+}
+
+/* ---- small documents ---- */
+
+#define CALENDAR(note) "{\"notes\":\"" note "\"}"
+#define CHANNEL(note)                                                                              \
+    "{\"type\":\"slack\",\"url\":\"https://example.com/h\",\"notes\":\"" note "\"}"
+#define USER(role, disabled)                                                                       \
+    "{\"role\":\"" role "\",\"password\":\"\",\"disabled\":" disabled ",\"generation\":1,"         \
+    "\"created_ms\":1,\"changed_ms\":1}"
+
+/* Somebody else writes between the look at a document and its write: an unconditional change is
+ * made again from what is there by then, once; a conditional one is refused. */
+static void test_documents_that_lose_a_race(void **state)
+{
+    static const struct {
+        int line;
+        const char *request, *headers, *body;
+        int rivals;
+        const char *rival;
+        int status;
+        const char *read, *path, *text; /* the document afterwards; NULL: it is gone */
+    } cases[] = {
+        {__LINE__, "PUT /calendars/a", "", CALENDAR("mine"), 1, CALENDAR("theirs"), 200,
+         "GET /calendars/a", "notes", "mine"},
+        {__LINE__, "PUT /calendars/a", "", CALENDAR("new"), 2, CALENDAR("theirs"), 409,
+         "GET /calendars/a", "notes", "theirs"},
+        {__LINE__, "PUT /calendars/a", "If-Match: \"4\"\r\n", CALENDAR("new"), 1,
+         CALENDAR("others"), 412, "GET /calendars/a", "notes", "others"},
+        {__LINE__, "PUT /calendars/b", "If-None-Match: *\r\n", CALENDAR("new"), 1,
+         CALENDAR("others"), 412, "GET /calendars/b", "notes", "others"},
+        {__LINE__, "DELETE /calendars/a", "If-Match: \"5\"\r\n", NULL, 1, CALENDAR("more"), 412,
+         "GET /calendars/a", "notes", "more"},
+        {__LINE__, "DELETE /calendars/a", "", NULL, 1, CALENDAR("theirs"), 200, "GET /calendars/a",
+         NULL, NULL},
+        {__LINE__, "DELETE /calendars/b", "", NULL, 1, NULL, 404, "GET /calendars/b", NULL, NULL},
+
+        {__LINE__, "PUT /channels/a", "", CHANNEL("mine"), 1, CHANNEL("theirs"), 200,
+         "GET /channels/a", "notes", "mine"},
+        {__LINE__, "PUT /channels/a", "", CHANNEL("new"), 2, CHANNEL("theirs"), 409,
+         "GET /channels/a", "notes", "theirs"},
+        {__LINE__, "PUT /channels/a", "If-Match: \"4\"\r\n", CHANNEL("new"), 1, CHANNEL("others"),
+         412, "GET /channels/a", "notes", "others"},
+        {__LINE__, "PUT /channels/b", "If-None-Match: *\r\n", CHANNEL("new"), 1, CHANNEL("others"),
+         412, "GET /channels/b", "notes", "others"},
+        {__LINE__, "DELETE /channels/a", "If-Match: \"5\"\r\n", NULL, 1, CHANNEL("more"), 412,
+         "GET /channels/a", "notes", "more"},
+        {__LINE__, "DELETE /channels/a", "", NULL, 1, CHANNEL("theirs"), 200, "GET /channels/a",
+         NULL, NULL},
+        {__LINE__, "DELETE /channels/b", "", NULL, 1, NULL, 404, "GET /channels/b", NULL, NULL},
+
+        {__LINE__, "POST /users", "", "{\"name\":\"otto\",\"role\":\"viewer\"}", 1,
+         USER("viewer", "false"), 409, "GET /users/otto", "role", "viewer"},
+        {__LINE__, "PATCH /users/otto", "", "{\"disabled\":true}", 1, USER("operator", "false"),
+         200, "GET /users/otto", "role", "operator"},
+        {__LINE__, "PATCH /users/otto", "", "{\"disabled\":false}", 2, USER("editor", "true"), 409,
+         "GET /users/otto", "role", "editor"},
+        {__LINE__, "DELETE /users/otto", "", NULL, 1, USER("viewer", "true"), 200,
+         "GET /users/otto", NULL, NULL},
+
+        {__LINE__, "DELETE /tokens/viewer", "", NULL, 1, NULL, 200, "DELETE /tokens/viewer", NULL,
+         NULL},
+    };
+    struct world *world = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        world->api_store.rivals = cases[i].rivals;
+        world->api_store.rival_json = cases[i].rival;
+        struct answer answer = ask_with(world, cases[i].request, cases[i].headers, cases[i].body);
+        assert_int_equal(world->api_store.rivals, 0);
+        struct answer read = ask(world, cases[i].read, NULL);
+        bool is_right = cases[i].path
+                            ? read.status == 200 &&
+                                  strcmp(member_text(read.body, cases[i].path), cases[i].text) == 0
+                            : read.status == 404;
+        if (answer.status != cases[i].status || !is_right)
+            fail_msg("line %d: %d %s; %s", cases[i].line, answer.status, answer.text, read.text);
+        answer_release(&answer);
+        answer_release(&read);
+    }
+}
+
+/* What was written is the answer, also if it is gone by then. */
+static void test_one_that_is_deleted_at_once(void **state)
+{
+    static const char *const requests[] = {
+        "PUT /api/v1/calendars/a HTTP/1.1\r\nHost: p\r\nConnection: close\r\n"
+        "Content-Length: 13\r\n\r\n{\"notes\":\"n\"}",
+        "DELETE /api/v1/calendars/a HTTP/1.1\r\nHost: p\r\nConnection: close\r\n\r\n",
+    };
+    struct world *world = *state;
+    int statuses[2];
+    EXPECT_STATUS(world, 201, "PUT /calendars/a", CALENDAR("first"));
+    ask_at_once(world, requests, 2, statuses);
+    assert_int_equal(statuses[0], 200);
+    assert_int_equal(statuses[1], 200);
+    EXPECT_STATUS(world, 404, "GET /calendars/a", NULL);
 }
 
 /* ---- lists ---- */
@@ -353,9 +450,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_patch),  TEST(test_patches_meet), TEST(test_filters),
-        TEST(test_fields), TEST(test_schedules),    TEST(test_schedule_of_a_job),
-        TEST(test_decode), TEST(test_retry),        TEST(test_timeline),
+        TEST(test_patch),
+        TEST(test_patches_meet),
+        TEST(test_documents_that_lose_a_race),
+        TEST(test_one_that_is_deleted_at_once),
+        TEST(test_filters),
+        TEST(test_fields),
+        TEST(test_schedules),
+        TEST(test_schedule_of_a_job),
+        TEST(test_decode),
+        TEST(test_retry),
+        TEST(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,17 @@
 /* Channels: everybody sees which there are, admins what they are, without their secrets, and change
  * them. */
-#include "definition/channels.h"
+#include "documents/channels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "conditions.h"
 #include "definition/job_fields.h"
+#include "documents/documents.h"
 #include "handlers.h"
 #include "input.h"
 #include "jobs/jobs.h"
-#include "note.h"
 #include "notifier.h"
 #include "runs/encode.h"
 #include "server.h"
@@ -116,8 +115,9 @@ static void hide(json_t *value)
     }
 }
 
-static json_t *encode_channel(const struct call *call, const struct channel *channel)
+static json_t *encode_channel(const struct call *call, const void *item)
 {
+    const struct channel *channel = item;
     json_t *value = channel_encode(channel, true);
     if (value && !is_admin(call))
         hide(value);
@@ -131,72 +131,46 @@ static json_t *encode_channel(const struct call *call, const struct channel *cha
     return value;
 }
 
-/* NULL: the call has failed. */
-static struct notifier *get_notifier(struct call *call)
+/* False: the call has failed. */
+static bool has_notifier(struct call *call)
 {
-    if (!call->api->ports.notifier)
-        call_fail(call, 503, "this agent sends no messages");
-    return call->api->ports.notifier;
+    if (call->api->ports.notifier)
+        return true;
+    call_fail(call, 503, "this agent sends no messages");
+    return false;
 }
 
-/* Likewise. */
-static const struct channel *path_channel(struct call *call)
+static const void *find(const struct call *call, const char *name)
 {
-    struct notifier *notifier = get_notifier(call);
-    const struct channel *channel = notifier ? notifier_channel(notifier, call->argument) : NULL;
-    if (notifier && !channel)
-        call_fail(call, 404, "there is no channel \"%.63s\"", call->argument);
-    return channel;
+    return notifier_channel(call->api->ports.notifier, name);
 }
 
 void list_channels(struct call *call)
 {
-    struct notifier *notifier = get_notifier(call);
-    if (!notifier)
+    const struct notifier *notifier = call->api->ports.notifier;
+    if (!has_notifier(call))
         return;
     json_t *items = json_array();
     const struct channel *channel = notifier_next_channel(notifier, NULL);
     for (; channel; channel = notifier_next_channel(notifier, channel->name))
         json_array_append_new(items, encode_channel(call, channel));
-    call_reply(call, 200, json_pack("{s:o, s:n}", "items", items, "next"));
-}
-
-static void reply_channel(struct call *call, int status, const struct channel *channel)
-{
-    call->revision = channel->revision;
-    call_reply(call, status, encode_channel(call, channel));
-}
-
-void get_channel(struct call *call)
-{
-    const struct channel *channel = path_channel(call);
-    if (channel)
-        reply_channel(call, 200, channel);
+    doc_reply_items(call, items);
 }
 
 /* ---- writing ---- */
 
 struct channel_edit {
-    struct channel *channel; /* as it will be; of a delete, as it was */
-    char *json;
-    char *changed; /* names of the fields that are new */
-    bool is_delete;
-    int64_t revision; /* that it replaces; 0: none */
-    struct store_put_doc put;
+    struct doc_edit doc;
+    struct channel *channel;   /* as it will be; of a delete, as it was */
     char after[JOB_NAME_SIZE]; /* delete: the last job that was looked at */
     json_t *users;             /* names of jobs that name it */
     bool has_more;
-    bool was_sent;
-    char *why; /* a test was not sent */
 };
 
 static void release_edit(void *state)
 {
     struct channel_edit *edit = state;
     channel_free(edit->channel);
-    free(edit->json);
-    free(edit->changed);
-    free(edit->why);
     json_decref(edit->users);
 }
 
@@ -218,59 +192,6 @@ static char *changed_fields(const json_t *old, const json_t *new)
     return strbuf_detach(&names);
 }
 
-static void reply_edit(struct call *call)
-{
-    const struct channel_edit *edit = call->state;
-    reply_channel(call, edit->revision ? 200 : 201, edit->channel);
-}
-
-static void edit_put(struct call *call)
-{
-    struct channel_edit *edit = call->state;
-    if (call->answer != OK) {
-        call_fail_store(call, call->answer);
-    } else if (edit->put.result != PUT_OK) {
-        call_fail(call, 412, "\"%s\" was changed meanwhile; read it again", call->argument);
-    } else {
-        edit->channel->revision = edit->is_delete ? edit->revision : edit->put.revision;
-        note_other(call,
-                   edit->is_delete  ? CHANGE_CHANNEL_DELETE
-                   : edit->revision ? CHANGE_CHANNEL_CHANGE
-                                    : CHANGE_CHANNEL_CREATE,
-                   TARGET_CHANNEL, edit->channel->name);
-        if (edit->changed && edit->changed[0])
-            note_detail(call, "%s", edit->changed);
-        note_write(call, reply_edit);
-    }
-}
-
-static void submit(struct call *call)
-{
-    struct channel_edit *edit = call->state;
-    edit->put = (struct store_put_doc){.json = edit->json, .expected_revision = edit->revision};
-    doc_name(&edit->put, CHANNEL_DOC, edit->channel->name);
-    call_submit(call, STORE_PUT_DOC, &edit->put, 1, edit_put);
-}
-
-/* False: the call has failed. */
-static bool may_edit(struct call *call, const struct channel *old)
-{
-    bool strict;
-    switch (check_conditions(call, old ? old->revision : 0, &strict)) {
-    case CONDITIONS_HOLD:
-        return true;
-    case CONDITIONS_NOT_NEW:
-        call_fail(call, 412, "there is a channel \"%s\" already", call->argument);
-        return false;
-    case CONDITIONS_NOT_THERE:
-        call_fail(call, 412, "there is no channel \"%.63s\"", call->argument);
-        return false;
-    case CONDITIONS_FAILED:
-        break;
-    }
-    return false;
-}
-
 /* What is shown and not written may come back. */
 static void drop_shown(json_t *body)
 {
@@ -279,49 +200,76 @@ static void drop_shown(json_t *body)
     json_object_del(body, "delivery");
 }
 
-/* Into edit->channel. False: the call has failed. */
-static bool read_channel(struct call *call, const struct channel *old)
+/* What the body says. NULL: the call has failed. */
+static struct channel *read_channel(struct call *call, const struct channel *old)
 {
-    struct channel_edit *edit = call->state;
+    struct channel *channel = NULL;
     struct job_error error = {0};
     if (channel_name_complaint(call->argument)) {
         call_fail(call, 422,
                   "the name of a channel has at most 63 letters, digits and . _ -, and starts with "
                   "a letter or a digit");
-        return false;
+        return NULL;
     }
     drop_shown(call->body);
-    enum status st = channel_decode(call->argument, call->body, old, &edit->channel, &error);
+    enum status st = channel_decode(call->argument, call->body, old, &channel, &error);
     if (st == E_NOMEM)
         call_fail(call, 500, "out of memory");
     else if (st != OK)
         call_fail_job(call, &error);
+    return channel;
+}
+
+/* False: the call has failed. */
+static bool prepare_put(struct call *call, const struct channel *old)
+{
+    struct channel_edit *edit = call->state;
+    struct channel *channel = read_channel(call, old);
+    if (!channel)
+        return false;
+    edit->channel = channel;
+    json_t *before = old ? channel_encode(old, false) : NULL;
+    json_t *after = channel_encode(channel, false);
+    edit->doc.is_same = before && after && json_equal(before, after);
+    edit->doc.json = after ? json_dumps(after, JSON_COMPACT) : NULL;
+    edit->doc.detail = changed_fields(before, after);
+    json_decref(before);
+    json_decref(after);
+    return true;
+}
+
+/* A copy, for the answer. False: the call has failed. */
+static bool prepare_delete(struct call *call, const struct channel *old)
+{
+    struct channel_edit *edit = call->state;
+    struct job_error error;
+    json_t *whole = channel_encode(old, false);
+    json_decref(edit->users);
+    edit->users = json_array();
+    edit->after[0] = '\0';
+    enum status st = whole && edit->users
+                         ? channel_decode(old->name, whole, NULL, &edit->channel, &error)
+                         : E_NOMEM;
+    json_decref(whole);
+    if (st != OK)
+        call_fail(call, 500, "out of memory");
     return st == OK;
 }
 
-void put_channel(struct call *call)
+static bool prepare(struct call *call, const void *item)
 {
-    struct notifier *notifier = get_notifier(call);
-    struct channel_edit *edit = notifier ? call_state(call, sizeof(*edit), release_edit) : NULL;
-    if (!edit)
-        return;
-    const struct channel *old = notifier_channel(notifier, call->argument);
-    if (!read_channel(call, old) || !may_edit(call, old))
-        return;
-    json_t *before = old ? channel_encode(old, false) : NULL;
-    json_t *after = channel_encode(edit->channel, false);
-    edit->revision = old ? old->revision : 0;
-    bool is_same = old && before && after && json_equal(before, after);
-    edit->json = after ? json_dumps(after, JSON_COMPACT) : NULL;
-    edit->changed = changed_fields(before, after);
-    json_decref(before);
-    json_decref(after);
-    if (!edit->json)
-        call_fail(call, 500, "out of memory");
-    else if (is_same)
-        reply_channel(call, 200, old);
-    else
-        submit(call);
+    struct channel_edit *edit = call->state;
+    edit->channel = channel_free(edit->channel);
+    return edit->doc.action == DOC_DELETE ? prepare_delete(call, item) : prepare_put(call, item);
+}
+
+static void reply(struct call *call, int status)
+{
+    const struct channel_edit *edit = call->state;
+    bool is_delete = edit->doc.action == DOC_DELETE;
+    edit->channel->revision = is_delete ? edit->doc.revision : edit->doc.put.revision;
+    call->revision = edit->channel->revision;
+    call_reply(call, status, encode_channel(call, edit->channel));
 }
 
 /* ---- deleting: not while a job names it ---- */
@@ -390,68 +338,89 @@ static void search_users(struct call *call)
     else if (json_array_size(edit->users))
         fail_in_use(call);
     else
-        submit(call);
+        doc_submit(call);
 }
 
-void delete_channel(struct call *call)
+static void ready(struct call *call)
 {
-    const struct channel *old = path_channel(call);
-    struct job_error error;
-    struct channel_edit *edit = old ? call_state(call, sizeof(*edit), release_edit) : NULL;
-    if (!edit || !may_edit(call, old))
-        return;
-    json_t *whole = channel_encode(old, false);
-    edit->users = json_array();
-    edit->is_delete = true;
-    edit->revision = old->revision;
-    enum status st = whole && edit->users
-                         ? channel_decode(old->name, whole, NULL, &edit->channel, &error)
-                         : E_NOMEM;
-    json_decref(whole);
-    if (st == OK)
+    const struct channel_edit *edit = call->state;
+    if (edit->doc.action == DOC_DELETE)
         search_users(call);
     else
-        call_fail(call, 500, "out of memory");
+        doc_submit(call);
 }
+
+const struct doc_kind channel_docs = {
+    .name = CHANNEL_DOC,
+    .target = TARGET_CHANNEL,
+    .created = CHANGE_CHANNEL_CREATE,
+    .changed = CHANGE_CHANNEL_CHANGE,
+    .deleted = CHANGE_CHANNEL_DELETE,
+    .has_revision = true,
+    .edit_size = sizeof(struct channel_edit),
+    .revision_at = offsetof(struct channel, revision),
+    .may = has_notifier,
+    .find = find,
+    .show = encode_channel,
+    .prepare = prepare,
+    .ready = ready,
+    .reply = reply,
+    .release = release_edit,
+};
 
 /* ---- trying ---- */
 
+struct channel_test {
+    struct channel *channel; /* of the body; NULL: the stored one is tried */
+    bool was_sent;
+    char *why; /* it was not */
+};
+
+static void release_test(void *state)
+{
+    struct channel_test *test = state;
+    channel_free(test->channel);
+    free(test->why);
+}
+
 static void reply_test(struct call *call)
 {
-    const struct channel_edit *edit = call->state;
+    const struct channel_test *test = call->state;
     call_reply(call, 200,
-               json_pack("{s:b, s:o}", "sent", edit->was_sent, "error",
-                         json_words_or_null(edit->why ? edit->why : "")));
+               json_pack("{s:b, s:o}", "sent", test->was_sent, "error",
+                         json_words_or_null(test->why ? test->why : "")));
 }
 
 static void tried(void *context, const struct outcome *outcome)
 {
     struct call *call = context;
-    struct channel_edit *edit = call->state;
-    edit->was_sent = outcome->verdict == VERDICT_SENT;
-    edit->why = edit->was_sent ? NULL : strdup(outcome->why);
+    struct channel_test *test = call->state;
+    test->was_sent = outcome->verdict == VERDICT_SENT;
+    test->why = test->was_sent ? NULL : strdup(outcome->why);
     call_answer(call, OK);
 }
 
 /* The channel as it is, or as the body says it would be: it need not be there yet. */
 void test_channel(struct call *call)
 {
-    struct notifier *notifier = get_notifier(call);
-    struct channel_edit *edit = notifier ? call_state(call, sizeof(*edit), release_edit) : NULL;
-    if (!edit)
+    struct notifier *notifier = call->api->ports.notifier;
+    struct channel_test *test =
+        has_notifier(call) ? call_state(call, sizeof(*test), release_test) : NULL;
+    if (!test)
         return;
     const struct channel *channel = notifier_channel(notifier, call->argument);
     if (!json_is_object(call->body) || json_object_size(call->body)) {
-        if (!read_channel(call, channel))
+        struct channel *read = read_channel(call, channel);
+        if (!read)
             return;
-        channel = edit->channel;
+        channel = test->channel = read;
     } else if (!channel) {
-        path_channel(call); /* which fails */
+        fail_missing(call, 404, CHANNEL_DOC);
         return;
     }
     call_wait(call, reply_test);
     if (notifier_try(notifier, channel, call->now_ms, tried, call) != OK) {
-        edit->why = strdup("out of memory");
+        test->why = strdup("out of memory");
         call_answer(call, OK);
     }
 }

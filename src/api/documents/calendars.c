@@ -1,0 +1,205 @@
+/* Calendars: who may edit everywhere makes, changes and deletes them; everybody sees them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/accounts.h"
+#include "auth/visible.h"
+#include "definition/job_fields.h"
+#include "documents/documents.h"
+#include "handlers.h"
+#include "input.h"
+#include "jobs/jobs.h"
+#include "runs/encode.h"
+#include "server.h"
+
+enum { NAMES_SHOWN = 5 };
+
+static struct known_calendar *find(const struct call *call, const char *name)
+{
+    return known_calendars_find(&engine_catalog(call->api->ports.engine)->calendars, name);
+}
+
+/* ---- as they are shown ---- */
+
+/* The jobs that go by it and that they may see; *ret_names are a few of them. NULL: out of memory.
+ */
+static json_t *job_names(const struct call *call, const struct known_calendar *known,
+                         size_t *ret_count)
+{
+    json_t *names = json_array();
+    const struct calendar_use *use;
+    size_t count = 0;
+    LIST_FOREACH(use, &known->uses, link)
+    {
+        if (use->job->deleted || !call_sees(call, use->job->name))
+            continue;
+        if (count++ < NAMES_SHOWN)
+            json_array_append_new(names, json_string(use->job->name));
+    }
+    *ret_count = count;
+    return names;
+}
+
+static json_t *encode(const struct call *call, const char *name, int64_t revision, const char *json)
+{
+    const struct known_calendar *known = find(call, name);
+    size_t count = 0;
+    json_t *names = known ? job_names(call, known, &count) : json_array();
+    json_t *value = json_pack("{s:s, s:I, s:I, s:o}", "name", name, "revision",
+                              (json_int_t)revision, "job_count", (json_int_t)count, "jobs", names);
+    return json_joined(value, json_loads(json, 0, NULL));
+}
+
+static json_t *show(const struct call *call, const void *item)
+{
+    const struct known_calendar *known = item;
+    return encode(call, known->name, known->revision, known->json);
+}
+
+static const struct table *all_calendars(const struct call *call)
+{
+    return &engine_catalog(call->api->ports.engine)->calendars;
+}
+
+/* Of one that only jobs name there is no document. */
+static bool is_there(const struct call *call, const void *item)
+{
+    (void)call;
+    return ((const struct known_calendar *)item)->revision != 0;
+}
+
+/* ---- editing ---- */
+
+static void fail_in_use(struct call *call, const struct known_calendar *known, json_t *names,
+                        size_t count)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    for (size_t i = 0; i < json_array_size(names); i++)
+        strbuf_addf(&text, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
+    json_t *more = json_pack("{s:o, s:I}", "jobs", names, "job_count", (json_int_t)count);
+    if (count > NAMES_SHOWN)
+        call_fail_with(
+            call, 409, more,
+            "calendar \"%s\" is in use by %s and %zu more jobs; take it out of them first",
+            known->name, text.text, count - NAMES_SHOWN);
+    else
+        call_fail_with(call, 409, more,
+                       "calendar \"%s\" is in use by %s; take it out of those jobs first",
+                       known->name, text.text);
+    strbuf_release(&text);
+}
+
+/* False: the call has failed. */
+static bool is_unused(struct call *call, const struct known_calendar *known)
+{
+    size_t count;
+    json_t *names = job_names(call, known, &count);
+    if (count) {
+        fail_in_use(call, known, names, count);
+        return false;
+    }
+    json_decref(names);
+    return true;
+}
+
+/* The text of what the body says. NULL: the call has failed. */
+static char *read_calendar(struct call *call)
+{
+    char *json = NULL;
+    struct calendar_definition definition;
+    struct job_error error = {0};
+    const char *complaint = calendar_name_complaint(call->argument);
+    if (complaint) {
+        call_fail_at(call, "/name", "name: \"%.63s\" %s", call->argument,
+                     message_in(call->language, complaint));
+        return NULL;
+    }
+    enum status st = calendar_decode_json(call->body, call->argument, &definition, &error);
+    if (st == OK) {
+        json = calendar_encode_text(&definition);
+        calendar_definition_release(&definition);
+    }
+    if (st != OK && st != E_NOMEM)
+        call_fail_job(call, &error);
+    else if (!json)
+        call_fail(call, 500, "out of memory");
+    return json;
+}
+
+static bool prepare(struct call *call, const void *item)
+{
+    const struct known_calendar *known = item;
+    struct doc_edit *edit = call->state;
+    bool is_delete = edit->action == DOC_DELETE;
+    char *json = is_delete ? NULL : read_calendar(call);
+    if (is_delete ? !is_unused(call, known) : !json)
+        return false;
+    edit->json = json;
+    edit->is_same = known && json && strcmp(known->json, json) == 0;
+    edit->before = known ? strdup(known->json) : NULL;
+    if (!known || edit->before)
+        return true;
+    call_fail(call, 500, "out of memory");
+    return false;
+}
+
+static void reply(struct call *call, int status)
+{
+    const struct doc_edit *edit = call->state;
+    if (edit->json)
+        call->revision = edit->put.revision;
+    call_reply(call, status,
+               encode(call, call->argument, edit->json ? edit->put.revision : edit->revision,
+                      edit->json ? edit->json : edit->before));
+}
+
+const struct doc_kind calendar_docs = {
+    .name = CALENDAR_DOC,
+    .target = TARGET_CALENDAR,
+    .created = CHANGE_CALENDAR_CREATE,
+    .changed = CHANGE_CALENDAR_CHANGE,
+    .deleted = CHANGE_CALENDAR_DELETE,
+    .is_recorded_whole = true,
+    .has_revision = true,
+    .edit_size = sizeof(struct doc_edit),
+    .revision_at = offsetof(struct known_calendar, revision),
+    .all = all_calendars,
+    .sees = is_there,
+    .show = show,
+    .prepare = prepare,
+    .reply = reply,
+};
+
+/* ---- for jobs that name some ---- */
+
+enum status calendars_check(const struct call *call, const struct job *job,
+                            struct job_error *reterr)
+{
+    const struct table *table = &engine_catalog(call->api->ports.engine)->calendars;
+    for (size_t i = 0; i < job->calendar_count; i++) {
+        if (find(call, job->calendars[i]))
+            continue;
+        const char **names = calloc(table->count + 1, sizeof(*names));
+        const struct known_calendar *known;
+        size_t count = 0;
+        if (!names)
+            return E_NOMEM;
+        for (size_t at = 0; (known = table_next(table, &at));) {
+            if (known->revision)
+                names[count++] = known->name;
+        }
+        const char *nearest = word_nearest(names, job->calendars[i]);
+        snprintf(reterr->path, sizeof(reterr->path), "/calendars/%zu", i);
+        if (nearest)
+            snprintf(reterr->hint, sizeof(reterr->hint), "did you mean \"%s\"?", nearest);
+        else
+            snprintf(reterr->hint, sizeof(reterr->hint), "make it with `peal calendar set`");
+        snprintf(reterr->message, sizeof(reterr->message),
+                 "calendars[%zu]: there is no calendar \"%s\"; %s", i, job->calendars[i],
+                 reterr->hint);
+        free(names);
+        return E_INVALID;
+    }
+    return OK;
+}
