@@ -10,6 +10,7 @@
 #include "status.h"
 
 struct client;
+struct doc_form;
 
 enum exit_code {
     EXIT_OK = 0,
@@ -53,6 +54,7 @@ struct command {
     const void *defaults; /* such a struct; NULL: zeros */
     enum exit_code (*run)(void *request); /* of a command that needs no agent */
     enum exit_code (*with_agent)(struct client *client, void *request);
+    const struct doc_form *documents; /* of a command about them, see client/documents.h */
 };
 
 /* "list" of "calendar list". */

@@ -1,10 +1,12 @@
 #include "cli/listing.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/when.h"
 
-enum { COUNT_MAX = 100000 };
+enum { COUNT_MAX = 100000, COLUMNS_MAX = 20 };
 
 const struct option_row list_options[] = {
     OPTION_NUMBER(list_request, count, 'n', "count", 1, COUNT_MAX,
@@ -29,14 +31,77 @@ static void print_names(const json_t *list, const char *name)
     }
 }
 
-static enum exit_code print_table(const json_t *list, const struct list_form *form, bool wide)
+void words_print(const json_t *list, const char *between, struct strbuf *out)
 {
-    struct text_table table;
     const json_t *item;
     size_t i;
-    text_table_init(&table, wide && form->wide_headers ? form->wide_headers : form->headers);
     json_array_foreach (list, i, item) {
-        form->add_row(&table, item, wide);
+        strbuf_adds(out, i ? between : "");
+        strbuf_adds(out, json_string_value(item));
+    }
+}
+
+static void print_field(const json_t *item, const struct list_column *column, struct strbuf *out)
+{
+    const char *field = column->field, *dot;
+    for (; (dot = strchr(field, '.')); field = dot + 1)
+        item = json_object_getn(item, field, (size_t)(dot - field));
+    switch (column->form) {
+    case COLUMN_TEXT:
+        strbuf_adds(out, answer_text(item, field));
+        break;
+    case COLUMN_NUMBER:
+    case COLUMN_NUMBER_IF:
+        if (column->form == COLUMN_NUMBER || answer_int(item, field, 0))
+            strbuf_addf(out, "%" PRId64, answer_int(item, field, 0));
+        break;
+    case COLUMN_WORDS:
+        words_print(json_object_get(item, field), ",", out);
+        break;
+    case COLUMN_TIME:
+        when_print_local(answer_time(item, field), out);
+        break;
+    case COLUMN_LEFT:
+        when_print_left(answer_time(item, field), now_ms(), out);
+        break;
+    case COLUMN_TAKEN:
+        when_print_taken(0, answer_int(item, field, NO_TIME), out);
+        break;
+    }
+}
+
+static void add_cell(struct text_table *table, const json_t *item, const struct list_column *column)
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    if (column->print)
+        column->print(item, &text);
+    else
+        print_field(item, column, &text);
+    text_table_cell(table, text.text);
+    if (text.failed)
+        table->status = E_NOMEM;
+    strbuf_release(&text);
+}
+
+static enum exit_code print_table(const json_t *list, const struct list_form *form, bool wide)
+{
+    const char *headers[COLUMNS_MAX + 1] = {NULL};
+    const struct list_column *column, *shown[COLUMNS_MAX];
+    struct text_table table;
+    const json_t *item;
+    size_t i, count = 0;
+    for (column = form->columns; column->header; column++) {
+        if (column->is_wide && !wide)
+            continue;
+        assert(count < COLUMNS_MAX);
+        headers[count] = column->header;
+        shown[count++] = column;
+    }
+    text_table_init(&table, headers);
+    json_array_foreach (list, i, item) {
+        for (size_t k = 0; k < count; k++)
+            add_cell(&table, item, shown[k]);
     }
     enum status st = text_table_print(&table, stdout);
     text_table_release(&table);

@@ -1,5 +1,5 @@
 /* What commands that list something share: the options that narrow the list down, and the list in
- * the form that -o asks for. */
+ * the form that -o asks for. A table is rows of columns: a header and a member of the items. */
 #ifndef PEAL_LISTING_H
 #define PEAL_LISTING_H
 
@@ -18,17 +18,41 @@ struct list_request {
 enum { LIST_COUNT_DEFAULT = 20 };
 extern const struct option_row list_options[]; /* of such a request */
 
+enum column_form {
+    COLUMN_TEXT,
+    COLUMN_NUMBER,    /* 0 if there is none */
+    COLUMN_NUMBER_IF, /* empty if it is 0 */
+    COLUMN_WORDS,     /* of a list, with commas */
+    COLUMN_TIME,      /* by the clock of this machine */
+    COLUMN_LEFT,      /* how long until then, or ago */
+    COLUMN_TAKEN,     /* milliseconds as a span */
+};
+
+struct list_column {
+    const char *header; /* NULL ends a table of columns */
+    const char *field;  /* "status.next_at" is a member of a member */
+    enum column_form form;
+    void (*print)(const json_t *item, struct strbuf *out); /* instead of both; NULL: by them */
+    bool is_wide;                                          /* only with -o wide */
+};
+
+/* clang-format off */
+#define COLUMN(title, member, ...) {.header = (title), .field = (member), __VA_ARGS__}
+#define COLUMN_BY(title, function, ...) {.header = (title), .print = (function), __VA_ARGS__}
+/* clang-format on */
+
 /* How a list is shown. */
 struct list_form {
-    const char *name;                /* the member that -o name prints, a text or a number */
-    const char *const *headers;      /* end with NULL */
-    const char *const *wide_headers; /* NULL: the same */
-    const char *none;                /* instead of a table without rows; NULL: its header */
-    void (*add_row)(struct text_table *table, const json_t *item, bool wide);
+    const char *name; /* the member that -o name prints, a text or a number */
+    const struct list_column *columns;
+    const char *none; /* instead of a table without rows; NULL: its header */
 };
 
 MUST_CHECK enum exit_code list_print(const json_t *list, enum output output,
                                      const struct list_form *form);
+
+/* Texts of a list, one after the other. */
+void words_print(const json_t *list, const char *between, struct strbuf *out);
 
 /* The `items` of one answer. */
 MUST_CHECK enum exit_code list_show(struct client *client, const char *path, enum output output,

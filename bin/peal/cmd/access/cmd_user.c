@@ -2,16 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/listing.h"
-#include "cli/when.h"
 #include "client/account_args.h"
+#include "client/documents.h"
 
 struct request {
-    struct request_base base;
-    const char *name, *password_file;
+    struct doc_request doc;
+    const char *password_file;
     struct scope_args scope;
-    bool password, no_password, disable, enable, yes;
-    enum output output;
+    bool password, no_password, disable, enable;
 };
 
 /* ---- add, set ---- */
@@ -58,10 +56,10 @@ static void tell(const json_t *user, const char *what)
 static enum exit_code add(struct client *client, void *place)
 {
     struct request *request = place;
-    json_t *body = json_pack("{s:s}", "name", request->name), *user;
+    json_t *body = json_pack("{s:s}", "name", request->doc.name), *user;
     enum exit_code code = body ? choose_role(client, &request->scope) : cli_fail(E_NOMEM);
     if (code == EXIT_OK)
-        code = scope_fill(request->base.command, &request->scope, body);
+        code = scope_fill(request->doc.base.command, &request->scope, body);
     if (code == EXIT_OK && !request->no_password)
         code = fill_password(request, body);
     if (code == EXIT_OK)
@@ -74,98 +72,56 @@ static enum exit_code add(struct client *client, void *place)
     return EXIT_OK;
 }
 
-static const char *user_path(const char *name, struct strbuf *out)
-{
-    strbuf_adds(out, "/users/");
-    url_escape(out, name);
-    return out->text;
-}
-
-static enum exit_code send(struct client *client, const char *method, const struct request *request,
-                           const json_t *body, const char *what)
-{
-    struct strbuf path;
-    struct reply reply = {0};
-    strbuf_init(&path);
-    struct client_request call = {
-        .method = method, .path = user_path(request->name, &path), .body = body};
-    enum exit_code code = client_call(client, &call, &reply);
-    if (code == EXIT_OK)
-        tell(reply.body, what);
-    else if (code == EXIT_NOT_FOUND)
-        fputs("See: peal user list\n", stderr);
-    reply_release(&reply);
-    strbuf_release(&path);
-    return code;
-}
-
 static enum exit_code set(struct client *client, void *place)
 {
     const struct request *request = place;
     bool wants_password = request->password || request->password_file;
     if (request->disable && request->enable)
-        return cli_usage(request->base.command, "--disable and --enable are one too many");
+        return cli_usage(request->doc.base.command, "--disable and --enable are one too many");
     if (!scope_is_given(&request->scope) && !wants_password && !request->disable &&
         !request->enable)
-        return cli_usage(request->base.command,
+        return cli_usage(request->doc.base.command,
                          "set what? --role, --namespace, --password, --disable ...");
     json_t *body = json_object();
     enum exit_code code =
-        body ? scope_fill(request->base.command, &request->scope, body) : cli_fail(E_NOMEM);
+        body ? scope_fill(request->doc.base.command, &request->scope, body) : cli_fail(E_NOMEM);
     if (code == EXIT_OK && (request->disable || request->enable))
         json_object_set_new(body, "disabled", json_boolean(request->disable));
     if (code == EXIT_OK && wants_password)
         code = fill_password(request, body);
     if (code == EXIT_OK)
-        code = send(client, "PATCH", request, body, "changed");
+        code = doc_change(client, &request->doc, "PATCH", body, "changed");
     json_decref(body);
     return code;
 }
 
-static enum exit_code remove_user(struct client *client, void *place)
-{
-    const struct request *request = place;
-    if (confirmed(request->yes, "Delete the user %s, and all their tokens?", request->name))
-        return send(client, "DELETE", request, NULL, "deleted");
-    fputs("Nothing was deleted.\n", stderr);
-    return EXIT_OK;
-}
-
-/* ---- list ---- */
-
-static void add_user(struct text_table *table, const json_t *user, bool wide)
-{
-    struct strbuf text;
-    (void)wide;
-    strbuf_init(&text);
-    text_table_cell(table, answer_text(user, "name"));
-    scope_print(user, &text);
-    text_table_cell(table, text.text);
-    text_table_cell(table, json_is_true(json_object_get(user, "disabled"))        ? "disabled"
-                           : json_is_false(json_object_get(user, "has_password")) ? "no password"
-                                                                                  : "ok");
-    strbuf_reset(&text);
-    when_print_local(answer_time(user, "changed_at"), &text);
-    text_table_cell(table, text.text);
-    strbuf_release(&text);
-}
-
-static enum exit_code list(struct client *client, void *place)
-{
-    const struct request *request = place;
-    static const char *const headers[] = {"NAME", "ROLE", "STATE", "CHANGED", NULL};
-    static const struct list_form form = {.name = "name",
-                                          .headers = headers,
-                                          .none =
-                                              "no users; make one: peal user add NAME --role admin",
-                                          .add_row = add_user};
-    return list_show(client, "/users", request->output, &form);
-}
-
 /* ---- the command ---- */
 
+static void print_state(const json_t *user, struct strbuf *out)
+{
+    strbuf_adds(out, json_is_true(json_object_get(user, "disabled"))        ? "disabled"
+                     : json_is_false(json_object_get(user, "has_password")) ? "no password"
+                                                                            : "ok");
+}
+
+static const struct doc_form form = {
+    .noun = "user",
+    .list = {.name = "name",
+             .columns =
+                 (const struct list_column[]){
+                     COLUMN("NAME", "name"),
+                     COLUMN_BY("ROLE", scope_print),
+                     COLUMN_BY("STATE", print_state),
+                     COLUMN("CHANGED", "changed_at", .form = COLUMN_TIME),
+                     {0},
+                 },
+             .none = "no users; make one: peal user add NAME --role admin"},
+    .deleted_too = ", and all their tokens",
+    .tell = tell,
+};
+
 static const struct option_row name[] = {
-    ARGUMENT(request, name, "NAME", .complete = COMPLETE_USERS),
+    ARGUMENT(request, doc.name, "NAME", .complete = COMPLETE_USERS),
     {0},
 };
 
@@ -175,12 +131,12 @@ static const struct command subcommands[] = {
         .summary = "make a user",
         .notes = "The password is asked for on the terminal. Without --role the first user is an "
                  "admin, and all others are viewers. Exit status 4: there is such a user already.",
-        .arguments = ROWS(ARGUMENT(request, name, "NAME")),
+        .arguments = ROWS(ARGUMENT(request, doc.name, "NAME")),
         .options = ROWS(OPTION_GROUP(request, scope, scope_options),
                         OPTION_PASSWORD_FILE(request, password_file),
                         OPTION_FLAG(request, no_password, 0, "no-password",
                                     "none lets in, only peal link does"),
-                        OPTION_GROUP(request, base, client_options)),
+                        OPTION_GROUP(request, doc, client_options)),
         .wrong_count = "name one user",
         .with_agent = add,
     },
@@ -194,27 +150,13 @@ static const struct command subcommands[] = {
                         OPTION_FLAG(request, password, 0, "password", "ask for a new password"),
                         OPTION_FLAG(request, disable, 0, "disable", "may not log in"),
                         OPTION_FLAG(request, enable, 0, "enable", "may log in again"),
-                        OPTION_GROUP(request, base, client_options)),
+                        OPTION_GROUP(request, doc, client_options)),
         .wrong_count = "name one user",
         .with_agent = set,
+        .documents = &form,
     },
-    {
-        .name = "user delete",
-        .summary = "delete a user, and all their tokens; the last admin stays",
-        .arguments = name,
-        .options = ROWS(OPTION_FLAG(request, yes, 'y', "yes", YES_TEXT),
-                        OPTION_GROUP(request, base, client_options)),
-        .wrong_count = "name one user",
-        .with_agent = remove_user,
-    },
-    {
-        .name = "user list",
-        .summary = "all users",
-        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
-                        OPTION_GROUP(request, base, client_options)),
-        .too_many = "peal user list takes no name",
-        .with_agent = list,
-    },
+    DOC_DELETE(&form, "user", name, "delete a user, and all their tokens; the last admin stays"),
+    DOC_LIST(&form, "user", "all users"),
     {0},
 };
 

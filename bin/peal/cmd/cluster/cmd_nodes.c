@@ -1,7 +1,5 @@
 /* peal nodes: who is in the cluster, and how are they? */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/listing.h"
 #include "cli/when.h"
@@ -12,11 +10,11 @@ struct request {
 };
 
 /* {"disk": "ssd", "zone": ""} -> disk=ssd,zone */
-static void print_labels(const json_t *labels, struct strbuf *out)
+static void print_labels(const json_t *node, struct strbuf *out)
 {
     const char *name;
     json_t *value;
-    json_object_foreach ((json_t *)labels, name, value) {
+    json_object_foreach (json_object_get(node, "labels"), name, value) {
         const char *text = json_string_value(value);
         strbuf_addf(out, "%s%s", out->length ? "," : "", name);
         if (text && *text)
@@ -24,13 +22,14 @@ static void print_labels(const json_t *labels, struct strbuf *out)
     }
 }
 
-static void print_roles(const json_t *roles, struct strbuf *out)
+static void print_leads(const json_t *node, struct strbuf *out)
 {
-    const json_t *role;
-    size_t i;
-    json_array_foreach (roles, i, role) {
-        strbuf_addf(out, "%s%s", i ? "," : "", json_string_value(role));
-    }
+    strbuf_adds(out, json_is_true(json_object_get(node, "leader")) ? "*" : "");
+}
+
+static void print_up(const json_t *node, struct strbuf *out)
+{
+    when_print_left(now_ms(), answer_time(node, "started_at"), out);
 }
 
 static void print_skew(const json_t *node, struct strbuf *out)
@@ -59,47 +58,28 @@ static void print_running(const json_t *node, struct strbuf *out)
         strbuf_addf(out, "/%" PRId64, max);
 }
 
-static void add_node(struct text_table *table, const json_t *node, bool wide)
-{
-    struct strbuf text;
-    strbuf_init(&text);
-#define CELL(call) (strbuf_truncate(&text, 0), call, text_table_cell(table, text.text))
-    text_table_cell(table, answer_text(node, "node"));
-    text_table_cell(table, answer_text(node, "state"));
-    text_table_cell(table, json_is_true(json_object_get(node, "leader")) ? "*" : "");
-    CELL(when_print_left(answer_time(node, "heard_at"), now_ms(), &text));
-    CELL(print_skew(node, &text));
-    CELL(print_running(node, &text));
-    CELL(strbuf_addf(&text, "%" PRId64, answer_int(node, "capacity", 0)));
-    text_table_cell(table, answer_text(node, "version"));
-    if (wide) {
-        CELL(print_lag(node, &text));
-        CELL(print_roles(json_object_get(node, "roles"), &text));
-        text_table_cell(table, answer_text(node, "address"));
-        text_table_cell(table, answer_text(node, "history"));
-        CELL(when_print_left(now_ms(), answer_time(node, "started_at"), &text));
-    }
-    CELL(print_labels(json_object_get(node, "labels"), &text));
-    if (wide)
-        text_table_cell(table, answer_text(node, "detail"));
-#undef CELL
-    if (text.failed)
-        table->status = E_NOMEM;
-    strbuf_release(&text);
-}
-
 static enum exit_code show(struct client *client, void *place)
 {
     const struct request *request = place;
-    static const char *const narrow_headers[] = {"NODE",    "STATE",    "LEADS",   "HEARD",  "SKEW",
-                                                 "RUNNING", "CAPACITY", "VERSION", "LABELS", NULL};
-    static const char *const wide_headers[] = {
-        "NODE", "STATE", "LEADS",   "HEARD",   "SKEW", "RUNNING", "CAPACITY", "VERSION",
-        "LAG",  "ROLES", "ADDRESS", "HISTORY", "UP",   "LABELS",  "DETAIL",   NULL};
-    static const struct list_form form = {.name = "node",
-                                          .headers = narrow_headers,
-                                          .wide_headers = wide_headers,
-                                          .add_row = add_node};
+    static const struct list_column columns[] = {
+        COLUMN("NODE", "node"),
+        COLUMN("STATE", "state"),
+        COLUMN_BY("LEADS", print_leads),
+        COLUMN("HEARD", "heard_at", .form = COLUMN_LEFT),
+        COLUMN_BY("SKEW", print_skew),
+        COLUMN_BY("RUNNING", print_running),
+        COLUMN("CAPACITY", "capacity", .form = COLUMN_NUMBER),
+        COLUMN("VERSION", "version"),
+        COLUMN_BY("LAG", print_lag, .is_wide = true),
+        COLUMN("ROLES", "roles", .form = COLUMN_WORDS, .is_wide = true),
+        COLUMN("ADDRESS", "address", .is_wide = true),
+        COLUMN("HISTORY", "history", .is_wide = true),
+        COLUMN_BY("UP", print_up, .is_wide = true),
+        COLUMN_BY("LABELS", print_labels),
+        COLUMN("DETAIL", "detail", .is_wide = true),
+        {0},
+    };
+    static const struct list_form form = {.name = "node", .columns = columns};
     return list_show(client, "/nodes", request->output, &form);
 }
 

@@ -1,7 +1,4 @@
 /* peal versions: what a job's definition was, and who changed it. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "cli/listing.h"
 #include "cli/when.h"
 
@@ -14,32 +11,24 @@ struct request {
     enum output output;
 };
 
-static void add_version(struct text_table *table, const json_t *version, bool wide)
+static void print_current(const json_t *version, struct strbuf *out)
 {
-    struct strbuf text;
-    bool current = json_is_true(json_object_get(version, "current"));
-    (void)wide;
-    strbuf_init(&text);
-    strbuf_addf(&text, "%" PRId64, answer_int(version, "revision", 0));
-    text_table_cell(table, text.text);
-    strbuf_reset(&text);
-    when_print_local(answer_time(version, "at"), &text);
-    text_table_cell(table, text.text);
-    text_table_cell(table, answer_text(version, "actor"));
-    text_table_cell(table, answer_text(version, "action"));
-    text_table_cell(table, current ? "current" : "");
-    text_table_cell(table, answer_text(version, "detail"));
-    if (text.failed)
-        table->status = E_NOMEM;
-    strbuf_release(&text);
+    strbuf_adds(out, json_is_true(json_object_get(version, "current")) ? "current" : "");
 }
 
 static enum exit_code show(struct client *client, void *place)
 {
     const struct request *request = place;
-    static const char *const headers[] = {"REVISION", "AT", "BY", "ACTION", "IS", "DETAIL", NULL};
-    static const struct list_form form = {
-        .name = "revision", .headers = headers, .add_row = add_version};
+    static const struct list_column columns[] = {
+        COLUMN("REVISION", "revision", .form = COLUMN_NUMBER),
+        COLUMN("AT", "at", .form = COLUMN_TIME),
+        COLUMN("BY", "actor"),
+        COLUMN("ACTION", "action"),
+        COLUMN_BY("IS", print_current),
+        COLUMN("DETAIL", "detail"),
+        {0},
+    };
+    static const struct list_form form = {.name = "revision", .columns = columns};
     struct strbuf path;
     struct reply one;
     json_t *versions = NULL;

@@ -1,6 +1,4 @@
 /* peal audit: who changed what. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/listing.h"
@@ -38,44 +36,22 @@ static void print_target(const json_t *change, struct strbuf *out)
         strbuf_addf(out, " of %s", job);
 }
 
-static void add_change(struct text_table *table, const json_t *change, bool wide)
-{
-    int64_t revision = answer_int(change, "revision", 0);
-    struct strbuf text;
-    strbuf_init(&text);
-    when_print_local(answer_time(change, "at"), &text);
-    text_table_cell(table, text.text);
-    text_table_cell(table, answer_text(change, "actor"));
-    text_table_cell(table, answer_text(change, "via"));
-    text_table_cell(table, answer_text(change, "address"));
-    text_table_cell(table, answer_text(change, "action"));
-    strbuf_reset(&text);
-    print_target(change, &text);
-    text_table_cell(table, text.text);
-    strbuf_reset(&text);
-    if (revision)
-        strbuf_addf(&text, "%" PRId64, revision);
-    text_table_cell(table, text.text);
-    text_table_cell(table, answer_text(change, "detail"));
-    if (wide)
-        text_table_cell(table, answer_text(change, "request_id"));
-    if (text.failed)
-        table->status = E_NOMEM;
-    strbuf_release(&text);
-}
-
 static enum exit_code show(struct client *client, void *place)
 {
     const struct list_request *request = place;
-    static const char *const narrow_headers[] = {"AT",     "BY",       "VIA",    "FROM", "ACTION",
-                                                 "TARGET", "REVISION", "DETAIL", NULL};
-    static const char *const wide_headers[] = {"AT",     "BY",       "VIA",    "FROM",    "ACTION",
-                                               "TARGET", "REVISION", "DETAIL", "REQUEST", NULL};
-    static const struct list_form form = {.name = "id",
-                                          .headers = narrow_headers,
-                                          .wide_headers = wide_headers,
-                                          .none = "no changes",
-                                          .add_row = add_change};
+    static const struct list_column columns[] = {
+        COLUMN("AT", "at", .form = COLUMN_TIME),
+        COLUMN("BY", "actor"),
+        COLUMN("VIA", "via"),
+        COLUMN("FROM", "address"),
+        COLUMN("ACTION", "action"),
+        COLUMN_BY("TARGET", print_target),
+        COLUMN("REVISION", "revision", .form = COLUMN_NUMBER_IF),
+        COLUMN("DETAIL", "detail"),
+        COLUMN("REQUEST", "request_id", .is_wide = true),
+        {0},
+    };
+    static const struct list_form form = {.name = "id", .columns = columns, .none = "no changes"};
     struct strbuf path;
     json_t *changes = NULL;
     strbuf_init(&path);

@@ -2,21 +2,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/listing.h"
-#include "cli/when.h"
 #include "client/account_args.h"
 #include "client/body.h"
+#include "client/documents.h"
 
 struct request {
-    struct request_base base;
-    const char *name;
+    struct doc_request doc;
     const char *type, *hook, *hook_file, *smtp, *secret_file, *from, *user, *password_file;
     const char *language, *quiet, *give_up, *notes;
     struct option_list headers, to, on;
     bool unencrypted, no_unencrypted, is_default, no_default;
     json_t *fields; /* that `set` changes */
-    bool yes;
-    enum output output;
 };
 
 static const char *const types[] = {"webhook", "slack", "dingtalk", "feishu",
@@ -59,92 +55,9 @@ static const struct option_row set_options[] = {
     OPTION_TEXT(request, give_up, 0, "give-up", "D", "how long a message is tried (1h)",
                 .field = "give_up"),
     OPTION_TEXT(request, notes, 0, "notes", "TEXT", "what it is for", .field = "notes"),
-    OPTION_GROUP(request, base, client_options),
+    OPTION_GROUP(request, doc, client_options),
     {0},
 };
-
-/* ---- list, show ---- */
-
-static const char *error_of(const json_t *delivery)
-{
-    bool is_bad = answer_time(delivery, "last_failed_at") > answer_time(delivery, "last_sent_at");
-    return is_bad ? answer_text(delivery, "last_error") : "";
-}
-
-static void add_count(struct text_table *table, const json_t *delivery, const char *name)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "%lld",
-             (long long)json_integer_value(json_object_get(delivery, name)));
-    text_table_cell(table, text);
-}
-
-static void add_channel(struct text_table *table, const json_t *channel, bool wide)
-{
-    const json_t *delivery = json_object_get(channel, "delivery");
-    struct strbuf when;
-    (void)wide;
-    strbuf_init(&when);
-    text_table_cell(table, answer_text(channel, "name"));
-    text_table_cell(table, answer_text(channel, "type"));
-    text_table_cell(table, json_is_true(json_object_get(channel, "default")) ? "all" : "named");
-    add_count(table, delivery, "sent");
-    add_count(table, delivery, "waiting");
-    add_count(table, delivery, "given_up");
-    when_print_local(answer_time(delivery, "last_sent_at"), &when);
-    text_table_cell(table, when.text);
-    text_table_cell(table, error_of(delivery));
-    strbuf_release(&when);
-}
-
-static enum exit_code list(struct client *client, void *place)
-{
-    const struct request *request = place;
-    static const char *const headers[] = {"NAME",     "TYPE",      "JOBS",  "SENT", "WAITING",
-                                          "GIVEN UP", "LAST SENT", "ERROR", NULL};
-    static const struct list_form form = {
-        .name = "name",
-        .headers = headers,
-        .none = "no channels; make one: peal channel set NAME --type slack --hook-file FILE",
-        .add_row = add_channel};
-    return list_show(client, "/channels", request->output, &form);
-}
-
-static const char *channel_path(struct strbuf *out, const char *name, const char *rest)
-{
-    strbuf_reset(out);
-    strbuf_adds(out, "/channels/");
-    url_escape(out, name);
-    strbuf_adds(out, rest);
-    return out->text;
-}
-
-/* One that is not there is told with where those are that are. */
-static enum exit_code call(struct client *client, const struct client_request *request,
-                           struct reply *ret)
-{
-    enum exit_code code = client_call(client, request, ret);
-    if (code == EXIT_NOT_FOUND)
-        fputs("See: peal channel list\n", stderr);
-    return code;
-}
-
-static enum exit_code show(struct client *client, void *place)
-{
-    const struct request *request = place;
-    struct strbuf path;
-    struct reply reply = {0};
-    strbuf_init(&path);
-    struct client_request get = {.path = channel_path(&path, request->name, "")};
-    enum exit_code code = call(client, &get, &reply);
-    if (code == EXIT_OK && request->output == OUTPUT_NAME)
-        puts(answer_text(reply.body, "name"));
-    else if (code == EXIT_OK)
-        code = output_print(reply.body, request->output == OUTPUT_JSON ? OUTPUT_JSON : OUTPUT_YAML);
-    reply_release(&reply);
-    strbuf_release(&path);
-    return code;
-}
 
 /* ---- set ---- */
 
@@ -209,11 +122,11 @@ static enum exit_code change(struct client *client, const struct request *reques
     struct strbuf path;
     struct reply old = {0}, reply = {0};
     if (!json_object_size(request->fields))
-        return cli_usage(request->base.command, "set what? --type, --hook, --to, --on ...");
+        return cli_usage(request->doc.base.command, "set what? --type, --hook, --to, --on ...");
     strbuf_init(&path);
-    enum exit_code code = lay_over(client, request, channel_path(&path, request->name, ""), &old);
+    enum exit_code code = lay_over(client, request, doc_path(&request->doc, "", &path), &old);
     if (code == EXIT_OK && json_object_get(old.body, "type") && !json_object_get(old.body, "url")) {
-        code = cli_usage(request->base.command,
+        code = cli_usage(request->doc.base.command,
                          "where to? --hook-file F or --hook URL; of mail --smtp URL");
     } else if (code == EXIT_OK) {
         struct client_request put = {.method = "PUT",
@@ -224,8 +137,8 @@ static enum exit_code change(struct client *client, const struct request *reques
         code = client_call(client, &put, &reply);
     }
     if (code == EXIT_OK)
-        fprintf(stderr, "%s: %s; try it: peal channel test %s\n", request->name,
-                reply.status == 201 ? "made" : "set", request->name);
+        fprintf(stderr, "%s: %s; try it: peal channel test %s\n", request->doc.name,
+                reply.status == 201 ? "made" : "set", request->doc.name);
     reply_release(&old);
     reply_release(&reply);
     strbuf_release(&path);
@@ -243,18 +156,15 @@ static enum exit_code set(struct client *client, void *place)
     return code;
 }
 
-/* ---- test, delete ---- */
+/* ---- test ---- */
 
 static enum exit_code test(struct client *client, void *place)
 {
-    const struct request *request = place;
-    struct strbuf path;
+    const struct doc_request *request = place;
     struct reply reply = {0};
     json_t *body = json_object();
-    strbuf_init(&path);
-    struct client_request post = {
-        .method = "POST", .path = channel_path(&path, request->name, "/test"), .body = body};
-    enum exit_code code = call(client, &post, &reply);
+    enum exit_code code = doc_call(
+        client, request, (struct client_request){.method = "POST", .body = body}, "/test", &reply);
     if (code == EXIT_OK && json_is_true(json_object_get(reply.body, "sent"))) {
         fprintf(stderr, "%s: sent\n", request->name);
     } else if (code == EXIT_OK) {
@@ -263,34 +173,45 @@ static enum exit_code test(struct client *client, void *place)
     }
     json_decref(body);
     reply_release(&reply);
-    strbuf_release(&path);
-    return code;
-}
-
-static enum exit_code delete_channel(struct client *client, void *place)
-{
-    const struct request *request = place;
-    struct strbuf path;
-    struct reply reply = {0};
-    if (!confirmed(request->yes, "Delete the channel %s, and what waits for it?", request->name)) {
-        fputs("Nothing was deleted.\n", stderr);
-        return EXIT_OK;
-    }
-    strbuf_init(&path);
-    struct client_request remove = {.method = "DELETE",
-                                    .path = channel_path(&path, request->name, "")};
-    enum exit_code code = call(client, &remove, &reply);
-    if (code == EXIT_OK)
-        fprintf(stderr, "%s: deleted\n", request->name);
-    reply_release(&reply);
-    strbuf_release(&path);
     return code;
 }
 
 /* ---- the command ---- */
 
+static void print_jobs(const json_t *channel, struct strbuf *out)
+{
+    strbuf_adds(out, json_is_true(json_object_get(channel, "default")) ? "all" : "named");
+}
+
+/* Of the last attempt, if it failed. */
+static void print_error(const json_t *channel, struct strbuf *out)
+{
+    const json_t *delivery = json_object_get(channel, "delivery");
+    if (answer_time(delivery, "last_failed_at") > answer_time(delivery, "last_sent_at"))
+        strbuf_adds(out, answer_text(delivery, "last_error"));
+}
+
+static const struct doc_form form = {
+    .noun = "channel",
+    .list = {.name = "name",
+             .columns =
+                 (const struct list_column[]){
+                     COLUMN("NAME", "name"),
+                     COLUMN("TYPE", "type"),
+                     COLUMN_BY("JOBS", print_jobs),
+                     COLUMN("SENT", "delivery.sent", .form = COLUMN_NUMBER),
+                     COLUMN("WAITING", "delivery.waiting", .form = COLUMN_NUMBER),
+                     COLUMN("GIVEN UP", "delivery.given_up", .form = COLUMN_NUMBER),
+                     COLUMN("LAST SENT", "delivery.last_sent_at", .form = COLUMN_TIME),
+                     COLUMN_BY("ERROR", print_error),
+                     {0},
+                 },
+             .none = "no channels; make one: peal channel set NAME --type slack --hook-file FILE"},
+    .deleted_too = ", and what waits for it",
+};
+
 static const struct option_row name[] = {
-    ARGUMENT(request, name, "NAME", .complete = COMPLETE_CHANNELS),
+    ARGUMENT(request, doc.name, "NAME", .complete = COMPLETE_CHANNELS),
     {0},
 };
 
@@ -302,6 +223,7 @@ static const struct command subcommands[] = {
         .options = set_options,
         .wrong_count = "name one channel",
         .with_agent = set,
+        .documents = &form,
     },
     {
         .name = "channel test",
@@ -310,33 +232,11 @@ static const struct command subcommands[] = {
         .options = client_options,
         .wrong_count = "name one channel",
         .with_agent = test,
+        .documents = &form,
     },
-    {
-        .name = "channel list",
-        .summary = "all channels",
-        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
-                        OPTION_GROUP(request, base, client_options)),
-        .too_many = "peal channel list takes no name",
-        .with_agent = list,
-    },
-    {
-        .name = "channel show",
-        .summary = "one channel, without its secrets",
-        .arguments = name,
-        .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
-                        OPTION_GROUP(request, base, client_options)),
-        .wrong_count = "name one channel",
-        .with_agent = show,
-    },
-    {
-        .name = "channel delete",
-        .summary = "delete a channel; exit status 4: jobs name it",
-        .arguments = name,
-        .options = ROWS(OPTION_FLAG(request, yes, 'y', "yes", YES_TEXT),
-                        OPTION_GROUP(request, base, client_options)),
-        .wrong_count = "name one channel",
-        .with_agent = delete_channel,
-    },
+    DOC_LIST(&form, "channel", "all channels"),
+    DOC_SHOW(&form, "channel", name, "one channel, without its secrets"),
+    DOC_DELETE(&form, "channel", name, "delete a channel; exit status 4: jobs name it"),
     {0},
 };
 

@@ -1,7 +1,4 @@
 /* peal stats: how many runs ended how, and how long they took. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "cli/listing.h"
 #include "cli/when.h"
 
@@ -24,53 +21,25 @@ static const struct option_row options[] = {
     {0},
 };
 
-/* ---- the table ---- */
-
-static void add_count(struct text_table *table, const json_t *span, const char *name)
-{
-    char text[24] = "";
-    int64_t count = answer_int(span, name, 0);
-    if (count)
-        snprintf(text, sizeof(text), "%" PRId64, count);
-    text_table_cell(table, text);
-}
-
-static void add_taken(struct text_table *table, const json_t *span, const char *name)
-{
-    struct strbuf text;
-    strbuf_init(&text);
-    when_print_taken(0, answer_int(span, name, NO_TIME), &text);
-    text_table_cell(table, text.text);
-    if (text.failed)
-        table->status = E_NOMEM;
-    strbuf_release(&text);
-}
-
-static void add_span(struct text_table *table, const json_t *span, bool wide)
-{
-    static const char *const counts[] = {"ok",   "failed",  "timed_out", "killed",
-                                         "lost", "skipped", "missed"};
-    static const char *const times[] = {"p50_ms", "p95_ms", "max_ms", "mean_late_ms"};
-    struct strbuf from;
-    (void)wide;
-    strbuf_init(&from);
-    when_print_local(answer_time(span, "from"), &from);
-    text_table_cell(table, from.text);
-    strbuf_release(&from);
-    for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
-        add_count(table, span, counts[k]);
-    for (size_t k = 0; k < sizeof(times) / sizeof(times[0]); k++)
-        add_taken(table, span, times[k]);
-}
-
 static enum exit_code show(struct client *client, void *place)
 {
     const struct request *request = place;
-    static const char *const headers[] = {"FROM",    "OK",      "FAILED", "TIMED OUT", "KILLED",
-                                          "LOST",    "SKIPPED", "MISSED", "P50",       "P95",
-                                          "LONGEST", "LATE",    NULL};
-    static const struct list_form form = {
-        .name = "from", .headers = headers, .none = "no runs", .add_row = add_span};
+    static const struct list_column columns[] = {
+        COLUMN("FROM", "from", .form = COLUMN_TIME),
+        COLUMN("OK", "ok", .form = COLUMN_NUMBER_IF),
+        COLUMN("FAILED", "failed", .form = COLUMN_NUMBER_IF),
+        COLUMN("TIMED OUT", "timed_out", .form = COLUMN_NUMBER_IF),
+        COLUMN("KILLED", "killed", .form = COLUMN_NUMBER_IF),
+        COLUMN("LOST", "lost", .form = COLUMN_NUMBER_IF),
+        COLUMN("SKIPPED", "skipped", .form = COLUMN_NUMBER_IF),
+        COLUMN("MISSED", "missed", .form = COLUMN_NUMBER_IF),
+        COLUMN("P50", "p50_ms", .form = COLUMN_TAKEN),
+        COLUMN("P95", "p95_ms", .form = COLUMN_TAKEN),
+        COLUMN("LONGEST", "max_ms", .form = COLUMN_TAKEN),
+        COLUMN("LATE", "mean_late_ms", .form = COLUMN_TAKEN),
+        {0},
+    };
+    static const struct list_form form = {.name = "from", .columns = columns, .none = "no runs"};
     struct strbuf path;
     strbuf_init(&path);
     strbuf_adds(&path, "/stats?");
