@@ -3,23 +3,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/job_fields.h"
 #include "definition/job_internal.h"
+
+/* What is not 0 already. */
+static void set_defaults(const struct field *fields, struct job *job)
+{
+    for (const struct field *field = fields; field->name; field++) {
+        void *member = (char *)job + field->offset;
+        if (field->kind == FIELD_GROUP)
+            set_defaults(field->fields, job);
+        else if (!field->initial)
+            continue;
+        else if (field->kind == FIELD_INT || field->kind == FIELD_CHOICE ||
+                 field->kind == FIELD_UMASK)
+            *(int *)member = (int)field->initial;
+        else if (field->kind == FIELD_BOOL)
+            *(bool *)member = true;
+        else
+            *(int64_t *)member = field->initial;
+    }
+}
 
 struct job job_defaults(void)
 {
-    return (struct job){
-        .start_s = TIME_UNSET,
-        .end_s = TIME_UNSET,
-        .umask_bits = -1,
-        .limits = {-1, -1, -1, -1, -1, -1},
-        .overlap = OVERLAP_SKIP,
-        .queue_limit = 10,
-        .catch_up = CATCH_UP_LAST,
-        .catch_up_window_s = 86400,
-        .catch_up_limit = 100,
-        .grace_s = 10,
-        .output_limit = 1024 * 1024,
-    };
+    struct job job = {0};
+    set_defaults(job_fields, &job);
+    return job;
 }
 
 struct job *job_new(void)
@@ -54,26 +64,54 @@ void job_names_free(char **names)
     free_texts(names, count);
 }
 
+static void release_fields(const struct field *fields, struct job *job)
+{
+    for (const struct field *field = fields; field->name; field++) {
+        void *member = (char *)job + field->offset;
+        switch (field->kind) {
+        case FIELD_TEXT:
+        case FIELD_SCRIPT:
+        case FIELD_ZONE:
+        case FIELD_SELECTOR:
+        case FIELD_AFTER:
+            free(*(void **)member);
+            break;
+        case FIELD_ARGV:
+        case FIELD_NAMES:
+            job_names_free(*(char ***)member);
+            break;
+        case FIELD_SCHEDULES:
+            free_texts(job->schedules, job->schedule_count);
+            break;
+        case FIELD_CALENDARS:
+            free_texts(job->calendars, job->calendar_count);
+            break;
+        case FIELD_PAIRS:
+            job_pairs_release(member);
+            break;
+        case FIELD_GROUP:
+            release_fields(field->fields, job);
+            break;
+        case FIELD_SCHEDULE: /* the same member as FIELD_SCHEDULES */
+        case FIELD_TIME:
+        case FIELD_DURATION:
+        case FIELD_SIZE:
+        case FIELD_INT:
+        case FIELD_INT64:
+        case FIELD_BOOL:
+        case FIELD_CHOICE:
+        case FIELD_UMASK:
+        case FIELD_SET:
+        case FIELD_ID:
+            break;
+        }
+    }
+}
+
 struct job *job_free(struct job *job)
 {
-    if (!job)
-        return NULL;
-    free_texts(job->schedules, job->schedule_count);
-    free_texts(job->calendars, job->calendar_count);
-    free(job->after);
-    job_names_free(job->command);
-    job_names_free(job->notify.to);
-    job_pairs_release(&job->env);
-    job_pairs_release(&job->labels);
-    free(job->name);
-    free(job->timezone);
-    free(job->script);
-    free(job->cwd);
-    free(job->user);
-    free(job->stdin_text);
-    free(job->where);
-    free(job->owner);
-    free(job->notes);
+    if (job)
+        release_fields(job_fields, job);
     free(job);
     return NULL;
 }

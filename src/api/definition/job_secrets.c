@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "definition/job_codec.h"
+#include "definition/job_fields.h"
 #include "strbuf.h"
 #include "text/json_text.h"
 
@@ -44,16 +45,17 @@ static void write_variables(struct strbuf *out, const char *env)
     strbuf_addc(out, '}');
 }
 
-void secrets_write(struct strbuf *out, const struct json_member *field, enum secrets secrets)
+void secrets_write(struct strbuf *out, const struct field *field, const struct json_member *member,
+                   enum secrets secrets)
 {
-    bool is_masked = secrets != SECRETS_CLEAR;
-    if (is_masked && json_text_is_name(field, "env") && *field->value.text == '{')
-        write_variables(out, field->value.text);
-    else if (is_masked && (json_text_is_name(field, "env") || json_text_is_name(field, "stdin") ||
-                           memchr(field->name.text, '\\', field->name.length)))
-        strbuf_adds(out, "\"" SECRET_MASK "\"");
+    bool is_secret =
+        field ? field->secret : memchr(member->name.text, '\\', member->name.length) != NULL;
+    if (!is_secret || secrets == SECRETS_CLEAR)
+        strbuf_add(out, member->value.text, member->value.length);
+    else if (field && field->kind == FIELD_PAIRS && *member->value.text == '{')
+        write_variables(out, member->value.text);
     else
-        strbuf_add(out, field->value.text, field->value.length);
+        strbuf_adds(out, "\"" SECRET_MASK "\"");
 }
 
 /* ---- on the way back in ---- */
@@ -67,9 +69,13 @@ static bool has_masks(const json_t *definition)
 {
     const char *name;
     const json_t *value;
-    bool has = is_mask(json_object_get(definition, "stdin"));
-    json_object_foreach (json_object_get(definition, "env"), name, value) {
-        has |= is_mask(value) && is_secret_name(name, strlen(name));
+    bool has = false;
+    for (const struct field *field = job_fields; field->name; field++) {
+        json_t *secret = field->secret ? json_object_get(definition, field->name) : NULL;
+        has |= is_mask(secret) && field->kind != FIELD_PAIRS;
+        json_object_foreach (secret, name, value) {
+            has |= is_mask(value) && is_secret_name(name, strlen(name));
+        }
     }
     return has;
 }
@@ -93,18 +99,31 @@ static enum status restore(json_t *into, const json_t *from, const char *name, c
     return json_object_set(into, name, kept) == 0 ? OK : E_NOMEM;
 }
 
-static enum status restore_all(json_t *definition, const json_t *stored, struct job_error *reterr)
+static enum status restore_pairs(json_t *pairs, const json_t *stored, const char *where,
+                                 struct job_error *reterr)
 {
-    json_t *env = json_object_get(definition, "env"), *value;
+    json_t *value;
     const char *name;
     void *next;
     enum status st = OK;
-    if (is_mask(json_object_get(definition, "stdin")))
-        st = restore(definition, stored, "stdin", "stdin", reterr);
-    json_object_foreach_safe(env, next, name, value)
+    json_object_foreach_safe(pairs, next, name, value)
     {
         if (st == OK && is_mask(value) && is_secret_name(name, strlen(name)))
-            st = restore(env, json_object_get(stored, "env"), name, "env", reterr);
+            st = restore(pairs, stored, name, where, reterr);
+    }
+    return st;
+}
+
+static enum status restore_all(json_t *definition, const json_t *stored, struct job_error *reterr)
+{
+    enum status st = OK;
+    for (const struct field *field = job_fields; field->name && st == OK; field++) {
+        const char *name = field->name;
+        json_t *value = field->secret ? json_object_get(definition, name) : NULL;
+        if (field->kind == FIELD_PAIRS)
+            st = restore_pairs(value, json_object_get(stored, name), name, reterr);
+        else if (is_mask(value))
+            st = restore(definition, stored, name, name, reterr);
     }
     return st;
 }

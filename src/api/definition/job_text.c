@@ -5,13 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/job_fields.h"
 #include "runs/encode.h"
 #include "text/json_text.h"
-
-/* What peal keeps in the stored definition and shows in another way, or not at all. */
-struct kept {
-    int64_t created_ms, updated_ms, deleted_ms, skip_until_ms;
-};
 
 struct writer {
     struct strbuf *out; /* numbers and times are not printf's: that would be most of the cost */
@@ -91,46 +87,25 @@ static void add_id(struct strbuf *out, const struct id *id)
 
 /* ---- the definition ---- */
 
-/* True: it was one of those that peal keeps. */
-static bool take_kept(const struct json_member *member, struct kept *kept)
-{
-    const struct {
-        const char *name;
-        int64_t *ret;
-    } times[] = {
-        {"created_ms", &kept->created_ms},
-        {"updated_ms", &kept->updated_ms},
-        {"deleted_ms", &kept->deleted_ms},
-        {"skip_until_ms", &kept->skip_until_ms},
-        {"paused_ms", NULL},
-        {"resumed_ms", NULL},
-    };
-    const struct json_span *name = &member->name;
-    if (name->length < 5 || memcmp(name->text + name->length - 4, "_ms\"", 4) != 0)
-        return json_text_is_name(member, "uid") || json_text_is_name(member, "revision");
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-        if (!json_text_is_name(member, times[i].name))
-            continue;
-        if (times[i].ret)
-            *times[i].ret = json_text_number(&member->value);
-        return true;
-    }
-    return false;
-}
-
-static void write_members(struct writer *writer, const char *text, struct kept *kept)
+/* What peal keeps in it goes to the members of `kept`, to be shown in another way or not at all. */
+static void write_members(struct writer *writer, const char *text, struct job *kept)
 {
     struct json_member member;
+    const struct field *next = job_fields;
     while (json_text_next(&text, &member)) {
-        if (take_kept(&member, kept) ||
-            !begin_span(writer, member.name.text + 1, member.name.length - 2))
+        const char *name = member.name.text + 1;
+        size_t length = member.name.length - 2;
+        const struct field *field = field_find(job_fields, &next, name, length);
+        if (field && field->meta && field->kind == FIELD_INT64)
+            *(int64_t *)(void *)((char *)kept + field->offset) = json_text_number(&member.value);
+        if ((field && field->meta) || !begin_span(writer, name, length))
             continue;
-        secrets_write(writer->out, &member, writer->secrets);
+        secrets_write(writer->out, field, &member, writer->secrets);
     }
 }
 
 /* A definition that can't be read by this version may not be JSON at all. */
-static void write_broken(struct writer *writer, const struct catalog_job *job, struct kept *kept)
+static void write_broken(struct writer *writer, const struct catalog_job *job, struct job *kept)
 {
     json_t *value = json_loads(job->json, 0, NULL);
     char *text = json_is_object(value) ? json_dumps(value, JSON_COMPACT) : NULL;
@@ -197,7 +172,7 @@ static void write_status(struct strbuf *out, const struct catalog_job *job, int6
 void job_text_write(struct strbuf *out, const struct catalog_job *job, const struct job_view *view)
 {
     struct writer writer = {.out = out, .fields = view->fields, .secrets = view->secrets};
-    struct kept kept = {0};
+    struct job kept = {0};
     if (job->broken)
         write_broken(&writer, job, &kept);
     else
@@ -220,7 +195,7 @@ void job_text_write(struct strbuf *out, const struct catalog_job *job, const str
 void definition_text_write(struct strbuf *out, const char *stored, enum secrets secrets)
 {
     struct writer writer = {.out = out, .secrets = secrets};
-    struct kept kept = {0};
+    struct job kept = {0};
     write_members(&writer, stored, &kept);
     strbuf_adds(out, writer.has_members ? "}" : "{}");
 }

@@ -1,4 +1,5 @@
 /* A merge patch laid over a definition. */
+#include "definition/job_fields.h"
 #include "jobs/jobs.h"
 
 /* RFC 7396: null removes, objects go into objects, anything else replaces. False: out of memory. */
@@ -36,8 +37,10 @@ static void drop_ticks(json_t *definition, const json_t *patch)
 {
     const json_t *after = json_object_get(patch, "after");
     if (after && !json_is_null(after)) {
-        for (const char *const *name = fields_of_ticks; *name; name++)
-            json_object_del(definition, *name);
+        for (const struct field *field = job_fields; field->name; field++) {
+            if (field->of_ticks)
+                json_object_del(definition, field->name);
+        }
     } else if (json_object_get(patch, "schedule") || json_object_get(patch, "schedules")) {
         json_object_del(definition, "after");
     }

@@ -29,43 +29,6 @@ void mark_deleted(struct job *job, int64_t now_ms)
     job->deleted_ms = now_ms;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-static bool same_after(const struct job *a, const struct job *b)
-{
-    bool same = a->after_count == b->after_count;
-    for (size_t i = 0; i < a->after_count && same; i++)
-        same = strcmp(a->after[i].job, b->after[i].job) == 0 && a->after[i].on == b->after[i].on;
-    return same;
-}
-
-/* True if both are due at the same instants. */
-static bool same_ticks(const struct job *a, const struct job *b)
-{
-    if (a->schedule_count != b->schedule_count || a->start_s != b->start_s ||
-        a->end_s != b->end_s || a->dst != b->dst || !same_text(a->timezone, b->timezone) ||
-        !same_after(a, b))
-        return false;
-    for (size_t i = 0; i < a->schedule_count; i++) {
-        if (strcmp(a->schedules[i], b->schedules[i]) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* True if people would see no difference; NULL, out of memory, is one. */
-static bool same_definition(const struct job *a, const struct job *b)
-{
-    json_t *one = job_encode_json(a, false), *other = job_encode_json(b, false);
-    bool same = one && other && json_equal(one, other);
-    json_decref(one);
-    json_decref(other);
-    return same;
-}
-
 /* What people see of a job; NULL: out of memory. */
 static json_t *seen_definition(const struct job *job, enum secrets seen)
 {
@@ -75,22 +38,24 @@ static json_t *seen_definition(const struct job *job, enum secrets seen)
     return definition;
 }
 
-/* True if the first, as it was sent, runs the same as the second, as it is seen, as the same user.
- */
-static bool same_run(const struct job *sent, const struct job *there, enum secrets seen)
+/* What `job` changes of `old`. Whether something else runs is judged by what was sent and what is
+ * seen, asterisks for secrets included: `sent` is the job with them, NULL if there were none. */
+static enum status find_changes(const struct job *job, const struct job *sent,
+                                const struct job *old, enum secrets seen, struct job_changes *ret)
 {
-    static const char *const fields[] = {"command", "shell", "cwd",  "user",  "stdin",
-                                         "env",     "umask", "nice", "limits"};
-    json_t *one = job_encode_json(sent, false), *other = seen_definition(there, seen);
-    bool same = one && other;
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && same; i++) {
-        const json_t *left = json_object_get(one, fields[i]);
-        const json_t *right = json_object_get(other, fields[i]);
-        same = left && right ? json_equal(left, right) : left == right;
+    json_t *now = job_encode_json(job, false), *before = job_encode_json(old, false);
+    json_t *asked = sent ? job_encode_json(sent, false) : json_incref(now);
+    json_t *shown = seen == SECRETS_CLEAR ? json_incref(before) : seen_definition(old, seen);
+    bool is_complete = now && before && asked && shown;
+    if (is_complete) {
+        *ret = job_changes_find(before, now);
+        ret->runs = job_changes_find(shown, asked).runs;
     }
-    json_decref(one);
-    json_decref(other);
-    return same;
+    json_decref(now);
+    json_decref(before);
+    json_decref(asked);
+    json_decref(shown);
+    return is_complete ? OK : E_NOMEM;
 }
 
 /* What peal keeps goes from the old definition to the new one. */
@@ -135,6 +100,7 @@ static enum status lay_over(const struct call *call, struct job_write *write,
     const struct api *api = call->api;
     struct job *job = write->job, *old = NULL;
     struct job_error error;
+    struct job_changes changes;
     struct catalog_job *there = catalog_by_name(engine_catalog(api->ports.engine), job->name);
     job->updated_ms = call->now_ms;
     write->cursor_ms = call->now_ms;
@@ -154,14 +120,18 @@ static enum status lay_over(const struct call *call, struct job_write *write,
         return OK;
     }
     inherit(job, old, says_paused, call->now_ms);
-    write->defines = !same_run(sent ? sent : job, old, seen);
-    write->waits_anew = job->after_count && !same_after(job, old);
-    if (same_ticks(job, old))
-        write->cursor_ms = -1;
-    if (same_definition(job, old))
-        write->kind = WRITE_NOTHING;
+    enum status st = find_changes(job, sent, old, seen, &changes);
     job_free(old);
-    return write->cursor_ms == -1 ? OK : passes_find(call, there, REASON_EDITED, &write->passes);
+    if (st != OK)
+        return st;
+    write->defines = changes.runs;
+    write->waits_anew = job->after_count && changes.after;
+    if (!changes.any)
+        write->kind = WRITE_NOTHING;
+    if (changes.ticks)
+        return passes_find(call, there, REASON_EDITED, &write->passes);
+    write->cursor_ms = -1;
+    return OK;
 }
 
 /* The definition as a job, and with asterisks as they were sent; NULL: there are none. */

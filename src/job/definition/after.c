@@ -12,10 +12,6 @@ const char *const after_on_names[] = {
     NULL,
 };
 
-const char *const fields_of_ticks[] = {"schedule", "schedules", "timezone", "start",
-                                       "end",      "jitter",    "dst",      "catch_up",
-                                       "deadline", "calendars", NULL};
-
 unsigned after_states(enum after_on on)
 {
     static const unsigned success = 1U << RUN_OK;

@@ -31,8 +31,4 @@ const char *after_noted_job(const struct run *run);
 
 extern const char *const after_on_names[]; /* by value; NULL at the end */
 
-/* The fields of a job that only ticks need, which one with `after` does not have; NULL at the end.
- * The schedules come first. */
-extern const char *const fields_of_ticks[];
-
 #endif

@@ -6,6 +6,8 @@
 
 #include "job.h"
 
+struct field;
+
 struct job_list {
     struct job **items;
     size_t count;
@@ -45,6 +47,19 @@ MUST_CHECK enum status job_decode_json(const json_t *value, bool with_meta, cons
 
 /* The other way; only what differs from the defaults. NULL when out of memory. */
 json_t *job_encode_json(const struct job *job, bool with_meta);
+
+/* The default of a field that is no group; NULL: it is none that could be written down, or out of
+ * memory. */
+json_t *job_field_default(const struct field *field);
+
+/* What differs between two definitions, encoded without meta. */
+struct job_changes {
+    bool any;   /* people see a difference */
+    bool ticks; /* other instants are due */
+    bool runs;  /* something else runs, or as somebody else: needs the right to define */
+    bool after; /* it waits for other jobs, or other ends */
+};
+struct job_changes job_changes_find(const json_t *from, const json_t *to);
 
 /* As compact JSON text for the store, with meta; NULL when out of memory. */
 char *job_encode_text(const struct job *job);

@@ -9,18 +9,6 @@
 
 enum { FIELDS_MAX = 64 }; /* of a table */
 
-/* From `fields` on. */
-static const struct field *find_field(const struct decoder *d, const struct field *fields,
-                                      const char *name)
-{
-    for (; fields->name; fields++) {
-        if (fields->name[0] == name[0] && strcmp(fields->name, name) == 0 &&
-            (d->with_meta || !fields->meta))
-            return fields;
-    }
-    return NULL;
-}
-
 static enum status unknown_field(const struct decoder *d, const struct field *fields,
                                  const struct spot *spot, const struct node *key)
 {
@@ -36,20 +24,17 @@ static enum status unknown_field(const struct decoder *d, const struct field *fi
     return status_invalid();
 }
 
-/* What is stored has its fields in the order of the table, so that each is found at once. */
 enum status fields_decode(struct decoder *d, const struct field *fields, const struct spot *spot)
 {
     const struct node *values[FIELDS_MAX] = {0};
     const struct field *next = fields;
     for (const struct entry *entry = spot->node->entries; entry; entry = entry->next) {
-        const struct field *field = find_field(d, next, entry->key->text);
-        if (!field)
-            field = find_field(d, fields, entry->key->text);
-        if (!field)
+        const char *name = entry->key->text;
+        const struct field *field = field_find(fields, &next, name, strlen(name));
+        if (!field || (field->meta && !d->with_meta))
             return unknown_field(d, fields, spot, entry->key);
         assert(field - fields < FIELDS_MAX);
         values[field - fields] = entry->value;
-        next = field + 1;
     }
     for (const struct field *field = fields; field->name; field++) {
         struct spot here = {spot, field->name, 0, values[field - fields]};

@@ -105,11 +105,11 @@ enum status decode_after(struct decoder *d, const struct field *field, const str
 
 enum status check_after(const struct decoder *d, const struct spot *root)
 {
-    for (const char *const *name = fields_of_ticks; *name; name++) {
-        struct spot spot = {root, *name, 0, node_get(root->node, *name)};
-        if (!spot.node)
+    for (const struct field *field = job_fields; field->name; field++) {
+        struct spot spot = {root, field->name, 0, node_get(root->node, field->name)};
+        if (!field->of_ticks || !spot.node)
             continue;
-        if (name < fields_of_ticks + 2)
+        if (field->kind == FIELD_SCHEDULE || field->kind == FIELD_SCHEDULES)
             return spot_fail(d->err, &spot,
                              "job \"%.128s\" has \"after\" too; it runs by a schedule or after "
                              "other jobs, not both",

@@ -275,6 +275,28 @@ json_t *job_encode_json(const struct job *job, bool with_meta)
     return encode_fields(job, &defaults, job_fields, with_meta);
 }
 
+json_t *job_field_default(const struct field *field)
+{
+    struct job defaults = job_defaults();
+    return field->about->unset ? NULL : encode_field(&defaults, &defaults, field);
+}
+
+struct job_changes job_changes_find(const json_t *from, const json_t *to)
+{
+    struct job_changes changes = {0};
+    for (const struct field *field = job_fields; field->name; field++) {
+        const json_t *before = json_object_get(from, field->name);
+        const json_t *now = json_object_get(to, field->name);
+        if (before && now ? json_equal(before, now) : before == now)
+            continue;
+        changes.any = true;
+        changes.ticks |= field->moves_ticks;
+        changes.runs |= field->defines;
+        changes.after |= field->kind == FIELD_AFTER;
+    }
+    return changes;
+}
+
 static int append(const char *bytes, size_t length, void *out)
 {
     strbuf_add(out, bytes, length);

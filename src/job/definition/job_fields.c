@@ -1,7 +1,6 @@
 #include "definition/job_fields.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "definition/job_internal.h"
@@ -67,78 +66,238 @@ static const char *user_complaint(const char *user)
     return user[strcspn(user, ":/ \t\r\n")] ? "is not the name of a user" : NULL;
 }
 
+#define ABOUT(where, label_en, label_zh, help_en, help_zh, ...)                                    \
+    .about = &(const struct field_about)                                                           \
+    {                                                                                              \
+        .section = (where), .label = {label_en, label_zh}, .help = {help_en, help_zh}, __VA_ARGS__ \
+    }
+
 static const struct field limit_fields[] = {
-    {"open_files", FIELD_INT64, AT(limits.open_files), 0, COUNT_LIMIT},
-    {"processes", FIELD_INT64, AT(limits.processes), 0, COUNT_LIMIT},
-    {"core", FIELD_SIZE, AT(limits.core_bytes), 0, SIZE_LIMIT},
-    {"memory", FIELD_SIZE, AT(limits.memory_bytes), 0, SIZE_LIMIT},
-    {"cpu_time", FIELD_DURATION, AT(limits.cpu_s), 1, LONG_S},
-    {"file_size", FIELD_SIZE, AT(limits.file_bytes), 0, SIZE_LIMIT},
+    {"open_files", FIELD_INT64, AT(limits.open_files), 0, COUNT_LIMIT, -1,
+     ABOUT(SECTION_LIMITS, "Open files", "打开文件数", "Open files of a process.",
+           "单个进程可打开的文件数。", .unset = "not limited", .sample = "256")},
+    {"processes", FIELD_INT64, AT(limits.processes), 0, COUNT_LIMIT, -1,
+     ABOUT(SECTION_LIMITS, "Processes of the user", "该用户进程数",
+           "All processes of the user that it runs as.", "其运行用户的全部进程数。",
+           .unset = "not limited", .sample = "100")},
+    {"core", FIELD_SIZE, AT(limits.core_bytes), 0, SIZE_LIMIT, -1,
+     ABOUT(SECTION_LIMITS, "Core dump", "核心转储", "Size of a core dump; 0: none is written.",
+           "核心转储的大小；0：不写入。", .unset = "not limited", .sample = "0")},
+    {"memory", FIELD_SIZE, AT(limits.memory_bytes), 0, SIZE_LIMIT, -1,
+     ABOUT(SECTION_LIMITS, "Memory of a process", "单个进程内存", "Memory of each process.",
+           "每个进程的内存。", .unset = "not limited", .sample = "2GiB")},
+    {"cpu_time", FIELD_DURATION, AT(limits.cpu_s), 1, LONG_S, -1,
+     ABOUT(SECTION_LIMITS, "CPU time of a process", "单个进程 CPU 时间",
+           "CPU time of each process.", "每个进程的 CPU 时间。", .unset = "not limited",
+           .sample = "1h")},
+    {"file_size", FIELD_SIZE, AT(limits.file_bytes), 0, SIZE_LIMIT, -1,
+     ABOUT(SECTION_LIMITS, "Size of a file", "单个文件大小", "Size of each file that it writes.",
+           "其写入的每个文件的大小。", .unset = "not limited", .sample = "10GiB")},
     {0},
 };
 
 static const struct field overlap_fields[] = {
-    {"policy", FIELD_CHOICE, AT(overlap), .words = overlap_names, .alone = true},
-    {"queue", FIELD_INT, AT(queue_limit), 1, 10000},
+    {"policy", FIELD_CHOICE, AT(overlap), .initial = OVERLAP_SKIP, .words = overlap_names,
+     .alone = true,
+     ABOUT(SECTION_HOW, "If the last run still goes on", "上一次仍在运行时",
+           "What happens to a tick while the last run still goes on.",
+           "上一次仍在运行时如何处理到期的时刻。", .see = "#overlap", .option = "overlap",
+           .value = "P")},
+    {"queue", FIELD_INT, AT(queue_limit), 1, 10000, 10,
+     ABOUT(SECTION_HOW, "How many may wait", "最多排队数",
+           "How many runs may wait with the policy queue; those beyond are skipped.",
+           "策略为 queue 时最多排队的运行数；超出的会被跳过。", .see = "#overlap")},
     {0},
 };
 
 static const struct field catch_up_fields[] = {
-    {"policy", FIELD_CHOICE, AT(catch_up), .words = catch_up_names, .alone = true},
-    {"window", FIELD_DURATION, AT(catch_up_window_s), 0, LONG_S},
-    {"limit", FIELD_INT, AT(catch_up_limit), 1, 10000},
+    {"policy", FIELD_CHOICE, AT(catch_up), .initial = CATCH_UP_LAST, .words = catch_up_names,
+     .alone = true,
+     ABOUT(SECTION_HOW, "If no agent was there", "当时没有代理时",
+           "Which ticks run that fell due while no agent was there.",
+           "没有代理期间到期的时刻中，哪些补跑。", .see = "#catching-up", .option = "catch-up",
+           .value = "P")},
+    {"window", FIELD_DURATION, AT(catch_up_window_s), 0, LONG_S, DAY_S,
+     ABOUT(SECTION_HOW, "How far back", "回溯多久", "Ticks older than this are missed in any case.",
+           "早于此时长的时刻一律视为错过。", .see = "#catching-up")},
+    {"limit", FIELD_INT, AT(catch_up_limit), 1, 10000, 100,
+     ABOUT(SECTION_HOW, "How many at most", "最多补跑数",
+           "How many ticks run at most with the policy all: the newest.",
+           "策略为 all 时最多补跑的数量：取最近的。", .see = "#catching-up")},
     {0},
 };
 
 static const struct field retention_fields[] = {
-    {"runs", FIELD_INT64, AT(keep_runs), 0, COUNT_LIMIT},
-    {"age", FIELD_DURATION, AT(keep_s), 0, LONG_S},
-    {"bytes", FIELD_SIZE, AT(keep_bytes), 0, SIZE_LIMIT},
+    {"runs", FIELD_INT64, AT(keep_runs), 0, COUNT_LIMIT,
+     ABOUT(SECTION_KEPT, "Runs kept", "保留的运行数", "How many runs are kept.", "保留多少次运行。",
+           .unset = "the agent's setting", .sample = "1000")},
+    {"age", FIELD_DURATION, AT(keep_s), 0, LONG_S,
+     ABOUT(SECTION_KEPT, "Kept for", "保留时长", "Older runs are dropped.",
+           "早于此时长的运行会被清除。", .unset = "the agent's setting", .sample = "90d")},
+    {"bytes", FIELD_SIZE, AT(keep_bytes), 0, SIZE_LIMIT,
+     ABOUT(SECTION_KEPT, "Output kept of all runs", "全部运行保留的输出",
+           "The oldest runs with output are dropped until the output of all fits.",
+           "清除最早的有输出的运行，直到全部输出不超过此大小。", .unset = "the agent's setting",
+           .sample = "100MiB")},
     {0},
 };
 
 static const struct field notify_fields[] = {
-    {"to", FIELD_NAMES, AT(notify.to), 0, 20, .complain = channel_name_complaint, .alone = true},
-    {"on", FIELD_SET, AT(notify.on), .words = notify_event_names},
-    {"late", FIELD_DURATION, AT(notify.late_s), 1, LONG_S},
+    {"to", FIELD_NAMES, AT(notify.to), 0, 20, .complain = channel_name_complaint, .alone = true,
+     ABOUT(SECTION_NOTIFY, "Notify", "通知对象",
+           "Channels that are told of its runs (peal channel); an empty list: none.",
+           "接收其运行通知的渠道（peal channel）；空列表：无。",
+           .unset = "the channels with default: true", .sample = "ops, billing", .see = "NOTIFY.md",
+           .option = "notify", .value = "NAME")},
+    {"on", FIELD_SET, AT(notify.on), .words = notify_event_names,
+     ABOUT(SECTION_NOTIFY, "Notify on", "通知事件", "Which events are told.", "通知哪些事件。",
+           .unset = "what each channel says, else failure, lost and recovery",
+           .sample = "failure, lost, recovery", .see = "#who-is-told")},
+    {"late", FIELD_DURATION, AT(notify.late_s), 1, LONG_S,
+     ABOUT(SECTION_NOTIFY, "Late after", "超过多久算延迟",
+           "A start later than this, after its jitter, is late. Adds late to the events.",
+           "抖动之后仍晚于此时长启动即为延迟。会把 late 加入通知事件。",
+           .unset = "1m where on names late", .sample = "5m", .see = "#who-is-told")},
     {0},
 };
 
 const struct field job_fields[] = {
     {"uid", FIELD_ID, AT(uid), .meta = true},
     {"revision", FIELD_INT64, AT(revision), 0, INT64_MAX, .meta = true},
-    {"name", FIELD_TEXT, AT(name), 0, INT64_MAX, .complain = job_name_complaint},
-    {"schedule", FIELD_SCHEDULE, AT(schedules)},
-    {"schedules", FIELD_SCHEDULES, AT(schedules), 1, JOB_SCHEDULES_MAX},
-    {"after", FIELD_AFTER, AT(after)},
-    {"timezone", FIELD_ZONE, AT(timezone), 1, 100},
-    {"start", FIELD_TIME, AT(start_s)},
-    {"end", FIELD_TIME, AT(end_s)},
-    {"jitter", FIELD_DURATION, AT(jitter_s), 0, DAY_S},
-    {"dst", FIELD_CHOICE, AT(dst), .words = dst_policy_names},
-    {"calendars", FIELD_CALENDARS, AT(calendars), 1, JOB_CALENDARS_MAX},
-    {"command", FIELD_ARGV, AT(command), 1, 4096},
-    {"shell", FIELD_SCRIPT, AT(script), 1, 131071}, /* one argument, of which Linux takes no more */
-    {"cwd", FIELD_TEXT, AT(cwd), 1, 4095, .complain = path_complaint},
-    {"user", FIELD_TEXT, AT(user), 1, 255, .complain = user_complaint},
-    {"env", FIELD_PAIRS, AT(env), 0, 128 * 1024 - 1, .complain = variable_complaint},
-    {"stdin", FIELD_TEXT, AT(stdin_text), 0, 1024 * 1024},
-    {"umask", FIELD_UMASK, AT(umask_bits), 0, 0777},
-    {"nice", FIELD_INT, AT(nice), -20, 19},
-    {"limits", FIELD_GROUP, .fields = limit_fields},
-    {"overlap", FIELD_GROUP, .fields = overlap_fields},
-    {"catch_up", FIELD_GROUP, .fields = catch_up_fields},
-    {"timeout", FIELD_DURATION, AT(timeout_s), 0, LONG_S},
-    {"grace", FIELD_DURATION, AT(grace_s), 0, DAY_S},
-    {"deadline", FIELD_DURATION, AT(deadline_s), 0, LONG_S},
-    {"where", FIELD_SELECTOR, AT(where), 1, 500},
-    {"paused", FIELD_BOOL, AT(paused)},
-    {"output_limit", FIELD_SIZE, AT(output_limit), 0, 1024 * 1024 * 1024},
+    {"name", FIELD_TEXT, AT(name), 0, INT64_MAX, .complain = job_name_complaint,
+     ABOUT(SECTION_NAME, "Name", "名称",
+           "Letters, digits and . _ / -; slashes make groups, like billing/invoices.",
+           "字母、数字和 . _ / -；斜杠用于分组，如 billing/invoices。", .unset = "required",
+           .sample = "billing/invoices")},
+    {"schedule", FIELD_SCHEDULE, AT(schedules), .of_ticks = true, .moves_ticks = true,
+     .also = "cron when",
+     ABOUT(SECTION_WHEN, "Schedule", "计划",
+           "Cron, like 30 2 * * *, or @daily, @every 90s, @after 10m, @manual. H picks a time that "
+           "differs from job to job.",
+           "cron 表达式，如 30 2 * * *，或 @daily、@every 90s、@after 10m、@manual。H "
+           "会为每个任务选取不同的时间。",
+           .unset = "required, or schedules, or after", .sample = "30 2 * * *",
+           .see = "SCHEDULES.md")},
+    {"schedules", FIELD_SCHEDULES, AT(schedules), 1, JOB_SCHEDULES_MAX, .of_ticks = true,
+     .moves_ticks = true,
+     ABOUT(SECTION_WHEN, "Schedules", "多个计划",
+           "The job is due whenever any of them is, once per instant.",
+           "其中任意一个到期时任务即到期，同一时刻只一次。", .unset = "none",
+           .see = "SCHEDULES.md")},
+    {"after", FIELD_AFTER, AT(after), .moves_ticks = true,
+     .also = "depends_on needs parent_job dependencies",
+     ABOUT(SECTION_WHEN, "After other jobs", "在其他任务之后",
+           "Instead of a schedule: it runs when each of these jobs has ended well since its last "
+           "run.",
+           "代替计划：自上次运行以来，这些任务都正常结束后运行。", .unset = "none",
+           .sample = "extract", .see = "#after-other-jobs", .option = "after", .value = "JOB")},
+    {"timezone", FIELD_ZONE, AT(timezone), 1, 100, .of_ticks = true, .moves_ticks = true,
+     .also = "tz time_zone",
+     ABOUT(SECTION_WHEN, "Time zone", "时区", "Time zone of the schedules.", "计划所用的时区。",
+           .unset = "that of the agent", .sample = "Europe/Berlin", .option = "tz",
+           .value = "ZONE")},
+    {"start", FIELD_TIME, AT(start_s), .initial = TIME_UNSET, .of_ticks = true, .moves_ticks = true,
+     ABOUT(SECTION_WHEN, "Not before", "不早于", "Nothing is due before it.", "在此之前不会到期。",
+           .unset = "none", .sample = "2027-01-31 08:00")},
+    {"end", FIELD_TIME, AT(end_s), .initial = TIME_UNSET, .of_ticks = true, .moves_ticks = true,
+     ABOUT(SECTION_WHEN, "Not at or after", "早于", "Nothing is due at it or later.",
+           "在此时刻及之后不会到期。", .unset = "none", .sample = "2028-01-01")},
+    {"jitter", FIELD_DURATION, AT(jitter_s), 0, DAY_S, .of_ticks = true,
+     ABOUT(SECTION_WHEN, "Jitter", "抖动",
+           "Each run starts later by a part of this, always the same part for the same job.",
+           "每次运行推迟其中的一部分启动，同一任务每次相同。", .option = "jitter", .value = "D")},
+    {"dst", FIELD_CHOICE, AT(dst), .words = dst_policy_names, .of_ticks = true, .moves_ticks = true,
+     ABOUT(SECTION_WHEN, "When the clock jumps", "时钟跳变时",
+           "What a fixed time does when the clock jumps.", "时钟跳变时固定时间如何处理。",
+           .see = "SCHEDULES.md#when-the-clock-jumps")},
+    {"calendars", FIELD_CALENDARS, AT(calendars), 1, JOB_CALENDARS_MAX, .of_ticks = true,
+     .also = "calendar holidays exclude",
+     ABOUT(SECTION_WHEN, "Calendars", "日历", "It does not run on their dates (peal calendar).",
+           "在这些日历的日期不运行（peal calendar）。", .unset = "none", .sample = "holidays",
+           .see = "#calendars", .option = "calendar", .value = "NAME")},
+    {"command", FIELD_ARGV, AT(command), 1, 4096, .defines = true, .also = "cmd run",
+     ABOUT(SECTION_WHAT, "Program and arguments", "程序及参数",
+           "The program and its arguments, started without a shell: $, | and > mean nothing.",
+           "程序及其参数，不经过 shell 启动：$、| 和 > 没有特殊含义。",
+           .unset = "required, or shell", .sample = "/usr/local/bin/backup")},
+    {"shell", FIELD_SCRIPT, AT(script), 1, 131071, /* one argument, of which Linux takes no more */
+     .defines = true, .also = "script",
+     ABOUT(SECTION_WHAT, "Script", "脚本", "A script for bash, or for sh where there is no bash.",
+           "由 bash 执行的脚本；没有 bash 时由 sh 执行。", .unset = "required, or command",
+           .option = "shell", .value = "SCRIPT")},
+    {"cwd", FIELD_TEXT, AT(cwd), 1, 4095, .complain = path_complaint, .defines = true,
+     .also = "workdir working_directory dir",
+     ABOUT(SECTION_WHAT, "Folder", "目录", "Where it runs: an absolute path.",
+           "运行所在的目录，绝对路径。",
+           .unset = "the home of the user that it runs as, or / where that can't be entered",
+           .sample = "/srv/app", .option = "cwd", .value = "DIR")},
+    {"user", FIELD_TEXT, AT(user), 1, 255, .complain = user_complaint, .defines = true,
+     ABOUT(SECTION_WHAT, "User", "用户",
+           "As whom it runs. Needs an agent that runs as root, and a line in its allow_users.",
+           "以哪个用户运行。要求代理以 root 运行，且其 allow_users 中列有该用户。",
+           .unset = "the agent's user; of an agent of root its default_user, without which the job "
+                    "is not started",
+           .see = "SECURITY.md#whom-jobs-run-as", .option = "user", .value = "USER")},
+    {"env", FIELD_PAIRS, AT(env), 0, 128 * 1024 - 1, .complain = variable_complaint,
+     .defines = true, .secret = true, .also = "environment",
+     ABOUT(
+         SECTION_WHAT, "Environment", "环境变量",
+         "Variables, added to the few of the agent's. Values whose names say that they are secret "
+         "are shown to those who may define the job.",
+         "环境变量，加在代理自身的少数变量之上。名称表明是机密的值仅对可以定义任务的人显示。",
+         .unset = "none", .sample = "NAME=value", .option = "env", .value = "K=V")},
+    {"stdin", FIELD_TEXT, AT(stdin_text), 0, 1024 * 1024, .defines = true, .secret = true,
+     ABOUT(SECTION_WHAT, "Standard input", "标准输入",
+           "A text that it reads from its standard input, shown to those who may define the job.",
+           "从标准输入读取的文本，仅对可以定义任务的人显示。", .unset = "empty")},
+    {"umask", FIELD_UMASK, AT(umask_bits), 0, 0777, -1, .defines = true,
+     ABOUT(SECTION_LIMITS, "Umask", "Umask", "Permissions that new files do not get.",
+           "新文件不具有的权限。", .unset = "022", .sample = "022")},
+    {"nice", FIELD_INT, AT(nice), -20, 19, .defines = true,
+     ABOUT(SECTION_LIMITS, "Nice", "Nice", "From -20, first, to 19, last.",
+           "从 -20（最优先）到 19（最靠后）。")},
+    {"limits", FIELD_GROUP, .fields = limit_fields, .defines = true},
+    {"overlap", FIELD_GROUP, .fields = overlap_fields, .also = "concurrency"},
+    {"catch_up", FIELD_GROUP, .fields = catch_up_fields, .of_ticks = true, .also = "misfire"},
+    {"timeout", FIELD_DURATION, AT(timeout_s), 0, LONG_S,
+     ABOUT(SECTION_HOW, "Timeout", "超时",
+           "A run that takes longer gets TERM, and KILL after the grace: 90s, 1h30m.",
+           "运行超过此时长会收到 TERM，宽限之后收到 KILL：90s、1h30m。", .unset = "none",
+           .sample = "2h", .option = "timeout", .value = "D")},
+    {"grace", FIELD_DURATION, AT(grace_s), 0, DAY_S, 10,
+     ABOUT(SECTION_HOW, "Grace", "宽限", "Between TERM and KILL.", "TERM 与 KILL 之间的时间。")},
+    {"deadline", FIELD_DURATION, AT(deadline_s), 0, LONG_S, .of_ticks = true,
+     ABOUT(SECTION_HOW, "Deadline", "截止",
+           "A run that can't start that soon after its tick is missed.",
+           "到期后未能在此时长内启动即视为错过。", .unset = "none", .sample = "6h")},
+    {"where", FIELD_SELECTOR, AT(where), 1, 500, .also = "selector nodes",
+     ABOUT(SECTION_HOW, "Nodes", "节点", "Labels of the nodes that may run it: zone=eu,!gpu.",
+           "可以运行它的节点的标签：zone=eu,!gpu。", .unset = "all nodes", .sample = "zone=eu,!gpu",
+           .see = "#which-nodes", .option = "where", .value = "LABELS")},
+    {"paused", FIELD_BOOL, AT(paused), .also = "enabled disabled suspend",
+     ABOUT(SECTION_HOW, "Paused: nothing is started until it is resumed", "暂停：恢复之前不会启动",
+           "Nothing is started until it is resumed (peal resume).",
+           "恢复（peal resume）之前不会启动。", .option = "paused")},
+    {"output_limit", FIELD_SIZE, AT(output_limit), 0, 1024 * 1024 * 1024, 1024 * 1024,
+     ABOUT(SECTION_KEPT, "Output kept of a run", "每次运行保留的输出",
+           "So much of a run's output is kept from its beginning, and at least as much again from "
+           "its end.",
+           "每次运行的输出从开头保留这么多，从结尾至少再保留同样多。")},
     {"retention", FIELD_GROUP, .fields = retention_fields},
-    {"notify", FIELD_GROUP, .fields = notify_fields},
-    {"labels", FIELD_PAIRS, AT(labels), 0, 255, .complain = label_complaint},
-    {"owner", FIELD_TEXT, AT(owner), 0, 255},
-    {"notes", FIELD_TEXT, AT(notes), 0, 64 * 1024},
+    {"notify", FIELD_GROUP, .fields = notify_fields,
+     .also = "notification alert mailto on_failure"},
+    {"labels", FIELD_PAIRS, AT(labels), 0, 255, .complain = label_complaint, .also = "tags",
+     ABOUT(SECTION_KEPT, "Labels", "标签",
+           "Labels of the job, to find it by. Names of 1 to 63 letters, digits and . _ / -; values "
+           "up to 255 bytes.",
+           "任务的标签，用于查找。名称为 1 到 63 个字母、数字和 . _ / -；值最长 255 字节。",
+           .unset = "none", .sample = "team=db", .option = "label", .value = "K=V")},
+    {"owner", FIELD_TEXT, AT(owner), 0, 255,
+     ABOUT(SECTION_KEPT, "Owner", "负责人", "Whom to ask.", "有问题找谁。", .unset = "none",
+           .sample = "team@example.org", .option = "owner", .value = "WHO")},
+    {"notes", FIELD_TEXT, AT(notes), 0, 64 * 1024, .also = "description",
+     ABOUT(SECTION_KEPT, "Notes", "备注", "Anything that helps the next person.",
+           "任何对后来者有用的信息。", .unset = "none", .option = "notes", .value = "TEXT")},
     {"created_ms", FIELD_INT64, AT(created_ms), 0, INT64_MAX, .meta = true},
     {"updated_ms", FIELD_INT64, AT(updated_ms), 0, INT64_MAX, .meta = true},
     {"paused_ms", FIELD_INT64, AT(paused_ms), 0, INT64_MAX, .meta = true},
@@ -147,104 +306,3 @@ const struct field job_fields[] = {
     {"deleted_ms", FIELD_INT64, AT(deleted_ms), 0, INT64_MAX, .meta = true},
     {0},
 };
-
-void field_words(const struct field *field, char *text, size_t size)
-{
-    size_t used = 0;
-    for (size_t i = 0; field->words[i] && used < size; i++) {
-        const char *before = i == 0 ? "" : field->words[i + 1] ? ", " : " or ";
-        used += (size_t)snprintf(text + used, size - used, "%s%s", before, field->words[i]);
-    }
-}
-
-/* Letters to add, drop, change, or swap with their neighbour; any case. Words are short. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { LONGEST = 32 };
-    size_t rows[3][LONGEST + 1];
-    size_t length_a = strlen(a), length_b = strlen(b);
-    if (length_a > LONGEST || length_b > LONGEST)
-        return LONGEST;
-    for (size_t j = 0; j <= length_b; j++)
-        rows[0][j] = j;
-    for (size_t i = 1; i <= length_a; i++) {
-        size_t *row = rows[i % 3];
-        const size_t *above = rows[(i - 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= length_b; j++) {
-            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
-            size_t best = above[j - 1] + (x != y);
-            best = above[j] + 1 < best ? above[j] + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
-                y == tolower((unsigned char)a[i - 2]) && rows[(i - 2) % 3][j - 2] + 1 < best)
-                best = rows[(i - 2) % 3][j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return rows[length_a % 3][length_b];
-}
-
-/* Other words for a field, and spellings of other schedulers. */
-static const struct {
-    const char *typed, *meant;
-} synonyms[] = {
-    {"cron", "schedule"},         {"when", "schedule"},
-    {"tz", "timezone"},           {"time_zone", "timezone"},
-    {"cmd", "command"},           {"run", "command"},
-    {"script", "shell"},          {"workdir", "cwd"},
-    {"working_directory", "cwd"}, {"dir", "cwd"},
-    {"environment", "env"},       {"concurrency", "overlap"},
-    {"enabled", "paused"},        {"disabled", "paused"},
-    {"suspend", "paused"},        {"tags", "labels"},
-    {"description", "notes"},     {"misfire", "catch_up"},
-    {"selector", "where"},        {"nodes", "where"},
-    {"calendar", "calendars"},    {"holidays", "calendars"},
-    {"exclude", "calendars"},     {"notification", "notify"},
-    {"alert", "notify"},          {"mailto", "notify"},
-    {"on_failure", "notify"},     {"depends_on", "after"},
-    {"needs", "after"},           {"parent_job", "after"},
-    {"dependencies", "after"},
-};
-
-/* Keeps the better of two candidates. A word that was cut short is one letter away. */
-static void consider(const char *typed, const char *name, const char **best, size_t *best_distance)
-{
-    size_t length = strlen(typed);
-    bool is_start = length >= 3 && strncmp(name, typed, length) == 0;
-    size_t d = is_start ? 1 : distance(typed, name);
-    if (d < *best_distance) {
-        *best_distance = d;
-        *best = name;
-    }
-}
-
-/* A third of the letters may be wrong. */
-static size_t worst_distance(const char *typed)
-{
-    return strlen(typed) / 3 + 1;
-}
-
-const char *field_nearest(const struct field *fields, bool with_meta, const char *typed)
-{
-    const char *best = NULL;
-    size_t best_distance = worst_distance(typed);
-    for (size_t i = 0; fields == job_fields && i < sizeof(synonyms) / sizeof(synonyms[0]); i++) {
-        if (strcmp(typed, synonyms[i].typed) == 0)
-            return synonyms[i].meant;
-    }
-    for (; fields->name; fields++) {
-        if (with_meta || !fields->meta)
-            consider(typed, fields->name, &best, &best_distance);
-    }
-    return best;
-}
-
-const char *word_nearest(const char *const *words, const char *typed)
-{
-    const char *best = NULL;
-    size_t best_distance = worst_distance(typed);
-    for (; *words; words++)
-        consider(typed, *words, &best, &best_distance);
-    return best;
-}
