@@ -172,6 +172,7 @@ json_t *openapi_describe(const char *version, unsigned hidden)
 {
     json_t *parts = json_loads(openapi_parts, 0, NULL);
     json_t *schemas = json_incref(json_object_get(parts, "schemas"));
+    json_object_set_new(schemas, "Definition", openapi_definition());
     json_t *answer = json_pack("{s:s, s:{s:s, s:s, s:s}, s:o, s:{s:o, s:{s:{s:s, s:s}}}}",
                                "openapi", "3.1.0", "info", "title", "peal", "version", version,
                                "summary", "Distributed cron: jobs, runs and nodes", "paths",

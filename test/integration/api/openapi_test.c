@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definition/job_codec.h"
+#include "definition/job_fields.h"
 #include "routes.h"
 #include "site/openapi.h"
 
@@ -110,6 +112,11 @@ static bool validate(struct check *check, const json_t *value, const json_t *sch
         return complain(check, "has another type");
     if (!is_in(value, json_object_get(schema, "enum")))
         return complain(check, "is none of the known values");
+    const json_t *all = json_object_get(schema, "allOf");
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        if (!validate(check, value, json_array_get(all, i)))
+            return false;
+    }
     if (json_object_get(schema, "anyOf") &&
         !validate_any(check, value, json_object_get(schema, "anyOf")))
         return false;
@@ -186,6 +193,95 @@ static void test_parts_match_routes(void **state)
             fail_msg("no route has the field \"%s\"", name);
     }
     json_decref(parts);
+}
+
+/* ---- a job's fields ---- */
+
+static void check_words_of(const struct field *field, const json_t *known)
+{
+    size_t count = 0;
+    while (field->words[count])
+        count++;
+    assert_int_equal(json_array_size(known), count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(json_string_value(json_array_get(known, i)), field->words[i]);
+}
+
+/* A list may be one of its items, a group its first field. */
+static const json_t *first_choice(const json_t *schema)
+{
+    const json_t *choices = json_object_get(schema, "anyOf");
+    return choices ? json_array_get(choices, 0) : schema;
+}
+
+static void check_fields(const struct field *fields, const json_t *properties)
+{
+    size_t count = 0;
+    for (const struct field *field = fields; field->name; field++) {
+        const json_t *schema = json_object_get(properties, field->name);
+        if (field->meta && schema)
+            fail_msg("%s is described, but not for people", field->name);
+        if (!field->meta && !schema)
+            fail_msg("%s is not described", field->name);
+        if (field->meta)
+            continue;
+        count++;
+        if (field->words)
+            check_words_of(field, json_object_get(first_choice(schema), "enum"));
+        assert_true(!json_object_get(schema, "x-right") == !field->defines);
+        if (field->kind == FIELD_GROUP) {
+            const json_t *map =
+                field->fields->alone ? json_array_get(json_object_get(schema, "anyOf"), 1) : schema;
+            check_fields(field->fields, json_object_get(map, "properties"));
+            continue;
+        }
+        assert_string_equal(json_string_value(json_object_get(schema, "description")),
+                            field->about->help[0]);
+        json_t *value = job_field_default(field);
+        assert_true(!value == !json_object_get(schema, "default"));
+        if (value && !json_equal(value, json_object_get(schema, "default")))
+            fail_msg("%s has another default", field->name);
+        json_decref(value);
+    }
+    assert_int_equal(json_object_size(properties), count);
+}
+
+static void test_definition_has_every_field(void **state)
+{
+    static const struct {
+        int line;
+        const char *definition;
+        bool is_right;
+    } cases[] = {
+        {__LINE__, JOB, true},
+        {__LINE__,
+         "{\"name\":\"a\",\"schedules\":[\"@daily\",\"@hourly\"],\"shell\":\"true\",\"env\":{\"A\":"
+         "1},"
+         "\"overlap\":{\"policy\":\"queue\",\"queue\":3},\"catch_up\":\"all\",\"nice\":-5,"
+         "\"limits\":{\"memory\":\"1GiB\",\"open_files\":9},\"notify\":[\"ops\"],\"umask\":"
+         "\"027\"}",
+         true},
+        {__LINE__, "{\"after\":[{\"job\":\"b\",\"on\":\"always\"}],\"notify\":\"ops\"}", true},
+        {__LINE__, "{\"notify\":{\"to\":\"ops\",\"on\":[\"late\"],\"late\":\"5m\"}}", true},
+        {__LINE__, "{\"notify\":{\"on\":[\"sometimes\"]}}", false},
+        {__LINE__, "{\"overlap\":\"both\"}", false},
+        {__LINE__, "{\"command\":\"true\"}", false},
+        {__LINE__, "{\"timeout\":90}", false},
+        {__LINE__, "{\"paused\":\"true\"}", false},
+    };
+    (void)state;
+    struct check check = {.description = NULL};
+    json_t *schema = openapi_definition();
+    check_fields(job_fields, json_object_get(schema, "properties"));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *definition = json_loads(cases[i].definition, 0, NULL);
+        assert_non_null(definition);
+        check.path[0] = check.problem[0] = '\0';
+        if (validate(&check, definition, schema) != cases[i].is_right)
+            fail_msg("line %d: %s", cases[i].line, check.problem);
+        json_decref(definition);
+    }
+    json_decref(schema);
 }
 
 /* ---- what is answered ---- */
@@ -365,6 +461,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_match_routes),
+        cmocka_unit_test(test_definition_has_every_field),
         TEST(test_answers_have_their_shape),
         TEST(test_description),
     };

@@ -1,0 +1,136 @@
+/* The schema of a job's definition, made from the table of its fields. */
+#include "auth/principal.h"
+#include "definition/job_codec.h"
+#include "definition/job_fields.h"
+#include "site/openapi.h"
+#include "words/explain.h"
+
+static json_t *words_list(const char *const *words)
+{
+    json_t *list = json_array();
+    for (; list && *words; words++)
+        json_array_append_new(list, json_string(*words));
+    return list;
+}
+
+static json_t *text_schema(const struct field *field)
+{
+    json_t *schema = json_pack("{s:s}", "type", "string");
+    if (field->max && field->max < INT64_MAX)
+        json_object_set_new(schema, "maxLength", json_integer(field->max));
+    return schema;
+}
+
+static json_t *list_schema(const struct field *field, json_t *items)
+{
+    json_t *schema = json_pack("{s:s, s:o}", "type", "array", "items", items);
+    if (field->max)
+        json_object_set_new(schema, "maxItems", json_integer(field->max));
+    return schema;
+}
+
+/* A list, or one that stands for it. */
+static json_t *list_or_one(const struct field *field, json_t *item)
+{
+    return json_pack("{s:[O, o]}", "anyOf", item, list_schema(field, item));
+}
+
+static json_t *number_schema(const struct field *field)
+{
+    return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum", (json_int_t)field->min,
+                     "maximum", (json_int_t)field->max);
+}
+
+/* As it is answered, or a name, or {jobs, on}, or a list of those. */
+static json_t *after_schema(void)
+{
+    return json_pack("{s:[s, s, s], s:{s:[s, s], s:{s:{s:s}, s:{s:o, s:s}}}}", "type", "array",
+                     "object", "string", "items", "type", "object", "string", "properties", "job",
+                     "type", "string", "on", "enum", words_list(after_on_names), "default",
+                     after_on_names[AFTER_SUCCESS]);
+}
+
+static json_t *field_schema(const struct field *field);
+static json_t *properties(const struct field *fields);
+
+static json_t *group_schema(const struct field *field)
+{
+    json_t *map = json_pack("{s:s, s:b, s:o}", "type", "object", "additionalProperties", 0,
+                            "properties", properties(field->fields));
+    return field->fields->alone ? json_pack("{s:[o, o]}", "anyOf", field_schema(field->fields), map)
+                                : map;
+}
+
+static json_t *kind_schema(const struct field *field)
+{
+    switch (field->kind) {
+    case FIELD_TEXT:
+    case FIELD_SCRIPT:
+    case FIELD_ZONE:
+    case FIELD_SELECTOR:
+    case FIELD_SCHEDULE:
+    case FIELD_TIME:
+    case FIELD_DURATION:
+    case FIELD_ID:
+        return text_schema(field);
+    case FIELD_UMASK:
+        return json_pack("{s:s, s:s}", "type", "string", "pattern", "^[0-7]{1,4}$");
+    case FIELD_ARGV: /* words may be numbers, taken as they are typed */
+        return list_schema(field, json_pack("{s:[s, s]}", "type", "string", "number"));
+    case FIELD_SCHEDULES:
+    case FIELD_CALENDARS:
+        return list_schema(field, json_pack("{s:s}", "type", "string"));
+    case FIELD_NAMES:
+        return list_or_one(field, json_pack("{s:s}", "type", "string"));
+    case FIELD_SET:
+        return list_or_one(field, json_pack("{s:o}", "enum", words_list(field->words)));
+    case FIELD_AFTER:
+        return after_schema();
+    case FIELD_SIZE:
+        return json_pack("{s:[s, s]}", "type", "integer", "string");
+    case FIELD_INT:
+    case FIELD_INT64:
+        return number_schema(field);
+    case FIELD_BOOL:
+        return json_pack("{s:s}", "type", "boolean");
+    case FIELD_CHOICE:
+        return json_pack("{s:o}", "enum", words_list(field->words));
+    case FIELD_PAIRS:
+        return json_pack("{s:s, s:{s:[s, s]}}", "type", "object", "additionalProperties", "type",
+                         "string", "number");
+    case FIELD_GROUP:
+        break;
+    }
+    return group_schema(field);
+}
+
+static json_t *field_schema(const struct field *field)
+{
+    json_t *schema = kind_schema(field);
+    json_t *value = field->about ? job_field_default(field) : NULL;
+    if (value)
+        json_object_set_new(schema, "default", value);
+    if (field->about)
+        json_object_set_new(schema, "description", json_string(field->about->help[LANGUAGE_EN]));
+    if (field->defines)
+        json_object_set_new(schema, "x-right", json_string(right_name(RIGHT_DEFINE)));
+    return schema;
+}
+
+static json_t *properties(const struct field *fields)
+{
+    json_t *map = json_object();
+    for (const struct field *field = fields; field->name; field++) {
+        if (!field->meta)
+            json_object_set_new(map, field->name, field_schema(field));
+    }
+    return map;
+}
+
+json_t *openapi_definition(void)
+{
+    return json_pack("{s:s, s:s, s:o}", "type", "object", "description",
+                     "A job as in docs/JOBS.md. Asterisks stand for values that are secret, for "
+                     "those who may not define the job; sent back they keep them as they are.",
+                     "properties", properties(job_fields));
+}
