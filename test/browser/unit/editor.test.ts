@@ -16,7 +16,8 @@ import {
     withSchedules,
     writeAt,
 } from "@console/screens/editor/draft";
-import { valueOf } from "@console/screens/editor/fields";
+import { helpOf, labelOf, sections, valueOf, whenFields } from "@console/screens/editor/fields";
+import { jobFields } from "@console/screens/editor/job_fields";
 import { diffLines, nearChanges } from "@console/ui/line_diff";
 
 describe("what a job waits for", () => {
@@ -36,6 +37,21 @@ describe("what a job waits for", () => {
         const waits = waiting(draft, true, "UTC");
         expect(waits).toEqual({ name: "x", timeout: "5m", after: [{ job: "" }] });
         expect(waiting(waits, false, "UTC")).toEqual({ name: "x", timeout: "5m", schedule: "", timezone: "UTC" });
+    });
+});
+
+describe("the form", () => {
+    test("has every field but those with inputs of their own, once", () => {
+        const shown = [...whenFields, ...sections.flatMap((section) => section.fields)].map((field) => field.name);
+        const own = ["after", "calendars", "command", "name", "paused", "schedule", "schedules", "shell", "timezone"];
+        expect([...shown, ...own].sort()).toEqual(jobFields.map((field) => field.name).sort());
+    });
+
+    test("has words for each", () => {
+        for (const { name, en, zh } of jobFields) {
+            expect([labelOf(name), helpOf(name)]).toEqual(en);
+            expect(en.concat(zh).every(Boolean)).toBe(true);
+        }
     });
 });
 

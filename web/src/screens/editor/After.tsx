@@ -5,6 +5,7 @@ import { Button } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import { aftersOf, withAfters } from "./draft";
 import { Mistakes, mistakesAt, type FormProps } from "./Field";
+import { helpOf } from "./fields";
 import { t } from "./words";
 
 const KNOWN = 1000; // names that are offered
@@ -56,7 +57,7 @@ export function After({ form, disabled }: { form: FormProps; disabled: boolean }
             })}
             <div class="field wide">
                 <p class="field-help" id="f-after-help">
-                    {t("h.after")}
+                    {helpOf("after")}
                 </p>
                 {!disabled && (
                     <div>

@@ -5,6 +5,7 @@ import { href } from "../../app/router";
 import { useResource } from "../../ui/resource";
 import { writeAt } from "./draft";
 import { Mistakes, mistakesAt, type FormProps } from "./Field";
+import { helpOf, labelOf } from "./fields";
 import { t } from "./words";
 
 export function calendarsOf(draft: FormProps["draft"]): string[] {
@@ -23,7 +24,7 @@ export function Calendars({ form, disabled }: { form: FormProps; disabled: boole
     };
     return (
         <fieldset class="field wide" disabled={disabled}>
-            <legend>{t("f.calendars")}</legend>
+            <legend>{labelOf("calendars")}</legend>
             {names.map((name) => (
                 <label key={name} class="check">
                     <input type="checkbox" checked={chosen.includes(name)} onChange={(event) => set(name, event.currentTarget.checked)} />
@@ -32,7 +33,7 @@ export function Calendars({ form, disabled }: { form: FormProps; disabled: boole
             ))}
             <Mistakes id="f-calendars-wrong" items={mistakesAt(form.mistakes, "/calendars")} />
             <p class="field-help">
-                {t("h.calendars")} <a href={href("/settings", { tab: "calendars" })}>{t("calendars.edit")}</a>
+                {helpOf("calendars")} <a href={href("/settings", { tab: "calendars" })}>{t("calendars.edit")}</a>
             </p>
         </fieldset>
     );

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { ProblemItem } from "../../api/client";
 import { Icon } from "../../ui/icons";
 import { arePairs, formatPairs, parsePairs, readAt, same, writeAt, type Draft } from "./draft";
-import { namesOf, valueOf, type Field } from "./fields";
+import { helpOf, labelOf, namesOf, valueOf, type Field } from "./fields";
 import { t } from "./words";
 
 export interface Mistake extends ProblemItem {
@@ -89,13 +89,9 @@ export function idOf(path: readonly string[]): string {
     return `f-${path.join("-")}`;
 }
 
-function helpOf(field: Field): string | undefined {
-    const key = field.kind === "pairs" ? "h.pairs" : `h.${field.path.join(".")}`;
-    return t.has(key) ? t(key) : undefined;
-}
-
-function said(key: string): string {
-    return t.has(key) ? t(key) : key;
+function choiceOf(field: Field, choice: string): string {
+    const key = `o.${field.name}.${choice}`;
+    return t.has(key) ? t(key) : choice;
 }
 
 function Pairs({ field, draft, onChange, ...rest }: InputProps) {
@@ -169,7 +165,7 @@ function Input(props: InputProps) {
                 >
                     {field.choices?.map((choice) => (
                         <option key={choice} value={choice}>
-                            {said(`o.${field.path.join(".")}.${choice}`)}
+                            {choiceOf(field, choice)}
                         </option>
                     ))}
                 </select>
@@ -190,22 +186,21 @@ function Input(props: InputProps) {
 
 export function FieldRow({ field, form, disabled }: { field: Field; form: FormProps; disabled: boolean }) {
     const id = idOf(field.path);
-    const name = field.path.join(".");
     const items = mistakesAt(form.mistakes, `/${field.path.join("/")}`);
     // `overlap: x` is told at /overlap, `notify: [x]` at /notify/0; the policy, and to whom, stand for it.
-    if (field.path[1] === "policy" || field.path[1] === "to") {
+    if (field.alone) {
         items.push(...form.mistakes.filter((item) => item.pointer.replace(/\/\d+$/, "") === `/${field.path[0]}`));
     }
-    const help = helpOf(field);
+    const help = field.kind === "pairs" ? `${helpOf(field.name)} ${t("pairs")}` : helpOf(field.name);
     return (
-        <Row id={id} label={said(`f.${name}`)} help={help} items={items} wide={field.kind === "area" || field.kind === "pairs"}>
+        <Row id={id} label={labelOf(field.name)} help={help} items={items} wide={field.kind === "area" || field.kind === "pairs"}>
             <Input
                 field={field}
                 draft={form.draft}
                 onChange={form.onChange}
                 id={id}
                 disabled={disabled}
-                aria-describedby={`${id}-wrong ${help ? `${id}-help` : ""}`}
+                aria-describedby={`${id}-wrong ${id}-help`}
                 aria-invalid={items.length > 0}
             />
             {items[0] && field.kind === "text" && <Caret column={items[0].column} />}

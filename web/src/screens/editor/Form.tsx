@@ -1,8 +1,8 @@
 // The definition as a form.
 import { Panel } from "../../ui/parts";
-import { joinWords, ofTicks, readAt, same, splitWords, writeAt, type Draft } from "./draft";
+import { joinWords, readAt, same, splitWords, writeAt, type Draft } from "./draft";
 import { FieldRow, mistakesAt, Row, useText, type FormProps } from "./Field";
-import { sections, type Field } from "./fields";
+import { helpOf, labelOf, sections, type Field } from "./fields";
 import { When } from "./Schedules";
 import { t } from "./words";
 
@@ -15,7 +15,7 @@ function Command({ form, disabled }: { form: FormProps; disabled: boolean }) {
     const [text, type] = useText<unknown>(draft["command"], wordsOf, splitWords);
     const items = mistakesAt(mistakes, "/command");
     return (
-        <Row id="f-command" label={t("f.command")} help={t("h.command")} items={items} wide>
+        <Row id="f-command" label={labelOf("command")} help={helpOf("command")} items={items} wide>
             <input
                 id="f-command"
                 class="mono"
@@ -36,7 +36,7 @@ function Script({ form, disabled }: { form: FormProps; disabled: boolean }) {
     const text = String(form.draft["shell"] ?? "");
     const items = mistakesAt(form.mistakes, "/shell");
     return (
-        <Row id="f-shell" label={t("f.shell")} help={t("h.shell")} items={items} wide>
+        <Row id="f-shell" label={labelOf("shell")} help={helpOf("shell")} items={items} wide>
             <textarea
                 id="f-shell"
                 class="mono"
@@ -67,7 +67,7 @@ function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
     return (
         <>
             {isNew && (
-                <Row id="f-name" label={t("f.name")} help={t("h.name")} items={names} wide>
+                <Row id="f-name" label={labelOf("name")} help={helpOf("name")} items={names} wide>
                     <input
                         id="f-name"
                         autofocus
@@ -102,7 +102,7 @@ function What({ form, isNew }: { form: FormProps; isNew: boolean }) {
                     disabled={!mayEdit}
                     onChange={(event) => onChange({ ...draft, paused: event.currentTarget.checked })}
                 />
-                {t("f.paused")}
+                {`${labelOf("paused")}: ${helpOf("paused")}`}
             </label>
         </>
     );
@@ -128,7 +128,7 @@ export function Form({ form, isNew }: { form: FormProps; isNew: boolean }) {
             </Panel>
             {sections.map((section) => {
                 const waits = form.draft["after"] !== undefined;
-                const fields = section.fields.filter((field) => !waits || !ofTicks.includes(field.path[0] ?? ""));
+                const fields = section.fields.filter((field) => !waits || !field.ofTicks);
                 const set = fields.filter((field) => isSet(form.draft, field)).length;
                 const wrong = fields.some((field) => mistakesAt(form.mistakes, `/${field.path[0]}`).length > 0);
                 return (

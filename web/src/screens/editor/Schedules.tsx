@@ -12,7 +12,7 @@ import { After } from "./After";
 import { Calendars, calendarsOf } from "./Calendars";
 import { readAt, schedulesOf, waiting, withSchedules, writeAt } from "./draft";
 import { Caret, FieldRow, Mistakes, mistakesAt, Row, type FormProps, type Mistake } from "./Field";
-import { whenFields } from "./fields";
+import { helpOf, labelOf, whenFields } from "./fields";
 import { t } from "./words";
 
 const SHOWN = 10;
@@ -56,7 +56,7 @@ function ScheduleRow(props: {
             ? [{ pointer: "", line: 0, column: verdict.column, message: verdict.message, hint: verdict.hint ?? null }]
             : verdict || !spec ? props.mistakes.filter((item) => !spec || item.column === 0) : props.mistakes;
     const id = `f-schedule-${at}`;
-    const label = count > 1 ? t("schedule.n", { n: at + 1 }) : t("f.schedule");
+    const label = count > 1 ? t("schedule.n", { n: at + 1 }) : labelOf("schedule");
     return (
         <div class={`field wide ${wrong.length ? "is-wrong" : ""}`}>
             <label for={id}>{label}</label>
@@ -188,7 +188,7 @@ function Ticks({ form, disabled }: { form: FormProps; disabled: boolean }) {
             ))}
             <div class="field wide">
                 <p class="field-help" id="f-schedule-help">
-                    {t("h.schedule")}
+                    {helpOf("schedule")}
                 </p>
                 {!disabled && (
                     <div>
@@ -199,7 +199,7 @@ function Ticks({ form, disabled }: { form: FormProps; disabled: boolean }) {
                 )}
             </div>
             <Fires specs={specs} bounds={{ ...rest, start: text("start"), end: text("end"), calendars: calendarsOf(draft).join() }} />
-            <Row id="f-timezone" label={t("f.timezone")} help={t("h.timezone")} items={zoneMistakes}>
+            <Row id="f-timezone" label={labelOf("timezone")} help={helpOf("timezone")} items={zoneMistakes}>
                 <input
                     id="f-timezone"
                     list="zones"

@@ -1,5 +1,6 @@
 // A definition while it is edited: reading and writing its parts, texts that stand for values, and
 // what becomes of it when somebody else has saved meanwhile. Pure.
+import { jobFields } from "./job_fields";
 
 export type Draft = Record<string, unknown>;
 
@@ -16,7 +17,9 @@ export function same(a: unknown, b: unknown): boolean {
 }
 
 // `overlap: skip` is short for `overlap: {policy: skip}`.
-const shortened: Record<string, string> = { overlap: "policy", catch_up: "policy", notify: "to" };
+const shortened: Record<string, string> = Object.fromEntries(
+    jobFields.filter((field) => field.alone).map((field) => field.name.split(".") as [string, string]),
+);
 
 function lengthen(name: string, value: unknown): unknown {
     const whole = shortened[name];
@@ -69,9 +72,9 @@ export interface AfterItem {
 }
 
 // What only ticks need; a job that waits for others has none.
-export const ofTicks: readonly string[] = [
-    "schedule", "schedules", "timezone", "start", "end", "jitter", "dst", "calendars", "catch_up", "deadline",
-];
+export const ofTicks: readonly string[] = jobFields
+    .filter((field) => field.ofTicks)
+    .map((field) => field.name.replace(/\..*/, ""));
 
 // A name, {job, on}, {jobs, on}, or a list of such.
 export function aftersOf(draft: Draft): AfterItem[] {
