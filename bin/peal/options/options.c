@@ -24,11 +24,12 @@ const struct option_row *option_next(struct option_walk *walk)
 {
     while (walk->next[walk->depth]) {
         const struct option_row *row = walk->next[walk->depth];
-        if (row->group) {
+        const struct option_row *group = row->make_group ? row->make_group() : row->group;
+        if (group) {
             size_t base = walk->base[walk->depth] + row->place;
             walk->next[walk->depth++]++;
             assert(walk->depth < (int)(sizeof(walk->next) / sizeof(walk->next[0])));
-            walk->next[walk->depth] = row->group;
+            walk->next[walk->depth] = group;
             walk->base[walk->depth] = base;
         } else if (row->name) {
             walk->next[walk->depth]++;

@@ -34,7 +34,7 @@ struct option_use {
 };
 
 struct option_row {
-    const char *name;  /* "count"; of an argument "JOB"; NULL with no `group` ends a table */
+    const char *name;  /* "count"; of an argument "JOB"; NULL with no group ends a table */
     char letter;       /* 'n'; 0: none */
     const char *value; /* what help calls its value; NULL: a flag. Of an argument: what messages
                         * call it, NULL: its name */
@@ -54,6 +54,7 @@ struct option_row {
 
     const struct option_row *group; /* instead of all else: these rows, whose places count from
                                      * `place` */
+    const struct option_row *(*make_group)(void); /* the same, for rows that another table gives */
 };
 
 /* Arguments, in the argv that was parsed. */
@@ -101,6 +102,8 @@ struct request_base {
     {.name = (long_name), .value = (what), .help = (text), .take = take_variable, \
      .field = (variable), __VA_ARGS__}
 #define OPTION_GROUP(of, member, rows) {.place = offsetof(struct of, member), .group = (rows)}
+#define OPTION_MADE(of, member, function) \
+    {.place = offsetof(struct of, member), .make_group = (function)}
 #define ARGUMENT(of, member, what, ...) \
     {.name = (what), .take = take_text, .place = OPTION_PLACE(of, member, const char *), __VA_ARGS__}
 #define ARGUMENTS(of, member, what, ...) \

@@ -3,87 +3,28 @@
 #include <string.h>
 
 #include "cli/when.h"
-#include "client/body.h"
 #include "client/client.h"
 #include "jobs/definition.h"
+#include "jobs/job_options.h"
 #include "jobs/schedule_args.h"
 
 struct request {
     struct request_base base;
     const char *name;
     struct words schedules, command;
-    const char *shell, *tz, *cwd, *user, *timeout, *overlap, *catch_up, *jitter, *where;
-    const char *owner, *notes;
-    struct option_list after, env, calendars, labels, notify;
-    bool paused, replace;
+    struct job_options fields;
+    bool replace;
     json_t *definition;
 };
 
-static const char *const overlaps[] = {"skip", "allow", "queue", "replace", NULL};
-static const char *const catch_ups[] = {"last", "skip", "all", NULL};
-
-/* What has a field is that of the definition. */
 static const struct option_row options[] = {
-    OPTION_TEXT(request, shell, 0, "shell", "SCRIPT", "run by bash, or sh where there is none",
-                .field = "shell"),
-    OPTION_LIST(request, after, 0, "after", "JOB",
-                "instead of a schedule: when that job has ended well; may repeat, then when all "
-                "have. JOB:failure, JOB:always for other ends",
-                .complete = COMPLETE_JOBS),
-    OPTION_TEXT(request, tz, 0, "tz", "ZONE", "time zone of the schedules (the agent's)",
-                .field = "timezone"),
-    OPTION_ROW(take_pairs, request, env, struct option_list, 0, "env", "K=V",
-               "a variable; may repeat", .field = "env"),
-    OPTION_TEXT(request, cwd, 0, "cwd", "DIR", "where it runs", .field = "cwd",
-                .complete = COMPLETE_FILES),
-    OPTION_TEXT(request, user, 0, "user", "USER", "as whom it runs", .field = "user"),
-    OPTION_TEXT(request, timeout, 0, "timeout", "D", "ended after this long: 90s, 1h30m",
-                .field = "timeout"),
-    OPTION_TEXT(request, overlap, 0, "overlap", "P",
-                "while it still runs: skip (default), allow, queue or replace", .field = "overlap",
-                .choices = overlaps),
-    OPTION_TEXT(request, catch_up, 0, "catch-up", "P",
-                "after an outage: last (default), skip or all", .field = "catch_up",
-                .choices = catch_ups),
-    OPTION_TEXT(request, jitter, 0, "jitter", "D", "spread the starts over this span",
-                .field = "jitter"),
-    OPTION_LIST(request, calendars, 0, "calendar", "NAME",
-                "not on its dates (peal calendar); may repeat", .field = "calendars",
-                .complete = COMPLETE_CALENDARS),
-    OPTION_TEXT(request, where, 0, "where", "LABELS",
-                "of the nodes that may run it: zone=eu,!gpu (all)", .field = "where"),
-    OPTION_ROW(take_pairs, request, labels, struct option_list, 0, "label", "K=V",
-               "of the job; may repeat", .field = "labels"),
-    OPTION_TEXT(request, owner, 0, "owner", "WHO", "whose it is", .field = "owner"),
-    OPTION_TEXT(request, notes, 0, "notes", "TEXT", "what it is for", .field = "notes"),
-    OPTION_LIST(request, notify, 0, "notify", "NAME",
-                "a channel that hears of failures (peal channel); may repeat", .field = "notify",
-                .complete = COMPLETE_CHANNELS),
-    OPTION_FLAG(request, paused, 0, "paused", "not before `peal resume`", .field = "paused"),
+    OPTION_MADE(request, fields, job_option_rows),
     OPTION_FLAG(request, replace, 0, "replace", "change the job if there is one of this name"),
     OPTION_GROUP(request, base, client_options),
     {0},
 };
 
 /* ---- the definition ---- */
-
-/* JOB or JOB:ON; names have no colon. */
-static json_t *make_after(const struct option_list *after)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < after->count; i++) {
-        const char *text = after->items[i];
-        int length = (int)strcspn(text, ":");
-        json_t *item = text[length]
-                           ? json_pack("{s:s#, s:s}", "job", text, length, "on", text + length + 1)
-                           : json_pack("{s:s}", "job", text);
-        if (json_array_append_new(list, item) == 0)
-            continue;
-        json_decref(list);
-        return NULL;
-    }
-    return list;
-}
 
 static json_t *make_command(const struct words *words)
 {
@@ -108,12 +49,10 @@ static enum exit_code set(json_t *object, const char *key, json_t *value)
 static enum exit_code make_definition(const struct request *request)
 {
     json_t *definition = request->definition;
-    enum exit_code code = body_fill(definition, options, request);
+    enum exit_code code = job_options_fill(definition, &request->fields);
     if (code == EXIT_OK)
         code = set(definition, "name", json_string(request->name));
-    if (code == EXIT_OK && request->after.count)
-        code = set(definition, "after", make_after(&request->after));
-    if (code == EXIT_OK && !request->shell)
+    if (code == EXIT_OK && request->command.count)
         code = set(definition, "command", make_command(&request->command));
     return code;
 }
@@ -130,7 +69,7 @@ static enum exit_code take_schedules(const struct request *request, const struct
     if (code == EXIT_OK)
         code = cli_fail(specs_add_args(&specs, request->schedules.count, request->schedules.items));
     reader.options.default_tz = reading->default_tz.text;
-    reader.options.tz = request->tz;
+    reader.options.tz = json_string_value(json_object_get(request->definition, "timezone"));
     reader.options.job_uid = NULL;
     for (size_t i = 0; i < specs.count && code == EXIT_OK; i++) {
         struct schedule *schedule;
@@ -224,28 +163,23 @@ static enum exit_code put(struct client *client, const struct request *request)
 static enum exit_code check_words(const struct request *request)
 {
     const struct command *self = request->base.command;
-    if (!request->schedules.count && !request->after.count)
+    bool has_after = json_object_get(request->definition, "after") != NULL;
+    bool has_script = json_object_get(request->definition, "shell") != NULL;
+    if (!request->schedules.count && !has_after)
         return cli_usage(self, "when? Give a schedule, or @manual, or --after JOB");
-    if (request->schedules.count && request->after.count)
+    if (request->schedules.count && has_after)
         return cli_usage(self, "a schedule and --after are one too many");
-    if (!request->command.count && !request->shell)
+    if (!request->command.count && !has_script)
         return cli_usage(self, "what? Give a command after --, or a script with --shell");
-    if (request->command.count && request->shell)
+    if (request->command.count && has_script)
         return cli_usage(self, "--shell and a command after -- are one too many");
     return EXIT_OK;
 }
 
-static enum exit_code add(struct client *client, void *place)
+static enum exit_code check_and_put(struct client *client, const struct request *request)
 {
-    struct request *request = place;
     struct reading reading;
-    enum exit_code code = check_words(request);
-    if (code != EXIT_OK)
-        return code;
-    request->definition = json_object();
-    code = reading_init(&reading, client);
-    if (code == EXIT_OK)
-        code = request->definition ? make_definition(request) : cli_fail(E_NOMEM);
+    enum exit_code code = reading_init(&reading, client);
     if (code == EXIT_OK && request->schedules.count)
         code = take_schedules(request, &reading);
     if (code == EXIT_OK)
@@ -253,6 +187,18 @@ static enum exit_code add(struct client *client, void *place)
     if (code == EXIT_OK)
         code = put(client, request);
     reading_release(&reading);
+    return code;
+}
+
+static enum exit_code add(struct client *client, void *place)
+{
+    struct request *request = place;
+    request->definition = json_object();
+    enum exit_code code = request->definition ? make_definition(request) : cli_fail(E_NOMEM);
+    if (code == EXIT_OK)
+        code = check_words(request);
+    if (code == EXIT_OK)
+        code = check_and_put(client, request);
     json_decref(request->definition);
     return code;
 }

@@ -1,0 +1,122 @@
+#include "jobs/job_options.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <string.h>
+
+#include "client/body.h"
+#include "definition/job_fields.h"
+#include "strbuf.h"
+#include "words/explain.h"
+
+enum { HELP_SIZE = 320 };
+
+static bool is_list(const struct field *field)
+{
+    return field->kind == FIELD_NAMES || field->kind == FIELD_CALENDARS ||
+           field->kind == FIELD_AFTER;
+}
+
+static enum complete completion_of(const struct field *field)
+{
+    const char *value = field->about->value;
+    return field->kind == FIELD_AFTER                  ? COMPLETE_JOBS
+           : field->kind == FIELD_CALENDARS            ? COMPLETE_CALENDARS
+           : field->complain == channel_name_complaint ? COMPLETE_CHANNELS
+           : value && strcmp(value, "DIR") == 0        ? COMPLETE_FILES
+                                                       : COMPLETE_NOTHING;
+}
+
+/* The sentence of the table as help has it: "where it runs", with the choices behind it. */
+static void make_help(const struct field *field, char help[HELP_SIZE])
+{
+    struct strbuf text;
+    strbuf_init(&text);
+    strbuf_adds(&text, field->about->help[LANGUAGE_EN]);
+    strbuf_truncate(&text, text.length - 1); /* its full stop */
+    for (size_t i = 0; field->kind == FIELD_CHOICE && field->words[i]; i++)
+        strbuf_addf(&text, "%s%s%s",
+                    i == 0                ? ": "
+                    : field->words[i + 1] ? ", "
+                                          : " or ",
+                    field->words[i], (int64_t)i == field->initial ? " (default)" : "");
+    if (is_list(field) || field->kind == FIELD_PAIRS)
+        strbuf_adds(&text, "; may repeat");
+    if (field->kind == FIELD_AFTER)
+        strbuf_adds(&text, ". JOB:failure, JOB:always for other ends");
+    snprintf(help, HELP_SIZE, "%s", text.text);
+    help[0] = (char)tolower((unsigned char)help[0]);
+    strbuf_release(&text);
+}
+
+/* `name` is that of its group if it stands for the whole. */
+static struct option_row make_row(const struct field *field, const char *name, size_t index,
+                                  char help[HELP_SIZE])
+{
+    make_help(field, help);
+    return (struct option_row){
+        .name = field->about->option,
+        .value = field->about->value,
+        .help = help,
+        .take = field->kind == FIELD_BOOL    ? take_flag
+                : field->kind == FIELD_PAIRS ? take_pairs
+                : is_list(field)             ? take_list
+                                             : take_text,
+        .place = index * sizeof(union job_option_value),
+        .choices = field->kind == FIELD_CHOICE ? field->words : NULL,
+        .field = field->kind == FIELD_AFTER ? NULL : name, /* which is spelled in its own way */
+        .complete = completion_of(field),
+    };
+}
+
+/* Made once: rows are compared by their address, and outlive whoever asks for them. */
+const struct option_row *job_option_rows(void)
+{
+    static struct option_row rows[JOB_OPTIONS_MAX + 1];
+    static char helps[JOB_OPTIONS_MAX][HELP_SIZE];
+    size_t count = 0;
+    if (rows[0].name)
+        return rows;
+    for (const struct field *field = job_fields; field->name; field++) {
+        const struct field *shown = field->fields && field->fields->alone ? field->fields : field;
+        if (!shown->about || !shown->about->option)
+            continue;
+        assert(count < JOB_OPTIONS_MAX);
+        rows[count] = make_row(shown, field->name, count, helps[count]);
+        count++;
+    }
+    return rows;
+}
+
+/* JOB or JOB:ON; names have no colon. */
+static json_t *make_after(const struct option_list *after)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < after->count; i++) {
+        const char *text = after->items[i];
+        int length = (int)strcspn(text, ":");
+        json_t *item = text[length]
+                           ? json_pack("{s:s#, s:s}", "job", text, length, "on", text + length + 1)
+                           : json_pack("{s:s}", "job", text);
+        if (json_array_append_new(list, item) == 0)
+            continue;
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
+enum exit_code job_options_fill(json_t *definition, const struct job_options *options)
+{
+    const struct option_row *rows = job_option_rows();
+    enum exit_code code = body_fill(definition, rows, options);
+    for (size_t i = 0; rows[i].name && code == EXIT_OK; i++) {
+        if (rows[i].field || !options->values[i].list.count)
+            continue;
+        if (json_object_set_new(definition, "after", make_after(&options->values[i].list)) != 0) {
+            cli_error("--%s: not text in UTF-8", rows[i].name);
+            code = EXIT_USAGE;
+        }
+    }
+    return code;
+}
