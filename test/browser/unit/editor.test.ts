@@ -16,7 +16,7 @@ import {
     withSchedules,
     writeAt,
 } from "@console/screens/editor/draft";
-import { helpOf, labelOf, sections, valueOf, whenFields } from "@console/screens/editor/fields";
+import { fieldAt, helpOf, labelOf, sections, valueOf, whenFields } from "@console/screens/editor/fields";
 import { jobFields } from "@console/screens/editor/job_fields";
 import { diffLines, nearChanges } from "@console/ui/line_diff";
 
@@ -53,6 +53,21 @@ describe("the form", () => {
             expect(en.concat(zh).every(Boolean)).toBe(true);
         }
     });
+});
+
+describe("a line of YAML", () => {
+    const lines = ["name: a", "overlap:", "  policy: queue", "  queue: 3", "env:", "  user: me", "shell: |", "  nice: 1", "limits:", "notes"];
+    test.each([
+        [0, "name"],
+        [1, "overlap.policy"],
+        [2, "overlap.policy"],
+        [3, "overlap.queue"],
+        [5, "env"],
+        [7, "shell"],
+        [8, undefined],
+        [9, "notes"],
+        [10, "notes"],
+    ])("%i is about %s", (at, name) => expect(fieldAt(lines, at)?.name).toBe(name));
 });
 
 describe("a command", () => {

@@ -8,6 +8,7 @@ import { Panel, useDelayed } from "../../ui/parts";
 import { useResource } from "../../ui/resource";
 import type { Draft } from "./draft";
 import type { Mistake } from "./Field";
+import { fieldAt, helpOf } from "./fields";
 import { t } from "./words";
 
 const PAUSE_MS = 250;
@@ -43,6 +44,7 @@ export function YamlForm(props: {
 }) {
     const [first] = useState(() => `${toYaml(props.draft)}\n`);
     const [text, setText] = useState(first);
+    const [row, setRow] = useState(0);
     const area = useRef<HTMLTextAreaElement>(null);
     const late = useDelayed(text, PAUSE_MS);
     const decoded = useResource<Decoded | null>(`decode ${late}`, async (signal) =>
@@ -58,6 +60,9 @@ export function YamlForm(props: {
     }, [state, decoded.data]);
 
     const lines = text.split("\n");
+    const field = fieldAt(lines, row);
+    const follow = ({ value, selectionStart }: HTMLTextAreaElement): void =>
+        setRow(value.slice(0, selectionStart).split("\n").length - 1);
     const bad = new Set(mistakes.map((mistake) => mistake.line));
     const goTo = (mistake: Mistake): void => {
         const before = lines.slice(0, mistake.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
@@ -80,16 +85,28 @@ export function YamlForm(props: {
                     ref={area}
                     aria-label={t("yaml.label")}
                     aria-invalid={mistakes.length > 0}
-                    aria-describedby="yaml-mistakes"
+                    aria-describedby="yaml-mistakes yaml-help"
                     rows={Math.max(ROWS_MIN, lines.length + 1)}
                     wrap="off"
                     spellcheck={false}
                     autocomplete="off"
                     disabled={props.disabled}
                     value={text}
-                    onInput={(event) => setText(event.currentTarget.value)}
+                    onInput={(event) => {
+                        setText(event.currentTarget.value);
+                        follow(event.currentTarget);
+                    }}
+                    onClick={(event) => follow(event.currentTarget)}
+                    onKeyUp={(event) => follow(event.currentTarget)}
                 />
             </div>
+            <p class="field-help yaml-help" id="yaml-help">
+                {field && (
+                    <>
+                        <code>{field.name}</code> {helpOf(field.name)}
+                    </>
+                )}
+            </p>
             <div id="yaml-mistakes" role="status">
                 <ul class="yaml-mistakes">
                     {mistakes.map((mistake) => (

@@ -50,6 +50,17 @@ export function helpOf(name: string): string {
     return wordsOf(name)[1];
 }
 
+// The field that a line of YAML is about: its own, or the one above that it belongs to.
+export function fieldAt(lines: readonly string[], at: number): JobField | undefined {
+    const top = lines.findLastIndex((line, i) => i <= at && /^\w/.test(line));
+    const outer = /^\w+/.exec(lines[top] ?? "")?.[0];
+    const inner = top < at ? /^\s+(\w+):/.exec(lines[at] ?? "")?.[1] : undefined;
+    const named = (name: string): JobField | undefined => jobFields.find((field) => field.name === name);
+    return (
+        named(`${outer}.${inner}`) ?? named(`${outer}`) ?? jobFields.find((field) => field.alone && field.name.startsWith(`${outer}.`))
+    );
+}
+
 // Names with commas between; one stands for itself.
 export function namesOf(text: string): string | string[] | undefined {
     const names = text.split(/[\s,]+/).filter(Boolean);
