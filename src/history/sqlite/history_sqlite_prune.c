@@ -28,7 +28,7 @@ static enum status prepare_all(struct database *database, enum record_table tabl
     char sql[128];
     snprintf(sql, sizeof(sql),
              "SELECT id FROM %s WHERE id < ?2 AND ended_ms < ?4 ORDER BY id LIMIT ?3",
-             table_columns[table].name);
+             table_names[table]);
     return sqlite_status(sqlite3_prepare_v2(database->db, sql, -1, ret, NULL));
 }
 
