@@ -39,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct spawn_kill order;
     struct spawn_ack ack;
     struct spawn_run run;
+    struct spawn_build build;
     char *packet = malloc(length ? length : 1); /* aligned, and of the exact size */
     require(packet != NULL);
     memcpy(packet, bytes, length);
@@ -48,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         require(spawn_decode_kill(&message, &order) != OK || spawn_id_valid(order.id));
         require(spawn_decode_ack(&message, &ack) != OK || spawn_id_valid(ack.id));
         require(spawn_decode_run(&message, &run) != OK || run.reason < SPAWN_REASON_COUNT);
+        require(spawn_decode_build(&message, &build) != OK || message.type == SPAWN_BUILD);
     }
     free(packet);
     return 0;

@@ -86,7 +86,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     return true;
 }
 
-static const struct executor_ops noop_ops = {start, kill_run, acknowledge, next_event};
+static const struct executor_ops noop_ops = {start, kill_run, acknowledge, next_event, NULL};
 
 /* ---- the node ---- */
 

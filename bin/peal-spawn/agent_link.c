@@ -66,6 +66,9 @@ void agent_flush(struct spawner *s)
     struct run *run;
     if (s->agent.fd < 0 || !s->agent_said_hello || s->agent_is_full)
         return;
+    if (s->agent_awaits_build && !send_message(s, SPAWN_BUILD, &spawner_build))
+        return;
+    s->agent_awaits_build = false;
     while ((run = TAILQ_FIRST(&s->reports))) {
         if (!send_run(s, run))
             return;
@@ -77,7 +80,7 @@ void agent_flush(struct spawner *s)
 }
 
 /* A new agent hears of every run, whatever the one before it was told. */
-static void greet(struct spawner *s)
+static void greet(struct spawner *s, bool wants_build)
 {
     struct spawn_hello hello = {
         .pid = (uint32_t)getpid(),
@@ -89,6 +92,7 @@ static void greet(struct spawner *s)
     if (!send_message(s, SPAWN_HELLO, &hello))
         return; /* the very first message always fits */
     s->agent_said_hello = true;
+    s->agent_wants_build = s->agent_awaits_build = wants_build;
     s->agent_wants_ready = true;
     for (struct run *run = run_first(&s->runs); run; run = run_next(run)) {
         run->report = 0;
@@ -137,7 +141,7 @@ static enum status handle(struct spawner *s, const struct spawn_message *message
     if (message->type == SPAWN_HELLO) {
         st = spawn_decode_hello(message, &hello);
         if (st == OK)
-            greet(s);
+            greet(s, hello.features & SPAWN_WANTS_BUILD);
         return st;
     }
     s->wants_upgrade |= message->type == SPAWN_UPGRADE;
@@ -242,6 +246,7 @@ void agent_accept(struct spawner *s, struct watch *watch, uint32_t events)
         s->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     s->agent = (struct watch){.fd = fd, .ready = agent_ready};
     s->agent_said_hello = s->agent_wants_ready = s->agent_is_full = false;
+    s->agent_wants_build = s->agent_awaits_build = false;
     if (spawner_watch(s, &s->agent, EPOLLIN) != OK) {
         close(fd);
         s->agent.fd = -1;

@@ -252,8 +252,17 @@ static _Noreturn void usage(enum exit_code code)
             "  --open-files N how many descriptors jobs may have (default: its own limit)\n"
             "  --idle-ms MS   ends after this time without runs and agent (default 60000)\n"
             "  --no-cgroup    makes no cgroups, even where it could\n"
-            "  --daemon       returns when it can be connected to\n");
+            "  --daemon       returns when it can be connected to\n"
+            "  --version      prints its version\n");
     exit((int)code);
+}
+
+static _Noreturn void print_version(void)
+{
+    const char *revision = spawner_build.revision;
+    printf("peal-spawn %s%s%s%s\n", spawner_build.version, *revision ? " (" : "", revision,
+           *revision ? ")" : "");
+    exit(EXIT_OK);
 }
 
 static void parse(int argc, char **argv, struct options *options)
@@ -268,6 +277,7 @@ static void parse(int argc, char **argv, struct options *options)
         {"can-resume", required_argument, NULL, 'c'},
         {"no-cgroup", no_argument, NULL, 'n'},
         {"launcher", no_argument, NULL, 'l'},
+        {"version", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -293,6 +303,8 @@ static void parse(int argc, char **argv, struct options *options)
             options->is_launcher = true;
         else if (c == 'r')
             options->resume_fd = atoi(optarg);
+        else if (c == 'v')
+            print_version();
         else if (c == 'c')
             exit(atoi(optarg) == UPGRADE_VERSION ? EXIT_OK : EXIT_TROUBLE);
         else

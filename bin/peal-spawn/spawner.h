@@ -48,8 +48,10 @@ struct spawner {
     struct watch timer;
     struct watch agent; /* fd -1: none is attached */
     bool agent_said_hello;
-    bool agent_wants_ready; /* READY follows when the queue is empty */
-    bool agent_is_full;     /* waits until the socket can take more */
+    bool agent_wants_ready;  /* READY follows when the queue is empty */
+    bool agent_is_full;      /* waits until the socket can take more */
+    bool agent_wants_build;  /* it knows BUILD ... */
+    bool agent_awaits_build; /* ... and has not been sent it by this image */
 
     struct run_table runs;
     struct run_queue reports; /* runs with something to tell the agent */
@@ -73,6 +75,9 @@ struct spawner {
     char packet[SPAWN_MESSAGE_MAX] __attribute__((aligned(16)));
     char chunk[SPAWN_RECORD_MAX];
 };
+
+/* build.c */
+extern const struct spawn_build spawner_build;
 
 /* spawner.c */
 MUST_CHECK enum status spawner_watch(struct spawner *s, struct watch *watch, uint32_t events);

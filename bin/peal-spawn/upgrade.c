@@ -64,7 +64,9 @@ static int save(struct spawner *s)
         .agent_fd = s->agent.fd,
         .slots_fd = s->slots.fd,
         .journal_fd = s->journal.fd,
-        .said_hello = s->agent_said_hello,
+        .said_hello = !s->agent_said_hello   ? SAID_NOTHING
+                      : s->agent_wants_build ? SAID_HELLO_FOR_BUILD
+                                             : SAID_HELLO,
         .wants_ready = s->agent_wants_ready,
         .is_stopping = s->is_stopping,
         .journal_records = s->journal.records,
@@ -233,7 +235,8 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     s->lock_fd = saved.lock_fd;
     s->listener.fd = saved.listener_fd;
     s->agent = (struct watch){.fd = saved.agent_fd, .ready = agent_ready};
-    s->agent_said_hello = saved.said_hello;
+    s->agent_said_hello = saved.said_hello != SAID_NOTHING;
+    s->agent_wants_build = s->agent_awaits_build = saved.said_hello == SAID_HELLO_FOR_BUILD;
     s->agent_wants_ready = saved.wants_ready;
     s->is_stopping = saved.is_stopping;
     s->nofile = (struct rlimit){saved.nofile_soft, saved.nofile_hard};
@@ -262,5 +265,8 @@ enum status upgrade_resume(struct spawner *s, int state_fd)
     keep_fds(s, -1, false);
     if (s->agent.fd >= 0 && spawner_watch(s, &s->agent, EPOLLIN) != OK)
         return E_IO;
+    if (st == OK)
+        spawner_log("event=upgraded build=\"%s %s\" runs=%u", spawner_build.version,
+                    spawner_build.revision, saved.run_count);
     return st;
 }

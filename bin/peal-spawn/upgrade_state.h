@@ -8,13 +8,16 @@
 
 #define STATE_MAGIC 0x70756c70u
 
+enum said_hello { SAID_NOTHING, SAID_HELLO, SAID_HELLO_FOR_BUILD };
+
 struct saved {
     uint32_t magic;
     uint32_t version;
     uint32_t run_count;
     uint32_t run_size;
     int32_t lock_fd, listener_fd, agent_fd, slots_fd, journal_fd;
-    uint32_t said_hello, wants_ready, is_stopping;
+    uint32_t said_hello; /* enum said_hello; any of them is true for earlier versions */
+    uint32_t wants_ready, is_stopping;
     uint64_t journal_records;
     uint64_t nofile_soft, nofile_hard;
 };

@@ -31,6 +31,14 @@ struct jobs_user {
     char detail[512]; /* all of that in words */
 };
 
+/* The process that starts the jobs of this node. */
+struct spawner_state {
+    pid_t pid;                      /* 0: none was reached yet */
+    char version[32], revision[64]; /* "": not known */
+    bool ok;                        /* it is the program that was installed with the agent */
+    char detail[384];               /* all of that in words */
+};
+
 /* What the agent has given up, see docs/SECURITY.md. */
 struct sandbox_state {
     bool ok;          /* all of it */
@@ -79,8 +87,9 @@ struct api_ports {
     /* Why the history of another node, which is its own, can't be read, behind its name; "": it
      * can. NULL: there is one history for all. */
     const char *(*history_state)(void *context, const struct known_peer *known);
-    void (*jobs_user)(void *context, struct jobs_user *ret); /* NULL: it starts nothing */
-    const struct sandbox_state *sandbox;                     /* NULL: there is none to tell of */
+    void (*jobs_user)(void *context, struct jobs_user *ret);   /* NULL: it starts nothing */
+    void (*spawner)(void *context, struct spawner_state *ret); /* NULL likewise */
+    const struct sandbox_state *sandbox;                       /* NULL: there is none to tell of */
     /* Whether the process that connected to the UNIX socket is of a run, or that can't be told:
      * then its user alone gives it no rights. NULL: it starts nothing. */
     bool (*may_be_run)(void *context, int fd);

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,12 @@ enum peer_refusal engine_refusal(const struct engine *engine)
     return engine_room(engine) ? PEER_ACCEPTS : PEER_FULL;
 }
 
+static const char *spawner_version(const struct engine *engine)
+{
+    const struct executor *executor = engine->ports.executor;
+    return executor->ops->version ? executor->ops->version(executor) : "";
+}
+
 /* Since the others were told what it shows. */
 static bool clock_was_set(const struct engine *engine)
 {
@@ -94,6 +101,7 @@ bool engine_has_news(const struct engine *engine)
     bool runs = engine_open_runs(engine) > 0;
     return engine_refusal(engine) != said->refusal || clock_was_set(engine) ||
            engine->config.max_running != said->max_running ||
+           strcmp(spawner_version(engine), said->spawner_version) != 0 ||
            (engine->draining && runs != (said->running > 0));
 }
 
@@ -141,6 +149,7 @@ static void announce(struct engine *engine)
     struct peer *self = &engine->config.self;
     self->refusal = engine_refusal(engine);
     self->max_running = engine->config.max_running;
+    snprintf(self->spawner_version, sizeof(self->spawner_version), "%s", spawner_version(engine));
     self->running = (int)engine_open_runs(engine);
     self->wall_ms = engine->now.wall.ms;
     self->boot_ms = engine->now.boot.ms;

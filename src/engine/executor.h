@@ -34,6 +34,9 @@ struct executor_ops {
     /* The end is safe in the store: the executor may forget it. The output stays until `remove`. */
     void (*acknowledge)(struct executor *executor, const struct id *run_id);
     bool (*next_event)(struct executor *executor, struct executor_event *ret);
+    /* Of the program that starts the processes, for the other nodes; "": not known. NULL: it has
+     * none. */
+    const char *(*version)(const struct executor *executor);
 };
 
 struct executor {

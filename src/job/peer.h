@@ -39,6 +39,7 @@ struct peer {
     char history_address[64]; /* where other nodes ask for it; empty: nowhere */
     char fingerprint[65];     /* SHA-256, in hex, of the certificate that it shows to other nodes */
     char version[32];         /* of peal */
+    char spawner_version[32]; /* of the peal-spawn that it runs; empty: none, or it is not known */
     char labels[512];         /* "disk=ssd,zone=eu": by name, each once */
     unsigned roles;           /* enum peer_role */
     int capacity;             /* its weight when work is shared out; 1 at least */

@@ -24,23 +24,15 @@ static const struct field {
     enum kind kind;
     size_t offset, size;
 } fields[] = {
-    FIELD(KIND_ID, instance),
-    FIELD(KIND_HEX, home),
-    FIELD(KIND_TEXT, address),
-    FIELD(KIND_BOOL, has_history),
-    FIELD(KIND_TEXT, history_address),
-    FIELD(KIND_TEXT, fingerprint),
-    FIELD(KIND_TEXT, version),
-    FIELD(KIND_TEXT, labels),
-    FIELD(KIND_INT, roles),
-    FIELD(KIND_INT, capacity),
-    FIELD(KIND_INT, max_running),
-    FIELD(KIND_INT, running),
-    FIELD(KIND_REFUSAL, refusal),
-    FIELD(KIND_INT64, started_ms),
-    FIELD(KIND_INT64, wall_ms),
-    FIELD(KIND_INT64, boot_ms),
-    FIELD(KIND_INT64, skew_ms),
+    FIELD(KIND_ID, instance),          FIELD(KIND_HEX, home),
+    FIELD(KIND_TEXT, address),         FIELD(KIND_BOOL, has_history),
+    FIELD(KIND_TEXT, history_address), FIELD(KIND_TEXT, fingerprint),
+    FIELD(KIND_TEXT, version),         FIELD(KIND_TEXT, spawner_version),
+    FIELD(KIND_TEXT, labels),          FIELD(KIND_INT, roles),
+    FIELD(KIND_INT, capacity),         FIELD(KIND_INT, max_running),
+    FIELD(KIND_INT, running),          FIELD(KIND_REFUSAL, refusal),
+    FIELD(KIND_INT64, started_ms),     FIELD(KIND_INT64, wall_ms),
+    FIELD(KIND_INT64, boot_ms),        FIELD(KIND_INT64, skew_ms),
     FIELD(KIND_INT64, lag_ms),
 };
 

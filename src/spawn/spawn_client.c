@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "spawn_build.h"
 #include "spawn_launch.h"
 #include "table.h"
 
@@ -50,7 +51,8 @@ struct spawn_client {
     void *context;
     enum client_state state;
     int fd;
-    pid_t spawner; /* the one that was reached last; 0: none yet */
+    struct spawner_info spawner;
+    pid_t upgraded; /* the spawner that was told to upgrade; 0: none was. No other is told */
     pid_t launcher;
     int launcher_fd;
     bool is_paused; /* out of descriptors: sends nothing until `resume` */
@@ -168,14 +170,38 @@ static void answered(struct spawn_client *client, const char *id)
     outgoing_free(out);
 }
 
-/* A spawner of an earlier version would take a start without a user for one as root. It is told to
- * execute its file, which was installed with this program's, and is greeted again. Not before all
- * that it had to say was read: else the end of the connection would overtake the order. */
-static enum status check_features(const struct spawn_client *client)
+static void match_build(struct spawn_client *client)
+{
+    struct spawner_info *spawner = &client->spawner;
+    if (!*client->config.build.version)
+        return;
+    enum build_order order = build_compare(&spawner->build, &client->config.build);
+    if (order == BUILD_NEWER)
+        spawner->match = SPAWNER_NEWER;
+    else if (order != BUILD_SAME)
+        spawner->match = SPAWNER_STALE;
+    else
+        spawner->match = spawner->pid == client->upgraded ? SPAWNER_UPGRADED : SPAWNER_SAME;
+}
+
+/* OK: this spawner will do. E_VERSION: it was told to execute its file, and is greeted again by
+ * another connection. Not before all that it had to say was read: else the end of the connection
+ * would overtake the order. */
+static enum status check_build(struct spawn_client *client)
 {
     char upgrade[SPAWN_FIXED_MAX];
-    if (client->hello.features & SPAWN_KNOWS_JOBS)
+    /* It would take a start without a user for one as root. */
+    bool is_unusable = !(client->hello.features & SPAWN_KNOWS_JOBS);
+    match_build(client);
+    bool is_stale = client->spawner.match == SPAWNER_STALE && !client->upgraded &&
+                    !(client->hello.features & SPAWN_IS_STOPPING);
+    if (!is_unusable && !is_stale)
         return OK;
+    if (!client->upgraded) {
+        client->upgraded = client->spawner.pid;
+        client->spawner.before = client->spawner.build;
+        client->spawner.match = SPAWNER_UNKNOWN;
+    }
     size_t length = spawn_encode(SPAWN_UPGRADE, NULL, upgrade);
     return send(client->fd, upgrade, length, MSG_NOSIGNAL) > 0 ? E_VERSION : E_UNREACHABLE;
 }
@@ -186,6 +212,12 @@ static enum status handle(struct spawn_client *client, const struct spawn_messag
     struct spawn_event event = {.kind = SPAWN_EVENT_RUN};
     if (message->type == SPAWN_HELLO)
         return spawn_decode_hello(message, &client->hello);
+    if (message->type == SPAWN_BUILD) {
+        enum status st = spawn_decode_build(message, &client->spawner.build);
+        if (st == OK && client->state == CLIENT_READY) /* told to upgrade by somebody else */
+            match_build(client);
+        return st;
+    }
     if (message->type == SPAWN_RUN) {
         enum status st = spawn_decode_run(message, &event.run);
         if (st != OK)
@@ -194,7 +226,7 @@ static enum status handle(struct spawn_client *client, const struct spawn_messag
         return add_event(client, &event) ? OK : E_NOMEM;
     }
     if (message->type == SPAWN_READY) {
-        enum status st = check_features(client);
+        enum status st = check_build(client);
         if (st != OK)
             return st;
         client->state = CLIENT_READY;
@@ -338,11 +370,12 @@ static pid_t peer_of(int fd)
 static bool attach(struct spawn_client *client)
 {
     char hello[SPAWN_FIXED_MAX];
-    struct spawn_hello body = {.pid = (uint32_t)getpid()};
+    struct spawn_hello body = {.pid = (uint32_t)getpid(), .features = SPAWN_WANTS_BUILD};
     if (spawn_connect(client->config.folder, &client->fd) != OK)
         return false;
     client->state = CLIENT_GREETING;
-    client->spawner = peer_of(client->fd);
+    client->spawner.pid = peer_of(client->fd);
+    client->spawner.build = (struct spawn_build){0};
     size_t length = spawn_encode(SPAWN_HELLO, &body, hello);
     if (loop_fd_new(client->loop, client->fd, socket_ready, client, &client->socket) != OK ||
         send(client->fd, hello, length, MSG_NOSIGNAL) != (ssize_t)length)
@@ -522,14 +555,9 @@ enum status spawn_client_ack(struct spawn_client *client, const char *id)
     return enqueue_fixed(client, SPAWN_ACK, &body);
 }
 
-enum status spawn_client_upgrade(struct spawn_client *client)
+const struct spawner_info *spawn_client_spawner(const struct spawn_client *client)
 {
-    return enqueue_fixed(client, SPAWN_UPGRADE, NULL);
-}
-
-pid_t spawn_client_spawner(const struct spawn_client *client)
-{
-    return client->spawner;
+    return &client->spawner;
 }
 
 bool spawn_client_next_event(struct spawn_client *client, struct spawn_event *ret)

@@ -9,9 +9,12 @@
  * answer was lost with the connection is sent again; the spawner never starts an id twice, and its
  * deadline still holds. A kill whose connection broke may be lost: look at what is still running
  * once READY comes, and ask again. A run that was started, but is not among those that are told
- * before READY, is lost: the spawner's folder was removed, or the machine lost power. A spawner
- * that does not know jobs yet (SPAWN_KNOWS_JOBS) is upgraded first; until it is, nothing is sent to
- * it. */
+ * before READY, is lost: the spawner's folder was removed, or the machine lost power.
+ *
+ * A spawner of another build than config.build is told to execute its file, which an installation
+ * has replaced, before READY comes; once in a client's life, so that a file that is no better is
+ * not tried again and again. One of a newer version is left alone. One that does not know jobs yet
+ * (SPAWN_KNOWS_JOBS) is sent nothing until it has been upgraded. */
 #ifndef PEAL_SPAWN_CLIENT_H
 #define PEAL_SPAWN_CLIENT_H
 
@@ -26,11 +29,12 @@ struct spawn_client;
 struct spawn_launcher;
 
 struct spawn_client_config {
-    const char *folder;     /* the spawner's */
-    const char *program;    /* peal-spawn; NULL: the file of that name beside this executable */
-    const char *allow_file; /* NULL: the spawner's default */
-    int64_t open_files;     /* the limit of the jobs; 0: that of this process */
-    int64_t idle_ms;        /* 0: the spawner's default */
+    const char *folder;       /* the spawner's */
+    const char *program;      /* peal-spawn; NULL: the file of that name beside this executable */
+    const char *allow_file;   /* NULL: the spawner's default */
+    int64_t open_files;       /* the limit of the jobs; 0: that of this process */
+    int64_t idle_ms;          /* 0: the spawner's default */
+    struct spawn_build build; /* of this program; version "": a spawner of any will do */
     struct spawn_launcher *launcher; /* starts the spawner, and outlives the client; NULL: the
                                         client does it itself */
     bool no_cgroup;                  /* finds the processes of a run through /proc alone */
@@ -71,12 +75,24 @@ MUST_CHECK enum status spawn_client_kill(struct spawn_client *client, const char
  * spawn_output_remove. */
 MUST_CHECK enum status spawn_client_ack(struct spawn_client *client, const char *id);
 
-/* Lets the spawner execute its own file again, after it was replaced by a newer one. */
-MUST_CHECK enum status spawn_client_upgrade(struct spawn_client *client);
+/* How the spawner's build is, compared with the client's. */
+enum spawner_match {
+    SPAWNER_UNKNOWN, /* none has told yet, or any will do */
+    SPAWNER_SAME,
+    SPAWNER_UPGRADED, /* the same, since this client has told it to upgrade */
+    SPAWNER_STALE,    /* another one: it was told to upgrade, and is what it is */
+    SPAWNER_NEWER,    /* left alone */
+};
 
-/* The pid of the spawner that was reached last; 0: none was there, and so none has started
- * anything that is left. */
-pid_t spawn_client_spawner(const struct spawn_client *client);
+struct spawner_info {
+    pid_t pid; /* 0: none was reached, and so none has started anything that is left */
+    enum spawner_match match;
+    struct spawn_build build;
+    struct spawn_build before; /* UPGRADED: what it was */
+};
+
+/* Of the spawner that was reached last. The client's, until the loop turns. */
+const struct spawner_info *spawn_client_spawner(const struct spawn_client *client);
 
 bool spawn_client_next_event(struct spawn_client *client, struct spawn_event *ret);
 

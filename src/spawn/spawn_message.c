@@ -32,6 +32,7 @@ struct start_body {
 
 _Static_assert(sizeof(struct spawn_header) == 16, "no padding on the wire");
 _Static_assert(sizeof(struct spawn_run) == 144, "no padding on the wire");
+_Static_assert(sizeof(struct spawn_build) == 96, "no padding on the wire");
 _Static_assert(sizeof(struct start_body) == 176, "no padding on the wire");
 
 static const struct {
@@ -46,6 +47,7 @@ static const struct {
     [SPAWN_READY] = {0, false},
     [SPAWN_RUN] = {sizeof(struct spawn_run), false},
     [SPAWN_REPLACED] = {0, false},
+    [SPAWN_BUILD] = {sizeof(struct spawn_build), false},
 };
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
 
@@ -77,15 +79,28 @@ bool spawn_id_valid(const char *id)
     return true;
 }
 
-/* An id in a message: valid, and zero bytes to the end of its field. */
-static bool id_field_valid(const char *field)
+/* Zero bytes from the first one to the end, which is one. */
+static bool field_ends(const char *field, size_t size)
 {
-    if (!memchr(field, '\0', SPAWN_ID_MAX + 1) || !spawn_id_valid(field))
-        return false;
-    for (size_t i = strlen(field); i < SPAWN_ID_MAX + 8; i++)
+    size_t length = strnlen(field, size);
+    for (size_t i = length; i < size; i++)
         if (field[i])
             return false;
-    return true;
+    return length < size;
+}
+
+static bool id_field_valid(const char *field)
+{
+    return field_ends(field, SPAWN_ID_MAX + 8) && spawn_id_valid(field);
+}
+
+/* For logs and JSON. */
+static bool word_field_valid(const char *field, size_t size)
+{
+    for (size_t i = 0; i < size && field[i]; i++)
+        if (field[i] <= ' ' || field[i] > '~' || field[i] == '"' || field[i] == '\\')
+            return false;
+    return field_ends(field, size);
 }
 
 static void put_header(enum spawn_type type, size_t length, void *buf)
@@ -325,6 +340,17 @@ enum status spawn_decode_run(const struct spawn_message *message, struct spawn_r
         run.step >= SPAWN_STEP_COUNT || run.disk_full > 1 || run.left_over > 1)
         return E_CORRUPT;
     *ret = run;
+    return OK;
+}
+
+enum status spawn_decode_build(const struct spawn_message *message, struct spawn_build *ret)
+{
+    struct spawn_build build;
+    if (!copy_body(message, SPAWN_BUILD, &build, sizeof(build)) ||
+        !word_field_valid(build.version, sizeof(build.version)) ||
+        !word_field_valid(build.revision, sizeof(build.revision)))
+        return E_CORRUPT;
+    *ret = build;
     return OK;
 }
 

@@ -10,7 +10,8 @@
  *
  *   agent                            spawner
  *   HELLO                     ->
- *                             <-     HELLO, RUN(known) for every run it knows, READY
+ *                             <-     HELLO, BUILD if it was asked for, RUN(known) for every run
+ *                                    that it knows, READY
  *   START (stdin as an fd)    ->
  *                             <-     RUN(started), or RUN(known) if the id is known already
  *                             <-     RUN(grew), at most every SPAWN_GREW_MS for a run
@@ -19,6 +20,7 @@
  *                                    every new HELLO until it is acknowledged
  *   ACK                       ->     forgets the run; its output files are the agent's from now on
  *   UPGRADE                   ->     executes its own file again; the connection stays open
+ *                             <-     BUILD of the next image, if HELLO asked for it
  *                             <-     REPLACED: a newer agent has come; the connection ends
  *
  * KILL and ACK of a run that the spawner does not know are ignored: the agent has the list, and
@@ -49,6 +51,7 @@ enum spawn_type {
     SPAWN_READY,
     SPAWN_RUN,
     SPAWN_REPLACED,
+    SPAWN_BUILD,
 };
 
 enum spawn_feature {
@@ -56,6 +59,7 @@ enum spawn_feature {
     SPAWN_CAN_SWITCH = 1 << 1,  /* runs as root: may switch to users of the allow-list */
     SPAWN_IS_STOPPING = 1 << 2, /* got SIGTERM: starts nothing any more */
     SPAWN_KNOWS_JOBS = 1 << 3,  /* a start names its job; without a user it is not root's */
+    SPAWN_WANTS_BUILD = 1 << 4, /* the agent's: earlier ones do not know BUILD */
 };
 
 /* Limits of resources, by index into spawn_request.limits. */
@@ -121,12 +125,18 @@ struct spawn_header {
     uint32_t zero;
 };
 
-/* Both directions; the agent sends zeroes. */
+/* Both directions. */
 struct spawn_hello {
     uint32_t pid;
     uint32_t features; /* enum spawn_feature */
-    uint32_t runs;     /* known ones: as many RUN messages follow before READY */
+    uint32_t runs;     /* the spawner's known ones: as many RUN messages follow before READY */
     uint32_t zero;
+};
+
+/* What program a spawner is. Printable ASCII without quotes, and zero bytes to the end. */
+struct spawn_build {
+    char version[32];  /* "1.2.0"; "": of a spawner that does not tell */
+    char revision[64]; /* of the source tree; "": the released version itself */
 };
 
 /* Ids are 1 to SPAWN_ID_MAX letters, digits, `-` and `_`: they name files and cgroups. */
@@ -228,6 +238,8 @@ MUST_CHECK enum status spawn_decode_kill(const struct spawn_message *message,
                                          struct spawn_kill *ret);
 MUST_CHECK enum status spawn_decode_ack(const struct spawn_message *message, struct spawn_ack *ret);
 MUST_CHECK enum status spawn_decode_run(const struct spawn_message *message, struct spawn_run *ret);
+MUST_CHECK enum status spawn_decode_build(const struct spawn_message *message,
+                                          struct spawn_build *ret);
 
 const char *spawn_reason_text(enum spawn_reason reason);
 

@@ -212,7 +212,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
     return is_there;
 }
 
-static const struct executor_ops ops = {start, kill_child, acknowledge, next_event};
+static const struct executor_ops ops = {start, kill_child, acknowledge, next_event, NULL};
 
 void children_init(struct node *node)
 {

@@ -128,7 +128,7 @@ static bool next_event(struct executor *port, struct executor_event *ret)
     return true;
 }
 
-static const struct executor_ops ops = {start, kill_run, acknowledge, next_event};
+static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL};
 
 /* ---- for tests ---- */
 

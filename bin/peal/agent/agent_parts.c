@@ -94,6 +94,7 @@ enum status agent_set_up_executor(struct agent *agent, struct strbuf *why)
         .node = agent->data.node,
         .open_files = agent->open_files,
         .launcher = agent->launcher,
+        .log = agent->log,
     };
     enum status st = executor_spawn_new(agent->loop, &config, agent_wake, agent, &agent->executor);
     if (st != OK)
@@ -148,6 +149,12 @@ static void look_at_jobs_user(void *context, struct jobs_user *ret)
     jobs_user_look(agent->config, ret);
 }
 
+static void look_at_spawner(void *context, struct spawner_state *ret)
+{
+    const struct agent *agent = context;
+    executor_spawn_look(agent->executor, ret);
+}
+
 static bool may_be_run(void *context, int fd)
 {
     const struct agent *agent = context;
@@ -175,6 +182,7 @@ static struct api_ports api_ports(struct agent *agent)
     if (agent->executor) {
         ports.output = executor_spawn_live_output(agent->executor);
         ports.jobs_user = look_at_jobs_user;
+        ports.spawner = look_at_spawner;
         ports.may_be_run = may_be_run;
     }
     return ports;

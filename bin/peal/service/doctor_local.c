@@ -205,6 +205,16 @@ static void check_version(struct report *report, const json_t *agent)
                version, is_same ? "" : ", not this program's " PEAL_VERSION);
 }
 
+/* Of an older agent, and for who may not see everything, there is nothing to tell. */
+static void check_spawner_version(struct report *report, const json_t *spawner)
+{
+    bool is_ok = json_is_true(json_object_get(spawner, "ok"));
+    if (json_is_object(spawner))
+        report_add(report, is_ok ? CHECK_OK : CHECK_WARN, "spawner's version",
+                   is_ok ? NULL : "docs/CLUSTER.md, \"Upgrades\"; running jobs go on", "%s",
+                   answer_text(spawner, "detail"));
+}
+
 /* How many keep a history that the others have to ask for. */
 static size_t count_own_histories(const json_t *nodes)
 {
@@ -274,6 +284,7 @@ bool doctor_agent(struct report *report, struct client *client, char **ret_url)
         return false;
     }
     check_version(report, reply.body);
+    check_spawner_version(report, json_object_get(reply.body, "spawner"));
     if (!check_name(report, reply.body))
         check_health(report, reply.body, "store");
     check_asides(report, json_object_get(reply.body, "store"));

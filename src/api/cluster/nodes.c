@@ -106,9 +106,10 @@ json_t *encode_node(const struct peers *peers, const struct known_peer *known, s
         known->heard.ms ? json_time(wall_at(now, known->heard)) : json_null(), "skew_ms",
         has_skew ? json_integer(skew_ms) : json_null(), "running", (json_int_t)peer->running);
     json_t *rest = json_pack(
-        "{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "max_running", (json_int_t)peer->max_running,
+        "{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "max_running", (json_int_t)peer->max_running,
         "capacity", (json_int_t)peer->capacity, "roles", encode_roles(peer->roles), "labels",
-        encode_labels(peer->labels), "version", json_words_or_null(peer->version), "address",
+        encode_labels(peer->labels), "version", json_words_or_null(peer->version),
+        "spawner_version", json_words_or_null(peer->spawner_version), "address",
         json_words_or_null(peer->address), "started_at", json_time(peer->started_ms));
     return json_joined(value, rest);
 }

@@ -105,6 +105,18 @@ static json_t *encode_jobs_user(const struct call *call)
                      "shared", user.is_shared, "detail", json_words(user.detail));
 }
 
+static json_t *encode_spawner(const struct call *call)
+{
+    const struct api_ports *ports = &call->api->ports;
+    struct spawner_state state;
+    if (!ports->spawner || !scope_is_whole(&call->principal.scope))
+        return json_null();
+    ports->spawner(ports->context, &state);
+    return json_pack("{s:o, s:o, s:I, s:b, s:o}", "version", json_words_or_null(state.version),
+                     "revision", json_words_or_null(state.revision), "pid", (json_int_t)state.pid,
+                     "ok", state.ok, "detail", json_words(state.detail));
+}
+
 static json_t *encode_quota(int64_t limit, int64_t used)
 {
     return json_pack("{s:o, s:I}", "limit", limit ? json_integer(limit) : json_null(), "used",
@@ -166,7 +178,7 @@ void get_agent(struct call *call)
     const struct peers *peers = engine_peers(engine);
     call_reply(call, 200,
                json_pack("{s:o, s:s, s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-                         "s:I, s:o, s:o}",
+                         "s:o, s:I, s:o, s:o}",
                          "node", json_words(api->node), "version", api->version, "pid",
                          (int)getpid(), "state", state_of(engine), "started_at",
                          json_time(api->started_ms), "data", place(call, api->data_dir), "timezone",
@@ -174,8 +186,9 @@ void get_agent(struct call *call)
                          "running", count_running(call), "store", store_state(call), "history",
                          encode_history_health(call), "clock", encode_clock_health(call),
                          "jobs_user", encode_jobs_user(call), "sandbox", encode_sandbox(call),
-                         "nodes", (json_int_t)peers->by_name.count, "leader",
-                         json_words_or_null(peers->leader), "quotas", encode_quotas(call)));
+                         "spawner", encode_spawner(call), "nodes", (json_int_t)peers->by_name.count,
+                         "leader", json_words_or_null(peers->leader), "quotas",
+                         encode_quotas(call)));
 }
 
 void drain_agent(struct call *call)

@@ -72,6 +72,7 @@ void harness_attach(struct harness *h)
         .program = h->program,
         .allow_file = h->allow_file,
         .idle_ms = h->idle_ms,
+        .build = h->build,
         .no_cgroup = h->no_cgroup,
     };
     h->is_ready = h->was_replaced = false;

@@ -19,6 +19,7 @@ struct harness {
     char folder[64];
     char program[4096];
     char allow_file[128];
+    struct spawn_build build; /* the client's, if there is a version */
     int64_t idle_ms;
     bool no_cgroup;
     struct loop *loop;

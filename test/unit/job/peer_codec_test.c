@@ -21,6 +21,7 @@ static struct peer some_peer(void)
                         .history_address = "10.0.0.1:7778",
                         .fingerprint = "ab12",
                         .version = "1.2.3",
+                        .spawner_version = "1.2.2",
                         .labels = "disk=ssd,zone=eu",
                         .roles = PEER_API | PEER_WORKER,
                         .capacity = 4,

@@ -140,7 +140,7 @@ static void start_one(struct stage *stage)
     struct spawn_client_config config = {.folder = stage->folder, .never_launch = true};
     struct spawn_request request;
     assert_int_equal(spawn_client_new(stage->loop, &config, on_wake, stage, &stage->client), OK);
-    assert_int_equal(spawn_client_spawner(stage->client), getpid()); /* at once */
+    assert_int_equal(spawn_client_spawner(stage->client)->pid, getpid()); /* at once */
     spawn_request_init(&request);
     request.id = "run-1";
     request.argv = argv;

@@ -166,7 +166,7 @@ static void damaged_headers_are_refused(void **state)
         {__LINE__, offsetof(struct spawn_header, version), SPAWN_VERSION + 1, E_VERSION},
         {__LINE__, offsetof(struct spawn_header, type), 0, E_CORRUPT},
         {__LINE__, offsetof(struct spawn_header, type), SPAWN_KILL, E_CORRUPT},
-        {__LINE__, offsetof(struct spawn_header, type), SPAWN_REPLACED + 1, E_CORRUPT},
+        {__LINE__, offsetof(struct spawn_header, type), SPAWN_BUILD + 1, E_CORRUPT},
         {__LINE__, offsetof(struct spawn_header, type) + 1, 0xff, E_CORRUPT},
         {__LINE__, offsetof(struct spawn_header, length), 0, E_CORRUPT},
         {__LINE__, offsetof(struct spawn_header, zero), 1, E_CORRUPT},

@@ -1,5 +1,7 @@
 #include "executor/executor_none.h"
 
+#include <stddef.h>
+
 static enum status start(struct executor *executor, const struct run *run, const struct job *job,
                          struct boot_ms deadline)
 {
@@ -26,7 +28,7 @@ static bool next_event(struct executor *executor, struct executor_event *ret)
 
 struct executor *executor_none(void)
 {
-    static const struct executor_ops ops = {start, kill_run, acknowledge, next_event};
+    static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, NULL};
     static struct executor executor = {&ops};
     return &executor;
 }

@@ -9,13 +9,19 @@
 
 #include "descent.h"
 #include "executor/run_environment.h"
+#include "executor/spawner_state.h"
 #include "executor/start_notes.h"
 #include "spawn_output.h"
+#include "version.h"
+
+static const struct spawn_build own_build = {.version = PEAL_VERSION, .revision = PEAL_REVISION};
 
 struct executor_spawn {
     struct executor port; /* first: the engine's handle is this object */
     struct spawn_client *client;
     struct spawn_launcher *launcher; /* NULL: none */
+    struct agent_log *log;
+    enum spawner_match logged; /* what the log has of the spawner's version */
     struct start_notes notes;
     char *folder;
     char *node;
@@ -203,18 +209,35 @@ static bool translate(struct start_notes *notes, const struct spawn_event *event
     return true;
 }
 
+/* Once for each match, not with each connection. */
+static void log_version(struct executor_spawn *self)
+{
+    const struct spawner_info *spawner = spawn_client_spawner(self->client);
+    if (spawner->match != self->logged)
+        spawner_state_log(spawner, &own_build, self->log);
+    self->logged = spawner->match;
+}
+
 static bool next_event(struct executor *port, struct executor_event *ret)
 {
     struct executor_spawn *self = from_port(port);
     struct spawn_event event;
     while (spawn_client_next_event(self->client, &event)) {
+        if (event.kind != SPAWN_EVENT_RUN)
+            log_version(self);
         if (translate(&self->notes, &event, ret))
             return true;
     }
     return false;
 }
 
-static const struct executor_ops ops = {start, kill_run, acknowledge, next_event};
+static const char *version(const struct executor *port)
+{
+    const struct executor_spawn *self = (const struct executor_spawn *)port;
+    return spawn_client_spawner(self->client)->build.version;
+}
+
+static const struct executor_ops ops = {start, kill_run, acknowledge, next_event, version};
 
 /* ---- output ---- */
 
@@ -337,8 +360,10 @@ enum status executor_spawn_new(struct loop *loop, const struct executor_spawn_co
         .allow_file = config->allow_file,
         .open_files = config->open_files,
         .launcher = config->launcher,
+        .build = own_build,
     };
     self->launcher = config->launcher;
+    self->log = config->log;
     st = spawn_client_new(loop, &client, on_wake, self, &self->client);
     if (st != OK)
         goto out;
@@ -364,11 +389,16 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor)
 
 bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd)
 {
-    struct lineage lineage = {.spawner = spawn_client_spawner(executor->client)};
+    struct lineage lineage = {.spawner = spawn_client_spawner(executor->client)->pid};
     if (executor->launcher)
         return spawn_launcher_descent(executor->launcher, fd, lineage.spawner) != DESCENT_NONE;
     memcpy(lineage.tag, executor->tag, sizeof(lineage.tag));
     return descent_of_peer(fd, &lineage) != DESCENT_NONE;
+}
+
+void executor_spawn_look(const struct executor_spawn *executor, struct spawner_state *ret)
+{
+    spawner_state_fill(spawn_client_spawner(executor->client), &own_build, ret);
 }
 
 struct executor *executor_spawn_port(struct executor_spawn *executor)

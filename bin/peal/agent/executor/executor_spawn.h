@@ -2,6 +2,7 @@
 #ifndef PEAL_EXECUTOR_SPAWN_H
 #define PEAL_EXECUTOR_SPAWN_H
 
+#include "agent_log.h"
 #include "api.h"
 #include "executor.h"
 #include "ports.h"
@@ -17,6 +18,7 @@ struct executor_spawn_config {
     const char *node;         /* is told to jobs */
     int64_t open_files;       /* their limit of descriptors; 0: this process's own */
     struct spawn_launcher *launcher; /* outlives the executor; NULL: this process can do it all */
+    struct agent_log *log;           /* outlives the executor */
 };
 
 /* Texts are copied. `wake` asks for a turn of the engine. */
@@ -29,6 +31,9 @@ struct executor_spawn *executor_spawn_free(struct executor_spawn *executor);
 /* Whether who connected to the UNIX socket is a process of a run, of one that ended, too; or that
  * can't be told. */
 bool executor_spawn_may_be_run(const struct executor_spawn *executor, int fd);
+
+/* What version the spawner is, and whether that is the agent's. */
+void executor_spawn_look(const struct executor_spawn *executor, struct spawner_state *ret);
 
 struct executor *executor_spawn_port(struct executor_spawn *executor);
 struct output_source executor_spawn_output(struct executor_spawn *executor);

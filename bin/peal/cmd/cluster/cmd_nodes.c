@@ -70,6 +70,7 @@ static enum exit_code show(struct client *client, void *place)
         COLUMN_BY("RUNNING", print_running),
         COLUMN("CAPACITY", "capacity", .form = COLUMN_NUMBER),
         COLUMN("VERSION", "version"),
+        COLUMN("SPAWNER", "spawner_version", .is_wide = true),
         COLUMN_BY("LAG", print_lag, .is_wide = true),
         COLUMN("ROLES", "roles", .form = COLUMN_WORDS, .is_wide = true),
         COLUMN("ADDRESS", "address", .is_wide = true),

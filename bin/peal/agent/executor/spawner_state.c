@@ -1,0 +1,62 @@
+#include "executor/spawner_state.h"
+
+#include <stdio.h>
+
+#include "spawn_build.h"
+
+enum { TEXT = 128 };
+
+static const char stale_next[] =
+    "install the peal-spawn of this version in the place of the old one, then peal restart; "
+    "peal-spawn.log in its folder says what was wrong";
+
+void spawner_state_fill(const struct spawner_info *spawner, const struct spawn_build *own,
+                        struct spawner_state *ret)
+{
+    char its[TEXT], before[TEXT], agents[TEXT];
+    build_text(&spawner->build, its, sizeof(its));
+    build_text(&spawner->before, before, sizeof(before));
+    build_text(own, agents, sizeof(agents));
+    *ret = (struct spawner_state){
+        .pid = spawner->pid,
+        .ok = spawner->match != SPAWNER_STALE && spawner->match != SPAWNER_NEWER,
+    };
+    snprintf(ret->version, sizeof(ret->version), "%s", spawner->build.version);
+    snprintf(ret->revision, sizeof(ret->revision), "%s", spawner->build.revision);
+    switch (spawner->match) {
+    case SPAWNER_UNKNOWN:
+        snprintf(ret->detail, sizeof(ret->detail), "is not connected yet");
+        break;
+    case SPAWNER_SAME:
+        snprintf(ret->detail, sizeof(ret->detail), "%s, as the agent", its);
+        break;
+    case SPAWNER_UPGRADED:
+        snprintf(ret->detail, sizeof(ret->detail), "%s, upgraded from %s by this agent", its,
+                 before);
+        break;
+    case SPAWNER_STALE:
+        snprintf(ret->detail, sizeof(ret->detail),
+                 "%s, not the agent's %s: it could not be upgraded, and goes on as it is", its,
+                 agents);
+        break;
+    case SPAWNER_NEWER:
+        snprintf(ret->detail, sizeof(ret->detail), "%s, newer than the agent's %s: left alone", its,
+                 agents);
+        break;
+    }
+}
+
+void spawner_state_log(const struct spawner_info *spawner, const struct spawn_build *own,
+                       struct agent_log *log)
+{
+    struct spawner_state state;
+    spawner_state_fill(spawner, own, &state);
+    if (spawner->match == SPAWNER_UPGRADED)
+        agent_log_event(log, "spawner_upgraded", "pid=%d detail=\"%s\"", (int)state.pid,
+                        state.detail);
+    else if (spawner->match == SPAWNER_STALE)
+        agent_log_event(log, "spawner_not_upgraded", "pid=%d detail=\"%s\" next=\"%s\"",
+                        (int)state.pid, state.detail, stale_next);
+    else if (spawner->match == SPAWNER_NEWER)
+        agent_log_event(log, "spawner_newer", "pid=%d detail=\"%s\"", (int)state.pid, state.detail);
+}
