@@ -14,7 +14,7 @@
 #include "noop_node.h"
 
 enum {
-    CHORES_S = 2,   /* between compactions and prunings */
+    CHORES_S = 2,   /* between prunings */
     KEEP_RUNS = 10, /* of each job */
     STALLED_S = 60, /* without a run */
     SLACK_PERCENT = 25,
@@ -88,7 +88,7 @@ static void take_sample(struct soak *soak, int which)
     sample[OPEN_RUNS] = (long)engine_open_runs(soak->node.engine);
 }
 
-/* ---- chores, as an agent and a well-kept etcd have them ---- */
+/* ---- chores, as an agent has them ---- */
 
 static void pruned(struct history_prune *prune, enum status st)
 {
@@ -100,8 +100,6 @@ static void pruned(struct history_prune *prune, enum status st)
 
 static void do_chores(struct soak *soak)
 {
-    if (store_etcd_compact(soak->node.store, 0) == E_NOMEM)
-        die("memory");
     if (soak->is_pruning)
         return;
     soak->prune = (struct history_prune){.keep_runs = KEEP_RUNS, .done = pruned, .context = soak};
@@ -160,6 +158,8 @@ int soak_node(char **argv)
         die("memory");
     soak->etcd.count = 1;
     soak->folder = argv[2];
+    soak->etcd.arguments[0] = "--auto-compaction-mode=periodic"; /* as docs/CLUSTER.md has it */
+    soak->etcd.arguments[1] = "--auto-compaction-retention=5s";
     etcd_cluster_start(&soak->etcd);
     noop_node_init(&soak->node, soak->etcd.members[0].endpoint + strlen("http://"), "soak", argv[1],
                    soak->folder);

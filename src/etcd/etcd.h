@@ -108,7 +108,7 @@ struct etcd_lease_result {
 };
 
 enum etcd_alarm {
-    ETCD_ALARM_NONE = 0, /* in a request: all */
+    ETCD_ALARM_NONE = 0,
     ETCD_ALARM_NOSPACE = 1,
     ETCD_ALARM_CORRUPT = 2,
 };
@@ -223,20 +223,10 @@ MUST_CHECK enum status etcd_lease_look(struct etcd_client *client, int64_t id, b
 
 /* ---- maintenance ---- */
 
-/* `physical`: answers when the space is really free. */
-MUST_CHECK enum status etcd_compact(struct etcd_client *client, int64_t revision, bool physical,
-                                    const struct etcd_reply *reply, struct etcd_call **ret);
 /* Version, size and leader as the member at the other end sees them; it need not have a leader. */
 MUST_CHECK enum status etcd_status(struct etcd_client *client, const struct etcd_reply *reply,
                                    struct etcd_call **ret);
 MUST_CHECK enum status etcd_alarms(struct etcd_client *client, const struct etcd_reply *reply,
                                    struct etcd_call **ret);
-/* An alarm as etcd_alarms tells it. */
-MUST_CHECK enum status etcd_disarm(struct etcd_client *client, uint64_t member_id,
-                                   enum etcd_alarm alarm, const struct etcd_reply *reply,
-                                   struct etcd_call **ret);
-/* The member at the other end; it answers nothing else meanwhile, so give it a long deadline. */
-MUST_CHECK enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply *reply,
-                                       struct etcd_call **ret);
 
 #endif

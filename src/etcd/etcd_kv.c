@@ -167,17 +167,6 @@ enum status etcd_lease_look(struct etcd_client *client, int64_t id, bool want_ke
 
 /* ---- maintenance ---- */
 
-enum status etcd_compact(struct etcd_client *client, int64_t revision, bool physical,
-                         const struct etcd_reply *reply, struct etcd_call **ret)
-{
-    static const struct etcd_method method = {.path = "/etcdserverpb.KV/Compact",
-                                              .decode = etcd_decode_header};
-    Etcdpb__CompactRequest message = ETCDPB__COMPACT_REQUEST__INIT;
-    message.revision = revision;
-    message.physical = physical;
-    return etcd_call_start(client, &method, &message.base, reply, ret);
-}
-
 enum status etcd_status(struct etcd_client *client, const struct etcd_reply *reply,
                         struct etcd_call **ret)
 {
@@ -189,39 +178,11 @@ enum status etcd_status(struct etcd_client *client, const struct etcd_reply *rep
     return etcd_call_start(client, &method, &message.base, reply, ret);
 }
 
-static enum status call_alarm(struct etcd_client *client, const struct etcd_method *method,
-                              int action, uint64_t member_id, enum etcd_alarm alarm,
-                              const struct etcd_reply *reply, struct etcd_call **ret)
-{
-    Etcdpb__AlarmRequest message = ETCDPB__ALARM_REQUEST__INIT;
-    message.action = action;
-    message.member_id = member_id;
-    message.alarm = (int32_t)alarm;
-    return etcd_call_start(client, method, &message.base, reply, ret);
-}
-
 enum status etcd_alarms(struct etcd_client *client, const struct etcd_reply *reply,
                         struct etcd_call **ret)
 {
     static const struct etcd_method method = {
         .path = "/etcdserverpb.Maintenance/Alarm", .decode = etcd_decode_alarms, .is_read = true};
-    return call_alarm(client, &method, 0, 0, ETCD_ALARM_NONE, reply, ret);
-}
-
-enum status etcd_disarm(struct etcd_client *client, uint64_t member_id, enum etcd_alarm alarm,
-                        const struct etcd_reply *reply, struct etcd_call **ret)
-{
-    static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Alarm",
-                                              .decode = etcd_decode_alarms};
-    return call_alarm(client, &method, 2, member_id, alarm, reply, ret);
-}
-
-enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply *reply,
-                            struct etcd_call **ret)
-{
-    static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Defragment",
-                                              .decode = etcd_decode_header,
-                                              .any_member = true};
-    Etcdpb__DefragmentRequest message = ETCDPB__DEFRAGMENT_REQUEST__INIT;
+    Etcdpb__AlarmRequest message = ETCDPB__ALARM_REQUEST__INIT; /* all of them */
     return etcd_call_start(client, &method, &message.base, reply, ret);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "etcd_admin.h"
 #include "etcd_place.h"
 #include "store_world.h"
 
@@ -209,21 +210,22 @@ static void what_touches_the_same_is_done_in_order(void **state)
 
 enum { GROWTH_JOBS = 1000, GROWTH_RUNS = 20000 };
 
-static void on_defragmented(void *context, const struct etcd_result *result)
+static void on_tidied(void *context, const struct etcd_result *result)
 {
     assert_int_equal(result->status, OK);
     *(bool *)context = true;
 }
 
 /* The size of the database when what is only history is gone. */
-static int64_t settled_size(struct world *world, int64_t most)
+static int64_t settled_size(int64_t most)
 {
     struct etcd_client *client = etcd_place_client();
     bool is_done = false;
-    assert_int_equal(store_etcd_compact(world->store, 0), OK);
-    etcd_place_wait(look().used_bytes <= most); /* etcd takes its time */
-    assert_int_equal(
-        etcd_defragment(client, &(struct etcd_reply){on_defragmented, &is_done, 60000}, NULL), OK);
+    struct etcd_reply reply = {on_tidied, &is_done, 60000};
+    assert_int_equal(etcd_compact(client, look().revision, true, &reply, NULL), OK);
+    etcd_place_wait(is_done && look().used_bytes <= most); /* etcd takes its time */
+    is_done = false;
+    assert_int_equal(etcd_defragment(client, &reply, NULL), OK);
     etcd_place_wait(is_done);
     etcd_client_free(client);
     return look().db_bytes;
@@ -321,11 +323,11 @@ static void the_database_does_not_grow_with_time(void **state)
     }
     world->without_picture = true;
     one_round(world, jobs, CURSOR_MS + 1);
-    int64_t before = settled_size(world, INT64_MAX), since_ms = clock_now().boot.ms;
+    int64_t before = settled_size(INT64_MAX), since_ms = clock_now().boot.ms;
     for (int64_t round = 0; round < runs / GROWTH_JOBS; round++)
         one_round(world, jobs, CURSOR_MS + 2 + round);
     int64_t took_ms = clock_now().boot.ms - since_ms, full = look().db_bytes;
-    int64_t after = settled_size(world, 2 * before);
+    int64_t after = settled_size(2 * before);
     print_message("%lld runs in %lld ms: %lld bytes before, %lld with history, %lld after\n",
                   (long long)runs, (long long)took_ms, (long long)before, (long long)full,
                   (long long)after);

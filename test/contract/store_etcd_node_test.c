@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "etcd.h"
 #include "etcd/store_etcd.h"
+#include "etcd_admin.h"
 #include "etcd_server.h"
 #include "store_world.h"
 

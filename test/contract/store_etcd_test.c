@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "etcd_admin.h"
 #include "etcd_place.h"
 #include "machine.h"
 #include "store_world.h"

@@ -45,12 +45,6 @@ typedef void store_etcd_advanced(void *context, enum status st);
 MUST_CHECK enum status store_etcd_advance(struct store *store, int64_t now_ms, const char *by,
                                           store_etcd_advanced *done, void *context);
 
-/* Lets etcd, all of it, forget what was changed more than `keep_ms` ago (at most a quarter of an
- * hour is known); a node that was away for longer reads everything anew. A chore for one node,
- * every few minutes, unless etcd does it by itself (--auto-compaction-retention). Not waited for.
- * E_NOT_FOUND: nothing is known to be that old. */
-MUST_CHECK enum status store_etcd_compact(struct store *store, int64_t keep_ms);
-
 /* What should stay at zero, but for the first. */
 struct store_etcd_counters {
     uint64_t checks;         /* how often everything was read again */

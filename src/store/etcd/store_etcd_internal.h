@@ -49,17 +49,6 @@ struct epoch_memory {
     bool is_timed;
 };
 
-enum { AGES = 32 };
-
-struct age {
-    int64_t at_ms, revision; /* 0: none */
-};
-
-struct ages {
-    struct age ring[AGES];
-    size_t next;
-};
-
 struct note;
 
 struct check {
@@ -104,7 +93,6 @@ struct store_etcd {
     struct epoch_memory epoch;
     struct advance *advance; /* NULL: none is under way */
     struct check check;
-    struct ages ages;
     struct store_etcd_counters counters;
     int64_t check_ms, silence_ms; /* 0: as usual */
 };
@@ -163,10 +151,6 @@ void epoch_explain(const struct store_etcd *store, struct strbuf *why);
 
 bool advance_owns(const struct store_etcd *store, const struct store_request *request);
 void advance_release(struct store_etcd *store);
-
-/* ---- store_etcd_compact.c ---- */
-
-void compact_feed_moved(struct store_etcd *store);
 
 /* ---- store_etcd_check.c ---- */
 

@@ -92,7 +92,6 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
     }
     health_feed_moved(store);
     check_feed_moved(store);
-    compact_feed_moved(store);
     flow_feed_moved(store);
     if (store->feed.first)
         store_etcd_wake(store);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "etcd_admin.h"
 #include "harness.h"
 
 static void put_get_delete(void **state)

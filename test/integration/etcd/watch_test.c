@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "etcd_admin.h"
 #include "harness.h"
 
 struct seen {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "etcd_admin.h"
 #include "etcd_lease.h"
 #include "etcd_txn.h"
 #include "etcd_watch.h"
@@ -169,26 +170,17 @@ static struct etcd_delete a_delete(struct ops *ops, char *key, char *end)
 
 static void add_compares(struct ops *ops, struct etcd_txn *txn)
 {
-    char key[16], value[16];
+    char key[16];
     for (int64_t count = below(ops, 3); count > 0; count--) {
         enum etcd_relation relation = (enum etcd_relation)below(ops, 4);
         struct etcd_bytes bytes = a_key(ops, key);
-        snprintf(value, sizeof(value), "%c%c", (char)('0' + below(ops, 4)),
-                 (char)('0' + below(ops, 3)));
-        switch (below(ops, 5)) {
+        switch (below(ops, 3)) {
         case 0:
             etcd_txn_if_version(txn, bytes, relation, below(ops, 4));
             break;
         case 1:
-            etcd_txn_if_create_revision(txn, bytes, relation,
-                                        below(ops, 2) ? 0 : ops->revision - below(ops, 9));
-            break;
-        case 2:
             etcd_txn_if_mod_revision(txn, bytes, relation,
                                      below(ops, 2) ? 0 : ops->revision - below(ops, 9));
-            break;
-        case 3:
-            etcd_txn_if_value(txn, bytes, relation, etcd_text(value));
             break;
         default:
             etcd_txn_if_lease(txn, bytes, relation, ops->leases[below(ops, LEASES)]);

@@ -1,0 +1,38 @@
+#include "etcd_admin.h"
+
+#include "etcd_internal.h"
+
+enum { DEACTIVATE = 2 };
+
+enum status etcd_compact(struct etcd_client *client, int64_t revision, bool physical,
+                         const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.KV/Compact",
+                                              .decode = etcd_decode_header};
+    Etcdpb__CompactRequest message = ETCDPB__COMPACT_REQUEST__INIT;
+    message.revision = revision;
+    message.physical = physical;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
+enum status etcd_disarm(struct etcd_client *client, uint64_t member_id, enum etcd_alarm alarm,
+                        const struct etcd_reply *reply, struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Alarm",
+                                              .decode = etcd_decode_alarms};
+    Etcdpb__AlarmRequest message = ETCDPB__ALARM_REQUEST__INIT;
+    message.action = DEACTIVATE;
+    message.member_id = member_id;
+    message.alarm = (int32_t)alarm;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}
+
+enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply *reply,
+                            struct etcd_call **ret)
+{
+    static const struct etcd_method method = {.path = "/etcdserverpb.Maintenance/Defragment",
+                                              .decode = etcd_decode_header,
+                                              .any_member = true};
+    Etcdpb__DefragmentRequest message = ETCDPB__DEFRAGMENT_REQUEST__INIT;
+    return etcd_call_start(client, &method, &message.base, reply, ret);
+}

@@ -1,0 +1,18 @@
+/* What an operator of etcd does, and peal does not. */
+#ifndef PEAL_ETCD_ADMIN_H
+#define PEAL_ETCD_ADMIN_H
+
+#include "etcd.h"
+
+/* `physical`: answers when the space is really free. */
+MUST_CHECK enum status etcd_compact(struct etcd_client *client, int64_t revision, bool physical,
+                                    const struct etcd_reply *reply, struct etcd_call **ret);
+/* An alarm as etcd_alarms tells it. */
+MUST_CHECK enum status etcd_disarm(struct etcd_client *client, uint64_t member_id,
+                                   enum etcd_alarm alarm, const struct etcd_reply *reply,
+                                   struct etcd_call **ret);
+/* The member at the other end; it answers nothing else meanwhile, so give it a long deadline. */
+MUST_CHECK enum status etcd_defragment(struct etcd_client *client, const struct etcd_reply *reply,
+                                       struct etcd_call **ret);
+
+#endif
