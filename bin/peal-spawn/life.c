@@ -69,6 +69,8 @@ void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enu
     end(s, run);
 }
 
+static void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events);
+
 void life_began(struct spawner *s, struct run *run)
 {
     for (int i = 0; i < 2; i++) {
@@ -137,7 +139,7 @@ static void drain(struct spawner *s, struct run *run)
         life_set_due(s, run, clock_now().boot.ms + DRAIN_MS);
 }
 
-void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events)
+static void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events)
 {
     (void)events;
     struct run_stream *stream = watch_owner(watch, struct run_stream, watch);

@@ -108,7 +108,6 @@ void life_due(struct spawner *s, struct run *run);
 void life_fail(struct spawner *s, struct run *run, enum spawn_reason reason, enum spawn_step step,
                int error);
 void life_forget(struct spawner *s, struct run *run);
-void life_stream_ready(struct spawner *s, struct watch *watch, uint32_t events);
 void life_pidfd_ready(struct spawner *s, struct watch *watch, uint32_t events);
 
 /* recover.c: what the journal of a killed spawner says. */

@@ -27,8 +27,9 @@ static int take_fraction(char *text)
     return ms;
 }
 
-enum status time_parse(const char *text, const struct zone *zone, int64_t *ret_ms,
-                       struct parse_error *reterr)
+/* RFC 3339 to the millisecond; without an offset a local time in `zone`. */
+MUST_CHECK static enum status time_parse(const char *text, const struct zone *zone, int64_t *ret_ms,
+                                         struct parse_error *reterr)
 {
     char plain[64];
     int64_t seconds;

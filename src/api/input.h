@@ -45,8 +45,4 @@ bool param_id_cursor(struct call *call, struct id *inout);
 /* Standard base 64, with padding. The caller frees it; NULL: out of memory. */
 char *base64_encode(const void *bytes, size_t length);
 
-/* RFC 3339 to the millisecond; without an offset a local time in `zone`. */
-MUST_CHECK enum status time_parse(const char *text, const struct zone *zone, int64_t *ret_ms,
-                                  struct parse_error *reterr);
-
 #endif

@@ -216,11 +216,6 @@ static bool is_moving(const struct clock_watch *clock)
     return clock->sender.in_flight > 0;
 }
 
-bool engine_has_ahead(const struct engine *engine)
-{
-    return is_moving(&engine->clock) || engine->clock.look_at.ms != INT64_MAX;
-}
-
 void engine_see_cursor(struct engine *engine, const struct catalog_job *job)
 {
     if (engine->loaded && is_ahead(engine, job) && engine->clock.look_at.ms == INT64_MAX)

@@ -117,8 +117,6 @@ void engine_judge_start(struct engine *engine);
 void engine_look_ahead(struct engine *engine);
 void engine_see_cursor(struct engine *engine, const struct catalog_job *job);
 
-bool engine_has_ahead(const struct engine *engine); /* as far as it is known */
-
 /* Moves those back, when it is time to look. */
 void engine_move_back(struct engine *engine);
 int64_t engine_clock_at(const struct engine *engine);

@@ -125,70 +125,39 @@ void etcd_txn_reset(struct etcd_txn *txn)
     open_level(txn);
 }
 
-size_t etcd_txn_op_count(const struct etcd_txn *txn)
-{
-    const struct txn_level *level = &txn->levels[txn->depth];
-    return level->in_else ? level->failure.count : level->success.count;
-}
-
 /* ---- compares ---- */
 
-static Etcdpb__Compare *add_compare(struct etcd_txn *txn, struct etcd_bytes key,
-                                    enum etcd_relation relation, int target,
-                                    Etcdpb__Compare__OperandCase operand)
+static void add_compare(struct etcd_txn *txn, struct etcd_bytes key, enum etcd_relation relation,
+                        int target, Etcdpb__Compare__OperandCase operand, int64_t number)
 {
     Etcdpb__Compare *compare = take(txn, sizeof(*compare));
     if (!compare)
-        return NULL;
+        return;
     etcdpb__compare__init(compare);
     compare->result = (int32_t)relation;
     compare->target = target;
     compare->key = etcd_slice(copy(txn, key));
     compare->operand_case = operand;
+    compare->version = number; /* one place with the other operands */
     append(txn, &level_of(txn)->compares, compare);
-    return compare;
 }
 
 void etcd_txn_if_version(struct etcd_txn *txn, struct etcd_bytes key, enum etcd_relation relation,
                          int64_t version)
 {
-    Etcdpb__Compare *compare = add_compare(txn, key, relation, 0, ETCDPB__COMPARE__OPERAND_VERSION);
-    if (compare)
-        compare->version = version;
-}
-
-void etcd_txn_if_create_revision(struct etcd_txn *txn, struct etcd_bytes key,
-                                 enum etcd_relation relation, int64_t revision)
-{
-    Etcdpb__Compare *compare =
-        add_compare(txn, key, relation, 1, ETCDPB__COMPARE__OPERAND_CREATE_REVISION);
-    if (compare)
-        compare->create_revision = revision;
+    add_compare(txn, key, relation, 0, ETCDPB__COMPARE__OPERAND_VERSION, version);
 }
 
 void etcd_txn_if_mod_revision(struct etcd_txn *txn, struct etcd_bytes key,
                               enum etcd_relation relation, int64_t revision)
 {
-    Etcdpb__Compare *compare =
-        add_compare(txn, key, relation, 2, ETCDPB__COMPARE__OPERAND_MOD_REVISION);
-    if (compare)
-        compare->mod_revision = revision;
-}
-
-void etcd_txn_if_value(struct etcd_txn *txn, struct etcd_bytes key, enum etcd_relation relation,
-                       struct etcd_bytes value)
-{
-    Etcdpb__Compare *compare = add_compare(txn, key, relation, 3, ETCDPB__COMPARE__OPERAND_VALUE);
-    if (compare)
-        compare->value = etcd_slice(copy(txn, value));
+    add_compare(txn, key, relation, 2, ETCDPB__COMPARE__OPERAND_MOD_REVISION, revision);
 }
 
 void etcd_txn_if_lease(struct etcd_txn *txn, struct etcd_bytes key, enum etcd_relation relation,
                        int64_t lease)
 {
-    Etcdpb__Compare *compare = add_compare(txn, key, relation, 4, ETCDPB__COMPARE__OPERAND_LEASE);
-    if (compare)
-        compare->lease = lease;
+    add_compare(txn, key, relation, 4, ETCDPB__COMPARE__OPERAND_LEASE, lease);
 }
 
 /* ---- operations ---- */

@@ -11,9 +11,8 @@
  *         etcd_txn_end(txn);
  *     etcd_txn_send(client, txn, &reply, NULL);
  *
- * etcd takes 128 compares and 128 operations per level, and no key that is written twice. A compare
- * of the value of a key which is not there is false, whatever the relation. Without compares the
- * outer `succeeded` is always true: read the inner ones. */
+ * etcd takes 128 compares and 128 operations per level, and no key that is written twice. Without
+ * compares the outer `succeeded` is always true: read the inner ones. */
 #ifndef PEAL_ETCD_TXN_H
 #define PEAL_ETCD_TXN_H
 
@@ -29,17 +28,12 @@ enum etcd_relation {
 MUST_CHECK enum status etcd_txn_new(struct etcd_txn **ret);
 struct etcd_txn *etcd_txn_free(struct etcd_txn *txn); /* accepts NULL; returns NULL */
 void etcd_txn_reset(struct etcd_txn *txn);            /* empty again; keeps memory */
-size_t etcd_txn_op_count(const struct etcd_txn *txn); /* of the branch that is being filled */
 
 /* The key's <left side> has the relation to the right side. version 0: there is no such key. */
 void etcd_txn_if_version(struct etcd_txn *txn, struct etcd_bytes key, enum etcd_relation relation,
                          int64_t version);
-void etcd_txn_if_create_revision(struct etcd_txn *txn, struct etcd_bytes key,
-                                 enum etcd_relation relation, int64_t revision);
 void etcd_txn_if_mod_revision(struct etcd_txn *txn, struct etcd_bytes key,
                               enum etcd_relation relation, int64_t revision);
-void etcd_txn_if_value(struct etcd_txn *txn, struct etcd_bytes key, enum etcd_relation relation,
-                       struct etcd_bytes value);
 void etcd_txn_if_lease(struct etcd_txn *txn, struct etcd_bytes key, enum etcd_relation relation,
                        int64_t lease);
 

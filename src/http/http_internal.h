@@ -128,9 +128,6 @@ void http_send_continue(struct http_connection *connection);
 
 /* ---- http_server.c ---- */
 
-/* Sets the timer unless it is set: traffic must not put the sweep off. */
-void http_sweep_soon(struct http_server *server);
-
 /* Turns the listener on again if there is room for connections. */
 void http_server_accept(struct http_server *server);
 

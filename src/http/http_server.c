@@ -14,13 +14,22 @@ enum {
     DRAIN_MS = 2000,
 };
 
+/* Sets the timer unless it is set: traffic must not put the sweep off. */
+static void sweep_soon(struct http_server *server)
+{
+    if (server->will_sweep)
+        return;
+    server->will_sweep = true;
+    loop_timer_set(server->sweep, SWEEP_MS);
+}
+
 /* ---- accepting ---- */
 
 static void pause_accepting(struct http_server *server)
 {
     server->is_paused = true;
     evconnlistener_disable(server->listener);
-    http_sweep_soon(server);
+    sweep_soon(server);
 }
 
 void http_server_accept(struct http_server *server)
@@ -41,7 +50,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     if (server->count >= server->limits.connections &&
         !http_holders_make_room(server, clock_now().boot.ms))
         pause_accepting(server);
-    http_sweep_soon(server);
+    sweep_soon(server);
 }
 
 /* Out of descriptors, say: trying again at once would only burn time. */
@@ -82,14 +91,6 @@ static bool keeps_up(const struct http_connection *connection)
            (int64_t)(connection->bytes * 1000 / limits->bytes_per_s) >= limits->answer_ms;
 }
 
-void http_sweep_soon(struct http_server *server)
-{
-    if (server->will_sweep)
-        return;
-    server->will_sweep = true;
-    loop_timer_set(server->sweep, SWEEP_MS);
-}
-
 static void sweep(void *context)
 {
     struct http_server *server = context;
@@ -114,7 +115,7 @@ static void sweep(void *context)
         http_holders_make_room(server, now);
     http_server_accept(server);
     if (server->count || server->is_paused)
-        http_sweep_soon(server);
+        sweep_soon(server);
     if (was_sending && server->service.sent)
         server->service.sent(server->service.context);
 }

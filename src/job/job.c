@@ -236,8 +236,3 @@ const char *overlap_policy_name(enum overlap_policy policy)
 {
     return policy <= OVERLAP_REPLACE ? overlap_names[policy] : "overlap-?";
 }
-
-const char *catch_up_policy_name(enum catch_up_policy policy)
-{
-    return policy <= CATCH_UP_ALL ? catch_up_names[policy] : "catch_up-?";
-}

@@ -135,7 +135,6 @@ MUST_CHECK enum status job_schedules(const struct job *job, struct zone_db *zone
                                      struct schedule_set *set, struct parse_error *reterr);
 
 const char *overlap_policy_name(enum overlap_policy policy);
-const char *catch_up_policy_name(enum catch_up_policy policy);
 extern const char *const dst_policy_names[];   /* by policy; NULL at the end */
 extern const char *const notify_event_names[]; /* by event; NULL at the end */
 const char *notify_event_name(enum notify_event event);

@@ -128,15 +128,6 @@ enum status run_reason_by_name(const char *name, enum run_reason *ret)
     return st;
 }
 
-enum status run_cause_by_name(const char *name, enum run_cause *ret)
-{
-    unsigned found;
-    enum status st = words_read(&cause_words, name, &found);
-    if (st == OK)
-        *ret = (enum run_cause)found;
-    return st;
-}
-
 bool run_state_is_known(enum run_state state)
 {
     return state < RUN_STATES;

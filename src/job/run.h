@@ -153,10 +153,9 @@ void last_run_set_back(struct last_run *last, int64_t to_ms);
 /* A sentence for people: "the previous run was still under way (overlap: skip)". */
 const char *run_reason_text(enum run_reason reason);
 
-/* Of reasons and causes also those of a newer peal, as they are shown. E_NOT_FOUND. */
+/* Of reasons also those of a newer peal, as they are shown. E_NOT_FOUND. */
 MUST_CHECK enum status run_state_by_name(const char *name, enum run_state *ret);
 MUST_CHECK enum status run_reason_by_name(const char *name, enum run_reason *ret);
-MUST_CHECK enum status run_cause_by_name(const char *name, enum run_cause *ret);
 
 /* False: only a newer peal has this state. What it means is not known, so nothing may be done to
  * the run. */

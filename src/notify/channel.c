@@ -22,11 +22,6 @@ static const char *const language_names[] = {
     NULL,
 };
 
-const char *channel_type_name(enum channel_type type)
-{
-    return type_names[type];
-}
-
 /* ---- what may stand in a field ---- */
 
 /* Nothing that could end a line of HTTP or SMTP. */

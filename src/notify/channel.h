@@ -61,6 +61,4 @@ json_t *channel_encode(const struct channel *channel, bool masked);
 /* The URL without what lets one in: userinfo, parameters, and of a chat service the path. */
 void channel_print_url(const struct channel *channel, struct strbuf *out);
 
-const char *channel_type_name(enum channel_type type);
-
 #endif

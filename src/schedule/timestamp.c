@@ -162,7 +162,8 @@ void timestamp_print_utc(int64_t utc_s, struct strbuf *out)
     strbuf_addc(out, 'Z');
 }
 
-void timestamp_print_offset(int32_t offset_s, struct strbuf *out)
+/* `Z` or `+08:00`, `-00:44:30` where the zone has seconds. */
+static void print_offset(int32_t offset_s, struct strbuf *out)
 {
     if (offset_s == 0) {
         strbuf_addc(out, 'Z');
@@ -178,5 +179,5 @@ void timestamp_print_local(int64_t utc_s, const struct zone *zone, struct strbuf
 {
     int32_t offset_s = zone_span_at(zone, utc_s).offset_s;
     print_civil(utc_s + offset_s, out);
-    timestamp_print_offset(offset_s, out);
+    print_offset(offset_s, out);
 }

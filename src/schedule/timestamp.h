@@ -20,7 +20,4 @@ void timestamp_print_utc(int64_t utc_s, struct strbuf *out);
 /* 2026-03-08T03:00:00-04:00 */
 void timestamp_print_local(int64_t utc_s, const struct zone *zone, struct strbuf *out);
 
-/* `Z` or `+08:00`, `-00:44:30` where the zone has seconds. */
-void timestamp_print_offset(int32_t offset_s, struct strbuf *out);
-
 #endif

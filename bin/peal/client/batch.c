@@ -102,6 +102,17 @@ static enum exit_code send_and_tell(struct client *client, const json_t *parts,
     return code;
 }
 
+/* How many have this result. */
+static size_t batch_count(const json_t *results, const char *result)
+{
+    size_t count = 0, i;
+    const json_t *each;
+    json_array_foreach (results, i, each) {
+        count += strcmp(answer_text(each, "result"), result) == 0;
+    }
+    return count;
+}
+
 /* Each call is held against the quotas by itself, and sees nothing of the others. */
 static enum exit_code check_quota(struct client *client, const json_t *checked)
 {
@@ -146,16 +157,6 @@ enum exit_code batch_send(struct client *client, const struct batch *batch, bool
         code = send_and_tell(client, parts, batch->delete, dry_run, ret);
     json_decref(parts);
     return code;
-}
-
-size_t batch_count(const json_t *results, const char *result)
-{
-    size_t count = 0, i;
-    const json_t *each;
-    json_array_foreach (results, i, each) {
-        count += strcmp(answer_text(each, "result"), result) == 0;
-    }
-    return count;
 }
 
 void batch_print(const json_t *results, bool dry_run)

@@ -21,7 +21,4 @@ MUST_CHECK enum exit_code batch_send(struct client *client, const struct batch *
 /* A line per job, "created NAME"; the unchanged are counted on stderr. */
 void batch_print(const json_t *results, bool dry_run);
 
-/* How many have this result. */
-size_t batch_count(const json_t *results, const char *result);
-
 #endif

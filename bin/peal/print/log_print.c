@@ -10,7 +10,8 @@
 
 enum { CHUNK_BYTES = 262144 };
 
-bool base64_decode(const char *text, struct strbuf *out)
+/* Bytes of a base64 text, appended. False: it is none. */
+static bool base64_decode(const char *text, struct strbuf *out)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

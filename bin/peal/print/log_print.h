@@ -25,7 +25,4 @@ MUST_CHECK enum exit_code log_follow(struct client *client, const char *run_id,
                                      struct log_printer *printer, int64_t deadline_ms,
                                      json_t **ret);
 
-/* Bytes of a base64 text, appended. False: it is none. */
-bool base64_decode(const char *text, struct strbuf *out);
-
 #endif

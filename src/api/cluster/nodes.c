@@ -32,7 +32,8 @@ const char *node_state(const struct known_peer *known)
     return known->peer.refusal ? peer_refusal_word(&known->peer) : "ready";
 }
 
-bool node_skew(const struct peers *peers, const struct known_peer *known, int64_t *ret_ms)
+/* How far its clock is from the cluster's; false: not known. */
+static bool node_skew(const struct peers *peers, const struct known_peer *known, int64_t *ret_ms)
 {
     bool is_own = is_self(peers, known);
     if (is_gone(known) || (!is_own && !known->heard_count))

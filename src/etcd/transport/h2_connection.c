@@ -52,7 +52,8 @@ const char *h2_connection_name(const struct h2_connection *connection)
 
 /* ---- the end ---- */
 
-void h2_connection_fail(struct h2_connection *connection, const char *why)
+/* Closes it from the loop. */
+static void fail(struct h2_connection *connection, const char *why)
 {
     if (!connection->failure[0])
         snprintf(connection->failure, sizeof(connection->failure), "%s", why);
@@ -198,7 +199,7 @@ static void write_frames(struct h2_connection *connection)
         const uint8_t *bytes;
         ssize_t length = nghttp2_session_mem_send(connection->session, &bytes);
         if (length < 0 || (length > 0 && evbuffer_add(output, bytes, (size_t)length) != 0))
-            h2_connection_fail(connection, "out of memory");
+            fail(connection, "out of memory");
         if (length <= 0)
             break;
     }
@@ -239,10 +240,9 @@ static void read_input(struct h2_connection *connection, struct bufferevent *soc
            evbuffer_peek(input, -1, NULL, &piece, 1) > 0 && piece.iov_len > 0) {
         ssize_t used = nghttp2_session_mem_recv(connection->session, piece.iov_base, piece.iov_len);
         if (used < 0)
-            h2_connection_fail(connection,
-                               used == NGHTTP2_ERR_BAD_CLIENT_MAGIC || used == NGHTTP2_ERR_PROTO
-                                   ? "the server does not speak HTTP/2"
-                                   : nghttp2_strerror((int)used));
+            fail(connection, used == NGHTTP2_ERR_BAD_CLIENT_MAGIC || used == NGHTTP2_ERR_PROTO
+                                 ? "the server does not speak HTTP/2"
+                                 : nghttp2_strerror((int)used));
         else
             evbuffer_drain(input, (size_t)used);
     }
@@ -289,9 +289,9 @@ static void on_connected(struct h2_connection *connection)
     int one = 1;
     setsockopt(bufferevent_getfd(connection->socket), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (refusal)
-        h2_connection_fail(connection, refusal);
+        fail(connection, refusal);
     else if (start_session(connection) != OK)
-        h2_connection_fail(connection, "out of memory");
+        fail(connection, "out of memory");
     else
         settle(connection);
 }
@@ -371,7 +371,7 @@ enum status h2_connection_new(struct loop *loop, const struct h2_address *addres
     /* An error here is told by on_event as well, or there was no memory for the attempt. */
     if (bufferevent_socket_connect_hostname(connection->socket, address->names, AF_UNSPEC,
                                             address->host, address->port) != 0)
-        h2_connection_fail(connection, "can't connect");
+        fail(connection, "can't connect");
     *ret = connection;
     return OK;
 }

@@ -37,9 +37,6 @@ nghttp2_session *h2_session_new(struct h2_connection *connection);
 
 void h2_stream_unlink(struct h2_stream *stream);
 
-/* Closes it from the loop. */
-void h2_connection_fail(struct h2_connection *connection, const char *why);
-
 void h2_connection_became_ready(struct h2_connection *connection);
 void h2_connection_got_goaway(struct h2_connection *connection);
 

@@ -105,9 +105,8 @@ bool cron_expr_is_fixed(const struct cron_expr *expr);
 /* The days of a month that match, as bits 1-31. `first_weekday` is that of the 1st. */
 uint32_t cron_expr_month_days(const struct cron_expr *expr, int first_weekday, int length);
 
-/* Years: does the expression allow this one, and the nearest allowed one at or after (before)
- * it. INT64_MAX / INT64_MIN when there is none. */
-bool cron_expr_year_allowed(const struct cron_expr *expr, int64_t year);
+/* The nearest year at or after (before) this one that the expression allows. INT64_MAX / INT64_MIN
+ * when there is none. */
 int64_t cron_expr_year_from(const struct cron_expr *expr, int64_t year);
 int64_t cron_expr_year_until(const struct cron_expr *expr, int64_t year);
 

@@ -1,7 +1,5 @@
 #include "cron/cron_profile.h"
 
-#include <string.h>
-
 static const struct cron_dialect dialects[] = {
     [CRON_PEAL] =
         {
@@ -76,15 +74,4 @@ static const struct cron_dialect dialects[] = {
 const struct cron_dialect *cron_dialect(enum cron_profile profile)
 {
     return &dialects[profile];
-}
-
-enum status cron_profile_by_name(const char *name, enum cron_profile *ret)
-{
-    for (unsigned i = 0; i < sizeof(dialects) / sizeof(dialects[0]); i++) {
-        if (strcmp(dialects[i].name, name) == 0) {
-            *ret = (enum cron_profile)i;
-            return OK;
-        }
-    }
-    return E_NOT_FOUND;
 }

@@ -39,7 +39,4 @@ struct cron_dialect {
 
 const struct cron_dialect *cron_dialect(enum cron_profile profile);
 
-/* OK: *ret is the profile of that name. E_NOT_FOUND. */
-MUST_CHECK enum status cron_profile_by_name(const char *name, enum cron_profile *ret);
-
 #endif

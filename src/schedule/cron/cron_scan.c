@@ -68,14 +68,15 @@ bool scan_take(struct scanner *p, char c)
     return true;
 }
 
-int scan_lowest(const struct scanner *p)
+/* The numbers that the dialect allows here. */
+static int lowest(const struct scanner *p)
 {
     return p->source->field == CRON_WEEKDAY && scan_has(p, CRON_SUNDAY_IS_1)
                ? 1
                : fields[p->source->field].min;
 }
 
-int scan_highest(const struct scanner *p)
+static int highest(const struct scanner *p)
 {
     if (p->source->field == CRON_WEEKDAY)
         return p->source->dialect->weekday_max;
@@ -139,8 +140,7 @@ enum status scan_unexpected(const struct scanner *p)
     if (p->had)
         return FAIL(p, p->at, "unexpected %s after %s", shown(p, p->at, buffer), p->had);
     return FAIL(p, p->at, "unexpected %s in the %s field; %d-%d is allowed",
-                shown(p, p->at, buffer), fields[p->source->field].name, scan_lowest(p),
-                scan_highest(p));
+                shown(p, p->at, buffer), fields[p->source->field].name, lowest(p), highest(p));
 }
 
 enum status scan_not_in_dialect(const struct scanner *p, int at, const char *what)
@@ -166,14 +166,14 @@ enum status scan_number(struct scanner *p, int *ret)
 static enum status check_value(const struct scanner *p, int at, int value)
 {
     enum cron_field field = p->source->field;
-    if (value >= scan_lowest(p) && value <= scan_highest(p))
+    if (value >= lowest(p) && value <= highest(p))
         return OK;
     if (field == CRON_WEEKDAY && p->source->field_count == 6 && value >= YEAR_MIN &&
         value <= YEAR_MAX)
         return FAIL(p, at, "day of week %d; six fields are seconds-first, a year needs seven",
                     value);
-    return FAIL(p, at, "%s %d is out of range %d-%d", fields[field].name, value, scan_lowest(p),
-                scan_highest(p));
+    return FAIL(p, at, "%s %d is out of range %d-%d", fields[field].name, value, lowest(p),
+                highest(p));
 }
 
 static enum status parse_checked_number(struct scanner *p, int *ret)
@@ -267,7 +267,7 @@ static enum status unknown_word(const struct scanner *p, int length)
         return FAIL(p, p->at, "W needs a day before it: 15W is the workday nearest to the 15th");
     if (!fields[field].names)
         return FAIL(p, p->at, "unexpected \"%.*s\"; %s is a number %d-%d", shown_length, word,
-                    fields[field].name, scan_lowest(p), scan_highest(p));
+                    fields[field].name, lowest(p), highest(p));
     const char *near = nearest_name(p, length);
     if (near)
         return FAIL(p, p->at, "unknown %s \"%.*s\"; did you mean %s?", fields[field].names_are,
@@ -325,8 +325,8 @@ enum status scan_step(struct scanner *p, int *step)
     if (value < 1)
         return FAIL(p, begin, "a step is 1 or more");
     if (value > fields[p->source->field].size)
-        return FAIL(p, begin, "step %d is larger than the field (%d-%d)", value, scan_lowest(p),
-                    scan_highest(p));
+        return FAIL(p, begin, "step %d is larger than the field (%d-%d)", value, lowest(p),
+                    highest(p));
     p->had = "a step";
     *step = value;
     return OK;

@@ -17,8 +17,6 @@ struct scanner {
 #define FAIL(scanner, at, ...) parse_fail((scanner)->err, (at) + 1, __VA_ARGS__)
 
 bool scan_has(const struct scanner *p, unsigned feature); /* of the dialect: enum cron_feature */
-int scan_lowest(const struct scanner *p);                 /* number that the dialect allows here */
-int scan_highest(const struct scanner *p);
 
 char scan_peek(const struct scanner *p); /* '\0' at the field's end */
 bool scan_take(struct scanner *p, char c);

@@ -73,7 +73,7 @@ uint32_t cron_expr_month_days(const struct cron_expr *expr, int first_weekday, i
     return (expr->either_day ? by_day | by_weekday : by_day & by_weekday) & month;
 }
 
-bool cron_expr_year_allowed(const struct cron_expr *expr, int64_t year)
+static bool is_year_allowed(const struct cron_expr *expr, int64_t year)
 {
     return !expr->years || cron_years_has(expr->years, year);
 }
@@ -189,7 +189,7 @@ static int64_t useful_year_until(const struct cron_expr *expr, int64_t year)
 static bool next_month(const struct cron_expr *expr, struct month *m)
 {
     uint64_t months = above(expr->months, m->month);
-    if (!months || !cron_expr_year_allowed(expr, m->year)) {
+    if (!months || !is_year_allowed(expr, m->year)) {
         m->year = useful_year_from(expr, m->year + 1);
         if (m->year == INT64_MAX)
             return false;
@@ -203,7 +203,7 @@ static bool next_month(const struct cron_expr *expr, struct month *m)
 static bool previous_month(const struct cron_expr *expr, struct month *m)
 {
     uint64_t months = below(expr->months, m->month);
-    if (!months || !cron_expr_year_allowed(expr, m->year)) {
+    if (!months || !is_year_allowed(expr, m->year)) {
         m->year = useful_year_until(expr, m->year - 1);
         if (m->year == INT64_MIN)
             return false;
@@ -224,7 +224,7 @@ int64_t cron_expr_next(const struct cron_expr *expr, int64_t after_s)
     int day;
     civil_from_days(today, &m.year, &m.month, &day);
     m.first_day = today - day + 1;
-    if (cron_expr_year_allowed(expr, m.year) && expr->months >> m.month & 1) {
+    if (is_year_allowed(expr, m.year) && expr->months >> m.month & 1) {
         uint32_t days = matching_days(expr, &m);
         if (days >> day & 1) {
             int time = first_time_from(expr, (int)(from - today * DAY_S));
@@ -254,7 +254,7 @@ int64_t cron_expr_prev(const struct cron_expr *expr, int64_t before_s)
     int day;
     civil_from_days(today, &m.year, &m.month, &day);
     m.first_day = today - day + 1;
-    if (cron_expr_year_allowed(expr, m.year) && expr->months >> m.month & 1) {
+    if (is_year_allowed(expr, m.year) && expr->months >> m.month & 1) {
         uint32_t days = matching_days(expr, &m);
         if (days >> day & 1) {
             int time = last_time_until(expr, (int)(until - today * DAY_S));
@@ -277,7 +277,7 @@ bool cron_expr_matches(const struct cron_expr *expr, int64_t local_s)
 {
     struct civil at = civil_from_seconds(local_s);
     int first_weekday = (at.weekday + 35 - (at.day - 1)) % 7;
-    return !expr->never && cron_expr_year_allowed(expr, at.year) && expr->months >> at.month & 1 &&
+    return !expr->never && is_year_allowed(expr, at.year) && expr->months >> at.month & 1 &&
            expr->hours >> at.hour & 1 && expr->minutes >> at.minute & 1 &&
            expr->seconds >> at.second & 1 &&
            cron_expr_month_days(expr, first_weekday, civil_month_days(at.year, at.month)) >>

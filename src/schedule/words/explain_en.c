@@ -54,7 +54,8 @@ static void write_a_weekday(int number, struct strbuf *out)
     strbuf_addf(out, "a %s", weekday_names[number]);
 }
 
-void ordinal_words_en(int number, struct strbuf *out)
+/* 1st, 2nd, 3rd, 4th */
+static void ordinal_words(int number, struct strbuf *out)
 {
     static const char *const endings[] = {"th", "st", "nd", "rd"};
     bool teen = number / 10 % 10 == 1;
@@ -154,7 +155,7 @@ static void larger(const struct number_set *set, const struct shape *shape, cons
         break;
     case SHAPE_STEPS:
         strbuf_adds(out, " every ");
-        ordinal_words_en(shape->step, out);
+        ordinal_words(shape->step, out);
         strbuf_addf(out, " %s from ", unit);
         write_ends(shape, write, out);
         break;
@@ -228,19 +229,19 @@ static void plain_days(const struct cron_plan *plan, struct strbuf *out)
 {
     if (plan->day.kind == SHAPE_RANGE) {
         strbuf_adds(out, "the ");
-        ordinal_words_en(plan->day.first, out);
+        ordinal_words(plan->day.first, out);
         strbuf_adds(out, " through the ");
-        ordinal_words_en(plan->day.last, out);
+        ordinal_words(plan->day.last, out);
     } else if (plan->day.kind == SHAPE_STEPS) {
         strbuf_adds(out, "every ");
-        ordinal_words_en(plan->day.step, out);
+        ordinal_words(plan->day.step, out);
         strbuf_adds(out, " day from the ");
-        ordinal_words_en(plan->day.first, out);
+        ordinal_words(plan->day.first, out);
         strbuf_adds(out, " through the ");
-        ordinal_words_en(plan->day.last, out);
+        ordinal_words(plan->day.last, out);
     } else {
         strbuf_adds(out, "the ");
-        write_list(&plan->days, 3, " and ", ordinal_words_en, out);
+        write_list(&plan->days, 3, " and ", ordinal_words, out);
     }
 }
 
@@ -273,7 +274,7 @@ static void days_of_month(const struct cron_plan *plan, struct strbuf *out)
     if (workdays) {
         strbuf_addf(out, "%sthe working day%s (Monday to Friday) nearest the ", joiner,
                     workdays == 1 ? "" : "s");
-        write_list(&plan->workdays, 3, " and ", ordinal_words_en, out);
+        write_list(&plan->workdays, 3, " and ", ordinal_words, out);
         joiner = " and on ";
     }
     if (plan->last_workday) {
@@ -326,7 +327,7 @@ static void in_months(const struct cron_plan *plan, struct strbuf *out)
         write_ends(&plan->month, write_month, out);
     } else if (plan->month.kind == SHAPE_STEPS) {
         strbuf_adds(out, " in every ");
-        ordinal_words_en(plan->month.step, out);
+        ordinal_words(plan->month.step, out);
         strbuf_adds(out, " month from ");
         write_ends(&plan->month, write_month, out);
     } else {
@@ -464,7 +465,7 @@ static void years(const struct cron_plan *plan, struct strbuf *out)
     }
     if (year->kind == SHAPE_STEPS) {
         strbuf_adds(out, " in every ");
-        ordinal_words_en(year->step, out);
+        ordinal_words(year->step, out);
         strbuf_adds(out, " year");
     }
     if (year->last + year->step > YEAR_MAX)

@@ -21,9 +21,6 @@ void duration_words_zh(int64_t seconds, struct strbuf *out);
 void every_words_en(int64_t step_s, struct strbuf *out);
 void every_words_zh(int64_t step_s, struct strbuf *out);
 
-/* 1st, 2nd, 3rd, 4th */
-void ordinal_words_en(int number, struct strbuf *out);
-
 /* Chinese is put together without spaces; this appends it with one wherever a Chinese character
  * and a Latin letter, digit or sign meet. Out of memory in *text is handed on to *out. */
 void spaced_zh(const struct strbuf *text, struct strbuf *out);

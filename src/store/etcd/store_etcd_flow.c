@@ -12,14 +12,14 @@ void request_queue_init(struct request_queue *queue)
     queue->end = &queue->first;
 }
 
-void request_queue_add(struct request_queue *queue, struct store_request *request)
+static void request_queue_add(struct request_queue *queue, struct store_request *request)
 {
     request->next = NULL;
     *queue->end = request;
     queue->end = &request->next;
 }
 
-struct store_request *request_queue_take(struct request_queue *queue)
+static struct store_request *request_queue_take(struct request_queue *queue)
 {
     struct store_request *request = queue->first;
     if (!request)
@@ -135,7 +135,8 @@ static void put_again(struct flow *flow, struct item item)
     flow->again[at] = item;
 }
 
-void flow_batch_over(struct store_etcd *store, struct batch *batch)
+/* What a batch had is done, or goes round again. */
+static void batch_over(struct store_etcd *store, struct batch *batch)
 {
     struct flow *flow = &store->flow;
     for (size_t i = 0; i < batch->count; i++) {
@@ -270,7 +271,8 @@ static struct batch *free_batch(struct flow *flow)
     return in_flight < BATCHES_IN_FLIGHT ? free : NULL;
 }
 
-void flow_step(void *context)
+/* Sends what can be sent. For a timer: the context is the store. */
+static void flow_step(void *context)
 {
     struct store_etcd *store = context;
     struct flow *flow = &store->flow;
@@ -309,7 +311,7 @@ static void lose_patience(void *context)
         if (batch->state != BATCH_ANSWERED || batch->until_ms > now_ms)
             continue;
         if (!batch->has_written) { /* somebody was faster, and the watch has not told who */
-            flow_batch_over(store, batch);
+            batch_over(store, batch);
             continue;
         }
         health_ail(store, E_UNREACHABLE, "etcd took a change but has not told it");
@@ -345,7 +347,7 @@ void flow_feed_moved(struct store_etcd *store)
         }
         if (batch->has_written)
             health_worked(store);
-        flow_batch_over(store, batch);
+        batch_over(store, batch);
         is_any_over = true;
     }
     if (is_any_over)

@@ -70,8 +70,6 @@ struct request_queue {
 };
 
 void request_queue_init(struct request_queue *queue);
-void request_queue_add(struct request_queue *queue, struct store_request *request);
-struct store_request *request_queue_take(struct request_queue *queue); /* NULL: empty */
 
 struct flow {
     struct request_queue waiting;
@@ -94,9 +92,6 @@ void flow_release(struct store_etcd *store);
 /* Not OK: that is its answer, in its turn. */
 void flow_submit(struct store_etcd *store, struct store_request *request, enum status st);
 
-/* Sends what can be sent. For a timer: the context is the store. */
-void flow_step(void *context);
-
 /* The feed has come further, or the mirror is new. */
 void flow_feed_moved(struct store_etcd *store);
 
@@ -108,8 +103,6 @@ void flow_fail_waiting(struct store_etcd *store, enum status st);
 
 /* ---- between flow and batch ---- */
 
-/* What a batch had is done, or goes round again. */
-void flow_batch_over(struct store_etcd *store, struct batch *batch);
 /* The answers to all requests that have an item in it. */
 void flow_batch_failed(struct store_etcd *store, struct batch *batch, enum status st);
 /* It has been answered: look at it again when it is fed, or patience ends. */

