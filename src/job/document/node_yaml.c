@@ -213,6 +213,17 @@ static enum status read_scalar(struct reader *r, const yaml_event_t *event, cons
 static enum status read_node(struct reader *r, yaml_event_t *event, int depth,
                              const struct node **ret);
 
+/* A value at the end of `to`; `key` is NULL but in a map. */
+static enum status append(const struct reader *r, struct node *to, struct entry ***tail,
+                          const struct node *key, const struct node *value, const yaml_mark_t *mark)
+{
+    struct entry *entry = tree_entry(r->tree, key, value);
+    if (!entry)
+        return E_NOMEM;
+    enum status st = node_append(to, tail, entry, r->err);
+    return st == OK ? OK : refuse(r, st, mark);
+}
+
 static enum status read_list(struct reader *r, struct node *list, int depth)
 {
     struct entry **tail = &list->entries;
@@ -229,11 +240,8 @@ static enum status read_list(struct reader *r, struct node *list, int depth)
         const struct node *value;
         if ((st = read_node(r, &event, depth, &value)) != OK)
             return st;
-        struct entry *entry = tree_entry(r->tree, NULL, value);
-        if (!entry)
-            return E_NOMEM;
-        if ((st = node_append(list, &tail, entry, r->err)) != OK)
-            return refuse(r, st, &mark);
+        if ((st = append(r, list, &tail, NULL, value, &mark)) != OK)
+            return st;
     }
 }
 
@@ -294,11 +302,8 @@ static enum status read_map(struct reader *r, struct node *map, int depth)
             (st = check_key(r, map, &filter, key, &mark)) != OK ||
             (st = next_event(r, &event)) != OK || (st = read_node(r, &event, depth, &value)) != OK)
             return st;
-        struct entry *entry = tree_entry(r->tree, key, value);
-        if (!entry)
-            return E_NOMEM;
-        if ((st = node_append(map, &tail, entry, r->err)) != OK)
-            return refuse(r, st, &mark);
+        if ((st = append(r, map, &tail, key, value, &mark)) != OK)
+            return st;
     }
 }
 
@@ -381,11 +386,8 @@ static enum status read_documents(struct reader *r, struct node *documents)
         const struct node *value;
         if ((st = read_node(r, &event, 0, &value)) != OK)
             return st;
-        struct entry *entry = tree_entry(r->tree, NULL, value);
-        if (!entry)
-            return E_NOMEM;
-        if ((st = node_append(documents, &tail, entry, r->err)) != OK)
-            return refuse(r, st, &mark);
+        if ((st = append(r, documents, &tail, NULL, value, &mark)) != OK)
+            return st;
     }
 }
 

@@ -376,29 +376,7 @@ static enum status put_doc(struct tables *tables, const struct store_doc *doc)
     return doc->json ? add_doc(data, doc) : OK;
 }
 
-static const struct tables_ops tables_ops = {
-    .get_job = get_job,
-    .hold_job = get_job,
-    .find_name = find_name,
-    .put_job = put_job,
-    .move_job = move_job,
-    .remove_job = remove_job,
-    .get_run = get_run,
-    .find_run = find_run,
-    .count_open = count_open,
-    .next_open = next_open,
-    .oldest_queued = oldest_queued,
-    .add_run = add_run,
-    .set_run = set_run,
-    .remove_ended_run = remove_ended_run,
-    .add_entry = add_entry,
-    .remove_entry = remove_entry,
-    .next_fence = next_fence,
-    .set_meta = set_meta,
-    .set_drain = set_drain,
-    .get_doc = get_doc,
-    .put_doc = put_doc,
-};
+static const struct tables_ops tables_ops = TABLES_OPS(get_job);
 
 struct memory_data *memory_data_new(void)
 {
