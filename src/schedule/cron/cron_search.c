@@ -214,30 +214,38 @@ static bool previous_month(const struct cron_expr *expr, struct month *m)
     return true;
 }
 
+/* The month of a date, which has *ret_day in it, and its days that match. */
+static struct month month_at(const struct cron_expr *expr, int64_t date, int *ret_day,
+                             uint32_t *ret_days)
+{
+    struct month m;
+    civil_from_days(date, &m.year, &m.month, ret_day);
+    m.first_day = date - *ret_day + 1;
+    bool is_allowed = is_year_allowed(expr, m.year) && expr->months >> m.month & 1;
+    *ret_days = is_allowed ? matching_days(expr, &m) : 0;
+    return m;
+}
+
 int64_t cron_expr_next(const struct cron_expr *expr, int64_t after_s)
 {
     if (expr->never || after_s >= SEARCH_LIMIT_S)
         return NEVER;
     int64_t from = after_s < -SEARCH_LIMIT_S ? -SEARCH_LIMIT_S : after_s + 1;
     int64_t today = from / DAY_S - (from % DAY_S < 0);
-    struct month m;
     int day;
-    civil_from_days(today, &m.year, &m.month, &day);
-    m.first_day = today - day + 1;
-    if (is_year_allowed(expr, m.year) && expr->months >> m.month & 1) {
-        uint32_t days = matching_days(expr, &m);
-        if (days >> day & 1) {
-            int time = first_time_from(expr, (int)(from - today * DAY_S));
-            if (time >= 0)
-                return today * DAY_S + time;
-        }
-        uint64_t later = above(days, day);
-        if (later)
-            return (m.first_day + lowest(later) - 1) * DAY_S + first_time_from(expr, 0);
+    uint32_t days;
+    struct month m = month_at(expr, today, &day, &days);
+    if (days >> day & 1) {
+        int time = first_time_from(expr, (int)(from - today * DAY_S));
+        if (time >= 0)
+            return today * DAY_S + time;
     }
+    uint64_t later = above(days, day);
+    if (later)
+        return (m.first_day + lowest(later) - 1) * DAY_S + first_time_from(expr, 0);
     /* Ends: an expression that can match does so in every 400 years, or in a listed year. */
     while (next_month(expr, &m)) {
-        uint32_t days = matching_days(expr, &m);
+        days = matching_days(expr, &m);
         if (days)
             return (m.first_day + lowest(days) - 1) * DAY_S + first_time_from(expr, 0);
     }
@@ -250,23 +258,19 @@ int64_t cron_expr_prev(const struct cron_expr *expr, int64_t before_s)
         return NEVER_BEFORE;
     int64_t until = before_s > SEARCH_LIMIT_S ? SEARCH_LIMIT_S : before_s - 1;
     int64_t today = until / DAY_S - (until % DAY_S < 0);
-    struct month m;
     int day;
-    civil_from_days(today, &m.year, &m.month, &day);
-    m.first_day = today - day + 1;
-    if (is_year_allowed(expr, m.year) && expr->months >> m.month & 1) {
-        uint32_t days = matching_days(expr, &m);
-        if (days >> day & 1) {
-            int time = last_time_until(expr, (int)(until - today * DAY_S));
-            if (time >= 0)
-                return today * DAY_S + time;
-        }
-        uint64_t earlier = below(days, day);
-        if (earlier)
-            return (m.first_day + highest(earlier) - 1) * DAY_S + last_time_until(expr, DAY_S - 1);
+    uint32_t days;
+    struct month m = month_at(expr, today, &day, &days);
+    if (days >> day & 1) {
+        int time = last_time_until(expr, (int)(until - today * DAY_S));
+        if (time >= 0)
+            return today * DAY_S + time;
     }
+    uint64_t earlier = below(days, day);
+    if (earlier)
+        return (m.first_day + highest(earlier) - 1) * DAY_S + last_time_until(expr, DAY_S - 1);
     while (previous_month(expr, &m)) {
-        uint32_t days = matching_days(expr, &m);
+        days = matching_days(expr, &m);
         if (days)
             return (m.first_day + highest(days) - 1) * DAY_S + last_time_until(expr, DAY_S - 1);
     }

@@ -5,6 +5,23 @@
 #include "timestamp.h"
 #include "words/explain_words.h"
 
+void list_words(const struct number_set *set, int min_run, const struct list_style *style,
+                number_writer *write, struct strbuf *out)
+{
+    struct number_run run, following;
+    bool more = number_set_next_run(set, set->min, min_run, &run);
+    for (bool first = true; more; first = false, run = following) {
+        more = number_set_next_run(set, run.last + 1, min_run, &following);
+        if (!first)
+            strbuf_adds(out, more ? style->comma : style->last);
+        write(run.first, out);
+        if (run.last > run.first) {
+            strbuf_adds(out, style->through);
+            write(run.last, out);
+        }
+    }
+}
+
 static bool is_utc(const struct zone *zone)
 {
     return strcmp(zone_name(zone), "UTC") == 0;

@@ -22,8 +22,6 @@ static const struct {
     {7 * DAY_S, "week"}, {DAY_S, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
 
 /* How a number is written in its field. */
-typedef void number_writer(int number, struct strbuf *out);
-
 static void write_number(int number, struct strbuf *out)
 {
     strbuf_addf(out, "%d", number);
@@ -80,18 +78,7 @@ void duration_words_en(int64_t seconds, struct strbuf *out)
 static void write_list(const struct number_set *set, int min_run, const char *last_joiner,
                        number_writer *write, struct strbuf *out)
 {
-    struct number_run run, following;
-    bool more = number_set_next_run(set, set->min, min_run, &run);
-    for (bool first = true; more; first = false, run = following) {
-        more = number_set_next_run(set, run.last + 1, min_run, &following);
-        if (!first)
-            strbuf_adds(out, more ? ", " : last_joiner);
-        write(run.first, out);
-        if (run.last > run.first) {
-            strbuf_adds(out, " through ");
-            write(run.last, out);
-        }
-    }
+    list_words(set, min_run, &(struct list_style){", ", last_joiner, " through "}, write, out);
 }
 
 static void write_ends(const struct shape *shape, number_writer *write, struct strbuf *out)

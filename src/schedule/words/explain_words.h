@@ -21,6 +21,18 @@ void duration_words_zh(int64_t seconds, struct strbuf *out);
 void every_words_en(int64_t step_s, struct strbuf *out);
 void every_words_zh(int64_t step_s, struct strbuf *out);
 
+/* Appends a number as it stands in a list. */
+typedef void number_writer(int number, struct strbuf *out);
+
+struct list_style {
+    const char *comma, *last; /* between items, and before the last one */
+    const char *through;      /* between the ends of a run */
+};
+
+/* The numbers of a set; runs of `min_run` and more by their ends. In any language. */
+void list_words(const struct number_set *set, int min_run, const struct list_style *style,
+                number_writer *write, struct strbuf *out);
+
 /* Chinese is put together without spaces; this appends it with one wherever a Chinese character
  * and a Latin letter, digit or sign meet. Out of memory in *text is handed on to *out. */
 void spaced_zh(const struct strbuf *text, struct strbuf *out);

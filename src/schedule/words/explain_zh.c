@@ -17,8 +17,6 @@ static const struct {
     const char *name;
 } units[UNITS] = {{7 * DAY_S, "周"}, {DAY_S, "天"}, {3600, "小时"}, {60, "分钟"}, {1, "秒"}};
 
-typedef void number_writer(int number, struct strbuf *out);
-
 static void write_second(int number, struct strbuf *out)
 {
     strbuf_addf(out, "%d秒", number);
@@ -119,18 +117,7 @@ void spaced_zh(const struct strbuf *text, struct strbuf *out)
 static void write_list(const struct number_set *set, int min_run, const char *last_joiner,
                        number_writer *write, struct strbuf *out)
 {
-    struct number_run run, following;
-    bool more = number_set_next_run(set, set->min, min_run, &run);
-    for (bool first = true; more; first = false, run = following) {
-        more = number_set_next_run(set, run.last + 1, min_run, &following);
-        if (!first)
-            strbuf_adds(out, more ? "、" : last_joiner);
-        write(run.first, out);
-        if (run.last > run.first) {
-            strbuf_adds(out, "至");
-            write(run.last, out);
-        }
-    }
+    list_words(set, min_run, &(struct list_style){"、", last_joiner, "至"}, write, out);
 }
 
 static void write_range(const struct shape *shape, const char *joiner, const char *next_turn,
