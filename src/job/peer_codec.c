@@ -3,37 +3,25 @@
  * what is plain is read without building a tree. All else goes through jansson, to the same end. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns.h"
 #include "peer.h"
 
-enum kind { KIND_ID, KIND_HEX, KIND_TEXT, KIND_BOOL, KIND_INT, KIND_INT64, KIND_REFUSAL };
+#define PEER(member, kind) COLUMN(peer, #member, kind, member, 0)
 
-#define FIELD(kind, member)                                                                        \
-    {                                                                                              \
-#member, kind, offsetof(struct peer, member), sizeof(((struct peer *)0)->member)           \
-    }
-
-/* In the order in which they are written, and looked for. */
-static const struct field {
-    const char *name;
-    enum kind kind;
-    size_t offset, size;
-} fields[] = {
-    FIELD(KIND_ID, instance),          FIELD(KIND_HEX, home),
-    FIELD(KIND_TEXT, address),         FIELD(KIND_BOOL, has_history),
-    FIELD(KIND_TEXT, history_address), FIELD(KIND_TEXT, fingerprint),
-    FIELD(KIND_TEXT, version),         FIELD(KIND_TEXT, spawner_version),
-    FIELD(KIND_TEXT, labels),          FIELD(KIND_INT, roles),
-    FIELD(KIND_INT, capacity),         FIELD(KIND_INT, max_running),
-    FIELD(KIND_INT, running),          FIELD(KIND_REFUSAL, refusal),
-    FIELD(KIND_INT64, started_ms),     FIELD(KIND_INT64, wall_ms),
-    FIELD(KIND_INT64, boot_ms),        FIELD(KIND_INT64, skew_ms),
-    FIELD(KIND_INT64, lag_ms),
+/* In the order in which they are written, and looked for. The INT64 is shown in hex, the WORD as
+ * peer_refusal_word says it. */
+static const struct column fields[] = {
+    PEER(instance, ID),      PEER(home, INT64),           PEER(address, TEXT),
+    PEER(has_history, BOOL), PEER(history_address, TEXT), PEER(fingerprint, TEXT),
+    PEER(version, TEXT),     PEER(spawner_version, TEXT), PEER(labels, TEXT),
+    PEER(roles, INT),        PEER(capacity, INT),         PEER(max_running, INT),
+    PEER(running, INT),      PEER(refusal, WORD),         PEER(started_ms, MS),
+    PEER(wall_ms, MS),       PEER(boot_ms, MS),           PEER(skew_ms, MS),
+    PEER(lag_ms, MS),
 };
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
@@ -73,32 +61,28 @@ static enum status add_text(struct strbuf *out, const char *text)
     return OK;
 }
 
-static enum status add_field(const struct peer *peer, const struct field *field, struct strbuf *out)
+static enum status add_field(const struct peer *peer, const struct column *field,
+                             struct strbuf *out)
 {
-    const void *member = (const char *)peer + field->offset;
     char text[32];
-    switch (field->kind) {
-    case KIND_ID:
-        id_format(member, text);
-        return add_text(out, text);
-    case KIND_HEX:
-        snprintf(text, sizeof(text), "%016" PRIx64, *(const uint64_t *)member);
-        return add_text(out, text);
-    case KIND_TEXT:
-        return add_text(out, member);
-    case KIND_REFUSAL:
+    if (column_is_text(field))
+        return add_text(out, column_field(field, peer));
+    if (field->kind == COLUMN_WORD)
         return add_text(out, peer_refusal_word(peer));
-    case KIND_BOOL:
-        strbuf_adds(out, *(const bool *)member ? "true" : "false");
-        return OK;
-    case KIND_INT:
-        add_number(out, *(const int *)member);
-        return OK;
-    case KIND_INT64:
-        add_number(out, *(const int64_t *)member);
-        return OK;
+    if (field->kind == COLUMN_ID) {
+        id_format(column_field(field, peer), text);
+        return add_text(out, text);
     }
-    return E_INVALID;
+    int64_t number = column_read_int(field, peer);
+    if (field->kind == COLUMN_INT64) {
+        snprintf(text, sizeof(text), "%016" PRIx64, (uint64_t)number);
+        return add_text(out, text);
+    }
+    if (field->kind == COLUMN_BOOL)
+        strbuf_adds(out, number ? "true" : "false");
+    else
+        add_number(out, number);
+    return OK;
 }
 
 enum status peer_encode(const struct peer *peer, struct strbuf *out)
@@ -129,10 +113,10 @@ struct reading {
     size_t next; /* the field that is likely to come next */
 };
 
-static const struct field *find_field(struct reading *reading, const char *name, size_t length)
+static const struct column *find_field(struct reading *reading, const char *name, size_t length)
 {
     for (size_t i = 0; i < FIELDS; i++) {
-        const struct field *field = &fields[(reading->next + i) % FIELDS];
+        const struct column *field = &fields[(reading->next + i) % FIELDS];
         if (strncmp(field->name, name, length) != 0 || field->name[length] != '\0')
             continue;
         reading->next += i + 1;
@@ -154,51 +138,37 @@ static void take_refusal(struct peer *peer, const char *name)
         memcpy(peer->refusal_word, name, length + 1);
 }
 
-/* Sums and differences of some times are numbers, too. */
-static int64_t clamp_ms(int64_t number)
-{
-    static const int64_t most = INT64_C(1) << 53; /* some 285,000 years */
-    return number > most ? most : number < -most ? -most : number;
-}
-
 /* What does not fit is cut off; what is of another type counts as missing. */
-static void take_text(struct reading *reading, const struct field *field, const struct value *value)
+static void take_text(struct reading *reading, const struct column *field,
+                      const struct value *value)
 {
-    void *member = (char *)&reading->peer + field->offset;
+    struct peer *peer = &reading->peer;
     char text[64];
     size_t length = value->length < sizeof(text) ? value->length : sizeof(text) - 1;
     memcpy(text, value->text, length);
     text[length] = '\0';
-    if (field->kind == KIND_ID)
-        reading->has_instance = id_parse(text, member) == OK;
-    else if (field->kind == KIND_HEX)
-        *(uint64_t *)member = strtoull(text, NULL, 16);
-    else if (field->kind == KIND_REFUSAL)
-        take_refusal(&reading->peer, text);
-    else if (field->kind == KIND_TEXT) {
-        length = value->length < field->size ? value->length : field->size - 1;
-        memcpy(member, value->text, length);
-        ((char *)member)[length] = '\0';
-    }
+    if (field->kind == COLUMN_ID)
+        reading->has_instance = id_parse(text, &peer->instance) == OK;
+    else if (field->kind == COLUMN_INT64)
+        column_write_int(field, peer, (int64_t)strtoull(text, NULL, 16));
+    else if (field->kind == COLUMN_WORD)
+        take_refusal(peer, text);
+    else if (column_is_text(field))
+        column_write_text(field, peer, value->text, value->length);
 }
 
 static void take(struct reading *reading, const char *name, size_t length,
                  const struct value *value)
 {
-    const struct field *field = find_field(reading, name, length);
+    const struct column *field = find_field(reading, name, length);
     if (!field)
         return;
-    void *member = (char *)&reading->peer + field->offset;
     if (value->kind == VALUE_TEXT)
         take_text(reading, field, value);
-    else if (value->kind == VALUE_NUMBER && field->kind == KIND_INT)
-        *(int *)member = value->number > INT_MAX   ? INT_MAX
-                         : value->number < INT_MIN ? INT_MIN
-                                                   : (int)value->number;
-    else if (value->kind == VALUE_NUMBER && field->kind == KIND_INT64)
-        *(int64_t *)member = clamp_ms(value->number);
-    else if (value->kind == VALUE_TRUE && field->kind == KIND_BOOL)
-        *(bool *)member = true;
+    else if (value->kind == VALUE_NUMBER && (field->kind == COLUMN_INT || field->kind == COLUMN_MS))
+        column_write_int(field, &reading->peer, value->number);
+    else if (value->kind == VALUE_TRUE && field->kind == COLUMN_BOOL)
+        column_write_int(field, &reading->peer, true);
 }
 
 static void take_tree(struct reading *reading, json_t *json)
