@@ -7,6 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "columns.h"
+
 enum { HANG_MS = 60000 }; /* no wait is longer: only a hang is */
 
 /* ---- the picture ---- */
@@ -221,38 +223,32 @@ static void describe_job(struct strbuf *line, const struct seen_job *job)
                 (long long)job->last.succeeded_ms, (int)job->last.state, job->deleted, job->json);
 }
 
+static void describe_columns(struct strbuf *line, struct column_set columns, const void *record)
+{
+    for (const struct column *column = NULL; (column = column_next(&columns, column));) {
+        char id[ID_TEXT + 1];
+        const void *field = column_field(column, record);
+        if (column->kind == COLUMN_ID)
+            strbuf_addf(line, " %s %s", column->name, describe_id(field, id));
+        else if (column_is_text(column))
+            strbuf_addf(line, " %s '%s'", column->name, (const char *)field);
+        else
+            strbuf_addf(line, " %s %lld", column->name, (long long)column_read_int(column, record));
+    }
+}
+
 static void describe_run(struct strbuf *line, const struct seen_run *seen)
 {
-    char id[ID_TEXT + 1], job[ID_TEXT + 1];
-    const struct run *run = &seen->run;
-    strbuf_addf(line, "run %s of %s %s tick %lld/%d cause %d state %d reason %d",
-                describe_id(&run->id, id), describe_id(&run->job_uid, job), run->job_name,
-                (long long)run->tick_ms, run->attempt, (int)run->cause, (int)run->state,
-                (int)run->reason);
-    char instance[ID_TEXT + 1];
-    id_format(&run->owner.instance, instance);
-    strbuf_addf(line, " of %s %llx", instance, (unsigned long long)run->owner.home);
-    strbuf_addf(line, " node '%s' nonce %llx fence %lld rev %lld not before %lld", run->node,
-                (unsigned long long)run->nonce, (long long)run->fence, (long long)run->job_revision,
-                (long long)run->not_before_ms);
-    strbuf_addf(line, " at %lld %lld %lld exit %d signal %d", (long long)run->claimed_ms,
-                (long long)run->started_ms, (long long)run->finished_ms, run->exit_code,
-                run->term_signal);
-    strbuf_addf(line, " used %lld %lld %lld output %lld %d by '%s' '%s'", (long long)run->user_ms,
-                (long long)run->system_ms, (long long)run->max_rss_kb, (long long)run->output_bytes,
-                run->output_truncated, run->by, run->detail);
-    if (run->state < RUN_OK) /* an order ends with its run */
+    strbuf_adds(line, "run");
+    describe_columns(line, run_columns(IN_SQLITE, 0), &seen->run);
+    if (seen->run.state < RUN_OK) /* an order ends with its run */
         strbuf_addf(line, " kill %d '%s'", (int)seen->kill_reason, seen->kill_by);
 }
 
 static void describe_entry(struct strbuf *line, const struct ledger_entry *entry)
 {
-    char id[ID_TEXT + 1], job[ID_TEXT + 1];
-    strbuf_addf(line, "entry %s of %s %s %lld-%lld %lld state %d reason %d '%s' at %lld on '%s'",
-                describe_id(&entry->id, id), describe_id(&entry->job_uid, job), entry->job_name,
-                (long long)entry->from_ms, (long long)entry->to_ms, (long long)entry->count,
-                (int)entry->state, (int)entry->reason, entry->detail, (long long)entry->recorded_ms,
-                entry->node);
+    strbuf_adds(line, "entry");
+    describe_columns(line, entry_columns(IN_SQLITE, 0), entry);
 }
 
 static int compare_lines(const void *a, const void *b)
