@@ -23,47 +23,59 @@ static json_t *clean_text(const char *text, size_t length)
     return value;
 }
 
-static json_t *encode_columns(enum record_table table, const void *record)
+static json_t *encode_column(const struct column *column, const void *record)
 {
-    const struct column_set columns = table_columns(table);
+    size_t length;
+    if (column->kind == COLUMN_ID)
+        return wire_id(column_field(column, record));
+    if (!column_is_text(column))
+        return json_integer(column_read_int(column, record));
+    const char *text = column_read_text(column, record, &length);
+    return clean_text(text, length);
+}
+
+static int encode_columns(struct column_set columns, const void *record, json_t *to)
+{
+    int failed = !to;
+    for (const struct column *column = NULL; !failed && (column = column_next(&columns, column));)
+        failed = json_object_set_new(to, column->name, encode_column(column, record));
+    return failed;
+}
+
+/* The ids, and the job's name, come last. */
+static json_t *encode_record(enum record_table table, const void *record)
+{
     json_t *value = json_object();
-    int failed = !value;
-    for (const struct column *column = NULL; !failed && (column = column_next(&columns, column));) {
-        size_t length;
-        const char *text =
-            column_is_text(column) ? column_read_text(column, record, &length) : NULL;
-        failed |= json_object_set_new(value, column->name,
-                                      text ? clean_text(text, length)
-                                           : json_integer(column_read_int(column, record)));
-    }
-    if (!failed)
+    if (encode_columns(table_columns(table), record, value) == 0 &&
+        encode_columns(table_head(table), record, value) == 0)
         return value;
     json_decref(value);
     return NULL;
 }
 
 /* Words that only a newer node has stay as they are. */
-static void decode_columns(const json_t *json, enum record_table table, void *record)
+static void decode_record(const json_t *json, enum record_table table, void *record)
 {
-    const struct column_set columns = table_columns(table);
+    const struct column_set columns = table_record(table);
     for (const struct column *column = NULL; (column = column_next(&columns, column));) {
         const json_t *value = json_object_get(json, column->name);
-        if (!column_is_text(column))
+        struct id id;
+        if (column->kind == COLUMN_ID) {
+            wire_read_id(json, column->name, &id);
+            column_write_id(column, record, &id);
+        } else if (!column_is_text(column)) {
             column_write_int(column, record, json_integer_value(value));
-        else if (json_is_string(value))
+        } else if (json_is_string(value)) {
             column_write_text(column, record, json_string_value(value), json_string_length(value));
+        }
     }
 }
 
 static json_t *encode_row(const struct history_row *row)
 {
     json_t *value =
-        encode_columns(row_table(row), row->is_entry ? (const void *)&row->entry : &row->run);
-    const char *job_name = history_row_job_name(row);
-    if (value && json_object_set_new(value, "id", wire_id(history_row_id(row))) == 0 &&
-        json_object_set_new(value, "job_uid", wire_id(history_row_job_uid(row))) == 0 &&
-        json_object_set_new(value, "job_name", clean_text(job_name, strlen(job_name))) == 0 &&
-        json_object_set_new(value, "is_entry", json_boolean(row->is_entry)) == 0)
+        encode_record(row_table(row), row->is_entry ? (const void *)&row->entry : &row->run);
+    if (value && json_object_set_new(value, "is_entry", json_boolean(row->is_entry)) == 0)
         return value;
     json_decref(value);
     return NULL;
@@ -71,22 +83,15 @@ static json_t *encode_row(const struct history_row *row)
 
 static enum status decode_row(const json_t *json, struct history_row *ret)
 {
-    struct id id, job_uid;
-    const char *job_name = wire_text(json, "job_name");
-    wire_read_id(json, "id", &id);
-    wire_read_id(json, "job_uid", &job_uid);
     *ret = (struct history_row){.is_entry = json_is_true(json_object_get(json, "is_entry"))};
-    decode_columns(json, row_table(ret), row_record(ret));
-    row_set_ids(ret, &id, &job_uid);
-    row_set_job_name(ret, job_name, job_name ? strlen(job_name) : 0);
-    return id_is_zero(&id) ? E_CORRUPT : OK;
+    decode_record(json, row_table(ret), row_record(ret));
+    return id_is_zero(history_row_id(ret)) ? E_CORRUPT : OK;
 }
 
 static json_t *encode_change(const struct change_record *change)
 {
-    json_t *value = encode_columns(TABLE_CHANGES, change);
-    int failed = !value || json_object_set_new(value, "id", wire_id(&change->id)) != 0 ||
-                 json_object_set_new(value, "job_uid", wire_id(&change->job_uid)) != 0;
+    json_t *value = encode_record(TABLE_CHANGES, change);
+    int failed = !value;
     if (change->before)
         failed = failed || json_object_set_new(value, "before",
                                                clean_text(change->before, strlen(change->before)));
@@ -102,9 +107,7 @@ static json_t *encode_change(const struct change_record *change)
 static enum status decode_change(const json_t *json, struct change_record *ret)
 {
     struct change_record change = {0}, copy;
-    decode_columns(json, TABLE_CHANGES, &change);
-    wire_read_id(json, "id", &change.id);
-    wire_read_id(json, "job_uid", &change.job_uid);
+    decode_record(json, TABLE_CHANGES, &change);
     change.at_ms = history_id_made_ms(&change.id);
     change.before = (char *)wire_text(json, "before");
     change.after = (char *)wire_text(json, "after");

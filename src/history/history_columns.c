@@ -7,11 +7,26 @@
 const char *const table_names[] = {
     [TABLE_RUNS] = "runs", [TABLE_ENTRIES] = "entries", [TABLE_CHANGES] = "changes"};
 
+static struct column_set columns_of(enum record_table table, unsigned with, unsigned without)
+{
+    return table == TABLE_RUNS      ? run_columns(with, without)
+           : table == TABLE_ENTRIES ? entry_columns(with, without)
+                                    : change_columns(with, without);
+}
+
 struct column_set table_columns(enum record_table table)
 {
-    return table == TABLE_RUNS      ? run_columns(IN_HISTORY, 0)
-           : table == TABLE_ENTRIES ? entry_columns(IN_HISTORY, 0)
-                                    : change_columns(IN_HISTORY, 0);
+    return columns_of(table, IN_HISTORY, 0);
+}
+
+struct column_set table_record(enum record_table table)
+{
+    return columns_of(table, IN_RECORD, 0);
+}
+
+struct column_set table_head(enum record_table table)
+{
+    return columns_of(table, IN_RECORD, IN_REST);
 }
 
 void text_add_clean(struct strbuf *to, const char *text, size_t length)
@@ -47,21 +62,6 @@ const struct id *history_row_job_uid(const struct history_row *row)
 const char *history_row_job_name(const struct history_row *row)
 {
     return row->is_entry ? row->entry.job_name : row->run.job_name;
-}
-
-void row_set_ids(struct history_row *row, const struct id *id, const struct id *job_uid)
-{
-    *(row->is_entry ? &row->entry.id : &row->run.id) = *id;
-    *(row->is_entry ? &row->entry.job_uid : &row->run.job_uid) = *job_uid;
-}
-
-void row_set_job_name(struct history_row *row, const void *name, size_t length)
-{
-    char *to = row->is_entry ? row->entry.job_name : row->run.job_name;
-    length = length < JOB_NAME_SIZE ? length : JOB_NAME_SIZE - 1;
-    if (length)
-        memcpy(to, name, length);
-    to[length] = '\0';
 }
 
 /* ---- strays ---- */

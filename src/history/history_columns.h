@@ -11,6 +11,9 @@ enum record_table { TABLE_RUNS, TABLE_ENTRIES, TABLES, TABLE_CHANGES = TABLES, A
 /* The columns of a table that are the same everywhere: of runs and entries all but id, job,
  * ended_ms and stray, of changes all but id, job_uid, before and after. */
 struct column_set table_columns(enum record_table table);
+/* The same after id, job_uid and, unless of changes, job_name; and those alone. */
+struct column_set table_record(enum record_table table);
+struct column_set table_head(enum record_table table);
 extern const char *const table_names[ALL_TABLES];
 
 /* The struct run or struct ledger_entry that a row holds. */
@@ -33,8 +36,6 @@ void row_of_record(const struct history_record *record, struct history_row *row)
 /* What runs and entries share. */
 const struct id *history_row_job_uid(const struct history_row *row);
 const char *history_row_job_name(const struct history_row *row);
-void row_set_ids(struct history_row *row, const struct id *id, const struct id *job_uid);
-void row_set_job_name(struct history_row *row, const void *name, size_t length);
 
 /* An id says when its run was made, which is within seconds of its tick, so that a span of ticks is
  * a span of ids, a little wider. But for strays: retries, backfills and what an outage delayed.

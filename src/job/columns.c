@@ -25,15 +25,14 @@ _Static_assert(sizeof(enum run_state) == sizeof(int), "enums are read and writte
 enum { STORED = IN_STORE | IN_HISTORY, EVERYWHERE = STORED | IN_API };
 
 /* The order of the rows is that of each format: what has another place, name or range in one of
- * them has a row there, too. An id is the key of a value in etcd; histories keep ids and names of
- * jobs in ways of their own. */
+ * them has a row there, too. The id is the key of a value in etcd. */
 static const struct column run_rows[] = {
-    RUN("id", ID, id, IN_SQLITE | IDENTITY),
+    RUN("id", ID, id, IN_SQLITE | IN_RECORD | IDENTITY),
     RUN("run_id", ID, id, IN_API),
     RUN("job", TEXT, job_name, IN_API),
     RUN("job", ID, job_uid, IN_STORE | IDENTITY),
-    RUN("job_uid", ID, job_uid, IN_API),
-    RUN("job_name", NAME, job_name, IN_STORE | IDENTITY),
+    RUN("job_uid", ID, job_uid, IN_RECORD | IN_API),
+    RUN("job_name", NAME, job_name, IN_STORE | IN_RECORD | IDENTITY),
     RUN("state", STATE, state, IN_HISTORY),
     RUN("reason", REASON, reason, IN_HISTORY),
     RUN("cause", CAUSE, cause, IN_HISTORY),
@@ -73,12 +72,12 @@ static const struct column run_rows[] = {
 };
 
 static const struct column entry_rows[] = {
-    ENTRY("id", ID, id, IN_SQLITE | IDENTITY),
+    ENTRY("id", ID, id, IN_SQLITE | IN_RECORD | IDENTITY),
     ENTRY("entry_id", ID, id, IN_API),
     ENTRY("job", TEXT, job_name, IN_API),
     ENTRY("job", ID, job_uid, IN_STORE | IDENTITY),
-    ENTRY("job_uid", ID, job_uid, IN_API),
-    ENTRY("job_name", NAME, job_name, IN_STORE | IDENTITY),
+    ENTRY("job_uid", ID, job_uid, IN_RECORD | IN_API),
+    ENTRY("job_name", NAME, job_name, IN_STORE | IN_RECORD | IDENTITY),
     ENTRY("state", STATE, state, IN_HISTORY),
     ENTRY("reason", REASON, reason, IN_HISTORY),
     ENTRY("from_ms", MS, from_ms, STORED),
@@ -95,8 +94,10 @@ static const struct column entry_rows[] = {
     ENTRY("home", INT64, owner.home, IN_STORE | SINCE_3),
 };
 
-/* Its ids and its definitions are kept apart, too. */
+/* The definitions are kept apart. */
 static const struct column change_rows[] = {
+    CHANGE("id", ID, id, IN_RECORD),
+    CHANGE("job_uid", ID, job_uid, IN_RECORD),
     CHANGE("via", WORD, via, IN_HISTORY),
     CHANGE("action", WORD, action, IN_HISTORY),
     CHANGE("target_kind", WORD, target_kind, IN_HISTORY),
@@ -221,4 +222,9 @@ void column_write_text(const struct column *column, void *record, const void *te
     if (length)
         memcpy(field, text, length);
     field[length] = '\0';
+}
+
+void column_write_id(const struct column *column, void *record, const struct id *id)
+{
+    memcpy((char *)record + column->offset, id, sizeof(*id));
 }

@@ -33,18 +33,21 @@ enum column_use {
     IN_SQLITE = 1 << 0, /* rows of the store in SQLite, by this name */
     IN_ETCD = 1 << 1,   /* values of the store in etcd, in this order */
     IN_STORE = IN_SQLITE | IN_ETCD,
-    IN_HISTORY =
-        1 << 2,        /* histories, and what nodes tell each other of theirs, by name and order */
-    IN_API = 1 << 3,   /* likewise */
-    IDENTITY = 1 << 4, /* what the value is: never changes, and an id can't be missing */
-    SINCE_2 = 1 << 5,  /* what the first peals wrote ends before it */
-    SINCE_3 = 1 << 6,  /* the same, of those that wrote what is SINCE_2 */
+    /* Histories, and what nodes tell each other of theirs, in this order: */
+    IN_RECORD =
+        1 << 2, /* all of it; first ids and the job's name, which most keep in their own way, */
+    IN_REST = 1 << 3, /* then the rest, by this name */
+    IN_HISTORY = IN_RECORD | IN_REST,
+    IN_API = 1 << 4,   /* by this name, and in this order */
+    IDENTITY = 1 << 5, /* what the value is: never changes, and an id can't be missing */
+    SINCE_2 = 1 << 6,  /* what the first peals wrote ends before it */
+    SINCE_3 = 1 << 7,  /* the same, of those that wrote what is SINCE_2 */
     LATER = SINCE_2 | SINCE_3,
     /* Where the API shows null: */
-    OPTIONAL = 1 << 7,     /* 0, or an empty text */
-    NOT_NEGATIVE = 1 << 8, /* -1 */
-    OF_RAN = 1 << 9,       /* whatever it is, unless the run has run and ended */
-    COLUMN_USES = 1 << 10,
+    OPTIONAL = 1 << 8,     /* 0, or an empty text */
+    NOT_NEGATIVE = 1 << 9, /* -1 */
+    OF_RAN = 1 << 10,      /* whatever it is, unless the run has run and ended */
+    COLUMN_USES = 1 << 11,
 };
 
 struct column {
@@ -115,5 +118,6 @@ MUST_CHECK bool column_take_int(const struct column *column, void *record, int64
 void column_write_int(const struct column *column, void *record, int64_t value);
 /* What does not fit is cut off. */
 void column_write_text(const struct column *column, void *record, const void *text, size_t length);
+void column_write_id(const struct column *column, void *record, const struct id *id);
 
 #endif

@@ -248,14 +248,15 @@ void mongo_load_columns(const bson_t *document, enum record_table table, void *r
 
 void mongo_load_row(const bson_t *document, struct history_row *ret)
 {
-    bson_iter_t iter;
-    uint32_t length;
     ret->is_entry = mongo_get_int(document, "kind") == TABLE_ENTRIES;
-    struct id id = mongo_get_id(document, "_id"), uid = mongo_get_id(document, "job_uid");
-    row_set_ids(ret, &id, &uid);
-    if (bson_iter_init_find(&iter, document, "job_name") && BSON_ITER_HOLDS_UTF8(&iter)) {
-        const char *name = bson_iter_utf8(&iter, &length);
-        row_set_job_name(ret, name, length);
+    const struct column_set head = table_head(row_table(ret));
+    for (const struct column *column = NULL; (column = column_next(&head, column));) {
+        bson_iter_t iter;
+        struct id id = mongo_get_id(document, column == head.columns ? "_id" : column->name);
+        if (column->kind == COLUMN_ID)
+            column_write_id(column, row_record(ret), &id);
+        else if (bson_iter_init_find(&iter, document, column->name))
+            load_column(&iter, column, row_record(ret));
     }
     mongo_load_columns(document, row_table(ret), row_record(ret));
 }

@@ -130,10 +130,9 @@ static void add_params(const struct search *search, size_t limit, struct params 
 
 static void load_change(const PGresult *result, int row, struct change_record *ret)
 {
-    *ret = (struct change_record){.id = result_id(result, row, 2),
-                                  .job_uid = result_id(result, row, 3)};
+    *ret = (struct change_record){.before = NULL};
+    postgres_load_record(result, row, 2, TABLE_CHANGES, ret);
     ret->at_ms = history_id_made_ms(&ret->id);
-    postgres_load_columns(result, row, 4, TABLE_CHANGES, ret);
 }
 
 /* One walk down from search->span.below, which it moves on. *ret_end: there is nothing below. */

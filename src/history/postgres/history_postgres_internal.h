@@ -161,13 +161,11 @@ void statement_add_columns(enum record_table table, struct strbuf *text);
 
 enum change_scope { CHANGES_ALL, CHANGES_JOB, CHANGES_JOB_NAME, CHANGES_ACTOR };
 
-/* A row's columns from `place` on are those of a record, in the order of table_columns. */
-void postgres_load_columns(const PGresult *result, int row, int place, enum record_table table,
-                           void *record);
+/* A row's columns from `place` on are those of table_record. */
+void postgres_load_record(const PGresult *result, int row, int place, enum record_table table,
+                          void *record);
 
-/* What arrays of the column's values are of, and the value of a record for one row of such an
- * array.
- */
+/* What arrays of a column are of, and the value of a record for one row of such an array. */
 static inline enum array_type column_array(const struct column *column)
 {
     return column_is_text(column) ? ARRAY_TEXT : ARRAY_INT;

@@ -221,15 +221,18 @@ void params_add_column(struct params *params, const struct column *column, const
     }
 }
 
-void postgres_load_columns(const PGresult *result, int row, int place, enum record_table table,
-                           void *record)
+void postgres_load_record(const PGresult *result, int row, int place, enum record_table table,
+                          void *record)
 {
-    const struct column_set columns = table_columns(table);
+    const struct column_set columns = table_record(table);
     for (const struct column *column = NULL; (column = column_next(&columns, column)); place++) {
         size_t length;
         if (column_is_text(column)) {
             const char *text = result_bytes(result, row, place, &length);
             column_write_text(column, record, text, length);
+        } else if (column->kind == COLUMN_ID) {
+            struct id id = result_id(result, row, place);
+            column_write_id(column, record, &id);
         } else {
             column_write_int(column, record, result_int(result, row, place));
         }
@@ -239,11 +242,6 @@ void postgres_load_columns(const PGresult *result, int row, int place, enum reco
 void postgres_load_row(const PGresult *result, int row, int first, enum record_table table,
                        struct history_row *ret)
 {
-    size_t length;
-    struct id id = result_id(result, row, first), uid = result_id(result, row, first + 1);
-    const char *text = result_bytes(result, row, first + 2, &length);
     ret->is_entry = table == TABLE_ENTRIES;
-    row_set_ids(ret, &id, &uid);
-    row_set_job_name(ret, text, length);
-    postgres_load_columns(result, row, first + 3, table, row_record(ret));
+    postgres_load_record(result, row, first, table, row_record(ret));
 }

@@ -43,14 +43,16 @@ void payload_of_output(const struct history_record *record, struct strbuf *paylo
     }
 }
 
-static void add_columns(struct strbuf *to, enum record_table table, const void *record)
+static void add_record(struct strbuf *to, enum record_table table, const void *record)
 {
-    const struct column_set columns = table_columns(table);
+    const struct column_set columns = table_record(table);
     for (const struct column *column = NULL; (column = column_next(&columns, column));) {
         size_t length;
         if (column_is_text(column)) {
             const char *text = column_read_text(column, record, &length);
             add_text(to, text, length);
+        } else if (column->kind == COLUMN_ID) {
+            strbuf_add(to, column_field(column, record), sizeof(struct id));
         } else {
             add_number(to, (uint64_t)column_read_int(column, record), 8);
         }
@@ -68,9 +70,7 @@ static void add_definition(struct strbuf *to, const char *text)
 static void payload_of_change(const struct change_record *change, struct strbuf *payload)
 {
     add_number(payload, FRAME_CHANGE, 1);
-    strbuf_add(payload, change->id.bytes, sizeof(change->id.bytes));
-    strbuf_add(payload, change->job_uid.bytes, sizeof(change->job_uid.bytes));
-    add_columns(payload, TABLE_CHANGES, change);
+    add_record(payload, TABLE_CHANGES, change);
     add_definition(payload, change->before);
     add_definition(payload, change->after);
 }
@@ -82,16 +82,11 @@ void payload_of_state(const struct history_record *record, const struct output_r
         payload_of_change(record->change, payload);
         return;
     }
-    bool is_entry = record->entry != NULL;
-    const void *from = is_entry ? (const void *)record->entry : (const void *)record->run;
-    const struct id *id = is_entry ? &record->entry->id : &record->run->id;
-    const struct id *uid = is_entry ? &record->entry->job_uid : &record->run->job_uid;
-    const char *name = is_entry ? record->entry->job_name : record->run->job_name;
-    add_number(payload, is_entry ? FRAME_ENTRY : FRAME_RUN, 1);
-    strbuf_add(payload, id->bytes, sizeof(id->bytes));
-    strbuf_add(payload, uid->bytes, sizeof(uid->bytes));
-    add_text(payload, name, strlen(name));
-    add_columns(payload, is_entry ? TABLE_ENTRIES : TABLE_RUNS, from);
+    add_number(payload, record->entry ? FRAME_ENTRY : FRAME_RUN, 1);
+    if (record->entry)
+        add_record(payload, TABLE_ENTRIES, record->entry);
+    else
+        add_record(payload, TABLE_RUNS, record->run);
     add_number(payload, ref->segment, 8);
     add_number(payload, (uint64_t)ref->at, 8);
     add_number(payload, (uint64_t)ref->chunks, 8);
@@ -142,7 +137,7 @@ static const char *take_text(struct reader *reader, size_t *ret_length)
     return text;
 }
 
-static void take_columns(struct reader *reader, const struct column_set *columns, void *record)
+static void take_record(struct reader *reader, const struct column_set *columns, void *record)
 {
     for (const struct column *column = NULL;
          !reader->failed && (column = column_next(columns, column));) {
@@ -150,20 +145,14 @@ static void take_columns(struct reader *reader, const struct column_set *columns
         if (column_is_text(column)) {
             const char *text = take_text(reader, &length);
             column_write_text(column, record, text, length);
+        } else if (column->kind == COLUMN_ID) {
+            const void *id = take(reader, sizeof(struct id));
+            if (id)
+                column_write_id(column, record, id);
         } else {
             column_write_int(column, record, (int64_t)take_number(reader, 8));
         }
     }
-}
-
-static void take_ids(struct reader *reader, struct id *id, struct id *uid)
-{
-    if (reader->left < sizeof(*id) + sizeof(*uid)) {
-        reader->failed = true;
-        return;
-    }
-    memcpy(id->bytes, take(reader, sizeof(*id)), sizeof(*id));
-    memcpy(uid->bytes, take(reader, sizeof(*uid)), sizeof(*uid));
 }
 
 static enum status take_definition(struct reader *reader, char **ret)
@@ -178,12 +167,11 @@ static enum status take_definition(struct reader *reader, char **ret)
 
 static enum status take_change(struct reader *reader, struct spooled *ret)
 {
-    const struct column_set columns = table_columns(TABLE_CHANGES);
+    const struct column_set columns = table_record(TABLE_CHANGES);
     struct change_record *change = &ret->change;
     ret->is_change = true;
-    take_ids(reader, &change->id, &change->job_uid);
+    take_record(reader, &columns, change);
     change->at_ms = history_id_made_ms(&change->id);
-    take_columns(reader, &columns, change);
     enum status st = take_definition(reader, &change->before);
     if (st == OK)
         st = take_definition(reader, &change->after);
@@ -213,16 +201,10 @@ static bool is_sound(const struct history_row *row)
 
 static enum status take_row(struct reader *reader, enum frame_kind kind, struct spooled *ret)
 {
-    struct column_set columns = table_columns(kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS);
-    struct id id = {{0}}, uid = {{0}};
-    size_t length;
-    ret->row.is_entry = kind == FRAME_ENTRY;
-    take_ids(reader, &id, &uid);
-    row_set_ids(&ret->row, &id, &uid);
-    const char *name = take_text(reader, &length);
-    row_set_job_name(&ret->row, name, length);
+    struct column_set columns = table_record(kind == FRAME_ENTRY ? TABLE_ENTRIES : TABLE_RUNS);
     columns.without = kind == FRAME_FIRST_RUN ? LATER : 0;
-    take_columns(reader, &columns, row_record(&ret->row));
+    ret->row.is_entry = kind == FRAME_ENTRY;
+    take_record(reader, &columns, row_record(&ret->row));
     ret->ref.segment = take_number(reader, 8);
     ret->ref.at = (int64_t)take_number(reader, 8);
     ret->ref.chunks = (int64_t)take_number(reader, 8);

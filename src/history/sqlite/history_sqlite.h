@@ -102,9 +102,10 @@ enum status sqlite_status(int rc);
 MUST_CHECK enum status database_statement(struct database *database, enum record_table table,
                                           enum statement which, sqlite3_stmt **ret);
 
-/* Its columns from `place` on are those of the record, in the order of table_columns. */
+/* Its parameters from `place` on are table_columns. Its row begins with table_record; read_record
+ * answers the place behind that. */
 void bind_columns(sqlite3_stmt *stmt, int place, enum record_table table, const void *record);
-void read_columns(sqlite3_stmt *stmt, int place, enum record_table table, void *record);
+int read_record(sqlite3_stmt *stmt, enum record_table table, void *record);
 
 /* Runs a statement that needs nothing and answers nothing. */
 MUST_CHECK enum status database_do(struct database *database, enum statement which);

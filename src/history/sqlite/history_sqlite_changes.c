@@ -44,12 +44,13 @@ static enum status open_walk(struct database *database, const struct change_quer
     return OK;
 }
 
-/* All but the definitions. */
-static void load_change(sqlite3_stmt *stmt, struct change_record *ret)
+/* All but the definitions, which are at the place that it answers. */
+static int load_change(sqlite3_stmt *stmt, struct change_record *ret)
 {
-    *ret = (struct change_record){.id = column_id(stmt, 0), .job_uid = column_id(stmt, 1)};
+    *ret = (struct change_record){.before = NULL};
+    int place = read_record(stmt, TABLE_CHANGES, ret);
     ret->at_ms = history_id_made_ms(&ret->id);
-    read_columns(stmt, 2, TABLE_CHANGES, ret);
+    return place;
 }
 
 static enum status load_text(sqlite3_stmt *stmt, int place, char **ret)
@@ -61,10 +62,8 @@ static enum status load_text(sqlite3_stmt *stmt, int place, char **ret)
     return *text && !*ret ? E_NOMEM : OK;
 }
 
-static enum status load_definitions(sqlite3_stmt *stmt, struct change_record *change)
+static enum status load_definitions(sqlite3_stmt *stmt, int place, struct change_record *change)
 {
-    const struct column_set columns = table_columns(TABLE_CHANGES);
-    int place = 2 + (int)column_count(&columns);
     enum status st = load_text(stmt, place, &change->before);
     return st == OK ? load_text(stmt, place + 1, &change->after) : st;
 }
@@ -75,9 +74,9 @@ static enum status fill_page(sqlite3_stmt *stmt, struct changes_page *page)
     enum status st = OK;
     for (size_t visits = 1; !page->answer.more && (st = statement_row(stmt)) == OK; visits++) {
         struct change_record change;
-        load_change(stmt, &change);
+        int place = load_change(stmt, &change);
         if (history_change_matches(query, &change)) {
-            st = query->with_definitions ? load_definitions(stmt, &change) : OK;
+            st = query->with_definitions ? load_definitions(stmt, place, &change) : OK;
             if (st == OK)
                 (void)changes_page_add(page, &change);
             change_record_release(&change);

@@ -205,17 +205,22 @@ void bind_columns(sqlite3_stmt *stmt, int place, enum record_table table, const 
     }
 }
 
-void read_columns(sqlite3_stmt *stmt, int place, enum record_table table, void *record)
+int read_record(sqlite3_stmt *stmt, enum record_table table, void *record)
 {
-    const struct column_set columns = table_columns(table);
+    const struct column_set columns = table_record(table);
+    int place = 0;
     for (const struct column *column = NULL; (column = column_next(&columns, column)); place++) {
         if (column_is_text(column)) {
             const void *text = sqlite3_column_text(stmt, place);
             column_write_text(column, record, text, (size_t)sqlite3_column_bytes(stmt, place));
+        } else if (column->kind == COLUMN_ID) {
+            struct id id = column_id(stmt, place);
+            column_write_id(column, record, &id);
         } else {
             column_write_int(column, record, sqlite3_column_int64(stmt, place));
         }
     }
+    return place;
 }
 
 void bind_row(sqlite3_stmt *stmt, const struct history_row *row, int64_t job)
@@ -239,12 +244,8 @@ enum status load_row(struct database *database, enum record_table table, const s
     st = statement_row(stmt);
     if (st != OK)
         return st;
-    struct id job_uid = column_id(stmt, 1);
-    const void *name = sqlite3_column_text(stmt, 2);
     ret->is_entry = table == TABLE_ENTRIES;
-    row_set_ids(ret, id, &job_uid);
-    row_set_job_name(ret, name, (size_t)sqlite3_column_bytes(stmt, 2));
-    read_columns(stmt, 3, table, row_record(ret));
+    (void)read_record(stmt, table, row_record(ret));
     sqlite3_reset(stmt);
     return OK;
 }
