@@ -140,12 +140,14 @@ void call_detach(struct call *call)
 
 void *call_state(struct call *call, size_t size, void (*release)(void *state))
 {
-    call->state = calloc(1, size);
-    if (call->state)
-        call->release = release;
-    else
+    void *state = calloc(1, size);
+    if (!state) {
         call_fail(call, 500, "out of memory");
-    return call->state;
+        return NULL;
+    }
+    call->state = state;
+    call->release = release;
+    return state;
 }
 
 bool call_name(struct call *call, const char *name)

@@ -191,9 +191,10 @@ bool idempotency_begin(struct call *call)
         return repeat(call, known, sum);
     }
     call->repeatable = remember(call, text, sum);
-    if (!call->repeatable)
-        call_fail(call, 500, "out of memory");
-    return call->repeatable != NULL;
+    if (call->repeatable)
+        return true;
+    call_fail(call, 500, "out of memory");
+    return false;
 }
 
 /* The call is over; true if what it did is still to be remembered. */

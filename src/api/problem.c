@@ -38,28 +38,29 @@ static void send_problem(struct call *call, int status, const char *detail, json
     call_reply_text(call, status, "application/problem+json", text, text ? strlen(text) : 0);
 }
 
-void call_fail_with(struct call *call, int status, json_t *more, const char *format, ...)
+static void fail_with(struct call *call, int status, json_t *more, const char *format, va_list args)
 {
     struct strbuf detail;
-    va_list args;
     strbuf_init(&detail);
-    va_start(args, format);
     strbuf_addv(&detail, message_in(call->language, format), args);
-    va_end(args);
     send_problem(call, status, detail.text, more);
     strbuf_release(&detail);
 }
 
+void call_fail_with(struct call *call, int status, json_t *more, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_with(call, status, more, format, args);
+    va_end(args);
+}
+
 void call_fail(struct call *call, int status, const char *format, ...)
 {
-    struct strbuf detail;
     va_list args;
-    strbuf_init(&detail);
     va_start(args, format);
-    strbuf_addv(&detail, message_in(call->language, format), args);
+    fail_with(call, status, NULL, format, args);
     va_end(args);
-    send_problem(call, status, detail.text, NULL);
-    strbuf_release(&detail);
 }
 
 void call_fail_full(struct call *call)

@@ -8,24 +8,15 @@
 
 /* ---- the tables' keys ---- */
 
-static uint64_t user_hash(const void *item)
+/* A user starts with its name, a token with its id. */
+static uint64_t name_hash(const void *item)
 {
-    return hash_text(0, ((const struct user *)item)->name);
+    return hash_text(0, item);
 }
 
-static bool user_is(const void *item, const void *key)
+static bool name_is(const void *item, const void *key)
 {
-    return strcmp(((const struct user *)item)->name, key) == 0;
-}
-
-static uint64_t token_hash(const void *item)
-{
-    return hash_text(0, ((const struct token *)item)->id);
-}
-
-static bool token_is(const void *item, const void *key)
-{
-    return strcmp(((const struct token *)item)->id, key) == 0;
+    return strcmp(item, key) == 0;
 }
 
 static uint64_t digest_hash(const void *item)
@@ -38,8 +29,7 @@ static bool digest_is(const void *item, const void *key)
     return strcmp(((const struct token *)item)->digest, key) == 0;
 }
 
-static const struct table_type users_type = {user_hash, user_is};
-static const struct table_type tokens_type = {token_hash, token_is};
+static const struct table_type names_type = {name_hash, name_is};
 static const struct table_type digests_type = {digest_hash, digest_is};
 
 struct user *accounts_user(const struct accounts *accounts, const char *name)
@@ -318,8 +308,8 @@ bool accounts_still_admit(const struct accounts *accounts, const struct principa
 void accounts_init(struct accounts *accounts)
 {
     *accounts = (struct accounts){.changes = 0};
-    table_init(&accounts->users, &users_type);
-    table_init(&accounts->tokens, &tokens_type);
+    table_init(&accounts->users, &names_type);
+    table_init(&accounts->tokens, &names_type);
     table_init(&accounts->by_digest, &digests_type);
 }
 

@@ -427,50 +427,31 @@ void test_channel(struct call *call)
 
 /* ---- metrics ---- */
 
-static void print_metric(const struct notifier *notifier, struct strbuf *out, const char *name,
-                         const char *type, const char *help,
-                         uint64_t (*value)(const struct channel_stats *stats))
-{
-    const struct channel *channel = notifier_next_channel(notifier, NULL);
-    strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-    for (; channel; channel = notifier_next_channel(notifier, channel->name)) {
-        struct channel_stats stats;
-        notifier_stats(notifier, channel->name, &stats);
-        strbuf_addf(out, "%s{channel=\"%s\"} %" PRIu64 "\n", name, channel->name, value(&stats));
-    }
-}
-
-static uint64_t sent_of(const struct channel_stats *stats)
-{
-    return stats->sent;
-}
-
-static uint64_t failed_of(const struct channel_stats *stats)
-{
-    return stats->failed;
-}
-
-static uint64_t given_up_of(const struct channel_stats *stats)
-{
-    return stats->given_up;
-}
-
-static uint64_t waiting_of(const struct channel_stats *stats)
-{
-    return stats->waiting;
-}
-
 void channels_print_metrics(const struct api *api, struct strbuf *out)
 {
+    static const struct {
+        const char *name, *type, *help;
+    } metrics[] = {
+        {"peal_notifications_sent_total", "counter",
+         "Messages that this node has sent, by channel."},
+        {"peal_notifications_failed_total", "counter",
+         "Attempts of this node that failed, by channel."},
+        {"peal_notifications_given_up_total", "counter",
+         "Messages that this node has given up, by channel."},
+        {"peal_notifications_waiting", "gauge", "Messages that wait on this node, by channel."},
+    };
     const struct notifier *notifier = api->ports.notifier;
-    if (!notifier || !notifier_next_channel(notifier, NULL))
-        return;
-    print_metric(notifier, out, "peal_notifications_sent_total", "counter",
-                 "Messages that this node has sent, by channel.", sent_of);
-    print_metric(notifier, out, "peal_notifications_failed_total", "counter",
-                 "Attempts of this node that failed, by channel.", failed_of);
-    print_metric(notifier, out, "peal_notifications_given_up_total", "counter",
-                 "Messages that this node has given up, by channel.", given_up_of);
-    print_metric(notifier, out, "peal_notifications_waiting", "gauge",
-                 "Messages that wait on this node, by channel.", waiting_of);
+    const struct channel *first = notifier ? notifier_next_channel(notifier, NULL) : NULL;
+    for (size_t i = 0; first && i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+        strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", metrics[i].name, metrics[i].help,
+                    metrics[i].name, metrics[i].type);
+        for (const struct channel *channel = first; channel;
+             channel = notifier_next_channel(notifier, channel->name)) {
+            struct channel_stats stats;
+            notifier_stats(notifier, channel->name, &stats);
+            uint64_t values[] = {stats.sent, stats.failed, stats.given_up, stats.waiting};
+            strbuf_addf(out, "%s{channel=\"%s\"} %" PRIu64 "\n", metrics[i].name, channel->name,
+                        values[i]);
+        }
+    }
 }
