@@ -8,26 +8,20 @@
 
 enum { CALL_MAX = 500 }; /* changes in one call, or as many as have to do with each other */
 
-enum exit_code batch_init(struct batch *batch)
+enum exit_code batch_init(struct batch *batch, const struct job_list *jobs)
 {
     batch->put = json_array();
     batch->delete = json_array();
-    return cli_fail(batch->put && batch->delete ? OK : E_NOMEM);
+    int failed = !batch->put || !batch->delete;
+    for (size_t i = 0; !failed && i < jobs->count; i++)
+        failed = json_array_append_new(batch->put, job_encode_json(jobs->items[i], false));
+    return cli_fail(failed ? E_NOMEM : OK);
 }
 
 void batch_release(struct batch *batch)
 {
     json_decref(batch->put);
     json_decref(batch->delete);
-}
-
-enum exit_code batch_put_all(struct batch *batch, const struct job_list *jobs)
-{
-    for (size_t i = 0; i < jobs->count; i++) {
-        if (json_array_append_new(batch->put, job_encode_json(jobs->items[i], false)) != 0)
-            return cli_fail(E_NOMEM);
-    }
-    return EXIT_OK;
 }
 
 /* The elements [from, from + count) of a list. */
@@ -159,7 +153,7 @@ enum exit_code batch_send(struct client *client, const struct batch *batch, bool
     return code;
 }
 
-void batch_print(const json_t *results, bool dry_run)
+static void print(const json_t *results, bool dry_run)
 {
     const json_t *each;
     size_t i;
@@ -173,4 +167,15 @@ void batch_print(const json_t *results, bool dry_run)
         fprintf(stderr, "%zu unchanged\n", unchanged);
     if (dry_run)
         fputs("nothing was changed (--dry-run)\n", stderr);
+}
+
+enum exit_code batch_apply(struct client *client, const struct batch *batch, bool dry_run)
+{
+    json_t *results;
+    enum exit_code code = batch_send(client, batch, dry_run, &results);
+    if (code != EXIT_OK)
+        return code;
+    print(results, dry_run);
+    json_decref(results);
+    return EXIT_OK;
 }

@@ -595,27 +595,34 @@ static bool was_deleted(struct client *client, const char *name)
     return found;
 }
 
-static enum exit_code no_job(struct client *client, const char *name)
+enum exit_code client_no_such(const char *noun, const char *name, const json_t *items,
+                              const char *member, const char *see)
 {
     struct suggestion best = suggest_start(name, strlen(name));
-    json_t *jobs = NULL;
-    const json_t *job;
+    const json_t *item;
     size_t i;
+    json_array_foreach (items, i, item) {
+        suggest_offer(&best, text_of(item, member));
+    }
+    if (best.name)
+        cli_error("no %s is named \"%s\"; did you mean %s?", noun, name, best.name);
+    else
+        cli_error("no %s is named \"%s\"; see: %s", noun, name, see);
+    return EXIT_NOT_FOUND;
+}
+
+static enum exit_code no_job(struct client *client, const char *name)
+{
+    json_t *jobs = NULL;
     if (was_deleted(client, name)) {
         cli_error("\"%s\" was deleted; back with: peal undelete %s", name, name);
         return EXIT_NOT_FOUND;
     }
     if (client_list(client, "/jobs?", NAMES_MAX, &jobs) != EXIT_OK)
         return EXIT_NOT_FOUND;
-    json_array_foreach (jobs, i, job) {
-        suggest_offer(&best, text_of(job, "name"));
-    }
-    if (best.name)
-        cli_error("no job is named \"%s\"; did you mean %s?", name, best.name);
-    else
-        cli_error("no job is named \"%s\"; see: peal list", name);
+    enum exit_code code = client_no_such("job", name, jobs, "name", "peal list");
     json_decref(jobs);
-    return EXIT_NOT_FOUND;
+    return code;
 }
 
 static enum exit_code call_job(struct client *client, const char *name, const char *rest,
@@ -682,4 +689,13 @@ enum exit_code url_job_param(struct client *client, const char *name, struct str
     if (code == EXIT_OK)
         url_param(path, "job", name);
     return code;
+}
+
+enum exit_code url_query(struct client *client, const char *path, const struct option_row *rows,
+                         const void *request, const char *job, struct strbuf *out)
+{
+    strbuf_adds(out, path);
+    url_options(out, rows, request);
+    enum exit_code code = job ? url_job_param(client, job, out) : EXIT_OK;
+    return code == EXIT_OK ? cli_fail(strbuf_status(out)) : code;
 }

@@ -86,6 +86,12 @@ void url_options(struct strbuf *path, const struct option_row *rows, const void 
 MUST_CHECK enum exit_code url_job_param(struct client *client, const char *name,
                                         struct strbuf *path);
 
+/* `path`, which has its "?", with the parameters of url_options and, unless it is NULL,
+ * url_job_param in *out, which is empty before. */
+MUST_CHECK enum exit_code url_query(struct client *client, const char *path,
+                                    const struct option_row *rows, const void *request,
+                                    const char *job, struct strbuf *out);
+
 /* "/jobs/NAME" and what follows, in *out, which is emptied before. */
 const char *job_path(struct strbuf *out, const char *name, const char *rest);
 const char *run_path(struct strbuf *out, const char *run_id, const char *rest);
@@ -95,6 +101,10 @@ MUST_CHECK enum exit_code client_job(struct client *client, const char *name, st
 /* The same of what is below it: "/versions". */
 MUST_CHECK enum exit_code client_job_part(struct client *client, const char *name, const char *rest,
                                           struct reply *ret);
+
+/* Tells that none of the items, a list, has this name, and which is the nearest; EXIT_NOT_FOUND. */
+enum exit_code client_no_such(const char *noun, const char *name, const json_t *items,
+                              const char *member, const char *see);
 
 /* POST /jobs/NAME/ACTION, told in the same way. *ret may be NULL. */
 MUST_CHECK enum exit_code client_job_action(struct client *client, const char *name,

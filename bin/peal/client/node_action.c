@@ -1,8 +1,5 @@
 #include "client/node_action.h"
 
-#include <string.h>
-
-#include "cli/suggest.h"
 #include "cli/when.h"
 
 const struct option_row node_arguments[] = {
@@ -12,21 +9,13 @@ const struct option_row node_arguments[] = {
 
 static enum exit_code no_node(struct client *client, const char *name)
 {
-    struct suggestion best = suggest_start(name, strlen(name));
     json_t *answer = NULL;
-    const json_t *node;
-    size_t i;
     if (client_get(client, "/nodes", &answer) != EXIT_OK)
         return EXIT_NOT_FOUND;
-    json_array_foreach (json_object_get(answer, "items"), i, node) {
-        suggest_offer(&best, answer_text(node, "node"));
-    }
-    if (best.name)
-        cli_error("no node is named \"%s\"; did you mean %s?", name, best.name);
-    else
-        cli_error("no node is named \"%s\"; see: peal nodes", name);
+    enum exit_code code =
+        client_no_such("node", name, json_object_get(answer, "items"), "node", "peal nodes");
     json_decref(answer);
-    return EXIT_NOT_FOUND;
+    return code;
 }
 
 static enum exit_code act(struct client *client, const char *name, const char *action,

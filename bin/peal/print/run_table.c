@@ -129,9 +129,8 @@ enum exit_code run_find(struct client *client, const char *word, struct strbuf *
     reply_release(&job);
     struct strbuf path;
     strbuf_init(&path);
-    strbuf_adds(&path, "/runs?job=");
-    url_escape(&path, word);
-    strbuf_addc(&path, '&');
+    strbuf_adds(&path, "/runs?");
+    url_param(&path, "job", word);
     code = client_list(client, path.text, 1, &runs);
     strbuf_release(&path);
     if (code != EXIT_OK)

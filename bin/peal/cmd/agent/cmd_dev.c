@@ -81,9 +81,7 @@ static enum exit_code add_jobs(struct dev *dev)
         code =
             definitions_read_text(&reading, "demo", demo_jobs_yaml, strlen(demo_jobs_yaml), &jobs);
     if (code == EXIT_OK)
-        code = batch_init(&batch);
-    if (code == EXIT_OK)
-        code = batch_put_all(&batch, &jobs);
+        code = batch_init(&batch, &jobs);
     if (code == EXIT_OK)
         code = batch_send(dev->client, &batch, false, &results);
     json_decref(results);

@@ -56,10 +56,7 @@ static enum exit_code apply(struct client *client, const struct request *request
                             const struct job_list *jobs)
 {
     struct batch batch;
-    json_t *results;
-    enum exit_code code = batch_init(&batch);
-    if (code == EXIT_OK)
-        code = batch_put_all(&batch, jobs);
+    enum exit_code code = batch_init(&batch, jobs);
     if (code == EXIT_OK && request->prune)
         code = add_pruned(client, jobs, &batch);
     if (code == EXIT_OK && !may_prune(request, &batch)) {
@@ -67,11 +64,7 @@ static enum exit_code apply(struct client *client, const struct request *request
         code = EXIT_ERROR;
     }
     if (code == EXIT_OK)
-        code = batch_send(client, &batch, request->dry_run, &results);
-    if (code == EXIT_OK) {
-        batch_print(results, request->dry_run);
-        json_decref(results);
-    }
+        code = batch_apply(client, &batch, request->dry_run);
     batch_release(&batch);
     return code;
 }

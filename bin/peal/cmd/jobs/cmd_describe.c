@@ -184,9 +184,8 @@ static enum exit_code print_runs(struct client *client, const char *name)
     struct strbuf path;
     json_t *runs;
     strbuf_init(&path);
-    strbuf_adds(&path, "/runs?job=");
-    url_escape(&path, name);
-    strbuf_addc(&path, '&');
+    strbuf_adds(&path, "/runs?");
+    url_param(&path, "job", name);
     enum exit_code code = client_list(client, path.text, SHOWN, &runs);
     strbuf_release(&path);
     if (code != EXIT_OK)

@@ -52,18 +52,11 @@ static enum exit_code apply(struct client *client, const struct request *request
                             const struct job_list *jobs)
 {
     struct batch batch;
-    json_t *results;
-    enum exit_code code = batch_init(&batch);
-    if (code == EXIT_OK)
-        code = batch_put_all(&batch, jobs);
+    enum exit_code code = batch_init(&batch, jobs);
     if (code == EXIT_OK && !request->replace)
         code = refuse_changes(client, &batch);
     if (code == EXIT_OK)
-        code = batch_send(client, &batch, false, &results);
-    if (code == EXIT_OK) {
-        batch_print(results, false);
-        json_decref(results);
-    }
+        code = batch_apply(client, &batch, false);
     batch_release(&batch);
     return code;
 }

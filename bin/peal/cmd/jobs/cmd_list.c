@@ -62,9 +62,7 @@ static enum exit_code list(struct client *client, void *place)
     struct strbuf path;
     json_t *jobs = NULL;
     strbuf_init(&path);
-    strbuf_adds(&path, "/jobs?");
-    url_options(&path, options, request);
-    enum exit_code code = cli_fail(strbuf_status(&path));
+    enum exit_code code = url_query(client, "/jobs?", options, request, NULL, &path);
     if (code == EXIT_OK)
         code = client_list(client, path.text, 0, &jobs);
     strbuf_release(&path);

@@ -55,9 +55,7 @@ static enum exit_code show(struct client *client, void *place)
     struct strbuf path;
     json_t *changes = NULL;
     strbuf_init(&path);
-    strbuf_adds(&path, "/audit?");
-    url_options(&path, options, request);
-    enum exit_code code = cli_fail(strbuf_status(&path));
+    enum exit_code code = url_query(client, "/audit?", options, request, NULL, &path);
     if (code == EXIT_OK)
         code = client_list(client, path.text, (size_t)request->count, &changes);
     if (code == EXIT_OK)

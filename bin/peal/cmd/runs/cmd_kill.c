@@ -30,9 +30,8 @@ static enum exit_code kill_job(struct client *client, const char *name)
         return worst;
     reply_release(&job);
     strbuf_init(&path);
-    strbuf_adds(&path, "/runs?state=" OPEN_STATES "&job=");
-    url_escape(&path, name);
-    strbuf_addc(&path, '&');
+    strbuf_adds(&path, "/runs?state=" OPEN_STATES "&");
+    url_param(&path, "job", name);
     worst = client_list(client, path.text, 0, &runs);
     strbuf_release(&path);
     if (worst != EXIT_OK)

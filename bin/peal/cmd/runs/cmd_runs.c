@@ -27,11 +27,7 @@ static enum exit_code show(struct client *client, void *place)
     struct strbuf path;
     json_t *runs = NULL;
     strbuf_init(&path);
-    strbuf_adds(&path, "/runs?");
-    url_options(&path, options, request);
-    enum exit_code code = request->job ? url_job_param(client, request->job, &path) : EXIT_OK;
-    if (code == EXIT_OK)
-        code = cli_fail(strbuf_status(&path));
+    enum exit_code code = url_query(client, "/runs?", options, request, request->job, &path);
     if (code == EXIT_OK)
         code = client_list(client, path.text, (size_t)request->count, &runs);
     strbuf_release(&path);

@@ -42,11 +42,7 @@ static enum exit_code show(struct client *client, void *place)
     static const struct list_form form = {.name = "from", .columns = columns, .none = "no runs"};
     struct strbuf path;
     strbuf_init(&path);
-    strbuf_adds(&path, "/stats?");
-    url_options(&path, options, request);
-    enum exit_code code = request->job ? url_job_param(client, request->job, &path) : EXIT_OK;
-    if (code == EXIT_OK)
-        code = cli_fail(strbuf_status(&path));
+    enum exit_code code = url_query(client, "/stats?", options, request, request->job, &path);
     if (code == EXIT_OK)
         code = list_show(client, path.text, request->output, &form);
     strbuf_release(&path);
