@@ -16,7 +16,7 @@ describe("jobs after others", () => {
         await page.getByLabel("Job 1", { exact: true }).fill("extrct");
         await page.getByRole("button", { name: "Add another job" }).click();
         await page.getByLabel("Job 2", { exact: true }).fill("load");
-        await page.getByLabel("End of job 2").selectOption("always");
+        await page.getByLabel("Result of job 2").selectOption("always");
         await page.getByRole("button", { name: "Review and save" }).click();
         await page.locator(".field", { has: page.locator("#f-after-0") }).getByText('did you mean "extract"?').first().waitFor();
         await page.getByLabel("Job 1", { exact: true }).fill("extract");
@@ -26,16 +26,16 @@ describe("jobs after others", () => {
         expect((await api("GET", "/jobs/report")).body).toMatchObject({ after: [{ job: "extract" }, { job: "load", on: "always" }] });
 
         const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Dependencies" }) });
-        await panel.getByText("not yet as wanted").first().waitFor();
+        await panel.getByText("waiting for extract to succeed").first().waitFor();
         await api("POST", "/jobs/extract/run");
-        await panel.getByText("counts for the next run").waitFor();
+        await panel.getByText("condition met for the next run").waitFor();
         await api("POST", "/jobs/load/run");
         await until("it has run", async () => (await api("GET", "/jobs/report")).body.status.last?.state === "ok");
         await page.getByText("after another job").first().waitFor();
 
         await panel.getByRole("link", { name: "extract" }).click();
         await page.getByRole("heading", { name: "extract" }).waitFor();
-        await page.getByText("These wait for it").waitFor();
+        await page.getByText("Downstream jobs").waitFor();
         await page.goto("/#/jobs?q=report");
         await page.getByText("after extract, load").first().waitFor();
         await page.context().close();

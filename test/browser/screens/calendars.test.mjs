@@ -16,7 +16,7 @@ describe("calendars", () => {
         await dialog.getByRole("button", { name: "Add" }).click();
         await dialog.getByRole("alert").waitFor(); // the dialog stays, and says what is wrong
         await dialog.getByRole("textbox", { name: /^Dates/ }).fill("12-24/12-26\n");
-        await dialog.getByText("3 days are out").waitFor();
+        await dialog.getByText("3 days excluded").waitFor();
         await dialog.getByRole("checkbox", { name: "Sat" }).check();
         await dialog.getByRole("button", { name: "Add" }).click();
         await page.getByRole("row", { name: /holidays Sat, 12-24\/12-26/ }).waitFor();

@@ -61,7 +61,7 @@ describe("the editor", () => {
     test("shows what the server does not take at its field", async () => {
         const page = await holder.world.page();
         await page.goto("/#/jobs/billing%2Fclose-day/edit");
-        await page.getByText("When things overlap, or go wrong").click();
+        await page.getByText("Overlap, failures and notifications").click();
         await page.getByLabel("Timeout", { exact: true }).fill("soon");
         await page.getByRole("button", { name: "Review and save" }).click();
         await page.locator(".field", { has: page.locator("#f-timeout") }).locator(".mistakes p").waitFor();
@@ -75,14 +75,14 @@ describe("the editor", () => {
         await page.goto("/#/jobs/billing%2Fclose-day/edit");
         await page.getByLabel("Schedule", { exact: true }).fill("@weekly");
         await page.getByText("YAML", { exact: true }).click();
-        const text = page.getByLabel("The definition as YAML");
+        const text = page.getByLabel("Definition as YAML");
         expect(await text.inputValue()).toMatch(/^name: billing\/close-day\nschedule: "@weekly"/);
         await text.press("Control+Home");
         await page.getByText("slashes make groups").waitFor(); // what the field at the cursor does
         await text.fill((await text.inputValue()).replace("main books", "other books").replace("timeout: 2h", "timeout: 90m # less"));
         await page.getByText("Form", { exact: true }).click();
         expect(await page.getByLabel("Program and arguments").inputValue()).toBe("/srv/billing/close-day --ledger 'other books'");
-        await page.getByText("When things overlap, or go wrong").click();
+        await page.getByText("Overlap, failures and notifications").click();
         expect(await page.getByLabel("Timeout", { exact: true }).inputValue()).toBe("90m");
         const dialog = await review(page);
         await dialog.getByRole("button", { name: "Save" }).click();
@@ -96,7 +96,7 @@ describe("the editor", () => {
         const page = await holder.world.page();
         await page.goto("/#/jobs/flaky/edit");
         await page.getByText("YAML", { exact: true }).click();
-        const text = page.getByLabel("The definition as YAML");
+        const text = page.getByLabel("Definition as YAML");
         const save = page.getByRole("button", { name: "Review and save" });
         // It is YAML, and no job: the form has it, too.
         await text.fill('name: flaky\nschedule: "*/5 25 * * MON"\nshell: x\n');
@@ -128,9 +128,9 @@ describe("the editor", () => {
         await page.getByLabel("Schedule", { exact: true }).fill("@hourly");
         await world.agent.api("PATCH", "/jobs/shared", { schedule: "@weekly", owner: "two@example.org" });
         const dialog = await review(page);
-        await dialog.getByText("both changed it").waitFor();
+        await dialog.getByText("changed by both").waitFor();
         expect(await dialog.locator(".conflict").count()).toBe(2);
-        await dialog.getByRole("button", { name: "Take these over" }).click();
+        await dialog.getByRole("button", { name: "Use these values" }).click();
         await (await review(page)).getByRole("button", { name: "Save" }).click();
         await page.getByRole("heading", { name: "shared", exact: true }).waitFor();
         const saved = (await world.agent.api("GET", "/jobs/shared")).body;
@@ -155,7 +155,7 @@ describe("the editor", () => {
         await world.agent.api("POST", "/users", { name: "vera", password: "correct horse", role: "viewer" });
         const page = await world.page({ as: "vera" });
         await page.goto("/#/new");
-        await page.getByText("You may not make jobs.").waitFor();
+        await page.getByText("You may not create jobs.").waitFor();
         expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);
         expect(await page.getByRole("button", { name: "Review and save" }).count()).toBe(0);
         await page.context().close();
@@ -168,7 +168,7 @@ describe("the editor", () => {
         await page.getByLabel("Program and arguments").fill("true");
         await page.getByLabel("Schedule", { exact: true }).fill("@daily");
         await page.getByRole("button", { name: "Review and save" }).click();
-        await page.getByRole("link", { name: "Edit that one" }).waitFor();
+        await page.getByRole("link", { name: "Edit that job" }).waitFor();
         await page.context().close();
     });
 });

@@ -61,23 +61,25 @@ describe("jobs", () => {
         const { world } = holder;
         const page = await world.page();
         await page.goto("/#/jobs");
-        await page.getByLabel("Choose colours").check();
-        await page.getByLabel("Choose paused-one").check();
+        await page.getByLabel("Select colours").check();
+        await page.getByLabel("Select paused-one").check();
         await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
         const dialog = page.getByRole("dialog");
         expect(await dialog.innerText()).toContain("Pause 1 job?");
-        expect(await dialog.innerText()).toContain("1 is left as it is");
+        expect(await dialog.innerText()).toContain("1 job unchanged");
         await dialog.getByRole("button", { name: "Pause" }).click();
         await until("it to be paused", async () => (await world.agent.api("GET", "/jobs/colours")).body.status.paused);
-        await page.getByLabel("Choose colours").check();
+        await page.getByRole("toolbar").waitFor({ state: "detached" }); // the selection is cleared
+        await page.getByLabel("Select colours").check();
         await page.getByRole("toolbar").getByRole("button", { name: "Resume" }).click();
         await dialog.getByRole("button", { name: "Resume" }).click();
         await until("it to be resumed", async () => !(await world.agent.api("GET", "/jobs/colours")).body.status.paused);
-        await page.getByLabel("Choose colours").check();
+        await page.getByRole("toolbar").waitFor({ state: "detached" }); // the selection is cleared
+        await page.getByLabel("Select colours").check();
         await page.getByRole("button", { name: "Label…" }).click();
         await dialog.getByLabel("Label", { exact: true }).fill("tier");
         await dialog.getByLabel(/^Value/).fill("9");
-        await dialog.getByRole("button", { name: "Set the label" }).click();
+        await dialog.getByRole("button", { name: "Set label" }).click();
         await page.getByRole("link", { name: "tier=9" }).waitFor();
         await page.context().close();
     });
@@ -105,14 +107,14 @@ describe("jobs", () => {
         await page.goto("/#/jobs?q=many/");
         const dialog = page.getByRole("dialog");
         const chooseAll = async () => {
-            await page.getByLabel("Choose all that are shown").check();
-            await page.getByRole("button", { name: /^Choose all that match/ }).click();
-            await page.getByRole("toolbar", { name: "All 2500 that match" }).waitFor();
+            await page.getByLabel("Select all shown").check();
+            await page.getByRole("button", { name: /^Select all jobs that match/ }).click();
+            await page.getByRole("toolbar", { name: "All 2500 matching jobs" }).waitFor();
         };
         await chooseAll();
         await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
         await dialog.getByText("Pause 2499 jobs?").waitFor();
-        expect(await dialog.innerText()).toMatch(/and 2479 more\s+1 is left alone: they are paused already/);
+        expect(await dialog.innerText()).toMatch(/and 2479 more\s+1 unchanged: they are paused already/);
         await dialog.getByRole("button", { name: "Pause" }).click();
         await dialog.getByText("Done: 2499.").waitFor();
         await dialog.getByRole("button", { name: "Close" }).click();
@@ -122,7 +124,7 @@ describe("jobs", () => {
         await page.getByRole("toolbar").getByRole("button", { name: "Label…" }).click();
         await dialog.getByLabel("Label", { exact: true }).fill("tier");
         await dialog.getByLabel(/^Value/).fill("9");
-        await dialog.getByRole("button", { name: "Set the label" }).click();
+        await dialog.getByRole("button", { name: "Set label" }).click();
         await dialog.getByText("Label 2500 jobs").waitFor();
         await dialog.getByRole("button", { name: "Cancel" }).click();
         await page.getByRole("toolbar").getByRole("button", { name: "Delete…" }).click();
@@ -137,7 +139,7 @@ describe("jobs", () => {
         await dialog.getByText("200 of 2500").waitFor();
         await dialog.getByRole("button", { name: "Stop" }).click();
         letThrough();
-        await dialog.getByRole("button", { name: "Go on" }).click();
+        await dialog.getByRole("button", { name: "Continue" }).click();
         await dialog.getByText("Done: 2500.").waitFor();
         expect(await left("")).toEqual([]);
         await page.context().close();

@@ -215,7 +215,7 @@ describe("100,000 jobs", () => {
         await page.goto("/#/jobs?q=job-0123");
         await until("those that fit", async () => (await page.locator("[data-row]").count()) >= 50);
         const count = await page.locator("[data-row]").count();
-        await page.getByLabel("Choose all").check();
+        await page.getByLabel("Select all").check();
         await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
         const dialog = page.getByRole("dialog");
         await dialog.getByText(`Pause ${count} jobs?`).waitFor();

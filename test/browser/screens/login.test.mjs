@@ -39,15 +39,15 @@ describe("logging in", () => {
         await page.goto(world.agent.setupLink());
         await page.getByLabel("Name").fill("ann");
         await page.getByLabel("Password", { exact: true }).fill("short");
-        await page.getByLabel("Password again").fill("other");
+        await page.getByLabel("Repeat password").fill("other");
         await page.getByText("The passwords differ.").waitFor();
-        expect(await page.getByRole("button", { name: "Make the account" }).isDisabled()).toBe(true);
-        await page.getByLabel("Password again").fill("short");
-        await page.getByRole("button", { name: "Make the account" }).click();
+        expect(await page.getByRole("button", { name: "Create account" }).isDisabled()).toBe(true);
+        await page.getByLabel("Repeat password").fill("short");
+        await page.getByRole("button", { name: "Create account" }).click();
         expect(await page.getByLabel("Password", { exact: true }).evaluate((input) => input.validity.tooShort)).toBe(true);
         await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
-        await page.getByLabel("Password again").fill(PASSWORD);
-        await page.getByRole("button", { name: "Make the account" }).click();
+        await page.getByLabel("Repeat password").fill(PASSWORD);
+        await page.getByRole("button", { name: "Create account" }).click();
         await page.getByRole("heading", { name: "Overview" }).waitFor();
         await page.getByRole("button", { name: "Preferences" }).click();
         await page.getByText("ann · admin").waitFor();
@@ -127,9 +127,9 @@ describe("logging in", () => {
         await page.goto("/#/settings");
         await page.getByLabel("Old password").fill(PASSWORD);
         await page.getByLabel("New password", { exact: true }).fill("a new horse");
-        await page.getByLabel(/again/).fill("a new horse");
-        await page.getByRole("button", { name: "Change the password" }).click();
-        await page.getByText("The password is changed").waitFor();
+        await page.getByLabel("Repeat new password").fill("a new horse");
+        await page.getByRole("button", { name: "Change password" }).click();
+        await page.getByText("Password changed").waitFor();
         await page.getByRole("link", { name: "Jobs" }).click(); // still logged in
         await page.getByRole("link", { name: "flaky" }).waitFor();
         await page.context().close();
@@ -148,10 +148,10 @@ describe("a viewer", () => {
             const offered = page.locator("a, button").filter({ hasText: /Run (now|again)|Pause|Kill|Edit|New job|Delete|Drain|Add a user|Roll back/ });
             expect([address, await offered.allInnerTexts()]).toEqual([address, []]);
             expect(await page.getByRole("button", { name: /^Actions/ }).count()).toBe(0);
-            expect(await page.getByRole("checkbox", { name: /Choose/ }).count()).toBe(0);
+            expect(await page.getByRole("checkbox", { name: /Select/ }).count()).toBe(0);
         }
         await page.goto("/#/jobs/flaky/edit");
-        await page.getByText("You may look").waitFor();
+        await page.getByText("You may view").waitFor();
         expect(await page.getByLabel("Schedule", { exact: true }).isDisabled()).toBe(true);
         expect(await page.getByRole("button", { name: "Review and save" }).count()).toBe(0);
         await page.context().close();
@@ -182,7 +182,7 @@ describe("an editor of one namespace", () => {
         await page.goto("/#/new");
         expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("billing/");
         await page.getByLabel("Name", { exact: true }).fill("elsewhere");
-        await page.getByText("You may make jobs only in billing/").waitFor();
+        await page.getByText("You may create jobs only in billing/").waitFor();
         expect(await page.getByRole("button", { name: "Review and save" }).isDisabled()).toBe(true);
         await page.getByLabel("Name", { exact: true }).fill("billing/mail");
         await page.getByLabel("Program and arguments").fill("true");
@@ -201,7 +201,7 @@ describe("an editor of one namespace", () => {
         await page.getByRole("button", { name: "Actions for billing/close-day" }).waitFor();
         expect(await page.getByRole("button", { name: /^Actions for/ }).count()).toBe(await page.getByRole("link", { name: /^billing\// }).count());
         await page.goto("/#/jobs/flaky/edit");
-        await page.getByText("You may look").waitFor();
+        await page.getByText("You may view").waitFor();
         await page.goto("/#/jobs/billing%2Fclose-day/edit");
         await page.getByRole("button", { name: "Review and save" }).waitFor();
         expect(await page.getByLabel("Schedule", { exact: true }).isEnabled()).toBe(true);

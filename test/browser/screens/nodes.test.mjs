@@ -9,7 +9,7 @@ describe("nodes", () => {
         const { world } = holder;
         const page = await world.page();
         await page.goto("/#/nodes");
-        const row = page.getByRole("row", { name: /answers you/ });
+        const row = page.getByRole("row", { name: /this server/ });
         await row.getByText("Ready").waitFor();
         expect(await row.innerText()).toContain("leader");
         await world.run("long");

@@ -17,7 +17,7 @@ describe("the overview", () => {
         await failed.waitFor();
         expect(await failed.innerText()).toContain("Failed");
         await panel("Running now").getByRole("link", { name: "long" }).waitFor();
-        await panel("Coming next").getByRole("link", { name: "clock" }).waitFor();
+        await panel("Upcoming runs").getByRole("link", { name: "clock" }).waitFor();
         await until("the figures", async () => /Success\s+[\d.]+ %/.test(await panel("Last 24 hours").innerText()));
         await page.context().close();
     });
@@ -26,7 +26,7 @@ describe("the overview", () => {
         // Nobody listens there.
         const world = await startWorld({ jobs: [], agent: ["--history", "postgresql://peal@127.0.0.1:1/peal"] });
         const page = await world.page();
-        const words = /The history is not well: .*127\.0\.0\.1.*refused/;
+        const words = /History problem: .*127\.0\.0\.1.*refused/;
         for (const address of ["/", "/#/nodes", "/#/settings?tab=about"]) {
             await page.goto(address);
             await page.getByRole("alert").filter({ hasText: words }).waitFor();

@@ -32,7 +32,7 @@ describe("a run", () => {
         await page.getByRole("button", { name: "Kill" }).click();
         await page.getByRole("dialog").getByRole("button", { name: "Kill" }).click();
         await page.locator(".status-big", { hasText: "Killed" }).waitFor();
-        await page.getByText("a person stopped it").waitFor();
+        await page.getByText("a user stopped the run").waitFor();
         await page.getByRole("button", { name: "Run again" }).click();
         await page.locator(".status-big", { hasText: "Running" }).waitFor();
         expect(page.url()).not.toContain(id);

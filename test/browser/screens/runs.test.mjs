@@ -27,7 +27,7 @@ describe("runs", () => {
             return names.length > 0 && names.every((name) => name === "colours");
         });
         await page.getByLabel("State", { exact: true }).selectOption("failed");
-        await page.getByText("No runs here.").waitFor();
+        await page.getByText("No runs found.").waitFor();
         expect(page.url()).toMatch(/q=colours.*state=failed|state=failed.*q=colours/);
         await page.goto("/#/runs?state=ok&job=colours&time=7d");
         await page.getByRole("button", { name: "Job colours" }).click();
@@ -40,8 +40,8 @@ describe("runs", () => {
         await world.agent.api("POST", "/jobs/clock/skip-next", { count: 1 });
         const page = await world.page();
         await page.goto("/#/runs?job=clock");
-        await page.getByLabel("With ticks that did not run").check();
-        await page.getByText("a person asked to skip it").first().waitFor();
+        await page.getByLabel("Include ticks that did not run").check();
+        await page.getByText("a user asked to skip this tick").first().waitFor();
         await page.context().close();
     });
 });

@@ -25,10 +25,10 @@ describe("settings", () => {
         await dialog.getByRole("button", { name: "Add" }).click();
         await page.getByRole("row", { name: /grace operator/ }).waitFor();
         await page.getByRole("button", { name: "Actions for grace" }).click();
-        await page.getByRole("menuitem", { name: "Change…" }).click();
+        await page.getByRole("menuitem", { name: "Edit…" }).click();
         await dialog.getByRole("combobox", { name: /^Role/ }).selectOption("none");
         await dialog.getByRole("textbox", { name: "Namespaces" }).fill("billing=editor");
-        await dialog.getByRole("button", { name: "Change" }).click();
+        await dialog.getByRole("button", { name: "Save" }).click();
         await page.getByText("billing: editor").waitFor();
         expect((await api("GET", "/users/grace")).body.role).toBe("none");
         await page.getByRole("button", { name: "Actions for grace" }).click();
@@ -41,11 +41,11 @@ describe("settings", () => {
     test("show a new token once, and revoke it", async () => {
         const { api } = holder.world.agent;
         const page = await openTab("tokens");
-        await page.getByRole("button", { name: "Make a token…" }).click();
+        await page.getByRole("button", { name: "Create a token…" }).click();
         const dialog = page.getByRole("dialog");
-        await dialog.getByLabel("What it is for").fill("deploys");
+        await dialog.getByLabel("Purpose").fill("deploys");
         await dialog.getByRole("combobox", { name: /^Role/ }).selectOption("operator");
-        await dialog.getByRole("button", { name: "Make it" }).click();
+        await dialog.getByRole("button", { name: "Create" }).click();
         expect(await dialog.locator(".made-token code").innerText()).toMatch(/^peal_[\w-]+$/);
         await dialog.getByRole("button", { name: "Close" }).click();
         const row = page.getByRole("row", { name: /deploys/ });
@@ -66,11 +66,11 @@ describe("settings", () => {
         await dialog.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:1/?token=hush-1");
         await dialog.getByLabel(/^Secret/).fill("hush-2");
         await dialog.getByRole("button", { name: "Send a test" }).click();
-        await page.getByText(/^It did not arrive: /).waitFor();
-        await dialog.getByRole("textbox", { name: /^At most one/ }).fill("often");
+        await page.getByText(/^Not delivered: /).waitFor();
+        await dialog.getByRole("textbox", { name: /^Minimum interval/ }).fill("often");
         await dialog.getByRole("button", { name: "Add", exact: true }).click();
         await dialog.getByRole("alert").waitFor();
-        await dialog.getByRole("textbox", { name: /^At most one/ }).fill("10m");
+        await dialog.getByRole("textbox", { name: /^Minimum interval/ }).fill("10m");
         await dialog.getByRole("checkbox", { name: "late or missed" }).check();
         await dialog.getByRole("button", { name: "Add", exact: true }).click();
         await page.getByRole("row", { name: /ops webhook nothing sent yet/ }).waitFor();
@@ -79,11 +79,11 @@ describe("settings", () => {
 
         await api("PUT", "/jobs/told", { schedule: "@manual", command: ["true"] });
         await page.goto("/#/jobs/told/edit");
-        await page.getByText("When things overlap, or go wrong").click();
-        await page.getByRole("textbox", { name: "Tell" }).fill("opss");
+        await page.getByText("Overlap, failures and notifications").click();
+        await page.getByRole("textbox", { name: "Notify", exact: true }).fill("opss");
         await page.getByRole("button", { name: "Review and save" }).click();
         await page.locator(".field", { has: page.locator("#f-notify-to") }).getByText(/did you mean "ops"/).first().waitFor();
-        await page.getByRole("textbox", { name: "Tell" }).fill("ops");
+        await page.getByRole("textbox", { name: "Notify", exact: true }).fill("ops");
         await page.getByRole("button", { name: "Review and save" }).click();
         await dialog.getByRole("button", { name: "Save" }).click();
         await until("it is named", async () => (await api("GET", "/jobs/told")).body.notify === "ops");
@@ -105,7 +105,7 @@ describe("settings", () => {
         await api("PATCH", "/jobs/flaky", { owner: "somebody@example.org" });
         const page = await openTab("audit&job=flaky");
         const change = page.getByRole("listitem").filter({ hasText: "changed" }).first();
-        await change.getByRole("button", { name: "What changed" }).click();
+        await change.getByRole("button", { name: "Changes" }).click();
         await change.getByText("+ owner: somebody@example.org").waitFor();
         await change.getByText("- owner: platform@example.org").waitFor();
         await api("DELETE", "/jobs/flaky");

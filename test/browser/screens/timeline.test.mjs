@@ -30,7 +30,7 @@ describe("the timeline", () => {
         const page = await holder.world.page();
         await page.goto("/#/timeline");
         await page.getByText("Table", { exact: true }).click();
-        await page.getByRole("row", { name: /Coming clock/ }).first().waitFor();
+        await page.getByRole("row", { name: /Upcoming clock/ }).first().waitFor();
         expect(await page.locator("th").allInnerTexts()).toContain("Job");
         await page.context().close();
     });

@@ -131,7 +131,7 @@ export interface Calendar {
 }
 
 export interface Dependencies {
-    after: { job: string; on: string; exists: boolean; state: RunState | null; ended_at: string | null; met: boolean }[];
+    after: { job: string; on: "success" | "failure" | "always"; exists: boolean; state: RunState | null; ended_at: string | null; met: boolean }[];
     before: { job: string; on: string }[];
 }
 

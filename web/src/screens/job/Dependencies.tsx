@@ -1,4 +1,4 @@
-// What a job waits for, and who waits for it.
+// Upstream and downstream jobs of a job.
 import { api, jobPath } from "../../api/client";
 import type { Dependencies } from "../../api/types";
 import { hrefs } from "../../app/router";
@@ -38,6 +38,11 @@ export function AfterWords({ after }: { after: { job: string; on?: string }[] })
     );
 }
 
+function conditionKey({ exists, met, on }: Dependencies["after"][number]) {
+    if (!exists) return "missing";
+    return met ? "met" : (`unmet.${on}` as const);
+}
+
 export function DependenciesPanel({ name, version }: { name: string; version: string }) {
     const found = useResource(`dependencies ${name} ${version}`, (signal) =>
         api.get<Dependencies>(jobPath(name, "/dependencies"), {}, signal),
@@ -60,7 +65,7 @@ export function DependenciesPanel({ name, version }: { name: string; version: st
                                         </span>
                                     )}
                                     <span class={item.exists ? "faint" : "note bad"}>
-                                        {t(item.exists ? (item.met ? "met" : "unmet") : "missing")}
+                                        {t(conditionKey(item), { job: item.job })}
                                     </span>
                                 </li>
                             ))}
