@@ -26,9 +26,9 @@ describe("jobs after others", () => {
         expect((await api("GET", "/jobs/report")).body).toMatchObject({ after: [{ job: "extract" }, { job: "load", on: "always" }] });
 
         const panel = page.locator(".panel", { has: page.getByRole("heading", { name: "Dependencies" }) });
-        await panel.getByText("waiting for extract to succeed").first().waitFor();
+        await panel.getByText("Waiting for extract to succeed").first().waitFor();
         await api("POST", "/jobs/extract/run");
-        await panel.getByText("condition met for the next run").waitFor();
+        await panel.getByText("extract: condition met").waitFor();
         await api("POST", "/jobs/load/run");
         await until("it has run", async () => (await api("GET", "/jobs/report")).body.status.last?.state === "ok");
         await page.getByText("after another job").first().waitFor();

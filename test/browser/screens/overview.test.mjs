@@ -18,7 +18,7 @@ describe("the overview", () => {
         expect(await failed.innerText()).toContain("Failed");
         await panel("Running now").getByRole("link", { name: "long" }).waitFor();
         await panel("Upcoming runs").getByRole("link", { name: "clock" }).waitFor();
-        await until("the figures", async () => /Success\s+[\d.]+ %/.test(await panel("Last 24 hours").innerText()));
+        await until("the figures", async () => /Success rate\s+[\d.]+ %/.test(await panel("Last 24 hours").innerText()));
         await page.context().close();
     });
 

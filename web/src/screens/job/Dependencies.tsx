@@ -38,9 +38,28 @@ export function AfterWords({ after }: { after: { job: string; on?: string }[] })
     );
 }
 
-function conditionKey({ exists, met, on }: Dependencies["after"][number]) {
-    if (!exists) return "missing";
-    return met ? "met" : (`unmet.${on}` as const);
+type Upstream = Dependencies["after"][number];
+
+function conditionOf({ exists, met, on }: Upstream) {
+    return exists ? (met ? "met" : (`unmet.${on}` as const)) : "missing";
+}
+
+// "Waiting for etl/load to succeed (last: failed 3 m ago)", with the name as a link.
+function Condition({ of }: { of: Upstream }) {
+    const [before, after] = t(conditionOf(of)).split("{job}");
+    return (
+        <li class={of.exists ? undefined : "note bad"}>
+            {before}
+            <a href={hrefs.job(of.job)}>{of.job}</a>
+            {after}
+            {of.state && (
+                <span class="faint">
+                    {" "}
+                    ({t("last")} <Status state={of.state} /> {of.ended_at && <Relative at={of.ended_at} />})
+                </span>
+            )}
+        </li>
+    );
 }
 
 export function DependenciesPanel({ name, version }: { name: string; version: string }) {
@@ -57,17 +76,7 @@ export function DependenciesPanel({ name, version }: { name: string; version: st
                         <span class="faint small">{t("waits")}</span>
                         <ul class="schedule-words">
                             {after.map((item) => (
-                                <li key={item.job}>
-                                    <Name {...item} /> {item.state && <Status state={item.state} />}{" "}
-                                    {item.ended_at && (
-                                        <span class="faint">
-                                            (<Relative at={item.ended_at} />){" "}
-                                        </span>
-                                    )}
-                                    <span class={item.exists ? "faint" : "note bad"}>
-                                        {t(conditionKey(item), { job: item.job })}
-                                    </span>
-                                </li>
+                                <Condition key={item.job} of={item} />
                             ))}
                         </ul>
                     </>
