@@ -446,7 +446,7 @@ static const char *const shells[] = {"bash", "zsh", "fish", "man", NULL};
 
 const struct command cmd_completion = {
     .name = "completion",
-    .summary = "a script that lets your shell complete",
+    .summary = "print a completion script for the shell, or write the man pages",
     .examples = EXAMPLES({"source <(peal completion bash)", "in ~/.bashrc"},
                          {"source <(peal completion zsh)", "in ~/.zshrc, after compinit"},
                          {"peal completion fish | source", "in config.fish"}),

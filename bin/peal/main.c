@@ -25,12 +25,12 @@ static void print_overview(FILE *out)
     fputs("peal - cron for one machine or a thousand\n"
           "\n"
           "Examples:\n"
-          "  peal dev                                            try it, in a folder of its own\n"
+          "  peal dev                                            try peal in a temporary folder\n"
           "  peal start -d                                       start the agent\n"
           "  peal add backup '30 2 * * *' -- /usr/local/bin/backup\n"
-          "  peal list                                           what runs next, what ran last\n"
-          "  peal run backup --follow                            run it now, and watch\n"
-          "  peal why backup                                     why did it (not) run?\n"
+          "  peal list                                           next and last run of each job\n"
+          "  peal run backup --follow                            run a job, follow its output\n"
+          "  peal why backup                                     why a job did or did not run\n"
           "\n"
           "Usage: peal COMMAND [ARGUMENTS] [OPTIONS]\n",
           out);

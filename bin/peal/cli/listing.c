@@ -10,9 +10,9 @@ enum { COUNT_MAX = 100000, COLUMNS_MAX = 20 };
 
 const struct option_row list_options[] = {
     OPTION_NUMBER(list_request, count, 'n', "count", 1, COUNT_MAX,
-                  "at most so many, newest first (20)"),
-    OPTION_WHEN(list_request, since, "since", "from this time on", .field = "since"),
-    OPTION_WHEN(list_request, until, "until", "until this time", .field = "until"),
+                  "the maximum number of rows, newest first (20)"),
+    OPTION_WHEN(list_request, since, "since", "start of the time range", .field = "since"),
+    OPTION_WHEN(list_request, until, "until", "end of the time range", .field = "until"),
     OPTION_OUTPUT(list_request, output, OUTPUT_TEXT),
     OPTION_GROUP(list_request, base, client_options),
     {0},

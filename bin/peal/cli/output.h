@@ -18,7 +18,7 @@ extern const char *const output_words[];
 /* Prints a value as JSON or YAML. */
 MUST_CHECK enum exit_code output_print(const json_t *value, enum output output);
 
-#define YES_TEXT "do not ask (asked is on a terminal only)"
+#define YES_TEXT "no confirmation (asked for on a terminal only)"
 
 /* Asks on a terminal; elsewhere, and with `yes`, the answer is taken for granted. */
 bool confirmed(bool yes, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -41,8 +41,8 @@ bool take_duration(const struct option_use *use);
     OPTION_ROW(take_duration, of, member, int64_t, 0, long_name, "D", text, )
 /* clang-format on */
 #define WHEN_TEXT                                                                                  \
-    "T is an RFC 3339 time, a local time like '2027-01-01 08:00', now, or a span like 2h: that "   \
-    "long ago."
+    "T is an RFC 3339 time, a local time like '2027-01-01 08:00', now, or a span before now like " \
+    "2h."
 
 /* The fields of an answer: "" for a text, `fallback` for a number, NO_TIME for a time that is not
  * there. */

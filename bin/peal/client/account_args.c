@@ -31,11 +31,11 @@ static bool take_grant(const struct option_use *use)
 const struct option_row scope_options[] = {
     OPTION_WORD(scope_args, role, 0, "role", "R", roles, "viewer, operator, editor or admin"),
     OPTION_ROW(take_grant, scope_args, namespaces, struct option_list, 0, "namespace", "N",
-               "the role is for the jobs N/... alone; may be repeated; N=ROLE gives each namespace "
-               "its own, and leaves --role for everywhere",
+               "limit the role to the jobs N/...; may be repeated; N=ROLE sets a role for that "
+               "namespace, and --role is for all others",
                .max = NAMESPACE_ARGS_MAX),
     OPTION_FLAG(scope_args, no_define, 0, "no-define",
-                "may not change what a job runs, nor as whom"),
+                "without the right to change the command or the user of a job"),
     {0},
 };
 

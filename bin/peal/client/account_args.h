@@ -15,8 +15,9 @@ struct scope_args {
 extern const struct option_row scope_options[];
 
 #define OPTION_PASSWORD_FILE(of, member, ...)                                                      \
-    OPTION_TEXT(of, member, 0, "password-file", "F", "its first line is the password; - is stdin", \
-                .complete = COMPLETE_FILES, __VA_ARGS__)
+    OPTION_TEXT(of, member, 0, "password-file", "F",                                               \
+                "a file whose first line is the password; - is stdin", .complete = COMPLETE_FILES, \
+                __VA_ARGS__)
 
 bool scope_is_given(const struct scope_args *args);
 

@@ -31,12 +31,13 @@ const struct option_row data_option[] = {
 const struct option_row client_options[] = {
     {.group = data_option},
     OPTION_VARIABLE("PEAL_URL", "url", "URL",
-                    "an agent of another machine, like https://host:7325 (else $PEAL_URL)"),
+                    "the agent of another machine, like https://host:7325 (else $PEAL_URL)"),
     OPTION_VARIABLE("PEAL_TOKEN_FILE", "token-file", "FILE",
-                    "its first line is the token for that agent (else $PEAL_TOKEN is the token "
-                    "itself, else what peal login keeps)",
+                    "a file whose first line is the token for that agent (else the token in "
+                    "$PEAL_TOKEN, else the one kept by peal login)",
                     .complete = COMPLETE_FILES),
-    OPTION_VARIABLE("PEAL_CA", "ca", "FILE", "who signed its certificate (else $PEAL_CA)",
+    OPTION_VARIABLE("PEAL_CA", "ca", "FILE",
+                    "the CA certificate that signed that agent's certificate (else $PEAL_CA)",
                     .complete = COMPLETE_FILES),
     {0},
 };

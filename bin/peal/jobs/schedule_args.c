@@ -12,11 +12,11 @@ static const char *const profiles[] = {"peal", "quartz",      "aws", "jenkins",
 
 const struct option_row schedule_options_rows[] = {
     OPTION_TEXT(schedule_args, tz, 0, "tz", "ZONE",
-                "the time zone (this machine's, unless the schedule names one)"),
+                "the time zone (default: this machine's, unless the schedule names one)"),
     OPTION_CHOICE(schedule_args, profile, 0, "profile", "P", profiles,
                   "the dialect: peal, quartz, aws, jenkins, k8s or ocps-strict"),
     OPTION_TEXT(schedule_args, job, 0, "job", "NAME",
-                "the job's name, which `H` and `~` are drawn from"),
+                "the job's name, from which the values of `H` and `~` are derived"),
     {0},
 };
 

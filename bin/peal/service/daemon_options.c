@@ -15,52 +15,57 @@ static const char *const facades[] = {"dkron", "tutorial", "dkron,tutorial", NUL
 /* Texts are checked by what a configuration file is checked by. */
 const struct option_row daemon_rows[] = {
     OPTION_FLAG(daemon_options, detach, 'd', "detach",
-                "in the background, as soon as it is ready and let in"),
+                "run in the background; return once the agent is ready and has joined"),
     OPTION_TEXT(daemon_options, base.data, 0, "data", "DIR",
-                "where everything is kept (else the file's, $PEAL_DATA, the default)",
+                "the data folder (else from the configuration file, $PEAL_DATA, the default)",
                 .complete = COMPLETE_FILES),
     OPTION_TEXT(daemon_options, config, 0, "config", "FILE",
                 "a configuration file (docs/CONFIG.md)", .complete = COMPLETE_FILES),
     OPTION_TEXT(daemon_options, log, 0, "log", "FILE",
-                "the agent's log (stderr; in the background DIR/peal.log)",
+                "the agent's log file (default: stderr; in the background DIR/peal.log)",
                 .complete = COMPLETE_FILES),
     OPTION_LIST(daemon_options, listen, 0, "listen", "ADDR",
-                "where its API is on TCP: ADDR[:PORT], [V6]:PORT, or none; may be repeated (else "
-                "the file's, $PEAL_LISTEN, 127.0.0.1:7325)",
+                "the TCP address of the API: ADDR[:PORT], [V6]:PORT, or none; may be repeated "
+                "(else from the configuration file, $PEAL_LISTEN, 127.0.0.1:7325)",
                 .max = DAEMON_LISTEN_MAX + 1),
-    OPTION_TEXT(daemon_options, default_user, 0, "default-user", "NAME",
-                "whom jobs run as that name no user, if the agent is root: without one they are "
-                "not started (else the file's, $PEAL_DEFAULT_USER; docs/SECURITY.md)"),
+    OPTION_TEXT(
+        daemon_options, default_user, 0, "default-user", "NAME",
+        "the user of jobs that name none, if the agent is root; without a default user such jobs "
+        "are not started (else from the configuration file, $PEAL_DEFAULT_USER; docs/SECURITY.md)"),
     OPTION_TEXT(daemon_options, sandbox, 0, "sandbox", "on|off",
-                "whether it gives up what it does not need (default: on; else the file's, "
-                "$PEAL_SANDBOX); off is for debuggers and core dumps (docs/SECURITY.md)",
+                "whether the agent drops privileges and system calls that it does not need (else "
+                "from the configuration file, $PEAL_SANDBOX, on); off is for debuggers and core "
+                "dumps (docs/SECURITY.md)",
                 .choices = on_off),
     OPTION_TEXT(daemon_options, facades, 0, "facade", "NAME",
-                "the API of another program, too: dkron, tutorial, or both with a comma between "
-                "(docs/FROM-OTHERS.md)",
+                "serve the API of another program, too: dkron, tutorial, or both, separated by a "
+                "comma (docs/FROM-OTHERS.md)",
                 .choices = facades),
-    OPTION_TEXT(daemon_options, history, 0, "history", "URL",
-                "sqlite (default: DIR/history.db), postgresql://USER@HOST/DATABASE or "
-                "mongodb://USER@HOST/DATABASE (else the file's, $PEAL_HISTORY, what the data "
-                "folder was used with; docs/HISTORY.md)"),
+    OPTION_TEXT(
+        daemon_options, history, 0, "history", "URL",
+        "where the history is kept: sqlite (DIR/history.db), postgresql://USER@HOST/DATABASE or "
+        "mongodb://USER@HOST/DATABASE (else from the configuration file, $PEAL_HISTORY, the last "
+        "start with this data folder, sqlite; docs/HISTORY.md)"),
     OPTION_TEXT(daemon_options, store, 0, "store", "URL",
-                "sqlite (default), or etcd://HOST:PORT,.../PREFIX, etcds:// with TLS (else the "
-                "file's, $PEAL_STORE, what the data folder was used with)",
+                "where jobs and claims are kept: sqlite, or etcd://HOST:PORT,.../PREFIX, etcds:// "
+                "with TLS (else from the configuration file, $PEAL_STORE, the last start with this "
+                "data folder, sqlite)",
                 .heading = "To be one node of a cluster (docs/CLUSTER.md):"),
     OPTION_TEXT(daemon_options, role, 0, "role", "R", "api, worker or api,worker (default)",
                 .choices = roles),
     OPTION_TEXT(daemon_options, node_id, 0, "node-id", "ID",
-                "the node's name (default: made once, and kept in the data folder)"),
-    OPTION_LIST(daemon_options, labels, 0, "label", "K=V", "what jobs may ask for; may be repeated",
+                "the node's name (default: generated once, and kept in the data folder)"),
+    OPTION_LIST(daemon_options, labels, 0, "label", "K=V",
+                "a label of the node, which jobs select by `where`; may be repeated",
                 .max = DAEMON_LABELS_MAX + 1),
     OPTION_TEXT(daemon_options, capacity, 0, "capacity", "N",
-                "its weight when work is shared out (default: the processors)"),
+                "the node's weight in the distribution of runs (default: its processors)"),
     OPTION_TEXT(daemon_options, address, 0, "address", "ADDR",
-                "where its API can be reached from other machines"),
+                "the address of the API for other machines"),
     OPTION_TEXT(daemon_options, peer_listen, 0, "peer-listen", "ADDR",
-                "where the other nodes read its history, unless that is in a database: "
-                "ADDR[:PORT] or none (default: port 7326 of the address by which it reaches the "
-                "others; none without the role api)"),
+                "the address where other nodes read this node's history, unless the history is in "
+                "a database: ADDR[:PORT] or none (default: port 7326 of the address by which the "
+                "node reaches the others; none without the role api)"),
     {0},
 };
 

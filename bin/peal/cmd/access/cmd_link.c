@@ -26,10 +26,11 @@ static enum exit_code make_link(struct client *client, void *place)
 
 const struct command cmd_link = {
     .name = "link",
-    .summary = "a link that opens the console logged in, once",
-    .examples = EXAMPLES({"peal link", "as an admin, without an account"},
-                         {"peal link anna", "as that user, who has forgotten the password"}),
-    .notes = "Only on the machine of the agent, by its own user or root. The link is good for "
+    .summary = "a one-time link that opens the console logged in",
+    .examples =
+        EXAMPLES({"peal link", "as an admin, without an account"},
+                 {"peal link anna", "as that user, for example after a forgotten password"}),
+    .notes = "Only on the agent's machine, for the agent's user and root. The link can be used "
              "once, within ten minutes. Exit status 4: the agent listens on no address.",
     .arguments =
         ROWS(ARGUMENT(request, name, "NAME", .is_optional = true, .complete = COMPLETE_USERS)),

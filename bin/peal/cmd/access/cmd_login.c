@@ -76,13 +76,13 @@ const struct command cmd_login = {
                          {"peal list --url https://peal.example.com:7325", NULL},
                          {"peal logout --url https://peal.example.com:7325", NULL}),
     .usage = "--url URL [options]",
-    .notes = "Asks for name and password, makes a token, and keeps that for later commands with "
+    .notes = "Asks for name and password, creates a token, and keeps it for later commands with "
              "the same --url, in peal/tokens.json below $XDG_CONFIG_HOME or ~/.config (mode 0600).",
-    .options = ROWS(OPTION_TEXT(request, name, 0, "name", "NAME", "the user; else it is asked for"),
-                    OPTION_PASSWORD_FILE(request, password_file),
-                    OPTION_TEXT(request, expires, 0, "expires", "D",
-                                "log in again after so long (90d), or never"),
-                    OPTION_GROUP(request, base, client_options)),
+    .options = ROWS(
+        OPTION_TEXT(request, name, 0, "name", "NAME", "the user (default: ask)"),
+        OPTION_PASSWORD_FILE(request, password_file),
+        OPTION_TEXT(request, expires, 0, "expires", "D", "lifetime of the token (90d), or never"),
+        OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),
     .with_agent = log_in,
 };

@@ -262,10 +262,10 @@ static enum exit_code run(void *place)
 
 const struct command cmd_dev = {
     .name = "dev",
-    .summary = "try it: an agent with a few jobs, live, that leaves nothing behind",
+    .summary = "a temporary agent with sample jobs, to try peal",
     .examples = EXAMPLES({"peal dev", NULL}),
-    .notes = "Starts an agent in a temporary folder with a few jobs, and shows what happens. "
-             "Ctrl-C ends the agent and its jobs, and removes the folder.",
+    .notes = "Starts an agent with a few jobs in a temporary folder, and shows its runs. Ctrl-C "
+             "ends the agent and its jobs, and removes the folder.",
     .options = ROWS(OPTION_FLAG(request, keep, 0, "keep", "keep the folder")),
     .request_size = sizeof(struct request),
     .run = run,

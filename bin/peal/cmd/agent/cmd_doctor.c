@@ -120,24 +120,26 @@ static enum exit_code diagnose(struct client *client, void *place)
 
 const struct command cmd_doctor = {
     .name = "doctor",
-    .summary = "what is well, what is not, and what to do about it",
+    .summary = "check the agent, its data, the store and the history",
     .examples =
         EXAMPLES({"peal doctor", NULL},
                  {"peal doctor --store etcd://etcd-1,etcd-2,etcd-3", "before a node is started"},
                  {"peal doctor -o json | jq '.[] | select(.verdict != \"ok\")'", NULL}),
     .notes =
-        "One line a check: ok, warn or FAIL, and what to do. Looks at the data folder, the agent, "
-        "its spawner and clock, its history, and the store: of SQLite, whether the database is "
-        "whole; of etcd, each server, how fast it answers, and whether this user may do what peal "
-        "needs. It writes a key below PREFIX/doctor/ and removes it. With --url: what the agent "
-        "says of itself, and the store if one is named. Exit status 1: something has failed.",
-    .options = ROWS(OPTION_TEXT(request, store, 0, "store", "URL",
-                                "the store to look at (else the file's, $PEAL_STORE, the agent's)"),
-                    OPTION_TEXT(request, config, 0, "config", "FILE",
-                                "with etcd's user and certificates (docs/CONFIG.md)",
-                                .complete = COMPLETE_FILES),
-                    OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
-                    OPTION_GROUP(request, base, client_options)),
+        "One line per check: ok, warn or FAIL, and what to do. Checks the data folder, the agent, "
+        "its spawner and clock, its history, and the store: for SQLite, the integrity of the "
+        "database; for etcd, each server, its latency, and whether this user has the permissions "
+        "that peal needs, by writing and removing a key below PREFIX/doctor/. With --url: what "
+        "that agent reports, and the store if one is named. Exit status 1: a check has failed.",
+    .options =
+        ROWS(OPTION_TEXT(
+                 request, store, 0, "store", "URL",
+                 "the store to check (else from the configuration file, $PEAL_STORE, the agent)"),
+             OPTION_TEXT(request, config, 0, "config", "FILE",
+                         "a configuration file with etcd's user and certificates (docs/CONFIG.md)",
+                         .complete = COMPLETE_FILES),
+             OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
+             OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),
     .with_agent = diagnose,
 };

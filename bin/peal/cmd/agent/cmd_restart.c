@@ -42,10 +42,11 @@ static enum exit_code run(void *place)
 
 const struct command cmd_restart = {
     .name = "restart",
-    .summary = "stop and start the agent; running jobs go on",
+    .summary = "stop and start the agent; running jobs continue",
     .examples = EXAMPLES({"peal restart", NULL}),
-    .notes = "Starts it in the background, also if it was not running. Running jobs and their "
-             "output are picked up again. What is not given here is as it was for its last start.",
+    .notes = "Starts the agent in the background, also if it was not running. The new agent takes "
+             "over the running jobs and their output. Options that are not given keep their values "
+             "of the last start.",
     .options = daemon_rows,
     .request_size = sizeof(struct daemon_options),
     .run = run,

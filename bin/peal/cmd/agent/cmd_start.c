@@ -31,11 +31,11 @@ const struct command cmd_start = {
     .name = "start",
     .summary = "start the agent, which runs the jobs",
     .examples = EXAMPLES({"peal start -d", "in the background"},
-                         {"peal start", "here, until Ctrl-C; the log on stderr"},
-                         {"peal start -d --data /srv/peal", "a second one, of its own"}),
-    .notes = "Stopping or restarting the agent leaves running jobs alone. Exit status 4: another "
-             "agent uses the data folder, or is the node of that name. Exit status 5: the store "
-             "can't be reached, so the node was not let in; nothing is left running.",
+                         {"peal start", "in the foreground, until Ctrl-C; logs to stderr"},
+                         {"peal start -d --data /srv/peal", "a second, independent agent"}),
+    .notes = "Running jobs continue when the agent is stopped or restarted. Exit status 4: another "
+             "agent uses the data folder or the node's name. Exit status 5: the store can't be "
+             "reached, so the node could not join; no process is left behind.",
     .options = daemon_rows,
     .request_size = sizeof(struct daemon_options),
     .run = run,

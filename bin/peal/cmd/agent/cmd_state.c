@@ -118,9 +118,9 @@ static enum exit_code show(struct client *client, void *place)
 
 const struct command cmd_state = {
     .name = "state",
-    .summary = "is the agent running, and is it well?",
+    .summary = "whether the agent is running and healthy",
     .examples = EXAMPLES({"peal state", NULL}, {"peal state -o json | jq .running", NULL}),
-    .notes = "Exit status: 0 it is running, 3 it is not, 5 it does not answer.",
+    .notes = "Exit status: 0 running, 3 not running, 5 no answer.",
     .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
                     OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),

@@ -36,12 +36,13 @@ static enum exit_code stop(void *place)
 
 const struct command cmd_stop = {
     .name = "stop",
-    .summary = "stop the agent; running jobs go on",
+    .summary = "stop the agent; running jobs continue",
     .examples = EXAMPLES({"peal stop", NULL}, {"peal stop --wait 5s", NULL}),
-    .notes = "Jobs that are running go on, and are picked up by the next start with their output. "
-             "Exit status 3: it was not running. 7: it has not ended in time.",
-    .options = ROWS(OPTION_DURATION(request, wait_s, "wait", "how long to wait for its end (30s)"),
-                    OPTION_GROUP(request, base, data_option)),
+    .notes = "Running jobs continue; the next start takes them over, with their output. Exit "
+             "status 3: the agent was not running. 7: it did not stop in time.",
+    .options = ROWS(
+        OPTION_DURATION(request, wait_s, "wait", "how long to wait for the agent to stop (30s)"),
+        OPTION_GROUP(request, base, data_option)),
     .request_size = sizeof(struct request),
     .defaults = &(const struct request){.wait_s = WAIT_S},
     .run = stop,

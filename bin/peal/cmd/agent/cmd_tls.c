@@ -81,11 +81,11 @@ static enum exit_code init(void *place)
 static const struct command subcommands[] = {
     {
         .name = "tls init",
-        .summary = "write a certificate that has signed itself; exit status 4: there is one",
+        .summary = "write a self-signed certificate; exit status 4: one exists already",
         .options = ROWS(OPTION_LIST(request, hosts, 0, "host", "NAME",
-                                    "a name or an address that it is for, too; may be repeated",
+                                    "another name or address for the certificate; may be repeated",
                                     .max = HOSTS_MAX - 4),
-                        OPTION_FLAG(request, force, 0, "force", "replace what is there"),
+                        OPTION_FLAG(request, force, 0, "force", "replace the existing certificate"),
                         OPTION_GROUP(request, base, data_option)),
         .too_many = "expected: peal tls init",
         .run = init,
@@ -97,12 +97,11 @@ const struct command cmd_tls = {
     .name = "tls",
     .summary = "make a certificate for the API",
     .examples = EXAMPLES({"peal tls init", "for this machine's name and loopback"},
-                         {"peal tls init --host peal.example.com", "and for that name"}),
-    .notes =
-        "Writes tls/cert.pem and tls/key.pem into the data folder, where the agent looks for "
-        "them. The certificate has signed itself: who is to believe it needs a copy of it. One "
-        "that a known authority has signed goes into the configuration file: tls.cert and tls.key "
-        "(docs/CONFIG.md). SIGHUP reads them again.",
+                         {"peal tls init --host peal.example.com", "for that name, too"}),
+    .notes = "Writes tls/cert.pem and tls/key.pem into the data folder, where the agent looks for "
+             "them. The certificate is self-signed: clients need a copy of it as their CA. A "
+             "certificate from a CA is named in the configuration file: tls.cert and tls.key "
+             "(docs/CONFIG.md). SIGHUP reloads them.",
     .options = data_option,
     .too_few = "expected: peal tls init",
     .subcommands = subcommands,

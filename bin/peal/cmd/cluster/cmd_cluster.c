@@ -123,19 +123,19 @@ static enum exit_code import(void *place)
 static const struct command subcommands[] = {
     {
         .name = "cluster status",
-        .summary = "how it is; exit status 5: the store is not well",
-        .notes = "status: the store, the history, who leads, how the nodes are.",
+        .summary = "show the cluster's health; exit status 5: the store is unhealthy",
+        .notes = "status: the store, the history, the leader, the nodes and their states.",
         .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_SHORT_TEXT),
                         OPTION_GROUP(request, base, client_options)),
         .with_agent = show_status,
     },
     {
         .name = "cluster advance-cursors",
-        .summary = "go on after the store was restored from a backup",
-        .notes = "advance-cursors: a restored store does not know what has run since the backup, "
-                 "so nothing is started until somebody says so. Open runs end as lost, every job "
-                 "goes on from now, and a missed entry per job says that ticks of that time are "
-                 "not known.",
+        .summary = "resume after the store was restored from a backup",
+        .notes = "advance-cursors: a restored store does not know which ticks have run since the "
+                 "backup, so no runs start until this command. Open runs end as lost, every job "
+                 "continues from now, and a missed entry per job in the ledger marks the time "
+                 "whose ticks are unknown.",
         .options = ROWS(OPTION_FLAG(request, yes, 'y', "yes", YES_TEXT),
                         OPTION_GROUP(request, base, client_options)),
         .with_agent = advance,
@@ -144,21 +144,21 @@ static const struct command subcommands[] = {
         .name = "cluster import",
         .summary = "move the jobs of an embedded store into the cluster's",
         .usage = "--from DIR --store URL [--config FILE]",
-        .notes =
-            "import: the jobs of a data folder that was used with the embedded store, each with "
-            "its identity and the time up to which it has run, and its users, tokens, calendars "
-            "and channels. Past runs stay in the history of that folder, and its database stays "
-            "as it is. No agent may use it meanwhile. Nothing in the store is overwritten, and it "
-            "can be repeated. Exit status 4: the folder is in use, has runs that have not ended, "
-            "or some jobs could not be imported.",
-        .options = ROWS(OPTION_TEXT(request, from, 0, "from", "DIR",
-                                    "the data folder that is imported", .complete = COMPLETE_FILES),
-                        OPTION_TEXT(request, store, 0, "store", "URL",
-                                    "where to (else the file's, $PEAL_STORE)"),
-                        OPTION_TEXT(request, config, 0, "config", "FILE",
-                                    "with etcd's user and certificates (docs/CONFIG.md)",
-                                    .complete = COMPLETE_FILES),
-                        OPTION_GROUP(request, base, client_options)),
+        .notes = "import: copies the jobs of a data folder with an embedded store, each with its "
+                 "uid and its cursor, and the users, tokens, calendars and channels. Past runs "
+                 "stay in the history of that folder, and its database is not changed. No agent "
+                 "may use the folder meanwhile. Nothing in the target store is overwritten, and "
+                 "the import can be repeated. Exit status 4: the folder is in use or has open "
+                 "runs, or some jobs could not be imported.",
+        .options = ROWS(
+            OPTION_TEXT(request, from, 0, "from", "DIR", "the data folder to import",
+                        .complete = COMPLETE_FILES),
+            OPTION_TEXT(request, store, 0, "store", "URL",
+                        "the target store (else from the configuration file, $PEAL_STORE)"),
+            OPTION_TEXT(request, config, 0, "config", "FILE",
+                        "a configuration file with etcd's user and certificates (docs/CONFIG.md)",
+                        .complete = COMPLETE_FILES),
+            OPTION_GROUP(request, base, client_options)),
         .run = import,
     },
     {0},
@@ -166,13 +166,13 @@ static const struct command subcommands[] = {
 
 const struct command cmd_cluster = {
     .name = "cluster",
-    .summary = "the cluster's state; go on after a restore; move jobs into it",
+    .summary = "the cluster's health; resume after a restore; import jobs",
     .examples = EXAMPLES(
         {"peal cluster status", NULL},
         {"peal cluster import --from /var/lib/peal --store etcd://etcd-1,etcd-2,etcd-3", NULL},
         {"peal cluster advance-cursors", "after etcd was restored from a backup"}),
     .options = client_options,
-    .too_few = "what about it? peal cluster status, advance-cursors or import",
+    .too_few = "which command? peal cluster status, advance-cursors or import",
     .subcommands = subcommands,
     .request_size = sizeof(struct request),
 };

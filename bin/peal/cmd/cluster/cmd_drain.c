@@ -24,12 +24,12 @@ static enum exit_code drain(struct client *client, void *request)
 
 const struct command cmd_drain = {
     .name = "drain",
-    .summary = "let a node take no new runs",
-    .examples = EXAMPLES({"peal drain web-1", "before its machine is upgraded"},
-                         {"peal nodes", "drained: nothing runs there any more"},
-                         {"peal undrain web-1", NULL}),
-    .notes = "What runs there goes on; other nodes take what is due. It holds until peal undrain, "
-             "also while the node is away.",
+    .summary = "stop new runs on a node",
+    .examples =
+        EXAMPLES({"peal drain web-1", "before an upgrade of its machine"},
+                 {"peal nodes", "drained: no runs are left on it"}, {"peal undrain web-1", NULL}),
+    .notes = "Current runs continue; other nodes take over new runs. The node stays drained until "
+             "peal undrain, also while it is offline.",
     .arguments = node_arguments,
     .options = client_options,
     .too_few = "which node? See: peal nodes",

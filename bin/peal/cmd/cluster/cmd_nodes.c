@@ -86,18 +86,18 @@ static enum exit_code show(struct client *client, void *place)
 
 const struct command cmd_nodes = {
     .name = "nodes",
-    .summary = "the nodes of the cluster, and how they are",
-    .examples = EXAMPLES({"peal nodes", NULL},
-                         {"peal nodes -o wide", "why a node takes nothing new, and more"},
-                         {"peal nodes -o json | jq '.[] | select(.state != \"ready\")'", NULL}),
-    .notes =
-        "STATE is ready; draining or drained (peal drain); full (max_running); clock (too far "
-        "from the others'); clock_doubt (it jumped, and is not believed yet); spawner (nothing "
-        "can be started); api (serves the API only); stopping; gone; or shut_out (the agent that "
-        "is asked: another one has its name, which is the line above). LEADS marks the one that "
-        "does the chores. SKEW is how far its clock is from the cluster's. HISTORY, with -o wide, "
-        "is shared (all nodes have one), own (each has its own, and this one can be read), or why "
-        "it can't be read.",
+    .summary = "the nodes of the cluster and their states",
+    .examples =
+        EXAMPLES({"peal nodes", NULL},
+                 {"peal nodes -o wide", "with the reason why a node takes no new runs, and more"},
+                 {"peal nodes -o json | jq '.[] | select(.state != \"ready\")'", NULL}),
+    .notes = "STATE is ready; draining or drained (peal drain); full (max_running); clock (its "
+             "skew is too large); clock_doubt (the clock jumped, and is not trusted yet); spawner "
+             "(no process can be started); api (serves the API only); stopping; gone; or shut_out "
+             "(this agent: another agent, in the line above, uses its name). LEADS marks the "
+             "leader, which does the cluster's maintenance. SKEW is the difference between the "
+             "node's clock and the cluster's. HISTORY, with -o wide, is shared (one for all "
+             "nodes), own (one per node, readable), or the reason why it can't be read.",
     .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
                     OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),

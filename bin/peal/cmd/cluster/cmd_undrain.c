@@ -21,7 +21,7 @@ static enum exit_code undrain(struct client *client, void *request)
 
 const struct command cmd_undrain = {
     .name = "undrain",
-    .summary = "let a drained node take runs again",
+    .summary = "allow new runs on a drained node",
     .examples = EXAMPLES({"peal undrain web-1", NULL}),
     .arguments = node_arguments,
     .options = client_options,

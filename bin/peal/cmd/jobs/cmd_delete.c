@@ -55,11 +55,11 @@ static enum exit_code delete_matched(struct client *client, void *place)
 
 const struct command cmd_delete = {
     .name = "delete",
-    .summary = "delete jobs; they can be brought back for a week",
+    .summary = "delete jobs; undelete restores them for a week",
     .examples = EXAMPLES({"peal delete backup", NULL}, {"peal delete old1 old2 --yes", NULL},
                          {"peal delete --label team=gone --dry-run", NULL}),
     .usage = "NAME... | FILTER [options]",
-    .notes = "A run that is under way goes on. Bring a job back with: peal undelete NAME",
+    .notes = "Current runs continue. Restore a job with: peal undelete NAME",
     .arguments = match_arguments,
     .options = match_options,
     .too_few = "which job?",

@@ -244,11 +244,10 @@ static enum exit_code describe_each(struct client *client, void *place)
 
 const struct command cmd_describe = {
     .name = "describe",
-    .summary = "everything about a job, for reading",
+    .summary = "all about a job, as a readable page",
     .examples = EXAMPLES({"peal describe backup", NULL}),
-    .notes = "Its schedules in words, how it is doing, its definition, the next five ticks, what "
-             "it waits for and who waits for it, and the last five runs.\n"
-             "For programs: peal get NAME -o json",
+    .notes = "The schedules in words, the status, the definition, the next five ticks, upstream "
+             "and downstream jobs, and the last five runs.\nFor programs: peal get NAME -o json",
     .arguments = ROWS(ARGUMENTS(request, names, "NAME", .complete = COMPLETE_JOBS)),
     .options = client_options,
     .too_few = "which job?",

@@ -163,25 +163,25 @@ const struct command cmd_diff = {
     .summary = "what `peal apply` would change",
     .examples = EXAMPLES({"peal diff -f jobs.yaml", NULL},
                          {"peal diff -f jobs.d --prune && echo in sync", NULL},
-                         {"peal diff backup --revision 17", "what has changed since then"},
+                         {"peal diff backup --revision 17", "the changes since that revision"},
                          {"peal diff backup --revision 17 --to 19", NULL}),
     .usage = "-f FILE|DIR|- [-f ...] [options]\n"
              "JOB --revision N [--to N]",
-    .notes = "A unified diff of each job's YAML, from what the agent has to what the files say; or "
-             "of one job, from one of its revisions (peal versions JOB) to another, or to the "
-             "current. Exit status as that of diff: 0 no difference, 1 differences; more for "
-             "trouble.",
+    .notes =
+        "A unified diff of each job's YAML, from the agent's definition to that in the files; or "
+        "of one job, from one of its revisions (peal versions JOB) to another, or to the current "
+        "one. Exit status like diff: 0 no difference, 1 differences, 2 and more errors.",
     .arguments =
         ROWS(ARGUMENTS(request, jobs, "JOB", .is_optional = true, .complete = COMPLETE_JOBS)),
-    .options = ROWS(OPTION_LIST(request, files, 'f', "file", "F",
-                                "a file, a folder, or - for stdin; may repeat",
-                                .complete = COMPLETE_FILES),
-                    OPTION_FLAG(request, prune, 0, "prune", "show jobs that are in no file, too"),
-                    OPTION_ROW(take_revision, request, revision, const char *, 0, "revision", "N",
-                               "from this revision of the job", .min = 1, .max = INT64_MAX),
-                    OPTION_ROW(take_revision, request, to, const char *, 0, "to", "N",
-                               "to this one (the current)", .min = 1, .max = INT64_MAX),
-                    OPTION_GROUP(request, base, client_options)),
+    .options = ROWS(
+        OPTION_LIST(request, files, 'f', "file", "F",
+                    "a file, a folder, or - for stdin; may repeat", .complete = COMPLETE_FILES),
+        OPTION_FLAG(request, prune, 0, "prune", "also show jobs that are in no file"),
+        OPTION_ROW(take_revision, request, revision, const char *, 0, "revision", "N",
+                   "from this revision of the job", .min = 1, .max = INT64_MAX),
+        OPTION_ROW(take_revision, request, to, const char *, 0, "to", "N",
+                   "to this revision (default: the current one)", .min = 1, .max = INT64_MAX),
+        OPTION_GROUP(request, base, client_options)),
     .request_size = sizeof(struct request),
     .with_agent = diff_any,
 };

@@ -231,12 +231,12 @@ static enum exit_code edit_job(struct client *client, void *place)
 
 const struct command cmd_edit = {
     .name = "edit",
-    .summary = "change a job in your editor",
+    .summary = "edit a job in your editor",
     .examples =
         EXAMPLES({"peal edit backup", NULL}, {"EDITOR='code --wait' peal edit backup", NULL}),
-    .notes = "Opens the job's YAML in $VISUAL, $EDITOR or vi. When it is not right, the editor "
-             "opens again with the reason at the top; an empty file gives up. If someone else "
-             "changed the job meanwhile, nothing is overwritten and your text is kept.",
+    .notes = "Opens the job's YAML in $VISUAL, $EDITOR or vi. If the text has an error, the editor "
+             "opens again with the error at the top; an empty file cancels. If someone else "
+             "changed the job meanwhile, that change stays, and your text is kept in a file.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = client_options,
     .wrong_count = ONE_JOB,

@@ -119,8 +119,8 @@ const struct command cmd_export = {
                          {"peal export crontab backup report", NULL},
                          {"peal export json | jq length", NULL}),
     .usage = "crontab|yaml|json [NAME...] [options]",
-    .notes = "All jobs, unless names are given. What a crontab can't say stands in it as a "
-             "comment.",
+    .notes = "All jobs, unless names are given. Fields that a crontab has no syntax for become "
+             "comments.",
     .arguments =
         ROWS({.name = "FORM",
               .value = "the form",
@@ -129,9 +129,9 @@ const struct command cmd_export = {
               .choices = forms},
              ARGUMENTS(request, names, "NAME", .is_optional = true, .complete = COMPLETE_JOBS)),
     .options = ROWS(OPTION_FLAG(request, system, 0, "system",
-                                "a crontab with a user in every line, as /etc/crontab"),
+                                "a crontab with a user in every line, like /etc/crontab"),
                     OPTION_GROUP(request, base, client_options)),
-    .too_few = "as what? crontab, yaml or json",
+    .too_few = "which format? crontab, yaml or json",
     .request_size = sizeof(struct request),
     .with_agent = export_jobs,
 };

@@ -40,11 +40,11 @@ static enum exit_code get(struct client *client, void *place)
 
 const struct command cmd_get = {
     .name = "get",
-    .summary = "one job, or some, in a line, as YAML or as JSON",
+    .summary = "show jobs, as a table, YAML or JSON",
     .examples = EXAMPLES({"peal get backup", NULL}, {"peal get backup -o yaml > backup.yaml", NULL},
                          {"peal get backup -o json | jq .status", NULL}),
-    .more = "json has all fields, as a list for several names; yaml is the definition, as `peal "
-            "apply` takes it.",
+    .more = "json has all fields, and is a list for several names; yaml is the definition, as "
+            "`peal apply` reads it.",
     .arguments = ROWS(ARGUMENTS(request, names, "NAME", .complete = COMPLETE_JOBS)),
     .options = ROWS(OPTION_OUTPUT(request, output, OUTPUT_TEXT),
                     OPTION_GROUP(request, base, client_options)),

@@ -102,10 +102,10 @@ static const struct command subcommands[] = {
             ARGUMENT(request, from.file, "FILE", .is_optional = true, .complete = COMPLETE_FILES)),
         .options = ROWS(
             OPTION_TEXT(request, from.user, 0, "user", "USER",
-                        "this user's crontab; with FILE, whose it is"),
+                        "the crontab of this user; with FILE, the user of its jobs"),
             OPTION_FLAG(request, from.system, 0, "system", "lines have a user in the sixth field"),
             OPTION_FLAG(request, apply, 0, "apply", "add the jobs"),
-            OPTION_FLAG(request, replace, 0, "replace", "also where another job has the name"),
+            OPTION_FLAG(request, replace, 0, "replace", "replace jobs that have the same name"),
             OPTION_GROUP(request, base, client_options)),
         .too_many = "one file at a time",
         .run = import,
@@ -116,13 +116,13 @@ static const struct command subcommands[] = {
 const struct command cmd_import = {
     .name = "import",
     .summary = "jobs from a crontab",
-    .examples = EXAMPLES({"peal import crontab", "one's own; shows what it would add"},
-                         {"peal import crontab --apply", "adds it"},
+    .examples = EXAMPLES({"peal import crontab", "your own crontab; only shows the jobs"},
+                         {"peal import crontab --apply", "adds the jobs"},
                          {"peal import crontab /etc/crontab --system", NULL},
                          {"peal import crontab --system", "/etc/crontab and /etc/cron.d"}),
-    .notes = "Prints the jobs as YAML on stdout, and what can't be carried over on stderr. The "
-             "crontab itself is never touched: take the lines out there when the jobs run here. A "
-             "FILE of - is stdin. Exit status 6: some lines could not be read.",
+    .notes = "Prints the jobs as YAML on stdout, and on stderr what can't be converted. The "
+             "crontab itself is never changed: remove its lines once the jobs run here. A FILE of "
+             "- is stdin. Exit status 6: some lines could not be read.",
     .options = client_options,
     .too_few = "what to import? It is: peal import crontab",
     .subcommands = subcommands,

@@ -20,13 +20,13 @@ static bool take_label(const struct option_use *use)
 }
 
 static const struct option_row options[] = {
-    OPTION_TEXT(request, query, 'q', "query", "TEXT", "only jobs whose name holds TEXT",
+    OPTION_TEXT(request, query, 'q', "query", "TEXT", "only jobs whose name contains TEXT",
                 .field = "q"),
     OPTION_ROW(take_label, request, label, const char *, 0, "label", "K=V",
                "only jobs with this label", .field = "label"),
     OPTION_FLAG(request, paused, 0, "paused", "only paused jobs"),
     OPTION_FLAG(request, failed, 0, "failed", "only jobs whose last run was not ok"),
-    OPTION_FLAG(request, deleted, 0, "deleted", "deleted jobs that can still be brought back",
+    OPTION_FLAG(request, deleted, 0, "deleted", "deleted jobs, which peal undelete can restore",
                 .field = "deleted"),
     OPTION_OUTPUT(request, output, OUTPUT_TEXT),
     OPTION_GROUP(request, base, client_options),
@@ -85,7 +85,7 @@ const struct command cmd_list = {
     .examples = EXAMPLES({"peal list", NULL}, {"peal list --failed", NULL},
                          {"peal list --label team=ops -o wide", NULL},
                          {"peal list -o yaml > jobs.yaml", "all definitions, for peal apply"}),
-    .more = "json has all fields; yaml are the definitions, as `peal apply` takes them.",
+    .more = "json has all fields; yaml is the definitions, as `peal apply` reads them.",
     .options = options,
     .too_many = "list takes no names; one job: peal get %s",
     .request_size = sizeof(struct request),

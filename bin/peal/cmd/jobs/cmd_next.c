@@ -241,17 +241,16 @@ static const char *const dst_policies[] = {"default", "skip", "both", NULL};
 
 static const struct option_row options[] = {
     OPTION_NUMBER(request, count, 'n', "count", 1, COUNT_MAX,
-                  "how many, 1 to 10000 (10; with --until all, up to 10000)"),
-    OPTION_TEXT(request, from, 0, "from", "T", "list what is due after T (now)"),
-    OPTION_TEXT(request, until, 0, "until", "T", "list what is due until T, T included"),
+                  "how many ticks, 1 to 10000 (default: 10; with --until all, up to 10000)"),
+    OPTION_TEXT(request, from, 0, "from", "T", "ticks after T (default: now)"),
+    OPTION_TEXT(request, until, 0, "until", "T", "ticks until T, T included"),
     OPTION_GROUP(request, schedule, schedule_options_rows),
-    OPTION_TEXT(request, start, 0, "start", "T", "the schedule's own start: nothing is due before"),
-    OPTION_TEXT(request, end, 0, "end", "T",
-                "the schedule's own end: nothing is due then or later"),
-    OPTION_DURATION(request, jitter_s, "jitter", "spread the starts over a span like 90s or 1h30m"),
+    OPTION_TEXT(request, start, 0, "start", "T", "start of the schedule: no ticks before T"),
+    OPTION_TEXT(request, end, 0, "end", "T", "end of the schedule: no ticks at T or later"),
+    OPTION_DURATION(request, jitter_s, "jitter", "maximum delay of a start, like 90s or 1h30m"),
     OPTION_CHOICE(request, dst, 0, "dst", "POLICY", dst_policies,
-                  "times that the clock skips or repeats: skip drops a skipped one, both fires a "
-                  "repeated one twice"),
+                  "local times that a clock change skips or repeats: skip drops skipped times, "
+                  "both fires repeated times twice"),
     OPTION_CHOICE(request, output, 'o', "output", "F", outputs, "table (default) or json"),
     OPTION_GROUP(request, base, client_options),
     {0},
@@ -259,12 +258,12 @@ static const struct option_row options[] = {
 
 const struct command cmd_next = {
     .name = "next",
-    .summary = "when a schedule or a job is due",
+    .summary = "the next ticks of a schedule or a job",
     .examples = EXAMPLES({"peal next '30 2 * * *' --tz America/New_York", NULL},
                          {"peal next '@every 90s' -n 3 --from 2027-01-01T00:00:00Z", NULL},
                          {"peal next '0 9 * * MON-FRI' '0 12 * * SAT'", "both, merged"},
                          {"peal next 'H 3 * * *' --job backup -o json", NULL},
-                         {"peal next backup", "of the agent's job"}),
+                         {"peal next backup", "a job of the agent"}),
     .usage = "SPEC... [options]\n"
              "JOB [-n N] [-o F]",
     .notes = "SPEC is a schedule in quotes, or several, one per line. A single word that is no "

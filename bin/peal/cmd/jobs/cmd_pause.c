@@ -8,11 +8,11 @@ static enum exit_code pause_jobs(struct client *client, void *request)
 
 const struct command cmd_pause = {
     .name = "pause",
-    .summary = "start no new runs of a job",
+    .summary = "stop new runs of jobs",
     .examples = EXAMPLES({"peal pause backup", NULL}, {"peal pause backup report", NULL},
                          {"peal pause --label team=web", NULL}),
     .usage = "NAME... | FILTER [options]",
-    .notes = "What is running goes on. Ticks that fall due are on record as skipped (paused).",
+    .notes = "Current runs continue. Ticks meanwhile are recorded as skipped (paused).",
     .arguments = match_arguments,
     .options = match_options,
     .too_few = "which job?",

@@ -8,7 +8,7 @@ static enum exit_code resume_jobs(struct client *client, void *request)
 
 const struct command cmd_resume = {
     .name = "resume",
-    .summary = "start runs of a paused job again",
+    .summary = "allow new runs of paused jobs",
     .examples = EXAMPLES({"peal resume backup", NULL},
                          {"peal resume --status paused --label team=web --dry-run", NULL}),
     .usage = "NAME... | FILTER [options]",

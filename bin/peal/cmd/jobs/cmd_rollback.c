@@ -70,19 +70,19 @@ static enum exit_code rollback(struct client *client, void *place)
 
 const struct command cmd_rollback = {
     .name = "rollback",
-    .summary = "make an earlier definition of a job the current one",
-    .examples = EXAMPLES({"peal versions backup", "which there are"},
-                         {"peal rollback backup 17 --dry-run", "what would change"},
+    .summary = "restore an earlier definition of a job",
+    .examples = EXAMPLES({"peal versions backup", "lists the revisions"},
+                         {"peal rollback backup 17 --dry-run", "shows the changes only"},
                          {"peal rollback backup 17", NULL}),
-    .notes = "The definition comes back whole, as a new revision; whether the job is paused stays "
-             "as it is. What somebody else changes at the same moment is not overwritten.",
+    .notes = "The whole definition becomes a new revision; a paused job stays paused. Concurrent "
+             "changes by others are not overwritten.",
     .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS),
                       {.name = "REVISION",
                        .take = take_number,
                        .place = OPTION_PLACE(request, revision, int64_t),
                        .min = 1,
                        .max = INT64_MAX}),
-    .options = ROWS(OPTION_FLAG(request, dry_run, 0, "dry-run", "show the difference only"),
+    .options = ROWS(OPTION_FLAG(request, dry_run, 0, "dry-run", "only show the changes"),
                     OPTION_GROUP(request, base, client_options)),
     .wrong_count = "which job, and which revision? peal versions JOB lists them",
     .request_size = sizeof(struct request),

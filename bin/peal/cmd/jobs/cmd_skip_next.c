@@ -49,13 +49,13 @@ static enum exit_code skip(struct client *client, void *place)
 
 const struct command cmd_skip_next = {
     .name = "skip-next",
-    .summary = "leave out the next run of a job",
+    .summary = "skip the next ticks of a job",
     .examples = EXAMPLES({"peal skip-next backup", NULL}, {"peal skip-next backup -n 3", NULL},
-                         {"peal skip-next backup -n 0", "take it back"}),
-    .notes = "The ticks are printed, and on record as skipped once they are due.",
+                         {"peal skip-next backup -n 0", "cancel the skips"}),
+    .notes = "Prints the ticks, which are recorded as skipped when they are due.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
     .options = ROWS(OPTION_NUMBER(request, count, 'n', "count", 0, 1000,
-                                  "how many (1); 0: those that are not due yet run after all"),
+                                  "how many ticks (1); 0 cancels the skips that are not due yet"),
                     OPTION_GROUP(request, base, client_options)),
     .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),

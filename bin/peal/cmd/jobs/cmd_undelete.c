@@ -8,7 +8,7 @@ static enum exit_code undelete_jobs(struct client *client, void *request)
 
 const struct command cmd_undelete = {
     .name = "undelete",
-    .summary = "bring a deleted job back",
+    .summary = "restore deleted jobs",
     .examples = EXAMPLES({"peal undelete backup", NULL}, {"peal list --deleted", NULL}),
     .notes = "A deleted job is kept for seven days.",
     .arguments = ROWS(ARGUMENTS(match_request, names, "NAME", .complete = COMPLETE_DELETED_JOBS)),

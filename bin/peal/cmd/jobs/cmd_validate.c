@@ -288,19 +288,18 @@ static const char *const forms[] = {"text", "json", NULL};
 
 const struct command cmd_validate = {
     .name = "validate",
-    .summary = "whether schedules, or files of jobs, are right",
+    .summary = "check schedules or job files",
     .examples = EXAMPLES({"peal validate '0 0 L * *'", NULL}, {"peal validate schedules.txt", NULL},
                          {"peal validate jobs/*.yaml", NULL},
                          {"grep -h ^schedule *.conf | cut -d= -f2 | peal validate -", NULL}),
     .usage = "SPEC|FILE|- [options]\n"
              "JOBS... [options]",
-    .notes =
-        "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one schedule "
-        "per line; blank lines and lines that start with # are left out. Every line is read: "
-        "right ones are printed as peal understands them, wrong ones as FILE:LINE:COLUMN: and "
-        "why. The exit status is 6 if any is wrong. JOBS are files that end in .yaml, .yml or "
-        ".json, or folders of them, and hold jobs as in docs/JOBS.md; if some name no user and "
-        "the agent of this machine does not start those, a note says so.",
+    .notes = "SPEC is a schedule in quotes; it has white space or starts with @. FILE has one "
+             "schedule per line; blank lines and lines that start with # are ignored. Valid "
+             "schedules are printed in canonical form, invalid ones as FILE:LINE:COLUMN: and the "
+             "reason. Exit status 6: at least one is invalid. JOBS are files that end in .yaml, "
+             ".yml or .json, or folders of them, with jobs as in docs/JOBS.md; a note lists jobs "
+             "without a user if the agent of this machine does not start such jobs.",
     .arguments = ROWS(ARGUMENTS(request, words, "SPEC|FILE", .complete = COMPLETE_FILES)),
     .options =
         ROWS(OPTION_GROUP(request, schedule, schedule_options_rows),

@@ -48,15 +48,16 @@ static enum exit_code show(struct client *client, void *place)
 
 const struct command cmd_versions = {
     .name = "versions",
-    .summary = "what a job's definition was, and who changed it",
+    .summary = "the revisions of a job, and who made them",
     .examples = EXAMPLES({"peal versions backup", NULL}, {"peal diff backup --revision 17", NULL},
                          {"peal rollback backup 17", NULL}),
-    .notes = "Newest first, as far back as the audit trail is kept; also of a job that was "
-             "deleted and can be brought back.",
+    .notes = "Newest first, as far back as the audit log reaches; also for a deleted job that can "
+             "still be restored.",
     .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS)),
-    .options = ROWS(
-        OPTION_NUMBER(request, count, 'n', "count", 1, COUNT_MAX, "at most so many (20)"),
-        OPTION_OUTPUT(request, output, OUTPUT_TEXT), OPTION_GROUP(request, base, client_options)),
+    .options = ROWS(OPTION_NUMBER(request, count, 'n', "count", 1, COUNT_MAX,
+                                  "the maximum number of rows (20)"),
+                    OPTION_OUTPUT(request, output, OUTPUT_TEXT),
+                    OPTION_GROUP(request, base, client_options)),
     .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),
     .defaults = &(const struct request){.count = COUNT_DEFAULT},

@@ -10,7 +10,7 @@ struct request {
 };
 
 static const struct option_row options[] = {
-    OPTION_TEXT(request, query, 'q', "query", "S", "a part of who, what, job, address or detail",
+    OPTION_TEXT(request, query, 'q', "query", "S", "text in user, action, job, address or detail",
                 .field = "q"),
     OPTION_TEXT(request, list.job, 0, "job", "NAME", "changes of this job", .field = "job",
                 .complete = COMPLETE_JOBS),
@@ -67,11 +67,11 @@ static enum exit_code show(struct client *client, void *place)
 
 const struct command cmd_audit = {
     .name = "audit",
-    .summary = "who changed what",
+    .summary = "the audit log: who changed what",
     .examples = EXAMPLES({"peal audit", NULL}, {"peal audit --job backup --since 7d", NULL},
                          {"peal audit --actor ann --action delete,rollback", NULL},
                          {"peal audit -q 192.0.2.7 -o json | jq '.[].after.command'", NULL}),
-    .notes = "Newest first. -o json has the definitions before and after, too.",
+    .notes = "Newest first. -o json includes the definitions before and after each change.",
     .more = WHEN_TEXT,
     .options = options,
     .too_many = "unexpected \"%s\"; a job goes with --job",

@@ -20,10 +20,10 @@ struct request {
 
 static const struct option_row options[] = {
     OPTION_WHEN(request, from, "from", "the first tick"),
-    OPTION_WHEN(request, to, "to", "not this one, nor later ones (now)"),
-    OPTION_FLAG(request, dry_run, 0, "dry-run", "only count"),
-    OPTION_NUMBER(request, limit, 0, "limit", 1, LIMIT_MAX, "at most so many ticks (1000)"),
-    OPTION_FLAG(request, wait, 0, "wait", "until all are over, also where there is no terminal"),
+    OPTION_WHEN(request, to, "to", "end of the range, not included (default: now)"),
+    OPTION_FLAG(request, dry_run, 0, "dry-run", "only count the ticks"),
+    OPTION_NUMBER(request, limit, 0, "limit", 1, LIMIT_MAX, "the maximum number of ticks (1000)"),
+    OPTION_FLAG(request, wait, 0, "wait", "wait for the end of all runs, also without a terminal"),
     OPTION_GROUP(request, base, client_options),
     {0},
 };
@@ -150,8 +150,8 @@ const struct command cmd_backfill = {
     .examples = EXAMPLES({"peal backfill report --from 2027-01-01 --to 2027-01-08 --dry-run", NULL},
                          {"peal backfill report --from 2d", NULL}),
     .usage = "JOB --from T [--to T] [options]",
-    .notes = "Every tick from --from on and before --to that has not run yet runs once. On a "
-             "terminal the progress is shown; Ctrl-C only ends the showing.",
+    .notes = "Every tick at or after --from and before --to that has not run yet runs once. A "
+             "terminal shows the progress; Ctrl-C ends the display, not the runs.",
     .more = WHEN_TEXT,
     .arguments = ROWS(ARGUMENT(request, job, "JOB", .complete = COMPLETE_JOBS)),
     .options = options,

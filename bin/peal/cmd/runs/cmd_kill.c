@@ -76,15 +76,15 @@ static enum exit_code kill_matched(struct client *client, void *place)
 
 const struct command cmd_kill = {
     .name = "kill",
-    .summary = "end a run, or all runs of a job",
-    .examples = EXAMPLES({"peal kill backup", "every run of the job that is under way"},
+    .summary = "kill runs, by run or by job",
+    .examples = EXAMPLES({"peal kill backup", "all current runs of the job"},
                          {"peal kill 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", NULL},
                          {"peal kill --label team=web", NULL}),
     .usage = "JOB|RUN... | FILTER [options]",
-    .notes = "The whole process tree gets TERM, and KILL when the job's grace has passed.",
+    .notes = "The whole process tree gets SIGTERM, and SIGKILL after the grace period of the job.",
     .arguments = match_arguments,
     .options = match_options,
-    .too_few = "what? Give a job's name or the id of a run",
+    .too_few = "which run? Give a job's name or the id of a run",
     .request_size = sizeof(struct match_request),
     .with_agent = kill_matched,
 };

@@ -44,17 +44,18 @@ static enum exit_code show(struct client *client, void *place)
 const struct command cmd_logs = {
     .name = "logs",
     .summary = "the output of a run",
-    .examples = EXAMPLES({"peal logs backup", "of its newest run"},
-                         {"peal logs -f backup", "until it is over"},
-                         {"peal logs 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", "of this run"}),
-    .notes = "What the job wrote to stdout goes to stdout, and to stderr to stderr. On a terminal "
-             "control characters are shown (^G), and colours stay; through a pipe all bytes pass.",
+    .examples = EXAMPLES({"peal logs backup", "its newest run"},
+                         {"peal logs -f backup", "follows until the run ends"},
+                         {"peal logs 01K9ZQ3V7C8XH2M4N5P6Q7R8S9", "this run"}),
+    .notes = "The job's stdout goes to stdout, its stderr to stderr. A terminal shows control "
+             "characters as ^G and keeps colours; a pipe gets all bytes unchanged.",
     .arguments = ROWS(ARGUMENT(request, word, "JOB|RUN", .complete = COMPLETE_JOBS)),
     .options =
-        ROWS(OPTION_FLAG(request, follow, 'f', "follow", "wait for more until the run is over"),
-             OPTION_FLAG(request, timestamps, 0, "timestamps", "in front of every line, UTC"),
+        ROWS(OPTION_FLAG(request, follow, 'f', "follow", "follow the output until the run ends"),
+             OPTION_FLAG(request, timestamps, 0, "timestamps",
+                         "prefix every line with its time, in UTC"),
              OPTION_GROUP(request, base, client_options)),
-    .wrong_count = "whose output? Give a job's name or the id of a run",
+    .wrong_count = "which run? Give a job's name or the id of a run",
     .request_size = sizeof(struct request),
     .with_agent = show,
 };

@@ -71,15 +71,15 @@ const struct command cmd_run = {
     .summary = "run a job now",
     .examples = EXAMPLES({"peal run backup", "prints the id of the run"},
                          {"peal run backup --wait && echo good", NULL},
-                         {"peal run backup --follow", "shows its output until it is over"}),
-    .notes = "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it was not "
-             "over in time. 4: its overlap rule forbids it now.",
+                         {"peal run backup --follow", "shows the output until the run ends"}),
+    .notes = "Exit status with --wait or --follow: 0 the run was ok, 10 it was not, 7 it did not "
+             "end in time. 4: the overlap policy does not allow a run now.",
     .arguments = ROWS(ARGUMENT(request, name, "NAME", .complete = COMPLETE_JOBS)),
-    .options = ROWS(
-        OPTION_FLAG(request, wait, 0, "wait", "until the run is over"),
-        OPTION_FLAG(request, follow, 'f', "follow", "the same, with its output"),
-        OPTION_DURATION(request, timeout_s, "timeout", "how long to wait at most; the run goes on"),
-        OPTION_GROUP(request, base, client_options)),
+    .options = ROWS(OPTION_FLAG(request, wait, 0, "wait", "wait until the run ends"),
+                    OPTION_FLAG(request, follow, 'f', "follow", "wait and show the output"),
+                    OPTION_DURATION(request, timeout_s, "timeout",
+                                    "the maximum wait; the run itself continues"),
+                    OPTION_GROUP(request, base, client_options)),
     .wrong_count = ONE_JOB,
     .request_size = sizeof(struct request),
     .with_agent = run_job,

@@ -15,7 +15,7 @@ struct request {
 static const struct option_row options[] = {
     OPTION_TEXT(request, state, 0, "state", "S,...",
                 "queued, running, ok, failed, timed_out, killed, lost, ...", .field = "state"),
-    OPTION_FLAG(request, ledger, 0, "ledger", "ticks that did not run, too, with the reason",
+    OPTION_FLAG(request, ledger, 0, "ledger", "include ticks that did not run, with the reason",
                 .field = "ledger"),
     OPTION_GROUP(request, list, list_options),
     {0},
@@ -43,10 +43,10 @@ static enum exit_code show(struct client *client, void *place)
 
 const struct command cmd_runs = {
     .name = "runs",
-    .summary = "what ran, when, and how it ended",
+    .summary = "list runs",
     .examples = EXAMPLES({"peal runs", NULL}, {"peal runs backup -n 5", NULL},
                          {"peal runs --state failed,timed_out,lost --since 24h", NULL},
-                         {"peal runs backup --ledger", "skipped and missed ticks, too"},
+                         {"peal runs backup --ledger", "with skipped and missed ticks"},
                          {"peal runs backup -o json | jq '.[0].exit_code'", NULL}),
     .more = WHEN_TEXT,
     .arguments =

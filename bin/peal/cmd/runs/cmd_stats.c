@@ -14,8 +14,8 @@ static const char *const spans[] = {"hour", "day", NULL};
 static const struct option_row options[] = {
     OPTION_WORD(request, span, 0, "span", "S", spans, "hour (default) or day, in UTC",
                 .field = "span"),
-    OPTION_WHEN(request, since, "since", "from this time on", .field = "from"),
-    OPTION_WHEN(request, until, "until", "until this time", .field = "to"),
+    OPTION_WHEN(request, since, "since", "start of the time range", .field = "from"),
+    OPTION_WHEN(request, until, "until", "end of the time range", .field = "to"),
     OPTION_OUTPUT(request, output, OUTPUT_TEXT),
     OPTION_GROUP(request, base, client_options),
     {0},
@@ -51,11 +51,11 @@ static enum exit_code show(struct client *client, void *place)
 
 const struct command cmd_stats = {
     .name = "stats",
-    .summary = "how many runs ended how, and how long they took",
+    .summary = "counts and durations of runs",
     .examples = EXAMPLES({"peal stats", NULL}, {"peal stats backup --span day", NULL},
                          {"peal stats --since 3d -o json | jq 'map(.failed) | add'", NULL}),
-    .notes = "By hour, of the last day; or by day, of the last 30. Spans without a run are left "
-             "out. P50 and P95 are exact to an eighth; LATE is how late runs started on average.",
+    .notes = "Per hour for the last day, or per day for the last 30 days. Spans without runs are "
+             "omitted. P50 and P95 are exact to an eighth; LATE is the mean start delay.",
     .more = WHEN_TEXT,
     .arguments =
         ROWS(ARGUMENT(request, job, "JOB", .is_optional = true, .complete = COMPLETE_JOBS)),

@@ -291,9 +291,9 @@ static enum exit_code top(struct client *client, void *request)
 
 const struct command cmd_top = {
     .name = "top",
-    .summary = "watch: running, next, last",
+    .summary = "live view of running, next and last runs",
     .examples = EXAMPLES({"peal top", NULL}, {"peal top | cat", "one frame, as text"}),
-    .notes = "Drawn anew every second; q quits.",
+    .notes = "Refreshed every second; q quits.",
     .options = client_options,
     .request_size = sizeof(struct request_base),
     .with_agent = top,

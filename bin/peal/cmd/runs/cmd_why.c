@@ -96,7 +96,7 @@ static enum exit_code why(struct client *client, void *place)
 const struct command cmd_why = {
     .name = "why",
     .summary = "why a job did, or did not, run",
-    .examples = EXAMPLES({"peal why backup", "its last tick, and the next"},
+    .examples = EXAMPLES({"peal why backup", "the last tick and the next"},
                          {"peal why backup '2027-01-01 02:30'", NULL},
                          {"peal why backup 2027-01-01T02:30:00Z -o json", NULL}),
     .notes = "TICK is the scheduled time: RFC 3339, or local like '2027-01-01 02:30'.",
