@@ -150,7 +150,7 @@ bool last_run_take(struct last_run *last, const struct last_run *told);
 /* The clock was set back to `to_ms`: none of its times is later. */
 void last_run_set_back(struct last_run *last, int64_t to_ms);
 
-/* A sentence for people: "the previous run was still under way (overlap: skip)". */
+/* A sentence for people: "the previous run was still running (overlap: skip)". */
 const char *run_reason_text(enum run_reason reason);
 
 /* Of reasons also those of a newer peal, as they are shown. E_NOT_FOUND. */

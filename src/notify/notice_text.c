@@ -10,28 +10,28 @@
 static const char *const reasons_zh[REASONS] = {
     [REASON_EXIT_CODE] = "退出码不为 0",
     [REASON_SIGNAL] = "被外部信号终止",
-    [REASON_NO_START] = "无法启动",
-    [REASON_TIMEOUT] = "运行时间超过了超时设置",
-    [REASON_USER] = "被人手动停止",
-    [REASON_REPLACED] = "被更新的一次运行取代（overlap: replace）",
+    [REASON_NO_START] = "进程无法启动",
+    [REASON_TIMEOUT] = "运行超时",
+    [REASON_USER] = "被用户停止",
+    [REASON_REPLACED] = "被新的运行取代（overlap: replace）",
     [REASON_OVERLAP] = "上一次运行尚未结束（overlap: skip）",
-    [REASON_QUEUE_FULL] = "等待中的运行已过多（overlap: queue）",
+    [REASON_QUEUE_FULL] = "等待队列已满（overlap: queue）",
     [REASON_PAUSED] = "任务已暂停",
-    [REASON_SKIP_NEXT] = "有人要求跳过",
+    [REASON_SKIP_NEXT] = "用户要求跳过本次触发",
     [REASON_DELETED] = "启动前任务已被删除",
-    [REASON_CATCH_UP] = "当时没有代理在运行，且 catch_up 未要求补跑",
-    [REASON_TOO_OLD] = "当时没有代理在运行，且已超出 catch_up 的时间窗口",
-    [REASON_TOO_MANY] = "当时没有代理在运行，且错过的次数超过 catch_up 上限",
-    [REASON_DEADLINE] = "未能在截止时间前启动",
-    [REASON_START_WINDOW] = "已开始但未能及时启动，之后不得再启动",
+    [REASON_CATCH_UP] = "当时没有 agent 在运行，且 catch_up 未要求补跑",
+    [REASON_TOO_OLD] = "当时没有 agent 在运行，且已超出 catch_up 的时间窗口",
+    [REASON_TOO_MANY] = "当时没有 agent 在运行，且错过的次数超过 catch_up 上限",
+    [REASON_DEADLINE] = "未能在启动时限内启动",
+    [REASON_START_WINDOW] = "进程未能及时启动，之后不得再启动",
     [REASON_NODE_DIED] = "运行期间节点宕机",
-    [REASON_SPAWNER_DIED] = "其启动器已退出，结果未知",
-    [REASON_SHUTDOWN] = "该节点上的一切都被要求停止",
-    [REASON_NO_NODE] = "没有可以运行它的节点",
+    [REASON_SPAWNER_DIED] = "启动器已退出，结果未知",
+    [REASON_SHUTDOWN] = "该节点上的运行全部被停止",
+    [REASON_NO_NODE] = "没有符合条件的可用节点",
     [REASON_RESTORED] = "存储已从备份恢复",
-    [REASON_CALENDAR] = "其日期在任务的日历上",
-    [REASON_EDITED] = "启动前任务的时间已被更改",
-    [REASON_CLOCK] = "时钟被回拨：已启动过的不会再次启动",
+    [REASON_CALENDAR] = "当天被任务的日历排除",
+    [REASON_EDITED] = "启动前计划已被修改",
+    [REASON_CLOCK] = "时钟被回拨：已启动过的运行不会再次启动",
 };
 
 static const struct {
@@ -41,7 +41,7 @@ static const struct {
     [RUN_FAILED] = {"failed", "失败"},
     [RUN_TIMED_OUT] = {"timed out", "超时"},
     [RUN_KILLED] = {"killed", "被终止"},
-    [RUN_LOST] = {"lost", "丢失"},
+    [RUN_LOST] = {"lost", "失联"},
     [RUN_SKIPPED] = {"skipped", "已跳过"},
     [RUN_MISSED] = {"missed", "错过"},
 };
@@ -115,7 +115,7 @@ static void title_zh(const struct notice *n, struct strbuf *out)
         add_why_short(n, LANGUAGE_ZH, out);
         break;
     case NOTIFY_LOST:
-        strbuf_addf(out, "%s 随节点丢失", n->job);
+        strbuf_addf(out, "%s 随节点失联", n->job);
         break;
     case NOTIFY_RECOVERY:
         strbuf_addf(out, "%s 已恢复", n->job);

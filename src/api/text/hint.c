@@ -10,7 +10,7 @@ static const struct {
      "只在被要求时运行的任务请用 \"@manual\""},
     {"it runs by a schedule or after other jobs, not both",
      "任务按计划或在其他任务之后运行，不能兼有"},
-    {"one with \"after\" has no ticks", "使用 \"after\" 的任务没有时刻"},
+    {"one with \"after\" has no ticks", "使用 \"after\" 的任务没有触发时间"},
     {"leave it out, or name one to wait for", "请去掉它，或指明要等待的任务"},
     {"one of them is enough", "只需其中之一"},
     {"\"job\" and \"on\" may stand here", "此处可用 \"job\" 和 \"on\""},

@@ -217,8 +217,8 @@ static void test_in_chinese(void **state)
         const char *words;
     } cases[] = {
         {__LINE__, -2, "启动，失败，历时 1m 5s：退出码 9。"},
-        {__LINE__, -3, "已跳过：上一次运行仍在进行中（overlap: skip）。"},
-        {__LINE__, -5, "的时间窗口。共 3 个时刻均是如此，从 "},
+        {__LINE__, -3, "已跳过：上一次运行尚未结束（overlap: skip）。"},
+        {__LINE__, -5, "的时间窗口。共 3 次触发均是如此，从 "},
         {__LINE__, 2, " 后运行。"},
         {__LINE__, -11, "任务在此之后才创建，创建于 "},
         {__LINE__, -1, "没有记录。"},
@@ -259,7 +259,7 @@ static void test_lost(void **state)
     snprintf(run.job_name, sizeof(run.job_name), "old");
     record(world, &run, NULL);
     json_t *why = EXPECT(world, 200, "GET /jobs/old/why", NULL);
-    assert_string_equal(member_text(why, "text"), "It was lost: its node died while it ran.");
+    assert_string_equal(member_text(why, "text"), "It was lost: the node died during the run.");
     json_decref(why);
 }
 

@@ -88,9 +88,9 @@ static const struct {
     {__LINE__, NOTIFY_FAILURE, RUN_TIMED_OUT, REASON_TIMEOUT, -1, 15, 1, 12,
      "db/backup failed: timed out (and 12 more)", "db/backup 失败：超时（另有 12 次）"},
     {__LINE__, NOTIFY_FAILURE, RUN_FAILED, REASON_NO_START, -1, 0, 1, 0,
-     "db/backup failed: it could not be started", "db/backup 失败：无法启动"},
+     "db/backup failed: the process could not be started", "db/backup 失败：进程无法启动"},
     {__LINE__, NOTIFY_LOST, RUN_LOST, REASON_NODE_DIED, -1, 0, 1, 0,
-     "db/backup was lost with its node", "db/backup 随节点丢失"},
+     "db/backup was lost with its node", "db/backup 随节点失联"},
     {__LINE__, NOTIFY_RECOVERY, RUN_OK, REASON_NONE, 0, 0, 1, 0, "db/backup recovered",
      "db/backup 已恢复"},
     {__LINE__, NOTIFY_SUCCESS, RUN_OK, REASON_NONE, 0, 0, 1, 0, "db/backup succeeded",
@@ -144,7 +144,7 @@ static void facts_are_all_there(void **state)
     notice.held = 4;
     notice_facts(&notice, LANGUAGE_EN, &world, &en);
     assert_string_equal(en.text, "Job: db/backup\n"
-                                 "State: failed, it ended with an exit code other than 0\n"
+                                 "State: failed, the exit code was not 0\n"
                                  "Detail: disk full\n"
                                  "Tick: 2026-11-15T11:00:00+08:00\n"
                                  "Node: web-1\n"
