@@ -15,7 +15,7 @@ import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/shell.css";
 
-// Those who are not known log in, and come to where they wanted to go.
+// Without a session the login comes first, and then the requested address.
 function App() {
     const [problem, setProblem] = useState<Problem | null>(null);
     const isReady = me.value !== null && !loginNeeded.value;

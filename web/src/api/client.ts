@@ -1,4 +1,4 @@
-// Calls of the API. What fails is a Problem; who is not known any more is sent to the login.
+// Calls of the API. A failure is a Problem; after a 401 the login is shown.
 import { signal } from "@preact/signals";
 import { language } from "../i18n/language";
 import { t } from "../i18n/common";
@@ -73,7 +73,7 @@ export interface Options {
     quiet401?: boolean; // the login screen's own calls
 }
 
-// The answer as it came, if it is a good one.
+// The raw answer, if it was successful.
 export async function send(method: string, path: string, options: Options = {}): Promise<Response> {
     const headers: Record<string, string> = { "Accept-Language": language.value, ...options.headers };
     if (options.body !== undefined) headers["Content-Type"] = options.type ?? "application/json";
@@ -113,7 +113,7 @@ export const api = {
         json<T>("PATCH", path, { type: "application/merge-patch+json", ...options, body }),
     delete: <T>(path: string, options: Options = {}): Promise<T> => json<T>("DELETE", path, options),
 
-    // For what an older agent does not serve: null instead of a 404 or 405.
+    // For calls that an older agent lacks: null instead of a 404 or 405.
     optional: async <T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T | null> => {
         try {
             return await json<T>("GET", path, { query, signal });

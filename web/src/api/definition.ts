@@ -1,4 +1,4 @@
-// A job's definition: what a job file holds, without what the server adds.
+// A job's definition: the fields of a job file, without those that the server adds.
 import type { Job } from "./types";
 
 const added = ["uid", "revision", "created_at", "updated_at", "deleted_at", "status"];
@@ -7,7 +7,7 @@ export function definitionOf(job: Job): Record<string, unknown> {
     return Object.fromEntries(Object.entries(job).filter(([name]) => !added.includes(name)));
 }
 
-// Words that YAML takes for something else than text, and signs that it keeps for itself.
+// Words that YAML does not read as text, and its indicator characters.
 const SPECIAL = /^(?:true|false|yes|no|on|off|null|~|[-+.]?\d[\d_.,:e+-]*|0[xo][\da-f]+|[-+]?\.(?:inf|nan))$/i;
 const SAFE = /^[A-Za-z0-9_/.$(][A-Za-z0-9_/.$()@%+=,:; -]*$/;
 
@@ -43,7 +43,7 @@ export function toYaml(value: unknown, indent = ""): string {
     return scalar(value, indent.slice(2));
 }
 
-// What it runs, as one would type it.
+// The command, as typed in a shell.
 export function commandText(job: Job): string {
     if (job.shell) return job.shell.trimEnd();
     const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);

@@ -1,4 +1,4 @@
-// What happens on the server, once per browser: one tab leads, holds the stream and tells the others.
+// Events of the server, one stream per browser: the leading tab holds the stream and forwards events to the others.
 import { signal } from "@preact/signals";
 import { loginNeeded, Problem } from "./client";
 import { readStream, retryDelay, type ServerEvent } from "./sse";
@@ -27,7 +27,7 @@ export interface LiveEvents {
     node: { node: string; change: string };
     clock: { node: string; by_ms: number; at: string };
     calendar: { calendar: string };
-    reset: null; // something was missed: read anew what is shown
+    reset: null; // events were missed: reload
 }
 
 export type LiveState = "connecting" | "live" | "offline";
@@ -84,7 +84,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
     });
 }
 
-// Holds the stream until the signal; comes back after every break, from where it was.
+// Holds the stream until the signal; reconnects after every break, from the last event.
 async function lead(signal: AbortSignal): Promise<void> {
     leads = true;
     for (let attempt = 0; !signal.aborted; attempt++) {
@@ -124,7 +124,7 @@ function hear(message: Message): void {
     }
 }
 
-// Until the function that it gives is called.
+// Returns the function that ends the subscription.
 export function startLive(): () => void {
     const stop = new AbortController();
     channel = new BroadcastChannel("peal-live");

@@ -1,5 +1,5 @@
-// Server-sent events over fetch: unlike EventSource it tells why it failed, and what it goes on from
-// is ours to say.
+// Server-sent events over fetch: unlike EventSource it reports the cause of a failure, and lets the
+// caller choose the id to resume from.
 import { BASE, Problem, withQuery, type Query } from "./client";
 
 export interface ServerEvent {
@@ -8,7 +8,7 @@ export interface ServerEvent {
     data: string;
 }
 
-// Takes text as it comes, in any pieces, and tells the events that are whole.
+// Takes text in any pieces, and reports complete events.
 export class EventParser {
     private rest = "";
     private id: string | null = null;

@@ -1,4 +1,4 @@
-// What the API answers, as far as the console reads it (docs/API.md).
+// Answers of the API, as far as the console reads them (docs/API.md).
 
 export type RunState =
     | "queued"
@@ -95,7 +95,7 @@ export interface Job {
     [field: string]: unknown;
 }
 
-// A node whose own history could not be asked: what it alone has on record is not in the answer.
+// A node whose history could not be read: the answer lacks its records.
 export interface Absence {
     node: string;
     why: string;

@@ -33,7 +33,7 @@ function screenChoices(): Choice[] {
     }));
 }
 
-// A new job, and the one that is being looked at.
+// Actions: create a job, edit the job on the screen.
 function editChoices(group: string): Choice[] {
     const name = matchPath("/jobs/:name", path.value)?.["name"];
     const added: Choice = { group, icon: "plus", text: t("palette.new"), run: () => go("/new") };
@@ -79,7 +79,7 @@ export function PaletteList() {
     const isFresh = query === text.trim() && !jobs.loading;
     const choices = useMemo((): Choice[] => {
         const wanted = text.trim().toLowerCase();
-        // Until the server has answered, what is there is of what was typed before.
+        // Until the server has answered, the results are of the text typed before.
         const known = (jobs.data?.items ?? []).slice(0, SHOWN).filter((job) => isFresh || job.name.toLowerCase().includes(wanted));
         const found = known.map(
             (job): Choice => ({

@@ -1,5 +1,5 @@
 // The screens: every folder of src/screens has a screen.ts whose default export is one, or several.
-// Nothing else needs to know of it.
+// There is no other list of screens.
 import type { FunctionComponent } from "preact";
 import { matchPath } from "./router";
 import type { IconName } from "../ui/icons";
@@ -16,7 +16,7 @@ export interface Screen {
     nav?: { order: number; icon: IconName; label: () => string; key: string };
     // Which entry of the navigation it belongs to, if it is not one itself: its path.
     within?: string;
-    // Shown without the shell, to whoever comes: login, setup.
+    // Shown without the shell and without a login: login, setup.
     isPublic?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Who uses the console, and what they may do.
+// The account that is logged in, and its rights.
 import { computed, signal } from "@preact/signals";
 import { api, loginNeeded } from "../api/client";
 import type { Agent, Me } from "../api/types";
@@ -10,19 +10,20 @@ export type Right = "view" | "operate" | "edit" | "define" | "admin";
 
 const everywhere = computed(() => new Set<string>(me.value?.rights));
 
-// On everything, or on one job: a namespace's rights are over the jobs whose names start with it.
+// Whether the account has a right everywhere, or on one job: a namespace's rights hold for the jobs
+// whose names start with it.
 export function may(right: Right, job?: string): boolean {
     if (everywhere.value.has(right)) return true;
     if (job === undefined) return false;
     return (me.value?.namespaces ?? []).some((grant) => job.startsWith(`${grant.namespace}/`) && grant.rights.includes(right));
 }
 
-// On some jobs at least.
+// Whether the account has a right in at least one namespace.
 export function maySomewhere(right: Right): boolean {
     return may(right) || mayIn(right).length > 0;
 }
 
-// The namespaces that give the right, if not all do.
+// The namespaces with the right, unless it holds everywhere.
 export function mayIn(right: Right): string[] {
     if (may(right)) return [];
     return (me.value?.namespaces ?? []).filter((grant) => grant.rights.includes(right)).map((grant) => grant.namespace);
@@ -33,7 +34,7 @@ export async function loadSession(): Promise<void> {
     loginNeeded.value = false;
 }
 
-// Who logs in or out in one tab does so in all.
+// A login or logout in one tab holds for all tabs.
 const tabs = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("peal-session");
 if (tabs)
     tabs.onmessage = (event: MessageEvent<"in" | "out">) => {

@@ -1,4 +1,4 @@
-// What is around every screen: navigation, preferences, whether it is live.
+// The frame of every screen: navigation, preferences, connection state.
 import { Component, type ComponentChildren, type FunctionComponent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { liveState } from "../api/live";
@@ -176,7 +176,7 @@ function Navigation({ current, onPreferences }: { current: string; onPreferences
     );
 }
 
-// A screen that fails takes nothing else with it.
+// An error boundary: a screen that fails leaves the shell intact.
 class Guard extends Component<{ children: ComponentChildren }, { text: string | null }> {
     override state = { text: null };
     static override getDerivedStateFromError(error: unknown) {

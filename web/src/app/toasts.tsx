@@ -1,4 +1,4 @@
-// Short messages at the edge: what was done, with a way back, and what went wrong.
+// Toasts: completed actions, with undo, and errors.
 import { signal } from "@preact/signals";
 import { Problem } from "../api/client";
 import { t } from "../i18n/common";
@@ -36,7 +36,7 @@ export function toastProblem(error: unknown): void {
     add({ kind: "problem", text, requestId: error instanceof Problem ? error.requestId : null }, 15);
 }
 
-// Runs it and shows what goes wrong; undefined then.
+// Runs the action and shows its error; undefined after an error.
 export async function attempt<T>(action: () => Promise<T>): Promise<T | undefined> {
     try {
         return await action();

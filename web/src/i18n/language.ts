@@ -1,4 +1,4 @@
-// Which language is spoken. Screens bring their own words; see web/README.md.
+// The current language. Each screen has its own table of words; see web/README.md.
 import { effect, signal } from "@preact/signals";
 
 export type Language = "en" | "zh";

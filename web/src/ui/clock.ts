@@ -1,5 +1,5 @@
-// The present, a second at a time, for countdowns; the server's clock, as its answers tell it, is not
-// known, so it is this machine's.
+// The current time, updated every second, for countdowns. By this machine's clock, since the server's
+// is not known.
 import { signal } from "@preact/signals";
 
 export const now = signal(Date.now());

@@ -1,11 +1,11 @@
-// What differs between two texts, line by line. Pure.
+// A line diff of two texts. Pure.
 
 export interface DiffLine {
     kind: "same" | "added" | "removed" | "gap";
     text: string;
 }
 
-// The longest lines in common, by the table of their lengths; texts are of a few hundred lines.
+// The longest common subsequence of lines, by a table of lengths; texts have a few hundred lines.
 export function diffLines(before: string[], after: string[]): DiffLine[] {
     const width = after.length + 1;
     const lengths = new Uint32Array((before.length + 1) * width);
@@ -31,7 +31,7 @@ export function diffLines(before: string[], after: string[]): DiffLine[] {
     return lines;
 }
 
-// Without what is further than `around` lines from any change.
+// Only the lines within `around` lines of a change.
 export function nearChanges(lines: DiffLine[], around: number): DiffLine[] {
     const near = lines.map((_, i) => lines.slice(Math.max(0, i - around), i + around + 1).some((line) => line.kind !== "same"));
     const shown: DiffLine[] = [];

@@ -1,4 +1,4 @@
-// A list that comes in pages. It is read anew as a whole, so that what is shown is of one moment.
+// A list in pages. A reload reads all pages, so that the rows are of one moment.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { collect } from "../api/client";
 import type { Absence, Page } from "../api/types";
@@ -9,7 +9,7 @@ import { useResource, type Resource } from "./resource";
 const FIRST = 50;
 const STEP = 100;
 const PAGE_MAX = 1000;
-const UNASKED = 300; // rows that come by scrolling alone; a search finds sooner than more of them
+const UNASKED = 300; // rows that scrolling loads; beyond that a search is faster
 
 export interface List<T> extends Omit<Resource<Page<T>>, "data"> {
     items: T[] | null;

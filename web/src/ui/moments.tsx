@@ -1,4 +1,4 @@
-// Moments on the screen. Hovering shows the whole truth; each has its zone, or stands in a column
+// Times on the screen. The tooltip has the full time; each shows its zone, or stands in a column
 // that names it.
 import { zone } from "../app/preferences";
 import { t } from "../i18n/common";
@@ -38,7 +38,7 @@ export function noteText(note: string): string {
     return note.split("; ").map(say).join("; ");
 }
 
-// What the server gives as a time of the job's own zone: "2026-11-16T02:30:00-05:00".
+// A time in the job's zone, as the server sends it: "2026-11-16T02:30:00-05:00".
 export function LocalTime({ text }: { text: string }) {
     const [, date, time, offset] = /^(.*)T([\d:.]+)(.*)$/.exec(text) ?? ["", text, "", ""];
     return (

@@ -6,7 +6,7 @@ import type { Absence } from "../api/types";
 import { t } from "../i18n/common";
 import { Icon, type IconName } from "./icons";
 
-// The head of a screen: what it is, and what can be done.
+// The head of a screen: title and actions.
 export function Head(props: {
     title: ComponentChildren;
     above?: ComponentChildren;
@@ -64,7 +64,7 @@ export function Empty(props: { icon?: IconName; title: string; children?: Compon
     );
 }
 
-// What an answer lacks, and because of whom.
+// The nodes whose records an answer lacks.
 export function Incomplete({ nodes }: { nodes: Absence[] | null | undefined }) {
     if (!nodes?.length) return null;
     return (
@@ -121,7 +121,7 @@ export function Panel(props: {
     );
 }
 
-// A word and what it is; "facts" are shown as a list of such.
+// Pairs of a label and a value.
 export function Facts({ rows }: { rows: (readonly [string, ComponentChildren] | null | false)[] }) {
     return (
         <dl class="facts">
@@ -311,7 +311,7 @@ export function SearchField(props: { value: string; label: string; onInput: (val
     );
 }
 
-// A value that follows another after a pause: search as one types.
+// A debounced value, for search as you type.
 export function useDelayed<T>(value: T, ms: number): T {
     const [late, setLate] = useState(value);
     useEffect(() => {

@@ -14,7 +14,7 @@ function asProblem(error: unknown): Problem {
     return error instanceof Problem ? error : new Problem(0, error instanceof Error ? error.message : String(error));
 }
 
-// Reads whenever `key` changes; what was there stays until the new is.
+// Reads whenever `key` changes; the old data stays until the new has arrived.
 export function useResource<T>(key: string, read: (signal: AbortSignal) => Promise<T>): Resource<T> {
     const [state, setState] = useState<{ key: string; data: T | null; problem: Problem | null; loading: boolean }>({
         key,

@@ -42,7 +42,7 @@ export function Status({ state, big }: { state: Shown; big?: boolean }) {
     );
 }
 
-// One word for a job: what needs attention first.
+// The status of a job in one word; what needs attention takes precedence.
 export function jobState(job: Pick<Job, "status">): Shown {
     const status = job.status;
     if (status.problem) return "broken";

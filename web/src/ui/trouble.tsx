@@ -1,4 +1,4 @@
-// What is wrong with the store or the history, in the server's words: it knows what to do.
+// Problems of the store or the history, in the server's words, which include the remedy.
 import { t } from "../i18n/common";
 import { Icon } from "./icons";
 import { momentText } from "./moments";
@@ -15,8 +15,8 @@ export interface Clock {
     jobs_ahead: number;
 }
 
-// The clock keeps this node from starting anything, or jobs have gone further than it shows. How far it is
-// from the other nodes' is told elsewhere. An older agent says nothing of it.
+// This node starts no runs because of its clock, or cursors of jobs are ahead of the clock. The clock
+// skew is shown elsewhere. An older agent does not report it.
 export function ClockTrouble({ clock }: { clock: Clock | undefined }) {
     if (!clock || (!clock.doubt && !clock.jobs_ahead)) return null;
     const text = clock.doubt
@@ -29,7 +29,7 @@ export function ClockTrouble({ clock }: { clock: Clock | undefined }) {
     );
 }
 
-// In a word, where both stand beside each other.
+// The health in one word.
 export function Wellness({ of, name }: { of: Health; name?: string }) {
     return (
         <span class={`status tone-${of.ok ? "good" : "bad"}`}>
@@ -42,7 +42,7 @@ export function Wellness({ of, name }: { of: Health; name?: string }) {
     );
 }
 
-// A store that was restored from a backup is told apart: there is something to decide.
+// Without a store that was restored from a backup: that needs a decision, and has its own message.
 export function Troubles({ store, history }: { store: Health & { halted?: boolean }; history: Health }) {
     return (
         <>

@@ -1,4 +1,4 @@
-// What a job waits for, instead of a schedule.
+// The upstream jobs of a job, instead of a schedule.
 import { api } from "../../api/client";
 import type { Job, Page } from "../../api/types";
 import { Button } from "../../ui/parts";

@@ -1,4 +1,4 @@
-// The calendars that a job goes by, of those that there are.
+// The calendars of a job, chosen from all calendars.
 import { api } from "../../api/client";
 import type { Calendar, Page } from "../../api/types";
 import { href } from "../../app/router";

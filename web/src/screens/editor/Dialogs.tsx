@@ -1,4 +1,4 @@
-// Before saving: what will change. And when somebody else was quicker: whose is taken.
+// The review of the changes before saving, and the resolution of a conflict.
 import { useState } from "preact/hooks";
 import { toYaml } from "../../api/definition";
 import { t as common } from "../../i18n/common";

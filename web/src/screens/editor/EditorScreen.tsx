@@ -1,4 +1,4 @@
-// Makes a job, or changes one: as a form or as text, with a look at the difference before it is saved.
+// Creates or edits a job, as a form or as YAML, with a review of the changes before saving.
 import { useEffect, useState } from "preact/hooks";
 import { api, jobPath, Problem } from "../../api/client";
 import { definitionOf } from "../../api/definition";
@@ -76,7 +76,7 @@ function Editor({ job, isNew }: { job: Job | null; isNew: boolean }) {
         setReviewed(null);
         setTheirs(await api.get<Job>(jobPath(name)));
     };
-    // Puts it, or asks what would be put. Someone else's save is a conflict, not a failure.
+    // Saves the job, or asks for a dry run. Someone else's save is a conflict, not a failure.
     const put = async <T,>(dryRun: boolean): Promise<T | null> => {
         setBusy(true);
         setProblem(null);

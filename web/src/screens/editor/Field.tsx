@@ -1,4 +1,4 @@
-// One field of the form: its label, what helps, and what the server says is wrong with it.
+// One field of the form: label, hint, and the server's errors.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ProblemItem } from "../../api/client";
@@ -15,7 +15,7 @@ export interface FormProps {
     name: string;
     draft: Draft;
     mayEdit: boolean;
-    mayDefine: boolean; // what it runs, and as whom
+    mayDefine: boolean; // the command and its user
     mistakes: Mistake[];
     onChange: (draft: Draft) => void;
 }
@@ -40,7 +40,7 @@ export function Mistakes({ id, items }: { id: string; items: Mistake[] }) {
     );
 }
 
-// The caret under the text of a field of one line, where the mistake is.
+// The caret under a one-line field, at the column of the error.
 export function Caret({ column }: { column: number }) {
     if (column < 1) return null;
     return (
@@ -72,7 +72,7 @@ export function Row(props: {
     );
 }
 
-// A text for a value: what was typed stays as it is while it means the value.
+// The text of a value: typed text stays as long as it means the same value.
 export function useText<T>(value: T, format: (value: T) => string, parse: (text: string) => T): [string, (text: string) => T] {
     const [text, setText] = useState(() => format(value));
     const shown = same(parse(text), value) ? text : format(value);

@@ -1,4 +1,4 @@
-// When a job is due: after others, or by schedules that explain themselves while they are typed, and what comes of them.
+// When a job is due: after others, or by schedules, with their explanation and next runs while typing.
 import { api } from "../../api/client";
 import type { Explanation, Fire } from "../../api/types";
 import { localZone } from "../../app/preferences";
@@ -20,7 +20,7 @@ const PAUSE_MS = 250;
 
 type Verdict = ({ valid: true } & Explanation) | { valid: false; spec: string; column: number; message: string; hint?: string | null };
 
-// What else of the job says when it is due.
+// The other fields that decide when the job is due.
 type Rest = Record<"tz" | "job" | "dst", string>;
 type Bounds = Rest & Record<"start" | "end" | "calendars", string>;
 

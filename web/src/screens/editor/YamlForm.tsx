@@ -14,7 +14,7 @@ import { t } from "./words";
 const PAUSE_MS = 250;
 const ROWS_MIN = 18;
 
-// unread: the draft is not what is typed; wrong: it is, but it is no job.
+// unread: the text is not decoded yet; wrong: it is decoded, but is no valid job.
 export type TextState = "good" | "wrong" | "unread";
 
 interface Decoded {

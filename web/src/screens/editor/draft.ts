@@ -45,7 +45,7 @@ function withField(draft: Draft, name: string, value: unknown): Draft {
     return Object.fromEntries(Object.entries(draft).filter(([other]) => other !== name));
 }
 
-// undefined takes it away, and with the last of them the map that it was in.
+// undefined removes the value, and the map around it if it was the last one.
 export function writeAt(draft: Draft, path: readonly string[], value: unknown): Draft {
     const [first = "", second] = path;
     if (second === undefined) return withField(draft, first, value);
@@ -163,7 +163,7 @@ export interface Conflict {
     base: unknown;
     mine: unknown;
     theirs: unknown;
-    side: "mine" | "theirs"; // who changed it; with `both`, whose is taken unless told
+    side: "mine" | "theirs"; // who changed it; with `both`, the default choice
     both: boolean;
 }
 
@@ -186,7 +186,7 @@ function fieldsOf(drafts: Draft[]): (readonly string[])[] {
     return [...groups, ...[...names].map((name) => [name])];
 }
 
-// What the two did since `base`; what they did alike is no conflict.
+// The changes of both sides since `base`; equal changes are no conflict.
 export function compare(base: Draft, mine: Draft, theirs: Draft): Conflict[] {
     const found: Conflict[] = [];
     for (const names of fieldsOf([base, mine, theirs])) {
@@ -198,7 +198,7 @@ export function compare(base: Draft, mine: Draft, theirs: Draft): Conflict[] {
     return found;
 }
 
-// Theirs, with what was chosen of mine.
+// Their definition, with the chosen fields of mine.
 export function merge(mine: Draft, theirs: Draft, mineFields: ReadonlySet<string>): Draft {
     let merged = theirs;
     for (const field of mineFields)

@@ -1,4 +1,4 @@
-// What became of the ticks, a square a day.
+// The outcomes of the ticks, one square per day.
 import { api } from "../../api/client";
 import type { Entry, Page, Run, Stat } from "../../api/types";
 import { zone } from "../../app/preferences";
@@ -14,10 +14,10 @@ const ROWS_MAX = 1000;
 
 interface Counted {
     days: Day[];
-    partial: number; // only the newest so many were looked at; 0: all
+    partial: number; // the number of newest records that were counted; 0: all
 }
 
-// The server counts; an older one does not, then what it lists is counted.
+// Counts of the server; with an older server, counts of its list.
 async function count(job: string, now: number, signal: AbortSignal): Promise<Counted> {
     const days = emptyDays(WEEKS, now, zone.value);
     const from = `${days[0]?.date}T00:00:00Z`;

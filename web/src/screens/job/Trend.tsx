@@ -1,4 +1,4 @@
-// How long the runs took, and how many were ok.
+// Durations of the runs, and the success rate.
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Entry, Run } from "../../api/types";

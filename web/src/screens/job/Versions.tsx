@@ -1,4 +1,4 @@
-// What the job was before. An agent that keeps no versions has no such part.
+// Earlier versions of a job; hidden if the agent keeps none.
 import { useState } from "preact/hooks";
 import { api, jobPath } from "../../api/client";
 import type { Page } from "../../api/types";

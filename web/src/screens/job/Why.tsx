@@ -1,4 +1,4 @@
-// What became of a tick, in the server's words.
+// The outcome of a tick, in the server's words.
 import { useState } from "preact/hooks";
 import { api, jobPath } from "../../api/client";
 import type { RunState, Why } from "../../api/types";
@@ -28,7 +28,7 @@ function Answer({ title, why }: { title: string; why: Why }) {
     );
 }
 
-// What the field says is in the zone that is shown.
+// The field's time is in the zone that is shown.
 function asTick(value: string): string {
     return zone.value === "UTC" ? `${value}Z` : new Date(value).toISOString();
 }

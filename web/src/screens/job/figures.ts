@@ -18,7 +18,7 @@ export function pointsOf(rows: (Run | Entry)[]): Point[] {
     return points.sort((a, b) => a.at - b.at);
 }
 
-// What an axis of time shows, in seconds: of a single run the hour that it is in the middle of.
+// The range of the time axis, in seconds; for a single run, an hour around it.
 export function axisOf(points: Point[]): [number, number] {
     const from = (points[0]?.at ?? 0) / 1000;
     const to = (points.at(-1)?.at ?? 0) / 1000;

@@ -1,4 +1,4 @@
-// What can be done to the jobs that are chosen: some by hand, or all that the filters take.
+// The toolbar of the selected jobs: selected by hand, or all that match the filters.
 import { useState } from "preact/hooks";
 import { attempt } from "../../app/toasts";
 import type { IconName } from "../../ui/icons";
@@ -20,7 +20,7 @@ interface Props {
     mayEdit: boolean;
     onAsk: (what: BulkAction) => void;
     onClear: () => void;
-    // Offered when there are more than those that are shown.
+    // Offered when more jobs match than are shown.
     onAll?: (() => void) | undefined;
 }
 
@@ -46,7 +46,7 @@ export function BulkBar({ chosen, mayEdit, onAsk, onClear, onAll }: Props) {
     );
 }
 
-// All that the filters take, while these are what they were; how many: as the server counts.
+// All jobs that match the filters, until the filters change; counted by the server.
 export function useEverything(filter: Filter): { count: number | null; choose: () => void; clear: () => void } {
     const [chosen, setChosen] = useState<{ key: string; count: number } | null>(null);
     const key = JSON.stringify(filter);

@@ -1,4 +1,4 @@
-// What is asked before jobs are touched: which ones, and what will become of them.
+// Confirmation of an action: the jobs, and its effect.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Job, Run } from "../../api/types";
@@ -31,7 +31,7 @@ interface Props {
     onDone: () => void;
 }
 
-// Jobs for which it would change nothing are told apart.
+// Jobs that the action would not change are listed apart.
 function touched(what: string, jobs: Job[]): Job[] {
     if (what === "pause") return jobs.filter((job) => !job.status.paused);
     if (what === "resume") return jobs.filter((job) => job.status.paused);

@@ -268,7 +268,7 @@ function DeletedTable({ jobs, onChange }: { jobs: Job[]; onChange: () => void })
 
 const RECENT_NAMES = 100; // that one call takes
 
-// An older agent does not tell; the columns are left out then.
+// An older agent lacks this call; the columns are omitted then.
 function useRecent(jobs: Job[] | null): Map<string, Recent> | null {
     const names = (jobs ?? []).map((job) => job.name);
     const recent = useResource(`recent ${names.join(",")} ${jobs?.map((job) => job.status.last?.run_id).join()}`, async (signal) => {

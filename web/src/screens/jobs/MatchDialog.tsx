@@ -1,4 +1,4 @@
-// What is asked before something is done to all jobs that match, and how far it has come.
+// Confirmation and progress of an action on all matching jobs.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "../../api/client";
 import { t as common } from "../../i18n/common";

@@ -1,4 +1,4 @@
-// What can be done to jobs, one or many.
+// Actions on one job or many.
 import { api, jobPath, Problem, runPath } from "../../api/client";
 import { definitionOf } from "../../api/definition";
 import type { Job, Page, Run } from "../../api/types";
@@ -7,7 +7,7 @@ import { t } from "./words";
 
 const AT_ONCE = 6;
 
-// Does it for each, a few at a time; what failed does not stop the others.
+// Runs the action for each job, a few at a time; a failure does not stop the others.
 export async function forEach<T>(items: T[], action: (item: T) => Promise<unknown>): Promise<{ done: T[]; errors: unknown[] }> {
     const rest = [...items];
     const done: T[] = [];
@@ -75,7 +75,7 @@ export async function kill(runs: Run[]): Promise<void> {
     tell(result, t("done", { n: result.done.length }));
 }
 
-// true: it was made.
+// true: the job was created.
 export async function clone(source: string, name: string, paused: boolean): Promise<boolean> {
     const made = await attempt(async () => {
         const job = await api.get<Job>(jobPath(source));

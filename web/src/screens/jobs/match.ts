@@ -1,4 +1,4 @@
-// One action on all jobs that a filter takes, done by the server a page at a time.
+// One action on all jobs that match a filter, done by the server a page at a time.
 import { api } from "../../api/client";
 
 export type BulkAction = "run" | "pause" | "resume" | "kill" | "label" | "delete";
@@ -41,12 +41,12 @@ function ask(wanted: Wanted, more: object, key?: string, signal?: AbortSignal): 
     return api.post<Acted>("/jobs:act", body, { query: { ...wanted.filter }, headers, signal });
 }
 
-// Which jobs it would touch, and which not; nothing is done.
+// A dry run: the jobs that the action would change, and those that it would not.
 export function look(wanted: Wanted, signal?: AbortSignal): Promise<Acted> {
     return ask(wanted, { dry_run: true }, undefined, signal);
 }
 
-// How far it has come. One that failed, or was stopped, goes on where it was.
+// The progress of an action. After a failure or a stop it continues from here.
 export interface Progress {
     key: string; // of the pages, each with its number
     page: number;

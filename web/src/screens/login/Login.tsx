@@ -13,7 +13,7 @@ interface Auth {
     setup: boolean;
 }
 
-// To where one wanted to go: the address is still there, unless it is that of the login itself.
+// To the requested address, which is still there unless it is that of the login itself.
 function enter(): void {
     if (path.value.startsWith("/login") || path.value.startsWith("/setup")) replace("#/"); // no step back to a link that is used up
 }

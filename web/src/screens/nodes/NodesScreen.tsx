@@ -1,4 +1,4 @@
-// The nodes of the cluster: who leads, who is well, who takes runs.
+// The nodes of the cluster: leader, states, load.
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
@@ -62,7 +62,7 @@ const looks: Record<string, { icon: IconName; tone: Tone }> = {
     clock_doubt: { icon: "clock", tone: "bad" },
     spawner: { icon: "warning", tone: "bad" },
     full: { icon: "hourglass", tone: "busy" },
-    shut_out: { icon: "warning", tone: "bad" }, // another agent has its name, and a row of its own
+    shut_out: { icon: "warning", tone: "bad" }, // another agent, in another row, uses its name
 };
 
 function NodeState({ node }: { node: Node }) {
@@ -76,7 +76,7 @@ function NodeState({ node }: { node: Node }) {
     );
 }
 
-// max_running 0: no limit. Its capacity is its weight when work is shared out.
+// max_running 0: no limit. The capacity is the node's weight in the distribution of runs.
 function Load({ node }: { node: Node }) {
     const most = node.max_running;
     const text = most ? t("running.of", { n: node.running, max: most }) : String(node.running);
@@ -101,7 +101,7 @@ function Skew({ ms }: { ms: number | null }) {
     );
 }
 
-// How late it hears of what changes in the store.
+// The watch lag.
 function Lag({ ms }: { ms: number | null }) {
     if (ms === null) return <span class="faint">–</span>;
     const isLate = ms >= LAG_WARN_MS;

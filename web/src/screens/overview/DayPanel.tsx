@@ -1,4 +1,4 @@
-// Throughput and lateness of the last day.
+// Runs and start delay of the last day.
 import { api } from "../../api/client";
 import type { Page, Stat } from "../../api/types";
 import { zone } from "../../app/preferences";
@@ -18,7 +18,7 @@ function timeOf(hour: Hour): string {
     return `${parts.time.slice(0, 5)} ${parts.zone}`;
 }
 
-// What was not ok stands on top of what was; what did not run is hollow.
+// Runs that were not ok are on top of those that were; ticks that did not run are hollow.
 function RunBars({ hours, label }: { hours: Hour[]; label: string }) {
     const most = Math.max(1, ...hours.map((hour) => hour.ok + hour.bad + hour.missed));
     const high = (n: number): number => (n ? Math.max(1.5, (n * HEIGHT) / most) : 0);

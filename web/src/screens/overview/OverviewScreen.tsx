@@ -1,4 +1,4 @@
-// Where one starts: what needs somebody, what runs, what comes.
+// The start page: jobs that need attention, current and upcoming runs.
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
@@ -17,7 +17,7 @@ import { t } from "./words";
 import "./overview.css";
 
 const SHOWN = 8;
-const LATE_MS = 10_000; // what is due a moment ago is about to start
+const LATE_MS = 10_000; // a job that has just become due is about to start
 const FIELDS = "name,status";
 
 interface Attention {

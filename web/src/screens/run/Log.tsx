@@ -46,7 +46,7 @@ function Text({ span, needle }: { span: Span; needle: string }) {
     );
 }
 
-// What is found is at the odd places.
+// Matches are at the odd indexes.
 function split(text: string, needle: string): string[] {
     const parts: string[] = [];
     const small = text.toLowerCase();

@@ -134,7 +134,7 @@ export default function RunScreen({ params }: ScreenProps) {
                     return;
                 }
                 resource.set((old) => ({ ...old, ...event }));
-                resource.reload(); // what is being read may be older than the event
+                resource.reload(); // the answer in flight may be older than the event
             }),
         [id, job],
     );

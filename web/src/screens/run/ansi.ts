@@ -1,5 +1,5 @@
-// What terminals make of output: colours and weights are kept, everything else that is no text is
-// left out. The state goes on from line to line.
+// ANSI sequences of terminals: colours and weights are kept, all other control sequences are
+// dropped. The state continues from line to line.
 
 export interface Style {
     fg: string | null; // "1" to "15": of the theme; "#rrggbb"

@@ -1,4 +1,4 @@
-// What the viewer of a run's output knows and does, without how it is drawn.
+// State and actions of the viewer of a run's output, without its drawing.
 import { signal } from "@preact/signals";
 import { Problem } from "../../api/client";
 import { isOpen, type Run } from "../../api/types";
@@ -67,7 +67,7 @@ export class LogController {
         this.draw();
     }
 
-    // What is there by ranges, what comes as a stream: from the start of the last block on.
+    // Existing output is read by ranges, new output as a stream from the start of the last block on.
     private async tail(size: number, signal: AbortSignal): Promise<void> {
         const boundary = Math.floor(size / BLOCK) * BLOCK;
         this.model.size = boundary;
@@ -121,7 +121,7 @@ export class LogController {
         }
     }
 
-    // What is passed by on the way to somewhere else is not read.
+    // Blocks that are only scrolled past are not read.
     private want(blocks: number[]): void {
         this.wanted = blocks;
         if (this.reading || !blocks.length) return;

@@ -1,4 +1,4 @@
-// Reads the output of a run: by ranges what is there, as a stream what comes.
+// Reads the output of a run: existing output by ranges, new output as a stream.
 import { api, BASE, runPath, send } from "../../api/client";
 import { readStream } from "../../api/sse";
 import { isOpen, type Run } from "../../api/types";
@@ -66,7 +66,7 @@ function wholeSource(run: Run): LogSource {
     };
 }
 
-// What was kept, where the middle was dropped: its bytes alone.
+// Output whose middle was dropped: only the kept bytes.
 function keptSource(run: Run): LogSource {
     const path = runPath(run.run_id, "/log");
     const range = (from: number, to: number, signal: AbortSignal): Promise<Response> =>
@@ -118,7 +118,7 @@ export interface Tail {
     onEnd: (run: Run) => void;
 }
 
-// Follows until the end of the run; comes back after a break from where it was.
+// Follows until the end of the run; reconnects after a break at the last offset.
 export async function follow(runId: string, tail: Tail): Promise<void> {
     let lastId: string | null = null;
     let ended = false;

@@ -1,4 +1,4 @@
-// What the address says about which runs are wanted, and what the API is asked then.
+// The filters in the address, and the parameters of the API call.
 import type { Query } from "../../api/client";
 
 export const spans = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000 } as const;

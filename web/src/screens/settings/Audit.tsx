@@ -28,7 +28,7 @@ function said(group: "action" | "kind", word: string): string {
     return t.has(key) ? t(key) : word;
 }
 
-// A token is known by what it is for, which the detail says.
+// A token is named by its purpose, which is in the detail.
 function Target({ change }: { change: Change }) {
     const { target } = change;
     if (!target) return null;
@@ -42,7 +42,7 @@ function Target({ change }: { change: Change }) {
 
 function ChangeRow({ change }: { change: Change }) {
     const [isOpen, setIsOpen] = useState(false);
-    const hasDiff = JSON.stringify(change.before) !== JSON.stringify(change.after); // a job that is deleted stays as it is
+    const hasDiff = JSON.stringify(change.before) !== JSON.stringify(change.after); // a deletion does not change the definition
     return (
         <li>
             <div class="change">

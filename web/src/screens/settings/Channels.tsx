@@ -1,4 +1,4 @@
-// Where messages go: which channels there are, how the last message went, and a form by type.
+// The channels, the result of their last message, and a form per type.
 import { useState } from "preact/hooks";
 import { api } from "../../api/client";
 import type { Page } from "../../api/types";

@@ -1,4 +1,4 @@
-// One's own account, those of others, tokens, what was changed by whom, and what this is.
+// Settings: the own account, users, tokens, calendars, channels, the audit log, about.
 import { useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { href, location } from "../../app/router";

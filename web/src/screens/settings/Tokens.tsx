@@ -23,7 +23,7 @@ interface Token extends Scope {
 function NewDialog({ onClose, onMade }: { onClose: () => void; onMade: (token: string) => void }) {
     const [label, setLabel] = useState("");
     const [expires, setExpires] = useState("90d");
-    // Who is no user has no rights that a token could take over.
+    // Only users have rights that a token could take over.
     const isUser = me.value?.kind === "user";
     const [scope, setScope] = useState<ScopeText>({ role: isUser ? "" : "viewer", define: true, grants: "" });
     const make = async (): Promise<void> => {

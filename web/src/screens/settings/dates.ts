@@ -1,5 +1,5 @@
-// The dates of a calendar for its picture, as src/schedule/calendar.h reads them; what is wrong with
-// one, the server says.
+// The dates of a calendar for the view of the year, as src/schedule/calendar.h reads them; the server
+// reports errors.
 export const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 
 const DAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-// Who may what, and where: everywhere, or in namespaces. Pure.
+// Roles, everywhere or in namespaces. Pure.
 
 export const roles = ["viewer", "operator", "editor", "admin"] as const;
 
@@ -18,7 +18,7 @@ export function formatGrants(grants: readonly Grant[]): string {
     return grants.map((grant) => `${grant.namespace}=${grant.role}`).join("\n");
 }
 
-// `define` is not in the text: who had it taken away in a namespace does not get it back.
+// `define` is not in the text: where it was revoked in a namespace, it stays revoked.
 export function parseGrants(text: string, before: readonly Grant[] = []): Grant[] {
     const lines = text.split("\n").map((line) => line.trim());
     return lines.filter(Boolean).map((line) => {

@@ -1,4 +1,4 @@
-// What ran and what will, of all jobs on one axis; and the seconds in which too many start at once.
+// Past runs and upcoming ticks of all jobs on one axis; and the seconds in which too many start at once.
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import { onLive } from "../../api/live";
@@ -72,7 +72,7 @@ function Table({ rows }: { rows: Row[] }) {
     );
 }
 
-// The names of a herd that is further away than the ticks that are shown are asked for.
+// The names of a peak beyond the shown ticks need another request.
 async function withNames(herd: Herd, signal: AbortSignal): Promise<Herd> {
     if (herd.names.length) return herd;
     const to = new Date(Date.parse(herd.at) + 1000).toISOString();

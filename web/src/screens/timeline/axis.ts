@@ -1,4 +1,4 @@
-// What stands where on the axis of time. Pure.
+// Positions on the time axis. Pure.
 import { isEntry, isOpen, type Absence, type Entry, type Run } from "../../api/types";
 import { partsOf } from "../../ui/time";
 
@@ -113,7 +113,7 @@ export interface Herd {
 
 const HERD_MIN = 4;
 
-// Seconds in which so many jobs are due that somebody should know, with their names.
+// Seconds with a peak of due jobs, and the names of these jobs.
 export function herdsOf(data: TimelineData, most: number): Herd[] {
     return (data.herds ?? [])
         .filter((herd) => herd.jobs >= HERD_MIN)
