@@ -1,6 +1,6 @@
-/* A stable hash: the same bytes give the same number on every machine and in every version of
- * peal, because placement, `H`, `~` and jitter are computed from it on every node. Not for
- * anything that an attacker may choose. */
+/* A stable hash: the same bytes give the same number on every machine and in every version of peal,
+ * because placement, `H`, `~` and jitter are computed from it on every node. Not for keys that an
+ * attacker may choose. */
 #ifndef PEAL_HASH_H
 #define PEAL_HASH_H
 

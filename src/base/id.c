@@ -24,7 +24,7 @@ struct id id_next(const struct id *id)
 /* The 26 groups of five bits, last group first; the first has only three. */
 void id_format(const struct id *id, char text[ID_TEXT + 1])
 {
-    unsigned bits = 0; /* that are left over from the bytes so far, and how many */
+    unsigned bits = 0; /* bits that are left over from the bytes so far, and their number */
     int count = 0;
     size_t byte = sizeof(id->bytes);
     for (int i = ID_TEXT - 1; i >= 0; i--) {
@@ -39,7 +39,7 @@ void id_format(const struct id *id, char text[ID_TEXT + 1])
     text[ID_TEXT] = '\0';
 }
 
-/* Of either case; I and L are 1, O is 0; -1: none. */
+/* Upper or lower case; I and L are 1, O is 0; -1: not a digit. */
 static int digit_value(char c)
 {
     static const signed char letters[] = {
@@ -56,7 +56,8 @@ enum status id_parse(const char *text, struct id *ret)
 {
     struct id id;
     unsigned bits = 0;
-    int count = -2; /* of the bits that are not in a byte yet: the first digit has only three */
+    int count =
+        -2; /* bits that are not in a byte yet; negative, since the first digit has only three */
     size_t byte = 0;
     if (strnlen(text, ID_TEXT + 1) != ID_TEXT || digit_value(text[0]) > 7)
         return E_INVALID;

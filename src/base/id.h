@@ -18,7 +18,7 @@ struct id {
 /* `random` gives ten bytes. */
 struct id id_make(struct wall_ms now, const uint8_t random[10]);
 
-/* The next larger one, for what was made in the same millisecond, but later. */
+/* The next larger id, for a second one in the same millisecond. */
 struct id id_next(const struct id *id);
 
 /* Writes 26 characters and a NUL. */

@@ -1,5 +1,5 @@
-/* What a call can answer, for the whole project. Results are checked; outputs are written only
- * when the answer is OK. */
+/* The status codes that calls of the whole project return. Results are checked; outputs are written
+ * only when the status is OK. */
 #ifndef PEAL_STATUS_H
 #define PEAL_STATUS_H
 
@@ -15,11 +15,12 @@ enum status {
     E_UNKNOWN = -6,   /* sent, outcome unknown: read back, never guess */
     E_UNREACHABLE = -7,
     E_TOO_LARGE = -8,
-    E_CORRUPT = -9,      /* data on disk or on the wire breaks its own format */
-    E_VERSION = -10,     /* data of a version that this program does not know */
-    E_BUSY = -11,        /* held by someone else */
-    E_ROLLED_BACK = -12, /* the store was restored from a backup; nobody has said how to go on */
-    E_SET_ASIDE = -13,   /* it is there but can't be read; it is left as it is */
+    E_CORRUPT = -9,  /* data on disk or on the wire breaks its own format */
+    E_VERSION = -10, /* data of a version that this program does not know */
+    E_BUSY = -11,    /* held by someone else */
+    E_ROLLED_BACK =
+        -12, /* the store was restored from a backup, and no operator has accepted it yet */
+    E_SET_ASIDE = -13, /* the record exists but can't be decoded; it is left unchanged */
 };
 
 /* A short English text for a status; never NULL. */
@@ -32,8 +33,8 @@ struct parse_error {
     char message[240];
 };
 
-/* A message says what is wrong and, where there is something to be done, after a semicolon what:
- * `unknown unit "x"; use KiB or MiB`. That part of it; NULL: it has none. */
+/* The hint of a message, the part behind its first semicolon that says what to do: `unknown unit
+ * "x"; use KiB or MiB`. NULL: the message has none. */
 const char *message_hint(const char *message);
 
 /* Fills *err, which may be NULL. */
@@ -45,8 +46,8 @@ static inline enum status status_invalid(void)
     return E_INVALID;
 }
 
-/* Fills *err and answers E_INVALID, so that `return parse_fail(...)` reads well. A macro, so that
- * compilers and analysers see that the answer is never OK. */
+/* Fills *err and returns E_INVALID, so that `return parse_fail(...)` reads well. A macro, so that
+ * compilers and analysers see that the result is never OK. */
 #define parse_fail(err, ...) (parse_error_set((err), __VA_ARGS__), status_invalid())
 
 #endif

@@ -1,5 +1,5 @@
 /* A hash table of pointers (open addressing, no tombstones). It holds the items' addresses only;
- * how to hash an item and to tell whether it has a key is the owner's. */
+ * the owner says how to hash an item and whether it has a key. */
 #ifndef PEAL_TABLE_H
 #define PEAL_TABLE_H
 
@@ -17,7 +17,8 @@ struct table_type {
 struct table {
     const struct table_type *type;
     void **slots;
-    uint32_t *hashes; /* of the slots, behind them: a table that grows needs no look at its items */
+    uint32_t *hashes; /* of the slots, in the same allocation: growing the table does not touch its
+                         items */
     size_t count, capacity; /* capacity is 0 or a power of two */
 };
 

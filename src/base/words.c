@@ -6,7 +6,8 @@
 
 enum { TEXTS = 8, TEXT_SIZE = 32 };
 
-/* As strerror does it: callers take a name for a constant, and these are rare. */
+/* In buffers of the thread, as strerror does it: callers treat a name as a constant, and unknown
+ * numbers are rare. */
 static const char *unknown_name(const struct words *words, unsigned number)
 {
     static _Thread_local char texts[TEXTS][TEXT_SIZE];

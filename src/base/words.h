@@ -1,6 +1,6 @@
-/* The words of an enum whose numbers are kept in stores, files and histories or come from other
- * nodes. A newer peal may have more of them than this one: such a number is kept, shown as
- * "reason-1000", and written back as it was. It is never an index. */
+/* The names of an enum whose numbers are kept in stores, files and histories or come from other
+ * nodes. A newer peal may have more values than this one: an unknown number is kept, shown as
+ * "reason-1000", and written back unchanged. It is never used as an index. */
 #ifndef PEAL_WORDS_H
 #define PEAL_WORDS_H
 
@@ -11,17 +11,18 @@
 #include "status.h"
 
 enum {
-    WORD_NUMBERS = 4096,         /* no enum of any version has as many: what is beyond is damage */
-    WORD_DAMAGED = WORD_NUMBERS, /* stands for those where the rest is shown all the same */
+    WORD_NUMBERS = 4096, /* no enum of any version has as many: a larger number is damaged data */
+    WORD_DAMAGED =
+        WORD_NUMBERS, /* stands for a damaged number where the rest of the record is still shown */
 };
 
 struct words {
-    const char *kind;         /* "reason": what a number without a word is shown as */
+    const char *kind;         /* "reason": prefix of a number without a name */
     const char *const *names; /* by number */
     size_t count;
 };
 
-/* Can be the number of a word, of this version or of a newer one. */
+/* Can the number be a value of the enum, in this version or a newer one? */
 static inline bool word_can_be(int64_t number)
 {
     return number >= 0 && number < WORD_NUMBERS;
@@ -33,14 +34,14 @@ static inline int word_or_damaged(int64_t number)
     return word_can_be(number) ? (int)number : WORD_DAMAGED;
 }
 
-/* Never NULL. A number without a word is "reason-1000", or "reason-?" if it can be none; that text
- * is the thread's, and good until it has asked for some more of these. */
+/* Never NULL. A number without a name is "reason-1000", or "reason-?" if it is damaged; these texts
+ * are in a small ring of buffers of the thread, and valid until it is reused. */
 const char *words_name(const struct words *words, unsigned number);
 
-/* Only what this version has a word for. E_NOT_FOUND. */
+/* Only names that this version knows. E_NOT_FOUND. */
 MUST_CHECK enum status words_find(const struct words *words, const char *name, unsigned *ret);
 
-/* Also "reason-1000", as words_name shows it. E_NOT_FOUND. */
+/* Also unknown numbers as words_name shows them, "reason-1000". E_NOT_FOUND. */
 MUST_CHECK enum status words_read(const struct words *words, const char *name, unsigned *ret);
 
 #endif
