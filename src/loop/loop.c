@@ -8,21 +8,22 @@
 #include "clock.h"
 
 enum {
-    PRIORITY_PAUSE = 1,            /* of the event that finds a pause of the urgent ones */
-    PRIORITIES = 2 * LOOP_PATIENT, /* what nobody set is in the middle */
+    PRIORITY_PAUSE = 1,            /* of the event that detects a pause of the urgent ones */
+    PRIORITIES = 2 * LOOP_PATIENT, /* libevent's default is the middle one: patient */
     PATIENCE_MS = 20,              /* how long patient events wait while there is no pause */
     PATIENT_US = 500,
-    PATIENT_MANY = 8 /* of their work, until it is looked for urgent ones */
+    PATIENT_MANY = 8 /* patient callbacks, or PATIENT_US, until the next check for urgent events */
 };
 
 struct loop {
     struct event_base *base;
     struct event *pause;
-    int64_t busy_since_ms; /* no pause since; 0: nothing urgent since the last one */
-    bool is_once;          /* one round, then it returns */
+    int64_t
+        busy_since_ms; /* urgent events without a pause since then; 0: none since the last pause */
+    bool is_once;      /* loop_run_once: return after one round */
     uint64_t round;
     struct event *round_end;
-    int work_depth; /* callbacks within callbacks are measured with the outermost */
+    int work_depth; /* nested callbacks are measured with the outermost */
     int64_t work_since_us;
     struct loop_load load;
 };
@@ -86,8 +87,8 @@ static void on_pause(evutil_socket_t fd, short what, void *context)
     ((struct loop *)context)->busy_since_ms = 0;
 }
 
-/* Before the work of an urgent event: where it stands next time. One that comes again and again
- * would keep the patient ones from ever being served; it queues up behind them once. */
+/* Sets the priority that an urgent event has next time. An event that is always ready would starve
+ * the patient ones: once per PATIENCE_MS it queues behind them. */
 static void place_urgent(struct loop *loop, struct event *event)
 {
     int64_t now_ms = clock_now().boot.ms;
@@ -103,13 +104,13 @@ static void place_urgent(struct loop *loop, struct event *event)
 
 /* ---- one round ---- */
 
-/* Behind all that were ready when the first event of the round was handled. */
+/* Comes after all events that were ready when the round's first event was handled. */
 static void on_round_end(evutil_socket_t fd, short what, void *context)
 {
     struct loop *loop = context;
     (void)fd;
     (void)what;
-    if (loop->is_once) /* else it is left over */
+    if (loop->is_once) /* else left over from a loop_run_once that was stopped */
         event_base_loopbreak(loop->base);
 }
 
@@ -119,8 +120,8 @@ static void begin_round(struct loop *loop)
         event_active(loop->round_end, EV_TIMEOUT, 0);
 }
 
-/* Whether an urgent event is to be handled now. In one round each is once; then it queues up behind
- * the end of it. */
+/* Is an urgent event to be handled now? Each is handled once per round; a second time waits behind
+ * the round's end. */
 static bool take_turn(struct loop *loop, struct event *event, uint64_t *last_round)
 {
     begin_round(loop);
@@ -170,8 +171,8 @@ enum status loop_new(struct loop **ret)
     return OK;
 }
 
-/* A bufferevent that was freed lives on until the calls that it deferred were made, and an event
- * base that is freed before drops the calls and keeps the memory. All others are gone by now. */
+/* A freed bufferevent lives until its deferred callbacks have been called; freeing the event base
+ * first would drop the callbacks and leak the memory. All other events are gone by now. */
 static void end_what_waits(struct event_base *base)
 {
     event_base_loop(base, EVLOOP_NONBLOCK);
@@ -196,7 +197,7 @@ void loop_run(struct loop *loop)
     event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
 }
 
-/* What was left over when it was stopped is not taken for something that is ready. */
+/* Own events left over from a stopped round must not count as ready. */
 static void forget_own_events(struct loop *loop)
 {
     event_del(loop->round_end);
@@ -204,7 +205,7 @@ static void forget_own_events(struct loop *loop)
     loop->busy_since_ms = 0;
 }
 
-/* libevent would go on as long as something is active, and one that is always ready is. */
+/* With EVLOOP_ONCE alone libevent would go on as long as some event is ready. */
 void loop_run_once(struct loop *loop)
 {
     forget_own_events(loop);

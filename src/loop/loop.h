@@ -11,13 +11,13 @@ struct loop;
 struct loop_fd;
 struct loop_timer;
 
-/* What is ready goes in this order. Whatever decides when something starts (descriptors and timers
- * of this header, unless they are made patient) is urgent; what libraries do with the base is
- * patient unless they are told otherwise. After some work for the patient ones it is looked again
- * for urgent ones; those that never pause step back for a turn now and then. */
+/* Ready events are handled in this order. Descriptors and timers of this header are urgent unless
+ * made patient; events that libraries add to the base are patient by default. While patient events
+ * are handled, the loop checks for urgent ones every few callbacks; an urgent event that is ready
+ * without a pause gives way to the patient ones for a turn now and then. */
 enum loop_priority {
     LOOP_URGENT,
-    LOOP_PATIENT = 2, /* in between, the loop itself finds out whether there is a pause */
+    LOOP_PATIENT = 2, /* 1 is the loop's own event, which detects a pause of the urgent ones */
 };
 
 enum loop_event {
@@ -26,17 +26,19 @@ enum loop_event {
 };
 
 MUST_CHECK enum status loop_new(struct loop **ret);
-struct loop *loop_free(struct loop *loop); /* after all its watches; accepts NULL; returns NULL */
+struct loop *
+loop_free(struct loop *loop); /* after all its descriptors and timers; accepts NULL; returns NULL */
 
-void loop_run(struct loop *loop);      /* until loop_stop */
-void loop_run_once(struct loop *loop); /* waits until something is ready, handles each that is */
+void loop_run(struct loop *loop); /* until loop_stop */
+void loop_run_once(
+    struct loop *loop); /* waits until something is ready, handles each ready event once */
 void loop_stop(struct loop *loop);
 
 /* The libevent base (struct event_base *), for libraries which attach to it. */
 struct event_base *loop_base(struct loop *loop);
 
-/* How long one callback has kept all others waiting, in time of the processor: what the machine did
- * meanwhile for others does not count, nor does a wait for the disk. */
+/* How long one callback has kept all others waiting, in CPU time: time in which other processes ran
+ * or the disk was waited for does not count. */
 enum { LOOP_LONG_MS = 20 };
 struct loop_load {
     int64_t longest_us;
@@ -44,12 +46,12 @@ struct loop_load {
 };
 struct loop_load loop_load(const struct loop *loop);
 
-/* Around the work of libraries' callbacks; those of this header are measured anyway. */
+/* To be called around the callbacks of libraries; callbacks of this header are measured anyway. */
 void loop_work_begin(struct loop *loop);
 void loop_work_end(struct loop *loop);
 
-/* Watches nothing until it is told what; `events` is a set of enum loop_event. The descriptor
- * stays the caller's and must be open until loop_fd_free. */
+/* Watches nothing until loop_fd_want; `events` is a set of enum loop_event. The descriptor stays
+ * the caller's and must be open until loop_fd_free. */
 typedef void loop_fd_ready(void *context, unsigned events);
 MUST_CHECK enum status loop_fd_new(struct loop *loop, int fd, loop_fd_ready *ready, void *context,
                                    struct loop_fd **ret);
