@@ -45,8 +45,8 @@ static void sort_dates(struct calendar *calendar)
     calendar->date_count = kept + 1;
 }
 
-/* Of every month but the first and the last, all days; a day that a month does not have is never
- * asked for. */
+/* All days of the months between the first and the last; days that a month does not have are never
+ * looked up. */
 static void mark_yearly(struct calendar *calendar, const struct calendar_date *date)
 {
     int month = date->first >> MONTH_SHIFT, day = date->first & 31;
@@ -62,7 +62,7 @@ static void mark_yearly(struct calendar *calendar, const struct calendar_date *d
         calendar->yearly[month - 1] |= UINT32_C(1) << day;
 }
 
-/* The dates are in order; so many ranges there are then. */
+/* Merges a date into the sorted ranges; returns their new number. */
 static size_t add_range(struct calendar_range *ranges, size_t count,
                         const struct calendar_date *date)
 {
@@ -98,7 +98,7 @@ enum status calendar_settle(struct calendar *calendar)
 
 /* ---- looking up ---- */
 
-/* NULL: the day is in none. */
+/* The range that holds the day; NULL: none. */
 static const struct calendar_range *range_of(const struct calendar *calendar, int64_t day)
 {
     size_t from = 0, to = calendar->range_count;
@@ -115,7 +115,7 @@ static const struct calendar_range *range_of(const struct calendar *calendar, in
     return NULL;
 }
 
-/* By its weekday, or in every year. */
+/* Does the calendar hold the day by its weekday or as a yearly date? */
 static bool comes_again(const struct calendar *calendar, int64_t day)
 {
     int64_t year;
@@ -131,8 +131,8 @@ bool calendar_has(const struct calendar *calendar, int64_t day)
     return comes_again(calendar, day) || range_of(calendar, day);
 }
 
-/* Otherwise there is a free day in every 40 years that no range covers: so far apart are the leap
- * days of one weekday. */
+/* If not, every 40 years that no range covers have a free day: leap days of one weekday are up to
+ * 40 years apart. */
 static bool is_every_day(const struct calendar *calendar)
 {
     if (calendar->weekdays == EVERY_WEEKDAY)

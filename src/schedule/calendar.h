@@ -1,5 +1,5 @@
-/* A calendar: dates on which jobs do not run. Days and rows of days, those of every year, and days
- * of the week; local dates, in the time zone of whoever asks. Pure. */
+/* A calendar: dates on which jobs do not run. It holds days and ranges of days of one year or of
+ * every year, and weekdays. Dates are local, in the time zone of the caller's schedule. Pure. */
 #ifndef PEAL_CALENDAR_H
 #define PEAL_CALENDAR_H
 
@@ -10,10 +10,10 @@
 #include "status.h"
 #include "strbuf.h"
 
-/* As it was written: one day, or several in a row. */
+/* One day, or a range of days, as it was written. */
 struct calendar_date {
-    bool yearly;         /* of every year; then `last` before `first` is over the new year */
-    int32_t first, last; /* both belong to it; days since 1970-01-01, or MONTH * 32 + DAY */
+    bool yearly; /* of every year; then `last` before `first` is a range over the new year */
+    int32_t first, last; /* inclusive; days since 1970-01-01, or MONTH * 32 + DAY if yearly */
 };
 
 struct calendar_range {
@@ -21,12 +21,12 @@ struct calendar_range {
 };
 
 struct calendar {
-    struct calendar_date *dates; /* in order, no two the same, once it is settled */
+    struct calendar_date *dates; /* sorted, without duplicates, after calendar_settle */
     size_t date_count;
     uint8_t weekdays; /* bit 0: Sunday */
 
-    /* The same for looking up: the years' own days in order and with others between them, and those
-     * of every year, month by month; bit 1: the first. */
+    /* The dates for lookup: ranges are sorted and neither overlap nor touch; yearly days are a bit
+     * mask per month, bit 1 is the first. */
     struct calendar_range *ranges;
     size_t range_count;
     uint32_t yearly[12];
@@ -44,17 +44,17 @@ MUST_CHECK enum status calendar_add_date(struct calendar *calendar, const char *
 MUST_CHECK enum status calendar_add_weekday(struct calendar *calendar, const char *text,
                                             struct parse_error *reterr);
 
-/* After the last date, before anything is asked. */
+/* To be called after the last date was added and before the first lookup. */
 MUST_CHECK enum status calendar_settle(struct calendar *calendar);
 
 void calendar_print_date(const struct calendar_date *date, struct strbuf *out);
 const char *calendar_weekday_name(int weekday); /* 0: "sun" */
 
-/* Is the day, counted from 1970-01-01, one of the calendar's? */
+/* Does the calendar hold the day, counted from 1970-01-01? */
 bool calendar_has(const struct calendar *calendar, int64_t day);
 
-/* The first day from this one on, and the last one up to it, that is none of the calendar's; NEVER
- * and NEVER_BEFORE (cron_expr.h) if every day is. */
+/* The first day at or after `day`, and the last at or before it, that the calendar does not hold;
+ * NEVER and NEVER_BEFORE (cron_expr.h) if it holds every day. */
 int64_t calendar_free_from(const struct calendar *calendar, int64_t day);
 int64_t calendar_free_until(const struct calendar *calendar, int64_t day);
 

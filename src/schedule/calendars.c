@@ -3,8 +3,8 @@
 #include "civil.h"
 
 enum {
-    JUMPS_MAX = 10000, /* from one date that is out to the end of its row, or of the zone's span */
-    TRIES_MAX = 2000,  /* ticks that turn out to be out */
+    JUMPS_MAX = 10000, /* from an excluded date to the end of its range, or of the zone's span */
+    TRIES_MAX = 2000,  /* ticks that turn out to be excluded */
 };
 
 static int64_t local_day(const struct zone_span *span, int64_t at_s)
@@ -27,8 +27,8 @@ size_t calendars_which(const struct calendars *calendars, const struct zone *zon
     return which_has(calendars, local_day(&span, at_s));
 }
 
-/* Past a transition the date is looked at anew: a clock that is set back can bring the day before
- * again. */
+/* After a transition of the zone the date is looked up again: a clock that goes back can repeat the
+ * day before. */
 int64_t calendars_free_from(const struct calendars *calendars, const struct zone *zone,
                             int64_t at_s)
 {

@@ -1,8 +1,8 @@
-/* What the calendars of a job leave of its schedules: the ticks whose local date, in the time zone
- * of the schedule that makes them, is in none of the calendars. Pure.
+/* A job's ticks without those that its calendars exclude. A tick is excluded if its local date, in
+ * the time zone of its schedule, is in one of the calendars. Pure.
  *
- * Bounded time: where no tick is left for a very long time (thousands of them in a row are out,
- * over ever new days), the answer is that there is none. */
+ * Bounded time: after thousands of excluded ticks in a row, over ever new days, the answer is that
+ * there is none. */
 #ifndef PEAL_CALENDARS_H
 #define PEAL_CALENDARS_H
 
@@ -11,21 +11,21 @@
 
 struct calendars {
     const struct calendar *const *items;
-    size_t count; /* 0: nothing is out */
+    size_t count; /* 0: nothing is excluded */
 };
 
-/* The first calendar that has the date of this instant; `count`: none has. */
+/* Index of the first calendar that holds the date of this instant; `count`: none does. */
 size_t calendars_which(const struct calendars *calendars, const struct zone *zone, int64_t at_s);
 
-/* The first instant from this one on, and the last one up to it, whose date is in no calendar;
+/* The first instant at or after `at_s`, and the last at or before it, whose date is in no calendar;
  * NEVER, NEVER_BEFORE. */
 int64_t calendars_free_from(const struct calendars *calendars, const struct zone *zone,
                             int64_t at_s);
 int64_t calendars_free_until(const struct calendars *calendars, const struct zone *zone,
                              int64_t at_s);
 
-/* As schedule_next, schedule_prev and schedule_next_after, but for ticks that are out. Each tick of
- * an `@after` that is out counts as the end of a run, so that it goes on from there. */
+/* As schedule_next, schedule_prev and schedule_next_after, without excluded ticks. An excluded tick
+ * of an `@after` counts as the end of a run: the next delay starts there. */
 int64_t schedule_next_free(const struct schedule *schedule, const struct calendars *calendars,
                            int64_t after_s);
 int64_t schedule_prev_free(const struct schedule *schedule, const struct calendars *calendars,
@@ -33,7 +33,7 @@ int64_t schedule_prev_free(const struct schedule *schedule, const struct calenda
 int64_t schedule_next_after_free(const struct schedule *schedule, const struct calendars *calendars,
                                  int64_t ended_s);
 
-/* The same over a set: due whenever any of its schedules is and is not out. */
+/* The same over a set: due whenever any of its schedules is due and not excluded. */
 int64_t schedule_set_next_free(const struct schedule_set *set, const struct calendars *calendars,
                                int64_t after_s);
 int64_t schedule_set_prev_free(const struct schedule_set *set, const struct calendars *calendars,

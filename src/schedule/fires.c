@@ -5,7 +5,7 @@
 #include "civil.h"
 #include "timestamp.h"
 
-/* Of an `@after`, its first. */
+/* An `@after` has only its first fire: the later ones depend on when runs end. */
 static int64_t next_of(const struct schedule *schedule, const struct calendars *calendars,
                        int64_t created_s, int64_t after_s)
 {

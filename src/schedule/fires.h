@@ -1,4 +1,5 @@
-/* The coming ticks of a job's schedules, for people: in order, and with what there is to say. */
+/* The coming ticks of a job's schedules as people are shown them: in order, with notes on clock
+ * changes and jitter. */
 #ifndef PEAL_FIRES_H
 #define PEAL_FIRES_H
 
@@ -10,8 +11,8 @@ struct fire {
     size_t index;                    /* of the schedule in the set */
 };
 
-/* The first fire strictly after `after_s` that no calendar takes out. An `@after` counts once, as
- * if the job had been made at `created_s`; NEVER_BEFORE: not at all. False: there is none. */
+/* The first fire strictly after `after_s` that no calendar excludes. An `@after` fires once,
+ * counted from `created_s`; NEVER_BEFORE: not at all. False: no fire is left. */
 bool fires_next(const struct schedule_set *set, const struct calendars *calendars,
                 int64_t created_s, int64_t after_s, struct fire *ret);
 

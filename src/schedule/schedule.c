@@ -1,4 +1,3 @@
-/* What a schedule is made of, and its canonical text. */
 #include "schedule.h"
 
 #include <stdlib.h>

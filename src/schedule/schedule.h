@@ -44,7 +44,7 @@ struct schedule_options {
     const char *job_uid;  /* seed of `~`, `R` and jitter; may be NULL */
 };
 
-/* All bounds unset, peal's own dialect. */
+/* No bounds, peal's own dialect. */
 struct schedule_options schedule_options_default(void);
 
 struct schedule;
@@ -81,8 +81,9 @@ const struct cron_expr *schedule_cron(const struct schedule *schedule);
 int64_t schedule_interval(const struct schedule *schedule);
 int64_t schedule_at(const struct schedule *schedule);
 
-/* Appends the canonical text, zone prefix included unless it is UTC. Parses back to an equal one.
- */
+/* Appends the canonical text, zone prefix included unless it is UTC. Parses back to an equal
+ * schedule.
+ * */
 void schedule_print(const struct schedule *schedule, struct strbuf *out);
 
 /* What the clock did at a tick that schedule_next gave. */

@@ -219,7 +219,7 @@ static unsigned edits_between(const char *typed, size_t length, const char *word
 static enum status unknown_macro(const struct source *src, const char *at, size_t length)
 {
     const char *best = NULL;
-    unsigned best_edits = length < 5 ? 2 : 3; /* what is too far off was not meant */
+    unsigned best_edits = length < 5 ? 2 : 3; /* more edits are no likely typo */
     for (size_t i = 0; i < COUNT(macros) + COUNT(own_words); i++) {
         const char *name = i < COUNT(macros) ? macros[i].name : own_words[i - COUNT(macros)].name;
         unsigned edits = edits_between(at, length, name);

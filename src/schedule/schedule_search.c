@@ -12,9 +12,10 @@ enum {
     FAR_S = 48 * 3600,      /* more than any two offsets differ */
 };
 
-/* A zone's yearly rule repeats with the calendar: what is not due within a cycle, and one more for
- * the transitions that are listed before the rule, never is. A fixed time can fall into a gap
- * whenever it matches: 0 0 26 3 +SUN is always the day on which Beirut has no midnight. */
+/* A zone's yearly rule repeats with the calendar: a schedule that is not due within one cycle, and
+ * one more for the transitions that are listed before the rule, never is. A fixed time can fall
+ * into a gap whenever it matches: 0 0 26 3 +SUN is always the day on which Beirut has no
+ * midnight. */
 #define SEARCH_SPAN_S (2 * CYCLE_S)
 
 /* A gap at the start of the span whose skipped times are due at its end. */
@@ -50,8 +51,8 @@ static int64_t cron_next(const struct schedule *schedule, int64_t after_s)
     if (start != INT64_MIN && local < start - 1)
         local = start - 1;
     int64_t match = cron_expr_next(expr, local);
-    /* `match` is the first match after `local`: until a fold goes back behind `local` or a gap
-     * swallows `match`, it stays the one to look for, and spans are only compared with it. */
+    /* `match` is the first match after `local`. It stays valid, and spans are only compared with
+     * it, until a fold goes back before `local` or a gap swallows `match`. */
     while (match != NEVER && match - span.offset_s >= span.end_s) {
         bool far = match - local > FAR_S && span.end_s - (local - span.offset_s) > FAR_S;
         int64_t next_start = span.end_s;

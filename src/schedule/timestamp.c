@@ -63,7 +63,7 @@ static enum status read_date(struct reader *r, struct civil *civil)
     return read_number(r, 2, 1, civil_month_days(year, civil->month), "day", &civil->day);
 }
 
-/* `.000`, as programs print it; anything but zeroes is more than a schedule can tell. */
+/* `.000`, as programs print it; other fractions are finer than a schedule's resolution. */
 static enum status skip_fraction(struct reader *r)
 {
     if (r->text[r->at] != '.')

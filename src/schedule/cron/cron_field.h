@@ -11,13 +11,13 @@ struct cron_field_set {
     uint32_t days_to_last, workdays;
     uint8_t nth[5], nth_last[5];
     bool last_workday;
-    bool star;     /* has a `*` or `?` that counts as one */
+    bool star;     /* has a `*`, or a `?` that counts as `*` */
     bool question; /* is `?` */
     unsigned notes;
     struct cron_years *years; /* YEAR_MIN..YEAR_MAX; the caller frees it */
 };
 
-/* Where a field stands in the text, and what it is read by. */
+/* Where a field is in the text, and the dialect and seed to read it with. */
 struct cron_field_source {
     const char *text;
     int begin, end; /* bytes of `text`; not empty */

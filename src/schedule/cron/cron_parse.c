@@ -162,8 +162,7 @@ static bool year_matches(const struct year_kinds *kinds, int64_t year)
     return kinds->matches[civil_is_leap(year)][civil_weekday(civil_to_days(year, 1, 1))];
 }
 
-/* Keeps of the listed years those in which some day matches, so that a search never visits a year
- * in vain. */
+/* Drops listed years in which no day matches, so that a search never visits them. */
 static enum status keep_years(struct cron_expr *expr, const struct cron_years *listed)
 {
     struct year_kinds kinds = matching_kinds(expr);
@@ -216,7 +215,7 @@ static bool restricts_years(const struct cron_years *listed)
     return false;
 }
 
-/* What is known of an expression while its fields are read. */
+/* The state of parsing one expression. */
 struct parsing {
     struct cron_expr expr;
     struct cron_years *listed; /* NULL: no year field, or a plain star */

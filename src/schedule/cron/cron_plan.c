@@ -4,7 +4,7 @@
 
 enum {
     HOUR_S = 3600,
-    LISTED_ALWAYS = 3, /* as many times of day are better listed than described */
+    LISTED_ALWAYS = 3, /* up to so many times of day are listed rather than described */
     LISTED_AT_MOST = 6,
     ALL_FIVE = 0x1f,
 };
@@ -39,7 +39,7 @@ static bool find_span(const struct cron_plan *plan, bool may_wrap, struct day_sp
     int third = cron_plan_next_time(plan, second + 1);
     if (third == DAY_S)
         return false;
-    /* The break may be right behind the first time: then the next two tell the step. */
+    /* The break may come right after the first time: then the step is that of the next two. */
     int step = second - first <= third - second ? second - first : third - second;
     int before_break = -1, after_break = first, last = first;
     for (int next; (next = cron_plan_next_time(plan, last + 1)) < DAY_S; last = next) {
@@ -77,7 +77,7 @@ static enum time_form choose_form(struct cron_plan *plan, bool every_day)
     return times_count(plan) <= LISTED_AT_MOST ? TIMES_LISTED : TIMES_FIELDS;
 }
 
-/* Monday first, and whatever five ordinals say as plainly as one weekday. */
+/* Monday first; a weekday with all five ordinals becomes a plain weekday. */
 static void plan_weekdays(struct cron_plan *plan, const struct cron_expr *expr)
 {
     uint64_t every = 0;

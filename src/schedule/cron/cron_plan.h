@@ -1,6 +1,6 @@
-/* How to say a cron expression, before it is said in any language: which of the ways to name its
- * times of day fits, and how its two day fields work together. For explain_*.c and warnings. Pure.
- */
+/* How to describe a cron expression, independent of the language: the form that fits its times of
+ * day, and how its two day fields combine. For explain_*.c and warnings. Pure.
+ * */
 #ifndef PEAL_CRON_PLAN_H
 #define PEAL_CRON_PLAN_H
 
@@ -19,7 +19,7 @@ enum day_rule {
     DAYS_OF_MONTH,
     DAYS_OF_WEEK,
     DAYS_EITHER, /* of month, or of week */
-    DAYS_BOTH,   /* of month, if it is one of the week's too */
+    DAYS_BOTH,   /* of month, if the weekday matches too */
 };
 
 /* Seconds of a day, `step_s` apart. first_s > last_s: through midnight. */
@@ -37,8 +37,8 @@ struct cron_plan {
     enum day_rule rule;
     struct number_set days, days_to_last, workdays;
     struct shape day;
-    bool only_days;        /* of the day of month's forms, only plain days are used */
-    bool several_of_month; /* more than one of its forms is used */
+    bool only_days;        /* day of month has only plain days: no `L`, no `W` */
+    bool several_of_month; /* day of month uses more than one of its forms */
     bool last_workday;
     struct number_set weekdays; /* 1 = Monday ... 7 = Sunday */
     struct shape weekday;

@@ -38,7 +38,7 @@ MUST_CHECK enum status scan_range_end(struct scanner *p, int *ret);
 /* `/n`, if it is there: then *step is n. */
 MUST_CHECK enum status scan_step(struct scanner *p, int *step);
 
-/* Errors at p->at: what stands there does not belong there. */
+/* Return the error for unexpected text at p->at, or for a form that the dialect does not have. */
 enum status scan_unexpected(const struct scanner *p);
 enum status scan_not_in_dialect(const struct scanner *p, int at, const char *what);
 

@@ -167,8 +167,8 @@ static uint32_t matching_days(const struct cron_expr *expr, const struct month *
                                 civil_month_days(m->year, m->month));
 }
 
-/* The nearest year at or after (before) this one that may match. A list of years holds none in
- * vain already. */
+/* The nearest year at or after (before) this one that may match. A list of years holds only
+ * matching years already. */
 static int64_t useful_year_from(const struct cron_expr *expr, int64_t year)
 {
     if (expr->years || !expr->leap_only)

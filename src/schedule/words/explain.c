@@ -45,7 +45,7 @@ static void cron_words(const struct schedule *schedule, enum language language, 
         cron_words_en(&plan, out);
     else
         cron_words_zh(&plan, out);
-    /* What happens every few minutes anyway is the same in UTC and everywhere. */
+    /* A plain frequency is the same in UTC and in every zone. */
     if (!is_utc(zone) || !cron_plan_is_plain_frequency(&plan))
         zone_words(zone, language, out);
 }
@@ -91,7 +91,7 @@ static void window_words(const struct schedule *schedule, enum language language
 {
     bool english = language == LANGUAGE_EN;
     int64_t start_s = schedule_start(schedule), end_s = schedule_end(schedule);
-    /* @every has named its start already: it counts from there. */
+    /* The sentence of @every has named its start already, as its anchor. */
     bool start = start_s != TIME_UNSET && schedule_kind(schedule) != SCHEDULE_EVERY;
     if (start) {
         strbuf_adds(out, english ? ", from " : "，自");

@@ -1,5 +1,5 @@
-/* A schedule in words, one sentence, in English or Chinese; and the traps that it holds. Made from
- * what was understood, not from what was typed, so that the words can't differ from the ticks. */
+/* A schedule in words, one sentence, in English or Chinese; and warnings about its pitfalls. Made
+ * from the parsed schedule, not from its text, so that the words can't differ from the ticks. */
 #ifndef PEAL_EXPLAIN_H
 #define PEAL_EXPLAIN_H
 

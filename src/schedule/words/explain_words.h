@@ -1,4 +1,4 @@
-/* The two languages of explain, side by side: each function appends words, no full stop. For
+/* The English and the Chinese words of explain: each function appends words, no full stop. For
  * explain.c and warning_text.c. */
 #ifndef PEAL_EXPLAIN_WORDS_H
 #define PEAL_EXPLAIN_WORDS_H

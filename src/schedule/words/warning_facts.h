@@ -1,11 +1,11 @@
-/* What exactly is behind each warning; for warnings.c, which asks whether there is any, and
- * warning_text.c, which says it. */
+/* The particulars of each warning; for warnings.c, which checks whether it applies, and
+ * warning_text.c, which words it. */
 #ifndef PEAL_WARNING_FACTS_H
 #define PEAL_WARNING_FACTS_H
 
 #include "words/explain.h"
 
-/* Why there is no tick from now on. */
+/* Why a schedule has no tick from now on. */
 enum never_reason {
     NEVER_NOT,
     NEVER_NO_SUCH_DATE, /* February 31 */
@@ -23,11 +23,11 @@ struct clock_jump {
     int64_t resumes_local_s; /* what the clock shows right after the change */
 };
 
-/* The next such change within five years; false when there is none. */
+/* The next such change (a gap or a fold) within five years; false when there is none. */
 bool warning_find_gap(const struct schedule *schedule, int64_t now_s, struct clock_jump *ret);
 bool warning_find_fold(const struct schedule *schedule, int64_t now_s, struct clock_jump *ret);
 
-/* Steps that begin anew before the last of them is over: first, ..., last, first after `rest`. */
+/* Steps that do not divide their field evenly: first, ..., last, and first again after `rest`. */
 struct uneven_step {
     bool starred; /* written as a step over `*` */
     int first, last, step, rest;

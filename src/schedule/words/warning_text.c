@@ -3,7 +3,7 @@
 #include "words/explain_words.h"
 #include "words/warning_facts.h"
 
-/* One warning under way. */
+/* The warning being written. */
 struct teller {
     const struct schedule *schedule;
     int64_t now_s;
@@ -52,7 +52,7 @@ static void tell_never(const struct teller *t)
     }
 }
 
-/* What the two day fields amount to, with the words around it. */
+/* The sentence about how the two day fields combine. */
 static void tell_two_days(const struct teller *t, enum warning warning)
 {
     struct cron_plan plan;

@@ -150,8 +150,8 @@ static bool days_have_neighbours(const struct cron_expr *expr)
     return false;
 }
 
-/* Does the end of the field's round ever meet the start of the next? Where the larger unit is
- * picked one by one, nobody sees how the steps would go on. */
+/* Does the end of the field's round ever meet the start of the next? Where values of the larger
+ * unit are never adjacent, an uneven step can't be seen. */
 static bool rounds_meet(const struct cron_expr *expr, enum cron_field field)
 {
     switch (field) {
@@ -178,7 +178,7 @@ bool warning_find_uneven(const struct cron_expr *expr, enum cron_field field,
 {
     static const struct {
         int min, max;
-        int least; /* as many values are steps even if no star says so; 0: only with a star */
+        int least; /* this many values count as steps even without a star; 0: only with a star */
     } fields[CRON_FIELDS] = {
         [CRON_SECOND] = {0, 59, 3}, [CRON_MINUTE] = {0, 59, 3}, [CRON_HOUR] = {0, 23, 3},
         [CRON_DAY] = {1, 31, 0},    [CRON_MONTH] = {1, 12, 3},  [CRON_WEEKDAY] = {0, 6, 0},

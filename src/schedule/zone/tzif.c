@@ -15,8 +15,8 @@ enum {
     OFFSET_MAX_S = 26 * 3600 - 1,
 };
 
-/* Some versions of zic begin with a transition at the Big Bang, 2^59 seconds before 1970: what it
- * names holds from the start. No calendar reaches as far into the future. */
+/* Some versions of zic begin with a transition at the Big Bang, 2^59 seconds before 1970: its
+ * offset is the first. No calendar reaches as far into the future. */
 #define BIG_BANG_S   (-(INT64_C(1) << 59))
 #define FAR_FUTURE_S (INT64_C(1) << 59)
 

@@ -16,7 +16,7 @@
 
 #include "zone/tzif.h"
 
-/* Buckets of 2^23 s (97 days) hold one change at most in nearly all cases; 2048 of them are 544
+/* Buckets of 2^23 s (97 days) hold at most one change in nearly all cases; 2048 of them are 544
  * years: a cycle, and the 144 years before it. */
 enum {
     BUCKET_BITS = 23,
@@ -32,8 +32,8 @@ struct entry {
 struct rules {
     const struct entry *entries; /* entries[count] is a sentinel: it ends the last one */
     size_t count;
-    int64_t low_s, high_s; /* the table has all of [low_s, high_s) */
-    bool repeats;          /* it ends with a cycle, which starts at cycle_s */
+    int64_t low_s, high_s; /* the table covers all of [low_s, high_s) */
+    bool repeats;          /* the table ends with a cycle, which starts at cycle_s */
     int64_t cycle_s;
     int64_t index_from_s;
     uint16_t index[BUCKETS + 1]; /* the entry that holds each bucket's first second */
@@ -266,7 +266,7 @@ struct zone *zone_free(struct zone *zone)
     return NULL;
 }
 
-/* From here on the rules repeat, if only their last offset. */
+/* The instant from which the rules repeat, be it only their last offset. */
 static int64_t repeats_from(const struct rules *rules)
 {
     return rules->repeats ? rules->cycle_s : rules->entries[rules->count - 1].start_s;
@@ -280,7 +280,7 @@ static bool same_spans(const struct zone *a, const struct zone *b)
     int64_t a_from_s = repeats_from(&a->rules), b_from_s = repeats_from(&b->rules);
     int64_t both_from_s = a_from_s > b_from_s ? a_from_s : b_from_s;
     int64_t end_s = saturate((__int128)both_from_s + CYCLE_S);
-    /* Without a first span, one cycle that is the same says all. */
+    /* Rules without a first span are equal if one cycle is. */
     int64_t at_s = a_endless ? both_from_s : INT64_MIN;
     while (at_s < end_s) {
         struct zone_span span = zone_span_at(a, at_s), other = zone_span_at(b, at_s);

@@ -31,8 +31,8 @@ MUST_CHECK enum status zone_from_tzif(const char *name, const void *bytes, size_
                                       struct zone **ret, struct parse_error *reterr);
 struct zone *zone_free(struct zone *zone);
 
-/* Gives each the other's rules, but not its name. False, and nothing done, when their spans are the
- * same, however differently their files spelled them. */
+/* Swaps the rules of two zones, not their names. False, and nothing done, when their spans are
+ * equal, however differently their files spelled them. */
 bool zone_swap_rules(struct zone *zone, struct zone *other);
 
 /* UTC without any file; static, never freed. */

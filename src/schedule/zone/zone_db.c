@@ -49,7 +49,7 @@ struct zone_db *zone_db_free(struct zone_db *db)
     return NULL;
 }
 
-/* Where the zone is, or where it belongs. */
+/* Index of the zone, or where it is to be inserted. */
 static size_t position(const struct zone_db *db, const char *name, bool *ret_found)
 {
     size_t low = 0, high = db->count;
@@ -77,7 +77,7 @@ static enum status reserve_one(struct zone_db *db)
     return OK;
 }
 
-/* What the user wrote, fit for a message of one line. */
+/* Quotes a name from user input for a message of one line. */
 static void add_quoted(struct strbuf *out, const char *name)
 {
     enum { SHOWN_MAX = 64 };
@@ -148,7 +148,8 @@ enum status zone_db_get(struct zone_db *db, const char *name, const struct zone 
     return OK;
 }
 
-/* Reads the file again if it is another one now. A failure is told, and tried again next time. */
+/* Reads the file again if it has changed. A failure is reported in *problems and tried again with
+ * the next refresh. */
 static enum status look_again(const struct zone_db *db, struct loaded *loaded,
                               struct strbuf *problems)
 {

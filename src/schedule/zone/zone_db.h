@@ -23,17 +23,16 @@ struct zone_db *zone_db_free(struct zone_db *db);
 MUST_CHECK enum status zone_db_get(struct zone_db *db, const char *name, const struct zone **ret,
                                    struct parse_error *reterr);
 
-/* Looks whether tzdata was changed under us (file identity, size and time) and takes over what is
- * new, in place: pointers from zone_db_get stay good. A file that is gone or damaged leaves the
- * old rules in force and is named in *problems (may be NULL), a line each. *ret_changed counts the
- * zones whose rules are different now: whoever planned with them plans again. E_NOMEM: none was
- * changed. */
+/* Checks whether tzdata was updated (file identity, size and time) and loads the new rules in
+ * place: pointers from zone_db_get stay valid. A file that is gone or damaged leaves the old rules
+ * in force and is named in *problems (may be NULL), a line each. *ret_changed counts the zones
+ * whose rules differ now; plans made with them must be made again. E_NOMEM: no zone was changed. */
 MUST_CHECK enum status zone_db_refresh(struct zone_db *db, int *ret_changed,
                                        struct strbuf *problems);
 
 /* Name of the machine's own zone: $TZ when it names a zone (empty: UTC, as everywhere), else what
- * /etc/localtime points to, else /etc/timezone, else "UTC". Appends to *out. False: $TZ names none,
- * and was passed over. */
+ * /etc/localtime points to, else /etc/timezone, else "UTC". Appends to *out. False: $TZ names no
+ * zone and was ignored. */
 bool zone_db_local_name(const struct zone_db *db, struct strbuf *out);
 
 #endif

@@ -56,8 +56,8 @@ static bool join(const char *dir, const char *name, char path[static PATH_MAX])
     return length > 0 && length < PATH_MAX;
 }
 
-/* Names the file and the reason that is in errno; a path that leads nowhere is no error of the
- * system's. */
+/* Names the file and the reason from errno; a path that does not exist is E_NOT_FOUND, not an I/O
+ * error. */
 static enum status fail_with_errno(const char *dir, const char *name, struct parse_error *error)
 {
     if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)

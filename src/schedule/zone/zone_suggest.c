@@ -97,7 +97,8 @@ static void keep_if_near(struct search *search, const char *name)
     while (at > 0 && is_before(name_score, name, search->scores[at - 1], found->names[at - 1]))
         at--;
     bool near = name_score != SCORE_FAR && at < ZONE_SUGGESTIONS_MAX;
-    /* Opening a file is what costs: only those that matter. */
+    /* Opening files is expensive: only near names are opened, and others until any zone is
+     * found. */
     if ((!near && found->any_zone) || !zone_file_exists(search->dir, name))
         return;
     found->any_zone = true;
@@ -112,7 +113,7 @@ static void keep_if_near(struct search *search, const char *name)
     search->scores[at] = name_score;
 }
 
-/* posix/ repeats all zones, right/ counts leap seconds, and the files are no places. */
+/* posix/ repeats all zones, right/ counts leap seconds, and the listed files are no zones. */
 static bool is_skipped(const char *name)
 {
     static const char *const skipped[] = {"posix", "right", "localtime", "posixrules"};
@@ -148,7 +149,8 @@ static void walk(struct search *search, const char *prefix, int depth)
     closedir(dir);
 }
 
-/* Only one kind of likeness is told: a name that differs in case alone makes guesses pointless. */
+/* Only the best kind of match is suggested: next to a name that differs in case alone, guesses are
+ * noise. */
 static void drop_lesser_kinds(struct search *search)
 {
     struct zone_suggestions *found = &search->found;
@@ -160,7 +162,7 @@ static void drop_lesser_kinds(struct search *search)
 struct zone_suggestions zone_suggest(const char *dir, const char *wanted)
 {
     struct search search = {.dir = dir};
-    /* A name that is too long to be near any is cut, and still near none. */
+    /* A name that is too long to be near any zone may be cut: it still matches none. */
     snprintf(search.wanted, sizeof(search.wanted), "%s", wanted);
     for (char *c = search.wanted; *c; c++)
         if (*c == ' ')

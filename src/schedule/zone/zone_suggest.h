@@ -1,4 +1,4 @@
-/* Which time zone did they mean? Reads the whole directory: only for names that are not there. */
+/* Suggestions for an unknown time zone name. Reads the whole directory. */
 #ifndef PEAL_ZONE_SUGGEST_H
 #define PEAL_ZONE_SUGGEST_H
 
