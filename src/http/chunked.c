@@ -30,7 +30,7 @@ static enum http_chunked_place end_size(struct http_chunked *chunked)
     return chunked->left ? CHUNKED_DATA : CHUNKED_LAST_CR;
 }
 
-/* One byte that is none of the data. */
+/* Moves on by one byte of framing, not of data. */
 static enum http_chunked_place step(struct http_chunked *chunked, char c)
 {
     switch (chunked->place) {

@@ -1,6 +1,6 @@
-/* A body that comes in chunks (Transfer-Encoding: chunked), read strictly: a size is 1 to 8
- * hexadecimal digits and nothing else, and nothing stands between the last chunk and the end. Pure.
- */
+/* A decoder of chunked bodies (Transfer-Encoding: chunked), strict: a size is 1 to 8 hexadecimal
+ * digits and nothing else, without extensions or trailers. Pure.
+ * */
 #ifndef PEAL_CHUNKED_H
 #define PEAL_CHUNKED_H
 
@@ -31,19 +31,19 @@ enum http_chunked_place {
 };
 
 struct http_chunked {
-    uint64_t total; /* bytes of all chunks that have begun, with those that are still to come */
+    uint64_t total; /* announced bytes of all chunks that have begun */
 
-    /* Of the reader. */
+    /* The reader's state. */
     enum http_chunked_place place;
-    int digits;    /* of the size */
-    uint64_t left; /* bytes of the chunk */
+    int digits;    /* of the size that were read */
+    uint64_t left; /* bytes of the chunk still to come */
 };
 
 void http_chunked_init(struct http_chunked *chunked);
 
-/* Takes the next bytes of the body, up to its end, and writes what they hold to `out`, which has
- * room for `length`. MORE: all were taken. WHOLE: *ret_used are, and the rest is another request.
- * *ret_held bytes were written in any case. */
+/* Decodes the next bytes of the body, up to its end, to `out`, which has room for `length`. MORE:
+ * all bytes were used. WHOLE: *ret_used were, and the rest belongs to the next request. *ret_held
+ * is the number of decoded bytes in any case. */
 enum http_chunked_state http_chunked_read(struct http_chunked *chunked, const char *bytes,
                                           size_t length, char *out, size_t *ret_used,
                                           size_t *ret_held);

@@ -18,7 +18,7 @@ static bool refuse(struct http_head *head, int status, const char *why)
 
 /* ---- letters ---- */
 
-/* "!#$%&'*+-.^_`|~", digits and letters: of which methods and names of fields are made. */
+/* A byte of a method or a field name: "!#$%&'*+-.^_`|~", a digit or a letter. */
 static bool is_token_byte(unsigned char c)
 {
     static const char marks[] = "!#$%&'*+-.^_`|~";
@@ -153,8 +153,9 @@ static bool read_connection(struct http_head *head, const char *value, size_t le
 
 static const struct rule {
     const char *name;
-    const char *twice; /* the refusal of a second one; NULL: there may be many */
-    bool (*read)(struct http_head *head, const char *value, size_t length); /* NULL: nothing to */
+    const char *twice; /* the refusal of a second one; NULL: the field may be repeated */
+    bool (*read)(struct http_head *head, const char *value,
+                 size_t length); /* NULL: the value does not matter */
 } rules[] = {
     {"Host", "more than one Host", NULL},
     {"Content-Length", "more than one Content-Length", read_content_length},
@@ -204,7 +205,7 @@ static bool read_field(struct http_head *head, struct line line)
 
 /* ---- the whole ---- */
 
-/* What can be said only when all fields are there. */
+/* Checks that need all fields. */
 static bool check_whole(struct http_head *head)
 {
     static const unsigned without_body = HTTP_GET | HTTP_HEAD | HTTP_OPTIONS;
@@ -237,8 +238,7 @@ static bool is_text(unsigned char c)
     return (c >= 0x20 && c != 0x7F) || c == '\t';
 }
 
-/* To the end of the next line, which is behind head->scanned then; false: it is not there yet, or
- * refused. */
+/* Moves head->scanned to the end of the next line; false: the line is incomplete or refused. */
 static bool find_line_end(struct http_head *head, const char *bytes, size_t end)
 {
     while (head->scanned < end && is_text((unsigned char)bytes[head->scanned]))

@@ -1,6 +1,6 @@
-/* The head of an HTTP/1.1 request: its first line and its fields. Read strictly: whatever two
- * programs on the way could read in two ways is refused, for to one of them the rest of it would be
- * another request. Pure: no I/O, no memory of its own. */
+/* The head of an HTTP/1.1 request: its first line and its fields. Strict against request smuggling:
+ * whatever a proxy could read in another way than this server is refused. Pure: no I/O, no memory
+ * of its own. */
 #ifndef PEAL_HEAD_H
 #define PEAL_HEAD_H
 
@@ -42,30 +42,31 @@ enum http_head_state {
 struct http_head {
     /* REFUSED */
     int status;      /* 400, 417, 431, 501 or 505 */
-    const char *why; /* words for people */
+    const char *why; /* for people */
 
     /* WHOLE */
     size_t size; /* of the head, with the empty line at its end */
     enum http_method method;
     struct http_span target; /* starts with a slash */
     bool is_old;             /* HTTP/1.0 */
-    bool closes;             /* no other request comes on this connection */
+    bool closes;             /* the connection is closed after the answer */
     bool is_chunked;         /* the body is in chunks; else it has body_length bytes */
     bool expects_continue;   /* the client waits for "100 Continue" before it sends the body */
     uint64_t body_length;
     size_t field_count;
     struct http_field fields[HTTP_FIELDS_MAX];
 
-    /* Of the reader: bytes that are looked at, the start of the line, which fields it has met. */
+    /* The reader's state: bytes that were scanned, start of the current line, fields that were
+     * met. */
     size_t scanned, line;
     unsigned met;
 };
 
 void http_head_init(struct http_head *head);
 
-/* `bytes` are all that have come since the first of the request: those of the last time (wherever
- * they are now) and more. What is wrong is found with the first byte that is. Not to be called
- * again after WHOLE or REFUSED. */
+/* `bytes` are all of the request so far: those of the last call (perhaps at another address) and
+ * more. An error is found with the first wrong byte. Not to be called again after WHOLE or
+ * REFUSED. */
 enum http_head_state http_head_read(struct http_head *head, const char *bytes, size_t length);
 
 #endif

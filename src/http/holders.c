@@ -10,7 +10,7 @@
 enum {
     STRANGERS_PART = 2, /* a half of held_bytes is for strangers, and ... */
     ADDRESS_PART = 8,   /* ... an eighth for the strangers of one address */
-    ROOM_PART = 16,     /* so many-th part of the connections is closed at once */
+    ROOM_PART = 16,     /* a sixteenth of the connections is closed at once */
     GRACE_MS = 1000,
 };
 
@@ -41,7 +41,7 @@ void http_holders_release(struct http_holders *holders)
     table_release(&holders->addresses);
 }
 
-/* One customer has a network of 64 bits at least. */
+/* One customer usually has a /64 network at least. */
 static void read_v6(const struct in6_addr *address, struct http_address *ret)
 {
     ret->key = *address;
@@ -112,7 +112,8 @@ void http_holders_remove(struct http_holders *holders, struct http_connection *c
 static void count(struct http_connection *connection, size_t bytes)
 {
     struct http_holders *holders = &connection->server->holders;
-    size_t more = bytes - connection->held; /* less wraps around, and back again */
+    size_t more =
+        bytes - connection->held; /* unsigned: a decrease wraps around, and the sums wrap back */
     holders->bytes += more;
     if (!connection->is_known) {
         holders->stranger_bytes += more;

@@ -112,7 +112,7 @@ static const char *date_now(struct http_server *server)
     return server->date;
 }
 
-/* Into server->head; `more` are lines, too. Out of memory: strbuf_status tells. */
+/* Writes to server->head; `more` are further lines. strbuf_status tells if memory ran out. */
 static void print_head(struct http_connection *connection, int status, const struct strbuf *fields,
                        const char *more)
 {
@@ -130,7 +130,7 @@ static void print_head(struct http_connection *connection, int status, const str
 struct answer {
     char *head;
     size_t head_length;
-    char *body; /* malloc made it; NULL: none */
+    char *body; /* from malloc; NULL: none */
     size_t body_length;
 };
 
@@ -188,7 +188,7 @@ static void send_answer(struct http_connection *connection, const struct answer 
 
 /* ---- answers ---- */
 
-/* The request is over; what was held of it is not held any more. */
+/* Frees an answered request and the memory that it holds. */
 static void let_go(struct http_request *request)
 {
     struct http_connection *connection = request->connection;

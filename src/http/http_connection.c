@@ -18,7 +18,7 @@
 #include "server_tls.h"
 
 enum {
-    AT_ONCE = 8, /* connections with early input, per turn of the loop */
+    AT_ONCE = 8, /* connections with pipelined input, per turn of the loop */
     DRAIN_MAX = 64 << 10,
     SINGLE_WRITE = 256 << 10,
 };
@@ -49,8 +49,8 @@ static void on_output(struct evbuffer *buffer, const struct evbuffer_cb_info *in
     connection->server->unsent_bytes += info->n_added - info->n_deleted;
 }
 
-/* libevent frees the output some turns of the loop after bufferevent_free. Whoever cuts a
- * connection because of its unsent bytes needs that memory back now. */
+/* libevent frees the output some turns of the loop after bufferevent_free. A connection that is cut
+ * for its unsent bytes must free them at once. */
 static void drop_output(struct http_connection *connection)
 {
     struct evbuffer *out = bufferevent_get_output(connection->bev);
@@ -133,8 +133,8 @@ static void drain(struct http_connection *connection)
 
 /* ---- what came early ---- */
 
-/* The next request has come already. It is read in a later turn, so that a client which pipelines a
- * thousand requests is not served before others. */
+/* A pipelined request is read in a later turn, so that a client which pipelines a thousand requests
+ * is not served before others. */
 static void look_at_early(struct http_connection *connection)
 {
     struct http_server *server = connection->server;
@@ -430,8 +430,8 @@ static void read_peer(const struct sockaddr *peer, char ret[INET6_ADDRSTRLEN])
                   INET6_ADDRSTRLEN);
 }
 
-/* An answer goes out in one piece if it can, and its last part does not wait for the client to
- * confirm the one before. */
+/* Large writes and TCP_NODELAY: an answer goes out in one piece if it can, and its last part does
+ * not wait for the ACK of the one before. */
 static void send_at_once(struct bufferevent *bev, int fd)
 {
     int on = 1;

@@ -1,9 +1,9 @@
-/* What the files of the server share.
+/* Internals that the files of the server share.
  *
  *     RECEIVING -> SERVING -> SENDING -> IDLE -> RECEIVING ...
  *          \            \-> STREAMING -/   \
  *           \-> SENDING, refused            \-> DRAINING, after the last answer
- */
+ * */
 #ifndef PEAL_HTTP_INTERNAL_H
 #define PEAL_HTTP_INTERNAL_H
 
@@ -26,7 +26,7 @@ enum http_phase {
 
 struct http_request {
     struct http_connection *connection;
-    struct http_head *head; /* NULL: a stream, which needs it no more */
+    struct http_head *head; /* NULL: a stream, which no longer needs it */
     char *text;             /* the head, with NULs behind its parts; NULL: incomplete */
     char *body;
     size_t body_length, body_room, body_max;
@@ -43,21 +43,21 @@ struct http_connection {
     struct http_server *server;
     struct bufferevent *bev;
     int fd;
-    int mark; /* what service.accepted said of it */
+    int mark; /* what service.accepted returned */
     enum http_phase phase;
     int64_t since_ms; /* boot time: when the phase began */
-    size_t bytes;     /* that came (RECEIVING, DRAINING), are to go (SENDING) or went (STREAMING) */
-    size_t held;      /* of a request */
-    size_t unsent;    /* of answers, unless they are counted elsewhere */
+    size_t bytes;     /* received (RECEIVING, DRAINING), to be sent (SENDING) or sent (STREAMING) */
+    size_t held;      /* memory of its incomplete request */
+    size_t unsent;    /* bytes of answers, unless is_shared */
     struct http_request *request; /* NULL: there is none, or it is answered */
     struct http_address *address;
-    char peer[INET6_ADDRSTRLEN]; /* the same in full; "" on a UNIX socket */
+    char peer[INET6_ADDRSTRLEN]; /* the client's address; "" on a UNIX socket */
     bool is_known;               /* the last head was admitted as known; written by holders.c */
     bool closes;                 /* after this answer */
     bool is_paused;              /* reading is off: the next request has come early */
     bool is_ended;               /* the client sends no more */
     bool is_waking;              /* in server->waking */
-    bool is_shared;              /* what it is sent is counted elsewhere */
+    bool is_shared;              /* the sender counts its unsent bytes */
     bool is_closed;              /* freed in the next turn, so that callers can still look at it */
     TAILQ_ENTRY(http_connection) link, in_address, in_waking;
 };
@@ -69,9 +69,9 @@ struct http_server {
     struct http_service service;
     struct evconnlistener *listener;
     struct http_connection_list all;
-    struct http_connection_list waking; /* with early input, to be read in the next turn */
+    struct http_connection_list waking; /* with pipelined input, to be read in the next turn */
     struct http_connection_list closed; /* to be freed then */
-    struct loop_timer *wake;            /* that turn */
+    struct loop_timer *wake;            /* fires in that turn */
     struct http_holders holders;
     size_t count;
     size_t unsent_bytes; /* without those of shared streams, which their senders count */
@@ -86,7 +86,7 @@ struct http_server {
 
 /* ---- http_connection.c ---- */
 
-/* The timer server->wake: reads early input, frees closed connections. */
+/* The timer server->wake: reads pipelined input, frees closed connections. */
 void http_wake(void *context);
 void http_free_closed(struct http_server *server);
 
@@ -120,7 +120,7 @@ bool http_request_make_room(struct http_request *request, size_t length);
 
 /* ---- http_answer.c ---- */
 
-/* Answers what is not HTTP; the last answer of the connection. */
+/* Answers a malformed request; the last answer of the connection. */
 void http_refuse(struct http_connection *connection, int status, const char *why);
 
 /* "100 Continue". */

@@ -1,4 +1,4 @@
-/* The listening socket, and what is looked after once a second. */
+/* The listening socket, and the sweep once a second. */
 #include <event2/event.h>
 #include <event2/listener.h>
 #include <event2/util.h>
@@ -10,7 +10,8 @@
 
 enum {
     SWEEP_MS = 1000,
-    GRACE_MS = 1000, /* who takes its answer within this is not cut, however large it is */
+    GRACE_MS =
+        1000, /* a client that reads its answer within this time is not cut, however large it is */
     DRAIN_MS = 2000,
 };
 
@@ -77,13 +78,13 @@ static int64_t allowance_ms(const struct http_connection *connection)
         return limits->idle_ms;
     case HTTP_DRAINING:
         return DRAIN_MS;
-    case HTTP_SERVING: /* that is up to us */
+    case HTTP_SERVING: /* the service's time, not the client's */
         break;
     }
     return INT64_MAX;
 }
 
-/* It has taken all that it was sent, or as much as a slow client takes in its time. */
+/* Has the client read all bytes sent, or as many as bytes_per_s asks for? */
 static bool keeps_up(const struct http_connection *connection)
 {
     const struct http_limits *limits = &connection->server->limits;

@@ -155,13 +155,13 @@ static bool answers(const struct sockaddr_un *address)
     return alive;
 }
 
-/* What is left of an agent that was killed goes; anything else stays and is named. */
+/* Removes the stale socket of a killed agent; any other file stays and is named in *why. */
 static enum status clear_path(const struct sockaddr_un *address, struct strbuf *why)
 {
     const char *path = address->sun_path;
     struct stat file;
     if (lstat(path, &file) != 0)
-        return OK; /* if it is there after all, bind tells */
+        return OK; /* if the path exists after all, bind fails */
     if (!S_ISSOCK(file.st_mode)) {
         strbuf_addf(why, "%s is in the way of the API's socket and is no socket; move it away",
                     path);

@@ -15,12 +15,12 @@ struct listen_address {
     bool is_loopback; /* nobody from elsewhere can reach it */
 };
 
-/* ADDR, ADDR:PORT, [V6]:PORT, or localhost for ADDR. Names are not looked up: an address that
- * changes behind one's back is none to listen on. E_INVALID: *why says what is expected. */
+/* ADDR, ADDR:PORT, [V6]:PORT, or localhost for ADDR. Names are not resolved: a listening address
+ * must not change with DNS. E_INVALID: *why says what is expected. */
 MUST_CHECK enum status listen_parse(const char *text, struct listen_address *ret,
                                     struct strbuf *why);
 
-/* The same for something else than the API, which has another port if none is given. */
+/* The same with another default port than the API's. */
 MUST_CHECK enum status listen_parse_for(int default_port, const char *text,
                                         struct listen_address *ret, struct strbuf *why);
 
@@ -28,8 +28,8 @@ MUST_CHECK enum status listen_parse_for(int default_port, const char *text,
 MUST_CHECK enum status listen_tcp(const struct listen_address *address, const char *text,
                                   int *ret_fd, struct strbuf *why);
 
-/* A UNIX socket of mode 0600; what an agent that was killed left there is replaced. E_INVALID,
- * E_BUSY (another agent serves it), E_IO: *why. */
+/* A UNIX socket of mode 0600; the stale socket of a killed agent is replaced. E_INVALID, E_BUSY
+ * (another agent serves it), E_IO: *why. */
 MUST_CHECK enum status listen_unix(const char *path, int *ret_fd, struct strbuf *why);
 
 #endif

@@ -100,7 +100,7 @@ bool proxy_is_trusted(const struct proxy_list *list, const char *peer)
     return is_trusted(list, peer, strlen(peer), &is_address);
 }
 
-/* From the right: what stands further left was said by those further away. */
+/* From the right: entries further left come from hosts further away. */
 void proxy_client(const struct proxy_list *list, const char *peer, const char *forwarded,
                   char ret[INET6_ADDRSTRLEN])
 {

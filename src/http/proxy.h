@@ -1,6 +1,5 @@
-/* Whose word is taken for who the client is: proxies that the configuration names may say it in
- * X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host; from anybody else these are worth
- * nothing. Pure. */
+/* Trusted proxies: X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host count only if they come
+ * from a proxy that the configuration names. Pure. */
 #ifndef PEAL_PROXY_H
 #define PEAL_PROXY_H
 
@@ -28,8 +27,8 @@ void proxy_list_release(struct proxy_list *list);
 
 bool proxy_is_trusted(const struct proxy_list *list, const char *peer);
 
-/* The address of who asks: the last of `forwarded` that no trusted proxy has added for another one,
- * if `peer` itself is trusted; else `peer`. What is no address ends the search. */
+/* The client's address: `peer`, unless `peer` is a trusted proxy; then the last address in
+ * `forwarded` that is not itself a trusted proxy. Text that is no address ends the search. */
 void proxy_client(const struct proxy_list *list, const char *peer, const char *forwarded,
                   char ret[INET6_ADDRSTRLEN]);
 

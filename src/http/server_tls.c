@@ -22,7 +22,7 @@ static enum status fail(const char *what, const char *path, struct strbuf *why)
     return E_INVALID;
 }
 
-/* Only what is spoken here, so that a client which offers something else is told so. */
+/* ALPN: HTTP/1.1 is selected or, where a client offers only other protocols, none. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_length,
                            const unsigned char *in, unsigned in_length, void *context)
 {

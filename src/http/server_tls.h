@@ -12,14 +12,14 @@ struct event_base;
 MUST_CHECK enum status server_tls_new(const char *cert_path, const char *key_path,
                                       struct server_tls **ret, struct strbuf *why);
 
-/* With a context that was made elsewhere (SSL_CTX *), which is taken over in any case; there is
- * nothing to read again. */
+/* With a context made elsewhere (SSL_CTX *), which is taken over in any case. Must not be
+ * reloaded. */
 struct ssl_ctx_st;
 MUST_CHECK enum status server_tls_take(struct ssl_ctx_st *context, struct server_tls **ret);
 
 struct server_tls *server_tls_free(struct server_tls *tls);
 
-/* Reads the files again: new connections have the new certificate. On failure the old one stays. */
+/* Reads the files again: new connections get the new certificate. On failure the old one stays. */
 MUST_CHECK enum status server_tls_reload(struct server_tls *tls, struct strbuf *why);
 
 /* For a connection that was accepted; takes `fd` over. NULL: out of memory, and `fd` is not taken.
