@@ -2,11 +2,11 @@
  * nothing blocks.
  *
  * A request is a plain struct of borrowed bytes; it is encoded before the function returns. Its
- * answer comes later, from the loop, through `done`, exactly once unless it is cancelled. `done`
- * only stores what it needs: all that a result points to is gone when it returns. It may make
- * further requests, but not free the client.
+ * answer comes later, from the loop, through `done`, exactly once unless the call is cancelled.
+ * `done` copies what it needs: the memory of a result is freed when it returns. It may make further
+ * requests, but not free the client.
  *
- * A function that does not answer OK has done nothing, and its `done` is not called. SIGPIPE must
+ * A function that does not return OK has done nothing, and its `done` is not called. SIGPIPE must
  * be ignored: servers go away.
  *
  * What a result's status says:
@@ -18,9 +18,9 @@
  *     E_TOO_LARGE    request or answer too large
  *     E_NOT_FOUND    no such lease; a revision that is compacted or yet to come
  *     E_CONFLICT, E_INVALID, E_VERSION, E_CORRUPT, E_NOMEM: see the message
- * Reads are tried again inside, until their deadline; writes only when they surely were not done,
- * or when their owner says that they may be repeated.
- */
+ * Reads are retried until their deadline; writes only when they surely were not done, or when the
+ * caller marked them with etcd_call_may_repeat.
+ * */
 #ifndef PEAL_ETCD_H
 #define PEAL_ETCD_H
 
@@ -51,7 +51,7 @@ struct etcd_client_config {
     const char *ca_file;         /* PEM; NULL: the system's authorities */
     const char *cert_file, *key_file;
     const char *server_name;    /* checked in the certificate; NULL: the endpoint's host */
-    int64_t deadline_ms;        /* of a request that names none; 0: 2000 */
+    int64_t deadline_ms;        /* default of requests; 0: 2000 */
     int64_t connect_timeout_ms; /* TCP, TLS and HTTP/2 together; 0: 1000 */
 };
 
@@ -63,8 +63,8 @@ MUST_CHECK enum status etcd_client_new(struct loop *loop, const struct etcd_clie
  * NULL. */
 struct etcd_client *etcd_client_free(struct etcd_client *client);
 
-/* `away` is called, from the loop, whenever a member was asked and did not answer while calls that
- * may be repeated wait: there may be no leader. `why` is gone when it returns. */
+/* `away` is called, from the loop, whenever a member does not answer the leader probe while
+ * repeatable calls wait: there may be no leader. `why` is freed when it returns. */
 void etcd_client_tell_away(struct etcd_client *client, void (*away)(void *context, const char *why),
                            void *context);
 
@@ -92,7 +92,7 @@ struct etcd_txn_result {
 
 struct etcd_op_result {
     enum etcd_op_kind kind;
-    const struct etcd_kv *kvs; /* a range's, or the previous ones if they were asked for */
+    const struct etcd_kv *kvs; /* of a range, or the previous ones (want_previous) */
     size_t kv_count;
     int64_t count; /* of keys in the range without its limit, or of deleted ones */
     bool more;     /* the limit cut the range off */
@@ -101,7 +101,7 @@ struct etcd_op_result {
 
 struct etcd_lease_result {
     int64_t id;
-    int64_t ttl_s; /* what is left; -1: no such lease */
+    int64_t ttl_s; /* remaining; -1: no such lease */
     int64_t granted_ttl_s;
     const struct etcd_bytes *keys;
     size_t key_count;
@@ -132,10 +132,9 @@ struct etcd_result {
     const char *message; /* the server's, or what happened on the way; "" when OK */
     int64_t revision;    /* of the store, when it answered */
     uint64_t member_id;  /* who answered */
-    uint64_t cluster_id; /* of the whole cluster, made with it; 0: it did not say */
-    uint64_t raft_term;  /* grows with every election, as far as that member knows; 0: likewise */
-    bool is_repeated;    /* a copy before it may have been done: comparisons may have failed
-                            because of that */
+    uint64_t cluster_id; /* chosen when the cluster was created; 0: not in the answer */
+    uint64_t raft_term;  /* grows with every election, as known to that member; 0: likewise */
+    bool is_repeated;    /* an earlier copy may have been done: perhaps that is why comparisons failed */
     struct etcd_op_result op;
     struct etcd_lease_result lease;
     struct etcd_member_result member;
@@ -143,7 +142,7 @@ struct etcd_result {
 
 typedef void etcd_done(void *context, const struct etcd_result *result);
 
-/* Says whose the answer is. */
+/* Where the answer goes. */
 struct etcd_reply {
     etcd_done *done;
     void *context;
@@ -153,8 +152,8 @@ struct etcd_reply {
 /* `done` will not be called. What was sent may still be done. Accepts NULL; only before `done`. */
 void etcd_call_cancel(struct etcd_call *call);
 
-/* To be sent again, through any member, while its outcome is not known: what is done twice is the
- * same as done once, or its comparisons fail the second time. Right after it was made. */
+/* Marks a call as idempotent, or as one whose comparisons fail the second time: while its outcome
+ * is unknown it is sent again, through any member. To be called right after the call was made. */
 void etcd_call_may_repeat(struct etcd_call *call);
 
 /* ---- keys and values; `ret` may be NULL where nobody will cancel ---- */
@@ -174,7 +173,7 @@ struct etcd_range {
     int64_t limit;              /* 0: none */
     int64_t revision;           /* 0: the newest */
     enum etcd_sort sort;
-    bool serializable; /* any member may answer from what it has: fast, perhaps stale */
+    bool serializable; /* any member may answer from its own state: fast, perhaps stale */
     bool keys_only, count_only;
     int64_t max_create_revision; /* 0: any */
 };
@@ -199,8 +198,8 @@ MUST_CHECK enum status etcd_delete(struct etcd_client *client, const struct etcd
                                    const struct etcd_reply *reply, struct etcd_call **ret);
 
 /* A long range in pages of `request->limit` keys (0: of a few MiB), all at the revision of the
- * first, by key. `done` is called for each page; op.more is false in the last one, and after an
- * error there is none. E_NOT_FOUND with code 11: it was compacted on the way; list again. */
+ * first, by key. `done` is called for each page; op.more is false in the last one, and an error is
+ * the last call. E_NOT_FOUND with code 11: the revision was compacted meanwhile; list again. */
 struct etcd_list;
 MUST_CHECK enum status etcd_list(struct etcd_client *client, const struct etcd_range *request,
                                  const struct etcd_reply *reply, struct etcd_list **ret);

@@ -1,5 +1,5 @@
-/* Who we are: a token, got with name and password before the first call, and got again when the
- * server takes it no longer (it expires, or the server was restarted). */
+/* Authentication: a token, got with name and password before the first call, and again when the
+ * server rejects it (it expires, or the server was restarted). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void on_token(void *context, const struct etcd_result *result)
     if (result->status == OK) {
         auth->token = strdup(result->message);
     } else if (result->code == GRPC_FAILED_PRECONDITION) {
-        auth->is_needless = true; /* users are not enabled: as good as known */
+        auth->is_needless = true; /* authentication is not enabled on the server */
     } else if (result->code != GRPC_NO_CODE && result->status != E_UNKNOWN &&
                result->status != E_UNREACHABLE) {
         etcd_calls_refuse(client, result);
@@ -51,7 +51,7 @@ bool etcd_auth_ready(struct etcd_client *client)
     Etcdpb__AuthenticateRequest request = ETCDPB__AUTHENTICATE_REQUEST__INIT;
     request.name = auth->user;
     request.password = auth->password;
-    auth->is_asking = true; /* before the call looks for others to send */
+    auth->is_asking = true; /* before the call, which flushes others */
     if (etcd_call_start(client, &authenticate, &request.base,
                         &(struct etcd_reply){.done = on_token, .context = client}, NULL) != OK)
         auth->is_asking = false;

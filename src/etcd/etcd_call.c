@@ -1,12 +1,12 @@
-/* The way of a request: waits for a connection, is sent, perhaps sent again, and is answered.
+/* The life of a request: waits for a connection, is sent, perhaps sent again, and is answered.
  *
  *     WAITING -> SENT -> done
  *        ^ \       |
  *        |  \      v
  *        +--- PAUSED        and from anywhere: done when the deadline has passed
  *
- * One that may be repeated goes back to WAITING when there is no answer, or its connection broke,
- * and a member is found that answers (etcd_look.c). */
+ * A repeatable call whose answer is overdue, or whose connection broke, goes back to WAITING when a
+ * member answers the leader probe (etcd_look.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void succeed(struct etcd_call *call)
         call->client->cluster_id = result.cluster_id;
     if (st == OK)
         finish(call, &result);
-    else /* it was done, but what came of it can't be told */
+    else /* the request was done, but its result can't be decoded */
         fail(call, call->method->is_read ? st : E_UNKNOWN, GRPC_OK,
              st == E_NOMEM ? "no memory for the answer" : "unreadable answer");
     free(answer);
@@ -115,7 +115,8 @@ static enum status on_message(void *context, const uint8_t *bytes, size_t length
     return OK;
 }
 
-/* One slow answer raises it by half at most: an election says nothing of the next call. */
+/* One slow answer raises the estimate by half at most: an election says nothing about the next
+ * call. */
 static void learn_latency(struct etcd_client *client, int64_t took_ms)
 {
     double most_ms = 4 * client->latency_ms + 10;
@@ -123,7 +124,7 @@ static void learn_latency(struct etcd_client *client, int64_t took_ms)
     client->latency_ms += (ms - client->latency_ms) / 8;
 }
 
-/* How long an answer may take before it is asked whether there is a leader at all. */
+/* How long an answer may take before the leader probe is sent. */
 static int64_t first_patience_ms(const struct etcd_client *client)
 {
     int64_t patience_ms = (int64_t)(4 * client->latency_ms);
@@ -140,15 +141,15 @@ void etcd_call_may_repeat(struct etcd_call *call)
         call_look_again_at(call, call->sent_ms + call->patience_ms);
 }
 
-/* Whether it is sent again after this. What a server has refused was not done; of anything else
- * that is not an answer nobody knows. */
+/* Is the call sent again after this end? A refused request was not done; the outcome of any other
+ * failure is unknown. */
 static bool is_to_be_repeated(const struct etcd_call *call, const struct grpc_end *end)
 {
     bool may_repeat = call->may_repeat || call->method->is_read;
     return !call->method->is_look && (end->is_refused || (end->status == E_UNKNOWN && may_repeat));
 }
 
-/* What was refused, and what reads, waits for a moment; else for a member that answers. */
+/* Refused calls and reads wait for a pause; a repeatable write waits for the leader probe. */
 static void repeat_later(struct etcd_call *call, const struct grpc_end *end)
 {
     pause_call(call, end->message);
@@ -204,7 +205,7 @@ static bool send_call(struct etcd_call *call, struct h2_connection *connection)
     };
     if (request.timeout_ms <= 0 ||
         grpc_stream_open(connection, &request, &stream_events, call, &call->stream) != OK)
-        return false; /* its deadline is near, or memory is short: it waits */
+        return false; /* its deadline has passed, or memory is short: it waits */
     call_leave_line(call);
     call->state = CALL_SENT;
     call->sent_ms = now_ms;
@@ -269,7 +270,7 @@ void etcd_calls_release(struct etcd_client *client)
     client->timer = loop_timer_free(client->timer);
 }
 
-/* Not those that are made meanwhile, by a `done` which tries again at once. */
+/* Calls that `done` makes meanwhile, to try again at once, are not refused. */
 void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why)
 {
     uint64_t last = client->call_count;
@@ -280,7 +281,7 @@ void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why
             continue;
         }
         finish(call, why);
-        call = client->waiting; /* the line may be another one now */
+        call = client->waiting; /* `done` may have changed the queue */
     }
 }
 

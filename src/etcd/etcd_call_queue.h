@@ -1,5 +1,5 @@
-/* Where the calls of a client are kept: those that wait to be sent in a line, and all of them in a
- * heap, by when each is to be looked at next. */
+/* The calls of a client: a FIFO of those that wait to be sent, and a heap of all by their next
+ * timer (deadline, retry, leader probe). */
 #ifndef PEAL_ETCD_CALL_QUEUE_H
 #define PEAL_ETCD_CALL_QUEUE_H
 
@@ -21,10 +21,10 @@ struct etcd_call {
     size_t request_length;
     int64_t timeout_ms, deadline_at_ms;
     bool may_repeat, is_repeated;
-    bool is_lost;        /* PAUSED: its connection broke, and it waits for somebody who answers */
+    bool is_lost;        /* PAUSED: its connection broke; it waits until a member answers the leader probe */
     uint64_t cluster_id; /* when it was first sent; 0: not known */
     int64_t first_sent_ms, sent_ms; /* 0: never */
-    int64_t patience_ms;            /* with the copy that is under way */
+    int64_t patience_ms;            /* time until the copy that is under way counts as overdue */
     uint32_t place;                 /* in client->wakes */
     enum call_state state;
     struct etcd_call *next, **link; /* WAITING */
@@ -32,7 +32,7 @@ struct etcd_call {
     uint8_t *answer;
     size_t answer_length;
     int pauses, auth_tries;
-    char *last_error; /* of an attempt before this one; NULL: none */
+    char *last_error; /* of an earlier attempt; NULL: none */
 };
 
 void call_queue_init(struct etcd_client *client);
@@ -41,13 +41,14 @@ void call_queue_arm(struct etcd_client *client); /* sets the timer for the first
 void call_wait_in_line(struct etcd_call *call);
 void call_leave_line(struct etcd_call *call);
 
-/* At that time, or at its deadline if that is earlier. */
+/* Sets the call's timer to at_ms, or to its deadline if that is earlier. */
 void call_look_again_at(struct etcd_call *call, int64_t at_ms);
 
-/* May be repeated, and was lost on the way, or not answered for as long as there is patience. */
+/* The call may be repeated, and its connection broke or its answer takes longer than
+ * patience_ms. */
 bool call_is_overdue(const struct etcd_call *call, int64_t now_ms);
 
-/* Takes it out of everything, and cancels it if it was sent. */
+/* Takes the call out of queue and heap, and cancels it if it was sent. */
 void etcd_call_free(struct etcd_call *call);
 
 #endif

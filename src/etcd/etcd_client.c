@@ -10,7 +10,7 @@
 enum {
     DEADLINE_MS = 2000,
     CONNECT_TIMEOUT_MS = 1000,
-    LATENCY_MS = 10, /* of a call, until it is known */
+    LATENCY_MS = 10, /* of a call, until it is measured */
 };
 
 struct etcd_bytes etcd_text(const char *text)
@@ -42,7 +42,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
 }
 
-/* Names are looked up without blocking the loop; addresses need no one to look them up. */
+/* Host names are resolved without blocking the loop; addresses need no resolver. */
 static enum status prepare_names(struct etcd_client *client)
 {
     bool are_addresses = true;

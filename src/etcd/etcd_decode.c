@@ -1,9 +1,9 @@
-/* etcd's answers as results. All that a result points to is in the arena or in the bytes. */
+/* Decodes etcd's answers into results, whose pointers lead into the arena or the bytes. */
 #include <string.h>
 
 #include "etcd_internal.h"
 
-enum { TXN_DEPTH_MAX = 8 }; /* deeper than any that is sent */
+enum { TXN_DEPTH_MAX = 8 }; /* deeper than any transaction that is sent */
 
 void *etcd_unpack(struct arena *arena, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
                   size_t length)
@@ -167,9 +167,9 @@ static size_t read_varint(const uint8_t *bytes, size_t length, uint64_t *ret)
     return 0;
 }
 
-/* protobuf-c goes down as deep as the message does, on our stack: look first. A level is a
+/* protobuf-c recurses as deep as the message is nested: check the depth first. A level is a
  * TxnResponse (whose field 3 is a ResponseOp) or a ResponseOp (whose field 4 is a TxnResponse).
- * What is malformed is left to protobuf-c. */
+ * Malformed messages are left to protobuf-c. */
 static bool is_shallow(const uint8_t *bytes, size_t length, uint64_t child_field, int depth)
 {
     while (length > 0) {

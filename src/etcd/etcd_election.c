@@ -1,9 +1,9 @@
-/* Two halves. Looking on: read who is oldest below the prefix, watch the prefix, and read again
- * when it may have changed. Being a candidate:
+/* Two halves. The observer reads the oldest key below the prefix, watches the prefix, and reads
+ * again when the leader may have changed. The candidate:
  *
  *     OUT -> ENTERING -> IN -> LEAVING -> OUT
  *              \_________/________/  dropped
- */
+ * */
 #include "etcd_election.h"
 
 #include <inttypes.h>
@@ -29,19 +29,19 @@ struct etcd_election {
     etcd_election_notify *notify;
     void *context;
     struct strbuf prefix;
-    struct loop_timer *timer; /* what is to be done in the next turn, or tried again */
+    struct loop_timer *timer; /* work for the next turn, or a retry */
     struct etcd_txn *txn;
 
     struct etcd_watch *watch;
     bool was_broken;             /* the watch */
     struct etcd_call *look;      /* under way */
-    bool is_look_old;            /* it was sent before we became a candidate */
-    bool must_look;              /* something changed since it was sent */
-    bool is_known;               /* the leader has been told */
+    bool is_look_old;            /* `look` was sent before this candidacy */
+    bool must_look;              /* something changed since `look` was sent */
+    bool is_known;               /* the leader was announced */
     struct strbuf leader;        /* its key; "" : vacant */
-    int64_t leader_revision;     /* when its key was made */
-    int64_t leader_mod_revision; /* when its value was written */
-    uint64_t cluster_id;         /* of the cluster that has said so */
+    int64_t leader_revision;     /* create revision of its key */
+    int64_t leader_mod_revision; /* mod revision of its key */
+    uint64_t cluster_id;         /* of the cluster that named the leader */
 
     enum candidacy candidacy;
     const struct etcd_lease *lease;
@@ -90,7 +90,7 @@ static void leave(struct etcd_election *election)
 
 /* ---- looking on ---- */
 
-/* Not while leaving: the next one may hear of it before we do. */
+/* Not while leaving: the next leader may learn of our resignation before we do. */
 static bool leads(const struct etcd_election *election)
 {
     return election->candidacy == CANDIDATE_IN &&
@@ -134,7 +134,7 @@ static void tell_leader(struct etcd_election *election, const struct etcd_op_res
                      });
 }
 
-/* The oldest key first, then our own, if we think that we have one. */
+/* ops[0] is the oldest key, ops[1] our own, if we think that we have one. */
 static void on_look(void *context, const struct etcd_result *result)
 {
     struct etcd_election *election = context;
@@ -154,7 +154,7 @@ static void on_look(void *context, const struct etcd_result *result)
     }
     if (election->candidacy == CANDIDATE_IN && !election->is_look_old &&
         (ops[1].kv_count == 0 || ops[1].kvs[0].create_revision != election->key_revision))
-        leave(election); /* whatever the revision is: it may be an etcd from before */
+        leave(election); /* a different create revision is a loss, too: the etcd may have been restored */
     if (election->must_look)
         wake(election, 0);
     election->cluster_id = result->cluster_id;
@@ -181,11 +181,11 @@ static void look(struct etcd_election *election)
     }
 }
 
-/* Only what can change the leader, or our own candidacy, is worth a look. An event that comes while
- * a look is under way may be of the leader which that look finds: its answer comes on another
- * connection, and may be older than the event. So a watch that is ahead of an answer begins again
- * from there, and tells the event once more. (It is ahead, too, of an etcd that was restored, and
- * would wait for the revisions of the one before.) */
+/* Only events that can change the leader or our candidacy need a look. An event may arrive while a
+ * look is under way and concern the very leader which that look finds: the answer comes on another
+ * connection, and may be older than the event. So a watch that is ahead of an answer is restarted
+ * at the answer's revision, and delivers the event again. (The watch is also ahead of a restored
+ * etcd, and would wait for the old one's revisions.) */
 static bool matters(const struct etcd_election *election, const struct etcd_event *event)
 {
     return !election->is_known || election->leader.length == 0 ||
@@ -215,7 +215,7 @@ static void on_watch(void *context, const struct etcd_watch_notice *notice)
     case ETCD_WATCH_BROKEN:
         election->was_broken = true;
         break;
-    case ETCD_WATCH_LIVE: /* an etcd that was restored does not tell what is not there any more */
+    case ETCD_WATCH_LIVE: /* a restored etcd sends no deletes for keys that it does not have */
         if (election->was_broken || notice->cluster_id != election->cluster_id) {
             election->must_look = true;
             if (!election->look)
@@ -245,11 +245,11 @@ static void on_entered(void *context, const struct etcd_result *result)
     }
     if (txn->succeeded)
         election->key_revision = result->revision;
-    else if (txn->ops[0].kv_count) /* an attempt before this one got through */
+    else if (txn->ops[0].kv_count) /* an earlier attempt got through */
         election->key_revision = txn->ops[0].kvs[0].create_revision;
     election->candidacy = CANDIDATE_IN;
     election->is_look_old = election->look != NULL;
-    election->is_known = false; /* told again, now that it may be us */
+    election->is_known = false; /* announce again: the leader may be us now */
     election->must_look = true;
     wake(election, 0);
 }
@@ -289,7 +289,7 @@ static void resign(struct etcd_election *election)
         wake(election, RETRY_MS);
 }
 
-/* The one place where requests are made, and where DROPPED is told. */
+/* The only place that makes requests and announces DROPPED. */
 static void on_timer(void *context)
 {
     struct etcd_election *election = context;
@@ -380,7 +380,7 @@ void etcd_election_resign(struct etcd_election *election)
     if (election->candidacy == CANDIDATE_OUT)
         return;
     etcd_call_cancel(
-        election->step); /* entering: it may have got through, so the key goes anyway */
+        election->step); /* an entering step may have got through: the key is deleted anyway */
     election->step = NULL;
     election->candidacy = CANDIDATE_LEAVING;
     wake(election, 0);

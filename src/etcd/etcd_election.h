@@ -1,6 +1,6 @@
 /* One leader among many candidates. Each candidate writes a key of its own below a prefix, tied to
- * its lease; the oldest key leads. Anyone can look on. A leader whose lease is lost knows it before
- * the server gives the lead to the next one. */
+ * its lease; the oldest key leads. Observers need not be candidates. A leader whose lease is lost
+ * knows it before the server makes the next one leader. */
 #ifndef PEAL_ETCD_ELECTION_H
 #define PEAL_ETCD_ELECTION_H
 
@@ -20,14 +20,14 @@ struct etcd_election_notice {
     enum etcd_election_kind kind;
     bool is_self;
     struct etcd_bytes key, value;
-    int64_t revision; /* LED: when the leader became a candidate; a fencing number */
+    int64_t revision; /* LED: revision at which the leader became a candidate; a fencing number */
     const char *message;
 };
 
 /* Comes from the loop, never from within a call; LED only when something changed. */
 typedef void etcd_election_notify(void *context, const struct etcd_election_notice *notice);
 
-/* Looks on. `prefix` is copied. */
+/* Starts as an observer. `prefix` is copied. */
 MUST_CHECK enum status etcd_election_new(struct etcd_client *client, struct etcd_bytes prefix,
                                          etcd_election_notify *notify, void *context,
                                          struct etcd_election **ret);
@@ -36,23 +36,23 @@ MUST_CHECK enum status etcd_election_new(struct etcd_client *client, struct etcd
 struct etcd_election *etcd_election_free(struct etcd_election *election);
 
 /* Becomes a candidate, with a lease that is granted and outlives the candidacy; when the lease is
- * lost call etcd_election_drop. E_BUSY: is one already. */
+ * lost call etcd_election_drop. E_BUSY: already a candidate. */
 MUST_CHECK enum status etcd_election_campaign(struct etcd_election *election,
                                               const struct etcd_lease *lease,
                                               struct etcd_bytes value);
 
-/* Leads no more from now on, and deletes our key; DROPPED comes when that is done. */
+/* Stops leading at once and deletes the candidate's key; DROPPED comes when that is done. */
 void etcd_election_resign(struct etcd_election *election);
 
-/* The lease is lost: not a candidate from now on. DROPPED comes from the next turn of the loop. */
+/* Ends the candidacy because the lease is lost. DROPPED comes from the next turn of the loop. */
 void etcd_election_drop(struct etcd_election *election);
 
-/* True only while the lease is surely held. Nobody else leads then in the cluster that has said so;
- * an etcd that was restored from a backup may give the lead to another one before the leases of the
- * etcd before have run out. */
+/* True only while the lease is surely held. Nobody else leads then in the cluster with
+ * etcd_election_cluster_id; an etcd restored from a backup is another cluster, and may elect
+ * another leader before the leases of the old one have expired. */
 bool etcd_election_is_self(const struct etcd_election *election);
 
-/* The id of the cluster that has said who leads; 0: none has yet. */
+/* The id of the cluster that named the leader; 0: none has yet. */
 uint64_t etcd_election_cluster_id(const struct etcd_election *election);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the files of the client share: the client itself, the way of a call, and how answers are
- * read. */
+/* Internals that the files of the client share: the client, its calls, and the decoding of
+ * answers. */
 #ifndef PEAL_ETCD_INTERNAL_H
 #define PEAL_ETCD_INTERNAL_H
 
@@ -16,19 +16,19 @@ struct lease_hub;
 /* ---- the client ---- */
 
 struct etcd_auth {
-    char *user, *password; /* NULL: nobody asks who we are */
+    char *user, *password; /* NULL: no authentication */
     char *token;           /* NULL: none yet */
     bool is_asking;
-    bool is_needless; /* the server does not know users */
+    bool is_needless; /* authentication is not enabled on the server */
 };
 
-/* Whether a member can be found that has a leader: etcd_look.c */
+/* The leader probe, the search for a member that has a leader: etcd_look.c */
 struct etcd_looking {
     struct etcd_call *call; /* NULL: none is under way */
     int64_t sent_ms;
     struct loop_timer *timer;
     bool is_timed;
-    void (*away)(void *context, const char *why); /* NULL: nobody wants to know */
+    void (*away)(void *context, const char *why); /* NULL: no listener */
     void *context;
 };
 
@@ -43,13 +43,13 @@ struct etcd_client {
 
     struct etcd_call *waiting, **waiting_end; /* in order */
     uint64_t call_count;                      /* ever */
-    struct heap wakes;                        /* all calls, by when they are looked at next */
+    struct heap wakes;                        /* all calls, by their next timer */
     struct loop_timer *timer;
     int64_t timer_at_ms;
-    double latency_ms; /* of calls that may be repeated, smoothed */
+    double latency_ms; /* smoothed, of calls that may be repeated */
     struct etcd_looking looking;
     uint64_t cluster_id; /* of the last answer; 0: none yet */
-    struct arena arena;  /* of the message that is being handed out */
+    struct arena arena;  /* of the result that is being handed out */
 
     struct etcd_auth auth;
     struct watch_hub *watches; /* NULL: none yet */
@@ -66,10 +66,10 @@ typedef enum status etcd_decode(struct arena *arena, const uint8_t *bytes, size_
 struct etcd_method {
     const char *path;
     etcd_decode *decode;
-    bool is_read;       /* may be sent again at any time */
-    bool any_member;    /* also one without a leader */
-    bool without_token; /* nobody need be known for it */
-    bool is_look;       /* tried once: no answer is an answer, too */
+    bool is_read;       /* may be sent again without asking */
+    bool any_member;    /* a member without a leader may answer */
+    bool without_token; /* needs no authentication */
+    bool is_look;       /* the leader probe: sent once, silence means no leader */
 };
 
 /* Packs the message and sends it. Anything but OK: nothing was sent, nothing will be called. */
@@ -78,24 +78,24 @@ MUST_CHECK enum status etcd_call_start(struct etcd_client *client, const struct 
                                        const struct etcd_reply *reply, struct etcd_call **ret);
 MUST_CHECK enum status etcd_calls_init(struct etcd_client *client);
 void etcd_calls_release(struct etcd_client *client);
-/* Sends what waits, as far as there is a connection and a token. */
+/* Sends the waiting calls, as far as there is a connection and a token. */
 void etcd_calls_flush(struct etcd_client *client);
-/* Ends all that wait for a token. */
+/* Fails all calls that wait for a token. */
 void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why);
 
 /* ---- who has a leader ---- */
 
 MUST_CHECK enum status etcd_look_init(struct etcd_client *client);
 void etcd_look_release(struct etcd_client *client);
-/* A call waits longer than it should: asks one member after the other until one answers, and sends
- * through that one what may be repeated. */
+/* To be called when a call is overdue. Probes one member after the other until one answers, and
+ * sends the overdue calls through that one if they may be repeated. */
 void etcd_look(struct etcd_client *client);
 
 /* ---- who we are ---- */
 
 /* False: no token yet; etcd_calls_flush and etcd_streams_flush are called when there is one. */
 bool etcd_auth_ready(struct etcd_client *client);
-/* The server did not take the token: the next call gets a new one. */
+/* The server rejected the token: the next call gets a new one. */
 void etcd_auth_forget(struct etcd_client *client);
 bool etcd_auth_is_stale(const struct etcd_client *client, int code, const char *message);
 void etcd_auth_release(struct etcd_auth *auth);

@@ -15,7 +15,7 @@ enum status etcd_prefix_end(struct arena *arena, struct etcd_bytes prefix, struc
     size_t length = prefix.length;
     while (length > 0 && from[length - 1] == 0xff)
         length--;
-    if (length == 0) { /* to etcd, one zero byte as the end is: all keys from here on */
+    if (length == 0) { /* to etcd, a zero byte as the end means all keys from here on */
         *ret = (struct etcd_bytes){"", 1};
         return OK;
     }
@@ -98,7 +98,7 @@ enum status etcd_range(struct etcd_client *client, const struct etcd_range *requ
     static const struct etcd_method method = {
         .path = "/etcdserverpb.KV/Range", .decode = etcd_decode_range, .is_read = true};
     Etcdpb__RangeRequest message;
-    struct arena arena; /* not the client's: that may hold the result that this came from */
+    struct arena arena; /* not the client's, which may hold the result that the caller is handling */
     arena_init(&arena);
     enum status st = etcd_make_range(&arena, request, &message);
     if (st == OK)

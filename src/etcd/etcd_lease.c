@@ -15,7 +15,7 @@
 
 enum {
     RENEWALS_PER_TTL = 3,
-    PATIENCE_MS = 1000, /* for an answer, before the connection is looked at */
+    PATIENCE_MS = 1000, /* for an answer, before the connection is probed */
 };
 
 enum lease_state {
@@ -69,7 +69,7 @@ static void end_lease(struct etcd_lease *lease, enum etcd_lease_kind kind, enum 
     }
     lease->state = LEASE_LOST;
     loop_timer_stop(lease->timer);
-    lease->notify(lease->context, &notice); /* it may be gone now */
+    lease->notify(lease->context, &notice); /* may have freed the lease */
 }
 
 static void lose_silent(struct etcd_lease *lease)
@@ -86,7 +86,7 @@ static void set_timer(struct etcd_lease *lease, int64_t now_ms)
 {
     int64_t next_ms =
         lease->sent_at_ms + (lease->is_awaited ? PATIENCE_MS : lease->ttl_ms / RENEWALS_PER_TTL);
-    if (next_ms <= now_ms) /* asked already, or not to be asked: look again in a while */
+    if (next_ms <= now_ms) /* already renewing, or not to be renewed: check again later */
         next_ms = now_ms + PATIENCE_MS;
     if (next_ms > lease->held_until_ms)
         next_ms = lease->held_until_ms;
@@ -159,7 +159,7 @@ static enum status on_message(void *context, const uint8_t *bytes, size_t length
     lease->ttl_ms = answer->ttl * 1000;
     if (lease->sent_at_ms + lease->ttl_ms > lease->held_until_ms)
         lease->held_until_ms = lease->sent_at_ms + lease->ttl_ms;
-    if (now_ms >= lease->held_until_ms) /* we slept: the answer is old news */
+    if (now_ms >= lease->held_until_ms) /* the machine slept: the answer comes too late */
         lose_silent(lease);
     else
         set_timer(lease, now_ms);
@@ -262,7 +262,7 @@ enum status etcd_lease_new(struct etcd_client *client, int64_t ttl_s, etcd_lease
         free(lease);
         return st;
     }
-    etcd_call_may_repeat(lease->call); /* one that nobody knows of expires by itself */
+    etcd_call_may_repeat(lease->call); /* a second lease that is never used expires by itself */
     *ret = lease;
     return OK;
 }

@@ -1,6 +1,6 @@
 /* A lease that is kept alive. It counts as lost as soon as the server may have let it expire: its
- * TTL is counted on the boot clock (which goes on while the machine sleeps) from the moment when
- * the last request that was answered had been sent. */
+ * TTL runs on the boot clock (which goes on while the machine sleeps) from the time when the last
+ * answered keep-alive was sent. */
 #ifndef PEAL_ETCD_LEASE_H
 #define PEAL_ETCD_LEASE_H
 
@@ -10,7 +10,7 @@ struct etcd_lease;
 
 enum etcd_lease_kind {
     ETCD_LEASE_GRANTED, /* usable from now on */
-    ETCD_LEASE_LOST,    /* the end: expired, revoked, or no sign of it for its TTL */
+    ETCD_LEASE_LOST,    /* the end: expired, revoked, or not renewed within its TTL */
     ETCD_LEASE_FAILED,  /* the end: it could not be granted; `status` and `message` say why */
 };
 
@@ -28,13 +28,13 @@ MUST_CHECK enum status etcd_lease_new(struct etcd_client *client, int64_t ttl_s,
                                       etcd_lease_notify *notify, void *context,
                                       struct etcd_lease **ret);
 
-/* Keeps it alive no longer; it expires by itself, or see etcd_lease_revoke. Accepts NULL; returns
- * NULL. */
+/* Stops the keep-alives; the lease expires by itself, or see etcd_lease_revoke. Accepts NULL;
+ * returns NULL. */
 struct etcd_lease *etcd_lease_free(struct etcd_lease *lease);
 
 int64_t etcd_lease_id(const struct etcd_lease *lease); /* 0: not granted yet, or lost */
 
-/* Until when it is surely held, unless someone revokes it; 0 when it is not. */
+/* Until when the lease is surely held, unless someone revokes it; 0 when it is not held. */
 int64_t etcd_lease_held_until_boot_ms(const struct etcd_lease *lease);
 
 #endif

@@ -1,13 +1,13 @@
-/* A long range, page after page, all at one revision. For each page etcd looks at all that is left
- * of the range, in order to count it: many small pages of a long range take it minutes. So a page
- * has as many keys as make a good size. */
+/* A long range, page after page, all at one revision. For each page etcd counts all keys that are
+ * left of the range: many small pages of a long range take minutes. So the number of keys per page
+ * is chosen by their size. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "etcd_internal.h"
 
 enum {
-    FIRST_KEYS = 1000, /* by their size the next page is reckoned */
+    FIRST_KEYS = 1000, /* their size determines the next page's */
     PAGE_KEYS_MAX = 50000,
     PAGE_BYTES = 4 * 1024 * 1024,
 };
@@ -18,7 +18,7 @@ struct etcd_list {
     struct etcd_reply reply;
     struct etcd_call *call;
     struct strbuf next_key, end;
-    bool is_sized; /* nobody has said how many keys a page has */
+    bool is_sized; /* the caller set no limit: page size by bytes */
 };
 
 static void list_free(struct etcd_list *list)

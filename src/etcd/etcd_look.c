@@ -1,10 +1,10 @@
-/* A member whose leader has died takes requests all the same, and says nothing for seconds: what it
- * hands on is lost. So when a call waits longer than calls do, a small read that needs a leader is
- * sent, to one member after the other, until one answers. That member is used from then on, and
- * what was sent before is sent to it again, if it may be repeated.
+/* The leader probe. A member whose leader has died still takes requests, forwards them to nobody
+ * and is silent for seconds. So when a call is overdue, a small read that needs a leader is sent to
+ * one member after the other until one answers. That member is used from then on, and overdue calls
+ * are sent to it again if they may be repeated.
  *
- * An etcd that is merely slow answers the read, too: then each call is repeated after twice the
- * time of the copy before, so that it is not made slower still. */
+ * An etcd that is merely slow answers the probe, too: then each call is repeated after twice the
+ * time of the copy before, so as not to slow it further. */
 #include <stdlib.h>
 
 #include "etcd_call_queue.h"
@@ -29,9 +29,9 @@ static void look_later(struct etcd_client *client)
     loop_timer_set(client->looking.timer, LOOK_AGAIN_MS);
 }
 
-/* One that was sent before the look and is overdue; NULL: there is none left. What was meant for
- * one cluster is not for another, such as one that was restored from a backup: the revisions that
- * it compares mean something else there. */
+/* A call that was sent before the probe and is overdue; NULL: none is left. A call for one cluster
+ * is not repeated on another, such as a restored one: the revisions that it compares mean something
+ * else there. */
 static struct etcd_call *find_overdue(const struct etcd_client *client, uint64_t cluster_id,
                                       int64_t now_ms)
 {
@@ -93,7 +93,7 @@ void etcd_look(struct etcd_client *client)
     looking->sent_ms = etcd_now_ms();
     struct etcd_reply reply = {.done = on_look, .context = client, .deadline_ms = LOOK_MS};
     if (etcd_call_start(client, &method, &message.base, &reply, &looking->call) != OK)
-        look_later(client); /* for want of memory */
+        look_later(client); /* out of memory */
 }
 
 static void on_timer(void *context)

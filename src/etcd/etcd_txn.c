@@ -22,7 +22,7 @@ struct txn_level {
 struct etcd_txn {
     struct arena arena;
     struct txn_level levels[DEPTH_MAX];
-    size_t depth; /* of the level that is being filled */
+    size_t depth; /* of the current level */
     enum status failed;
 };
 

@@ -1,5 +1,5 @@
 /* Builds transactions, also nested ones. Everything is copied into the builder; out of memory and
- * misuse are remembered and told by etcd_txn_send, so that a batch reads as what it does:
+ * misuse are remembered and returned by etcd_txn_send, so that a batch needs no checks:
  *
  *     for each claim:
  *         etcd_txn_begin(txn);

@@ -1,9 +1,9 @@
-/* All watches of a client on one stream. Each knows the first revision that it has not told yet, so
- * that a new stream goes on where the old one broke.
+/* All watches of a client on one stream. Each knows the first revision that it has not delivered
+ * yet, so that a new stream resumes where the old one broke.
  *
  *     PENDING -> ASKED -> LIVE -> ENDED (compacted, refused)
  *        ^---------'-------'  the stream broke
- */
+ * */
 #include "etcd_watch.h"
 
 #include <stdlib.h>
@@ -24,16 +24,16 @@ struct etcd_watch {
     struct watch_hub *hub;
     int64_t id;
     enum watch_state state;
-    uint64_t asked; /* its place in the order of requests, in which they are answered */
+    uint64_t asked; /* sequence number: requests are answered in order */
     etcd_watch_notify *notify;
     void *context;
     uint8_t *key, *end;
     size_t key_length, end_length;
     bool want_previous, want_progress;
-    bool was_denied;       /* the last time that it was asked for */
+    bool was_denied;       /* the last request was denied */
     int64_t next_revision; /* 0: from now on, whenever that is */
-    size_t told_of_part;   /* events told of a response whose last fragment has not come */
-    size_t skip;           /* of the events that come next: told already */
+    size_t told_of_part;   /* events delivered of a response whose last fragment has not come */
+    size_t skip;           /* number of coming events that were delivered already */
 };
 
 struct watch_hub {
@@ -65,14 +65,14 @@ static struct etcd_watch *find_watch(struct watch_hub *hub, int64_t id)
 
 static void tell(struct etcd_watch *watch, const struct etcd_watch_notice *notice)
 {
-    watch->notify(watch->context, notice); /* the watch may be gone now */
+    watch->notify(watch->context, notice); /* may have freed the watch */
 }
 
 /* ---- requests ---- */
 
-/* One revision that was told already is asked for again. A compaction at the very revision from
- * which a watch goes on can take the deletes of that revision with it, without a word; from the one
- * before, etcd says that it is compacted. */
+/* Resumes one revision early. A compaction at exactly the revision from which a watch resumes can
+ * drop the deletes of that revision silently; for the revision before, etcd reports the
+ * compaction. */
 static int64_t start_revision(const struct etcd_watch *watch)
 {
     return watch->next_revision > 1 ? watch->next_revision - 1 : watch->next_revision;
@@ -127,7 +127,7 @@ static void read_event(const Etcdpb__Event *from, struct etcd_event *ret)
     };
 }
 
-/* How many of the first events are of revisions that were told before. */
+/* Number of leading events whose revisions were delivered before. */
 static size_t count_old(const struct etcd_watch *watch, const Etcdpb__WatchResponse *answer)
 {
     size_t count = 0;
@@ -150,7 +150,7 @@ static enum status tell_events(struct etcd_watch *watch, const Etcdpb__WatchResp
         read_event(answer->events[old + i], &events[i]);
     watch->skip -= told;
     watch->told_of_part += count;
-    if (!answer->fragment) { /* now, and not before, all of the last revision has been told */
+    if (!answer->fragment) { /* only now is the last revision complete */
         watch->next_revision = events[count - 1].kv.mod_revision + 1;
         watch->told_of_part = 0;
     }
@@ -175,7 +175,7 @@ static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answ
     bool is_denied = strstr(answer->cancel_reason, "ermission denied") ||
                      strstr(answer->cancel_reason, "PermissionDenied");
     if (is_denied && hub->client->auth.user && !watch->was_denied) {
-        watch->was_denied = true; /* perhaps the token is old: once more with a new one */
+        watch->was_denied = true; /* the token may have expired: retry once with a new one */
         etcd_auth_forget(hub->client);
         long_stream_restart(&hub->stream);
         on_broken(hub, answer->cancel_reason);
@@ -192,7 +192,7 @@ static void tell_end(struct etcd_watch *watch, const Etcdpb__WatchResponse *answ
     tell(watch, &notice);
 }
 
-/* etcd 3.4 answers a refused watch without its id: it is the one whose turn it is. */
+/* etcd 3.4 answers a refused watch without its id: it is the oldest request without an answer. */
 static struct etcd_watch *first_asked(struct watch_hub *hub)
 {
     struct etcd_watch *watch, *first = NULL;
@@ -254,7 +254,7 @@ static void rewind_watch(struct etcd_watch *watch)
     watch->told_of_part = 0;
 }
 
-/* Those who are told may free and make watches, so the table is not walked meanwhile. */
+/* A callback may free and make watches, so the table is not walked while callbacks run. */
 static void on_broken(void *context, const char *why)
 {
     struct watch_hub *hub = context;

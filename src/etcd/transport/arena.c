@@ -86,7 +86,7 @@ static void *allocate(void *arena, size_t size)
 static void keep(void *arena, void *at)
 {
     (void)arena;
-    (void)at; /* all of it goes at once */
+    (void)at; /* freed with the whole arena */
 }
 
 ProtobufCAllocator arena_allocator(struct arena *arena)

@@ -1,5 +1,5 @@
-/* Memory that is given back all at once: what a message is decoded into, and what a transaction is
- * built of. */
+/* Memory that is freed all at once: for decoded messages, and for transactions while they are
+ * built. */
 #ifndef PEAL_ETCD_ARENA_H
 #define PEAL_ETCD_ARENA_H
 

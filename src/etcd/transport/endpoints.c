@@ -9,7 +9,7 @@
 enum {
     REST_FIRST_MS = 50,
     REST_MAX_MS = 5000,
-    ALL_REST_MS = 50, /* at most, when all of them do */
+    ALL_REST_MS = 50, /* at most, when all endpoints rest */
 };
 
 static bool strip(const char **text, const char *scheme)
@@ -125,7 +125,7 @@ void endpoints_failed(struct endpoints *endpoints, struct endpoint *endpoint, in
         rest_ms = REST_MAX_MS;
     endpoint->failures++;
     endpoints->jitter = hash_bytes(endpoints->jitter, endpoint->name, strlen(endpoint->name));
-    /* Between half and all of it, so that many clients do not come back as one. */
+    /* Jitter between half and all of the pause, so that many clients do not reconnect at once. */
     rest_ms = rest_ms / 2 + (int64_t)hash_below(endpoints->jitter, (uint64_t)rest_ms / 2 + 1);
     endpoint->rest_until_ms = now_ms + rest_ms;
     snprintf(endpoint->error, sizeof(endpoint->error), "%s", error);

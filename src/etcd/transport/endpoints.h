@@ -1,6 +1,6 @@
-/* The servers that can be asked, in order of preference, and how each of them did lately. One that
- * failed rests for a while, twice as long each time, so that a dead one costs little and one that
- * comes back is soon used again. */
+/* The servers in order of preference, with their recent failures. A failed endpoint is not tried
+ * for a while (exponential backoff), so that a dead one costs little and one that comes back is
+ * soon used again. */
 #ifndef PEAL_ETCD_ENDPOINTS_H
 #define PEAL_ETCD_ENDPOINTS_H
 
@@ -12,7 +12,7 @@
 #include "strbuf.h"
 
 struct endpoint {
-    char *name; /* "host:port", an IPv6 address in brackets: as users and HTTP/2 see it */
+    char *name; /* "host:port", an IPv6 address in brackets: for messages and :authority */
     char *host; /* without brackets */
     int port;
     bool use_tls;
@@ -33,11 +33,11 @@ MUST_CHECK enum status endpoints_init(struct endpoints *endpoints, const char *c
                                       struct parse_error *reterr);
 void endpoints_release(struct endpoints *endpoints);
 
-/* The first that is not resting. NULL: all are, the first of them until *ret_at_ms, which is soon:
- * where none is better, a member that has a leader again is to be found early. */
+/* The first endpoint that is not resting. NULL: all are; the first is ready at *ret_at_ms. That is
+ * soon: when all have failed, a member that has a leader again must be found early. */
 struct endpoint *endpoints_pick(struct endpoints *endpoints, int64_t now_ms, int64_t *ret_at_ms);
 
-/* One that comes before `current` and is not resting; NULL: none. */
+/* A preferred endpoint: before `current`, and not resting; NULL: none. */
 struct endpoint *endpoints_better(struct endpoints *endpoints, const struct endpoint *current,
                                   int64_t now_ms);
 

@@ -4,7 +4,7 @@
 
 #include "clock.h"
 
-enum { RETURN_MS = 2000 }; /* how often it is tried to come back to a preferred endpoint */
+enum { RETURN_MS = 2000 }; /* how often a preferred endpoint is tried again */
 
 /* One connection: coming, current, or leaving (neither: until its streams have ended). */
 struct grpc_channel_link {
@@ -50,7 +50,7 @@ static void on_ready(void *context, struct h2_connection *connection)
     channel->ready(channel->context);
 }
 
-/* What runs on it may still end well. */
+/* Streams on the connection may still end well. */
 static void on_draining(void *context, struct h2_connection *connection)
 {
     (void)connection;
@@ -169,7 +169,7 @@ struct h2_connection *grpc_channel_get(struct grpc_channel *channel)
     if (channel->current && h2_connection_is_ready(channel->current->connection))
         return channel->current->connection;
     channel->is_wanted = true;
-    if (!channel->current) /* else it is about to close, and on_closed goes on */
+    if (!channel->current) /* else the connection is about to close, and on_closed goes on */
         start(channel);
     return NULL;
 }

@@ -1,13 +1,12 @@
-/* A connection to whichever endpoint works: connects when somebody asks, fails over, comes back to
- * a preferred endpoint, and leaves a connection that is to end without cutting off what still runs
- * on it. */
+/* A connection to whichever endpoint works: connects on demand, fails over, returns to a preferred
+ * endpoint, and lets streams on an old connection end before it is closed. */
 #ifndef PEAL_ETCD_GRPC_CHANNEL_H
 #define PEAL_ETCD_GRPC_CHANNEL_H
 
 #include "transport/endpoints.h"
 #include "transport/h2_connection.h"
 
-/* What all channels of a client share. */
+/* Shared by all channels of a client. */
 struct grpc_channel_config {
     struct loop *loop;
     struct endpoints *endpoints;
@@ -21,13 +20,13 @@ struct grpc_channel_link;
 
 struct grpc_channel {
     const struct grpc_channel_config *config;
-    void (*ready)(void *context); /* there is a connection, or a new one in place of the old */
+    void (*ready)(void *context); /* a connection is ready, or a new one has replaced the old */
     void *context;
     struct grpc_channel_link *links;
     struct grpc_channel_link *current; /* in use */
     struct grpc_channel_link *coming;  /* being connected */
     struct loop_timer *timer;
-    bool is_wanted; /* somebody waits */
+    bool is_wanted; /* a caller waits for a connection */
 };
 
 /* `ready` comes from the loop, never from within. */
@@ -36,17 +35,17 @@ MUST_CHECK enum status grpc_channel_init(struct grpc_channel *channel,
                                          void (*ready)(void *context), void *context);
 void grpc_channel_release(struct grpc_channel *channel);
 
-/* A connection that takes streams. NULL: not now; `ready` will be called when there is one. */
+/* A connection that accepts streams. NULL: none yet; `ready` will be called when there is one. */
 struct h2_connection *grpc_channel_get(struct grpc_channel *channel);
 
-/* The endpoint at the other end can't help now (no leader): goes to another one. */
+/* The connection's endpoint refuses requests (no leader): switches to another one. */
 void grpc_channel_avoid(struct grpc_channel *channel, const struct h2_connection *connection,
                         const char *why);
 
-/* The endpoint in use does not answer: goes to another one. */
+/* The current endpoint does not answer: switches to another one. */
 void grpc_channel_turn(struct grpc_channel *channel, const char *why);
 
-/* The endpoint at the other end has answered well. */
+/* The connection's endpoint has answered: clears its failures. */
 void grpc_channel_worked(struct grpc_channel *channel, const struct h2_connection *connection);
 
 #endif

@@ -36,7 +36,7 @@ static enum status read_prefix(struct grpc_deframer *deframer)
     return OK;
 }
 
-/* Grows with what has really come: a length alone is only a claim. */
+/* Grows with the bytes received: an announced length is not trusted. */
 static enum status keep_piece(struct grpc_deframer *deframer, const uint8_t *bytes, size_t length)
 {
     size_t need = deframer->have + length;
@@ -55,7 +55,7 @@ static enum status keep_piece(struct grpc_deframer *deframer, const uint8_t *byt
     return OK;
 }
 
-/* Takes what belongs to the current message; *used says how much of the bytes that was. */
+/* Takes the bytes that belong to the current message; *used is their number. */
 static enum status take_message(struct grpc_deframer *deframer, const uint8_t *bytes, size_t length,
                                 size_t *used, grpc_on_message *on_message, void *context)
 {

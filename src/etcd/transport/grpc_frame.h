@@ -1,4 +1,4 @@
-/* What gRPC puts around messages and errors: a prefix of flag and length, a status code, a
+/* gRPC's framing of messages and errors: a prefix of flag and length, a status code, a
  * percent-encoded text. Pure. */
 #ifndef PEAL_GRPC_FRAME_H
 #define PEAL_GRPC_FRAME_H
@@ -36,7 +36,7 @@ enum grpc_code {
     GRPC_UNAUTHENTICATED = 16,
 };
 
-/* Cuts a stream of bytes, however it was split on the way, into messages. */
+/* Reassembles messages from a stream of bytes, however it was split on the way. */
 struct grpc_deframer {
     uint8_t prefix[GRPC_PREFIX];
     size_t prefix_have;
@@ -49,7 +49,7 @@ struct grpc_deframer {
 void grpc_deframer_init(struct grpc_deframer *deframer, size_t limit);
 void grpc_deframer_release(struct grpc_deframer *deframer);
 
-/* The bytes are borrowed for the call. Any other answer than OK ends the deframing. */
+/* The bytes are borrowed for the call. Any other status than OK ends the deframing. */
 typedef enum status grpc_on_message(void *context, const uint8_t *bytes, size_t length);
 
 /* E_TOO_LARGE: longer than the limit. E_CORRUPT: compressed, which was not asked for, or not
@@ -65,10 +65,10 @@ void grpc_prefix_write(uint8_t prefix[GRPC_PREFIX], size_t length);
 /* The decimal code of the header grpc-status; GRPC_UNKNOWN when it is none. */
 int grpc_code_parse(const char *text, size_t length);
 
-/* Undoes percent-encoding; what does not fit is cut off, what is no text becomes '?'. */
+/* Undoes percent-encoding; text that does not fit is cut off, control characters become '?'. */
 void grpc_text_decode(const char *text, size_t length, char ret[GRPC_TEXT]);
 
-/* etcd's answers as ours. */
+/* The status of a gRPC code and message from etcd. */
 enum status grpc_status(int code, const char *message);
 
 #endif

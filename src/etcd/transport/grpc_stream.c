@@ -13,7 +13,7 @@ struct grpc_stream {
     const uint8_t *request; /* of a single request; borrowed */
     size_t request_length, request_sent;
     bool is_long;      /* many messages */
-    struct strbuf out; /* what is still to be sent of those */
+    struct strbuf out; /* of a long stream: bytes still to be sent */
     struct grpc_deframer deframer;
     enum status broken; /* not OK: the answer could not be read; deframer.error says why */
     int http_status;
@@ -39,7 +39,7 @@ static bool is_name(const char *name, size_t length, const char *want)
     return strlen(want) == length && memcmp(name, want, length) == 0;
 }
 
-/* Answer and trailers come the same way; an error without an answer has its trailers at once. */
+/* Headers and trailers are handled alike; an error without a message has its trailers first. */
 static void on_header(struct h2_stream *h2, const char *name, size_t name_length, const char *value,
                       size_t value_length)
 {
@@ -52,7 +52,7 @@ static void on_header(struct h2_stream *h2, const char *name, size_t name_length
         grpc_text_decode(value, value_length, stream->message);
 }
 
-/* Several messages may come at once, and the first may make the owner turn away. */
+/* Several messages may come at once, and the owner may cancel the stream at the first. */
 static enum status on_message(void *context, const uint8_t *bytes, size_t length)
 {
     struct grpc_stream *stream = context;
@@ -89,7 +89,7 @@ static size_t on_body(struct h2_stream *h2, uint8_t *to, size_t room, bool *end)
     return length;
 }
 
-/* How it ended, as far as can be said: the server's own word goes first. */
+/* How the stream ended; the server's own status has precedence. */
 static struct grpc_end judge(struct grpc_stream *stream, enum h2_close how, const char *why)
 {
     if (stream->broken != OK)

@@ -16,8 +16,8 @@ struct grpc_request {
     const char *path;     /* "/package.Service/Method" */
     const uint8_t *bytes; /* a message with its prefix, borrowed until the end; NULL: a stream */
     size_t length;
-    int64_t timeout_ms;  /* told to the server; 0: none */
-    const char *token;   /* who is asking; NULL: nobody */
+    int64_t timeout_ms;  /* sent to the server; 0: none */
+    const char *token;   /* for authentication; NULL: none */
     bool require_leader; /* the server shall fail at once if it has no leader */
 };
 
@@ -25,11 +25,11 @@ struct grpc_end {
     enum status status; /* E_UNREACHABLE: surely not executed */
     int code;           /* enum grpc_code */
     const char *message;
-    bool is_refused; /* by this connection: another one may do it */
+    bool is_refused; /* surely not executed; may be sent on another connection */
 };
 
 struct grpc_stream_events {
-    /* OK: go on. Anything else ends the stream: E_CORRUPT. */
+    /* Any other status than OK ends the stream with E_CORRUPT. */
     enum status (*message)(void *context, const uint8_t *bytes, size_t length);
     void (*ended)(void *context, const struct grpc_end *end); /* the last call */
 };

@@ -19,7 +19,7 @@ enum {
     STREAM_WINDOW = 4 * 1024 * 1024,
     CONNECTION_WINDOW = 16 * 1024 * 1024,
     OUTPUT_HIGH = 256 * 1024, /* no more frames are made while so much waits to be written */
-    PING_IDLE_MS = 6000,      /* etcd hangs up on whoever pings more often than every 5 s */
+    PING_IDLE_MS = 6000,      /* etcd closes connections that ping more often than every 5 s */
     PING_TIMEOUT_MS = 1000,
 };
 
@@ -171,7 +171,7 @@ static void on_timer(void *context)
         return;
     }
     if (connection->is_pinged && connection->heard_at_ms < connection->ping_at_ms) {
-        /* We may have slept ourselves: only a time-out that the loop was awake for counts. */
+        /* The machine may have slept: only a time-out during which the loop ran counts. */
         if (now - connection->ping_at_ms < 2 * PING_TIMEOUT_MS) {
             close_now(connection, "the server does not answer");
             return;
@@ -326,7 +326,7 @@ static void on_event(struct bufferevent *socket, short what, void *context)
     close_now(connection, connection->failure);
 }
 
-/* A TLS session that is shut down politely would have to wait for the peer. */
+/* Dirty shutdown is allowed: a clean TLS shutdown would have to wait for the peer. */
 static struct bufferevent *new_socket(struct loop *loop, const struct h2_address *address,
                                       SSL **ret_tls)
 {
@@ -368,7 +368,7 @@ enum status h2_connection_new(struct loop *loop, const struct h2_address *addres
     bufferevent_setcb(connection->socket, on_readable, on_writable, on_event, connection);
     bufferevent_enable(connection->socket, EV_READ | EV_WRITE);
     loop_timer_set(connection->timer, address->timeout_ms);
-    /* An error here is told by on_event as well, or there was no memory for the attempt. */
+    /* on_event reports an error here as well, unless memory was short. */
     if (bufferevent_socket_connect_hostname(connection->socket, address->names, AF_UNSPEC,
                                             address->host, address->port) != 0)
         fail(connection, "can't connect");

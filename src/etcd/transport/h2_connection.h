@@ -1,11 +1,12 @@
-/* One HTTP/2 connection as a client: a socket (plain or TLS), nghttp2's session, the streams on it,
- * and a watch over whether the other end is still there.
+/* One HTTP/2 connection as a client: a socket (plain or TLS), nghttp2's session, its streams, and
+ * pings that detect a dead peer.
  *
  *     CONNECTING -> READY -> DRAINING -> CLOSED
  *               \________\_____________/
  *
  * READY: the peer's SETTINGS came, so it speaks HTTP/2. DRAINING: no new streams (the peer said
- * GOAWAY, or we are leaving); it closes after its last one. CLOSED: every stream has been told. */
+ * GOAWAY, or we are leaving); it closes after its last one. CLOSED: `closed` of every stream has
+ * been called. */
 #ifndef PEAL_H2_CONNECTION_H
 #define PEAL_H2_CONNECTION_H
 
@@ -23,7 +24,7 @@ struct h2_address {
     int port;
     const char *name;         /* "host:port", for :authority and messages */
     SSL_CTX *tls;             /* NULL: plain */
-    const char *server_name;  /* with TLS: whose certificate it must be */
+    const char *server_name;  /* with TLS: the name in the certificate */
     struct evdns_base *names; /* for a host that is no address */
     int64_t timeout_ms;       /* until READY */
 };
@@ -31,7 +32,7 @@ struct h2_address {
 /* Come from the loop, never from within a call; but `draining` may come from h2_stream_open. */
 struct h2_connection_events {
     void (*ready)(void *context, struct h2_connection *connection);
-    /* By the peer's wish, or since it has no numbers left for streams. */
+    /* The peer sent GOAWAY, or the stream ids are used up. */
     void (*draining)(void *context, struct h2_connection *connection);
     /* The last call; the connection may be freed in it. */
     void (*closed)(void *context, struct h2_connection *connection, const char *why);
@@ -42,7 +43,7 @@ MUST_CHECK enum status h2_connection_new(struct loop *loop, const struct h2_addr
                                          const struct h2_connection_events *events, void *context,
                                          struct h2_connection **ret);
 
-/* Its streams are told that they are closed; `closed` is not called. Accepts NULL; returns NULL. */
+/* Calls `closed` of its streams, not its own. Accepts NULL; returns NULL. */
 struct h2_connection *h2_connection_free(struct h2_connection *connection);
 
 bool h2_connection_is_ready(const struct h2_connection *connection); /* takes new streams */
@@ -52,8 +53,8 @@ const char *h2_connection_name(const struct h2_connection *connection);
 /* No new streams; `closed` comes after the last. */
 void h2_connection_drain(struct h2_connection *connection);
 
-/* Somebody waits longer than he should: asks for a sign of life, soon, unless it was asked lately;
- * without one the connection is closed. */
+/* A call waits longer than it should: pings the peer, unless it was pinged lately; without an
+ * answer the connection is closed. */
 void h2_connection_probe(struct h2_connection *connection);
 
 /* ---- streams ---- */
@@ -66,13 +67,13 @@ enum h2_close {
 
 struct h2_stream;
 
-/* What the owner of a stream wants to know. */
+/* Callbacks of a stream's owner. */
 struct h2_stream_events {
     void (*header)(struct h2_stream *stream, const char *name, size_t name_length,
                    const char *value, size_t value_length);
     void (*data)(struct h2_stream *stream, const uint8_t *bytes, size_t length);
-    /* Fills `to` with what is to be sent and returns how much; *end: that was all. 0 without *end:
-     * wait for h2_stream_resume. */
+    /* Fills `to` with bytes to send and returns their number; *end: these are the last. 0 without
+     * *end: wait for h2_stream_resume. */
     size_t (*body)(struct h2_stream *stream, uint8_t *to, size_t room, bool *end);
     /* The last call; the stream's memory is the owner's again. */
     void (*closed)(struct h2_stream *stream, enum h2_close how, const char *why);
@@ -80,7 +81,7 @@ struct h2_stream_events {
     void (*release)(struct h2_stream *stream);
 };
 
-/* Embedded in what the owner keeps per stream; the fields are the connection's. */
+/* Embedded in the owner's own stream; the fields are the connection's. */
 struct h2_stream {
     const struct h2_stream_events *events;
     struct h2_connection *connection;

@@ -1,4 +1,4 @@
-/* What h2_connection.c and h2_stream.c share. */
+/* Internals that h2_connection.c and h2_stream.c share. */
 #ifndef PEAL_H2_CONNECTION_INTERNAL_H
 #define PEAL_H2_CONNECTION_INTERNAL_H
 
@@ -25,7 +25,7 @@ struct h2_connection {
     nghttp2_session *session;
     struct h2_stream *streams;
     size_t stream_count;
-    struct loop_timer *flush; /* leaves callbacks behind before frames are made */
+    struct loop_timer *flush; /* makes frames outside of nghttp2's callbacks */
     struct loop_timer *timer; /* connecting, then silence */
     bool is_armed, is_pinged;
     int64_t heard_at_ms, ping_at_ms;

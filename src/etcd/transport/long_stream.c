@@ -138,7 +138,7 @@ bool long_stream_send(struct long_stream *stream, const ProtobufCMessage *messag
         goto out;
     protobuf_c_message_pack(message, bytes);
     if (grpc_stream_send(stream->stream, bytes, length) != OK) {
-        stream->is_short = true; /* of memory: from the start, as if the stream had broken */
+        stream->is_short = true; /* of memory: start again, as if the stream had broken */
         loop_timer_set(stream->timer, 0);
     }
 out:

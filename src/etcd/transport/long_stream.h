@@ -1,12 +1,12 @@
-/* A stream of messages both ways that is kept open: on the channel for streams, opened again when
- * it breaks, and moved along when the channel moves to another connection. */
+/* A bidirectional stream that is kept open: reopened when it breaks, and moved when the channel for
+ * streams moves to another connection. */
 #ifndef PEAL_ETCD_LONG_STREAM_H
 #define PEAL_ETCD_LONG_STREAM_H
 
 #include "etcd_internal.h"
 
 struct long_stream_events {
-    void (*opened)(void *context); /* nothing of what was sent before counts any more */
+    void (*opened)(void *context); /* a new stream: all requests must be sent again */
     enum status (*message)(void *context, const uint8_t *bytes, size_t length);
     void (*broken)(void *context, const char *why); /* `opened` comes again */
 };
@@ -32,7 +32,7 @@ void long_stream_want(struct long_stream *stream, bool is_wanted);
 void long_stream_flush(struct long_stream *stream); /* the channel or the token has changed */
 void long_stream_restart(struct long_stream *stream);
 
-/* False: it is not open; there will be another `opened`. */
+/* False: the stream is not open; `opened` will be called again. */
 bool long_stream_send(struct long_stream *stream, const ProtobufCMessage *message);
 void long_stream_probe(struct long_stream *stream);
 

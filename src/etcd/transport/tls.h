@@ -1,4 +1,4 @@
-/* TLS for the connections to etcd: who may be trusted, who we are, and HTTP/2 by ALPN. */
+/* TLS for the connections to etcd: authorities, client certificate, and HTTP/2 by ALPN. */
 #ifndef PEAL_ETCD_TLS_H
 #define PEAL_ETCD_TLS_H
 
@@ -22,9 +22,8 @@ SSL *tls_session(SSL_CTX *tls, const char *server_name);
 /* NULL when the handshake ended well and HTTP/2 was agreed on, else what is wrong with it. */
 const char *tls_refusal(SSL *session);
 
-/* Why a session ended that had not begun to talk: what the certificates have to do with it, in
- * words that go into `text`. `error` is OpenSSL's, or 0 where the server just closed the
- * connection. False: nothing that is known here. */
+/* Explains in `text` why a handshake failed, where certificates are the reason. `error` is
+ * OpenSSL's, or 0 where the server just closed the connection. False: not a known reason. */
 bool tls_explain(SSL *session, unsigned long error, char *text, size_t size);
 
 #endif
