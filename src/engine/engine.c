@@ -6,10 +6,10 @@
 #include "engine_internal.h"
 
 enum {
-    LEAD_MIN_MS = 100,      /* claims go out so far ahead of their tick at least ... */
+    LEAD_MIN_MS = 100,      /* claims go out this far ahead of their tick at least ... */
     LEAD_MAX_MS = 500,      /* ... and at most */
-    HEALTH_EVERY_MS = 100,  /* it is looked at, if there is a turn ... */
-    HEALTH_AGAIN_MS = 1000, /* ... and there is one for it, while it is not well */
+    HEALTH_EVERY_MS = 100,  /* interval of health checks, if there are turns ... */
+    HEALTH_AGAIN_MS = 1000, /* ... and of turns for a health check, while the store is unhealthy */
 };
 
 struct engine_config engine_config_default(void)
@@ -93,8 +93,8 @@ struct engine *engine_free(struct engine *engine)
 
 /* ---- a turn ---- */
 
-/* Sampled now and then: a look at the disk is cheap, but not free. While it is not well, at every
- * turn: the store brings one when it is well again. */
+/* Health is sampled at intervals: a look at the disk is cheap, but not free. While the store is
+ * unhealthy, at every turn: the store causes a turn when it recovers. */
 static void look_at_health(struct engine *engine)
 {
     if (engine->healthy && engine->now.boot.ms < engine->health_at_ms)
@@ -115,14 +115,14 @@ size_t engine_room(const struct engine *engine)
 {
     size_t limit = (size_t)engine->config.max_running;
     struct boot_ms until;
-    if (!limit) /* no need to count, several times a turn */
+    if (!limit) /* saves counting, several times a turn */
         return SIZE_MAX;
     size_t owned = engine_open_runs(engine) + engine->claimer.wanted +
                    claimer_unsure(&engine->claimer, engine->now, &until);
     return owned < limit ? limit - owned : 0;
 }
 
-/* The store answers, and for the others this node is there. */
+/* The store answers, and this node is registered. */
 static bool is_in_touch(const struct engine *engine)
 {
     return engine->loaded && engine->healthy && engine->placement.count &&
@@ -136,7 +136,7 @@ static bool may_claim(const struct engine *engine)
            !engine_is_drained(engine);
 }
 
-/* What ends a run needs no room. */
+/* Takes that only end a run need no room. */
 static bool may_take(const struct engine *engine)
 {
     enum peer_refusal refusal = engine_refusal(engine);
@@ -144,7 +144,7 @@ static bool may_take(const struct engine *engine)
            !engine_is_drained(engine);
 }
 
-/* The leader passes over what nobody may run, also while it is drained. */
+/* The leader passes over ticks that no node may run, even while it is drained. */
 static bool may_plan(const struct engine *engine)
 {
     bool is_drained_leader = engine->planner.leads && engine_is_drained(engine) &&
@@ -152,7 +152,8 @@ static bool may_plan(const struct engine *engine)
     return (may_claim(engine) || is_drained_leader) && claimer_has_room(&engine->claimer);
 }
 
-/* They are kept under this node's name. What is not to run needs neither room nor a spawner. */
+/* Boot marks are kept under this node's name. Boots that are not to run need neither room nor a
+ * spawner. */
 static bool may_decide_boots(const struct engine *engine)
 {
     return is_in_touch(engine) && peers_trust_clock(&engine->peers) && !engine->draining &&
@@ -164,7 +165,7 @@ static bool may_run_boots(const struct engine *engine)
     return may_claim(engine) && claimer_has_room(&engine->claimer);
 }
 
-/* Claims go out ahead of their tick by what the store takes for a claim and a begin. */
+/* Claims go out ahead of their tick by the store's latency of a claim and a begin. */
 static void adapt_lead(struct engine *engine)
 {
     double lead_ms =
@@ -174,7 +175,7 @@ static void adapt_lead(struct engine *engine)
                                                             : (int64_t)lead_ms;
 }
 
-/* The stages' marks go to the planner: a job was answered for, or has ended. */
+/* Hands the stages' marks to the planner: a job's claim was answered, or its run has ended. */
 static void hand_on_plans(struct engine *engine)
 {
     struct marks *marks = &engine->marks;
@@ -190,7 +191,7 @@ static void hand_on_plans(struct engine *engine)
     marks->is_full = false;
 }
 
-/* ... and to the sweeper: is it to look? */
+/* ... and to the sweeper. */
 static bool take_news(struct marks *marks)
 {
     bool has_news = marks->is_to_sweep;
@@ -226,7 +227,7 @@ void engine_step(struct engine *engine, struct now now)
     while (may_plan(engine) && planner_next_due(&engine->planner, now, &plan) == OK)
         claimer_submit(&engine->claimer, now, &plan);
     claimer_flush(&engine->claimer, now);
-    hand_on_plans(engine); /* of what there was no memory for */
+    hand_on_plans(engine); /* those for which memory was short */
     runner_start(&engine->runner, now);
     recorder_flush(&engine->recorder, now);
 }
@@ -237,8 +238,8 @@ static void sooner(int64_t *first_ms, int64_t other_ms)
         *first_ms = other_ms;
 }
 
-/* When to look whether it may claim again. Most of what keeps it from that (it is drained, full,
- * without its spawner, with a wrong clock) ends with something that brings a turn. */
+/* When to check whether this node may claim again. Most obstacles (drained, full, no spawner, wrong
+ * clock) end with an event that causes a turn. */
 static int64_t look_again_at(const struct engine *engine)
 {
     if (!engine->healthy)
@@ -258,7 +259,7 @@ struct wall_ms engine_wake_at(const struct engine *engine)
     sooner(&first_ms, engine_meet_at(engine));
     sooner(&first_ms,
            engine->marks.is_to_sweep ? now.wall.ms : sweeper_wake_at(&engine->sweeper, now));
-    if (may_plan(engine)) /* without room, an answer or a start brings a turn */
+    if (may_plan(engine)) /* without room, an answer or a start causes a turn */
         sooner(&first_ms, planner_wake_at(&engine->planner));
     struct boot_ms unsure_until;
     if (engine->config.max_running && claimer_unsure(&engine->claimer, now, &unsure_until) &&

@@ -1,11 +1,11 @@
-/* The engine: which nodes there are (peers, placement), what is due here (planner), who owns it
- * (claimer), start, watch and kill it (runner), put it on record (recorder), and what others have
- * left behind (sweeper). It does no I/O and reads no clock: the store, the executor, the history
- * and randomness are passed in, and every turn is given the time, so that the same code runs in
- * production and in a simulated cluster.
+/* The engine: nodes and their ranks (peers, placement), due ticks (planner), claims (claimer),
+ * starting, watching and killing runs (runner), recording their ends (recorder), and cleaning up
+ * after dead nodes (sweeper). It does no I/O and reads no clock: the store, the executor, the
+ * history and randomness are passed in, and every turn is given the time, so that the same code
+ * runs in production and in a simulated cluster.
  *
  *     while (running) { wait until engine_wake_at(), or a wake; engine_step(engine, now); }
- */
+ * */
 #ifndef PEAL_ENGINE_H
 #define PEAL_ENGINE_H
 
@@ -18,14 +18,15 @@ struct engine;
 
 struct engine_config {
     char node[64];
-    struct peer self;        /* what the others are told: labels, roles, address, version, capacity,
-                                home, instance and started_ms. The rest is the engine's to fill in */
-    char boot_id[40];        /* of this machine's start, for @reboot */
-    int64_t on_time_ms;      /* a tick later than this is an outage's, and catch_up decides; 30 s */
+    struct peer self;   /* announced to the other nodes: labels, roles, address, version, capacity,
+                           home, instance and started_ms; the engine fills in the rest */
+    char boot_id[40];   /* of the machine's current boot, for @reboot */
+    int64_t on_time_ms; /* a tick that is later than this was missed in an outage, and catch_up
+                           decides; 30 s */
     int64_t start_window_ms; /* from BEGIN's sending to the start; 5 s */
     int64_t lead_ms;         /* how far ahead of a tick it is claimed; 0: by the store's latency */
-    int64_t heartbeat_ms;    /* the others are told so often that there is nothing new; 2 s */
-    int64_t made_ms;         /* peal was not there before: an earlier time is wrong; 2025-01-01 */
+    int64_t heartbeat_ms;    /* interval of heartbeats while nothing changes; 2 s */
+    int64_t made_ms;         /* older than any peal: a clock before this is wrong; 2025-01-01 */
     int max_running;         /* 0: no limit */
 };
 
@@ -34,7 +35,7 @@ MUST_CHECK enum status engine_new(const struct engine_config *config,
                                   const struct engine_ports *ports, struct engine **ret);
 struct engine *engine_free(struct engine *engine);
 
-/* One turn: takes in what changed, and does everything that is due. */
+/* One turn: takes in the store's changes, and does everything that is due. */
 void engine_step(struct engine *engine, struct now now);
 
 /* When the next turn is needed, unless something wakes it before. */
@@ -44,75 +45,76 @@ struct wall_ms engine_wake_at(const struct engine *engine);
 void engine_drain(struct engine *engine);
 bool engine_is_draining(const struct engine *engine);
 bool engine_is_loaded(const struct engine *engine);
-/* The store has let this node in under its name. Before, it only hands in the ends of what this
- * home has run. */
+/* The store has registered this node under its name. Before, the engine only reports the ends of
+ * runs that earlier agents of this home have started. */
 bool engine_is_joined(const struct engine *engine);
-/* It was let in, and another agent has joined under its name since: it claims and starts nothing,
- * and hands in the ends of what runs. */
+/* This node was registered, and another agent has joined under its name since: it claims and starts
+ * nothing, and only reports the ends of its runs. */
 bool engine_is_shut_out(const struct engine *engine);
 size_t engine_open_runs(const struct engine *engine); /* claimed, begun or running here */
-/* Nothing is on its way to store or history; and of an agent that is about to stop, the last word
- * is said: that it does, and whether it has runs, for which its place is kept (store_free). */
+/* No request to store or history is under way; and an agent that is about to stop has announced
+ * that, and whether it has runs, for which its registration is kept (store_free). */
 bool engine_is_idle(const struct engine *engine);
 
-/* Does this node do the chores that need one hand? */
+/* Is this node the leader, which does the chores of the whole cluster? */
 bool engine_leads(const struct engine *engine);
 const struct peers *engine_peers(const struct engine *engine);
 
-/* Why the wall clock is not believed. Nothing is claimed, taken or begun meanwhile; it is over when
+/* Why the wall clock is doubted. Nothing is claimed, taken or begun meanwhile. The doubt ends when
  * the clock is right again, when most of the other nodes have the same time, or after ten minutes.
- */
+ * */
 enum clock_doubt {
     DOUBT_NONE,
     DOUBT_AHEAD, /* it jumped ahead by more than two minutes */
-    DOUBT_BACK,  /* it jumped back by more than a day, or before there was a peal */
-    DOUBT_START, /* when the agent started, it was five minutes or more behind what the store has */
+    DOUBT_BACK,  /* it jumped back by more than a day, or to before made_ms */
+    DOUBT_START, /* at the agent's start it was five minutes or more behind the newest time in the
+                    store */
 };
 
 /* What the wall clock did since the agent started. */
 struct engine_clock {
     enum clock_doubt doubt;
-    int64_t until_ms; /* the doubt is over then, by this clock; 0: there is none */
-    bool is_skewed;   /* too far from the other nodes' */
+    int64_t until_ms; /* wall time at which the doubt ends; 0: no doubt */
+    bool is_skewed;   /* too far from the other nodes' clocks */
     int64_t skew_ms;
     uint64_t steps;     /* of more than a second */
     int64_t step_ms;    /* the last one: ahead, or back (negative) */
-    int64_t stepped_ms; /* what it showed then; 0: there was none */
-    size_t jobs_ahead;  /* whose cursor, or last end, is ahead of the clock: they are moved back by
-                           the first node whose clock is believed */
+    int64_t stepped_ms; /* wall time after that step; 0: no step */
+    size_t jobs_ahead; /* jobs whose cursor or last end is ahead of the clock; the first node with a
+                          trusted clock moves them back */
 };
 
 struct engine_clock engine_clock(const struct engine *engine);
 const char *engine_doubt_text(enum clock_doubt doubt);
 
-/* How long the last word of this node took to come back to it through the store, or how long it is
- * waited for already: so late does it hear of what the others do. -1: it has not spoken yet. */
+/* Watch lag: how long this node's last heartbeat took to come back through the store's feed, or has
+ * been waited for already. -1: it has sent none yet. */
 int64_t engine_watch_lag_ms(const struct engine *engine, struct now now);
 
-/* What the API shows. */
+/* The jobs, for the API. */
 struct catalog *engine_catalog(struct engine *engine);
 
-/* Is a node there whose labels fit? `where` NULL: any does. */
+/* Is there a node whose labels match the selector? `where` NULL: any does. */
 bool engine_has_node(struct engine *engine, const char *where);
 
-/* One, or none: NULL. */
+/* Replaces the observer; changed NULL: none. */
 void engine_set_observer(struct engine *engine, struct change_observer observer);
 
 void engine_set_clock_observer(struct engine *engine, struct clock_observer observer);
 
-/* Visits the open runs of all nodes: QUEUED to RUNNING (what runs on another node is BEGUN), and
- * ended ones that the history does not have yet. Lost ones that are on record, and only wait for
- * their node to come back, are not among them; engine_find_run finds them. */
+/* Visits the open runs of all nodes: QUEUED to RUNNING (those that run on another node are BEGUN),
+ * and ended ones that are not in the history yet. Lost runs that are recorded, and are kept only
+ * for their node to amend, are left out; engine_find_run finds them. */
 void engine_each_open_run(const struct engine *engine,
                           void (*visit)(void *context, const struct run *run), void *context);
 const struct run *engine_find_run(const struct engine *engine, const struct id *run_id);
 
-/* 0: no limit. What runs already goes on. */
+/* 0: no limit. Running jobs go on. */
 void engine_set_max_running(struct engine *engine, int max_running);
 
-/* The job is about to get other times, or to go (`reason`): the entries of its ticks that are due
- * until then and not decided yet, counted from its cursor. They are for the store_put_job that does
- * it; the caller frees them. E_NOMEM. */
+/* The job is about to be rescheduled or deleted (`reason`): *ret are ledger entries for its ticks
+ * from the cursor to `until_ms` that are not decided yet, for the store_put_job that makes the
+ * change. The caller frees them. E_NOMEM. */
 MUST_CHECK enum status engine_pass(struct engine *engine, struct catalog_job *job, int64_t until_ms,
                                    enum run_reason reason, struct ledger_entry **ret,
                                    size_t *ret_count);

@@ -1,4 +1,4 @@
-/* The wall clock: when it is believed, and what happens when it was set back. */
+/* The wall clock: when it is doubted, and what happens when it was set back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 #include "timestamp.h"
 
 enum {
-    STEP_MS = 1000,                    /* of the wall clock against the boot clock: it was set */
-    DOUBT_MS = 2 * 60 * 1000,          /* so far ahead is not believed at once ... */
-    FAR_BACK_MS = 24 * 3600 * 1000,    /* ... nor so far back ... */
-    BEHIND_MS = 5 * 60 * 1000,         /* ... nor a start so long before what the store has ... */
-    BELIEVE_AFTER_MS = 10 * 60 * 1000, /* ... but then, if it stays so */
+    STEP_MS = 1000,                 /* of the wall clock against the boot clock: it was set */
+    DOUBT_MS = 2 * 60 * 1000,       /* a jump ahead by more is doubted ... */
+    FAR_BACK_MS = 24 * 3600 * 1000, /* ... and one back by more ... */
+    BEHIND_MS = 5 * 60 * 1000, /* ... and a start this far behind the store's newest time ... */
+    BELIEVE_AFTER_MS = 10 * 60 * 1000, /* ... for this long at most */
     AHEAD_MS = STORE_AHEAD_MS, /* a cursor that is further ahead was moved by a wrong clock */
-    LATER_MS = 5000,           /* who does not lead moves it back after this */
+    LATER_MS = 5000,           /* nodes that do not lead wait this long before they move it back */
 };
 
 static int64_t ahead_of_boot_ms(const struct engine *engine)
@@ -23,7 +23,8 @@ static int64_t ahead_of_boot_ms(const struct engine *engine)
 
 /* ---- steps ---- */
 
-/* What was put off while the wall clock was ahead would wait until it shows that time again. */
+/* Times that were set while the wall clock was ahead would not come for long: they are moved
+ * back. */
 static void set_back(struct engine *engine)
 {
     size_t at = 0;
@@ -80,7 +81,7 @@ static void begin_doubt(struct engine *engine, enum clock_doubt doubt)
         doubts[doubt], BELIEVE_AFTER_MS / 60000);
 }
 
-/* What was believed before is remembered, so that the way back there is believed at once. */
+/* The clock before the step is remembered, so that a step back to it is believed at once. */
 static void take_over(struct clock_watch *clock, int64_t ahead_ms)
 {
     if (llabs(ahead_ms - clock->believed_ms) > DOUBT_MS) {
@@ -95,7 +96,7 @@ static void believe(struct engine *engine, const char *why)
     struct clock_watch *clock = &engine->clock;
     int64_t ahead_ms = ahead_of_boot_ms(engine);
     if (clock->doubt == DOUBT_START)
-        clock->believed_ms = ahead_ms; /* there was none before */
+        clock->believed_ms = ahead_ms; /* no step before */
     take_over(clock, ahead_ms);
     clock->doubt = DOUBT_NONE;
     engine->peers.is_doubted = false;
@@ -110,7 +111,7 @@ static bool is_near(int64_t one_ms, int64_t other_ms)
     return llabs(one_ms - other_ms) <= DOUBT_MS;
 }
 
-/* Is the clock of this start behind what it must be? */
+/* Was the clock at the agent's start behind the store's newest time? */
 static bool is_behind(const struct engine *engine)
 {
     return engine->now.wall.ms < engine->config.made_ms ||
@@ -210,7 +211,7 @@ void engine_look_ahead(struct engine *engine)
         engine->clock.look_at.ms = at_ms;
 }
 
-/* Some cursors are on their way back. */
+/* A request that moves cursors back is under way. */
 static bool is_moving(const struct clock_watch *clock)
 {
     return clock->sender.in_flight > 0;
@@ -261,14 +262,14 @@ static void rewinds_answered(void *stage, struct outbox_batch *batch, enum statu
         done += batch->request.items.rewinds[i].done;
     if (done)
         ports_log(&engine->ports, "cursors_moved_back", "jobs=%zu", done);
-    engine->clock.look_at.ms = now.boot.ms + STEP_MS; /* are there more? */
+    engine->clock.look_at.ms = now.boot.ms + STEP_MS; /* look for more */
 }
 
-/* Cursors on their way back. */
+/* Cursors to be moved back. */
 static const struct outbox_kind rewinds_kind = {
     .op = STORE_REWIND, .item_size = sizeof(struct store_rewind), .answered = rewinds_answered};
 
-/* Those that are ahead, as many as go into a batch; none: none, or out of memory. */
+/* A batch of cursors that are ahead; NULL: none, or out of memory. */
 static struct outbox_batch *gather_rewinds(struct engine *engine)
 {
     struct outbox_batch *batch = NULL;
@@ -287,7 +288,7 @@ static struct outbox_batch *gather_rewinds(struct engine *engine)
     return batch;
 }
 
-/* By a clock that is believed. */
+/* Only with a trusted clock. */
 static bool may_move_back(const struct engine *engine)
 {
     return engine->healthy && peers_trust_clock(&engine->peers) && peers_am_alive(&engine->peers) &&

@@ -1,4 +1,4 @@
-/* What the store tells. */
+/* Takes in the store's feed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ void engine_put_plan(struct engine *engine, struct catalog_job *job, int64_t not
 
 /* ---- jobs ---- */
 
-/* Which nodes may run it can be others now, also for runs that wait. */
+/* The job's eligible nodes may have changed, also for runs that wait. */
 static void rank_again(struct engine *engine, const struct id *job_uid)
 {
     struct open_run *open;
@@ -51,8 +51,8 @@ static void take_job(struct engine *engine, const struct store_change *change)
         engine_put_plan(engine, job, INT64_MIN);
 }
 
-/* A deleted job stays in the catalog, so that it can be shown, brought back, and counts its runs;
- * one that was purged goes. */
+/* A deleted job stays in the catalog, so that it can be shown, restored, and counts its runs; a
+ * purged one is removed. */
 static void take_delete(struct engine *engine, const struct store_change *change)
 {
     if (change->job_json) {
@@ -67,8 +67,9 @@ static void take_delete(struct engine *engine, const struct store_change *change
     engine->boots.has_gone = true;
 }
 
-/* Was the last end moved back with the clock? If it is ahead here, only the feed can have said so:
- * whatever that tells now is later, also if it was read anew and left out the move itself. */
+/* Was the last end moved back with the clock? An end that is ahead here came from the feed, so a
+ * different one from the feed is newer, even if the feed was reloaded and skipped the move
+ * itself. */
 static bool is_moved_back(const struct engine *engine, const struct catalog_job *job,
                           const struct store_change *change)
 {
@@ -94,7 +95,7 @@ static void take_cursor(struct engine *engine, const struct store_change *change
 
 /* ---- calendars ---- */
 
-/* What was taken out until now stays so; from now on the new dates hold. */
+/* Ticks that were excluded up to now stay so; the new dates apply from now on. */
 static void take_calendar(struct engine *engine, const struct store_doc *doc)
 {
     struct known_calendar *entry;
@@ -123,13 +124,14 @@ static enum whose whose(const struct engine *engine, const struct run *run)
     return peer_whose(&engine->config.self, run->node, &run->owner);
 }
 
-/* Of this life: it made the nonce. */
+/* The run is this incarnation's, which made the nonce. */
 static bool is_ours(const struct engine *engine, const struct run *run)
 {
     return whose(engine, run) == WHOSE_OURS;
 }
 
-/* Nobody but this agent speaks for it: it is of this life, or of one before it in this home. */
+/* Only this agent may report the run: it is of this incarnation, or of an earlier one of this
+ * home. */
 static bool is_for_us(const struct engine *engine, const struct run *run)
 {
     return whose(engine, run) != WHOSE_OTHERS;
@@ -143,7 +145,7 @@ static void replan_job_of(struct engine *engine, const struct run *run)
         engine_put_plan(engine, job, INT64_MIN);
 }
 
-/* It may be that there is none that may run it. */
+/* Perhaps no node may run it: the sweeper has to look. */
 static void look_for_a_node(struct engine *engine, const struct run *run)
 {
     const struct catalog_job *job =
@@ -152,7 +154,7 @@ static void look_for_a_node(struct engine *engine, const struct run *run)
         marks_sweep(&engine->marks);
 }
 
-/* The run as the store has it, in the phase that follows from that. */
+/* Takes over the run as the store has it, and moves it to the matching phase. */
 static void follow(struct engine *engine, struct open_run *open, const struct run *run,
                    enum open_phase phase)
 {
@@ -178,13 +180,13 @@ static void follow(struct engine *engine, struct open_run *open, const struct ru
         marks_sweep(&engine->marks);
 }
 
-/* In which phase a run is that the store tells of and that is not known here: somebody added it, it
- * is another life's, or its claim is told before it is answered. What this home's agent before had
- * claimed is taken over like anybody's: its begin may be on its way still. Of what it had begun, or
- * is thought to be lost, the executor may know better. */
+/* The phase of a run from the feed that is not known here: it was queued, it is another
+ * incarnation's, or the feed is ahead of the answer to its claim. Claims of an earlier agent of
+ * this home are taken over like any other: their begin may still be on its way. For runs that it
+ * had begun, or that count as lost, the executor may know better. */
 static enum open_phase phase_of(const struct engine *engine, const struct run *run)
 {
-    if (!run_state_is_known(run->state)) /* whoever has put it there has a newer peal */
+    if (!run_state_is_known(run->state)) /* written by a newer version */
         return OPEN_BEGUN_ELSEWHERE;
     if (run->state == RUN_QUEUED || run->state == RUN_DUE)
         return OPEN_WAITING;
@@ -206,14 +208,14 @@ static void take_new_run(struct engine *engine, const struct run *run)
         ports_log(&engine->ports, "run_dropped", "job=%s error=\"out of memory\"", run->job_name);
         return;
     }
-    if (run->not_before_ms) /* else its tick; that of a run by hand may be a moment ahead */
+    if (run->not_before_ms) /* else its tick, which may be a moment ahead for a manual run */
         open->start_at_ms = run->not_before_ms;
     open->seen = engine->now.boot;
     follow(engine, open, run, open->phase);
     replan_job_of(engine, run);
 }
 
-/* The history is reading what is being recorded. */
+/* Keeps the change for later: the history is reading the run that is being recorded. */
 static void keep_news(struct engine *engine, struct open_run *open, const struct run *run)
 {
     if (!open->news && !(open->news = malloc(sizeof(*open->news)))) {
@@ -223,22 +225,23 @@ static void keep_news(struct engine *engine, struct open_run *open, const struct
     *open->news = *run;
 }
 
-/* A restored store had it as begun again, and whoever lifted the halt, or the next backup, gives it
- * up. */
+/* A restored store had it as begun again, and it was given up when the halt was lifted or by the
+ * next restore. */
 static bool is_given_up(const struct engine *engine, const struct open_run *open)
 {
     return open->phase == OPEN_ORPHAN && engine->runner.executor_ready;
 }
 
-/* This life was taken for dead after it had sent a begin. It never heard that it may start. */
+/* This incarnation was taken for dead after it had sent a begin, and never got the answer that
+ * allows the start. */
 static bool is_lost_unstarted(const struct open_run *open, const struct run *run)
 {
     return open_phase_is(open->phase, PHASE_UNBEGUN) && run->state == RUN_LOST &&
            run->reason == REASON_NODE_DIED;
 }
 
-/* What the store has ended before it was begun here stays so; of what is begun here, this node's
- * own steps are the truth. */
+/* A run that the store has ended before it was begun here stays ended; for a run that is begun
+ * here, this node's own state decides. */
 static void take_end(struct engine *engine, struct open_run *open, const struct run *run)
 {
     bool for_us = is_for_us(engine, run);
@@ -248,7 +251,8 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
         runner_begun_before(&engine->runner, engine->now, open);
         return;
     }
-    if (open->phase == OPEN_FINISHED && !for_us) { /* adopted, and its node has come back */
+    if (open->phase == OPEN_FINISHED &&
+        !for_us) { /* recorded in its node's place, and the node has come back */
         open->run = *run;
         return;
     }
@@ -265,21 +269,21 @@ static void take_end(struct engine *engine, struct open_run *open, const struct 
         replan_job_of(engine, run);
 }
 
-/* A begin whose answer is not there yet, or never came. It was sent here: the nonce was made by
- * this life, and nobody else sends begins with it. */
+/* The feed shows a begin whose answer is not here yet, or was lost. This incarnation sent it:
+ * nobody else has its nonce. */
 static void take_begun(struct engine *engine, struct open_run *open, const struct run *run)
 {
     if (open->phase == OPEN_REFUSED) {
         runner_begun_before(&engine->runner, engine->now, open);
     } else if (open->phase == OPEN_CLAIMED || open->begins == 1) {
-        open->begin_sent = open->first_begin; /* it may have been that one */
+        open->begin_sent = open->first_begin; /* that request may have been the one */
         runner_begun(&engine->runner, engine->now, open, run->fence, run->job_revision);
-    } else { /* with which of the requests is not known */
+    } else { /* by which of the requests is unknown */
         open->run.state = RUN_BEGUN;
     }
 }
 
-/* A take whose answer is not there yet, or never came. */
+/* The feed shows a take whose answer is not here yet, or was lost. */
 static void take_claimed(struct engine *engine, struct open_run *open, const struct run *run)
 {
     if (open->is_overdue)
@@ -288,9 +292,9 @@ static void take_claimed(struct engine *engine, struct open_run *open, const str
         follow(engine, open, run, OPEN_CLAIMED);
 }
 
-/* Of a run that this life does not own: somebody else has claimed, taken or begun it, or a take of
- * ours has come through. What a begin of this home's agent before has done after its death was not
- * heard by anybody who could have started it. */
+/* A run that this incarnation does not own was claimed, taken or begun by another one, or by a take
+ * of ours. If a begin of an earlier agent of this home took effect after that agent's death, nobody
+ * got the answer that allows the start. */
 static void take_step_elsewhere(struct engine *engine, struct open_run *open, const struct run *run)
 {
     bool is_old_news = open->phase == OPEN_TAKING && !run->node[0];
@@ -303,8 +307,8 @@ static void take_step_elsewhere(struct engine *engine, struct open_run *open, co
         runner_end_orphan(&engine->runner, engine->now, open);
 }
 
-/* Of runs that this node is busy with, its own steps are the truth; but of a step whose answer was
- * lost, and of those that another life has taken over, the feed tells. */
+/* For runs that this node is working on, its own state decides, except for a step whose answer was
+ * lost and for runs that another incarnation has taken over. */
 static void take_step(struct engine *engine, struct open_run *open, const struct run *run)
 {
     if (open_phase_is(open->phase, PHASE_FED)) {
@@ -314,7 +318,7 @@ static void take_step(struct engine *engine, struct open_run *open, const struct
     bool is_ended_here = open_run_ended_unbegun(open);
     if (!open_phase_is(open->phase, PHASE_UNBEGUN) && !is_ended_here)
         return;
-    if (run->nonce != open->run.nonce) /* perhaps nobody's: the store was restored from a backup */
+    if (run->nonce != open->run.nonce) /* or by nobody: the store was restored from a backup */
         follow(engine, open, run, phase_of(engine, run));
     else if (run->state == RUN_BEGUN && !is_ended_here)
         take_begun(engine, open, run);
@@ -333,9 +337,9 @@ static void take_run(struct engine *engine, const struct run *run)
         take_step(engine, open, run);
 }
 
-/* Somebody has put a run or an entry on record, or a restored store does not have it. What is here
- * of our own goes on to be recorded, too: this node knows better, and twice is harmless. A take
- * that is on its way can't find the run any more. */
+/* Another node has recorded a run or an entry, or a restored store does not have it. Runs of our
+ * own are recorded all the same: this node knows better, and recording twice is harmless. A take
+ * that is under way will no longer find the run. */
 static void take_forget(struct engine *engine, const struct id *id)
 {
     struct open_run *open = open_runs_find(&engine->runs, id);
@@ -372,7 +376,8 @@ static void take_kill(struct engine *engine, const struct run *order)
 static void take_loaded(struct engine *engine)
 {
     engine->loaded = true;
-    catalog_sort(&engine->catalog); /* now, rather than when somebody asks and runs are due */
+    catalog_sort(
+        &engine->catalog); /* now, rather than with the first query, when runs may be due */
     peers_go_live(&engine->peers, engine->now);
     engine_judge_start(engine);
     marks_sweep(&engine->marks);
@@ -380,7 +385,7 @@ static void take_loaded(struct engine *engine)
     ports_log(&engine->ports, "loaded", "jobs=%zu", catalog_count(&engine->catalog));
 }
 
-/* What is wrong with it, or that it is so no more, is for people. */
+/* Logs an unreadable value, or that it is readable again. */
 static void take_aside(struct engine *engine, const struct store_aside *aside)
 {
     engine->has_asides = true;
@@ -423,7 +428,7 @@ static void take_change(struct engine *engine, const struct store_change *change
     case STORE_CHANGE_LEADER:
         engine_take_node(engine, change);
         break;
-    case STORE_CHANGE_DOC: /* the others are for those who observe */
+    case STORE_CHANGE_DOC: /* other documents are for observers */
         if (strcmp(change->doc->kind, CALENDAR_DOC) == 0)
             take_calendar(engine, change->doc);
         else if (strcmp(change->doc->kind, BOOT_DOC) == 0)

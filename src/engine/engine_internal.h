@@ -1,7 +1,7 @@
 /* The engine's parts, for the files that are the engine:
  *
- *   engine.c        a turn, and what is asked from outside
- *   engine_feed.c   what the store tells
+ *   engine.c        a turn, and queries from outside
+ *   engine_feed.c   changes from the store's feed
  *   engine_nodes.c  this node among the others
  *   engine_clock.c  the wall clock: is it believed, and was it set back? */
 #ifndef PEAL_ENGINE_INTERNAL_H
@@ -19,22 +19,22 @@
 #include "state/peers.h"
 #include "state/placement.h"
 
-/* What is known of the wall clock. Its place is what it is ahead of the boot clock, which nobody
- * sets. */
+/* The state of the wall clock. An offset is wall time minus boot time; the boot clock is never
+ * set. */
 struct clock_watch {
     bool is_known;
-    int64_t last_ms;     /* its place in the last turn */
-    int64_t most_ms;     /* at most, since all was planned */
-    int64_t believed_ms; /* when it was last believed */
-    int64_t before_ms;   /* before the last step that was; if has_before */
+    int64_t last_ms;     /* offset in the last turn */
+    int64_t most_ms;     /* largest offset since all jobs were planned */
+    int64_t believed_ms; /* offset that was last believed */
+    int64_t before_ms;   /* offset before the last step that was believed; if has_before */
     bool has_before;
     enum clock_doubt doubt;
     struct boot_ms doubt_since;
-    int64_t newest_ms;      /* wall time of the latest that the store had at the start */
-    struct boot_ms look_at; /* for cursors that are ahead; INT64_MAX: none is known to be */
-    struct sender sender;   /* moves them back */
+    int64_t newest_ms;      /* newest wall time in the store at the start */
+    struct boot_ms look_at; /* when to look for cursors that are ahead; INT64_MAX: none is known */
+    struct sender sender;   /* of the requests that move cursors back */
     size_t jobs_ahead;
-    uint64_t steps; /* that were seen */
+    uint64_t steps; /* seen since the start */
     int64_t step_ms, stepped_ms;
 };
 
@@ -45,7 +45,7 @@ struct engine {
     struct open_runs runs;
     struct peers peers;
     struct placement placement;
-    unsigned placed; /* the peers' generation that it was made from */
+    unsigned placed; /* generation of the peers that the placement was made from */
     struct outbox outbox;
     struct marks marks;
     struct boot_marks boot_marks;
@@ -60,15 +60,16 @@ struct engine {
     bool loaded, draining;
     bool has_asides; /* the store had a value that could not be read */
     bool healthy;
-    struct outage away;   /* of the store, the last time */
+    struct outage away;   /* the store's last outage */
     int64_t health_at_ms; /* boot time of the next look at the store's health */
 
     bool announced; /* at all */
-    bool is_asked;  /* by one that compares its clock with the others', to speak */
-    bool joined;    /* the store has told of this node, as it is now: its name is ours */
+    bool is_asked;  /* another node compares its clock: send a heartbeat soon */
+    bool joined;    /* the feed has shown this incarnation: the name is ours */
     struct boot_ms announced_at;
-    struct boot_ms unheard_since; /* when it said what has not come back through the store yet */
-    bool was_skewed;              /* and it was said so */
+    struct boot_ms
+        unheard_since; /* when the heartbeat was sent that has not come back through the feed yet */
+    bool was_skewed;   /* and it was logged */
 };
 
 /* ---- engine.c ---- */
@@ -79,24 +80,24 @@ size_t engine_room(const struct engine *engine); /* how many more runs this node
 
 void engine_take_changes(struct engine *engine);
 
-/* Plans the job again, as planner_put does; what can't be planned is logged. */
+/* Plans the job again, as planner_put does; logs a failure. */
 void engine_put_plan(struct engine *engine, struct catalog_job *job, int64_t not_before_ms);
 
 /* ---- engine_nodes.c ---- */
 
 void engine_take_node(struct engine *engine, const struct store_change *change);
 
-/* Compares the clocks, tells the others about this node if it is time to, and takes in who there is
- * and who leads. */
+/* Compares the clocks, sends a heartbeat if it is time to, and takes in the nodes and the
+ * leader. */
 void engine_meet_nodes(struct engine *engine);
 
-/* Why this node takes nothing new. */
+/* Why this node takes no new runs. */
 enum peer_refusal engine_refusal(const struct engine *engine);
 
-/* What was said of this node last is not true any more. */
+/* This node's last announcement is out of date. */
 bool engine_has_news(const struct engine *engine);
 
-/* Somebody has drained this node. */
+/* An operator has drained this node. */
 bool engine_is_drained(const struct engine *engine);
 
 /* When engine_meet_nodes has something to do; NEVER_MS: not by itself. */
@@ -104,16 +105,16 @@ int64_t engine_meet_at(const struct engine *engine);
 
 /* ---- engine_clock.c ---- */
 
-/* First in a turn: was the clock set, and is it believed? */
+/* First in a turn: notices a step of the clock, and begins or ends a doubt. */
 void engine_follow_clock(struct engine *engine);
 
-/* Something is new of the other nodes' clocks: is a doubt over? */
+/* There is news of the other nodes' clocks: ends the doubt if they confirm this one. */
 void engine_end_doubt(struct engine *engine);
 
-/* Everything is loaded: can the clock be right? */
+/* Everything is loaded: doubts a clock that is behind the store's newest time. */
 void engine_judge_start(struct engine *engine);
 
-/* There may be cursors ahead of the clock. */
+/* Looks soon for cursors ahead of the clock. */
 void engine_look_ahead(struct engine *engine);
 void engine_see_cursor(struct engine *engine, const struct catalog_job *job);
 

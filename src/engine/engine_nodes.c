@@ -5,19 +5,20 @@
 #include "engine_internal.h"
 
 enum {
-    COMPARE_MS = 2000, /* all speak at least so often while somebody compares its clock */
-    HURRY_MS = 200,    /* the others are told of a refusal, or its end, at most so often */
+    COMPARE_MS = 2000, /* interval of heartbeats while a node compares its clock */
+    HURRY_MS = 200,    /* least interval between announcements of a refusal, or its end */
     STEP_MS = 20,      /* of the wall clock: it was set */
 };
 
-/* Another agent has joined under this node's name, while this one was away; or has left again. */
+/* Logs that another agent has joined under this node's name while this one was away, or has
+ * left. */
 static void say_shut_out(struct engine *engine)
 {
     const struct known_peer *other = engine->peers.me;
     if (peers_am_shut_out(&engine->peers))
         ports_log(&engine->ports, "shut_out",
-                  "node=%s by=\"%s\" what=\"another agent has this node id: nothing is claimed or"
-                  " started here, what runs goes on; stop one of the two, or give this one another"
+                  "node=%s by=\"%s\" what=\"another agent has this node id: nothing is claimed or "
+                  "started here, running jobs go on; stop one of the two, or give this one another"
                   " --node-id\"",
                   engine->config.node, other->peer.address);
     else
@@ -30,7 +31,7 @@ void engine_take_node(struct engine *engine, const struct store_change *change)
     const struct known_peer *before =
         is_peer ? peers_find(&engine->peers, change->peer->name) : NULL;
     bool was_alive = before && before->peer.is_alive;
-    bool was_shut_out = engine_is_shut_out(engine); /* a start only waits */
+    bool was_shut_out = engine_is_shut_out(engine); /* before a node has joined it only waits */
     struct id was_instance = before ? before->peer.instance : (struct id){{0}};
     if (peers_take(&engine->peers, change, engine->now) != OK) {
         ports_log(&engine->ports, "node_dropped", "error=\"out of memory\"");
@@ -94,7 +95,7 @@ static bool clock_was_set(const struct engine *engine)
     return llabs(ahead_ms - (said->wall_ms - said->boot_ms)) >= STEP_MS;
 }
 
-/* Of an agent that ends the others must know whether something goes on running without it. */
+/* The other nodes must know whether runs go on after this agent has ended. */
 bool engine_has_news(const struct engine *engine)
 {
     const struct peer *said = &engine->config.self;
@@ -105,8 +106,8 @@ bool engine_has_news(const struct engine *engine)
            (engine->draining && runs != (said->running > 0));
 }
 
-/* Alone there is nobody to tell but of what changes. An agent that is about to end says so at once:
- * its ticks are for others. */
+/* A single node only announces changes. An agent that is about to end announces that at once: its
+ * ticks are for other nodes. */
 static struct boot_ms announce_at(const struct engine *engine)
 {
     bool is_alone = engine->peers.alive_count <= 1 && peers_am_alive(&engine->peers);
@@ -121,7 +122,7 @@ static struct boot_ms announce_at(const struct engine *engine)
     return (struct boot_ms){is_alone ? INT64_MAX : engine->announced_at.ms + every_ms};
 }
 
-/* What the store has told of this node since it started; NULL: nothing. */
+/* The feed's last heartbeat of this incarnation; NULL: none. */
 static const struct known_peer *heard_of_self(const struct engine *engine)
 {
     const struct known_peer *self = peers_find(&engine->peers, engine->config.node);
@@ -184,8 +185,8 @@ static void compare_clocks(struct engine *engine)
     marks_sweep(&engine->marks);
 }
 
-/* A leader that is drained still looks at what is due, and puts it off; so all is planned again
- * when it is no longer drained. Others don't even look. */
+/* A drained leader still looks at due jobs and postpones them, so all are planned again when the
+ * drain ends. Other drained nodes do not look. */
 static void set_may_run(struct engine *engine)
 {
     bool may_run = !engine->planner.leads || !engine_is_drained(engine);
@@ -216,7 +217,7 @@ void engine_meet_nodes(struct engine *engine)
     compare_clocks(engine);
     if (announce_at(engine).ms <= engine->now.boot.ms) {
         announce(engine);
-        engine_take_changes(engine); /* this node among them, if the store is quick */
+        engine_take_changes(engine); /* this node's own, too, if the store is quick */
         compare_clocks(engine);
     }
     follow(engine);

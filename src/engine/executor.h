@@ -1,4 +1,5 @@
-/* How the engine starts and kills; what the spawner's client (or a simulation) provides. */
+/* How the engine starts and kills runs; implemented by the spawner's client and by the
+ * simulation. */
 #ifndef PEAL_EXECUTOR_H
 #define PEAL_EXECUTOR_H
 
@@ -10,17 +11,17 @@
 struct executor;
 
 enum executor_event_kind {
-    EXECUTOR_STARTED, /* it has a process: started_ms */
+    EXECUTOR_STARTED, /* the run has a process: started_ms */
     EXECUTOR_ENDED,   /* run.state, reason, detail, exit_code, ... and finished_ms are filled in */
-    EXECUTOR_EXPIRED, /* the start deadline had passed: it was not and will never be started */
-    EXECUTOR_READY,   /* attached; everything that it knew before has been told */
-    EXECUTOR_GONE,    /* not reachable now: starts wait; it comes back by itself */
+    EXECUTOR_EXPIRED, /* the start deadline had passed: the run was not and will never be started */
+    EXECUTOR_READY,   /* attached; all events from before have been delivered */
+    EXECUTOR_GONE,    /* unreachable: starts wait; it reconnects by itself */
 };
 
 struct executor_event {
     enum executor_event_kind kind;
     struct id run_id;
-    struct run end; /* STARTED and ENDED: only the members that the executor knows */
+    struct run end; /* STARTED and ENDED: only the members that the executor knows are set */
 };
 
 struct executor_ops {
@@ -28,10 +29,11 @@ struct executor_ops {
      * clock. */
     enum status (*start)(struct executor *executor, const struct run *run, const struct job *job,
                          struct boot_ms deadline);
-    /* May get lost while the executor is away: the engine asks again after READY. Asking twice is
-     * harmless, and so is a run that has ended. */
+    /* A kill may get lost while the executor is away: the engine repeats it after READY. A repeated
+     * kill is harmless, and so is one of a run that has ended. */
     void (*kill)(struct executor *executor, const struct id *run_id, enum run_reason reason);
-    /* The end is safe in the store: the executor may forget it. The output stays until `remove`. */
+    /* The end is durable in the store: the executor may forget the run. The output stays until
+     * output_source.remove. */
     void (*acknowledge)(struct executor *executor, const struct id *run_id);
     bool (*next_event)(struct executor *executor, struct executor_event *ret);
     /* Of the program that starts the processes, for the other nodes; "": not known. NULL: it has

@@ -1,4 +1,4 @@
-/* What the engine is given from outside: everything that does I/O. */
+/* The engine's ports: everything that does I/O is passed in. */
 #ifndef PEAL_PORTS_H
 #define PEAL_PORTS_H
 
@@ -13,7 +13,7 @@ struct entropy {
     void *context;
 };
 
-/* Brings the output of an ended run, and takes it away once the history has it. */
+/* Reads the output of an ended run, and removes it once the history has it. */
 struct output_source {
     /* OK: *ret holds *ret_count chunks, released by `release`. E_NOT_FOUND: there is none. */
     enum status (*read)(void *context, const struct id *run_id, struct output_chunk **ret,
@@ -29,7 +29,8 @@ struct event_log {
     void *context;
 };
 
-/* Is told of every change of the feed, right after the engine has taken it in. Only looks. */
+/* Called with every change of the feed, right after the engine has applied it. Must not change
+ * anything. */
 struct change_observer {
     void (*changed)(void *context, const struct store_change *change);
     void *context;
@@ -38,7 +39,7 @@ struct change_observer {
 /* The wall clock was set by more than a second. */
 struct clock_step {
     int64_t by_ms; /* ahead, or back (negative) */
-    int64_t to_ms; /* what it shows since */
+    int64_t to_ms; /* wall time after the step */
 };
 
 struct clock_observer {
@@ -48,18 +49,18 @@ struct clock_observer {
 
 struct catalog_job;
 
-/* An end of which people may want to hear. */
+/* The end of a run or tick that people may want to be notified of. */
 struct ended {
     const struct run *run; /* or */
     const struct ledger_entry *entry;
-    const struct catalog_job *job; /* NULL: it is gone */
-    bool was_bad;                  /* the end before it, of the same job, was a failure */
+    const struct catalog_job *job; /* NULL: the job is purged */
+    bool was_bad;                  /* the job's end before this one was a failure */
     const struct output_chunk *chunks;
     size_t chunk_count;
 };
 
-/* Tells people. `done` is called once, perhaps at once, when what follows from these ends can't be
- * lost any more; whether and when anybody is reached is another matter. */
+/* Sends notifications. `done` is called once, perhaps at once, when the notifications of these ends
+ * are durably queued; delivery comes later. */
 struct teller {
     void (*tell)(void *context, const struct ended *ends, size_t count,
                  void (*done)(void *done_context), void *done_context);
@@ -74,9 +75,9 @@ struct engine_ports {
     struct entropy entropy;
     struct output_source output;          /* read NULL: runs have no output */
     struct event_log log;                 /* write NULL: no log */
-    struct change_observer observer;      /* changed NULL: nobody looks */
-    struct clock_observer clock_observer; /* stepped NULL: nobody looks */
-    struct teller teller;                 /* tell NULL: nobody is told */
+    struct change_observer observer;      /* changed NULL: none */
+    struct clock_observer clock_observer; /* stepped NULL: none */
+    struct teller teller;                 /* tell NULL: no notifications */
 };
 
 struct id ports_new_id(const struct engine_ports *ports, struct wall_ms now);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mark as it is to be stored; empty: it is removed. */
+/* A mark as it is to be stored; empty: to be removed. */
 struct mark_text {
     char json[BOOT_JSON_SIZE];
 };
@@ -26,7 +26,7 @@ void boots_init(struct boots *boots, const struct engine_ports *ports, struct ou
 
 /* ---- what the store tells ---- */
 
-/* The first word. Older peals have stored a tick as the second one. */
+/* The boot id is the first word. Older versions stored a tick as the second one. */
 void boots_take_meta(struct boots *boots, const struct store_set_meta *meta)
 {
     char boot_id[BOOT_ID_SIZE];
@@ -80,7 +80,7 @@ static void marks_answered(void *stage, struct outbox_batch *batch, enum status 
     bool is_done = st == OK;
     for (size_t i = 0; is_done && i < outbox_count(batch); i++)
         is_done = batch->request.items.docs[i].result == PUT_OK;
-    if (!is_done) /* by then the feed has told what there is */
+    if (!is_done) /* by then the feed has delivered the current marks */
         ask_again(stage, now);
 }
 
@@ -89,7 +89,7 @@ static const struct outbox_kind marks_kind = {.op = STORE_PUT_DOC,
                                               .note_size = sizeof(struct mark_text),
                                               .answered = marks_answered};
 
-/* `mark` NULL: it is removed. False: the batch is full, or there is no memory for it. */
+/* `mark` NULL: removes it. False: the batch is full, or out of memory. */
 static bool add_mark(struct boots *boots, struct now now, struct outbox_batch **batch,
                      const struct id *job_uid, const struct boot_mark *mark)
 {
@@ -161,8 +161,8 @@ static void notice_answered(void *stage, struct outbox_batch *batch, enum status
 static const struct outbox_kind notice_kind = {
     .op = STORE_SET_META, .item_size = sizeof(struct store_set_meta), .answered = notice_answered};
 
-/* Where an older peal looks for the tick of the boot, there is 0: it would take it for one that no
- * cursor has come to, and run everything again. */
+/* The second word is 0, where an older version looks for the boot's tick: a real tick would be
+ * ahead of every cursor to it, and it would run everything again. */
 static void send_notice(struct boots *boots, struct now now)
 {
     struct outbox_batch *batch = NULL;
@@ -176,7 +176,7 @@ static void send_notice(struct boots *boots, struct now now)
     outbox_send(&batch, now);
 }
 
-/* Is something of an earlier boot not decided yet? */
+/* Is a mark of an earlier boot not decided yet? */
 static bool has_left(const struct boots *boots)
 {
     size_t at = 0;
@@ -186,7 +186,7 @@ static bool has_left(const struct boots *boots)
     return false;
 }
 
-/* Marks what is not marked yet; when nothing is left to be marked, that is stored. */
+/* Marks jobs that are not marked yet; when none is left, stores that. */
 static void notice(struct boots *boots, struct now now)
 {
     if (!boots->tick_ms)
@@ -231,7 +231,7 @@ static enum status pass(const struct marked_job *marked, struct catalog_job *job
     return OK;
 }
 
-/* E_NOT_FOUND: not now. */
+/* E_NOT_FOUND: it can't be decided now. */
 static enum status decide(struct boots *boots, struct now now, const struct marked_job *marked,
                           bool may_run, struct plan *ret)
 {
@@ -282,7 +282,8 @@ static void sooner(int64_t *first_ms, int64_t at_ms, int64_t now_ms)
         *first_ms = at_ms;
 }
 
-/* What can be decided now is; the rest waits for its time, or to be late. */
+/* Marks that can be decided now have been; the rest wait for their start time, or until they are
+ * late. */
 int64_t boots_wake_at(const struct boots *boots, struct now now)
 {
     int64_t first_ms = NEVER_MS, now_ms = now.wall.ms;

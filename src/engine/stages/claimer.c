@@ -9,10 +9,10 @@
 enum {
     MAX_IN_FLIGHT = 8,     /* requests; more wait for the next turn */
     CLAIMS_AHEAD = 1024,   /* that are not begun yet */
-    RETRY_AFTER_MS = 1000, /* when news should have come */
-    UNSURE_MS = 5000, /* what may have been claimed takes room for so long, and until the feed tells
-                         anything: it may be held up for longer */
-    OUTAGE_LEAD_MS = 500, /* what was due so short before an outage, it has held up as well */
+    RETRY_AFTER_MS = 1000, /* by then the feed should have shown the change */
+    UNSURE_MS = 5000, /* a run that may have been claimed takes room for this long, and until the
+                         feed's next change, since the feed may lag by more */
+    OUTAGE_LEAD_MS = 500, /* an outage also held up ticks that were due this shortly before it */
 };
 
 void claimer_init(struct claimer *claimer, const struct engine_ports *ports, struct outbox *outbox,
@@ -52,10 +52,10 @@ static bool is_boot(const struct plan *plan)
     return plan->boot.name[0] != '\0';
 }
 
-/* A claim that was won: the run goes on to its begin. */
+/* A claim was won: the run goes on to its begin. */
 static void won(struct claimer *claimer, struct store_claim *claim, struct plan *plan)
 {
-    if (open_runs_find(claimer->runs, &claim->run.id)) /* the feed was here first */
+    if (open_runs_find(claimer->runs, &claim->run.id)) /* the feed was faster */
         return;
     struct open_run *open = open_runs_add(claimer->runs, &claim->run, OPEN_CLAIMED);
     if (!open) {
@@ -75,9 +75,9 @@ static void settle(struct claimer *claimer, struct store_claim *claim, struct pl
         won(claimer, claim, plan);
 }
 
-/* When to plan a job again after a claim that was stale. What made it so is in the catalog already,
- * or comes with the feed, which plans the job at once; asked again before, the store would only say
- * the same. */
+/* When to plan a job again after a stale claim. The change that made it stale is in the catalog
+ * already, or comes with the feed, which plans the job at once; an earlier claim would only be
+ * stale again. */
 static int64_t after_stale_ms(const struct claimer *claimer, struct now now,
                               const struct store_claim *claim)
 {
@@ -87,8 +87,8 @@ static int64_t after_stale_ms(const struct claimer *claimer, struct now now,
     return news ? INT64_MIN : now.wall.ms + RETRY_AFTER_MS;
 }
 
-/* An answer that took long raises it by half at most: an outage says nothing of the next claim, and
- * who claims too early finds more runs in the way. */
+/* One slow answer raises the estimate by half at most: an outage says nothing about the next claim,
+ * and a claim that is too early meets more open runs of its job. */
 static void learn_latency(struct claimer *claimer, double took_ms)
 {
     double most_ms = 4 * claimer->latency_ms + 10;
@@ -96,7 +96,7 @@ static void learn_latency(struct claimer *claimer, double took_ms)
     claimer->latency_ms += (ms - claimer->latency_ms) / 8;
 }
 
-/* So many more may be ours all the same. */
+/* `count` more runs may be ours after all. */
 static void note_unsure(struct claimer *claimer, struct now now, size_t count)
 {
     struct boot_ms until;
@@ -161,7 +161,7 @@ static void release_plans(struct outbox_batch *batch)
         plan_release(&plans[i]);
 }
 
-/* Claims with the plans that they come from. */
+/* Claims, with their plans as notes. */
 static const struct outbox_kind claims_kind = {
     .op = STORE_CLAIM,
     .item_size = sizeof(struct store_claim),
@@ -170,7 +170,7 @@ static const struct outbox_kind claims_kind = {
     .release = release_plans,
 };
 
-/* What becomes of a boot has the same id whether it is a run or an entry: there is one of them. */
+/* The run or the entry of a boot gets the same id, so that only one of them can exist. */
 static struct id new_id(const struct claimer *claimer, struct now now, const struct plan *plan)
 {
     return is_boot(plan) ? boot_run_id(&plan->boot.mark, claimer->self->name, &plan->job->uid)
@@ -209,32 +209,33 @@ static void fill_run(const struct claimer *claimer, struct now now, const struct
     snprintf(run->job_name, sizeof(run->job_name), "%s", plan->job->name);
     snprintf(run->node, sizeof(run->node), "%s", claimer->self->name);
     run->owner = peer_incarnation(claimer->self);
-    if (is_boot(plan)) /* whose it is, also while it waits in its job's queue */
+    if (is_boot(plan)) /* the boot's node, also while the run waits in its job's queue */
         snprintf(run->by, sizeof(run->by), "%s", claimer->self->name);
 }
 
-/* What is in the tick's way is late because the store was away, when it was due or when it ended:
- * without that outage it would have ended in time. It holds for ticks of the outage, and of as long
- * a time after it: then what was held up has been made good. A run that was under way before is in
- * the way as ever. */
+/* The run that blocks this tick is late only because of an outage of the store, when it was due or
+ * when it ended: without it, it would have ended in time. This applies to ticks during the outage
+ * and for as long after it, by when the backlog is done. A run that was under way before the outage
+ * blocks as usual. */
 static bool is_held_up(const struct claimer *claimer, const struct plan *plan)
 {
     const struct outage *away = claimer->away;
     const struct catalog_job *job = plan->job;
     int64_t lasted_ms = away->until_ms - away->since_ms;
-    int64_t usual_ms = job->last.ended_ms - job->last.started_ms; /* of a run: 0 if none has been */
+    int64_t usual_ms =
+        job->last.ended_ms - job->last.started_ms; /* duration of the last run; 0: none */
     if (job->open_since_ms + usual_ms > plan->start_at_ms)
-        return false; /* it would be in the way in any case */
+        return false; /* it would block the tick without the outage, too */
     return job->open_runs && plan->start_at_ms >= away->since_ms &&
            plan->start_at_ms <= away->until_ms + lasted_ms + OUTAGE_LEAD_MS &&
            job->open_since_ms >= away->since_ms - OUTAGE_LEAD_MS &&
            job->open_since_ms <= away->until_ms;
 }
 
-/* Ticks that are made good run one after the other, also where the job would skip a tick that comes
- * while another runs: what is still open then began before the outage, perhaps on a node that is
- * not back yet to tell of its end. With `all`, those that were just due by then belong to them. So
- * do those that an outage of the store has held up for less than makes them late. */
+/* Caught-up ticks run one after the other, even where the job skips a tick while another run is
+ * open: that run began before the outage, perhaps on a node that has not come back yet to report
+ * its end. With `all`, ticks that were just due by then count as caught up. So do ticks that an
+ * outage of the store delayed by less than on_time_ms. */
 static void fill_overlap(const struct claimer *claimer, struct now now, struct store_claim *claim,
                          const struct plan *plan)
 {
@@ -254,7 +255,7 @@ bool claimer_has_room(const struct claimer *claimer)
     return claimer->unanswered + claimer->runs->counts[OPEN_CLAIMED] < CLAIMS_AHEAD;
 }
 
-/* Out of memory: it is planned again. */
+/* Out of memory: the job is planned again. */
 static void give_back(struct claimer *claimer, struct now now, struct plan *plan)
 {
     if (is_boot(plan))
@@ -299,14 +300,14 @@ void claimer_submit(struct claimer *claimer, struct now now, struct plan *plan)
 
 /* ---- takes ---- */
 
-/* A run whose job is deleted or gone is taken only to be ended, which its begin does. */
+/* A run whose job is deleted or purged needs none: it is taken only to be ended by its begin. */
 static bool needs_room(const struct claimer *claimer, const struct open_run *open)
 {
     const struct catalog_job *job = catalog_by_uid(claimer->catalog, &open->run.job_uid);
     return job && !job->deleted;
 }
 
-/* Not taken: somebody else was first, of which the feed tells soon. */
+/* Not taken: another node was first, as the feed will show. */
 static void not_taken(struct claimer *claimer, struct now now, struct open_run *open)
 {
     open->seen.ms = now.boot.ms + RETRY_AFTER_MS;
@@ -337,8 +338,8 @@ static void takes_answered(void *stage, struct outbox_batch *batch, enum status 
 static const struct outbox_kind takes_kind = {
     .op = STORE_TAKE, .item_size = sizeof(struct store_take), .answered = takes_answered};
 
-/* This node's place among those that may run it, without the one that has claimed it; asked once
- * for each placement. What a boot has made is for the node that booted. */
+/* This node's rank among the eligible nodes, without the one that has claimed the run; computed
+ * once per placement. A run of a boot is only for the node that booted. */
 static int rank_of(const struct claimer *claimer, struct open_run *open)
 {
     const char *booted = open_run_booted(&open->run);
@@ -353,16 +354,16 @@ static int rank_of(const struct claimer *claimer, struct open_run *open)
     return open->rank;
 }
 
-/* The one that has claimed it may still begin. Who has claims of its own that wait does not take
- * another living node's: all would be as busy. */
+/* The claiming node is alive and may still begin the run. A node whose own claims wait does not
+ * take another living node's: that node is just as busy. */
 static bool is_others_turn(const struct claimer *claimer, const struct open_run *open)
 {
     return peers_is_in_life(claimer->peers, open->run.node, &open->run.owner) &&
            peer_whose(claimer->self, open->run.node, &open->run.owner) == WHOSE_OTHERS;
 }
 
-/* When this node is to take a run that waits, or that somebody has claimed and does not begin;
- * NEVER_MS: it is not. */
+/* When this node is to take a run that waits, or that another node has claimed and does not begin;
+ * NEVER_MS: never. */
 static int64_t take_at(const struct claimer *claimer, struct now now, struct open_run *open)
 {
     bool is_claimed = open->phase == OPEN_CLAIMED_ELSEWHERE;
@@ -398,8 +399,8 @@ static void fill_take(struct claimer *claimer, struct now now, struct open_run *
     open_runs_take(claimer->runs, open, take->nonce);
 }
 
-/* Adds those of a phase whose time has come, `*room` of those that need room. Out of memory: they
- * stay where they are. */
+/* Adds the runs of a phase whose time has come, at most `*room` of those that need room. Out of
+ * memory: they stay in their phase. */
 static void gather_takes(struct claimer *claimer, struct now now, enum open_phase phase,
                          size_t *room, struct outbox_batch **batch)
 {

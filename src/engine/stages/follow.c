@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The jobs that one finish has to do with, by name. */
+/* The names of all jobs that one finish involves. */
 struct jobs {
     const char *names[STORE_NEXT_JOBS_MAX];
     size_t count;
 };
 
-/* False: there is no room. */
+/* False: the list is full. */
 static bool add_name(struct jobs *jobs, const char *name)
 {
     for (size_t i = 0; i < jobs->count; i++)
@@ -22,7 +22,7 @@ static bool add_name(struct jobs *jobs, const char *name)
     return true;
 }
 
-/* The job and all that it waits for but the one that ends; or none of them. */
+/* Adds the job and all that it waits for, except the ending one; all or none of them. */
 static bool add_waiting(struct jobs *jobs, const struct catalog_job *job, const char *ended)
 {
     size_t before = jobs->count;
@@ -53,7 +53,7 @@ bool follow_fits(const struct catalog *catalog, const char *name, const struct i
 
 /* ---- in a circle ---- */
 
-/* Marks all that the job waits for, directly or not, and that wait themselves. */
+/* Marks all jobs that the job waits for, directly or indirectly, and that wait themselves. */
 static void mark_before(struct catalog *catalog, const struct catalog_job *job)
 {
     uint64_t mark = ++catalog->waits.mark;
@@ -81,7 +81,7 @@ static bool is_before(const struct catalog *catalog, const struct catalog_job *j
 
 /* ---- the nexts ---- */
 
-/* False: one of them is not there. */
+/* False: one of them does not exist. */
 static bool fill_needs(const struct catalog *catalog, const struct job_wait *wait,
                        struct store_next *next)
 {
@@ -129,8 +129,8 @@ static void fill_next(const struct engine_ports *ports, const struct peer *self,
     after_note(&next->run, before, wait->name);
 }
 
-/* Room for all who wait for such an end, and for what they need; NULL with *ret_count 0: nobody
- * does. */
+/* Allocates for all jobs that wait for such an end, and for what they need; NULL with *ret_count 0:
+ * there are none. */
 static struct store_next *new_nexts(const struct job_wait *first, enum run_state state,
                                     size_t *ret_count, struct store_need **ret_needs)
 {
@@ -155,7 +155,7 @@ static void leave_out(const struct engine_ports *ports, const struct catalog_job
     ports_log(ports, "after_left_out", "job=%s after=%s error=\"%s\"", job->name, ended->name, why);
 }
 
-/* Those who wait, from the first on, but for those who can't. */
+/* Fills in the waiting jobs, without those that are left out. */
 static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog,
                        const struct peer *self, struct now now, const struct job_wait *wait,
                        const struct catalog_job *ended, struct store_finish *finish,
@@ -165,7 +165,7 @@ static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog
     mark_before(catalog, ended);
     for (; wait; wait = waits_next(wait)) {
         if (!after_wants(wait->on, finish->run.state))
-            continue; /* there is no room for it */
+            continue; /* beyond STORE_NEXT_JOBS_MAX */
         struct store_next *next = &finish->nexts[finish->next_count];
         next->needs = needs;
         if (!fill_needs(catalog, wait, next))
@@ -173,7 +173,7 @@ static void fill_nexts(const struct engine_ports *ports, struct catalog *catalog
         if (wait->job == ended || is_before(catalog, wait->job)) {
             leave_out(ports, wait->job, ended, "they wait for each other");
         } else if (!add_waiting(&jobs, wait->job, ended->name)) {
-            leave_out(ports, wait->job, ended, "too many wait for it");
+            leave_out(ports, wait->job, ended, "too many jobs wait for it");
         } else {
             fill_next(ports, self, now, wait, &finish->run, next);
             needs += next->need_count;

@@ -10,12 +10,12 @@
 #include "stages/outage.h"
 #include "store.h"
 
-enum { OUTBOX_MAX = 256 }; /* items in a batch; whoever adds them looks */
+enum { OUTBOX_MAX = 256 }; /* items in a batch; callers check before they add */
 
 struct outbox_batch;
 TAILQ_HEAD(outbox_list, outbox_batch);
 
-/* Of all stages. */
+/* Shared by all stages. */
 struct outbox {
     struct store *store;
     struct outbox_list answered; /* not handed back yet */
@@ -25,19 +25,19 @@ struct outbox {
 struct sender {
     struct outbox *outbox;
     void *stage;
-    size_t in_flight;        /* batches that are sent and not handed back */
-    struct boot_ms retry_at; /* the store failed: nothing new is to be sent before */
+    size_t in_flight;        /* batches sent and not handed back */
+    struct boot_ms retry_at; /* the store failed: send nothing before */
     unsigned failures;       /* in a row */
 };
 
-/* What batches of one kind have in common. */
+/* A kind of batch. */
 struct outbox_kind {
     enum store_op op;
     size_t item_size;
-    size_t note_size; /* of what the stage keeps beside each item; 0: nothing */
-    /* `sender->retry_at` is set by then; it may be put off further. */
+    size_t note_size; /* of the stage's own note on each item; 0: none */
+    /* `sender->retry_at` is set already; the stage may postpone it. */
     void (*answered)(void *stage, struct outbox_batch *batch, enum status st, struct now now);
-    void (*release)(struct outbox_batch *batch); /* what its items own; NULL: nothing */
+    void (*release)(struct outbox_batch *batch); /* frees what the items own; NULL: nothing */
 };
 
 struct outbox_batch {
@@ -47,33 +47,33 @@ struct outbox_batch {
     struct boot_ms sent;
     enum status answer;
     size_t room;
-    void *notes; /* `count` of them; NULL: the kind has none */
+    void *notes; /* `count` of them; NULL: note_size is 0 */
     TAILQ_ENTRY(outbox_batch) link;
 };
 
 void outbox_init(struct outbox *outbox, struct store *store);
-void outbox_release(struct outbox *outbox); /* with the answers that nobody was given */
+void outbox_release(struct outbox *outbox); /* and the answers that were not handed back */
 
 /* Gives each answer to the stage that waits for it. */
 void outbox_hand_back(struct outbox *outbox, struct now now);
 
 void sender_init(struct sender *sender, struct outbox *outbox, void *stage);
 
-/* One more item, all zero, and its note; *batch is made if it is NULL. It is valid until the next
- * one is added. NULL: out of memory, and nothing was added. */
+/* Adds an item and its note, zeroed; *batch is made if it is NULL. The item is valid until the next
+ * one is added. NULL: out of memory, nothing was added. */
 void *outbox_add(struct outbox_batch **batch, struct sender *sender,
                  const struct outbox_kind *kind);
 
-/* Takes the last item away again. */
+/* Removes the last item. */
 void outbox_drop_last(struct outbox_batch *batch);
 
-size_t outbox_count(const struct outbox_batch *batch); /* NULL: none */
+size_t outbox_count(const struct outbox_batch *batch); /* of items; accepts NULL */
 
-/* Sends what was gathered, if there is anything; *batch is NULL then. */
+/* Sends the batch, if there is one, and sets *batch to NULL. */
 void outbox_send(struct outbox_batch **batch, struct now now);
-void outbox_free(struct outbox_batch *batch); /* one that was not sent; NULL: none */
+void outbox_free(struct outbox_batch *batch); /* a batch that was not sent; accepts NULL */
 
-/* An answer that failed, or took long, is an outage of the store. */
+/* Notes a failed or slow answer as an outage of the store. */
 void outbox_note_outage(const struct outbox_batch *batch, enum status st, struct now now,
                         struct outage *away);
 

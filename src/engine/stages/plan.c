@@ -5,8 +5,7 @@
 #include <string.h>
 
 enum {
-    PASSES_PER_PLAN =
-        100000, /* longer outages take several claims, as does what needs more entries */
+    PASSES_PER_PLAN = 100000, /* more ticks, or entries, take several claims */
 };
 
 void plan_release(struct plan *plan)
@@ -15,7 +14,7 @@ void plan_release(struct plan *plan)
     *plan = (struct plan){0};
 }
 
-/* What becomes of a tick. */
+/* The decision about a tick. */
 struct verdict {
     bool run;
     enum run_cause cause;
@@ -37,12 +36,12 @@ static struct verdict run_as(enum run_cause cause)
 /* A tick that is due. */
 struct due {
     int64_t tick_ms, now_ms;
-    int64_t late_ms;      /* how long ago it should have started */
-    bool last;            /* no later one that could run is due yet */
-    const char *calendar; /* that takes it out; NULL: none does */
+    int64_t late_ms;      /* time since it should have started */
+    bool last;            /* no later tick that could run is due yet */
+    const char *calendar; /* that excludes it; NULL: none */
 };
 
-/* A pause that is over, and ends in a time to come, ended by a clock that has been set back. */
+/* A past pause whose end lies in the future was ended by a clock that has been set back since. */
 static bool was_paused(const struct catalog_job *job, const struct job_policy *policy,
                        const struct due *due)
 {
@@ -51,7 +50,7 @@ static bool was_paused(const struct catalog_job *job, const struct job_policy *p
                            due->tick_ms <= policy->resumed_ms);
 }
 
-/* Is it not to run because somebody said so? */
+/* Did an operator call the tick off (pause, skip)? */
 static bool is_called_off(const struct catalog_job *job, const struct job_policy *policy,
                           const struct due *due, struct verdict *ret)
 {
@@ -67,7 +66,7 @@ static bool is_called_off(const struct catalog_job *job, const struct job_policy
     return true;
 }
 
-/* `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node may run it. */
+/* `oldest_ms`: the oldest tick that catch_up: all may still run; `nobody`: no node is eligible. */
 static struct verdict judge(const struct plan_rules *rules, const struct catalog_job *job,
                             const struct job_policy *policy, const struct due *due,
                             int64_t oldest_ms, bool nobody)
@@ -91,8 +90,8 @@ static struct verdict judge(const struct plan_rules *rules, const struct catalog
     return run_as(CAUSE_CATCH_UP);
 }
 
-/* The oldest of the last `limit` ticks up to now that are not out; INT64_MIN when there are not so
- * many. */
+/* The oldest of the last `limit` ticks up to now that no calendar excludes; INT64_MIN when there
+ * are fewer. */
 static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int limit)
 {
     struct schedule_set set = {job->schedules, job->schedule_count};
@@ -107,7 +106,7 @@ static int64_t oldest_of_last(const struct catalog_job *job, int64_t now_ms, int
     return tick_s * 1000;
 }
 
-/* Has something started between the two, before the clock was set back? */
+/* Did a tick between the two start before the clock was set back? */
 static bool is_apart(const struct catalog_job *job, int64_t one_ms, int64_t next_ms)
 {
     const struct rewinds *rewinds = job->rewound ? &job->rewound->rewinds : NULL;
@@ -115,7 +114,7 @@ static bool is_apart(const struct catalog_job *job, int64_t one_ms, int64_t next
            !rewinds_are_open(rewinds, one_ms, next_ms);
 }
 
-/* Adds a passed tick to the last entry, or as a new one when what is said of it differs. */
+/* Adds a passed tick to the last entry, or as a new one when its verdict differs. */
 static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdict)
 {
     struct ledger_entry *last = plan->passed_count ? &plan->passed[plan->passed_count - 1] : NULL;
@@ -136,7 +135,8 @@ static enum status pass(struct plan *plan, int64_t tick_ms, struct verdict verdi
     return OK;
 }
 
-/* A tick as it is now. *run_ms is the first one from `tick_ms` on that is not out. */
+/* The facts of a tick as of now. *run_ms is the first tick from `tick_ms` on that no calendar
+ * excludes. */
 static struct due look_at_tick(struct now now, const struct catalog_job *job, int64_t tick_ms,
                                int64_t *run_ms)
 {
@@ -160,8 +160,8 @@ static int64_t next_tick(const struct catalog_job *job, int64_t tick_ms, int64_t
     return job->calendars ? catalog_job_next(job, tick_ms) : run_ms;
 }
 
-/* Walks the ticks of a job that are due, from its cursor on, up to the first that is to be run.
- * `nobody`: no node may run any of them, but for the latest one may still come. */
+/* Walks the due ticks of a job, from its cursor up to the first that is to run. `nobody`: no node
+ * is eligible now, but one may still come in time for the latest tick. */
 static enum status walk(const struct plan_rules *rules, struct now now, bool nobody,
                         struct plan *plan)
 {
@@ -210,7 +210,8 @@ enum status plan_ticks(const struct plan_rules *rules, struct now now, struct ca
 
 /* ---- boots ---- */
 
-/* When it is to start. A boot that is ahead was noticed by a clock that has been set back since. */
+/* When the run is to start. A boot in the future was noticed by a clock that has been set back
+ * since. */
 static int64_t boot_start_ms(const struct catalog_job *job, struct now now, int64_t boot_ms)
 {
     return boot_ms > now.wall.ms + STORE_AHEAD_MS ? now.wall.ms
@@ -252,12 +253,12 @@ enum status plan_boot(const struct plan_rules *rules, struct now now, struct cat
 
 /* ---- a job that gets other times, or goes ---- */
 
-/* More than anybody would wait for to be counted, or than a transaction holds. */
+/* One entry without a count, for more ticks than can be counted in time or fit a transaction. */
 static enum status pass_rest(struct plan *plan, int64_t from_ms, int64_t until_ms,
                              enum run_reason reason)
 {
     struct verdict verdict = passed_over(RUN_SKIPPED, reason);
-    verdict.detail = "these are so many that they were not counted";
+    verdict.detail = "too many ticks to count";
     enum status st = pass(plan, from_ms, verdict);
     if (st != OK)
         return st;

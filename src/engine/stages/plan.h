@@ -1,15 +1,15 @@
-/* What becomes of the ticks of a job, and of a boot: a run, or an entry of the ledger that says why
- * not. The planner and boots make plans, and the claimer takes them over. */
+/* A plan decides the due ticks of a job, or a boot: a run, or ledger entries that say why not. The
+ * planner and boots make plans, the claimer takes them over. */
 #ifndef PEAL_PLAN_H
 #define PEAL_PLAN_H
 
 #include "clock.h"
 #include "state/catalog.h"
 
-/* The same for all jobs. */
+/* Settings for all jobs. */
 struct plan_rules {
-    int64_t on_time_ms; /* a tick that is later is an outage's: catch_up decides */
-    int64_t lead_ms;    /* a run is planned so far ahead of its start */
+    int64_t on_time_ms; /* a later tick was missed in an outage: catch_up decides */
+    int64_t lead_ms;    /* runs are planned this far ahead of their start */
 };
 
 /* One job's due tick, and the ticks that are passed over before it. */
@@ -19,27 +19,26 @@ struct plan {
     bool with_run;   /* false: every tick up to tick_ms is passed over */
     enum run_cause cause;
     int64_t start_at_ms;         /* tick and jitter */
-    struct ledger_entry *passed; /* ids and names are not filled in; the caller's */
+    struct ledger_entry *passed; /* ids and names are not filled in; owned by the plan */
     size_t passed_count;
-    struct store_boot boot; /* without a name: it is a tick of the job's schedules */
+    struct store_boot boot; /* without a name: the plan is of a schedule's tick */
 };
 
 void plan_release(struct plan *plan);
 
-/* The ticks of the job that are due, from its cursor up to the first that is to be run. `nobody`:
- * no node may run any of them. *ret is empty (no run, nothing passed) when the job was looked at
- * too early. */
+/* Plans the due ticks of the job, from its cursor up to the first that is to run. `nobody`: no node
+ * is eligible. *ret is empty (no run, nothing passed) when no tick is due yet. */
 MUST_CHECK enum status plan_ticks(const struct plan_rules *rules, struct now now,
                                   struct catalog_job *job, bool nobody, struct plan *ret);
 
-/* What becomes of a boot of this node, at `boot_ms`, that the job is due for: a run, if it may_run,
- * or the entry that says why not. E_NOT_FOUND: it is too early, or it would run and may not yet. */
+/* Plans the job's run for a boot of this node at `boot_ms`, or the entry that says why there is
+ * none. E_NOT_FOUND: too early, or it is to run and may_run is false. */
 MUST_CHECK enum status plan_boot(const struct plan_rules *rules, struct now now,
                                  struct catalog_job *job, int64_t boot_ms, bool may_run,
                                  struct plan *ret);
 
-/* What becomes of the job's ticks that are due until then and not decided yet, when it gets other
- * times or goes: they are all passed over, for `reason` if there is none but that. */
+/* Passes over all undecided ticks up to `until_ms` of a job that is rescheduled or deleted, with
+ * `reason` where no other reason applies. */
 MUST_CHECK enum status plan_pass(struct catalog_job *job, int64_t until_ms, enum run_reason reason,
                                  struct plan *ret);
 

@@ -1,6 +1,6 @@
 #include "stages/planner.h"
 
-enum { FLUSH_MS = 3600 * 1000 }; /* how long skipped ticks are gathered */
+enum { FLUSH_MS = 3600 * 1000 }; /* how long passed ticks are gathered before they are written */
 
 static void job_moved(void *item, uint32_t place)
 {
@@ -19,7 +19,7 @@ void planner_release(struct planner *planner)
 }
 
 /* When to look at a job: a little ahead of its start. Ticks that are passed over, because the job
- * is paused or its calendars take them out, are gathered: up to the next one that runs. */
+ * is paused or a calendar excludes them, are gathered up to the next one that runs. */
 static int64_t look_at(const struct planner *planner, const struct catalog_job *job)
 {
     const struct job_calendars *calendars = job->calendars;
@@ -72,9 +72,9 @@ static bool has_node(const struct planner *planner, const struct catalog_job *jo
     return !planner->placement || placement_has_node(planner->placement, job->where);
 }
 
-/* When this node is to do something about a job that is due. A tick that is late is shared out from
- * the moment on at which it was first seen, or all nodes would want it at once. What this node may
- * not run is looked at again when it could be an outage's: it may be that nobody can. */
+/* When it is this node's turn for a due job. Ranks of a late tick count from when it was first
+ * seen, or all nodes would claim it at once. A job that this node may not run is looked at again
+ * after on_time_ms: perhaps no node may run it. */
 static int64_t turn_at(const struct planner *planner, struct now now, struct catalog_job *job,
                        bool *ret_nobody)
 {
@@ -93,7 +93,7 @@ static int64_t turn_at(const struct planner *planner, struct now now, struct cat
     return *ret_nobody ? now.wall.ms : now.wall.ms + planner->rules.on_time_ms;
 }
 
-/* The clock is past all that came again, as of now: rhythms go on from there. */
+/* The clock has just passed all repeated ticks: intervals count from there. */
 static bool is_over_now(const struct catalog_job *job, struct now now)
 {
     return job->rewound && !job->rewound->is_over && now.wall.ms > job->rewound->rewinds.high_ms;

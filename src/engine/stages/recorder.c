@@ -7,8 +7,8 @@
 enum {
     RECORDS = 500,          /* in one append */
     OUTPUT_BYTES = 8 << 20, /* of output in one append */
-    GATHER_MS = 1000,       /* how long records wait for company while runs wait for their start */
-    READ_TRIES = 10,        /* of output that can't be read */
+    GATHER_MS = 1000, /* how long records wait for more of them while runs wait for their start */
+    READ_TRIES = 10,  /* before a run is recorded without its output */
 };
 
 struct record_batch {
@@ -19,8 +19,8 @@ struct record_batch {
     struct recorded {
         struct open_run *run; /* or */
         struct pending_entry *entry;
-    } * of;                          /* each record */
-    struct history_record records[]; /* and behind them what they are of */
+    } * of;                          /* source of each record */
+    struct history_record records[]; /* followed by their sources */
 };
 
 static uint64_t id_hash(const struct id *id)
@@ -124,7 +124,7 @@ void recorder_adopt_entries(struct recorder *recorder, struct now now,
 {
     struct pending_entry **ours = calloc(recorder->aside.count + 1, sizeof(struct pending_entry *));
     if (!ours)
-        return; /* with the next look */
+        return; /* out of memory: with the next look */
     size_t at = 0, count = 0;
     for (struct pending_entry *pending; (pending = table_next(&recorder->aside, &at));) {
         if (is_ours(context, now, pending->entry.node, &pending->entry.owner))
@@ -139,20 +139,21 @@ void recorder_adopt_entries(struct recorder *recorder, struct now now,
 
 /* ---- the record, in the history ---- */
 
-/* Most runs print nothing, and then there is nothing to look for. Of a lost run nobody knows. */
+/* Most runs print nothing, and need no look at the disk. A lost run may have output. */
 static bool may_have_output(const struct run *run)
 {
     return run->output_bytes || run->state == RUN_LOST;
 }
 
-/* This agent, or one before it in this home, has run it. */
+/* This agent, or an earlier one of this home, has run it. */
 static bool is_for_us(const struct recorder *recorder, const struct run *run)
 {
     return peer_whose(recorder->self, run->node, &run->owner) != WHOSE_OTHERS;
 }
 
-/* Lost with its node, which may come back, or just has: the sweeper says when the store forgets it.
- */
+/* The run was lost with its node, which may come back to amend it: the sweeper decides when it
+ * leaves the store.
+ * */
 static bool is_kept(const struct recorder *recorder, const struct open_run *open)
 {
     return open->run.state == RUN_LOST && !open->is_forgotten && open->run.node[0] &&
@@ -171,11 +172,11 @@ static void run_recorded(struct recorder *recorder, struct open_run *open, enum 
     free(open->news);
     open->news = NULL;
     if (next == OPEN_ENDED_ELSEWHERE)
-        marks_sweep(recorder->marks); /* for how long it is kept */
+        marks_sweep(recorder->marks); /* the sweeper sets how long it is kept */
     open_runs_move(recorder->runs, open, st == OK ? next : OPEN_FINISHED);
 }
 
-/* They are on record, or are to be sent again. */
+/* The records were appended, or are to be sent again. */
 static void end_records(struct record_batch *batch, enum status st)
 {
     struct recorder *recorder = batch->recorder;
@@ -195,14 +196,14 @@ static void end_records(struct record_batch *batch, enum status st)
 
 /* ---- people are told, before the store forgets ---- */
 
-/* Who has found a run of this node lost has told of it. */
+/* The node that found this run lost has sent its notification. */
 static bool is_told(const struct recorder *recorder, const struct open_run *open)
 {
     return open->is_told || (open->run.state == RUN_LOST && open->run.reason == REASON_NODE_DIED &&
                              is_for_us(recorder, &open->run));
 }
 
-/* One that another node has ended is known by the feed alone. */
+/* For a run that another node ended, only the feed has what was before it. */
 static bool was_bad(const struct open_run *open, const struct catalog_job *job)
 {
     bool is_last = job && id_compare(&job->last.run_id, &open->run.id) == 0;
@@ -220,7 +221,7 @@ static void records_told(void *context)
     end_records(context, OK);
 }
 
-/* False: there is nobody to tell, or nothing; or no memory for it. */
+/* False: no notifier, nothing to notify of, or out of memory. */
 static bool tell(struct record_batch *batch)
 {
     const struct recorder *recorder = batch->recorder;
@@ -346,8 +347,8 @@ static void gather_entries(struct recorder *recorder, struct record_batch *batch
     }
 }
 
-/* Is there enough to record? While runs wait for their start, the machine has better things to do
- * than many small appends. */
+/* Are there enough records to append? While runs wait for their start, many small appends would
+ * slow them down. */
 static bool has_gathered(struct recorder *recorder, struct now now)
 {
     const size_t *counts = recorder->runs->counts;

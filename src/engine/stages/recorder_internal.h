@@ -1,7 +1,7 @@
 /* The recorder's parts, for the files that are the recorder:
  *
- *   recorder.c        entries of the ledger, records in the history, who is told
- *   recorder_store.c  ends into the store, and out of it what is on record */
+ *   recorder.c        ledger entries, records in the history, notifications
+ *   recorder_store.c  ends into the store, recorded runs and entries out of it */
 #ifndef PEAL_RECORDER_INTERNAL_H
 #define PEAL_RECORDER_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Ends into the store, and out of it what is on record. */
+/* Ends into the store, recorded runs and entries out of it. */
 #include <stdlib.h>
 
 #include "stages/follow.h"
@@ -6,9 +6,9 @@
 
 /* ---- ends ---- */
 
-/* The feed may be ahead of the answer: it has told of this end, then that the store moved it back
- * with the clock, then of the end of another run. What it says of this end stays so, and an end
- * that is ahead of the clock does not hide the other run's. */
+/* The feed may be ahead of the answer: it may have shown this end, then its move back with the
+ * clock, then the end of another run. What the feed said of this end stays, and an end that is
+ * ahead of the clock does not hide the other run's. */
 static void take_answer(struct catalog_job *job, const struct run *run, struct now now)
 {
     struct last_run last = last_run_of(run);
@@ -32,7 +32,7 @@ static void job_ended(struct recorder *recorder, struct now now, struct open_run
     marks_plan(recorder->marks, &job->uid, INT64_MIN);
 }
 
-/* Another node has taken it over, or it is on record: the feed tells which. */
+/* Another node has taken the run over, or it is recorded: the feed shows which. */
 static void not_ours(struct recorder *recorder, struct now now, struct open_run *open)
 {
     open->run.state = RUN_CLAIMED;
@@ -44,7 +44,7 @@ static void not_ours(struct recorder *recorder, struct now now, struct open_run 
 static void finish_answered(struct recorder *recorder, struct now now, struct open_run *open,
                             const struct store_finish *finish, enum status st)
 {
-    if (st == OK && finish->is_stale) /* until the feed has told of the change */
+    if (st == OK && finish->is_stale) /* retried once the feed has shown the change */
         recorder->sender.retry_at.ms = now.boot.ms + RECORDER_RETRY_MS;
     if (st != OK || finish->is_stale) {
         open_runs_move(recorder->runs, open, OPEN_ENDED);
@@ -54,7 +54,7 @@ static void finish_answered(struct recorder *recorder, struct now now, struct op
         not_ours(recorder, now, open);
         return;
     }
-    if (finish->accepted) /* of a repeat: the end that is on record */
+    if (finish->accepted) /* after a repeat: the end that the store has */
         open->run = finish->run;
     recorder->ports->executor->ops->acknowledge(recorder->ports->executor, &open->run.id);
     open_runs_move(recorder->runs, open, OPEN_FINISHED);
@@ -78,7 +78,7 @@ static const struct outbox_kind finishes_kind = {.op = STORE_FINISH,
                                                  .answered = finishes_answered,
                                                  .release = follow_release};
 
-/* False: out of memory, so later. */
+/* False: out of memory, to be tried later. */
 static bool add_finish(struct recorder *recorder, struct now now, struct outbox_batch **batch,
                        struct open_run *open)
 {
@@ -139,7 +139,7 @@ static void forgets_answered(void *stage, struct outbox_batch *batch, enum statu
     }
 }
 
-/* Beside each is its entry; NULL: it is a run. */
+/* Its note is the entry; NULL: a run. */
 static const struct outbox_kind forgets_kind = {.op = STORE_FORGET,
                                                 .item_size = sizeof(struct store_forget),
                                                 .note_size = sizeof(struct pending_entry *),

@@ -6,10 +6,10 @@
 
 #include "definition/job_codec.h"
 
-/* At most STARTS_AHEAD runs are between their begin and their process: the window of a start counts
- * from its begin, so that whoever begins faster than processes can be made loses runs. A machine
- * that starts some fifty in a second keeps every window. When more wait, half of them are begun
- * together, since a commit of the store costs as much for one as for many. */
+/* At most STARTS_AHEAD runs are between their begin and their process: the start window counts from
+ * the begin, so runs that are begun faster than processes can be made miss it. A machine that
+ * starts some fifty per second keeps every window. When more wait, half of them are begun together,
+ * since a commit costs the same for one as for many. */
 enum { STARTS_AHEAD = 256 };
 
 static void start_moved(void *item, uint32_t place)
@@ -46,9 +46,9 @@ static void end(struct runner *runner, struct now now, struct open_run *open, en
 
 /* ---- begin ---- */
 
-/* When to start, on the boot clock: a step of the wall clock no longer moves it. Nothing is claimed
- * long before its time: what seems to have to wait beyond its window was claimed before the clock
- * was set back, and starts now. */
+/* When to start, on the boot clock: a step of the wall clock no longer moves it. Runs are claimed
+ * shortly before their time: one that would have to wait beyond its window was claimed before the
+ * clock was set back, and starts now. */
 static int64_t start_boot_ms(const struct runner *runner, struct now now,
                              const struct open_run *open)
 {
@@ -57,8 +57,8 @@ static int64_t start_boot_ms(const struct runner *runner, struct now now,
     return within_window ? start_ms : now.boot.ms;
 }
 
-/* Decodes the definition of the begin, if it is the one that is known here: what changes between
- * begin and start does not matter. Else, or out of memory, that is done at the start. */
+/* Decodes the definition, if the catalog has the revision of the begin: changes between begin and
+ * start then do not matter. Else, or out of memory, it is decoded at the start. */
 static void keep_definition(const struct runner *runner, struct open_run *open)
 {
     struct job_error error;
@@ -89,16 +89,16 @@ void runner_begun_before(struct runner *runner, struct now now, struct open_run 
     end(runner, now, open, RUN_MISSED, REASON_START_WINDOW, "begun, but the answer was lost");
 }
 
-/* Somebody else has it, or nobody: a store that was restored from a backup has never heard of it,
- * and then the feed does not tell of its end. `@after` counts from when it is gone. */
+/* Another node has the run, or nobody: a store restored from a backup may not have it, and then the
+ * feed shows no end. `@after` counts from now. */
 static void drop(struct runner *runner, struct open_run *open)
 {
     marks_plan(runner->marks, &open->run.job_uid, INT64_MIN);
     open_runs_remove(runner->runs, open);
 }
 
-/* BEGUN: by us, and an answer was lost; or by a node that has taken it over. The feed tells, if it
- * has not told yet. */
+/* A state BEGUN means: by us, with a lost answer; or by a node that has taken the run over. The
+ * feed shows which. */
 static void refused(struct runner *runner, struct now now, struct open_run *open,
                     enum run_state state)
 {
@@ -107,11 +107,11 @@ static void refused(struct runner *runner, struct now now, struct open_run *open
         return;
     }
     open_runs_move(runner->runs, open, OPEN_REFUSED);
-    if (!run_state_is_end(state) && state != RUN_BEGUN) /* not ours any more */
+    if (!run_state_is_end(state) && state != RUN_BEGUN) /* no longer ours */
         drop(runner, open);
 }
 
-/* A repeat may have been done by the first of its begins, and its window counts from that. */
+/* A repeated begin may have been done by its first request: the start window counts from that. */
 static void begun(struct runner *runner, struct now now, struct open_run *open,
                   const struct store_begin *begin)
 {
@@ -120,7 +120,7 @@ static void begun(struct runner *runner, struct now now, struct open_run *open,
     runner_begun(runner, now, open, begin->fence, begin->job_revision);
 }
 
-/* Asked again; only of an unknown outcome it may have been begun all the same. */
+/* The begin is sent again; only after an unknown outcome may the run be begun already. */
 static void not_begun(struct runner *runner, struct open_run *open, enum status st)
 {
     open->begins -= st != E_UNKNOWN;
@@ -135,7 +135,7 @@ static void begins_answered(void *stage, struct outbox_batch *batch, enum status
         const struct store_begin *begin = &batch->request.items.begins[i];
         struct open_run *open = open_runs_find(runner->runs, &begin->run_id);
         if (!open || open->phase != OPEN_BEGINNING || open->run.nonce != begin->nonce)
-            continue; /* the feed was here first, and another begin may be under way since */
+            continue; /* the feed was faster, and another begin may be under way */
         if (st != OK && open->run.state == RUN_BEGUN)
             runner_begun_before(runner, now, open);
         else if (st != OK)
@@ -167,7 +167,7 @@ static bool is_of_earlier_boot(const struct runner *runner, const struct run *ru
            !boot_has_run(runner->boot_id, node, &run->job_uid, &run->id);
 }
 
-/* What is claimed and not to begin any more. */
+/* Ends a claimed run that must no longer begin. */
 static bool end_stale(struct runner *runner, struct now now, struct open_run *open)
 {
     if (is_of_earlier_boot(runner, &open->run))
@@ -179,7 +179,7 @@ static bool end_stale(struct runner *runner, struct now now, struct open_run *op
     return true;
 }
 
-/* What is claimed is begun, or ended if it must not begin. False: out of memory. */
+/* Begins a claimed run, or ends it if it must not begin. False: out of memory. */
 static bool begin_or_end(struct runner *runner, struct now now, struct open_run *open,
                          struct outbox_batch **batch)
 {
@@ -214,8 +214,8 @@ static void send_begins(struct runner *runner, struct now now)
 
 /* ---- start ---- */
 
-/* The definition to start from is the one of the begin, or a newer one if there is one by now.
- * E_BUSY: the feed has not brought it yet, or there is no memory for it. */
+/* The definition to start from: that of the begin, or a newer one. E_BUSY: the feed has not
+ * delivered it yet, or out of memory. */
 static enum status find_definition(struct runner *runner, struct open_run *open)
 {
     struct job_error error;
@@ -231,7 +231,7 @@ static enum status find_definition(struct runner *runner, struct open_run *open)
     return st == E_NOMEM ? E_BUSY : st;
 }
 
-/* It waited in its job's queue, or for the store, longer than its job allows. */
+/* The run waited, in its job's queue or for the store, longer than its job's deadline. */
 static bool is_past_deadline(const struct runner *runner, struct now now,
                              const struct open_run *open)
 {
@@ -255,13 +255,13 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
         return;
     }
     if (st == OK && is_past_deadline(runner, now, open)) {
-        end(runner, now, open, RUN_MISSED, REASON_DEADLINE, "it had to wait beyond its deadline");
+        end(runner, now, open, RUN_MISSED, REASON_DEADLINE, "its deadline passed while it waited");
         return;
     }
     if (st == OK)
         st = executor->ops->start(executor, &open->run, open->job, deadline);
     if (st == E_BUSY)
-        return; /* asked again with the next turn, within the window */
+        return; /* tried again with the next turn, within the window */
     heap_remove(&runner->starts, open->heap_place);
     if (st != OK) {
         end(runner, now, open, RUN_FAILED, REASON_NO_START, status_text(st));
@@ -271,14 +271,14 @@ static void start(struct runner *runner, struct now now, struct open_run *open)
     open->job = job_free(open->job);
 }
 
-/* The start window opens with the begin: not while nothing could be started. */
+/* The start window opens with the begin: nothing is begun while the executor is away. */
 static bool may_begin(const struct runner *runner)
 {
     return runner->executor_ready && !runner->is_held &&
            open_runs_first(runner->runs, OPEN_CLAIMED);
 }
 
-/* While nothing may be begun, what is claimed grows old. */
+/* While nothing may be begun, claims may become too late. */
 static void end_late_claims(struct runner *runner, struct now now)
 {
     struct open_run *next, *open = open_runs_first(runner->runs, OPEN_CLAIMED);
@@ -298,7 +298,7 @@ void runner_start(struct runner *runner, struct now now)
         struct open_run *open = runner->starts.entries[0].item;
         start(runner, now, open);
         if (open->phase == OPEN_BEGUN) {
-            /* Not possible yet: look again soon, at the latest when the window closes. */
+            /* Not possible yet: try again soon, until the window closes. */
             heap_update(&runner->starts, open->heap_place, now.boot.ms + 100);
         }
     }
@@ -335,7 +335,7 @@ static void ended(struct runner *runner, struct open_run *open, const struct run
     open_runs_move(runner->runs, open, OPEN_ENDED);
 }
 
-/* The executor writes a start down before it makes it, so what it does not know was never started;
+/* The executor journals a start before making it, so a run that it does not know was never started;
  * unless the power failed since. */
 static bool is_lost_for_good(const struct open_run *open, struct now now)
 {
@@ -344,8 +344,8 @@ static bool is_lost_for_good(const struct open_run *open, struct now now)
            (open->run.reason != REASON_NODE_DIED || open->run.claimed_ms < boot_ms);
 }
 
-/* A store that was restored from a backup has runs as begun that have ended since: those the
- * executor has forgotten. */
+/* A restored store shows runs as begun that have ended since and that the executor has
+ * forgotten. */
 static bool is_store_restored(const struct runner *runner)
 {
     struct strbuf why;
@@ -355,7 +355,7 @@ static bool is_store_restored(const struct runner *runner)
     return st == E_ROLLED_BACK;
 }
 
-/* Nobody knows how long ago its begin was. */
+/* How long ago its begin was is unknown. */
 void runner_end_orphan(struct runner *runner, struct now now, struct open_run *open)
 {
     if (is_lost_for_good(open, now))
@@ -368,7 +368,7 @@ void runner_end_orphan(struct runner *runner, struct now now, struct open_run *o
             "the agent stopped between the begin and the start");
 }
 
-/* The executor has told all that it knows. */
+/* To be called when the executor has delivered all its events. */
 static void end_orphans(struct runner *runner, struct now now)
 {
     for (struct open_run *open; (open = open_runs_first(runner->runs, OPEN_ORPHAN));)
@@ -380,7 +380,7 @@ static void kill_started(struct runner *runner, const struct open_run *open)
     runner->ports->executor->ops->kill(runner->ports->executor, &open->run.id, open->kill);
 }
 
-/* A kill that came before the executor was known to have the run, or while it was away. */
+/* Repeats kills that came before the executor was known to have the run, or while it was away. */
 static void repeat_kills(struct runner *runner)
 {
     for (int phase = 0; phase < OPEN_PHASES; phase++) {
@@ -402,7 +402,7 @@ static void expect_news(struct runner *runner)
     }
 }
 
-/* The executor was away, and does not know the run any more: somebody took its memory away. */
+/* The executor was away and no longer knows the run: its journal was removed. */
 static void lose_forgotten(struct runner *runner, struct now now)
 {
     struct open_run *next, *open = open_runs_first(runner->runs, OPEN_STARTED);
@@ -425,8 +425,8 @@ static void executor_came_or_went(struct runner *runner, struct now now, bool re
     repeat_kills(runner);
 }
 
-/* A run of the agent before is still there, whatever was thought of it meanwhile; also one of a
- * home that has moved to this machine. */
+/* A run of an earlier agent is still running, even if it was thought lost; also one of a home that
+ * has moved to this machine. */
 static void found(struct runner *runner, struct open_run *open)
 {
     open->run.state = RUN_RUNNING;
@@ -444,7 +444,7 @@ static void take_event(struct runner *runner, struct now now, const struct execu
     }
     struct open_run *open = open_runs_find(runner->runs, &event->run_id);
     if (!open || !open_phase_is(open->phase, PHASE_EXECUTED)) {
-        /* Its end is in the store already: only the acknowledgement was lost. */
+        /* Its end is in the store already: the acknowledgement was lost. */
         if (event->kind == EXECUTOR_ENDED && (!open || !open_phase_is(open->phase, PHASE_OPEN)))
             runner->ports->executor->ops->acknowledge(runner->ports->executor, &event->run_id);
         return;
@@ -472,7 +472,7 @@ void runner_kill(struct runner *runner, struct now now, struct open_run *open,
                  enum run_reason reason, const char *by)
 {
     if (open->phase == OPEN_BEGUN_ELSEWHERE ||
-        open->phase == OPEN_CLAIMED_ELSEWHERE) /* its owner hears of it, too */
+        open->phase == OPEN_CLAIMED_ELSEWHERE) /* its owner gets the kill, too */
         return;
     open->kill = reason;
     snprintf(open->run.by, sizeof(open->run.by), "%s", by);

@@ -6,8 +6,8 @@
 #include "stages/follow.h"
 
 enum {
-    COMING_BACK_MS = 1000, /* for nodes that the store has lost, to be there again */
-    UNSURE_MS = 10000,     /* since all of them may have been lost together */
+    COMING_BACK_MS = 1000, /* for nodes that lost their lease to register again */
+    UNSURE_MS = 10000,     /* after an outage, in which all may have lost their leases */
     RETRY_AFTER_MS = 1000,
 };
 
@@ -32,8 +32,7 @@ static void look_again(struct sweeper *sweeper, struct now now, int64_t after_ms
         sweeper->look_at.ms = at_ms;
 }
 
-/* Is that life of the node over for so long? If it is over at all, there is another look when it
- * will be. */
+/* Is that incarnation gone for `ms`? If it is gone for less, sets the next sweep to that time. */
 static bool is_gone_for(struct sweeper *sweeper, struct now now, const char *node,
                         const struct incarnation *owner, int64_t ms)
 {
@@ -60,7 +59,7 @@ static void losses_answered(void *stage, struct outbox_batch *batch, enum status
     }
 }
 
-/* The ends of runs that were lost. */
+/* Ends of lost runs. */
 static const struct outbox_kind losses_kind = {.op = STORE_FINISH,
                                                .item_size = sizeof(struct store_finish),
                                                .answered = losses_answered,
@@ -74,8 +73,8 @@ static int by_job(const void *a, const void *b)
     return order ? order : id_compare(&first->id, &second->id);
 }
 
-/* Those of one job next to each other: the store then ends them together, and else one after the
- * other, each once the one before is answered. */
+/* Sorted by job: the store ends neighbouring items of one job together, and others one answer after
+ * the other. */
 static void send_losses(struct outbox_batch **batch, struct now now)
 {
     if (outbox_count(*batch))
@@ -116,8 +115,8 @@ static bool is_alive(const struct sweeper *sweeper, const struct run *run)
     return peers_is_alive(sweeper->peers, run->node, &run->owner);
 }
 
-/* A node whose lease has run out is dead; but after an outage of the store, or when this node has
- * just come, it may be on its way back. */
+/* A node whose lease has expired is dead; but after an outage of the store, or when this node has
+ * just started, it may be about to register again. */
 static int64_t lost_after_ms(const struct sweeper *sweeper, struct now now)
 {
     bool was_away = now.wall.ms - sweeper->away->until_ms < UNSURE_MS;
@@ -125,7 +124,7 @@ static int64_t lost_after_ms(const struct sweeper *sweeper, struct now now)
     return was_away || is_new ? COMING_BACK_MS : 0;
 }
 
-/* Runs that were begun by lives that are over are lost. */
+/* Runs that dead incarnations had begun are lost. */
 static void sweep_begun(struct sweeper *sweeper, struct now now)
 {
     struct outbox_batch *batch = NULL;
@@ -146,7 +145,7 @@ static void sweep_begun(struct sweeper *sweeper, struct now now)
 
 /* ---- missed ---- */
 
-/* It was left behind, or it is nobody's, and nobody can take it. */
+/* Ends a run that was left behind (was_left), or that no node may run. */
 static void end(struct sweeper *sweeper, struct now now, struct open_run *open, bool was_left)
 {
     open->is_overdue = false;
@@ -154,7 +153,7 @@ static void end(struct sweeper *sweeper, struct now now, struct open_run *open, 
     const struct catalog_job *job = catalog_by_uid(sweeper->runs->catalog, &open->run.job_uid);
     const char *booted = open_run_booted(&open->run);
     if (booted)
-        snprintf(nobody, sizeof(nobody), "it is for %s, which has booted, and is gone or drained",
+        snprintf(nobody, sizeof(nobody), "for the boot of node %s, which is gone or drained",
                  booted);
     else
         placement_tell_nobody(job ? job->where : NULL, nobody, sizeof(nobody));
@@ -183,7 +182,7 @@ static void ends_answered(void *stage, struct outbox_batch *batch, enum status s
             continue;
         if (st == OK && take->taken) {
             sweeper_end(sweeper, now, open, &take->run);
-        } else { /* it stays overdue: the feed may yet tell of this take, or of one before */
+        } else { /* it stays overdue: the feed may still show this take, or an earlier one */
             open_runs_move(sweeper->runs, open,
                            take->from_nonce ? OPEN_CLAIMED_ELSEWHERE : OPEN_WAITING);
             look_again(sweeper, now, RETRY_AFTER_MS);
@@ -191,12 +190,12 @@ static void ends_answered(void *stage, struct outbox_batch *batch, enum status s
     }
 }
 
-/* Runs that are taken in order to be ended. */
+/* Takes of runs that are only to be ended. */
 static const struct outbox_kind ends_kind = {
     .op = STORE_TAKE, .item_size = sizeof(struct store_take), .answered = ends_answered};
 
-/* Taken first: should a node that may run it come this moment, one of the two has it, and not both.
- * Out of memory: with the next look. */
+/* The run is taken before it is ended: should an eligible node appear at this moment, only one of
+ * the two gets it. Out of memory: with the next sweep. */
 static void add_end(struct sweeper *sweeper, struct now now, struct outbox_batch **batch,
                     struct open_run *open)
 {
@@ -224,29 +223,29 @@ static bool is_time(struct sweeper *sweeper, struct now now, int64_t at_ms)
     return at_ms <= now.wall.ms;
 }
 
-/* How long a run of the job waits for a node that may run it. */
+/* How long a run of the job waits for an eligible node. */
 static int64_t patience_ms(const struct sweeper *sweeper, const struct catalog_job *job)
 {
     int64_t deadline_s = catalog_job_policy(job).deadline_s;
     return deadline_s ? deadline_s * 1000 : sweeper->on_time_ms;
 }
 
-/* No node is there that may run it, not even one that is drained or full. */
+/* No node is eligible, not even one that is drained or full. */
 static bool is_nobodys(const struct sweeper *sweeper, const struct catalog_job *job)
 {
     return job && job->where && sweeper->placement->count &&
            !placement_has_node(sweeper->placement, job->where);
 }
 
-/* Since its claim, however often the agent that leads has started since; or, if that was by a clock
- * that was ahead, since it was seen. */
+/* Since its claim, even if the leader has restarted meanwhile; or, if the claim's clock was ahead,
+ * since it was seen. */
 static int64_t left_since_ms(struct now now, const struct open_run *open)
 {
     int64_t seen_ms = wall_at(now, open->seen);
     return open->run.claimed_ms < seen_ms ? open->run.claimed_ms : seen_ms;
 }
 
-/* It is for a node that has booted, and takes nothing: it is gone, or drained. */
+/* The run is of a node's boot, and that node is gone or drained. */
 static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
 {
     const char *booted = open_run_booted(run);
@@ -254,8 +253,8 @@ static bool is_for_nobody(const struct sweeper *sweeper, const struct run *run)
     return booted && (!node || !node->peer.is_alive || node->is_drained);
 }
 
-/* When a run that was left behind has waited long enough. One that was asked for is never too late,
- * but does not wait for a node that may not come. */
+/* When a run that was left behind has waited long enough. A manual run is never too late, but does
+ * not wait for a node that may not come back. */
 static int64_t left_until_ms(const struct sweeper *sweeper, struct now now,
                              const struct open_run *open)
 {
@@ -276,7 +275,7 @@ static bool has_wrong_clock(const struct sweeper *sweeper)
     return sweeper->peers->is_skewed || sweeper->peers->is_doubted;
 }
 
-/* Runs that were claimed by lives that are over, and that nobody has taken over in time. */
+/* Runs that dead incarnations had claimed and that were not taken over in time. */
 static void sweep_claimed(struct sweeper *sweeper, struct now now)
 {
     struct outbox_batch *batch = NULL;
@@ -284,7 +283,7 @@ static void sweep_claimed(struct sweeper *sweeper, struct now now)
     for (; open; open = next) {
         next = TAILQ_NEXT(open, in_phase);
         if (peers_is_in_life(sweeper->peers, open->run.node, &open->run.owner))
-            continue; /* it ends it itself */
+            continue; /* its node ends it itself */
         int64_t late_at_ms = left_until_ms(sweeper, now, open);
         if (late_at_ms != NEVER_MS && is_time(sweeper, now, late_at_ms))
             add_end(sweeper, now, &batch, open);
@@ -292,7 +291,7 @@ static void sweep_claimed(struct sweeper *sweeper, struct now now)
     outbox_send(&batch, now);
 }
 
-/* Runs that are due, and that no node may run. */
+/* Due runs that no node may run. */
 static void sweep_waiting(struct sweeper *sweeper, struct now now)
 {
     struct outbox_batch *batch = NULL;
@@ -323,9 +322,9 @@ static bool is_to_adopt(void *context, struct now now, const char *node,
     return !*node || is_gone_for(sweeper, now, node, owner, OPEN_RUN_ADOPT_MS);
 }
 
-/* A lost run is put on record, and kept in the store: whenever its node comes back with it, the
- * node finds it there and amends it. Not for ever, since most machines that die take it with them.
- */
+/* A lost run is recorded and kept in the store for a week: if its node comes back with the real
+ * end, it finds the run there and amends it.
+ * */
 static void adopt_run(struct sweeper *sweeper, struct now now, struct open_run *open)
 {
     int64_t kept_ms = open_run_kept_for_ms(open, now);
@@ -333,7 +332,8 @@ static void adopt_run(struct sweeper *sweeper, struct now now, struct open_run *
         open_runs_move(sweeper->runs, open, OPEN_FINISHED);
     else if (kept_ms > 0)
         look_again(sweeper, now, kept_ms);
-    else if (!has_wrong_clock(sweeper)) /* else there is a look when it is right, or believed */
+    else if (!has_wrong_clock(
+                 sweeper)) /* else there is a sweep when the clock is right or believed */
         open_runs_move(sweeper->runs, open, OPEN_RECORDED);
 }
 

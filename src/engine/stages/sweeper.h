@@ -1,9 +1,7 @@
-/* What lives leave behind that are over. It needs one hand, that of the leader: a run that was
- * begun is lost; one that was claimed, and that nobody took over in time, is missed, and so is one
- * that is due and that no node may run; and what has ended is put on record when the node does not
- * come back to do it. A node that does come back finds nothing done that it can't amend: it ends
- * its runs with their own nonce, and what is lost can be amended, since it stays in the store for a
- * week. */
+/* Cleans up after dead incarnations; only on the leader. A run that was begun is lost; one that was
+ * claimed and not taken over in time is missed, and so is a due run that no node may run; an ended
+ * run is recorded when its node does not come back to do it. A node that does come back can amend
+ * all this: it ends its runs with their own nonce, and lost runs stay in the store for a week. */
 #ifndef PEAL_SWEEPER_H
 #define PEAL_SWEEPER_H
 
@@ -22,21 +20,21 @@ struct sweeper {
     struct open_runs *runs;
     struct recorder *recorder;
     const struct outage *away; /* the engine's; of the store */
-    int64_t on_time_ms; /* for so long a run without a deadline waits for a node that may run it */
+    int64_t on_time_ms;        /* how long a run without a deadline waits for an eligible node */
     struct sender sender;
     bool leads;
-    struct boot_ms look_at; /* something is to be done then */
+    struct boot_ms look_at; /* boot time of the next sweep */
 };
 
 void sweeper_init(struct sweeper *sweeper, const struct engine_ports *ports, struct outbox *outbox,
                   const struct peer *self, const struct peers *peers, struct placement *placement,
                   struct open_runs *runs, struct recorder *recorder);
 
-/* Looks around if it is time to, or a node, the leader or a run has changed (`has_news`); it costs
- * as much as other nodes have runs. */
+/* Sweeps if it is time to, or a node, the leader or a run has changed (`has_news`). Takes time in
+ * proportion to the runs of other nodes. */
 void sweeper_sweep(struct sweeper *sweeper, struct now now, bool has_news);
 
-/* A run that is_overdue has been taken, as the store tells: it is MISSED. */
+/* The store shows that a run with is_overdue has been taken: ends it as MISSED. */
 void sweeper_end(struct sweeper *sweeper, struct now now, struct open_run *open,
                  const struct run *run);
 

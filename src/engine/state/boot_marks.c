@@ -84,7 +84,7 @@ enum status boot_marks_put(struct boot_marks *marks, const struct id *job_uid,
     return OK;
 }
 
-/* What was decided, the feed has told or will tell: until then it is not asked again. */
+/* The feed has shown or will show a decided mark: until then it is not claimed again. */
 void boot_marks_answered(struct boot_marks *marks, struct now now, const struct id *job_uid,
                          const struct store_boot *boot, bool is_decided)
 {

@@ -104,8 +104,8 @@ static enum status read_schedules(struct catalog_job *job, const struct job *def
     return OK;
 }
 
-/* What was out stays so, also if the definition names no calendar any more; unless it starts anew,
- * with the cursor behind all that. */
+/* Excluded ticks stay excluded, even if the definition no longer names a calendar; unless the
+ * cursor has passed them. */
 static enum status read_calendars(struct catalog *catalog, struct catalog_job *job,
                                   const struct job *definition, int64_t cursor_ms)
 {
@@ -151,7 +151,7 @@ struct job_policy catalog_job_policy(const struct catalog_job *job)
     return job->policy ? *job->policy : usual_policy();
 }
 
-/* `definition` NULL: it can't be read, and is not planned. */
+/* `definition` NULL: it can't be decoded, and the job is not planned. */
 static enum status read_policy(struct catalog_job *job, const struct job *definition)
 {
     struct job_policy usual = usual_policy(), policy = definition ? policy_of(definition) : usual;
@@ -167,7 +167,7 @@ static enum status read_policy(struct catalog_job *job, const struct job *defini
     return OK;
 }
 
-/* Copies what is kept as text into one block. */
+/* Copies the texts into one block. */
 static enum status keep_texts(struct catalog *catalog, struct catalog_job *job,
                               const struct store_change *change, const char *where)
 {
@@ -188,7 +188,7 @@ static enum status keep_texts(struct catalog *catalog, struct catalog_job *job,
     return OK;
 }
 
-/* Takes over the definition: text, name and what planning needs of it. */
+/* Takes over the definition: text, name, and the values that planning needs. */
 static enum status read_definition(struct catalog *catalog, struct catalog_job *job,
                                    const struct store_change *change, struct zone_db *zones,
                                    struct parse_error *reterr)
@@ -260,7 +260,8 @@ static void unindex_name(struct catalog *catalog, struct catalog_job *job)
         name_order_remove(&catalog->in_order, job);
     if (table_find(&catalog->by_name, hash_text(0, job->name), job->name) == job) {
         table_remove(&catalog->by_name, job);
-        namespaces_add(&catalog->namespaces, job->name, -1); /* takes no memory: it is counted */
+        namespaces_add(&catalog->namespaces, job->name,
+                       -1); /* allocates nothing: the namespace exists */
     }
     waits_unlink(&catalog->waits, job);
 }

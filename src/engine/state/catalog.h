@@ -1,6 +1,7 @@
-/* All jobs, as the store's change feed told: by uid and by name. Compact: the definition is kept as
- * the store's JSON, and decoded when a run begins; what plans need of it is kept beside it, so that
- * a million jobs fit in a few hundred megabytes. The planner keeps its place in each job. */
+/* All jobs from the store's feed, by uid and by name. Compact: the definition is kept as the
+ * store's JSON and decoded when a run begins; only the values that planning needs are kept decoded,
+ * so that a million jobs fit in a few hundred megabytes. The planner keeps its heap index in each
+ * job. */
 #ifndef PEAL_CATALOG_H
 #define PEAL_CATALOG_H
 
@@ -18,7 +19,7 @@
 
 #define NEVER_MS INT64_MAX
 
-/* What plans need of a definition. */
+/* The policies of a definition that planning needs. */
 struct job_policy {
     int64_t deadline_s, catch_up_window_s;
     int64_t paused_ms, resumed_ms, skip_until_ms;
@@ -27,70 +28,70 @@ struct job_policy {
     enum overlap_policy overlap;
 };
 
-/* A job that goes over ticks again, because the clock was set back. */
+/* A job whose cursor was moved back with the clock, so that it passes some ticks again. */
 struct rewound {
     struct rewinds rewinds;
-    bool is_over; /* the clock is past all of them by now */
+    bool is_over; /* the clock has passed all repeated ticks */
 };
 
-/* Written by the functions here alone; but for the place in the heap, which is the planner's. */
+/* Only the functions here write to it, except for heap_place, which is the planner's. */
 struct catalog_job {
     struct id uid;
     int64_t revision;
-    int64_t cursor_ms;               /* the last tick that was dealt with, or the job's creation */
-    int64_t caught_up_ms;            /* when ticks were last made good after an outage */
+    int64_t cursor_ms;               /* the last decided tick, or the job's creation */
+    int64_t caught_up_ms;            /* when ticks were last caught up after an outage */
     int64_t next_ms;                 /* next tick; NEVER_MS: none */
-    int64_t looked_ms;               /* when the planner first found that tick due; 0: not yet */
-    int64_t open_since_ms;           /* when the first of its open runs should have started */
+    int64_t looked_ms;               /* when the planner first found next_ms due; 0: not yet */
+    int64_t open_since_ms;           /* start time of its oldest open run */
     struct last_run last;            /* last.run_id zero: none yet */
     char *json;                      /* the stored definition, name and selector, in one block */
-    const char *name;                /* inside that block */
-    const char *where;               /* there too; NULL: any node may run it */
-    struct job_calendars *calendars; /* that take ticks out; NULL: none */
+    const char *name;                /* inside `json`'s block */
+    const char *where;               /* selector, likewise; NULL: any node may run it */
+    struct job_calendars *calendars; /* that exclude ticks; NULL: none */
     struct schedule **schedules;
-    struct schedule *only;     /* where `schedules` points to if there is but one */
-    struct job_waits *waits;   /* for other jobs; NULL: for none */
+    struct schedule *only;     /* `schedules` points here if there is only one */
+    struct job_waits *waits;   /* its dependencies (`after`); NULL: none */
     struct job_policy *policy; /* NULL: the defaults, as most jobs have */
-    struct rewound *rewound;   /* NULL: the cursor is where it was at most */
+    struct rewound *rewound;   /* NULL: the cursor was not moved back */
     uint32_t rewinds;          /* how often the cursor was moved back */
-    uint32_t open_runs;        /* of this job, QUEUED to RUNNING */
+    uint32_t open_runs;        /* number of its runs in QUEUED to RUNNING */
     uint32_t heap_place;       /* the planner's; HEAP_NONE while a claim is under way */
     uint8_t schedule_count;
     bool claiming : 1;
     bool paused : 1, deleted : 1;
-    bool broken : 1;  /* the definition can't be read by this version: never planned */
-    bool was_bad : 1; /* the end before the last, or the last itself while it was thought to be
-                         lost, was a failure; as far as this node has seen */
+    bool broken : 1;  /* this version can't decode the definition: never planned */
+    bool was_bad : 1; /* the end before `last`, or `last` itself while it counted as lost, was a
+                         failure, as far as this node has seen */
 };
 
 struct catalog {
-    struct table by_uid, by_name; /* by_name: without the deleted ones */
-    struct name_order in_order;   /* with them; see catalog_sort */
-    struct waits waits;           /* without them */
+    struct table by_uid, by_name; /* by_name: without deleted jobs */
+    struct name_order in_order;   /* with deleted jobs; see catalog_sort */
+    struct waits waits;           /* without deleted jobs */
     bool is_sorted;
     struct table calendars;       /* of known_calendar */
     struct namespaces namespaces; /* of the jobs in by_name */
-    size_t json_bytes;            /* of all definitions, those of deleted jobs, too */
+    size_t json_bytes;            /* of all definitions, including deleted jobs */
 };
 
 void catalog_init(struct catalog *catalog);
 void catalog_release(struct catalog *catalog);
 
-/* A job as the feed gives it: new or changed. *ret is the catalog's. A definition that can't be
- * read is taken in as `broken`, with the reason in *reterr. */
+/* Adds or updates a job from the feed. *ret is the catalog's. A definition that can't be decoded is
+ * kept as `broken`, with the reason in *reterr. */
 MUST_CHECK enum status catalog_put(struct catalog *catalog, const struct store_change *change,
                                    struct zone_db *zones, struct catalog_job **ret,
                                    struct parse_error *reterr);
 void catalog_remove(struct catalog *catalog, struct catalog_job *job);
 
-/* Brings all jobs into the order of their names, which takes a while with many of them, and is then
- * kept while they come and go. catalog_each does it where nobody has. Out of memory: the order is
- * made with the next look. */
+/* Sorts all jobs by name, which takes a while with many of them; the order is maintained
+ * afterwards. catalog_each sorts if this was not called. Out of memory: sorted with the next
+ * catalog_each. */
 void catalog_sort(struct catalog *catalog);
 
 size_t catalog_count(const struct catalog *catalog); /* without the deleted ones */
 
-/* Counts the jobs of this namespace, too, from now on; see namespaces.h. */
+/* Also counts the jobs of this namespace from now on; see namespaces.h. */
 MUST_CHECK enum status catalog_watch_namespace(struct catalog *catalog, const char *namespace);
 
 struct catalog_job *catalog_by_name(const struct catalog *catalog, const char *name);
@@ -101,76 +102,76 @@ struct catalog_job *catalog_by_uid(const struct catalog *catalog, const struct i
 void catalog_each(struct catalog *catalog, const char *after, bool with_deleted,
                   bool (*visit)(void *context, const struct catalog_job *job), void *context);
 
-/* Takes in where the cursor is, unless it is known to be further. False: it is not news. Out of
- * memory: the job is broken. */
+/* Moves the cursor, unless it is further already. False: nothing changed. Out of memory: the job is
+ * broken. */
 bool catalog_job_move(struct catalog_job *job, int64_t cursor_ms, const struct rewinds *rewinds);
 
-/* A claim of this node has moved the cursor on, as the feed will tell. */
+/* A claim of this node has moved the cursor; the feed will show the same later. */
 void catalog_job_claimed(struct catalog_job *job, int64_t tick_ms);
 
-/* Finds the next tick from the cursor on, and the next that is not out. A job that is deleted or
- * broken has none. */
+/* Finds the next tick after the cursor, and the next that no calendar excludes. A job that is
+ * deleted or broken has none. */
 void catalog_job_plan(struct catalog_job *job);
 
-/* The next tick is found due. Returns when it was for the first time. */
+/* The planner found the next tick due. Returns when it did for the first time. */
 int64_t catalog_job_look(struct catalog_job *job, int64_t now_ms);
 
-/* A claim of its ticks is under way, or answered. */
+/* A claim of its ticks was sent, or answered. */
 void catalog_job_set_claiming(struct catalog_job *job, bool is_claiming);
 
-/* Ticks are made good after an outage. */
+/* Notes that ticks are caught up after an outage. */
 void catalog_job_catch_up(struct catalog_job *job, int64_t now_ms);
 
-/* The clock is past all that came again since it was set back: rhythms go on from there. */
+/* The clock has passed all ticks that repeated after it was set back: intervals count from
+ * there. */
 void catalog_job_end_rewound(struct catalog_job *job);
 
-/* A run of the job that should start, or have started, at `start_ms` is open now, or no longer. */
+/* Counts an open run of the job, due to start at `start_ms`, or its end. */
 void catalog_job_count(struct catalog_job *job, bool is_open, int64_t start_ms);
 void catalog_job_count_none(struct catalog_job *job);
 
 /* The first tick of the job strictly after `after_ms`; NEVER_MS: none. After the clock was set
- * back, those that have started are none; and those of a rhythm, `@every` and `@after`, which goes
- * on all the same, are some milliseconds later, so that they are others. For `@after` the delay
- * counts from the last end, or from after_ms if that is later, and there is none while a run is
- * open. `@reboot` has none: see boots.h. */
+ * back, ticks that have started are skipped; `@every` and `@after` go on, with ticks that differ by
+ * some milliseconds from those that have started. For `@after` the delay counts from the last end,
+ * or from after_ms if that is later, and there is no tick while a run is open. `@reboot` has no
+ * ticks: see boots.h. */
 int64_t catalog_job_next(const struct catalog_job *job, int64_t after_ms);
 
-/* The same, without the ticks that the job's calendars take out. */
+/* The same, without the ticks that the job's calendars exclude. */
 int64_t catalog_job_next_run(const struct catalog_job *job, int64_t after_ms);
 
-/* The same two for a time that is now or to come: what is planned, if that is later. `@after`
- * counts from the last end then, and not from whenever somebody asks. */
+/* The same two for now or a later time: the planned tick, if that is later. `@after` then counts
+ * from the last end, not from the time of the query. */
 int64_t catalog_job_coming(const struct catalog_job *job, int64_t now_ms);
 int64_t catalog_job_coming_run(const struct catalog_job *job, int64_t now_ms);
 
-/* When the job runs next, as far as it is planned: next_ms, unless calendars take that out. */
+/* The next run as planned: next_ms, or the first tick after it that no calendar excludes. */
 int64_t catalog_job_planned(const struct catalog_job *job);
 
-/* The name of the calendar that takes this tick of the job out; NULL: none does. A tick that
- * schedules of several zones make is out if it is for each of them. */
+/* The name of the calendar that excludes this tick of the job; NULL: none. A tick of several
+ * schedules is excluded only if it is in the zone of each. */
 const char *catalog_job_out(const struct catalog_job *job, int64_t tick_ms);
 
-/* It runs when a node boots. */
+/* Does the job run when a node boots? */
 bool catalog_job_has_reboot(const struct catalog_job *job);
 
-/* The name of the calendar that takes a boot at this time out; NULL: none does. */
+/* The name of the calendar that excludes a boot at this time; NULL: none. */
 const char *catalog_job_boot_out(const struct catalog_job *job, int64_t boot_ms);
 
-/* What takes ticks of the job out; of no job: nothing does. */
+/* The calendars of the job; NULL for `job`: none. */
 struct calendars catalog_job_calendars(const struct catalog_job *job);
 
-/* The name of a calendar of the job that is not there; NULL: all are. */
+/* The name of a calendar of the job that does not exist; NULL: all do. */
 const char *catalog_job_missing_calendar(const struct catalog_job *job);
 
-/* The job or its calendars are about to change: what was out until now, and is not on record yet,
- * stays out. */
+/* The job or its calendars are about to change: ticks up to now that were excluded, and are not
+ * recorded yet, stay excluded. */
 void catalog_job_keep_out(struct catalog_job *job, int64_t now_ms);
 
-/* The clock was set back to `now_ms`: what was kept until a later time is kept until now. */
+/* The clock was set back to `now_ms`: times that lie in the future now are moved back to it. */
 void catalog_job_set_back(struct catalog_job *job, int64_t now_ms);
 
-/* A run of the job has ended, or a lost one turned out to have ended otherwise: takes it in, and
- * keeps whether things were bad before it. */
+/* A run of the job has ended, or a lost one was amended: sets `last` and `was_bad`. */
 void catalog_job_ended(struct catalog_job *job, const struct last_run *last);
 
 /* The last end was moved back with the clock. */
@@ -178,7 +179,7 @@ void catalog_job_move_last(struct catalog_job *job, const struct last_run *last)
 
 struct job_policy catalog_job_policy(const struct catalog_job *job);
 
-/* The delay of each of its starts. */
+/* The delay of all its starts. */
 int64_t catalog_job_jitter_ms(const struct catalog_job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* One job of the catalog: its ticks, and the only writers of what is known of it. */
+/* One job of the catalog: its ticks, and the only functions that write to it. */
 #include <stdlib.h>
 
 #include "state/catalog.h"
@@ -19,7 +19,7 @@ static bool is_open(const struct catalog_job *job, int64_t tick_ms)
     return !job->rewound || rewinds_is_open(&job->rewound->rewinds, tick_ms);
 }
 
-/* The first that has not started yet. */
+/* The first tick that has not started yet. */
 static int64_t next_open(const struct catalog_job *job, const struct schedule *schedule,
                          const struct calendars *calendars, int64_t after_ms)
 {
@@ -30,7 +30,7 @@ static int64_t next_open(const struct catalog_job *job, const struct schedule *s
     return tick_s == NEVER ? NEVER_MS : tick_s * 1000;
 }
 
-/* A tick of a rhythm has a name of its own each time that the clock comes by. */
+/* An interval's tick gets a different number of milliseconds each time the clock passes it. */
 static int64_t of_rhythm(const struct catalog_job *job, int64_t tick_s)
 {
     if (tick_s == NEVER)
@@ -39,7 +39,7 @@ static int64_t of_rhythm(const struct catalog_job *job, int64_t tick_s)
     return tick_s * 1000 + (is_again ? job->rewinds % RUN_NAMES_MS : 0);
 }
 
-/* Once the clock is past all that came again, a rhythm goes on from there. */
+/* Once the clock has passed all repeated ticks, an interval counts from there. */
 static int64_t every_next(const struct catalog_job *job, const struct schedule *schedule,
                           const struct calendars *calendars, int64_t after_ms)
 {
@@ -133,7 +133,7 @@ int64_t catalog_job_coming_run(const struct catalog_job *job, int64_t now_ms)
     return planned_or(catalog_job_planned(job), now_ms, catalog_job_next_run(job, now_ms));
 }
 
-/* `@after` can be due at any time, and so can a boot come. */
+/* `@after` and a boot can be due at any time. */
 static bool may_be_due(const struct schedule *schedule, int64_t at_s, bool is_boot)
 {
     enum schedule_kind kind = schedule_kind(schedule);
@@ -214,7 +214,7 @@ bool catalog_job_move(struct catalog_job *job, int64_t cursor_ms, const struct r
     if (job->rewound)
         *job->rewound = (struct rewound){.rewinds = *rewinds};
     else
-        job->broken = true; /* or what has started would start again */
+        job->broken = true; /* else ticks that have started would start again */
     return true;
 }
 
@@ -287,10 +287,10 @@ void catalog_job_set_back(struct catalog_job *job, int64_t now_ms)
     if (job->calendars && job->calendars->out_until_ms > now_ms)
         job->calendars->out_until_ms = now_ms;
     if (job->rewound)
-        job->rewound->is_over = false; /* the planner sees whether it is */
+        job->rewound->is_over = false; /* the planner finds out */
 }
 
-/* One that was killed, or never started, says nothing: things are as they were. */
+/* A run that was killed or never started leaves the state as it was. */
 static bool is_bad(enum run_state state, bool was_bad)
 {
     if (state == RUN_FAILED || state == RUN_TIMED_OUT || state == RUN_LOST)

@@ -1,4 +1,4 @@
-/* What stages leave for others that are before them in the flow. No stage calls an earlier one:
+/* Marks that stages leave for earlier stages of the flow. No stage calls an earlier one:
  * engine_step() hands the marks on. */
 #ifndef PEAL_MARKS_H
 #define PEAL_MARKS_H
@@ -15,10 +15,10 @@ struct plan_mark {
 };
 
 struct marks {
-    struct plan_mark *plans; /* in the order in which they were left */
+    struct plan_mark *plans; /* in order */
     size_t plan_count, plan_room;
     bool is_full;     /* out of memory: all jobs are to be planned again */
-    bool is_to_sweep; /* a node, the leader or a run has changed: the sweeper is to look */
+    bool is_to_sweep; /* a node, the leader or a run has changed: the sweeper must run */
 };
 
 void marks_release(struct marks *marks);

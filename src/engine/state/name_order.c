@@ -22,7 +22,7 @@ void name_order_release(struct name_order *order)
 
 /* ---- where ---- */
 
-/* What a job is compared with; without a uid, it is behind all jobs of its name. */
+/* A search key; without a uid, it is after all jobs of its name. */
 struct key {
     const char *name;
     const struct id *uid;
@@ -34,7 +34,7 @@ static bool is_before(const struct catalog_job *job, const struct key *key)
     return order < 0 || (order == 0 && (!key->uid || id_compare(&job->uid, key->uid) < 0));
 }
 
-/* The first job that is not before the key, in the block where that is, or would be. */
+/* The place of the first job that is not before the key, or where the key would be. */
 static struct name_place find(const struct name_order *order, const struct key *key)
 {
     size_t low = 0, high = order->count;
@@ -60,7 +60,7 @@ static struct name_place find(const struct name_order *order, const struct key *
 
 /* ---- blocks ---- */
 
-/* A new, empty one before the block of that number; NULL: out of memory. */
+/* Inserts an empty block before block `number`; NULL: out of memory. */
 static struct name_block *add_block(struct name_order *order, size_t number)
 {
     if (order->count == order->room) {
@@ -94,7 +94,7 @@ static void move_jobs(struct name_block *to, const struct name_block *from, size
     to->count += from->count - at;
 }
 
-/* Names that come in order fill their blocks; others leave them half full. */
+/* Names that are inserted in order fill their blocks; others leave them half full. */
 static enum status split(struct name_order *order, struct name_place *place)
 {
     struct name_block *full = order->blocks[place->block];
@@ -109,7 +109,7 @@ static enum status split(struct name_order *order, struct name_place *place)
     return OK;
 }
 
-/* Neighbours that have become small are one again. */
+/* Merges neighbouring blocks that have become small. */
 static void join(struct name_order *order, size_t number)
 {
     if (number + 1 >= order->count)
@@ -128,7 +128,7 @@ enum status name_order_insert(struct name_order *order, struct catalog_job *job)
     struct name_place place = find(order, &(struct key){job->name, &job->uid});
     if (!order->count && !add_block(order, 0))
         return E_NOMEM;
-    if (place.block == order->count) { /* behind all of them */
+    if (place.block == order->count) { /* after all blocks */
         place.block--;
         place.at = order->blocks[place.block]->count;
     }

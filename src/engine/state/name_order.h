@@ -1,5 +1,5 @@
-/* Jobs in the order of their names, then uids, in blocks: one that comes or goes moves a block's
- * worth of pointers, however many there are. */
+/* Jobs sorted by name, then uid, in blocks: an insert or a remove moves at most one block of
+ * pointers, however many jobs there are. */
 #ifndef PEAL_NAME_ORDER_H
 #define PEAL_NAME_ORDER_H
 
@@ -17,18 +17,18 @@ struct name_order {
 
 void name_order_release(struct name_order *order);
 
-/* Makes the order of all these jobs at once, which is quicker than one by one; brings `jobs` into
- * it, too. E_NOMEM: it is as it was. */
+/* Sorts all these jobs at once, which is faster than one by one; `jobs` is sorted, too. E_NOMEM:
+ * *ret is untouched. */
 MUST_CHECK enum status name_order_make(struct catalog_job **jobs, size_t count,
                                        struct name_order *ret);
 
-/* The job's name and uid stay as they are while it is in. E_NOMEM: it is not in. */
+/* The job's name and uid must not change while it is in. E_NOMEM: not inserted. */
 MUST_CHECK enum status name_order_insert(struct name_order *order, struct catalog_job *job);
 
-/* One that is not in is left alone. */
+/* A job that is not in is ignored. */
 void name_order_remove(struct name_order *order, const struct catalog_job *job);
 
-/* ---- looking; a place is good until the order changes ---- */
+/* ---- lookup; a place is valid until the order changes ---- */
 
 struct name_place {
     size_t block, at;
@@ -37,7 +37,7 @@ struct name_place {
 /* The first job whose name comes after `name`; NULL: the first of all. */
 struct name_place name_order_after(const struct name_order *order, const char *name);
 
-/* The job at the place, which goes on to the next one; NULL: there are no more. */
+/* The job at the place, which moves on to the next one; NULL: the end. */
 const struct catalog_job *name_order_next(const struct name_order *order, struct name_place *place);
 
 #endif

@@ -7,7 +7,7 @@
 
 struct entry {
     int64_t count;
-    bool is_watched; /* it stays, also without jobs */
+    bool is_watched; /* stays even without jobs */
     size_t length;
     char name[];
 };

@@ -1,6 +1,6 @@
-/* How many jobs there are in namespaces. The job a/b/c is in a and in a/b; counted are the first
- * part of each name, and further ones where somebody has asked for it: a name with many slashes
- * costs no more than another. */
+/* The number of jobs per namespace. The job a/b/c is in a and in a/b. Counted are the first part of
+ * each name, and deeper namespaces on request only, so that a name with many slashes costs no more
+ * than another. */
 #ifndef PEAL_NAMESPACES_H
 #define PEAL_NAMESPACES_H
 
@@ -15,18 +15,19 @@ struct namespaces {
 void namespaces_init(struct namespaces *namespaces);
 void namespaces_release(struct namespaces *namespaces);
 
-/* So many more jobs, or fewer, of this name. E_NOMEM: not all are counted. */
+/* Adds `count`, which may be negative, to the namespaces of this name. E_NOMEM: not all are
+ * counted. */
 enum status namespaces_add(struct namespaces *namespaces, const char *job_name, int64_t count);
 
-/* Counts a namespace from now on, of which there are `count` already. */
+/* Counts a namespace from now on, which has `count` jobs already. */
 MUST_CHECK enum status namespaces_watch(struct namespaces *namespaces, const char *namespace,
                                         int64_t count);
 bool namespaces_watches(const struct namespaces *namespaces, const char *namespace);
 
-/* 0: none, or it is not counted. */
+/* 0: no jobs, or not counted. */
 int64_t namespaces_count(const struct namespaces *namespaces, const char *namespace, size_t length);
 
-/* The job of this name is in that namespace. */
+/* Is the job of this name in the namespace? */
 bool namespace_has(const char *namespace, size_t length, const char *job_name);
 
 #endif

@@ -14,7 +14,7 @@
 static const struct {
     const char *name;
     unsigned is;  /* enum phase_class */
-    unsigned may; /* it moves on to one of these */
+    unsigned may; /* phases that may follow */
 } phases[] = {
     [OPEN_BEGUN_ELSEWHERE] = {"begun elsewhere",
                               PHASE_OPEN | PHASE_FED | PHASE_ELSEWHERE | PHASE_RESTS |
@@ -108,7 +108,7 @@ void open_runs_release(struct open_runs *runs)
     table_release(&runs->by_id);
 }
 
-/* Counts the run as one of its job's, or no longer. */
+/* Counts the run as an open run of its job, or no longer. */
 static void count(const struct open_runs *runs, const struct open_run *open, bool was_open,
                   bool is_open)
 {
@@ -223,7 +223,7 @@ bool open_run_ended_unbegun(const struct open_run *open)
     return !open->is_begun && (open->phase == OPEN_ENDED || open->phase == OPEN_FINISHING);
 }
 
-/* Those of older peals do not say whose they are. */
+/* Runs of older versions do not name the node. */
 const char *open_run_booted(const struct run *run)
 {
     return run->cause == CAUSE_REBOOT && run->by[0] ? run->by : NULL;

@@ -7,12 +7,12 @@
 #include "hash.h"
 
 enum {
-    SKEWED_MS = 500,  /* a clock that is further from the cluster's than this is wrong ... */
+    SKEWED_MS = 500,  /* a clock that is further from the cluster's time is wrong ... */
     WELL_MS = 400,    /* ... until it is nearer than this */
-    STEP_MS = 20,     /* the wall clock was set, or slewed for long: reckon again */
-    SETTLE_MS = 2500, /* all that are alive have spoken by then */
-    AWAKE_MS = 100,   /* between turns, while it matters how old news is */
-    WAKING_MS = 1000, /* after a sleep, until all that lay there has been read */
+    STEP_MS = 20,     /* the wall clock was set, or slewed for long: compute again */
+    SETTLE_MS = 2500, /* by then all live nodes have sent a heartbeat */
+    AWAKE_MS = 100,   /* between turns, while the age of heartbeats matters */
+    WAKING_MS = 1000, /* after a sleep, until the backlog of the feed has been read */
     KEEP_MS = 24 * 3600 * 1000,
 };
 
@@ -61,7 +61,7 @@ bool peers_is_alive(const struct peers *peers, const char *name, const struct in
 bool peers_is_in_life(const struct peers *peers, const char *name, const struct incarnation *owner)
 {
     const struct known_peer *known = find(peers, name);
-    bool is_known = !id_is_zero(&owner->instance); /* else an older peal has claimed it */
+    bool is_known = !id_is_zero(&owner->instance); /* else an older version has claimed it */
     return known && known->peer.is_alive &&
            (!is_known || id_compare(&known->peer.instance, &owner->instance) == 0);
 }
@@ -119,7 +119,7 @@ static struct known_peer *find_or_add(struct peers *peers, const char *name, str
     return known;
 }
 
-/* Those that are gone for so long that nobody asks any more. A drain must not be forgotten. */
+/* Drops nodes that are gone for a day, unless they are drained: a drain must not be forgotten. */
 static void drop_old(struct peers *peers, struct now now)
 {
     struct known_peer *old = NULL;
@@ -138,23 +138,24 @@ static void drop_old(struct peers *peers, struct now now)
     } while (old);
 }
 
-/* How long news that comes now may have lain there: since the last turn; or, shortly after turns
- * that were far apart, since the first of those. An idle node, and one that was stopped, look the
- * same. */
+/* How long a heartbeat that comes now may have lain in the feed: since the last turn; or, shortly
+ * after two turns that were far apart, since the first of those. An idle node and a stopped one
+ * look the same. */
 static int64_t lain_ms(const struct peers *peers, struct now now)
 {
     bool is_waking = now.boot.ms - peers->slept_to.ms <= WAKING_MS;
     return now.boot.ms - (is_waking ? peers->slept_from.ms : peers->turned.ms);
 }
 
-/* Its clock seems to be too far behind ours, and would not be if the news were that old. */
+/* The sender's clock seems to be too far behind ours, and would not be if the heartbeat were that
+ * old. */
 static bool may_be_old(const struct peers *peers, const struct peer *news, struct now now)
 {
     int64_t behind_ms = now.wall.ms - news->wall_ms;
     return behind_ms > WELL_MS && behind_ms - lain_ms(peers, now) <= SKEWED_MS;
 }
 
-/* The same news again say nothing about the clocks, nor do those that are older than our ears. */
+/* A repeated heartbeat, or one from before this node was live, says nothing about the clocks. */
 static void hear(const struct peers *peers, struct known_peer *known, const struct peer *news,
                  struct now now)
 {
@@ -175,7 +176,7 @@ static void hear(const struct peers *peers, struct known_peer *known, const stru
     known->offsets_ms[known->heard_count++ % room] = news->boot_ms - now.boot.ms;
 }
 
-/* Does anything differ that matters to who may be given what? */
+/* Does anything differ that matters to placement? */
 static bool is_other_choice(const struct peer *was, const struct peer *is)
 {
     return was->is_alive != is->is_alive || was->refusal != is->refusal ||
@@ -250,8 +251,8 @@ static int by_offset_then_age(const void *a, const void *b)
     return one->joined < other->joined ? -1 : one->joined > other->joined;
 }
 
-/* Of two in the middle, that of the node that is there for longer: of two nodes it is the newcomer
- * whose clock is wrong. */
+/* Of two in the middle, the clock of the older node: between two nodes the newcomer is taken to be
+ * wrong. */
 static int64_t median_ms(struct clock_of *clocks, size_t count)
 {
     qsort(clocks, count, sizeof(*clocks), by_offset_then_age);
@@ -275,7 +276,7 @@ static bool is_worker(const struct known_peer *known)
     return known->peer.is_alive && (known->peer.roles & PEER_WORKER);
 }
 
-/* One that does not believe its own clock says nothing about ours. */
+/* A node that doubts its own clock does not count. */
 static bool counts(const struct known_peer *known)
 {
     return is_worker(known) && known->peer.refusal != PEER_DOUBT;
@@ -286,7 +287,8 @@ bool peers_trust_clock(const struct peers *peers)
     return peers->is_settled && !peers->is_skewed && !peers->is_doubted;
 }
 
-/* Those that doubt theirs count here: when all were set alike, each hears it from the others. */
+/* Nodes that doubt their clocks count here: when all were set alike, each is confirmed by the
+ * others. */
 bool peers_confirm(struct peers *peers, struct now now)
 {
     size_t others = 0, same = 0, at = 0;
@@ -338,7 +340,7 @@ void peers_reckon(struct peers *peers, struct now now)
     }
     peers->skew_ms = -median_ms(clocks, count);
     free(clocks);
-    bool was_set = llabs(ahead_ms - peers->ahead_ms) > SKEWED_MS; /* it is judged anew */
+    bool was_set = llabs(ahead_ms - peers->ahead_ms) > SKEWED_MS; /* a set clock is judged again */
     bool is_wrong_still = peers->is_skewed && !was_set;
     peers->is_skewed = llabs(peers->skew_ms) > (is_wrong_still ? WELL_MS : SKEWED_MS);
     if (is_settling)

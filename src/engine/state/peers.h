@@ -1,12 +1,12 @@
-/* Which nodes there are, as far as this one knows: who is alive, who may take work, and whose clock
- * is right. It learns from the store's feed alone.
+/* The nodes of the cluster as this one knows them from the store's feed: who is alive, who takes
+ * runs, and how far their clocks differ.
  *
- * Clocks: what a node says carries both its clocks. Boot clocks are never set, so that the delay of
- * the news is all that moves the difference between two of them; the least delayed of the last few
- * is the best. With that, and what its wall clock was ahead of its boot clock, its wall clock is
- * known, and a step of either side shows at once. News that may have lain in the feed while this
- * node slept says nothing, if that alone could make its clock wrong. The cluster's time is the
- * median of all workers that are alive. */
+ * Clocks: a heartbeat carries both clocks of its node. Boot clocks are never set, so that only the
+ * delay of heartbeats changes the difference between two of them; the least delayed of the last few
+ * is the best estimate. That, and the sender's wall clock minus its boot clock, gives its wall
+ * clock, and a step on either side shows at once. A heartbeat that may have lain in the feed while
+ * this node slept is ignored, if that delay alone could make the clock look wrong. The cluster's
+ * time is the median of all live workers. */
 #ifndef PEAL_PEERS_H
 #define PEAL_PEERS_H
 
@@ -15,59 +15,58 @@
 #include "store.h"
 #include "table.h"
 
-enum { STEP_IN_MS = 300 }; /* how long each rank waits for the one before it */
+enum { STEP_IN_MS = 300 }; /* how long each rank waits for the one before */
 
 struct known_peer {
-    struct peer peer; /* as it last spoke; nothing but the name: it is drained, and never spoke */
+    struct peer peer; /* its last heartbeat; only a name: drained, and no heartbeat yet */
     bool is_drained;
     char drained_by[64];
-    struct boot_ms heard;  /* when it last spoke, by this node's clock */
-    struct boot_ms gone;   /* since when it is known to be gone; 0: it is alive */
-    struct boot_ms since;  /* since when it is known to be in its present life */
-    int64_t offset_ms;     /* its wall clock minus ours, as well as can be known */
-    int64_t offsets_ms[4]; /* its boot clock minus ours, each time it spoke */
-    unsigned heard_count;  /* how often it spoke while we listened; 0: its clock is not known */
-    bool is_unsure;        /* what it said last may be old: to be compared when it speaks again */
+    struct boot_ms heard;  /* when its last heartbeat came, by this node's clock */
+    struct boot_ms gone;   /* since when it is known to be gone; 0: alive */
+    struct boot_ms since;  /* since when its present incarnation is known */
+    int64_t offset_ms;     /* its wall clock minus ours, best estimate */
+    int64_t offsets_ms[4]; /* its boot clock minus ours, at the last heartbeats */
+    unsigned heard_count;  /* heartbeats since this node is live; 0: its clock is not known */
+    bool is_unsure;        /* its last heartbeat may be old: compare at the next one */
 };
 
 struct peers {
-    struct table by_name;    /* of known_peer; those that are gone stay for a day */
-    const struct peer *self; /* this node */
-    const struct known_peer
-        *me;         /* and what is known of its name; NULL: nothing. Asked every turn */
-    char leader[64]; /* empty: nobody leads, or it is not known */
-    int64_t skew_ms; /* this node's wall clock minus the cluster's */
-    bool is_skewed;  /* too far: it must not claim */
-    bool is_doubted; /* it jumped: not believed yet, see engine_clock.c */
-    bool is_settled; /* its clock has been compared with those of the others */
-    bool is_live;    /* what is told now is news, not what was there before */
+    struct table by_name;        /* of known_peer; gone nodes stay for a day */
+    const struct peer *self;     /* this node */
+    const struct known_peer *me; /* the entry of its name, looked up every turn; NULL: none */
+    char leader[64];             /* empty: none, or not known */
+    int64_t skew_ms;             /* this node's wall clock minus the cluster's */
+    bool is_skewed;              /* too far off: it must not claim */
+    bool is_doubted;             /* it jumped and is doubted, see engine_clock.c */
+    bool is_settled;             /* this node's clock has been compared with the others' */
+    bool is_live;                /* the initial state is loaded: changes are news now */
     struct boot_ms live_since;
-    size_t alive_count;    /* this node too, if it has joined */
-    unsigned generation;   /* grows with every change of who may be given what */
-    bool is_reckoned;      /* skew_ms is up to date with what was told */
-    int64_t ahead_ms;      /* of the boot clock was the wall clock, when skew_ms was reckoned */
-    struct boot_ms turned; /* the last turn */
-    struct boot_ms slept_from, slept_to; /* the last two that were long apart */
-    bool is_unsure;                      /* of some peer */
+    size_t alive_count;    /* including this node, if it has joined */
+    unsigned generation;   /* grows with every change that matters to placement */
+    bool is_reckoned;      /* skew_ms is up to date */
+    int64_t ahead_ms;      /* wall clock minus boot clock, when skew_ms was computed */
+    struct boot_ms turned; /* boot time of the last turn */
+    struct boot_ms slept_from, slept_to; /* the last two turns that were far apart */
+    bool is_unsure;                      /* of some peer's clock */
 };
 
 void peers_init(struct peers *peers, const struct peer *self);
 void peers_release(struct peers *peers);
 
-/* PEER, DRAIN and LEADER. E_NOMEM: not noted. */
+/* Takes in the changes PEER, DRAIN and LEADER. E_NOMEM: not taken in. */
 MUST_CHECK enum status peers_take(struct peers *peers, const struct store_change *change,
                                   struct now now);
 
-/* Everything that was there at the start has been told. */
+/* The initial state is loaded. */
 void peers_go_live(struct peers *peers, struct now now);
 
-/* Compares the clocks, if there is something new. Once a turn. */
+/* Compares the clocks, if there is news. To be called once per turn. */
 void peers_reckon(struct peers *peers, struct now now);
 
-/* Is this node's clock right, as far as can be known? */
+/* Is this node's clock right, as far as known? */
 bool peers_trust_clock(const struct peers *peers);
 
-/* Do most of the other workers that are alive have the time that this node's clock shows now? */
+/* Do most of the other live workers have the time of this node's clock? */
 bool peers_confirm(struct peers *peers, struct now now);
 
 /* When peers_reckon has to be called without news, on the boot clock; INT64_MAX: never. */
@@ -76,28 +75,28 @@ struct boot_ms peers_settle_at(const struct peers *peers);
 /* NULL: never heard of. */
 const struct known_peer *peers_find(const struct peers *peers, const char *name);
 
-/* The store has let this node in, in this life, and keeps it. */
+/* This incarnation is registered in the store. */
 bool peers_am_alive(const struct peers *peers);
 
-/* Another agent lives under this node's name. */
+/* Another agent is registered under this node's name. */
 bool peers_am_shut_out(const struct peers *peers);
 
-/* By name, those that are gone too; out of memory: in any order, but all of them. */
+/* Visits all nodes by name, including gone ones; out of memory: in any order. */
 void peers_each(const struct peers *peers,
                 bool (*visit)(void *context, const struct known_peer *known), void *context);
 
-/* False: that life of the node is over, and what it owned is nobody's, unless another one of the
- * same home has followed. An unknown name is gone. */
+/* False: that incarnation is over and its runs have no owner, unless another one of the same home
+ * has followed. An unknown name is gone. */
 bool peers_is_alive(const struct peers *peers, const char *name, const struct incarnation *owner);
 
-/* It is in that very life: what it has claimed, it may still begin. */
+/* The node is in exactly that incarnation: it may still begin its claims. */
 bool peers_is_in_life(const struct peers *peers, const char *name, const struct incarnation *owner);
 
-/* How long it is gone; -1: it is alive. Of an unknown name: since we listen. */
+/* How long the incarnation is gone; -1: it is alive. For an unknown name: since peers_go_live. */
 int64_t peers_gone_for_ms(const struct peers *peers, const char *name,
                           const struct incarnation *owner, struct now now);
 
-/* May this node be given new runs, as far as it says itself and nobody has drained it? */
+/* Does the node accept new runs, by its heartbeat, and is it not drained? */
 bool known_peer_accepts(const struct known_peer *known);
 
 #endif

@@ -60,7 +60,7 @@ enum status placement_set(struct placement *placement, const struct peers *peers
     return OK;
 }
 
-/* Mixes two hashes that are good already into a third. */
+/* Combines two well-mixed hashes into a third. */
 static uint64_t combine(uint64_t a, uint64_t b)
 {
     uint64_t z = a ^ (b + UINT64_C(0x9e3779b97f4a7c15));

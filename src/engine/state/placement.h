@@ -1,7 +1,6 @@
-/* Who goes first. For each job and each run the nodes are in an order of their own, the same on
- * every node (rendezvous hashing): the first one acts, and each further one only when those before
- * it have not. The more capacity, the more often first; and a node that comes or goes changes
- * nothing but its own places. */
+/* The ranks of nodes for a job or a run, the same on every node (rendezvous hashing): rank 0 acts
+ * first, and each further rank only when those before it have not. A node is first in proportion to
+ * its capacity, and its coming or going does not change the order of the others. */
 #ifndef PEAL_PLACEMENT_H
 #define PEAL_PLACEMENT_H
 
@@ -16,44 +15,46 @@ struct placement_node {
     char labels[512];
 };
 
-/* Which of the nodes have the labels that a selector wants. */
+/* The nodes that match a selector. */
 struct placement_choice {
     char *where;
-    bool fits[]; /* of each node */
+    bool fits[]; /* by node */
 };
 
 enum { PLACEMENT_CHOICES = 64 };
 
-/* Workers that are alive; the first is this node, whether the others know it or not. */
+/* The live workers; the first is this node, whether it is registered or not. */
 struct placement {
     struct placement_node *nodes;
     size_t count, room;
-    struct placement_choice *choices[PLACEMENT_CHOICES]; /* by hash: many jobs want the same */
-    unsigned generation; /* grows with every placement_set; 0: none yet */
+    struct placement_choice
+        *choices[PLACEMENT_CHOICES]; /* a cache by hash: many jobs have the same selector */
+    unsigned generation;             /* grows with every placement_set; 0: none yet */
 };
 
 /* Zeroed: empty. */
 void placement_release(struct placement *placement);
 
-/* From what is known now. `self` is what this node says of itself. E_NOMEM: as it was. */
+/* From the peers as known now; `self` is this node's own announcement. E_NOMEM: unchanged. */
 MUST_CHECK enum status placement_set(struct placement *placement, const struct peers *peers,
                                      const struct peer *self);
 
 enum { NOT_ELIGIBLE = -1 };
 
-/* How many others that may be given runs go before this node; or NOT_ELIGIBLE, by its labels.
- * `where`: NULL: any node may run it. `without`: the name of one that does not count; "": all do.
- */
+/* This node's rank among the nodes that accept runs and match `where` (NULL: all do); or
+ * NOT_ELIGIBLE, if its own labels do not match. `without`: the name of a node that does not count;
+ * "": all do.
+ * */
 int placement_rank(struct placement *placement, const struct id *id, const char *where,
                    const char *without);
 
-/* Is there a node at all whose labels fit, whether or not it takes runs now? */
+/* Does any node match, whether or not it accepts runs now? */
 bool placement_has_node(struct placement *placement, const char *where);
 
-/* For people: which labels nobody has. */
+/* A message that no node has these labels. */
 void placement_tell_nobody(const char *where, char *ret, size_t size);
 
-/* The larger goes first. */
+/* The node with the largest score has rank 0. */
 double placement_score(uint64_t name_hash, uint64_t id_hash, double capacity);
 
 #endif

@@ -6,7 +6,7 @@
 #include "hash.h"
 #include "state/catalog.h"
 
-/* A name that somebody waits for. */
+/* An awaited name. */
 struct awaited {
     LIST_HEAD(job_wait_list, job_wait) by;
     char name[];

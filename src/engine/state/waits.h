@@ -1,5 +1,5 @@
-/* Who waits for whom: the `after` of the catalog's jobs, by the names that they wait for. A job
- * that waits for nobody costs nothing here. */
+/* Dependencies: the `after` of the catalog's jobs, indexed by the names that they wait for. A job
+ * without `after` costs nothing here. */
 #ifndef PEAL_WAITS_H
 #define PEAL_WAITS_H
 
@@ -12,16 +12,16 @@ struct catalog_job;
 struct awaited;
 
 struct job_wait {
-    struct catalog_job *job; /* it waits */
-    const char *name;        /* for a job of this name, which need not be there */
+    struct catalog_job *job; /* the waiting job */
+    const char *name;        /* of the awaited job, which need not exist */
     enum after_on on;
-    struct awaited *awaited; /* NULL: not among those of that name */
+    struct awaited *awaited; /* NULL: not linked */
     LIST_ENTRY(job_wait) link;
 };
 
-/* What one job waits for. */
+/* The dependencies of one job. */
 struct job_waits {
-    uint64_t mark; /* follow.c's, for walks from job to job */
+    uint64_t mark; /* for graph walks in follow.c */
     struct job_waits *next;
     size_t count;
     struct job_wait waits[];
@@ -35,16 +35,17 @@ struct waits {
 void waits_init(struct waits *waits);
 void waits_release(struct waits *waits);
 
-/* What the job waits for by this definition (NULL: it can't be read), not linked; NULL: for none.
- */
+/* The job's dependencies by this definition (NULL: it can't be decoded), not linked; *ret NULL:
+ * none.
+ * */
 MUST_CHECK enum status waits_read(struct catalog_job *job, const struct job *definition,
                                   struct job_waits **ret);
 
-/* Among those who wait for its names, and no longer. */
+/* Links the job's dependencies into the index, and unlinks them. */
 MUST_CHECK enum status waits_link(struct waits *waits, struct catalog_job *job);
 void waits_unlink(struct waits *waits, struct catalog_job *job);
 
-/* Those who wait for the job of this name, one after the other; NULL: no more. */
+/* The jobs that wait for the job of this name, one after the other; NULL: the end. */
 const struct job_wait *waits_first(const struct waits *waits, const char *name);
 const struct job_wait *waits_next(const struct job_wait *wait);
 
