@@ -24,7 +24,7 @@ static const char *const language_names[] = {
 
 /* ---- what may stand in a field ---- */
 
-/* Nothing that could end a line of HTTP or SMTP. */
+/* Control characters could end a line of HTTP or SMTP. */
 static bool has_control(const char *text)
 {
     for (; *text; text++) {
@@ -242,7 +242,7 @@ void channel_print_url(const struct channel *channel, struct strbuf *out)
         strbuf_adds(out, "?" CHANNEL_MASK);
 }
 
-/* The text that the mask stands for; E_INVALID: for nothing. */
+/* Replaces a mask by the old value; E_INVALID: there is none. */
 static enum status unmask(char **text, const char *old, const char *field, struct job_error *err)
 {
     if (!*text || strcmp(*text, CHANNEL_MASK) != 0)
@@ -333,7 +333,7 @@ static int mask(json_t *map, const char *name)
                                       : 0;
 }
 
-/* Headers are masked whole: what lets one in has many names. */
+/* All headers are masked: credentials have many names. */
 static int mask_all(const struct channel *channel, json_t *value)
 {
     struct strbuf url;

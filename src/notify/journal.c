@@ -19,7 +19,7 @@ static const char file_mark[FILE_HEAD] = {'P', 'E', 'A', 'L', 'N', 'Q', '0', '1'
 struct work {
     struct strbuf frames;
     bool replaces;
-    journal_done *done; /* NULL: nobody waits for it */
+    journal_done *done; /* NULL: none */
     void *context;
     enum status st;
     TAILQ_ENTRY(work) link;
@@ -30,11 +30,11 @@ TAILQ_HEAD(work_list, work);
 struct journal {
     char *folder, *path, *new_path;
     struct journal_wake wake;
-    int64_t asked_size; /* the owner's */
+    int64_t asked_size; /* after all queued requests; the owner's */
 
     /* The thread's. */
     int fd;
-    int64_t size; /* as far as it is whole: what failed is written over */
+    int64_t size; /* of its whole frames: a failed append is written over */
 
     pthread_t thread;
     bool has_thread;
@@ -172,7 +172,7 @@ static enum status make_paths(struct journal *journal, const char *folder)
     return journal->folder && journal->path && journal->new_path ? OK : E_NOMEM;
 }
 
-/* A file that was made just before a crash has no head yet. */
+/* A file that was created just before a crash may have no head yet. */
 static enum status check_head(struct journal *journal)
 {
     char mark[FILE_HEAD];

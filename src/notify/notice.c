@@ -14,7 +14,7 @@ void notice_release(struct notice *notice)
 
 /* ---- what happened ---- */
 
-/* When its start is compared with its tick: what somebody asked for has none. */
+/* Can its start be late? A manual run has no due time. */
 static bool has_due_time(const struct run *run)
 {
     return (run->cause == CAUSE_TICK || run->cause == CAUSE_CATCH_UP) && run->attempt == 1;
@@ -42,7 +42,7 @@ unsigned entry_events(const struct ledger_entry *entry)
 
 /* ---- the facts ---- */
 
-/* Words may have been cut in the middle of a letter: as far as they are text. */
+/* Copies the valid UTF-8 prefix: the text may have been cut in the middle of a character. */
 static void copy_words(char *to, size_t size, const char *from)
 {
     size_t length = strlen(from), at = 0, step = 0;
@@ -105,7 +105,7 @@ void notice_sample(struct notice *notice, const char *node, int64_t now_ms)
     snprintf(notice->node, sizeof(notice->node), "%s", node);
 }
 
-/* Behind the sequence that starts here, as terminals know them: colours, moves, titles. */
+/* The end of the terminal escape sequence that starts here: colours, cursor moves, titles. */
 static const char *behind_escape(const char *at, const char *end)
 {
     if (++at == end)
@@ -145,8 +145,8 @@ static void add_clean(struct strbuf *out, const char *bytes, size_t length)
         strbuf_truncate(out, out->length - 1);
 }
 
-/* Where the last lines start that fit: behind the end of a line if there is one, else behind a
- * character. */
+/* Start of the last lines that fit: after a line end if there is one, else at a character
+ * boundary. */
 static const char *tail_of(const char *text, size_t length)
 {
     if (length <= NOTICE_OUTPUT_MAX)

@@ -6,7 +6,7 @@
 #include "duration.h"
 #include "timestamp.h"
 
-/* The English ones are those of run.c. */
+/* The English texts are in run.c. */
 static const char *const reasons_zh[REASONS] = {
     [REASON_EXIT_CODE] = "退出码不为 0",
     [REASON_SIGNAL] = "被外部信号终止",

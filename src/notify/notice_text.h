@@ -1,11 +1,11 @@
-/* A notice in words, English or Chinese. Plain text: who puts it into another format escapes it. */
+/* A notice as text, English or Chinese. Plain text: callers escape it for other formats. */
 #ifndef PEAL_NOTICE_TEXT_H
 #define PEAL_NOTICE_TEXT_H
 
 #include "notice.h"
 #include "zone/zone_db.h"
 
-/* Where the words come from besides the notice. */
+/* Context of the text besides the notice. */
 struct notice_world {
     struct zone_db *zones;  /* for times of the job's zone; NULL: UTC */
     const char *public_url; /* of the console, for links; NULL: none */
@@ -21,7 +21,8 @@ void notice_facts(const struct notice *notice, enum language language,
 /* The words above the output: "The last lines of its output:". */
 const char *notice_output_title(const struct notice *notice, enum language language);
 
-/* Of the run in the console, or of the job if there was no run; nothing if it has no address. */
+/* The URL of the run in the console, or of the job if there was no run; nothing without
+ * public_url. */
 void notice_link(const struct notice *notice, const struct notice_world *world, struct strbuf *out);
 
 #endif

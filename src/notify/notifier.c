@@ -15,7 +15,7 @@ enum {
     RETRY_FIRST_MS = 2000,
     RETRY_LAST_MS = 60000,
     WAITING_MAX = 10000,
-    JOURNAL_SLACK = 256 * 1024, /* how much of the journal may be of what is gone */
+    JOURNAL_SLACK = 256 * 1024, /* garbage in the journal before it is compacted */
 };
 
 void notifier_log(const struct notifier *notifier, const char *event, const char *format, ...)
@@ -63,7 +63,7 @@ static size_t add_put(struct strbuf *out, const struct waiting *waiting)
                                     notice_encode(&waiting->notice)));
 }
 
-/* All that waits, in the place of what was. */
+/* Compacts the journal to the waiting notices. */
 static void rewrite_journal(struct notifier *notifier)
 {
     struct strbuf frames;
@@ -77,10 +77,10 @@ static void rewrite_journal(struct notifier *notifier)
         }
     }
     if (strbuf_status(&frames) != OK || journal_replace(notifier->journal, &frames) != OK)
-        strbuf_release(&frames); /* with the next look */
+        strbuf_release(&frames); /* out of memory: later */
 }
 
-/* What is in memory only for now goes to the disk, some time. */
+/* Hands the buffered frames to the journal. */
 static void write_frames(struct notifier *notifier, journal_done *done, void *context)
 {
     if (strbuf_status(&notifier->frames) != OK ||
@@ -102,7 +102,7 @@ static void add_waiting(struct notifier *notifier, struct lane *lane, struct wai
     notifier->waiting_bytes += waiting->bytes;
 }
 
-/* Out of the lane, and freed; the journal is told by the caller. */
+/* Removes the notice from its lane and frees it; the journal is the caller's. */
 static void drop_waiting(struct notifier *notifier, struct lane *lane, struct waiting *waiting)
 {
     TAILQ_REMOVE(&lane->waiting, waiting, link);
@@ -117,11 +117,11 @@ void notifier_remove(struct notifier *notifier, struct lane *lane, struct waitin
 {
     add_frame(&notifier->frames, json_pack("{s:I}", "done", (json_int_t)waiting->number));
     drop_waiting(notifier, lane, waiting);
-    if (!notifier->unwritten) /* else it goes with those */
+    if (!notifier->unwritten) /* else it is written with those */
         write_frames(notifier, NULL, NULL);
 }
 
-/* False: it can't be read. */
+/* False: it can't be decoded. */
 static bool load_put(struct notifier *notifier, const json_t *value, uint64_t number, size_t bytes)
 {
     struct waiting *waiting = calloc(1, sizeof(*waiting));
@@ -198,9 +198,9 @@ static void queue_notice(struct notifier *notifier, struct lane *lane, struct no
                          int64_t now_ms)
 {
     if (lane_same(lane, notice))
-        return; /* told before, and it waits still */
+        return; /* a duplicate: it is waiting already */
     struct waiting *old = lane_held(lane, notice, now_ms);
-    if (old) { /* the newest one is told, with how many there were */
+    if (old) { /* the newest one is sent, with the number of the others */
         notice->held = old->notice.held + 1;
         notice->not_before_ms = old->notice.not_before_ms;
     } else {
@@ -224,7 +224,7 @@ static void queue_notice(struct notifier *notifier, struct lane *lane, struct no
         notifier_remove(notifier, lane, old);
 }
 
-/* What the channel hears of, of this job. */
+/* The events of this job that the channel is notified of. */
 static unsigned wanted(const struct channel *channel, const struct job_notify *notify)
 {
     unsigned events = notify && notify->on ? notify->on
@@ -272,7 +272,7 @@ static void fill_notice(struct notice *notice, const struct ending *ending, int6
     notice->made_ms = now_ms;
 }
 
-/* A success that is a recovery is told as that, unless nobody wants to hear of recoveries. */
+/* A success that is a recovery is sent as a recovery, unless the channel does not want those. */
 static unsigned events_for(const struct lane *lane, const struct ending *ending, unsigned events)
 {
     unsigned told = events & wanted(lane->channel, ending->notify);
@@ -368,7 +368,7 @@ void notifier_take_channel(struct notifier *notifier, const char *name, const ch
     lane->channel = channel;
     if (channel)
         channel->revision = revision;
-    lane->try_at.ms = 0; /* it may be better now */
+    lane->try_at.ms = 0; /* the new settings may work */
     lane->troubles = 0;
     struct waiting *waiting;
     TAILQ_FOREACH (waiting, &lane->waiting, link) {
@@ -421,7 +421,7 @@ static void wake(void *context)
     const struct notifier *notifier = context;
     uint64_t one = 1;
     if (write(notifier->wake_fd, &one, sizeof(one)) < 0)
-        return; /* full: it is awake */
+        return; /* EAGAIN: a wake is pending already */
 }
 
 static void on_wake(void *context, unsigned events)

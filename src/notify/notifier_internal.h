@@ -1,8 +1,8 @@
 /* The notifier's parts:
  *
  *   notifier.c        channels, ends, the journal
- *   notifier_lane.c   what waits for one channel
- *   notifier_send.c   sending, and trying again */
+ *   notifier_lane.c   the queue of one channel
+ *   notifier_send.c   sending and retries */
 #ifndef PEAL_NOTIFIER_INTERNAL_H
 #define PEAL_NOTIFIER_INTERNAL_H
 
@@ -16,30 +16,30 @@
 /* A notice that waits. */
 struct waiting {
     struct notice notice;
-    uint64_t number; /* its place in the journal */
+    uint64_t number; /* its number in the journal */
     size_t bytes;    /* of its frame */
     int tries;
-    struct boot_ms try_at; /* not before, since it was refused */
+    struct boot_ms try_at; /* after a refusal: not before */
     TAILQ_ENTRY(waiting) link;
 };
 
-/* When a channel was last told of an event of a job. */
+/* When a channel was last notified of an event of a job. */
 struct told {
     struct id job_uid;
     enum notify_event event;
     int64_t at_ms;
 };
 
-/* All that is known of a channel's name. One message at a time is under way, so that a failure is
- * not overtaken by its recovery. */
+/* The queue of a channel, by name. One message at a time is under way, so that a recovery does not
+ * overtake its failure. */
 struct lane {
     struct notifier *notifier;
     char name[CHANNEL_NAME_MAX + 1];
-    struct channel *channel;                   /* NULL: there is none of that name (any more) */
+    struct channel *channel;                   /* NULL: no channel of that name (any more) */
     TAILQ_HEAD(waiting_list, waiting) waiting; /* oldest first */
     struct waiting *sending;                   /* one of them; NULL: none */
-    int troubles;                              /* in a row */
-    struct boot_ms try_at;                     /* not before, since the receiver has trouble */
+    int troubles;                              /* failures in a row */
+    struct boot_ms try_at;                     /* after a failure of the receiver: not before */
     struct table told;
     struct channel_stats stats;
     TAILQ_ENTRY(lane) link; /* by name */
@@ -64,11 +64,11 @@ struct notifier {
     uint64_t next_number;
     size_t waiting_count, waiting_bytes;
     TAILQ_HEAD(unread_list, unread)
-    unread; /* in the journal, and only a newer peal can read them */
+    unread; /* messages of a newer version in the journal */
     size_t unread_count, unread_bytes;
     struct strbuf frames; /* to be written to the journal */
-    size_t unwritten;     /* notices in them: somebody is to know when they are on disk */
-    bool is_disk_bad;     /* and it was said so */
+    size_t unwritten;     /* notices in `frames` that must be synced to disk */
+    bool is_disk_bad;     /* and it was logged */
 };
 
 /* ---- notifier.c ---- */
@@ -76,14 +76,14 @@ struct notifier {
 void notifier_log(const struct notifier *notifier, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* It is sent or given up: out of the journal, and freed. */
+/* The notice is sent or given up: removes it from the journal and frees it. */
 void notifier_remove(struct notifier *notifier, struct lane *lane, struct waiting *waiting);
 
 /* ---- notifier_unread.c ---- */
 
-/* A message of the journal, as it is there. Too many, or out of memory: it is dropped. */
+/* Keeps a message of the journal unchanged. Too many, or out of memory: it is dropped. */
 void unread_keep(struct notifier *notifier, uint64_t number, const char *payload, size_t length);
-void unread_done(struct notifier *notifier, uint64_t number); /* if it is one of these */
+void unread_done(struct notifier *notifier, uint64_t number); /* if it is one of them */
 void unread_write(const struct notifier *notifier, struct strbuf *frames);
 void unread_release(struct notifier *notifier);
 
@@ -96,21 +96,21 @@ struct lane *lane_find(const struct notifier *notifier, const char *name);
 struct lane *lane_get(struct notifier *notifier, const char *name);
 void lane_free(struct lane *lane);
 
-/* How the channel's `quiet` bears on a new notice: it goes out now (0), or not before. */
+/* Until when the channel's `quiet` holds back a new notice; 0: it may be sent now. */
 int64_t lane_hold_until(struct lane *lane, const struct notice *notice, int64_t now_ms);
 
-/* The one that is held back already, which a new one like it takes the place of; NULL: none. */
+/* The held-back notice of the same job and event, which a new one replaces; NULL: none. */
 struct waiting *lane_held(const struct lane *lane, const struct notice *notice, int64_t now_ms);
 
-/* One with the same key; NULL: none. */
+/* The waiting notice with the same key; NULL: none. */
 struct waiting *lane_same(const struct lane *lane, const struct notice *notice);
 
-/* A notice that was held back is known to be told at that time, also after a restart. */
+/* Notes that a held-back notice counts as sent at `at_ms`, also after a restart. */
 void lane_note_told(struct lane *lane, const struct notice *notice, int64_t at_ms);
 
 /* ---- notifier_send.c ---- */
 
-/* Sends what can be sent, and sets the timer for the rest. */
+/* Sends what is due, and sets the timer for the rest. */
 void notifier_pump(struct notifier *notifier);
 void notifier_free_samples(struct notifier *notifier);
 

@@ -5,7 +5,7 @@
 #include "hash.h"
 #include "notifier_internal.h"
 
-enum { TOLD_MAX = 4096 }; /* jobs and events, before those that no longer matter are dropped */
+enum { TOLD_MAX = 4096 }; /* jobs and events, before expired ones are dropped */
 
 static uint64_t told_hash(const void *item)
 {
@@ -85,8 +85,8 @@ static struct told *find_told(const struct lane *lane, const struct notice *noti
     return table_find(&lane->told, told_hash(&key), &key);
 }
 
-/* Those of whom nobody would be held back any more; the table gives no place for removing on the
- * way, so it is made anew. */
+/* Drops entries that no longer hold back anything. The table can't be changed during a walk, so it
+ * is rebuilt. */
 static void drop_old(struct lane *lane, int64_t now_ms)
 {
     struct table old = lane->told;
@@ -108,7 +108,7 @@ void lane_note_told(struct lane *lane, const struct notice *notice, int64_t at_m
         told->event = notice->event;
         if (table_insert(&lane->told, told) != OK) {
             free(told);
-            return; /* out of memory: the next one comes early */
+            return; /* out of memory: the next notice is not held back */
         }
     }
     if (told)

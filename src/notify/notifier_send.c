@@ -5,7 +5,7 @@
 
 #include "notifier_internal.h"
 
-enum { RETRY_AFTER_MAX_S = 600 }; /* of what a receiver may ask for */
+enum { RETRY_AFTER_MAX_S = 600 }; /* limit on a receiver's Retry-After */
 
 /* ---- trying again ---- */
 
@@ -17,7 +17,7 @@ static int64_t pause_ms(const struct notifier *notifier, int tries)
     return ms < notifier->retry_last_ms ? ms : notifier->retry_last_ms;
 }
 
-/* Tried for as long as its channel says, from when it could be sent first. */
+/* Has the notice been tried for give_up_s, counted from when it could first be sent? */
 static bool is_over(const struct lane *lane, const struct notice *notice, int64_t now_ms)
 {
     int64_t from_ms =
@@ -103,8 +103,8 @@ static int64_t later(int64_t a_ms, int64_t b_ms)
     return a_ms > b_ms ? a_ms : b_ms;
 }
 
-/* For how long this one can't be sent; 0 or less: it can. Nothing is held back for longer than the
- * channel is quiet, unless the clock was set back, or the channel was changed, since. */
+/* How long until the notice can be sent; 0 or less: now. A hold that exceeds the channel's `quiet`,
+ * after the clock was set back or the channel was changed, is shortened to it. */
 static int64_t wait_of(const struct lane *lane, struct waiting *waiting, struct now now)
 {
     int64_t last_ms = now.wall.ms + lane->channel->quiet_s * 1000;
@@ -114,7 +114,8 @@ static int64_t wait_of(const struct lane *lane, struct waiting *waiting, struct 
                  later(waiting->try_at.ms, lane->try_at.ms) - now.boot.ms);
 }
 
-/* The channel is gone, or what waits has waited too long while its receiver was in trouble. */
+/* Gives up notices of a deleted channel, and those that have waited too long for a failing
+ * receiver. */
 static void clear(struct notifier *notifier, struct lane *lane, int64_t now_ms)
 {
     struct waiting *next;
@@ -130,8 +131,8 @@ static void clear(struct notifier *notifier, struct lane *lane, int64_t now_ms)
     }
 }
 
-/* Sends the first that can be. Returns after what time there is more to do; INT64_MAX: only after
- * what is under way. */
+/* Sends the first notice that is due. Returns the time until there is more to do; INT64_MAX: only
+ * when the one under way is done. */
 static int64_t pump_lane(struct notifier *notifier, struct lane *lane, struct now now)
 {
     int64_t first_ms = INT64_MAX;

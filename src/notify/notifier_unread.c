@@ -1,5 +1,5 @@
-/* Messages in the journal that this peal can't read: a newer one has left them, and reads them when
- * it is back. They stay in the journal as they are. */
+/* Messages in the journal from a newer version, which this one can't decode. They stay in the
+ * journal unchanged for that version. */
 #include <stdlib.h>
 
 #include "frame.h"

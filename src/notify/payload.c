@@ -120,7 +120,7 @@ static void add_text(const struct channel *channel, const struct notice *notice,
     strbuf_release(&link);
 }
 
-/* Slack's own marks: what job output holds must neither name people nor end the block. */
+/* Escapes Slack's markup: job output must neither mention people nor end the block. */
 static void add_slack(struct strbuf *out, const char *text)
 {
     for (; *text; text++) {
@@ -134,7 +134,7 @@ static void add_slack(struct strbuf *out, const char *text)
         case '>':
             strbuf_adds(out, "&gt;");
             break;
-        case '`': /* and a space of no width */
+        case '`': /* followed by a zero-width space */
             strbuf_adds(out, "`\xE2\x80\x8B");
             break;
         default:
@@ -185,7 +185,7 @@ static void cut(struct strbuf *text, size_t max)
     strbuf_adds(text, dots);
 }
 
-/* Texts that their receivers show as they are, so that there is nothing to escape. */
+/* For receivers that show text as it is: nothing to escape. */
 static json_t *plain_body(const struct channel *channel, const struct notice *notice,
                           const struct notice_world *world)
 {

@@ -1,5 +1,5 @@
-/* What is sent for a notice: an HTTP request in the form that the channel's receiver knows, or a
- * mail; and what its answer means. Pure. */
+/* The message for a notice: an HTTP request in the receiver's format, or a mail; and the meaning of
+ * the answer. Pure. */
 #ifndef PEAL_PAYLOAD_H
 #define PEAL_PAYLOAD_H
 
@@ -13,7 +13,7 @@ struct payload {
 
 void payload_release(struct payload *payload);
 
-/* `now_ms` is when it is sent: signatures and the date of a mail hold it. E_NOMEM. */
+/* `now_ms` is the time of sending, for signatures and the date of a mail. E_NOMEM. */
 MUST_CHECK enum status payload_make(const struct channel *channel, const struct notice *notice,
                                     const struct notice_world *world, int64_t now_ms,
                                     struct payload *ret);
@@ -24,11 +24,11 @@ void mail_write(const struct channel *channel, const struct notice *notice,
 
 enum verdict {
     VERDICT_SENT,
-    VERDICT_REFUSED, /* this message; others may do better */
-    VERDICT_TROUBLE, /* with the receiver: what waits behind it waits, too */
+    VERDICT_REFUSED, /* the receiver refused this message; others may pass */
+    VERDICT_TROUBLE, /* the receiver fails: later messages wait, too */
 };
 
-/* Of an answer that came. *why gets words for people if it is not SENT. */
+/* The meaning of an answer. *why gets an explanation if it is not SENT. */
 enum verdict payload_judge(enum channel_type type, long http_status, const char *body,
                            struct strbuf *why);
 

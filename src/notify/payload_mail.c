@@ -1,4 +1,4 @@
-/* A mail: plain text in UTF-8, as base 64, so that neither long lines nor dots matter. */
+/* A mail: plain text in UTF-8, as base 64, so that neither long lines nor leading dots matter. */
 #include <inttypes.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void add_base64(struct strbuf *out, const char *bytes, size_t length)
     strbuf_adds(out, (const char *)line);
 }
 
-/* RFC 2047; what has nothing but ASCII stands as it is. */
+/* RFC 2047 encoded words; pure ASCII is left as it is. */
 static void add_subject(struct strbuf *out, const char *text)
 {
     size_t length = strlen(text);
@@ -74,7 +74,7 @@ static void add_head(const struct channel *channel, const struct notice *notice,
         strbuf_addf(out, "%s%s", i ? ",\r\n " : "", channel->to[i]);
     strbuf_adds(out, "\r\n");
     add_subject(out, title.text);
-    /* The same end, event and channel have the same id, so that a mail that came twice is known. */
+    /* The same end, event and channel have the same id, so that duplicates can be detected. */
     strbuf_addf(out, "Message-ID: <%s%s>\r\nX-Peal-Event: %s\r\nX-Peal-Job: %s\r\n", key,
                 strrchr(channel->from, '@'), notify_event_name(notice->event), notice->job);
     strbuf_adds(out, "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n"

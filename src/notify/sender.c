@@ -8,7 +8,7 @@
 enum {
     CONNECT_MS = 5000,
     WHOLE_MS = 15000,
-    ANSWER_MAX = 4096, /* of an answer, as much as is looked at */
+    ANSWER_MAX = 4096, /* bytes of an answer that are kept */
 };
 
 struct transfer {
@@ -25,7 +25,7 @@ struct transfer {
     TAILQ_ENTRY(transfer) link;
 };
 
-/* A descriptor that curl wants to know about. */
+/* A descriptor that curl watches. */
 struct watch {
     struct sender *sender;
     curl_socket_t fd;
@@ -43,7 +43,7 @@ struct sender {
 
 /* ---- what has ended ---- */
 
-/* It is out of the list already. */
+/* The transfer must not be in the list any more. */
 static void free_transfer(struct transfer *transfer)
 {
     if (transfer->easy) {
@@ -62,7 +62,7 @@ static const char *error_words(const struct transfer *transfer, CURLcode code)
     return transfer->error[0] ? transfer->error : curl_easy_strerror(code);
 }
 
-/* A server that says 5xx to a mail refuses that mail; 4xx, and all else, is trouble. */
+/* 5xx refuses this mail; 4xx and any other error is trouble with the server. */
 static enum verdict judge_mail(struct transfer *transfer, CURLcode code, struct strbuf *why)
 {
     long status = 0;
@@ -194,7 +194,7 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
     size_t length = size * count;
     size_t room = ANSWER_MAX - transfer->answer.length;
     strbuf_add(&transfer->answer, bytes, length < room ? length : room);
-    return length <= room ? length : 0; /* nobody reads on */
+    return length <= room ? length : 0; /* too short: curl aborts the transfer */
 }
 
 static size_t give_mail(char *bytes, size_t size, size_t count, void *context)
@@ -251,9 +251,9 @@ static bool is_this_machine(const char *url)
     return false;
 }
 
-/* smtp:// is made secure by STARTTLS, which the server must have unless the channel says that it
- * need not; whoever is in between could take it away. A relay on this machine is spoken to as it
- * is, as its certificate is mostly made up; but not with a password. */
+/* smtp:// requires STARTTLS unless the channel is `unencrypted`, since a man in the middle could
+ * strip it. A relay on this machine, whose certificate is mostly self-signed, is used without TLS;
+ * but not with a password. */
 static long mail_security(const struct channel *channel)
 {
     if (!channel->password && is_this_machine(channel->url))

@@ -1,5 +1,5 @@
-/* Sends over HTTP and SMTP, on the loop: libcurl decides what to do, the loop when. Certificates
- * are checked, redirects are not followed, and whoever does not answer in time is given up. */
+/* Sends over HTTP and SMTP with libcurl on the loop. Certificates are checked, redirects are not
+ * followed, slow receivers time out. */
 #ifndef PEAL_SENDER_H
 #define PEAL_SENDER_H
 
@@ -8,19 +8,19 @@
 
 struct sender;
 
-/* 0, NULL: as said here. */
+/* 0, NULL: the default named here. */
 struct sender_config {
     int connect_ms;      /* 5,000 */
     int whole_ms;        /* 15,000: from the first packet to the answer's last */
-    const char *ca_file; /* PEM, of authorities in the place of the system's */
-    const char *agent;   /* of HTTP: "peal" */
+    const char *ca_file; /* PEM; NULL: the system's authorities */
+    const char *agent;   /* the User-Agent; "peal" */
 };
 
-/* What came of it. */
+/* The result of a send. */
 struct outcome {
     enum verdict verdict;
-    const char *why;       /* in words; "" if it was sent */
-    int64_t retry_after_s; /* as the receiver asked; 0: it did not */
+    const char *why;       /* for people; "" if it was sent */
+    int64_t retry_after_s; /* the receiver's Retry-After; 0: none */
 };
 
 typedef void sender_done(void *context, const struct outcome *outcome);
@@ -28,7 +28,7 @@ typedef void sender_done(void *context, const struct outcome *outcome);
 MUST_CHECK enum status sender_new(struct loop *loop, const struct sender_config *config,
                                   struct sender **ret);
 
-/* What is under way is given up without a word. */
+/* Sends under way are dropped; their `done` is not called. */
 struct sender *sender_free(struct sender *sender);
 
 /* Takes the payload over, also when it fails: E_NOMEM. `done` is called once, from the loop. */

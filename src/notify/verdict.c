@@ -1,12 +1,12 @@
-/* What the answer of a receiver means. The chat services say 200 to nearly everything, and in the
- * body what they think of it. */
+/* The meaning of a receiver's answer. Chat services answer nearly everything with 200, and put
+ * errors into the body. */
 #include <stdio.h>
 #include <string.h>
 
 #include "document/utf8.h"
 #include "payload.h"
 
-/* "too many messages", in their numbers: then the channel waits. */
+/* Is it a service's code for "too many messages"? Then the channel waits. */
 static bool is_too_often(json_int_t code)
 {
     static const json_int_t codes[] = {
@@ -21,7 +21,7 @@ static bool is_too_often(json_int_t code)
     return false;
 }
 
-/* The first line of it, as far as that is text. */
+/* The first line of the body, as far as it is text. */
 static void add_excerpt(struct strbuf *out, const char *body)
 {
     size_t length = strcspn(body, "\r\n"), at = 0, step = 0;
