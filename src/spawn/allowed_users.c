@@ -35,10 +35,10 @@ static char *next_word(char **at)
     return length ? word : NULL;
 }
 
-/* A line as it is read: whose jobs it is about, and the users of it. */
+/* A line of the list while it is read. */
 struct line {
     const char *namespace; /* "team/"; NULL: all jobs */
-    char *user;            /* NULL: the line has no more */
+    char *user;            /* NULL: no more in this line */
     char *rest;
 };
 

@@ -31,10 +31,10 @@ static bool is_marked(pid_t pid, const struct lineage *lineage)
     return proc_has(pid, "environ", variable) || proc_has(pid, "cgroup", cgroup);
 }
 
-/* False: it changed while it was looked at, which is no answer.
+/* False: the tree changed during the walk, the result is unknown.
  *
- * A child that has the same parent before and after the parent is looked at had it all the time, so
- * that what was seen is the parent, and no other process with its number. */
+ * A child with the same parent before and after the parent was read had it all the time: so the
+ * parent, not a process that reused its pid, was read. */
 static bool walk(pid_t pid, const struct lineage *lineage, enum descent *ret)
 {
     struct proc_stat here, again, above;
@@ -89,13 +89,13 @@ enum descent descent_of_peer(int fd, const struct lineage *lineage)
     socklen_t size = sizeof(peer);
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return DESCENT_UNKNOWN;
-    if (peer.pid == 0) /* outside of our pid namespace, which nobody leaves who was born in it */
+    if (peer.pid == 0) /* outside of our pid namespace, which no process inside can leave */
         return DESCENT_NONE;
     int pidfd = open_peer(fd, peer.pid);
     if (pidfd < 0)
         return DESCENT_UNKNOWN;
     enum descent descent = descent_of(peer.pid, lineage);
-    if (has_ended(pidfd)) /* then its number may be another one's */
+    if (has_ended(pidfd)) /* then its pid may have been reused */
         descent = DESCENT_UNKNOWN;
     close(pidfd);
     return descent;

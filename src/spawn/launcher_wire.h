@@ -1,6 +1,6 @@
-/* What an agent asks its launcher (bin/peal-spawn/launcher.c), on a SOCK_SEQPACKET socket that is
- * the launcher's standard input. Each request has one answer, and none is sent before the answer to
- * the one before it has come, or is not waited for any longer: then its serial tells it apart. */
+/* The protocol between an agent and its launcher (bin/peal-spawn/launcher.c), on a SOCK_SEQPACKET
+ * socket that is the launcher's standard input. One request at a time, with one answer each; a late
+ * answer to a request that timed out is recognised by its serial. */
 #ifndef PEAL_LAUNCHER_WIRE_H
 #define PEAL_LAUNCHER_WIRE_H
 
@@ -10,14 +10,14 @@
 #include <sys/types.h>
 
 enum launcher_question {
-    LAUNCHER_START = 1, /* a spawner; a descriptor of the process that starts it comes back */
-    LAUNCHER_DESCENT,   /* of who connected to the socket that comes along; enum descent */
+    LAUNCHER_START = 1, /* a spawner; the answer has a pidfd of the process that starts it */
+    LAUNCHER_DESCENT,   /* of the process that connected to the passed socket; enum descent */
 };
 
 struct launcher_request {
     uint32_t serial;
     uint32_t question;
-    int32_t spawner; /* DESCENT: the one that runs now; 0: none */
+    int32_t spawner; /* DESCENT: pid of the running spawner; 0: none */
     uint32_t zero;
 };
 

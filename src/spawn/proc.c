@@ -35,8 +35,8 @@ bool proc_stat(pid_t pid, struct proc_stat *ret)
                                 &ret->state, &ret->parent, &ret->session, &ret->start_ticks) == 4;
 }
 
-/* By pieces: an environment may have megabytes. The end of one is kept before the next, so that a
- * text which lies across both is found. */
+/* In pieces: an environment may have megabytes. The end of one piece is kept before the next, so
+ * that a text across both is found. */
 bool proc_has(pid_t pid, const char *file, const char *text)
 {
     char buf[8192];

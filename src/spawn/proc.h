@@ -1,4 +1,4 @@
-/* What /proc says of a process. */
+/* Reads /proc. */
 #ifndef PEAL_PROC_H
 #define PEAL_PROC_H
 
@@ -10,16 +10,16 @@ struct proc_stat {
     char state; /* as in `ps`; Z and X have ended */
     pid_t parent;
     pid_t session;
-    unsigned long long start_ticks; /* since the machine started; a pid and this are one process */
+    unsigned long long start_ticks; /* since boot; with the pid it identifies a process */
 };
 
-/* False: there is no such process, or it is hidden from us. */
+/* False: no such process, or it is hidden. */
 bool proc_stat(pid_t pid, struct proc_stat *ret);
 
 /* The beginning of /proc/PID/FILE, ended by a zero byte. Returns its length; -1: errno. */
 ssize_t proc_read(pid_t pid, const char *file, char *buf, size_t size);
 
-/* Whether the file has the text somewhere; false also if it can't be read. */
+/* Does the file contain the text? False also if it can't be read. */
 bool proc_has(pid_t pid, const char *file, const char *text);
 
 #endif

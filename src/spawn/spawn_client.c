@@ -1,8 +1,7 @@
 /* DOWN -> LAUNCHING -> DOWN ... -> GREETING -> READY
  *   ^---------- connection lost ------/---------/    (REPLACED: for good)
  *
- * `waiting` holds what has not been sent, `unanswered` the starts that have been but of which the
- * spawner has not spoken yet. */
+ * `waiting` holds unsent messages, `unanswered` the starts that were sent and not answered yet. */
 #include "spawn_client.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 #include "spawn_launch.h"
 #include "table.h"
 
-#define EVENTS_MAX      4096 /* kept before the socket is left alone until they are taken */
+#define EVENTS_MAX      4096 /* queued, before reading pauses until they are taken */
 #define RETRY_MIN_MS    20
 #define RETRY_MAX_MS    5000
 #define PAUSE_MS        20
@@ -107,7 +106,8 @@ static bool grow_events(struct spawn_client *client)
     return true;
 }
 
-/* False: out of memory. The connection is given up then, and all is told again after the next. */
+/* False: out of memory. Then the connection is closed; the spawner repeats everything on the
+ * next. */
 static bool add_event(struct spawn_client *client, const struct spawn_event *event)
 {
     if (client->event_count == client->event_capacity && !grow_events(client))
@@ -135,7 +135,7 @@ static void retry_later(struct spawn_client *client)
     client->retry_ms = client->retry_ms * 2 < RETRY_MAX_MS ? client->retry_ms * 2 : RETRY_MAX_MS;
 }
 
-/* What was sent but not answered goes to the front again, in its order. */
+/* Puts unanswered starts back to the front of the queue, in order. */
 static void take_back(struct spawn_client *client)
 {
     struct outgoing *out;
@@ -256,7 +256,7 @@ static void read_messages(struct spawn_client *client)
     }
 }
 
-/* A descriptor to read the bytes from; made only now, since thousands of starts may wait. */
+/* A memfd with the bytes; made only now, since thousands of starts may wait. */
 static int make_stdin(const struct outgoing *out)
 {
     int fd = memfd_create("peal-stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -315,7 +315,7 @@ static void send_failed(struct spawn_client *client, int error)
         disconnect(client, SPAWN_EVENT_GONE);
         return;
     }
-    client->is_paused = true; /* out of memory or descriptors, here or on their way */
+    client->is_paused = true; /* out of memory or descriptors, here or in the kernel */
     loop_timer_set(client->resume, PAUSE_MS);
 }
 
@@ -393,7 +393,7 @@ static void launcher_ended(void *context, unsigned events)
     client->launcher_fd = -1;
     client->state = CLIENT_DOWN;
     if (!attach(client))
-        retry_later(client); /* its reason is in the spawner's log */
+        retry_later(client); /* the reason is in the spawner's log */
 }
 
 static void launch(struct spawn_client *client)

@@ -1,6 +1,5 @@
-/* The agent's side of the spawner: connects to it, or starts it first, and keeps the connection.
- * Nothing blocks. What happens is kept as events until it is asked for; `wake` says that there are
- * some:
+/* The agent's side of the spawner: starts it if need be, connects, and keeps the connection.
+ * Nothing blocks. Events are queued; `wake` says that there are some:
  *
  *     while (spawn_client_next_event(client, &event))
  *         switch (event.kind) ...
@@ -43,9 +42,9 @@ struct spawn_client_config {
 
 enum spawn_event_kind {
     SPAWN_EVENT_RUN,      /* `run` was started, grew, ended, or is known: see run.change */
-    SPAWN_EVENT_READY,    /* attached: every run that the spawner knows has been told */
-    SPAWN_EVENT_GONE,     /* the connection is lost; it comes back by itself */
-    SPAWN_EVENT_REPLACED, /* a newer agent has the spawner now; this client stays away */
+    SPAWN_EVENT_READY,    /* attached: all runs that the spawner knows have been reported */
+    SPAWN_EVENT_GONE,     /* the connection is lost; the client reconnects by itself */
+    SPAWN_EVENT_REPLACED, /* a newer agent has the spawner now; this client does not reconnect */
 };
 
 struct spawn_event {
@@ -66,8 +65,8 @@ struct spawn_client *spawn_client_free(struct spawn_client *client);
 MUST_CHECK enum status spawn_client_start(struct spawn_client *client,
                                           const struct spawn_request *request);
 
-/* Ends the whole tree of a run: the signal (0: SIGTERM), grace, SIGKILL. A negative grace is the
- * one of the start request. */
+/* Kills the whole process tree of a run: the signal (0: SIGTERM), grace, SIGKILL. Negative grace:
+ * that of the start request. */
 MUST_CHECK enum status spawn_client_kill(struct spawn_client *client, const char *id, int signal,
                                          int32_t grace_ms);
 

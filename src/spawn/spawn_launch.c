@@ -20,7 +20,7 @@ enum status spawn_connect(const char *folder, int *ret_fd)
     int folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (folder_fd < 0)
         return E_UNREACHABLE;
-    /* Through /proc, since a folder's path may be longer than an address can hold. */
+    /* Through /proc, since the folder's path may be longer than sun_path. */
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" SPAWN_SOCKET,
              folder_fd);
@@ -50,8 +50,8 @@ static bool find_program(char path[PATH_MAX])
     return true;
 }
 
-/* With no descriptors but the standard ones, and signals as they are by default. `input` becomes
- * its standard input; -1: it has this process's. */
+/* Starts a program with no descriptors but the standard ones and default signal handling. `input`
+ * becomes its standard input; -1: that of this process. */
 static int spawn_clean(const char *program, char *const *argv, int input, pid_t *ret_pid)
 {
     posix_spawn_file_actions_t files;
@@ -156,7 +156,7 @@ enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pi
     return OK;
 }
 
-/* By another name, so that nobody takes it for a spawner. */
+/* With another argv[0], so that `ps` does not show it as a spawner. */
 enum status spawn_launch_launcher(const struct spawn_client_config *config, int fd, pid_t *ret_pid)
 {
     struct words words;

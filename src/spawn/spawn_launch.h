@@ -1,4 +1,4 @@
-/* Reaching the spawner's socket, and starting a spawner that is not there. */
+/* Connects to the spawner's socket, and starts a spawner. */
 #ifndef PEAL_SPAWN_LAUNCH_H
 #define PEAL_SPAWN_LAUNCH_H
 
@@ -9,8 +9,9 @@
 /* OK: *ret_fd is connected and does not block. E_UNREACHABLE: nobody listens. */
 MUST_CHECK enum status spawn_connect(const char *folder, int *ret_fd);
 
-/* Starts `peal-spawn --daemon`, or has config->launcher start it, which ends as soon as the spawner
- * listens, or can't. *ret_pidfd becomes readable then; spawn_launched must be called. */
+/* Starts `peal-spawn --daemon`, or has config->launcher start it; that process ends when the
+ * spawner listens, or has failed. *ret_pidfd becomes readable then; spawn_launched must be
+ * called. */
 MUST_CHECK enum status spawn_launch(const struct spawn_client_config *config, pid_t *ret_pid,
                                     int *ret_pidfd);
 
@@ -19,7 +20,7 @@ MUST_CHECK enum status spawn_launch(const struct spawn_client_config *config, pi
 MUST_CHECK enum status spawn_launch_launcher(const struct spawn_client_config *config, int fd,
                                              pid_t *ret_pid);
 
-/* Reaps what was started (pid 0: somebody else does) and closes the descriptor (-1: none). */
+/* Reaps the process (pid 0: the launcher does) and closes the descriptor (-1: none). */
 void spawn_launched(pid_t pid, int pidfd);
 
 #endif

@@ -9,7 +9,7 @@
 #include "launcher_wire.h"
 #include "spawn_launch.h"
 
-enum { ANSWER_WITHIN_S = 5 }; /* it needs some milliseconds */
+enum { ANSWER_WITHIN_S = 5 }; /* usually milliseconds */
 
 struct spawn_launcher {
     int fd;
@@ -76,7 +76,7 @@ static int32_t ask(struct spawn_launcher *launcher, struct launcher_request *req
             continue;
         if (length != (ssize_t)sizeof(answer) || answer.serial == request->serial)
             break;
-        if (got >= 0) /* the answer to an earlier question, which was waited for too long */
+        if (got >= 0) /* a late answer to an earlier request */
             close(got);
     }
     if (ret_fd)

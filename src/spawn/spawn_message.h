@@ -1,4 +1,4 @@
-/* What an agent and its spawner say to each other.
+/* The protocol between an agent and its spawner.
  *
  * Transport: one UNIX SOCK_SEQPACKET connection, `peal-spawn.sock` in the spawner's folder. A
  * packet is a message: it is sent and received whole or not at all, so there is no half message
@@ -80,7 +80,7 @@ enum spawn_reason {
     SPAWN_NOT_ENDED,
     SPAWN_EXITED,       /* by itself; wait_status has the code */
     SPAWN_SIGNALED,     /* by a signal that the spawner did not send */
-    SPAWN_TIMED_OUT,    /* the spawner ended it because its time was over */
+    SPAWN_TIMED_OUT,    /* the spawner ended it at its timeout */
     SPAWN_KILLED,       /* the spawner ended it because it was told to */
     SPAWN_START_FAILED, /* it never ran; step and error say why */
     SPAWN_EXPIRED,      /* it never ran: the deadline for its start had passed */
@@ -92,7 +92,7 @@ enum spawn_reason {
 enum spawn_step {
     SPAWN_STEP_NONE,
     SPAWN_STEP_SPAWNER, /* the spawner is stopping */
-    SPAWN_STEP_JOURNAL, /* noting it on disk */
+    SPAWN_STEP_JOURNAL, /* writing to the journal */
     SPAWN_STEP_USER,    /* no such user */
     SPAWN_STEP_ALLOW,   /* the spawner may not, or must not, run as this user */
     SPAWN_STEP_PIPE,    /* making the pipes for its output */
@@ -103,14 +103,14 @@ enum spawn_step {
     SPAWN_STEP_SWITCH, /* switching to the user */
     SPAWN_STEP_CWD,
     SPAWN_STEP_FDS,
-    SPAWN_STEP_DEADLINE, /* not a failure: the last look at the clock */
+    SPAWN_STEP_DEADLINE, /* not a failure: the last check of the start deadline */
     SPAWN_STEP_EXEC,
     SPAWN_STEP_COUNT,
 };
 
-/* Why the spawner speaks of a run. */
+/* Why a RUN message was sent. */
 enum spawn_change {
-    SPAWN_CHANGE_KNOWN, /* it is on the list after HELLO, or its id was started a second time */
+    SPAWN_CHANGE_KNOWN, /* in the list after HELLO, or the id was started a second time */
     SPAWN_CHANGE_STARTED,
     SPAWN_CHANGE_GREW,
     SPAWN_CHANGE_ENDED,
@@ -156,7 +156,7 @@ struct spawn_run {
     uint32_t change; /* enum spawn_change */
     uint32_t reason; /* enum spawn_reason; SPAWN_NOT_ENDED while it runs */
     int32_t pid;
-    int32_t wait_status; /* as wait(2) has it; 0 if nothing is known */
+    int32_t wait_status; /* of wait(2); 0: unknown */
     uint32_t step;       /* enum spawn_step of a failed start */
     int32_t error;       /* errno of a failed start */
     int64_t started_wall_ms;
@@ -168,18 +168,18 @@ struct spawn_run {
     int64_t max_rss_kib;
     uint64_t output_bytes;  /* read from it so far, both streams together */
     uint64_t dropped_bytes; /* of these: not kept, because of the limits or a full disk */
-    uint32_t disk_full;     /* 1: some were dropped because they could not be written */
-    uint32_t left_over;     /* 1: it was killed, but a part of its tree would not die in time */
+    uint32_t disk_full;     /* 1: some were dropped because the disk was full */
+    uint32_t left_over;     /* 1: killed, but a part of its tree did not die in time */
 };
 
 /* A start. Everything it points to is the caller's, or lies in the decoded message. */
 struct spawn_request {
     const char *id;
-    const char *job;   /* its name, which decides what users it may have; "": not known */
+    const char *job;   /* its name, for the list of allowed users; "": not known */
     const char *user;  /* "": the spawner's own, unless that is root */
     const char *cwd;   /* "": "/" */
     char *const *argv; /* NULL-terminated, at least one; without a slash it is looked for in PATH */
-    char *const *env;  /* NULL-terminated; the whole environment but the spawner's own marks */
+    char *const *env;  /* NULL-terminated; the whole environment except for the spawner's marks */
     const void *stdin_bytes; /* NULL: /dev/null. Travels beside the message, as a memfd */
     size_t stdin_length;
     int64_t deadline_boot_ms; /* never started at or after this; 0: no deadline */
@@ -187,18 +187,19 @@ struct spawn_request {
     int32_t grace_ms;         /* between SIGTERM and SIGKILL */
     uint32_t umask;
     int32_t nice;
-    bool is_default_user; /* the operator has set the user, not the job: no list has to name it */
+    bool is_default_user; /* the operator has set the user, not the job: needs no entry in
+                             users.allow */
     uint32_t limits_set;  /* bit i: limits[i] counts */
     uint64_t limits[SPAWN_LIMIT_COUNT];
     uint64_t head_bytes; /* of output to keep from the beginning */
-    uint64_t tail_bytes; /* and from the end, at least */
+    uint64_t tail_bytes; /* and at least from the end */
 };
 
 /* The defaults of every number: no deadline or timeout, 10 s of grace, umask 022, 1 MiB + 1 MiB. */
 void spawn_request_init(struct spawn_request *request);
 
-/* An environment variable that the spawner adds with the run's id as value. It marks processes
- * which left the run's session and lost their parent, so that a kill finds them too. */
+/* An environment variable that the spawner adds with the run's id as value, so that a kill also
+ * finds processes that left the run's session and lost their parent. */
 #define SPAWN_MARK "PEAL_SPAWN_RUN"
 
 bool spawn_id_valid(const char *id);
@@ -213,8 +214,7 @@ size_t spawn_encode(enum spawn_type type, const void *body, void *buf);
 MUST_CHECK enum status spawn_encode_start(const struct spawn_request *request, void **ret,
                                           size_t *ret_length);
 
-/* A message as it was received. `body` points into the packet; text must be looked into with
- * spawn_decode_start. */
+/* A received message. `body` points into the packet; texts are decoded by spawn_decode_start. */
 struct spawn_message {
     enum spawn_type type;
     const void *body;
@@ -226,8 +226,8 @@ struct spawn_message {
 MUST_CHECK enum status spawn_decode(const void *packet, size_t length, struct spawn_message *ret);
 
 /* Takes a START message apart. ret->argv and ret->env are one heap block, to be freed through
- * `*ret_block`; all texts lie in the packet. ret->stdin_length is what was announced; the bytes
- * are in the descriptor that came along. */
+ * `*ret_block`; all texts lie in the packet. ret->stdin_length is as announced; the bytes are in
+ * the descriptor that came with the message. */
 MUST_CHECK enum status spawn_decode_start(const struct spawn_message *message,
                                           struct spawn_request *ret, void **ret_block);
 

@@ -15,7 +15,7 @@ struct spawn_output {
     int fds[FILES];  /* in the order of their positions; -1: there is none */
     int current;     /* index of the file that is read */
     uint64_t offset; /* in that file */
-    uint64_t end;    /* position behind the last record that was looked at in it */
+    uint64_t end;    /* position after the last record read from it */
     uint64_t position;
     char bytes[SPAWN_RECORD_MAX];
 };

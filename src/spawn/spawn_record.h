@@ -8,9 +8,9 @@
  * that does not exist is empty.
  *
  * A file is a sequence of records, each a spawn_record and then `length` bytes as they came from
- * the child. `position` counts the bytes of both streams from the run's start; where a record
- * does not begin at the end of the one before it, the bytes between were dropped. A record that
- * is not complete at the end of a file is being written. */
+ * the child. `position` counts the bytes of both streams from the run's start; where a record does
+ * not begin at the end of the one before it, the bytes between were dropped. An incomplete record
+ * at the end of a file is still being written. */
 #ifndef PEAL_SPAWN_RECORD_H
 #define PEAL_SPAWN_RECORD_H
 
@@ -36,7 +36,7 @@ struct spawn_record {
 
 _Static_assert(sizeof(struct spawn_record) == 24, "no padding on disk");
 
-/* Whether this can be the header of a record that follows one which ended at `position`. */
+/* Can this be the header of a record after one that ended at `position`? */
 static inline bool spawn_record_valid(const struct spawn_record *record, uint64_t position)
 {
     return record->magic == SPAWN_RECORD_MAGIC &&
@@ -44,7 +44,7 @@ static inline bool spawn_record_valid(const struct spawn_record *record, uint64_
            record->length > 0 && record->length <= SPAWN_RECORD_MAX && record->position >= position;
 }
 
-/* The longest name of such a file, its end included. */
+/* The longest name of such a file, including the suffix. */
 #define SPAWN_OUTPUT_NAME_MAX (32 + 3)
 
 #endif
