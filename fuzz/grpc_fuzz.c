@@ -26,8 +26,9 @@ static enum status decode_watch(struct arena *arena, const uint8_t *bytes, size_
 }
 
 static etcd_decode *const decoders[] = {
-    etcd_decode_range, etcd_decode_put,  etcd_decode_delete, etcd_decode_txn,    etcd_decode_header,
-    etcd_decode_grant, etcd_decode_look, etcd_decode_status, etcd_decode_alarms, decode_watch,
+    etcd_decode_range,  etcd_decode_put,   etcd_decode_delete,       etcd_decode_txn,
+    etcd_decode_header, etcd_decode_grant, etcd_decode_time_to_live, etcd_decode_status,
+    etcd_decode_alarms, decode_watch,
 };
 
 struct fuzzed {

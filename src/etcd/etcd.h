@@ -134,7 +134,8 @@ struct etcd_result {
     uint64_t member_id;  /* who answered */
     uint64_t cluster_id; /* chosen when the cluster was created; 0: not in the answer */
     uint64_t raft_term;  /* grows with every election, as known to that member; 0: likewise */
-    bool is_repeated;    /* an earlier copy may have been done: perhaps that is why comparisons failed */
+    bool is_repeated; /* an earlier copy may have been done: perhaps that is why comparisons failed
+                       */
     struct etcd_op_result op;
     struct etcd_lease_result lease;
     struct etcd_member_result member;
@@ -217,8 +218,9 @@ MUST_CHECK enum status etcd_lease_grant(struct etcd_client *client, int64_t ttl_
                                         const struct etcd_reply *reply, struct etcd_call **ret);
 MUST_CHECK enum status etcd_lease_revoke(struct etcd_client *client, int64_t id,
                                          const struct etcd_reply *reply, struct etcd_call **ret);
-MUST_CHECK enum status etcd_lease_look(struct etcd_client *client, int64_t id, bool want_keys,
-                                       const struct etcd_reply *reply, struct etcd_call **ret);
+MUST_CHECK enum status etcd_lease_time_to_live(struct etcd_client *client, int64_t id,
+                                               bool want_keys, const struct etcd_reply *reply,
+                                               struct etcd_call **ret);
 
 /* ---- maintenance ---- */
 

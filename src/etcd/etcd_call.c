@@ -6,7 +6,7 @@
  *        +--- PAUSED        and from anywhere: done when the deadline has passed
  *
  * A repeatable call whose answer is overdue, or whose connection broke, goes back to WAITING when a
- * member answers the leader probe (etcd_look.c). */
+ * member answers the leader probe (etcd_probe.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,7 +146,7 @@ void etcd_call_may_repeat(struct etcd_call *call)
 static bool is_to_be_repeated(const struct etcd_call *call, const struct grpc_end *end)
 {
     bool may_repeat = call->may_repeat || call->method->is_read;
-    return !call->method->is_look && (end->is_refused || (end->status == E_UNKNOWN && may_repeat));
+    return !call->method->is_probe && (end->is_refused || (end->status == E_UNKNOWN && may_repeat));
 }
 
 /* Refused calls and reads wait for a pause; a repeatable write waits for the leader probe. */
@@ -157,7 +157,7 @@ static void repeat_later(struct etcd_call *call, const struct grpc_end *end)
         return;
     call->is_lost = true;
     call_look_again_at(call, call->deadline_at_ms);
-    etcd_look(call->client);
+    etcd_probe_leader(call->client);
 }
 
 static void on_ended(void *context, const struct grpc_end *end)
@@ -249,7 +249,7 @@ static void on_timer(void *context)
             bool is_overdue = call_is_overdue(call, now_ms);
             call_look_again_at(call, call->deadline_at_ms);
             if (is_overdue)
-                etcd_look(client);
+                etcd_probe_leader(client);
         }
     }
     etcd_calls_flush(client);

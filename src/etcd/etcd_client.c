@@ -113,7 +113,7 @@ enum status etcd_client_new(struct loop *loop, const struct etcd_client_config *
     client->latency_ms = LATENCY_MS;
     enum status st = etcd_calls_init(client);
     if (st == OK)
-        st = etcd_look_init(client);
+        st = etcd_probe_init(client);
     if (st == OK)
         st = copy_config(client, config, reterr);
     if (st == OK)
@@ -135,7 +135,7 @@ struct etcd_client *etcd_client_free(struct etcd_client *client)
     client->watches = watch_hub_free(client->watches);
     client->leases = lease_hub_free(client->leases);
     etcd_calls_release(client);
-    etcd_look_release(client);
+    etcd_probe_release(client);
     grpc_channel_release(&client->calls);
     grpc_channel_release(&client->streams);
     if (client->channel_config.names)

@@ -241,8 +241,8 @@ enum status etcd_decode_grant(struct arena *arena, const uint8_t *bytes, size_t 
     return answer->id && answer->ttl > 0 ? OK : E_CORRUPT;
 }
 
-enum status etcd_decode_look(struct arena *arena, const uint8_t *bytes, size_t length,
-                             struct etcd_result *ret)
+enum status etcd_decode_time_to_live(struct arena *arena, const uint8_t *bytes, size_t length,
+                                     struct etcd_result *ret)
 {
     Etcdpb__LeaseTimeToLiveResponse *answer =
         etcd_unpack(arena, &etcdpb__lease_time_to_live_response__descriptor, bytes, length);

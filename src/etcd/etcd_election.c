@@ -154,7 +154,8 @@ static void on_look(void *context, const struct etcd_result *result)
     }
     if (election->candidacy == CANDIDATE_IN && !election->is_look_old &&
         (ops[1].kv_count == 0 || ops[1].kvs[0].create_revision != election->key_revision))
-        leave(election); /* a different create revision is a loss, too: the etcd may have been restored */
+        leave(election); /* a different create revision is a loss, too: the etcd may have been
+                            restored */
     if (election->must_look)
         wake(election, 0);
     election->cluster_id = result->cluster_id;

@@ -22,8 +22,8 @@ struct etcd_auth {
     bool is_needless; /* authentication is not enabled on the server */
 };
 
-/* The leader probe, the search for a member that has a leader: etcd_look.c */
-struct etcd_looking {
+/* The leader probe, the search for a member that has a leader: etcd_probe.c */
+struct etcd_probe {
     struct etcd_call *call; /* NULL: none is under way */
     int64_t sent_ms;
     struct loop_timer *timer;
@@ -47,7 +47,7 @@ struct etcd_client {
     struct loop_timer *timer;
     int64_t timer_at_ms;
     double latency_ms; /* smoothed, of calls that may be repeated */
-    struct etcd_looking looking;
+    struct etcd_probe probe;
     uint64_t cluster_id; /* of the last answer; 0: none yet */
     struct arena arena;  /* of the result that is being handed out */
 
@@ -69,7 +69,7 @@ struct etcd_method {
     bool is_read;       /* may be sent again without asking */
     bool any_member;    /* a member without a leader may answer */
     bool without_token; /* needs no authentication */
-    bool is_look;       /* the leader probe: sent once, silence means no leader */
+    bool is_probe;      /* the leader probe: sent once, silence means no leader */
 };
 
 /* Packs the message and sends it. Anything but OK: nothing was sent, nothing will be called. */
@@ -85,11 +85,11 @@ void etcd_calls_refuse(struct etcd_client *client, const struct etcd_result *why
 
 /* ---- who has a leader ---- */
 
-MUST_CHECK enum status etcd_look_init(struct etcd_client *client);
-void etcd_look_release(struct etcd_client *client);
+MUST_CHECK enum status etcd_probe_init(struct etcd_client *client);
+void etcd_probe_release(struct etcd_client *client);
 /* To be called when a call is overdue. Probes one member after the other until one answers, and
  * sends the overdue calls through that one if they may be repeated. */
-void etcd_look(struct etcd_client *client);
+void etcd_probe_leader(struct etcd_client *client);
 
 /* ---- who we are ---- */
 
@@ -125,7 +125,8 @@ MUST_CHECK enum status etcd_make_delete(struct arena *arena, const struct etcd_d
 void etcd_make_put(const struct etcd_put *request, Etcdpb__PutRequest *ret);
 
 etcd_decode etcd_decode_range, etcd_decode_put, etcd_decode_delete, etcd_decode_txn,
-    etcd_decode_header, etcd_decode_grant, etcd_decode_look, etcd_decode_status, etcd_decode_alarms;
+    etcd_decode_header, etcd_decode_grant, etcd_decode_time_to_live, etcd_decode_status,
+    etcd_decode_alarms;
 
 /* Decodes any answer without children of its own type into the arena; NULL: E_CORRUPT. */
 void *etcd_unpack(struct arena *arena, const ProtobufCMessageDescriptor *type, const uint8_t *bytes,

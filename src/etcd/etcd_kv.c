@@ -98,7 +98,8 @@ enum status etcd_range(struct etcd_client *client, const struct etcd_range *requ
     static const struct etcd_method method = {
         .path = "/etcdserverpb.KV/Range", .decode = etcd_decode_range, .is_read = true};
     Etcdpb__RangeRequest message;
-    struct arena arena; /* not the client's, which may hold the result that the caller is handling */
+    struct arena
+        arena; /* not the client's, which may hold the result that the caller is handling */
     arena_init(&arena);
     enum status st = etcd_make_range(&arena, request, &message);
     if (st == OK)
@@ -154,11 +155,12 @@ enum status etcd_lease_revoke(struct etcd_client *client, int64_t id,
     return etcd_call_start(client, &method, &message.base, reply, ret);
 }
 
-enum status etcd_lease_look(struct etcd_client *client, int64_t id, bool want_keys,
-                            const struct etcd_reply *reply, struct etcd_call **ret)
+enum status etcd_lease_time_to_live(struct etcd_client *client, int64_t id, bool want_keys,
+                                    const struct etcd_reply *reply, struct etcd_call **ret)
 {
-    static const struct etcd_method method = {
-        .path = "/etcdserverpb.Lease/LeaseTimeToLive", .decode = etcd_decode_look, .is_read = true};
+    static const struct etcd_method method = {.path = "/etcdserverpb.Lease/LeaseTimeToLive",
+                                              .decode = etcd_decode_time_to_live,
+                                              .is_read = true};
     Etcdpb__LeaseTimeToLiveRequest message = ETCDPB__LEASE_TIME_TO_LIVE_REQUEST__INIT;
     message.id = id;
     message.keys = want_keys;

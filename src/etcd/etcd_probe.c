@@ -10,8 +10,8 @@
 #include "etcd_call_queue.h"
 
 enum {
-    LOOK_MS = 150, /* for an answer */
-    LOOK_AGAIN_MS = 25,
+    PROBE_MS = 150, /* for an answer */
+    PROBE_AGAIN_MS = 25,
 };
 
 static bool is_any_overdue(const struct etcd_client *client)
@@ -23,10 +23,10 @@ static bool is_any_overdue(const struct etcd_client *client)
     return false;
 }
 
-static void look_later(struct etcd_client *client)
+static void probe_later(struct etcd_client *client)
 {
-    client->looking.is_timed = true;
-    loop_timer_set(client->looking.timer, LOOK_AGAIN_MS);
+    client->probe.is_timed = true;
+    loop_timer_set(client->probe.timer, PROBE_AGAIN_MS);
 }
 
 /* A call that was sent before the probe and is overdue; NULL: none is left. A call for one cluster
@@ -38,7 +38,7 @@ static struct etcd_call *find_overdue(const struct etcd_client *client, uint64_t
     for (size_t i = 0; i < client->wakes.count; i++) {
         struct etcd_call *call = client->wakes.entries[i].item;
         bool is_same = !call->cluster_id || call->cluster_id == cluster_id;
-        if (call_is_overdue(call, now_ms) && call->sent_ms <= client->looking.sent_ms && is_same)
+        if (call_is_overdue(call, now_ms) && call->sent_ms <= client->probe.sent_ms && is_same)
             return call;
     }
     return NULL;
@@ -62,61 +62,61 @@ static void repeat_overdue(struct etcd_client *client, uint64_t cluster_id)
     etcd_calls_flush(client);
 }
 
-static void on_look(void *context, const struct etcd_result *result)
+static void on_probe(void *context, const struct etcd_result *result)
 {
     struct etcd_client *client = context;
-    client->looking.call = NULL;
+    client->probe.call = NULL;
     if (result->status == OK)
         repeat_overdue(client, result->cluster_id);
     else
         grpc_channel_turn(&client->calls, result->message);
     if (!is_any_overdue(client))
         return;
-    look_later(client);
-    if (result->status != OK && client->looking.away)
-        client->looking.away(client->looking.context, result->message);
+    probe_later(client);
+    if (result->status != OK && client->probe.away)
+        client->probe.away(client->probe.context, result->message);
 }
 
-void etcd_look(struct etcd_client *client)
+void etcd_probe_leader(struct etcd_client *client)
 {
     static const struct etcd_method method = {.path = "/etcdserverpb.KV/Range",
                                               .decode = etcd_decode_range,
                                               .is_read = true,
-                                              .is_look = true};
-    struct etcd_looking *looking = &client->looking;
+                                              .is_probe = true};
+    struct etcd_probe *probe = &client->probe;
     Etcdpb__RangeRequest message;
-    if (looking->call || looking->is_timed)
+    if (probe->call || probe->is_timed)
         return;
     etcdpb__range_request__init(&message);
     message.key = etcd_slice(etcd_text("peal"));
     message.count_only = true;
-    looking->sent_ms = etcd_now_ms();
-    struct etcd_reply reply = {.done = on_look, .context = client, .deadline_ms = LOOK_MS};
-    if (etcd_call_start(client, &method, &message.base, &reply, &looking->call) != OK)
-        look_later(client); /* out of memory */
+    probe->sent_ms = etcd_now_ms();
+    struct etcd_reply reply = {.done = on_probe, .context = client, .deadline_ms = PROBE_MS};
+    if (etcd_call_start(client, &method, &message.base, &reply, &probe->call) != OK)
+        probe_later(client); /* out of memory */
 }
 
 static void on_timer(void *context)
 {
     struct etcd_client *client = context;
-    client->looking.is_timed = false;
+    client->probe.is_timed = false;
     if (is_any_overdue(client))
-        etcd_look(client);
+        etcd_probe_leader(client);
 }
 
 void etcd_client_tell_away(struct etcd_client *client, void (*away)(void *context, const char *why),
                            void *context)
 {
-    client->looking.away = away;
-    client->looking.context = context;
+    client->probe.away = away;
+    client->probe.context = context;
 }
 
-enum status etcd_look_init(struct etcd_client *client)
+enum status etcd_probe_init(struct etcd_client *client)
 {
-    return loop_timer_new(client->loop, on_timer, client, &client->looking.timer);
+    return loop_timer_new(client->loop, on_timer, client, &client->probe.timer);
 }
 
-void etcd_look_release(struct etcd_client *client)
+void etcd_probe_release(struct etcd_client *client)
 {
-    client->looking.timer = loop_timer_free(client->looking.timer);
+    client->probe.timer = loop_timer_free(client->probe.timer);
 }

@@ -41,7 +41,7 @@ static struct answer look(struct harness *h, int64_t id)
 {
     struct answer answer;
     struct etcd_reply reply = answer_reply(&answer);
-    assert_int_equal(etcd_lease_look(h->client, id, true, &reply, NULL), OK);
+    assert_int_equal(etcd_lease_time_to_live(h->client, id, true, &reply, NULL), OK);
     harness_wait(h, answer.is_done);
     check_ok(answer);
     return answer;
