@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Whoever may write to it could replace the database, and so be an admin. */
+/* A user who may write to the folder could replace the database and become admin. */
 static enum status check_owner(const char *dir, const struct stat *st, struct strbuf *why)
 {
     if (st->st_uid != geteuid() && st->st_uid != 0)
@@ -45,7 +45,7 @@ static enum status make_dir(const char *dir, struct strbuf *why)
     return E_IO;
 }
 
-/* Somebody else has the lock; the file says who, unless it is just being written. */
+/* The lock is taken; the file has the owner's pid, unless it is just being written. */
 static enum status name_the_owner(int fd, const char *dir, struct strbuf *why)
 {
     char text[24] = "";
@@ -87,7 +87,7 @@ enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why)
             strbuf_addf(why, "can't lock %s: %s", path.text, strerror(errno));
         goto out;
     }
-    /* The pid is for people; without it (a full disk) the lock holds all the same. */
+    /* The pid is only for messages; without it (full disk) the lock still holds. */
     int length = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
     if (ftruncate(fd, 0) == 0 && pwrite(fd, pid, (size_t)length, 0) != length)
         (void)!ftruncate(fd, 0);

@@ -1,4 +1,4 @@
-/* The data folder of an agent: one process at a time has it, whichever store it uses. */
+/* The data folder of an agent, locked for one process at a time, whichever store it uses. */
 #ifndef PEAL_DATA_DIR_H
 #define PEAL_DATA_DIR_H
 
@@ -6,13 +6,13 @@
 
 #include "strbuf.h"
 
-/* Makes the folder if need be and locks it for this process, by DIR/peal.lock. E_BUSY (*why names
- * the pid that has it), E_IO: also if anybody but this user and root may write to the folder. The
- * SQLite store does it by itself. */
+/* Creates the folder if need be and locks it for this process, with DIR/peal.lock. E_BUSY: *why
+ * names the pid of the owner. E_IO: also if others than this user and root may write to the folder.
+ * The SQLite store calls this itself. */
 MUST_CHECK enum status data_dir_lock(const char *dir, int *ret_fd, struct strbuf *why);
 void data_dir_unlock(int fd); /* -1: nothing */
 
-/* Free bytes for this user where `path` is; -1: can't tell. */
+/* Free bytes for this user on the disk of `path`; -1: unknown. */
 int64_t disk_free_bytes(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* Documents in hash tables, by kind and name; a store_doc of nothing else is the key. */
+/* Keys of documents in hash tables: a store_doc with only kind and name. */
 #ifndef PEAL_DOC_KEY_H
 #define PEAL_DOC_KEY_H
 

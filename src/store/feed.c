@@ -10,8 +10,7 @@ struct feed_item {
     _Alignas(max_align_t) char payload[]; /* what the change points to */
 };
 
-/* A new item at the end of the feed, with room for its payload; NULL: failed is set, or it is
- * deaf. */
+/* Appends an item with room for its payload; NULL: out of memory (failed is set), or is_deaf. */
 static struct feed_item *append(struct feed *feed, const struct store_change *change, size_t room)
 {
     if (feed->is_deaf)
@@ -68,7 +67,7 @@ static void add_meta(struct feed *feed, const struct store_change *change)
         item->change.meta = memcpy(item->payload, change->meta, sizeof(*change->meta));
 }
 
-/* A change of nothing but a payload of this size, which *ret will point to. */
+/* Appends a change with a single payload; returns the copy, for the change to point to. */
 static void *add_payload(struct feed *feed, const struct store_change *change, const void *payload,
                          size_t size, struct feed_item **ret)
 {

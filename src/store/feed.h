@@ -1,4 +1,4 @@
-/* Changes on their way from a store to its owner: a queue of copies. */
+/* The queue of changes from a store to its owner; it holds copies. */
 #ifndef PEAL_FEED_H
 #define PEAL_FEED_H
 
@@ -9,12 +9,12 @@ struct feed_item;
 /* Zeroed: empty. */
 struct feed {
     struct feed_item *first, *last;
-    bool failed;              /* a change could not be added, for want of memory */
-    bool is_deaf;             /* nothing is kept */
-    struct store_place place; /* of what is added from now on */
+    bool failed;              /* out of memory: a change is missing */
+    bool is_deaf;             /* drops all changes */
+    struct store_place place; /* of changes that are added from now on */
 };
 
-/* Appends a copy of the change and of all that it points to. */
+/* Appends a deep copy of the change. */
 void feed_add(struct feed *feed, const struct store_change *change);
 
 void feed_add_run(struct feed *feed, enum store_change_kind kind, const struct run *run);
@@ -26,8 +26,8 @@ void feed_move(struct feed *to, struct feed *from);
 
 void feed_release(struct feed *feed);
 
-/* The reading end. *ret is good until the next call with the same `held`, which the caller keeps
- * (NULL at first) and frees at the end with feed_item_free. */
+/* Takes the oldest change. *ret is valid until the next call with the same `held`, which the caller
+ * keeps (NULL at first) and frees at the end with feed_item_free. */
 bool feed_next(struct feed *feed, struct feed_item **held, struct store_change *ret);
 struct feed_item *feed_item_free(struct feed_item *item);
 

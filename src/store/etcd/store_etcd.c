@@ -38,11 +38,11 @@ static void etcd_store_submit(struct store *base, struct store_request *request)
     bool is_hopeless = store->is_closing || (!store->is_loaded && !store->list);
     bool is_refused = epoch_is_halted(store) && !advance_owns(store, request);
     flow_submit(store, request, is_hopeless ? E_UNREACHABLE : is_refused ? E_ROLLED_BACK : OK);
-    if (is_hopeless) /* there may be no loop any more to come back to it */
+    if (is_hopeless) /* the loop may not run again */
         flow_fail_waiting(store, E_UNREACHABLE);
 }
 
-/* Only what is answered now: what is submitted on the way is for a later call. */
+/* Only the requests that are answered now: those submitted meanwhile are for a later call. */
 static void etcd_store_dispatch(struct store *base)
 {
     struct store_etcd *store = (struct store_etcd *)base;
@@ -176,7 +176,7 @@ static enum status make_client(struct store_etcd *store, const struct store_etcd
     return st;
 }
 
-/* Until everything is read, or the first attempt has failed. */
+/* Runs the loop until everything is read, or the first attempt has failed. */
 static enum status wait_for_load(struct store_etcd *store, struct strbuf *why)
 {
     load_start(store);

@@ -1,10 +1,10 @@
-/* Going on after a restore: what is open is lost, what was due until now is missed, fences go on
- * above all that were ever given, and the halt is lifted. In this order, in batches; whoever
- * starts it again after an interruption only does what is left.
+/* Continues after a restore: open runs are lost, ticks that were due until now are missed, fences
+ * continue above all earlier ones, and the halt is lifted. In this order, in batches; after an
+ * interruption only the rest is done.
  *
- * The lift says in which cluster all of that was done. If the etcd is restored once more meanwhile,
- * from a backup in which the halt is the same, the lift may be done there: then the next reader
- * finds the id of another cluster, and halts again. */
+ * The lift records the cluster id. If etcd is restored again meanwhile, from a backup with the same
+ * halt, the lift may be applied there: then the next reader finds the id of another cluster, and
+ * halts again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 enum {
     CHUNK = 500,
     DAY_MS = 86400 * 1000,
-    /* After the restore, for a lease of the etcd before to run out, and with it the lead and the
-     * start's window of whoever was cut off when it was restored. */
+    /* After the restore: leases of the old etcd have expired by then, and with them the leadership
+     * and the start window of nodes that were cut off by the restore. */
     LEASES_OUT_MS = 5500,
     LIFT_AGAIN_MS = 500, /* after an unknown outcome */
     LIFTS_MAX = 20,
@@ -25,22 +25,22 @@ enum {
 static const int64_t first_day_ms = INT64_C(1577836800000); /* 2020-01-01 */
 
 struct advance {
-    struct store_request request; /* first: it is what comes back */
+    struct store_request request; /* first: `done` gets its address */
     struct store_etcd *store;
     store_etcd_advanced *done;
     void *context;
     int64_t now_ms;
     char by[64];
-    uint64_t cluster_id;   /* in which it is done */
+    uint64_t cluster_id;   /* of this advance */
     int64_t halt_revision; /* of the halt that is lifted */
     struct epoch next;
-    struct loop_timer *timer; /* to begin, or to look whether it is lifted */
+    struct loop_timer *timer; /* to begin, or to check the lift */
     int lifts;                /* sent so far */
     struct store_finish *finishes;
     struct store_claim *claims;
     struct ledger_entry *entries;
     struct store_put_doc *marks;
-    char (*jsons)[BOOT_JSON_SIZE]; /* of them */
+    char (*jsons)[BOOT_JSON_SIZE]; /* of the documents */
 };
 
 static void release(struct advance *advance)
@@ -70,10 +70,10 @@ bool advance_owns(const struct store_etcd *store, const struct store_request *re
 
 /* ---- what is open is lost ---- */
 
-/* A run that was lost with its node may have been amended since the backup. */
+/* A run that was lost with its node may have been amended after the backup. */
 static bool is_to_be_lost(const struct run *run)
 {
-    if (!run_state_is_known(run->state)) /* a newer peal's to end */
+    if (!run_state_is_known(run->state)) /* left to the newer version */
         return false;
     return state_is_open(run->state) || (run->state == RUN_LOST && run->reason == REASON_NODE_DIED);
 }
@@ -111,7 +111,7 @@ static enum status make_entry(const struct advance *advance, const struct mirror
                                  .job_uid = job->row.uid,
                                  .from_ms = job->row.cursor_ms,
                                  .to_ms = advance->now_ms,
-                                 .count = 0, /* nobody knows which of them ran */
+                                 .count = 0, /* unknown */
                                  .state = RUN_MISSED,
                                  .reason = REASON_RESTORED,
                                  .recorded_ms = advance->now_ms};
@@ -148,7 +148,7 @@ static enum status collect_jobs(struct advance *advance, size_t *ret)
 
 /* ---- boots that were due may have run ---- */
 
-/* They are among what the entry of their job says is not known. */
+/* The entry of their job covers them as unknown. */
 static size_t collect_boots(struct advance *advance)
 {
     const struct mirror_doc *found;
@@ -172,8 +172,8 @@ static size_t collect_boots(struct advance *advance)
 
 /* ---- the halt is lifted ---- */
 
-/* Above all that this node knows of. A day's number is also above that of a lift which nobody who
- * is left knows of, if that was on a day before. */
+/* Above all generations that this node knows. The number of the day is also above that of a lift on
+ * an earlier day that no remaining node knows of. */
 static int64_t next_generation(const struct advance *advance)
 {
     const struct store_etcd *store = advance->store;
@@ -190,7 +190,7 @@ static enum status make_next(struct advance *advance)
     *next = advance->store->mirror.epoch;
     next->generation = next_generation(advance);
     next->cluster_id = advance->cluster_id;
-    next->since = 0; /* with the lift */
+    next->since = 0; /* the lift's own revision */
     advance->halt_revision = advance->store->mirror.halt_revision;
     if (getrandom(&next->stamp, sizeof(next->stamp), 0) != (ssize_t)sizeof(next->stamp))
         return E_IO;
@@ -198,7 +198,7 @@ static enum status make_next(struct advance *advance)
     return OK;
 }
 
-/* It was done before, and its answer was lost. */
+/* Was the lift done before, and its answer lost? */
 static bool is_our_lift(const struct advance *advance, const struct etcd_txn_result *txn)
 {
     struct epoch found;
@@ -206,8 +206,8 @@ static bool is_our_lift(const struct advance *advance, const struct etcd_txn_res
            value_read_epoch(txn->ops[0].kvs, &found) == OK && found.stamp == advance->next.stamp;
 }
 
-/* An unknown outcome is looked up by sending the same once more: it is done at most once, as the
- * epoch is another one then, and what is found has the stamp of whoever has done it. */
+/* After an unknown outcome the lift is sent again: it is done at most once, since it changes the
+ * epoch, and the epoch that is found has the stamp of the node that did it. */
 static void on_lifted(void *context, const struct etcd_result *result)
 {
     struct advance *advance = context;
@@ -217,11 +217,11 @@ static void on_lifted(void *context, const struct etcd_result *result)
     else if (result->status != OK)
         end(advance, may_be_done ? E_UNKNOWN : result->status);
     else if (result->cluster_id && result->cluster_id != advance->cluster_id)
-        end(advance, E_UNREACHABLE); /* restored once more: it is halted still, or again */
+        end(advance, E_UNREACHABLE); /* restored again: still halted, or halted again */
     else if (result->op.txn.succeeded || is_our_lift(advance, &result->op.txn))
         end(advance, OK);
     else
-        end(advance, E_CONFLICT); /* somebody else has */
+        end(advance, E_CONFLICT); /* another node has lifted it */
 }
 
 static enum status send_lift(struct advance *advance)
@@ -268,7 +268,7 @@ static void submit(struct advance *advance, enum store_op op, void *items, size_
     store_submit(&advance->store->base, &advance->request);
 }
 
-/* All of it is done in one cluster, and that is still the one which is in the mirror. */
+/* All steps must be done in one cluster, which must still be the mirror's. */
 static bool is_possible(const struct advance *advance)
 {
     const struct store_etcd *store = advance->store;
@@ -324,7 +324,7 @@ static void on_timer(void *context)
         end(advance, E_UNKNOWN);
 }
 
-/* Not before the leases of the etcd before have run out. */
+/* Waits until the leases of the old etcd have expired. */
 static void begin(struct advance *advance)
 {
     int64_t now_ms = clock_now().boot.ms;

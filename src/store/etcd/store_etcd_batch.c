@@ -1,10 +1,10 @@
-/* A transaction of up to a hundred inner ones: filled from plans, sent, and what came of it. */
+/* A transaction of up to a hundred inner ones: filled from plans, sent, and its results. */
 #include "etcd/store_etcd_internal.h"
 
 enum {
-    AGAIN_MS = 10,      /* after a lost race, if the watch does not tell earlier */
-    PATIENCE_MS = 5000, /* with a feed that does not tell what was done */
-    DEADLINE_MS = 4000, /* longer than etcd takes to elect a leader, also when a vote is split */
+    AGAIN_MS = 10,      /* pause after a lost comparison, unless the watch is faster */
+    PATIENCE_MS = 5000, /* time-out of the wait for the feed */
+    DEADLINE_MS = 4000, /* longer than an election in etcd, even with a split vote */
     BATCH_WIDTH_MAX = 126,
 };
 
@@ -71,7 +71,7 @@ static enum status note_keys(struct batch *batch, const struct etcd_plan *plan)
 
 /* ---- filling ---- */
 
-/* Nobody has called a halt, or lifted it, meanwhile. */
+/* Compares the halt key and the epoch for the whole batch. */
 static void guard_all(struct store_etcd *store)
 {
     struct etcd_txn *txn = store->flow.txn;
@@ -81,8 +81,7 @@ static void guard_all(struct store_etcd *store)
                              store->mirror.epoch.mod_revision);
 }
 
-/* Of a node that has said something of itself, what makes or begins runs is done only while its key
- * is as it knows it. */
+/* A registered node makes or begins runs only while its key is unchanged. */
 static bool is_guarded(const struct store_etcd *store, const struct store_request *request)
 {
     bool is_a_start =
@@ -90,7 +89,7 @@ static bool is_guarded(const struct store_etcd *store, const struct store_reques
     return is_a_start && store->nodes && !advance_owns(store, request);
 }
 
-/* What follows goes into a group with a guard of its own, or into none. */
+/* Later items go into a group with this node's guard, or into none. */
 static void set_group(struct batch *batch, bool is_guarded)
 {
     struct etcd_txn *txn = batch->store->flow.txn;
@@ -126,7 +125,7 @@ void etcd_batch_close(struct batch *batch)
     batch->state = BATCH_FREE;
 }
 
-/* Whether etcd takes it with what is in the batch. One alone always fits, if it can be planned. */
+/* Does the plan fit into the batch? A single one always does, if it can be planned. */
 static bool has_room(const struct batch *batch, const struct etcd_plan *plan)
 {
     size_t width = plan_width(plan);
@@ -136,7 +135,7 @@ static bool has_room(const struct batch *batch, const struct etcd_plan *plan)
                                  batch->inner_count + 2 + width <= BATCH_WIDTH_MAX);
 }
 
-/* Plans those that follow on top of the first, for as long as they have the same guard. */
+/* Plans the following items on top of the first, as long as they have the same guard. */
 static size_t plan_chain(struct batch *batch, const struct item *first, size_t most)
 {
     struct etcd_plan *plan = &batch->store->flow.plan;
@@ -155,8 +154,8 @@ static size_t plan_chain(struct batch *batch, const struct item *first, size_t m
     return count;
 }
 
-/* Whether a copy that comes second does nothing, and the item, when it is planned again, finds that
- * the first has done it: by its nonce, or because the feed has told what it made. */
+/* Is the operation idempotent? A second copy then does nothing, and the item, when it is planned
+ * again, finds that the first was done: by its nonce, or by what the feed has delivered. */
 static bool knows_itself(enum store_op op)
 {
     return op == STORE_CLAIM || op == STORE_TAKE || op == STORE_BEGIN || op == STORE_FINISH ||
@@ -186,8 +185,8 @@ static void take_items(struct batch *batch, const struct item *first, size_t cou
     batch->bytes += plan->bytes.length;
 }
 
-/* Whether what is planned can go into the batch. What must wait keeps those that follow from
- * overtaking it. */
+/* Can the plan go into the batch? An item that must wait blocks its keys, so that later ones do not
+ * overtake it. */
 static enum batch_added see_fit(struct batch *batch)
 {
     struct flow *flow = &batch->store->flow;
@@ -228,7 +227,7 @@ enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, si
         added = *why == OK ? BATCH_ADDED : BATCH_REFUSED;
     }
     if (added == BATCH_REFUSED && (!is_first || batch->count > 0))
-        added = BATCH_FULL; /* what is under way may change that */
+        added = BATCH_FULL; /* items under way may change that */
     if (added != BATCH_ADDED)
         return added;
     bool is_in_group = is_guarded(batch->store, item->request);
@@ -240,13 +239,13 @@ enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, si
 
 /* ---- what came of it ---- */
 
-/* The transaction that the item is in; NULL: it is in none. */
+/* The item's inner transaction; NULL: none. */
 static const struct etcd_txn_result *inner_of(const struct etcd_txn_result *txn, size_t place)
 {
     return txn->succeeded && place < txn->op_count ? &txn->ops[place].txn : NULL;
 }
 
-/* Everything that was planned is true now, and a begin has its fence. */
+/* The plan was carried out: sets the results, with the fence of a begin. */
 static void settle(struct batch *batch, size_t place)
 {
     struct batch_item *item = &batch->items[place];
@@ -263,7 +262,8 @@ static void settle(struct batch *batch, size_t place)
         begin->fence = place_number(&batch->store->mirror.epoch, batch->revision, (int)place);
 }
 
-/* What was not done goes round again; if a copy of it was sent before, it may be done already. */
+/* Items that were not done are tried again; if an earlier copy was sent, they may be done
+ * already. */
 static void settle_all(struct batch *batch, const struct etcd_txn_result *txn, bool is_repeated)
 {
     bool is_any_refused = false;
@@ -306,9 +306,9 @@ static void on_answer(void *context, const struct etcd_result *result)
     flow_batch_answered(store, batch);
 }
 
-/* etcd does not see the writes of nested transactions when it looks whether its database is full,
- * neither those that would fill it nor those that come after. So there is one at the top, where it
- * is not done but counted: in the branch for when the halt has changed. */
+/* etcd ignores the writes of nested transactions when it checks its quota, both before the database
+ * is full and after. So one put is at the top level, in the branch for a changed halt, where it is
+ * counted but not done. */
 static void count_for_quota(struct store_etcd *store)
 {
     struct etcd_txn *txn = store->flow.txn;

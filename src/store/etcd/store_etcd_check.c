@@ -1,8 +1,8 @@
-/* Everything is read again now and then, beside the watch, and compared with what the watch has
- * told: there should be no difference. If there is one it is fed, and what was read counts.
+/* The periodic check: everything is read again, beside the watch, and compared with the mirror.
+ * There should be no difference; if there is one it is fed, and the list replaces the mirror.
  *
- * What the watch tells while the list is read is noted, and done to what was read as far as it came
- * later than the list's revision. The two are compared when the watch has come past that. */
+ * Events that the watch delivers while the list is read are noted, and those after the list's
+ * revision applied to the list. The two are compared when the watch has passed that revision. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ enum {
     CHECK_MS = 300 * 1000,
     SPREAD_MS = 60 * 1000, /* so that not all nodes read at once */
     PAGE_DEADLINE_MS = 10000,
-    NOTES_MAX = 100000, /* a busy time: the check is left for a calmer one */
+    NOTES_MAX = 100000, /* too busy: the check is postponed */
 };
 
 struct note {
@@ -153,7 +153,7 @@ static void on_page(void *context, const struct etcd_result *result)
         stop(store);
     } else if (!result->op.more) {
         check_feed_moved(store);
-        if (check->is_under_way) /* so that the watch has something to tell */
+        if (check->is_under_way) /* so that the watch has something to deliver */
             health_probe_now(store);
     }
 }

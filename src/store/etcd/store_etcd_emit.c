@@ -1,7 +1,7 @@
 /* A plan as a transaction of etcd. */
 #include "etcd/store_etcd_tables.h"
 
-/* Operations of one level, see plan_width: with few compares, and with more of them than that. */
+/* Operations of one level, see plan_width: with few compares, and with many. */
 enum { LEVEL_MAX = 60, LEVEL_BESIDE_MANY = 20 };
 
 static struct etcd_bytes key_bytes(const struct etcd_plan *plan, const struct plan_key *key)
@@ -25,7 +25,7 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What many compares take of the levels, the writes must do without. */
+/* Many compares leave less of the limit for writes. */
 static size_t level(const struct etcd_plan *plan)
 {
     return plan->compare_count > LEVEL_MAX ? LEVEL_BESIDE_MANY : LEVEL_MAX;
@@ -38,7 +38,7 @@ size_t plan_width(const struct etcd_plan *plan)
                       : larger(plan->compare_count, wraps) + level(plan);
 }
 
-/* Many writes are wrapped, to keep within what etcd takes per level. */
+/* Many writes are nested, to keep within etcd's limit per level. */
 static void emit_writes(const struct etcd_plan *plan, struct etcd_txn *txn)
 {
     bool wrapped = plan->write_count > level(plan);

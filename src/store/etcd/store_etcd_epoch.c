@@ -1,15 +1,15 @@
-/* An etcd that was restored from a backup. Its cursors have gone back: what ran since would run
- * again. Whoever notices stops everybody (PREFIX/halt) until a person has decided to go on: see
- * store_etcd_advance.c. It is known by what is in it, and by what was seen before:
+/* Detects an etcd that was restored from a backup. Its cursors have gone back: ticks since then
+ * would run again. The node that notices halts all (PREFIX/halt) until an operator decides to go
+ * on: see store_etcd_advance.c. A restore is detected by the data, and by what was seen before:
  *
- * PREFIX/epoch says whose revisions they are: a name that was made with the prefix, which a backup
- * has too but another etcd has not; which restore they follow; and the id of the etcd cluster in
- * which they are counted. A cluster that is restored with another token, or with other members, has
- * another id than its data say. To see that takes no memory.
+ * PREFIX/epoch identifies the revisions: the lineage, an id made with the prefix, which a backup
+ * has too but another etcd has not; the generation, which counts restores; and the id of the etcd
+ * cluster. A cluster that is restored with another token, or with other members, has another id
+ * than its data. That can be seen without any memory.
  *
- * With the same token and members it has the same id. Then only those can tell who saw a later
- * state: by the highest revision, by the raft term, which begins again, and by the key of this node
- * (store_etcd_nodes.c). Those are remembered, also in a file, with the epoch that they are of. */
+ * With the same token and members the id is the same. Then only nodes that saw a later state can
+ * tell: by the highest revision, by the raft term, which starts again, and by the revision of their
+ * own key (store_etcd_nodes.c). These are remembered, also in a file, with their epoch. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void read_file(struct epoch_memory *memory)
     memory->is_written = true;
 }
 
-/* What could not be written is tried again the next time. */
+/* A failed write is retried the next time. */
 static void write_file(struct epoch_memory *memory)
 {
     struct revision_record record = {.lineage = memory->lineage,
@@ -84,10 +84,10 @@ static void write_soon(struct store_etcd *store)
 static void ignore(void *context, const struct etcd_result *result)
 {
     (void)context;
-    (void)result; /* the watch tells; what failed is tried again */
+    (void)result; /* the watch delivers it; a failure is retried */
 }
 
-/* If the epoch is the one in the mirror: a halt that comes late does not stop what was gone on with
+/* Only if the epoch is that of the mirror: a late halt must not stop a cluster that was advanced
  * meanwhile. */
 static void put_in_epoch(struct store_etcd *store, const char *key, const struct strbuf *value)
 {
@@ -125,8 +125,8 @@ static void create_epoch(struct store_etcd *store)
                                      .cluster_id = store->loading_sign.cluster_id});
 }
 
-/* Who finds that an older peal has written it adds the cluster in which it was found, if nothing
- * says that it was restored: from then on that shows. The generation goes on as it is. */
+/* Adds the cluster id to an epoch that an older version wrote, unless there are signs of a restore:
+ * from then on restores show. The generation stays. */
 static void complete_epoch(struct store_etcd *store)
 {
     struct epoch epoch = store->mirror.epoch;
@@ -135,13 +135,13 @@ static void complete_epoch(struct store_etcd *store)
         put_epoch(store, &epoch);
 }
 
-/* All nodes see it, and stop as well. */
+/* All nodes see the halt, and stop as well. */
 static void put_halt(struct store_etcd *store)
 {
     put_in_epoch(store, store->halt_key, &store->epoch.why);
 }
 
-/* What is missing in etcd. */
+/* Writes the keys that are missing in etcd. */
 static void write_keys(struct store_etcd *store)
 {
     if (store->epoch.is_rolled_back && !store->mirror.halt)
@@ -203,7 +203,7 @@ bool epoch_is_same_cluster(const struct store_etcd *store, uint64_t cluster_id)
     return may_be_same(store->loading_sign.cluster_id, cluster_id);
 }
 
-/* While all is halted it was restored once more. */
+/* Was etcd restored again during the halt? */
 static bool is_older_still(const struct store_etcd *store, struct epoch_sign sign)
 {
     const struct epoch_sign *loaded = &store->loading_sign;
@@ -227,11 +227,12 @@ bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct ep
                     !epoch_is_same_cluster(store, sign.cluster_id);
     bool is_older = memory->is_rolled_back ? is_older_still(store, sign)
                                            : went_back(memory, sign, &asked->seen);
-    if (wrote && !memory->is_rolled_back) /* by a write the revision grows */
+    if (wrote && !memory->is_rolled_back) /* a write increases the revision */
         is_older |= sign.revision == asked->seen.revision;
     if (is_other || is_older) {
-        if (store->is_loaded) /* else it is about to be */
-            load_fail(store, E_UNREACHABLE, "it is not as new as it was; everything is read again");
+        if (store->is_loaded) /* else it is being read */
+            load_fail(store, E_UNREACHABLE,
+                      "its state is older than before; everything is read again");
         return false;
     }
     if (!memory->is_rolled_back)
@@ -241,7 +242,7 @@ bool epoch_saw(struct store_etcd *store, struct epoch_sign sign, const struct ep
 
 /* ---- what is in the mirror ---- */
 
-/* The backup is from before the last lift, or another lift has begun this generation, too. */
+/* The backup is from before the last lift, or two lifts began the same generation. */
 static bool is_other_past(const struct epoch_memory *memory, const struct epoch *epoch)
 {
     bool is_other_lift = epoch->generation == memory->generation && epoch->stamp && memory->stamp &&
@@ -250,7 +251,7 @@ static bool is_other_past(const struct epoch_memory *memory, const struct epoch 
            (epoch->generation < memory->generation || is_other_lift);
 }
 
-/* By which of the signs it is known that what is in the mirror was restored: in *why. */
+/* Was the mirror's content restored from a backup? *why names the sign. */
 static bool is_restored(const struct store_etcd *store, struct epoch_sign sign, struct strbuf *why)
 {
     const struct epoch_memory *memory = &store->epoch;
@@ -268,7 +269,7 @@ static bool is_restored(const struct store_etcd *store, struct epoch_sign sign, 
                     sign.cluster_id, epoch->cluster_id);
     else if (is_other_past(memory, epoch))
         strbuf_addf(why,
-                    "etcd was restored from a backup, and gone on with (generation %" PRId64
+                    "etcd was restored from a backup, and advanced (generation %" PRId64
                     ") without what this node has seen since (generation %" PRId64 ")",
                     epoch->generation, memory->generation);
     else if (is_now && is_other_cluster(memory, sign))
@@ -307,7 +308,7 @@ static void halt(struct store_etcd *store)
     store_etcd_wake(store);
 }
 
-/* Since when it is halted counts from a moment after the last restore. */
+/* halted_ms must be after the last restore. */
 static void note_halt(struct store_etcd *store, bool is_new)
 {
     struct epoch_memory *memory = &store->epoch;
@@ -336,7 +337,7 @@ void epoch_found_key(struct store_etcd *store, int64_t revision)
                   "it has an older key of this node; everything is read again");
 }
 
-/* What is in the mirror is what counts from now on, with all that is known of where it is from. */
+/* Takes over the identity of the mirror as the current one. */
 static void adopt(struct store_etcd *store, struct epoch_sign sign)
 {
     struct epoch_memory *memory = &store->epoch;
@@ -353,7 +354,7 @@ static void adopt(struct store_etcd *store, struct epoch_sign sign)
         store->loading_seen = memory->seen;
         memory->cluster_id = sign.cluster_id;
         memory->is_written = false;
-        write_file(memory); /* at once: who forgets a lift would give its generation again */
+        write_file(memory); /* at once: a forgotten lift's generation would be used again */
     }
     write_keys(store);
 }
@@ -371,8 +372,8 @@ void epoch_loaded(struct store_etcd *store)
     note_halt(store, true);
 }
 
-/* The epoch was made, completed or gone on with; by a lift, perhaps, that was meant for the cluster
- * before this one. */
+/* The epoch was created, completed or advanced; perhaps by a lift that was meant for the cluster
+ * before a restore. */
 static void take_epoch(struct store_etcd *store, int64_t told)
 {
     struct epoch_memory *memory = &store->epoch;

@@ -2,7 +2,7 @@
 
 #include "etcd/store_etcd_internal.h"
 
-enum { LOSSES_MAX = 300 }; /* then something else is wrong */
+enum { LOSSES_MAX = 300 }; /* more is a bug, not a race */
 
 /* ---- requests ---- */
 
@@ -30,8 +30,8 @@ static struct store_request *request_queue_take(struct request_queue *queue)
     return request;
 }
 
-/* Past the requests of which everything has been looked at, or which have failed: those have
- * nothing left but what was sent. */
+/* Skips requests whose items have all been tried, and failed ones, which only wait for sent
+ * items. */
 static void skip_looked_at(struct flow *flow)
 {
     struct store_request *next;
@@ -42,8 +42,8 @@ static void skip_looked_at(struct flow *flow)
     }
 }
 
-/* Answers what is over, in the order of submission. One of which a part was done is unknown as a
- * whole. */
+/* Answers finished requests, in the order of submission. A failed request of which a part was done
+ * is E_UNKNOWN. */
 static void answer_done(struct store_etcd *store)
 {
     struct flow *flow = &store->flow;
@@ -69,7 +69,7 @@ void flow_submit(struct store_etcd *store, struct store_request *request, enum s
     request_queue_add(&flow->waiting, request);
     if (!flow->next_request)
         flow->next_request = request;
-    loop_timer_set(flow->step_timer, 0); /* with what else is submitted in this turn */
+    loop_timer_set(flow->step_timer, 0); /* together with the turn's other requests */
 }
 
 /* ---- failures ---- */
@@ -80,7 +80,7 @@ static void fail(struct store_request *request, enum status st)
         request->answer = st;
 }
 
-/* What has failed has nothing left but what was sent. */
+/* Drops the waiting items of failed requests. */
 static void drop_failed(struct flow *flow)
 {
     size_t kept = 0;
@@ -167,7 +167,7 @@ static bool is_idle(const struct flow *flow)
     return true;
 }
 
-/* How many items from `at` on follow each other in one request. */
+/* The number of consecutive items of one request from `at` on. */
 static size_t count_run(const struct flow *flow, size_t at)
 {
     const struct item *first = &flow->again[at];
@@ -178,7 +178,7 @@ static size_t count_run(const struct flow *flow, size_t at)
     return count;
 }
 
-/* Those that were passed over or lost, in their order. False: no more fits. */
+/* Fills in the items that waited or lost a comparison, in order. False: the batch is full. */
 static bool fill_again(struct flow *flow, struct batch *batch, bool is_idle_now)
 {
     size_t kept = 0, at = 0, taken;
@@ -195,7 +195,7 @@ static bool fill_again(struct flow *flow, struct batch *batch, bool is_idle_now)
             continue;
         }
         if (added == BATCH_REFUSED)
-            fail(item->request, why); /* and dropped by the caller */
+            fail(item->request, why); /* the caller drops its items */
         go_on = added == BATCH_LATER;
         flow->again[kept++] = flow->again[at++];
     }
@@ -219,14 +219,14 @@ static void fill_new(struct flow *flow, struct batch *batch, bool is_idle_now)
             break;
         case BATCH_LATER:
             if (plan_may_chain(&flow->plan, item.request, item.index)) {
-                go_on = false; /* the others wait with it, and go with it */
+                go_on = false; /* the rest waits with it */
                 break;
             }
             flow->again[flow->again_count++] = item;
             flow->next_item++;
             break;
         case BATCH_REFUSED:
-            fail(item.request, why); /* and dropped by the caller */
+            fail(item.request, why); /* the caller drops its items */
             go_on = false;
             break;
         case BATCH_FULL:
@@ -236,7 +236,7 @@ static void fill_new(struct flow *flow, struct batch *batch, bool is_idle_now)
     }
 }
 
-/* False: there is nothing to be sent. */
+/* False: nothing to send. */
 static bool fill(struct store_etcd *store, struct batch *batch)
 {
     struct flow *flow = &store->flow;
@@ -277,7 +277,8 @@ static void flow_step(void *context)
     struct store_etcd *store = context;
     struct flow *flow = &store->flow;
     struct batch *batch;
-    if (store->is_half_told && store->health.status != OK) { /* the rest may be long in coming */
+    if (store->is_half_told &&
+        store->health.status != OK) { /* the rest of the revision may take long */
         flow_fail_waiting(store, E_UNREACHABLE);
         return;
     }
@@ -289,7 +290,7 @@ static void flow_step(void *context)
 
 /* ---- the feed ---- */
 
-/* Until the next one's patience ends. */
+/* Sets the timer to the next batch's time-out. */
 static void arm_patience(struct flow *flow)
 {
     int64_t first_ms = INT64_MAX, now_ms = clock_now().boot.ms;
@@ -314,15 +315,16 @@ static void lose_patience(void *context)
             batch_over(store, batch);
             continue;
         }
-        health_ail(store, E_UNREACHABLE, "etcd took a change but has not told it");
+        health_ail(store, E_UNREACHABLE,
+                   "etcd accepted a change, but the watch has not delivered it");
         flow_batch_failed(store, batch, E_UNKNOWN);
     }
     arm_patience(&store->flow);
     flow_step(store);
 }
 
-/* The watch has come past what has barred the batch, and has not told of it: it goes on from an
- * etcd that was restored since, under the same cluster id. */
+/* The watch has passed the revision that barred the batch without delivering halt or epoch: it
+ * resumed in an etcd that was restored since, with the same cluster id. */
 static bool is_barred_untold(struct store_etcd *store, struct batch *batch)
 {
     bool is_untold = batch->is_barred && epoch_is_as_asked(store, &batch->asked);

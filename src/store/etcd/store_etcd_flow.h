@@ -1,11 +1,11 @@
-/* Requests on their way: a queue of items, and the transactions that carry them.
+/* The flow of requests: a queue of items, and the batches that carry them.
  *
  *     submitted -> next_request, next_item -> a batch -> answered, fed -> `left` is less by one
  *                          \-> again <-----------/ somebody was faster
  *
- * Several batches are under way at a time. An item that reads or writes what an earlier one writes,
- * or writes what that reads, waits (in `again`) until that is done and fed. So whatever touches the
- * same keys is done in the order of submission, and all else as it comes. */
+ * Several batches are under way at a time. An item whose keys conflict with those of an earlier one
+ * (either of them writes) waits in `again` until that one is done and fed. So items on the same
+ * keys are done in the order of submission, others in any order. */
 #ifndef PEAL_STORE_ETCD_FLOW_H
 #define PEAL_STORE_ETCD_FLOW_H
 
@@ -14,11 +14,11 @@
 #include "etcd/store_etcd_plan.h"
 
 enum {
-    BATCH_MAX = 100, /* items; they have BATCH_PLACES */
+    BATCH_MAX = 100, /* items; less than BATCH_PLACES */
     BATCHES = 8,
-    BATCHES_IN_FLIGHT = 4,        /* more don't make etcd quicker */
+    BATCHES_IN_FLIGHT = 4,        /* more do not make etcd faster */
     BATCH_BYTES_MAX = 512 * 1024, /* etcd takes 1.5 MB */
-    PASSED_OVER_MAX = 200,        /* then no new ones are looked at */
+    PASSED_OVER_MAX = 200,        /* items that wait in `again`, before no new ones are tried */
 };
 
 struct store_etcd;
@@ -26,24 +26,24 @@ struct store_etcd;
 struct item {
     struct store_request *request;
     size_t index; /* in the request */
-    int losses;   /* how often somebody else was faster */
+    int losses;   /* lost comparisons */
 };
 
 struct batch_item {
     struct item item;
-    size_t group;    /* 1 + the place of the group that its transaction is in; 0: in none */
-    size_t inner;    /* the place of its transaction, in its group or in the batch */
-    bool is_write;   /* it would change something */
-    bool is_partial; /* and is not done with that */
+    size_t group;    /* 1 + the index of its transaction's group; 0: in none */
+    size_t inner;    /* index of its transaction, in its group or in the batch */
+    bool is_write;   /* its plan has writes */
+    bool is_partial; /* the plan does only a part of the item */
     bool is_done;
-    bool is_refused; /* this node is not what it was: see nodes_guard */
+    bool is_refused; /* the guard of this node's key failed: see nodes_guard */
 };
 
 enum batch_state {
     BATCH_FREE,
     BATCH_FILLING,
     BATCH_SENT,
-    BATCH_ANSWERED, /* what was done is not fed yet */
+    BATCH_ANSWERED, /* its changes are not fed yet */
 };
 
 struct batch {
@@ -53,16 +53,16 @@ struct batch {
     size_t count, bytes;
     size_t op_count;    /* of the batch: inner transactions and groups of them */
     size_t inner_count; /* of all levels together */
-    size_t group_count; /* of transactions in the group that is being filled; 0: there is none */
+    size_t group_count; /* transactions in the current group; 0: no group */
     size_t width;       /* of its widest plan */
     struct key_list written, compared;
     struct epoch_asked asked;
     int64_t revision; /* of the answer */
-    int64_t until_ms; /* ANSWERED: when patience ends */
-    bool has_put;     /* of the writes, some are no deletes */
-    bool may_repeat;  /* while it is not answered */
+    int64_t until_ms; /* ANSWERED: time-out of the wait for the feed */
+    bool has_put;     /* it has writes that are not deletes */
+    bool may_repeat;  /* the call may be sent again while it is not answered */
     bool has_written;
-    bool is_barred; /* in etcd, halt or epoch were not those of the mirror */
+    bool is_barred; /* halt or epoch in etcd differed from the mirror's */
 };
 
 struct request_queue {
@@ -73,14 +73,14 @@ void request_queue_init(struct request_queue *queue);
 
 struct flow {
     struct request_queue waiting;
-    struct store_request *next_request; /* of `waiting`: its item next_item goes next; NULL: none */
+    struct store_request *next_request; /* of `waiting`: next_item of it is next; NULL: none */
     size_t next_item;
     uint64_t item_count;                                      /* ever */
     struct item again[PASSED_OVER_MAX + BATCHES * BATCH_MAX]; /* in the order of submission */
     size_t again_count;
     struct batch batches[BATCHES];
-    struct key_set written, compared; /* by the batches that are not free */
-    struct key_set blocked;           /* by those that wait, while a batch is filled */
+    struct key_set written, compared; /* keys of the batches that are not free */
+    struct key_set blocked;           /* keys of items that wait, while a batch is filled */
     struct etcd_plan plan;
     struct etcd_txn *txn;
     struct loop_timer *step_timer, *patience_timer;
@@ -89,43 +89,43 @@ struct flow {
 MUST_CHECK enum status flow_init(struct store_etcd *store);
 void flow_release(struct store_etcd *store);
 
-/* Not OK: that is its answer, in its turn. */
+/* `st` not OK: the request is answered with it, in its turn. */
 void flow_submit(struct store_etcd *store, struct store_request *request, enum status st);
 
 /* The feed has come further, or the mirror is new. */
 void flow_feed_moved(struct store_etcd *store);
 
-/* The mirror is new: what another cluster has answered is in no feed of this one. */
+/* The mirror was replaced: answers of another cluster will never be in its feed. */
 void flow_forget_others(struct store_etcd *store);
 
-/* Nothing that waits can be done. What was sent has an answer of its own. */
+/* Fails all items that wait. Those that were sent get their own answers. */
 void flow_fail_waiting(struct store_etcd *store, enum status st);
 
 /* ---- between flow and batch ---- */
 
 /* The answers to all requests that have an item in it. */
 void flow_batch_failed(struct store_etcd *store, struct batch *batch, enum status st);
-/* It has been answered: look at it again when it is fed, or patience ends. */
+/* The batch was answered: it is over when it is fed, or at its time-out. */
 void flow_batch_answered(struct store_etcd *store, struct batch *batch);
 
 /* ---- store_etcd_batch.c ---- */
 
 enum batch_added {
     BATCH_ADDED,
-    BATCH_LATER,  /* it needs what is under way */
-    BATCH_FULL,   /* it does not fit; nor can it be said that it never will */
-    BATCH_REFUSED /* it can't be planned, for *why */
+    BATCH_LATER,  /* conflicts with an item that is under way */
+    BATCH_FULL,   /* does not fit now, perhaps later */
+    BATCH_REFUSED /* can't be planned: *why */
 };
 
 void etcd_batch_open(struct batch *batch, struct store_etcd *store);
 
-/* Adds the item, and up to `most` in all of those that follow it in its request and are best done
- * with it; *taken says how many. `is_first`: nothing before it is under way. */
+/* Adds the item and those after it in its request that are best done with it, at most `most` in
+ * all; *taken is their number. `is_first`: no earlier item is under way. */
 enum batch_added etcd_batch_add(struct batch *batch, const struct item *item, size_t most,
                                 bool is_first, size_t *taken, enum status *why);
 
 void etcd_batch_send(struct batch *batch);
-/* Gives its keys back. */
+/* Releases its keys. */
 void etcd_batch_close(struct batch *batch);
 
 #endif

@@ -1,18 +1,18 @@
-/* Whether etcd can be worked with. There is one proof of it: a write to a key of its own
- * (PREFIX/probe) is taken, and the watch tells it. It is asked for while something is wrong, at
- * once when the watch is back and then less and less often, and when the watch has been silent for
- * a while. Any other change that is taken and told proves as much. */
+/* Health of etcd. The proof is a probe: a write to PREFIX/probe that is accepted and delivered by
+ * the watch. Probes are sent while there is a fault, at once when the watch is back and then less
+ * and less often, and when the watch has been silent for a while. Any other change that is accepted
+ * and delivered counts as well. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "etcd/store_etcd_internal.h"
 
 enum {
-    PROBE_FIRST_MS = 50, /* most of what goes wrong is an election, which is over soon */
+    PROBE_FIRST_MS = 50, /* most faults are elections, which are over soon */
     PROBE_MS = 1000,
     SILENCE_MS = 10000,
-    TELL_MS = 2000,     /* how long the watch may take to tell the probe */
-    RESTART_MS = 15000, /* from one restart to the next: time to find that a connection is dead */
+    TELL_MS = 2000,     /* how long the watch may take to deliver the probe */
+    RESTART_MS = 15000, /* between restarts: time to detect a dead connection */
 };
 
 static int64_t until_probe_ms(const struct health *health)
@@ -44,7 +44,7 @@ void health_ail(struct store_etcd *store, enum status st, const char *why)
     strbuf_adds(&health->why, why);
     if (!health->probe && !health->probe_revision)
         look_again(store);
-    if (store->is_half_told) /* what waits for the rest of it would wait for as long */
+    if (store->is_half_told) /* requests would wait for the rest of the revision */
         flow_fail_waiting(store, E_UNREACHABLE);
     store_etcd_wake(store);
 }
@@ -78,7 +78,7 @@ void health_remove_probe(struct store_etcd *store)
     struct etcd_delete gone = {.key = etcd_text(store->health.probe_key)};
     struct etcd_reply reply = {ignore, NULL, 0};
     if (etcd_delete(store->client, &gone, &reply, NULL) != OK)
-        return; /* for want of memory */
+        return; /* out of memory */
 }
 
 static void pass(struct store_etcd *store)
@@ -137,13 +137,13 @@ static void send_probe(struct store_etcd *store)
         etcd_call_may_repeat(health->probe);
 }
 
-/* The probe was taken, but is not told. */
+/* The probe was accepted, but the watch does not deliver it. */
 static void restart_watch(struct store_etcd *store)
 {
     struct health *health = &store->health;
     int64_t now_ms = clock_now().boot.ms;
     health->probe_revision = 0;
-    health_ail(store, E_UNREACHABLE, "its watch tells nothing; it is started anew");
+    health_ail(store, E_UNREACHABLE, "the watch is silent; it is restarted");
     if (store->is_watch_broken || now_ms < health->restarted_ms + RESTART_MS)
         return;
     health->restarted_ms = now_ms;

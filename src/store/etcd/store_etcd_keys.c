@@ -19,7 +19,7 @@ void key_set_clear(struct key_set *set)
     set->count = 0;
 }
 
-/* Where the hash is, or would be. There is always a free slot. */
+/* The slot of the hash, or a free one for it. There is always a free slot. */
 static size_t find_slot(const struct key_set *set, uint64_t hash)
 {
     size_t at = hash & (set->capacity - 1);
@@ -70,7 +70,7 @@ void key_set_remove(struct key_set *set, uint64_t hash)
     if (--set->slots[hole].uses > 0)
         return;
     set->count--;
-    /* Moves back whatever is only found by way of the hole. */
+    /* Moves back entries whose probe sequence passes the hole. */
     for (size_t at = (hole + 1) & mask; set->slots[at].uses; at = (at + 1) & mask) {
         size_t home = set->slots[at].hash & mask;
         if (((at - home) & mask) < ((at - hole) & mask))

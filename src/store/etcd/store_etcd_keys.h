@@ -1,5 +1,4 @@
-/* Keys that are in use, by their hashes, and how often. Two keys that share a hash only wait for
- * each other without need. */
+/* A multiset of keys in use, by hash. A hash collision only makes one item wait needlessly. */
 #ifndef PEAL_STORE_ETCD_KEYS_H
 #define PEAL_STORE_ETCD_KEYS_H
 
@@ -25,7 +24,7 @@ void key_set_clear(struct key_set *set); /* keeps its memory */
 
 bool key_set_has(const struct key_set *set, uint64_t hash);
 MUST_CHECK enum status key_set_add(struct key_set *set, uint64_t hash);
-void key_set_remove(struct key_set *set, uint64_t hash); /* one use; it must be there */
+void key_set_remove(struct key_set *set, uint64_t hash); /* one use, which must exist */
 
 /* A list of hashes. Zeroed: empty. */
 struct key_list {

@@ -1,4 +1,4 @@
-/* List at a revision, watch from the next one: the mirror, and with it the feed. */
+/* Lists at a revision and watches from the next one, into the mirror and the feed. */
 #include "etcd/store_etcd_internal.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ void load_again(struct store_etcd *store)
     load_start(store);
 }
 
-/* What is fed from now on came to be with this revision. */
+/* Changes that are fed from now on have this revision. */
 static void feed_at(struct store_etcd *store, const struct epoch *epoch, int64_t revision)
 {
     uint64_t halves[2];
@@ -73,7 +73,7 @@ static void on_notice(void *context, const struct etcd_watch_notice *notice)
         break;
     case ETCD_WATCH_PROGRESS:
         break;
-    case ETCD_WATCH_COMPACTED: /* too long away: what happened is seen by listing again */
+    case ETCD_WATCH_COMPACTED: /* away for too long: list again */
         load_again(store);
         return;
     case ETCD_WATCH_FAILED:
@@ -123,7 +123,7 @@ static void finish_load(struct store_etcd *store)
     if (!before)
         feed_add(&store->feed, &(struct store_change){.kind = STORE_CHANGE_LOADED});
     if (store->feed.failed) {
-        load_fail(store, E_NOMEM, "no memory for what was read");
+        load_fail(store, E_NOMEM, "out of memory for the list");
         return;
     }
     mirror_release(&store->mirror);
@@ -170,5 +170,5 @@ void load_start(void *context)
     store->loading_seen = store->epoch.seen;
     enum status st = etcd_list(store->client, &all, &reply, &store->list);
     if (st != OK)
-        load_fail(store, st, "the list could not be asked for");
+        load_fail(store, st, "the list could not be requested");
 }

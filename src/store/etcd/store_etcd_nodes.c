@@ -1,17 +1,16 @@
-/* This node among the others: a key that says what it is, tied to a lease, and with the same lease
- * its candidacy as leader, so that both end at the same moment.
+/* The registration of this node: a key with its heartbeat, tied to a lease, and with the same lease
+ * its candidacy as leader, so that both end together.
  *
  *     OUT -> ASKING -> JOINING -> IN
  *      ^       |          |       |   the lease was not granted, or is lost
  *      \-------+----------+-------/
  *
- * Joining waits while another agent has the key. Who has never been in is told that the name is
- * taken when that one is still there after the time of its lease: then an agent ends. Who has been
- * in is shut out at once, and is in again should the other one go.
+ * Joining waits while another agent has the key. An agent that was never in fails with E_CONFLICT
+ * when the other is still there after the time of a lease, and ends. An agent that was in is shut
+ * out at once, and joins again when the other one leaves.
  *
- * All writes of the key compare its revision, so one that comes late, after its outcome was
- * unknown, can't undo a later one. What the others see comes from the watch, as for them; here is
- * only what this node does. */
+ * All writes of the key compare its revision, so a late one with an unknown outcome can't undo a
+ * later one. The feed of nodes comes from the watch, for this node as for the others. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +23,8 @@
 
 enum {
     TTL_S = 5,
-    WAIT_MS = 500, /* for another agent to vanish, or before we stand as a candidate again */
-    WAITS_MAX = (TTL_S * 1000 + 2000) / WAIT_MS, /* then it lives */
+    WAIT_MS = 500, /* for another agent to leave, or before the next candidacy */
+    WAITS_MAX = (TTL_S * 1000 + 2000) / WAIT_MS, /* by then the other agent is alive */
     RETRY_FIRST_MS = 50,
     RETRY_LAST_MS = 400,
     LEAVE_MS = 500,
@@ -41,24 +40,24 @@ enum membership {
 struct nodes {
     struct store_etcd *store;
     enum membership membership;
-    struct peer self; /* as it was said last */
-    bool is_news;     /* and not written yet */
-    bool was_in;      /* whoever else has the key now, it is not an agent that was here before us */
+    struct peer self; /* the last heartbeat */
+    bool is_news;     /* it is not written yet */
+    bool was_in;      /* another agent in the key is a newcomer, not a predecessor */
     char *key, *leader_prefix;
-    int64_t key_revision; /* of what is written there, as far as we know; 0: nothing */
-    int64_t former_lease; /* of what was there before us; 0: none */
+    int64_t key_revision; /* of our last known write; 0: none */
+    int64_t former_lease; /* of a predecessor's key; 0: none */
     struct etcd_lease *lease;
     struct etcd_election *election;
     struct etcd_txn *txn;
     struct etcd_call *write; /* under way */
     struct epoch_asked asked;
     struct strbuf value;
-    struct loop_timer *timer; /* to go on, where that has to wait */
+    struct loop_timer *timer; /* the next step, after a pause */
     int64_t retry_ms;
     int waits;
-    enum status health; /* not OK: why it is not in, though it should be */
+    enum status health; /* not OK: why it is not registered */
     struct strbuf why;
-    char leader[64]; /* as it was fed last */
+    char leader[64]; /* as last fed */
 };
 
 static void write_self(struct nodes *nodes);
@@ -76,20 +75,21 @@ static void set_health(struct nodes *nodes, enum status st)
     store_etcd_wake(nodes->store);
 }
 
-/* The others take it for gone, or will soon: whatever it began now they would give up as lost. */
+/* Reports that this node is not registered, or soon will not be: the others would count its new
+ * runs as lost. */
 static void ail(struct nodes *nodes, enum status st, const char *message)
 {
-    if (nodes->health == E_CONFLICT) /* says more */
+    if (nodes->health == E_CONFLICT) /* is more specific */
         return;
     strbuf_reset(&nodes->why);
     strbuf_addf(&nodes->why, "etcd: %s; this node tries to join the others", message);
-    bool is_away = st == E_UNKNOWN || st == E_NOT_FOUND; /* no answer, or no lease any more */
+    bool is_away = st == E_UNKNOWN || st == E_NOT_FOUND; /* no answer, or the lease has expired */
     set_health(nodes, is_away ? E_UNREACHABLE : st);
 }
 
 /* ---- leading ---- */
 
-/* Whoever is in and may lead is a candidate, others are not. */
+/* A registered node that may lead is a candidate. */
 static void update_candidacy(struct nodes *nodes)
 {
     if (nodes->membership != NODE_IN || !peer_can_lead(&nodes->self)) {
@@ -98,7 +98,7 @@ static void update_candidacy(struct nodes *nodes)
     }
     enum status st =
         etcd_election_campaign(nodes->election, nodes->lease, etcd_text(nodes->self.name));
-    if (st != OK && st != E_BUSY) /* it is one already, or about to be none: that will be told */
+    if (st != OK && st != E_BUSY) /* already a candidate, or resigning, which ends with DROPPED */
         retry_later(nodes);
 }
 
@@ -123,12 +123,12 @@ static void on_election(void *context, const struct etcd_election_notice *notice
     case ETCD_ELECTION_VACANT:
         feed_leader(nodes, etcd_text(""));
         break;
-    case ETCD_ELECTION_DROPPED: /* by us, or somebody has deleted our key */
+    case ETCD_ELECTION_DROPPED: /* resigned, or our key was deleted */
         store_etcd_wake(nodes->store);
         if (nodes->membership == NODE_IN)
             loop_timer_set(nodes->timer, WAIT_MS);
         break;
-    case ETCD_ELECTION_FAILED: /* it tries again */
+    case ETCD_ELECTION_FAILED: /* it retries */
         break;
     }
 }
@@ -169,10 +169,10 @@ static void ask_for_lease(struct nodes *nodes)
 static void on_former_revoked(void *context, const struct etcd_result *result)
 {
     (void)context;
-    (void)result; /* else it expires */
+    (void)result; /* best effort: else it expires */
 }
 
-/* An agent before us may have been a candidate, and would lead until its lease has expired. */
+/* A predecessor may have been a candidate, and would lead until its lease has expired. */
 static void revoke_former_lease(struct nodes *nodes)
 {
     struct etcd_reply reply = {.done = on_former_revoked};
@@ -198,7 +198,7 @@ static void enter(struct nodes *nodes, int64_t revision)
         write_self(nodes);
 }
 
-/* `other` is NULL where its value could not be read. */
+/* `other` NULL: its value could not be decoded. */
 static void explain_conflict(struct nodes *nodes, const struct peer *other)
 {
     struct strbuf *why = &nodes->why;
@@ -231,7 +231,7 @@ static void wait_for_other(struct nodes *nodes, const struct peer *other)
     loop_timer_set(nodes->timer, WAIT_MS);
 }
 
-/* The key was not as we thought. An agent of the same home can only be one that ended: its folder
+/* The key has another revision than expected. An agent of the same home must have ended: its folder
  * is locked while it lives. */
 static void meet(struct nodes *nodes, const struct etcd_kv *kv)
 {
@@ -239,7 +239,7 @@ static void meet(struct nodes *nodes, const struct etcd_kv *kv)
     bool is_known = peer_decode(nodes->self.name, kv->value.data, kv->value.length, &other) == OK;
     bool is_self = is_known && id_compare(&other.instance, &nodes->self.instance) == 0;
     bool is_former = is_known && other.home == nodes->self.home && !nodes->was_in;
-    epoch_found_key(nodes->store, kv->mod_revision); /* this node may be in all the same */
+    epoch_found_key(nodes->store, kv->mod_revision); /* our own write may have got through */
     if (!is_self && !is_former) {
         wait_for_other(nodes, is_known ? &other : NULL);
         return;
@@ -255,12 +255,12 @@ static void on_written(void *context, const struct etcd_result *result)
     struct nodes *nodes = context;
     const struct etcd_txn_result *txn = &result->op.txn;
     nodes->write = NULL;
-    if (result->status == E_NOT_FOUND) { /* the lease is gone */
+    if (result->status == E_NOT_FOUND) { /* the lease has expired */
         ail(nodes, result->status, result->message);
         start_over(nodes);
     } else if (result->status == OK &&
                !epoch_saw(nodes->store, epoch_sign(result), &nodes->asked, txn->succeeded)) {
-        nodes->is_news = true; /* all is read again, and then it is seen what there is */
+        nodes->is_news = true; /* all is read again, and then written again if need be */
         retry_later(nodes);
     } else if (result->status != OK) {
         if (nodes->membership != NODE_IN)
@@ -278,12 +278,12 @@ static void on_written(void *context, const struct etcd_result *result)
     }
 }
 
-/* If the key is as we know it; else we learn what it is. */
+/* Writes the key if its revision is as expected; else reads it. */
 static void write_self(struct nodes *nodes)
 {
     struct etcd_bytes key = etcd_text(nodes->key);
     struct etcd_reply reply = {.done = on_written, .context = nodes};
-    if (nodes->write) /* then what is said last is next */
+    if (nodes->write) /* the newest heartbeat follows */
         return;
     assert(etcd_lease_id(nodes->lease) != 0); /* a key without a lease would stay for ever */
     nodes->asked = epoch_ask(nodes->store);
@@ -300,7 +300,7 @@ static void write_self(struct nodes *nodes)
         st = etcd_txn_send(nodes->store->client, nodes->txn, &reply, &nodes->write);
     nodes->is_news = st != OK;
     if (st == OK)
-        etcd_call_may_repeat(nodes->write); /* then we meet ourselves */
+        etcd_call_may_repeat(nodes->write); /* a repeat then finds our own write */
     else
         retry_later(nodes);
 }
@@ -325,7 +325,7 @@ static void on_timer(void *context)
     }
 }
 
-/* Nothing happens by itself any more. */
+/* Stops lease, election, calls and timer. */
 static void stop(struct nodes *nodes)
 {
     etcd_call_cancel(nodes->write);
@@ -352,8 +352,8 @@ static struct nodes *release(struct nodes *nodes)
 struct leaving {
     bool is_answered;
     enum status status;
-    int64_t lease; /* a grant's */
-    bool is_kept;  /* a transaction's */
+    int64_t lease; /* from a grant */
+    bool is_kept;  /* from a transaction */
 };
 
 static void on_left(void *context, const struct etcd_result *result)
@@ -364,7 +364,7 @@ static void on_left(void *context, const struct etcd_result *result)
                                                   .is_kept = result->op.txn.succeeded};
 }
 
-/* `st` is whether it was asked at all. */
+/* `st`: the status of sending the request. */
 static enum status wait_for(struct store_etcd *store, struct leaving *leaving, enum status st)
 {
     while (st == OK && !leaving->is_answered)
@@ -379,7 +379,7 @@ static enum status revoke_and_wait(struct store_etcd *store, int64_t lease)
     return wait_for(store, &leaving, etcd_lease_revoke(store->client, lease, &reply, NULL));
 }
 
-/* The key moves to a lease of its own, which nobody renews. */
+/* Moves the key to a lease of its own that is not renewed. */
 static enum status keep_place(struct nodes *nodes, int64_t lease)
 {
     struct store_etcd *store = nodes->store;
@@ -404,8 +404,8 @@ static enum status keep_place(struct nodes *nodes, int64_t lease)
     return st == OK && !leaving.is_kept ? E_CONFLICT : st;
 }
 
-/* Its runs go on without it, and are still its own if it is back in time: to the others it is
- * there until the lease expires, but takes nothing and leads no more. */
+/* Its runs go on without the agent, and stay its own if it is back in time: for the others it is
+ * alive until the lease expires, but takes no runs and does not lead. */
 static bool is_to_come_back(const struct nodes *nodes)
 {
     return nodes->membership == NODE_IN && nodes->self.refusal == PEER_STOPPING &&
@@ -425,7 +425,7 @@ void nodes_leave(struct store_etcd *store)
     store->nodes = release(nodes);
     if (!lease || (st != OK && st != E_CONFLICT))
         return;                                     /* the lease expires */
-    if (revoke_and_wait(store, lease) == E_UNKNOWN) /* such as on a broken connection */
+    if (revoke_and_wait(store, lease) == E_UNKNOWN) /* e.g. a broken connection */
         revoke_and_wait(store, lease);
 }
 
@@ -480,8 +480,8 @@ enum status nodes_announce(struct store *base, const struct peer *self)
     return OK;
 }
 
-/* Not in an etcd that was restored: whoever led in the one before may not know it yet. When it is
- * gone on with, that lease has run out: see store_etcd_advance.c. */
+/* Not in a restored etcd before the halt is lifted: the old leader may not know of the restore yet.
+ * By the lift its lease has expired: see store_etcd_advance.c. */
 static bool is_settled(const struct nodes *nodes)
 {
     return !epoch_is_halted(nodes->store) &&
@@ -499,7 +499,7 @@ void nodes_guard(const struct nodes *nodes, struct etcd_txn *txn)
 {
     struct etcd_bytes key = etcd_text(nodes->key);
     int64_t lease = nodes->membership == NODE_IN ? etcd_lease_id(nodes->lease) : 0;
-    etcd_txn_if_lease(txn, key, ETCD_EQUAL, lease ? lease : -1); /* no key has that one */
+    etcd_txn_if_lease(txn, key, ETCD_EQUAL, lease ? lease : -1); /* matches no key */
     etcd_txn_if_mod_revision(txn, key, ETCD_GREATER, nodes->key_revision - 1);
 }
 

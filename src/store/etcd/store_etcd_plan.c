@@ -6,17 +6,17 @@
 #include "etcd/store_etcd_tables.h"
 #include "hash.h"
 
-/* The cursor of a job, compared. */
+/* A job's guard: its cursor's key, compared. */
 struct plan_guard {
     struct id uid;
     struct plan_key key;
-    size_t write;        /* 1 + its place in `writes`; 0: not written */
-    size_t write_before; /* the same, before the item that is being decided */
+    size_t write;        /* 1 + its index in `writes`; 0: not written */
+    size_t write_before; /* the same, before the current item */
 };
 
 struct plan_before {
     struct mirror_run *run; /* NULL: a job */
-    bool is_new;            /* the run was not there */
+    bool is_new;            /* the run is new: remove it */
     struct mirror_job *job;
     union {
         struct run_row run;
@@ -25,8 +25,9 @@ struct plan_before {
 };
 
 enum {
-    COMPARES_MAX = STORE_NEXT_JOBS_MAX + 8, /* the run, its job, and steps */
-    STEPS_MAX = 1900,                       /* of one item, in one transaction */
+    COMPARES_MAX =
+        STORE_NEXT_JOBS_MAX + 8, /* of a finish with all nexts: the run, its job, and steps */
+    STEPS_MAX = 1900,            /* of one item, in one transaction */
     STEPS_BYTES_MAX = 400 * 1024,
 };
 
@@ -126,8 +127,8 @@ enum status plan_compare_run(struct etcd_plan *plan, const struct id *id,
     return plan_compare_key(plan, plan_run_key(plan, id), run ? run->mod_revision : 0);
 }
 
-/* With the guard the item need not compare the definition. What an earlier item compares stays,
- * since this one may be taken back. */
+/* With the guard the item need not compare the definition. Compares of earlier items stay, since
+ * this item may be rolled back. */
 static void drop_definition(struct etcd_plan *plan, const struct id *uid)
 {
     for (size_t i = plan->item.compares; i < plan->compare_count; i++) {
@@ -138,8 +139,7 @@ static void drop_definition(struct etcd_plan *plan, const struct id *uid)
     }
 }
 
-/* Of a job whose cursor can't be read nothing is made any more; what is open of it may end, each
- * run by itself. */
+/* A job whose cursor is set aside gets no new runs; its open runs may end, each by itself. */
 static bool is_unguarded(const struct etcd_plan *plan, const struct id *uid)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
@@ -267,7 +267,7 @@ enum status plan_overlay_new_run(struct etcd_plan *plan, const struct run_row *r
     if (!plan->more_follow)
         return OK;
     struct run_row last = *row;
-    last.seq = INT64_MAX - BATCH_PLACES + plan->place; /* behind all others */
+    last.seq = INT64_MAX - BATCH_PLACES + plan->place; /* after all others */
     struct mirror_run *run = mirror_add_run(plan->mirror, &last);
     enum status st =
         run ? keep_before(plan, (struct plan_before){.run = run, .is_new = true}) : E_NOMEM;
@@ -347,7 +347,7 @@ static void rewind_item(struct etcd_plan *plan)
     plan->run.length = 0;
 }
 
-/* Leaves out all that is not right without the rest. */
+/* Drops all writes that are not correct without the rest. */
 static enum status keep_steps(struct etcd_plan *plan)
 {
     size_t steps = 0;

@@ -1,11 +1,11 @@
-/* What items would do: the rules are let loose on the mirror, which is as it was afterwards, and
- * what they read and write is noted. Done in etcd as one transaction, it is right if everything
- * that it was decided on still has the revision that it had here.
+/* Plans a transaction: the rules are applied to the mirror, which is restored afterwards, while
+ * their reads and writes are recorded. The transaction is correct if all that was read still has
+ * the revision that it had in the mirror.
  *
- * A job is guarded by its cursor's key: that is written whenever its definition changes, and
- * whenever a run of it is made, taken or ends. So whoever compares it need not compare the
- * definition, nor the runs that wait, nor that there is none. An end that makes other jobs due has
- * their guards too, and those of the jobs that they wait for besides.
+ * A job's guard is its cursor's key: it is written whenever the definition changes, and whenever a
+ * run of the job is made, taken or ended. So comparing it covers the definition and the set of open
+ * runs. The end of a run with dependents also compares their guards, and those of all jobs that
+ * they wait for.
  *
  *     plan_begin, plan_add [, plan_add ...: of the same job], plan_emit, plan_end */
 #ifndef PEAL_STORE_ETCD_PLAN_H
@@ -26,7 +26,7 @@ struct plan_key {
     uint64_t hash;
 };
 
-/* How far a plan has come. */
+/* The size of a plan, to return to. */
 struct plan_mark {
     size_t compares, writes, guards, befores, bytes;
 };
@@ -37,19 +37,19 @@ struct etcd_plan {
     struct strbuf bytes; /* all keys and values */
     struct plan_compare *compares;
     struct plan_write *writes;
-    struct plan_guard *guards;   /* those that are compared */
-    struct plan_before *befores; /* what was changed in the mirror, to be put back */
+    struct plan_guard *guards;   /* that are compared */
+    struct plan_before *befores; /* old values of the mirror, to be restored */
     size_t compare_count, compare_room;
     size_t write_count, write_room;
     size_t guard_count, guard_room;
     size_t before_count, before_room;
     size_t item_count;
-    struct plan_mark item; /* before the one that is being decided */
-    int place;             /* of that one, in the transaction */
-    bool more_follow;      /* which are to see what it does */
+    struct plan_mark item; /* before the current item */
+    int place;             /* of the current item, in the transaction */
+    bool more_follow;      /* later items must see its effects */
     bool is_partial;       /* see plan_add */
-    struct plan_key run;   /* the last one that was made; length 0: none */
-    struct id run_id;      /* whose key it is */
+    struct plan_key run;   /* key of the last new run; length 0: none */
+    struct id run_id;      /* of that run */
     struct feed unused;    /* the feed comes from the watch */
 };
 
@@ -59,31 +59,31 @@ void etcd_plan_release(struct etcd_plan *plan);
 void plan_begin(struct etcd_plan *plan);
 void plan_end(struct etcd_plan *plan);
 
-/* Decides item `i` of the request on top of what is planned; its results are as if the plan came
- * true, but for a fence. `more_follow`: further items are added. Not OK: the plan is as before;
- * E_CONFLICT: it must wait for what is planned already.
+/* Decides item `i` of the request on top of the plan so far; its results are those of a successful
+ * transaction, except for a fence. `more_follow`: further items will be added. Not OK: the plan is
+ * unchanged; E_CONFLICT: the item must wait for the planned ones.
  *
- * An item that is too large for one transaction is planned in part, when it comes to many runs that
- * end without having started, or are to be killed: some of those, each of which is right by itself.
- * Then is_partial is set, and the item has to be decided again when that is done. */
+ * An item that is too large for one transaction, because it ends or kills many runs, is planned in
+ * part: some of those steps, each of which is correct by itself. Then is_partial is set, and the
+ * item has to be decided again afterwards. */
 MUST_CHECK enum status plan_add(struct etcd_plan *plan, const struct store_request *request,
                                 size_t i, int place, bool more_follow);
 
-/* Whether items i and i + 1 of the request are best planned together: they have the same guard. */
+/* Should items i and i + 1 of the request be planned together, since they have the same guard? */
 bool plan_may_chain(const struct etcd_plan *plan, const struct store_request *request, size_t i);
 
-/* As an inner transaction, whose `succeeded` says whether it was done. */
+/* Adds the plan as an inner transaction, whose `succeeded` says whether it was done. */
 void plan_emit(const struct etcd_plan *plan, struct etcd_txn *txn);
 
-/* How much it takes of the 128 that etcd allows from the top of a transaction to its bottom: of
- * each level the compares or the operations, whichever are more. */
+/* The plan's share of the 128 that etcd allows over all levels of a transaction: per level the
+ * compares or the operations, whichever are more. */
 size_t plan_width(const struct etcd_plan *plan);
 
 bool plan_writes(const struct etcd_plan *plan);
-bool plan_puts(const struct etcd_plan *plan); /* it does not only delete */
+bool plan_puts(const struct etcd_plan *plan); /* has writes other than deletes */
 
-/* Calls `take` with the hash of each key that is written, or of each that is compared, until it
- * answers false; answers what it answered last. */
+/* Calls `take` with the hash of each written, or each compared, key until it returns false; returns
+ * its last result. */
 bool plan_each_key(const struct etcd_plan *plan, bool written,
                    bool (*take)(void *context, uint64_t key_hash), void *context);
 

@@ -1,5 +1,5 @@
-/* The file in which a node remembers which etcd it saw, and how far that was: see
- * store_etcd_epoch.c. One line, replaced as a whole; older versions wrote, and read, less of it. */
+/* The file in which a node remembers etcd's identity and highest revision: see store_etcd_epoch.c.
+ * One line, replaced atomically; older versions wrote, and read, only its beginning. */
 #ifndef PEAL_STORE_ETCD_REVISION_H
 #define PEAL_STORE_ETCD_REVISION_H
 
@@ -15,10 +15,10 @@ struct revision_record {
     int64_t key_revision;      /* of this node's own key; 0: not known */
 };
 
-/* False: there is none that could be read. */
+/* False: no readable file. */
 bool revision_file_read(const char *path, struct revision_record *ret);
 
-/* On the disk, or E_IO, E_NOMEM: then the one before is still there. */
+/* OK: on disk. E_IO, E_NOMEM: the old file is still there. */
 MUST_CHECK enum status revision_file_write(const char *path, const struct revision_record *record);
 
 #endif

@@ -12,14 +12,15 @@ static const struct mirror_job *defined_job(const struct etcd_plan *plan, const 
     return job && job->mod_revision ? job : NULL;
 }
 
-/* There is a part of it that can't be read. */
+/* Is a part of the job set aside? */
 static bool is_job_aside(const struct etcd_plan *plan, const struct id *uid)
 {
     const struct mirror_job *job = mirror_find_job(plan->mirror, uid);
     return job && (job->is_definition_aside || job->is_cursor_aside);
 }
 
-/* Its cursor is compared by whoever writes it: it only grows, so nobody is misled by an old one. */
+/* The cursor is not compared here, only where it is written: it only grows, so an old one does no
+ * harm. */
 static enum status get_job(struct tables *tables, const struct id *uid, struct job_row *ret)
 {
     struct etcd_plan *plan = (struct etcd_plan *)tables;
@@ -60,7 +61,7 @@ static enum status find_name(struct tables *tables, const char *text, struct id 
     return OK;
 }
 
-/* Frees the name that the job has, if it has one and is to have another one, or none (NULL). */
+/* Frees the job's old name, if the new one differs or is NULL. */
 static enum status change_name(struct etcd_plan *plan, const struct mirror_job *job,
                                const struct id *uid, const char *name)
 {
@@ -85,7 +86,7 @@ static enum status put_job(struct tables *tables, const struct job_row *row, con
     const struct mirror_job *job = defined_job(plan, &row->uid);
     enum status st;
     if (!job || job->row.cursor_ms != row->cursor_ms)
-        st = plan_write_cursor(plan, row, TELL_NOTHING); /* told with the job */
+        st = plan_write_cursor(plan, row, TELL_NOTHING); /* fed with the job */
     else
         st = plan_touch_guard(plan, &row->uid);
     if (st == OK)
@@ -116,7 +117,7 @@ static enum status remove_job(struct tables *tables, const struct id *uid)
 
 /* ---- runs ---- */
 
-/* Then nothing rests on its key, which can't be compared. */
+/* A run that is set aside can't be compared: nothing may depend on it. */
 static bool is_run_aside(const struct etcd_plan *plan, const struct id *id)
 {
     char text[ID_TEXT + 1];
@@ -139,7 +140,7 @@ static enum status get_run(struct tables *tables, const struct id *id, struct ru
     return OK;
 }
 
-/* The first run of the job, as far as it was guarded; NULL: there is none. */
+/* The first run of the job, under its guard; NULL: none. */
 static enum status first_run(struct etcd_plan *plan, const struct id *uid,
                              const struct mirror_run **ret)
 {
@@ -167,8 +168,8 @@ static enum status find_run(struct tables *tables, const struct id *job_uid, int
     return E_NOT_FOUND;
 }
 
-/* A cursor that can't be read is no guard: nobody here writes it, so that two ends of one job do
- * not meet there. But whoever can read it writes it with each run that they make. */
+/* A cursor that is set aside is a weak guard: this version does not write it, so two ends of one
+ * job do not conflict there. But nodes that can decode it write it with each run that they make. */
 static enum status compare_aside_cursor(struct etcd_plan *plan, const struct id *uid)
 {
     char text[ID_TEXT + 1];
@@ -258,11 +259,11 @@ static enum status set_run(struct tables *tables, const struct run_row *row)
     struct plan_key key = plan_run_key(plan, &row->run.id);
     if (plan_has_written(plan, &key))
         return E_CONFLICT;
-    /* All else changes the state, or the owner, or amends an end. */
+    /* Other writes change the state or the owner, or amend an end. */
     bool is_kill =
         row->run.state == before && state_is_open(before) && row->run.nonce == run->row.run.nonce;
-    /* One that is DUE is no step: it goes with the last ones, so that no queue is left behind
-     * without anybody who would let it go on. */
+    /* Ending a DUE run is no step: it goes with the last part, so that a queue always has a run
+     * that releases it. */
     bool is_step = is_kill || (before == RUN_QUEUED && row->run.state == RUN_SKIPPED);
     size_t value_at = plan->bytes.length;
     value_write_run(&plan->bytes, row, is_kill ? TELL_KILL : TELL_CHANGE, plan->place);
@@ -302,7 +303,7 @@ static enum status add_entry(struct tables *tables, const struct ledger_entry *e
     return plan_put(plan, (struct plan_write){.key = key}, value_at);
 }
 
-/* Compared, since a removal of nothing writes nothing, and would wait for the feed to tell it. */
+/* Compared, since deleting a missing key writes nothing, and the feed would never deliver it. */
 static enum status remove_entry(struct tables *tables, const struct id *id)
 {
     struct etcd_plan *plan = (struct etcd_plan *)tables;
@@ -314,7 +315,7 @@ static enum status remove_entry(struct tables *tables, const struct id *id)
     return st == OK ? plan_delete(plan, key) : st;
 }
 
-/* The transaction's own revision and place make it: see value_write_run. */
+/* The fence follows from the transaction's revision and place: see value_write_run. */
 static enum status next_fence(struct tables *tables, int64_t *ret)
 {
     (void)tables;

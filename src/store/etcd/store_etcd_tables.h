@@ -1,4 +1,4 @@
-/* How the tables that the rules work on note down what is read and written. */
+/* The tables of the rules over the mirror, which record all reads and writes in a plan. */
 #ifndef PEAL_STORE_ETCD_TABLES_H
 #define PEAL_STORE_ETCD_TABLES_H
 
@@ -6,17 +6,17 @@
 
 struct plan_compare {
     struct plan_key key;
-    int64_t mod_revision; /* 0: there is no such key */
-    struct id definition; /* whose it is; zero: it is none */
+    int64_t mod_revision; /* 0: no such key */
+    struct id definition; /* the job, if it is a definition; else zero */
 };
 
 struct plan_write {
     struct plan_key key;
     size_t value_at, value_length; /* in the bytes */
     bool is_delete;
-    bool is_dropped; /* written anew, further on; or left out of a plan in part */
-    bool is_last;    /* a definition: told after what happens to its runs */
-    bool is_step;    /* right by itself, whether or not the rest is done */
+    bool is_dropped; /* overwritten later, or left out of a partial plan */
+    bool is_last;    /* a definition: must be fed after the changes of its runs */
+    bool is_step;    /* correct by itself, without the rest */
 };
 
 extern const struct tables_ops plan_tables_ops;
@@ -32,32 +32,32 @@ enum status plan_compare_key(struct etcd_plan *plan, struct plan_key key, int64_
 /* The same, unless the job's guard is compared. */
 enum status plan_compare_definition(struct etcd_plan *plan, const struct id *uid,
                                     int64_t mod_revision);
-/* `run` is NULL when there is none. */
+/* `run` NULL: no such run. */
 enum status plan_compare_run(struct etcd_plan *plan, const struct id *id,
                              const struct mirror_run *run);
-/* The job's definition and runs are as they are: none more, none less, and the same ones wait. */
+/* The job's definition and its set of open runs are unchanged. */
 enum status plan_compare_guard(struct etcd_plan *plan, const struct id *uid);
 
 /* ---- what it does ---- */
 
-/* The value is what was appended to the bytes since `value_at`. */
+/* The value is the bytes from `value_at` on. */
 enum status plan_put(struct etcd_plan *plan, struct plan_write write, size_t value_at);
 enum status plan_delete(struct etcd_plan *plan, struct plan_key key);
 
 enum status plan_write_cursor(struct etcd_plan *plan, const struct job_row *row, enum tell tell);
 enum status plan_delete_cursor(struct etcd_plan *plan, const struct id *uid);
-/* The job or its runs are no longer as they were. A purged job makes none. */
+/* Writes the guard, since the job or its runs change. A purged job has none. */
 enum status plan_touch_guard(struct etcd_plan *plan, const struct id *uid);
 
 /* ---- seen by the rules from now on, until the end of the plan ---- */
 
 enum status plan_overlay_run(struct etcd_plan *plan, struct mirror_run *run,
                              const struct run_row *row);
-/* These two only for the items that follow, if any do. */
+/* These two only if more items follow. */
 enum status plan_overlay_new_run(struct etcd_plan *plan, const struct run_row *row);
 enum status plan_overlay_job(struct etcd_plan *plan, const struct job_row *row);
 
-/* A run that an earlier item of the plan writes. */
+/* Does an earlier item of the plan write this run? */
 bool plan_has_written(const struct etcd_plan *plan, const struct plan_key *key);
 
 #endif

@@ -1,5 +1,5 @@
-/* The plainest backend, to read the others against. Out of memory in the middle of a request leaves
- * that request half done; nothing else can fail here. */
+/* The simplest backend, a reference for the others. Out of memory in the middle of a request leaves
+ * that request half done; nothing else can fail. */
 #include "memory/store_memory.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void memory_submit(struct store *base, struct store_request *request)
     wake(store);
 }
 
-/* Everybody is told of every change. */
+/* Feeds the change to every view. */
 static void tell(struct memory_data *data, const struct store_change *change)
 {
     struct store_memory *view;
@@ -45,7 +45,7 @@ static void tell_all(struct store_memory *from, struct feed *changes)
     }
 }
 
-/* Only what waits now: what is submitted on the way is for the next call. */
+/* Only the requests that wait now: those submitted meanwhile are for the next call. */
 static void memory_dispatch(struct store *base)
 {
     struct store_memory *store = (struct store_memory *)base;
@@ -152,7 +152,7 @@ void store_memory_reload(struct store *store)
 
 /* ---- nodes ---- */
 
-/* The worker that is there for longest. */
+/* The worker that joined first. */
 static struct store_memory *find_leader(const struct memory_data *data)
 {
     struct store_memory *view, *first = NULL;

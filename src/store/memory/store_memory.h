@@ -1,4 +1,4 @@
-/* The store without a disk: what all nodes share, and a node's view of it. */
+/* The store in memory: the data that all nodes share, and a node's view of them. */
 #ifndef PEAL_STORE_MEMORY_H
 #define PEAL_STORE_MEMORY_H
 
@@ -11,12 +11,12 @@ enum { MEMORY_METAS = 8, MEMORY_DRAINS = 64 };
 
 struct memory_run {
     struct run_row row;
-    TAILQ_ENTRY(memory_run) of_job; /* in the order of making */
+    TAILQ_ENTRY(memory_run) of_job; /* in creation order */
 };
 
 TAILQ_HEAD(run_list, memory_run);
 
-/* Stays when it is purged, for the runs that it still has. */
+/* Kept after a purge while it has runs. */
 struct memory_job {
     struct job_row row;
     char *name, *json;
@@ -41,7 +41,7 @@ struct store_memory {
     struct feed_item *held;
     struct store_set_meta metas[MEMORY_METAS];
     size_t meta_count;
-    struct peer self; /* without a name: it has said nothing yet */
+    struct peer self; /* the last heartbeat; without a name: none yet */
 };
 
 TAILQ_HEAD(view_list, store_memory);
@@ -49,15 +49,15 @@ TAILQ_HEAD(view_list, store_memory);
 struct memory_data {
     struct tables tables;
     struct table jobs;  /* by uid */
-    struct table names; /* the same jobs by name, those that are not deleted */
+    struct table names; /* the jobs that are not deleted, by name */
     struct table runs, entries;
     struct table docs; /* by kind and name */
     struct store_drain drains[MEMORY_DRAINS];
     size_t drain_count;
     int64_t last_seq, last_fence, last_joined;
     struct view_list views;
-    struct store_memory *leader; /* NULL: nobody */
-    struct store_memory *asking; /* whose request is being done */
+    struct store_memory *leader; /* NULL: none */
+    struct store_memory *asking; /* the view whose request is being applied */
 };
 
 struct memory_data *memory_data_new(void); /* NULL: out of memory */

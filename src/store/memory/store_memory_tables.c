@@ -111,7 +111,7 @@ static struct memory_job *add_job(struct memory_data *data, const struct id *uid
     if (!job)
         return NULL;
     job->row.uid = *uid;
-    job->row.deleted = true; /* in no table of names yet */
+    job->row.deleted = true; /* not in the table of names yet */
     TAILQ_INIT(&job->runs);
     if (table_insert(&data->jobs, job) != OK) {
         free(job);

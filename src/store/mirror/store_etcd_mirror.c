@@ -131,7 +131,7 @@ enum key_kind {
 struct mirror_key {
     enum key_kind kind;
     struct id id;   /* of a job, a cursor, a run, an entry */
-    char rest[384]; /* what follows the kind */
+    char rest[384]; /* the key after the kind */
 };
 
 static const char *const kinds[] = {
@@ -179,7 +179,7 @@ static enum status read_value(struct mirror *mirror, const struct mirror_key *ke
     case KEY_ENTRY:
         return mirror_put_entry(mirror, &key->id, kv, feed);
     case KEY_META:
-        if (!feed) /* they are told only while loading */
+        if (!feed) /* metas are fed only while loading */
             put_meta(mirror, key->rest, kv);
         return OK;
     case KEY_PEER:
@@ -198,7 +198,7 @@ static enum status read_value(struct mirror *mirror, const struct mirror_key *ke
     return OK;
 }
 
-/* What the key said is not so any more; `feed` may be NULL. */
+/* Removes the key's old value; `feed` may be NULL. */
 static void forget_value(struct mirror *mirror, const struct mirror_key *key, struct feed *feed)
 {
     if (key->kind == KEY_JOB)
@@ -226,15 +226,14 @@ static void print_key(const struct mirror_key *key, char *text, size_t size)
     snprintf(text, size, "%s%s", kinds[key->kind], key->rest);
 }
 
-/* A run or an entry that nobody was told of. */
+/* A run or an entry that was never fed. */
 static bool is_unheard_of(const struct mirror *mirror, const struct mirror_key *key)
 {
     return (key->kind == KEY_RUN && !mirror_find_run(mirror, &key->id)) ||
            (key->kind == KEY_ENTRY && !mirror_find_entry(mirror, &key->id));
 }
 
-/* A node whose word can't be read is taken to be as it was: it is for that node to say something
- * better. */
+/* A node whose heartbeat can't be decoded stays as it was, until its next one. */
 static enum status set_aside(struct mirror *mirror, const struct mirror_key *key, enum status why,
                              const struct etcd_kv *kv, struct feed *feed)
 {

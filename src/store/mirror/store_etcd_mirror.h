@@ -1,5 +1,5 @@
-/* What is below the prefix, as far as the watch has told: every decision is made on this, and the
- * change feed is what changes here. */
+/* The mirror: the content of the prefix as the watch has delivered it. Decisions are made on it,
+ * and its changes are the change feed. */
 #ifndef PEAL_STORE_ETCD_MIRROR_H
 #define PEAL_STORE_ETCD_MIRROR_H
 
@@ -17,22 +17,22 @@ struct mirror_run {
     struct run_row row;
     int64_t mod_revision;
     struct mirror_job *job;
-    TAILQ_ENTRY(mirror_run) of_job; /* in the order of making */
+    TAILQ_ENTRY(mirror_run) of_job; /* in creation order */
 };
 
 TAILQ_HEAD(mirror_runs, mirror_run);
 
-/* Stays for as long as it has runs, also when it was purged. */
+/* Kept while it has runs, even after a purge. */
 struct mirror_job {
     struct job_row row;
     char *name, *json;
-    int64_t mod_revision;                      /* of its definition; 0: there is none */
-    int64_t cursor_revision;                   /* of its cursor; 0: there is none */
-    bool is_definition_aside, is_cursor_aside; /* there, but can't be read */
+    int64_t mod_revision;                      /* of its definition; 0: none */
+    int64_t cursor_revision;                   /* of its cursor; 0: none */
+    bool is_definition_aside, is_cursor_aside; /* exists, but can't be decoded */
     struct mirror_runs runs;
 };
 
-/* Its definition is there, and what is there of it can be read: only then anybody is told of it. */
+/* Its definition exists, and all its values can be decoded: only then the job is fed. */
 static inline bool mirror_job_is_whole(const struct mirror_job *job)
 {
     return job->mod_revision && !job->is_definition_aside && !job->is_cursor_aside;
@@ -54,31 +54,30 @@ struct mirror {
     struct table jobs, names, runs, entries;
     struct mirror_nodes nodes;
     struct table docs;
-    struct table asides;   /* keys whose values can't be read */
-    struct epoch epoch;    /* listed before the runs, whose numbers rest on it */
-    char *halt;            /* why nothing is to be done; NULL: nobody says so */
-    int64_t halt_revision; /* 0: there is no such key */
-    struct feed metas;     /* of this node, as they are read */
+    struct table asides;   /* keys whose values can't be decoded */
+    struct epoch epoch;    /* listed before the runs, whose numbers depend on it */
+    char *halt;            /* reason of the halt; NULL: none */
+    int64_t halt_revision; /* 0: no such key */
+    struct feed metas;     /* of this node, collected while loading */
 };
 
 void mirror_init(struct mirror *mirror, const char *prefix, const char *node);
 void mirror_release(struct mirror *mirror);
 
-/* A key was read or changed; `feed` is told, unless it is NULL. Keys of others are passed over. A
- * value that can't be read is set aside, as if the key were not there but nobody may write it; but
- * everything rests on the epoch: E_VERSION, E_CORRUPT. E_NOMEM. */
+/* Takes in a key that was read or changed, and feeds it unless `feed` is NULL. Foreign keys are
+ * ignored. A value that can't be decoded is set aside: as if it did not exist, but never written;
+ * except for the epoch, on which everything depends: E_VERSION, E_CORRUPT. E_NOMEM. */
 MUST_CHECK enum status mirror_put(struct mirror *mirror, const struct etcd_kv *kv,
                                   struct feed *feed);
 /* A key was deleted. */
 MUST_CHECK enum status mirror_delete(struct mirror *mirror, struct etcd_bytes key,
                                      struct feed *feed);
 
-/* NULL: no memory. The second also frees it. */
+/* NULL: out of memory. mirror_remove_run also frees the run. */
 struct mirror_run *mirror_add_run(struct mirror *mirror, const struct run_row *row);
 void mirror_remove_run(struct mirror *mirror, struct mirror_run *run);
 
-/* Feeds what `now` has and `before` did not; `before` is NULL at the start, when everything is
- * fed. */
+/* Feeds the differences between two mirrors; `before` NULL: feeds everything, at the start. */
 void mirror_feed_difference(const struct mirror *before, const struct mirror *now,
                             struct feed *feed);
 

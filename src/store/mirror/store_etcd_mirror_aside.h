@@ -1,6 +1,5 @@
-/* The part of the mirror that is about values which can't be read: damaged, written by something
- * else below the prefix, or of a version that this peal does not know. They are left as they are;
- * the rest goes on. */
+/* The part of the mirror for values that can't be decoded: damaged, foreign, or of a newer version.
+ * They are left unchanged; the rest goes on. */
 #ifndef PEAL_STORE_ETCD_MIRROR_ASIDE_H
 #define PEAL_STORE_ETCD_MIRROR_ASIDE_H
 
@@ -18,10 +17,10 @@ struct mirror_aside {
 void mirror_asides_init(struct table *asides);
 void mirror_asides_release(struct table *asides);
 
-/* `feed` is told what is new, unless it is NULL. E_NOMEM. */
+/* Feeds the change unless `feed` is NULL. E_NOMEM. */
 MUST_CHECK enum status mirror_set_aside(struct table *asides, const char *key, enum status why,
                                         int64_t mod_revision, struct feed *feed);
-/* It can be read again, or is gone. One that was not set aside is no error. */
+/* The value can be decoded again, or was removed. A key that was not set aside is no error. */
 void mirror_unset_aside(struct table *asides, const char *key, struct feed *feed);
 
 /* As mirror_feed_difference. */
@@ -31,7 +30,7 @@ void mirror_asides_feed_difference(const struct table *before, const struct tabl
 /* `kind` as in the key: "runs/". */
 bool mirror_is_aside(const struct table *asides, const char *kind, const char *rest);
 
-/* The revision of its key when it was found so; 0: it was not. */
+/* The mod revision of the value that was set aside; 0: it is not. */
 int64_t mirror_aside_revision(const struct table *asides, const char *kind, const char *rest);
 
 #endif

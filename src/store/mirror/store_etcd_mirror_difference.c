@@ -1,5 +1,5 @@
-/* What has changed while the watch could not tell: two mirrors are compared, the one of before and
- * the one that was read anew. */
+/* The changes that the watch could not deliver: compares the old mirror with the one that was read
+ * again. */
 #include "mirror/store_etcd_mirror_items.h"
 
 static void feed_job_difference(const struct mirror *before, const struct mirror_job *job,
@@ -8,7 +8,7 @@ static void feed_job_difference(const struct mirror *before, const struct mirror
     const struct mirror_job *old = before ? mirror_find_job(before, &job->row.uid) : NULL;
     if (!mirror_job_is_whole(job))
         return;
-    if (!before) /* while loading, also those that are kept to be brought back */
+    if (!before) /* while loading, also deleted jobs */
         mirror_feed_job(feed, job, STORE_CHANGE_JOB);
     else if (!old || !mirror_job_is_whole(old) || old->mod_revision != job->mod_revision)
         mirror_feed_job(feed, job, job->row.deleted ? STORE_CHANGE_DELETE : STORE_CHANGE_JOB);

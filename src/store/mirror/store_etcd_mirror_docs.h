@@ -14,7 +14,7 @@ struct mirror_doc {
 void mirror_docs_init(struct table *docs);
 void mirror_docs_release(struct table *docs);
 
-/* `rest` is KIND/NAME; what is not is passed over. `feed` is told, unless it is NULL. E_VERSION,
+/* `rest` is KIND/NAME; anything else is ignored. Feeds the change unless `feed` is NULL. E_VERSION,
  * E_CORRUPT, E_NOMEM. */
 MUST_CHECK enum status mirror_put_doc(struct table *docs, const char *rest,
                                       const struct etcd_kv *kv, struct feed *feed);

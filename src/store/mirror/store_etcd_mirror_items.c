@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A new item of the table, or none. */
+/* Inserts a new item; NULL: out of memory. */
 static void *insert(struct table *table, void *item)
 {
     if (item && table_insert(table, item) == OK)
@@ -80,7 +80,7 @@ enum status mirror_put_job(struct mirror *mirror, const struct id *uid, const st
     return OK;
 }
 
-/* A job that can be read again. */
+/* Feeds a job that can be decoded again. */
 static void feed_whole(struct feed *feed, const struct mirror_job *job)
 {
     if (feed && mirror_job_is_whole(job))
@@ -132,7 +132,7 @@ void mirror_delete_job(struct mirror *mirror, const struct id *uid, struct feed 
     drop_unneeded_job(mirror, job);
 }
 
-/* The values stay, for whoever is told next that the job is gone. */
+/* The values stay, for the change that feeds the job's removal. */
 void mirror_delete_cursor(struct mirror *mirror, const struct id *uid, struct feed *feed)
 {
     struct mirror_job *job = mirror_find_job(mirror, uid);
@@ -209,7 +209,7 @@ void mirror_feed_kill(struct feed *feed, const struct run_row *row)
     feed_add_run(feed, STORE_CHANGE_KILL, &kill.run);
 }
 
-/* They are told in the order of making, but read in the order of their ids. */
+/* Runs are fed in creation order, but listed in the order of their ids. */
 static void insert_in_order(struct mirror_job *job, struct mirror_run *run)
 {
     struct mirror_run *before = TAILQ_LAST(&job->runs, mirror_runs);

@@ -1,6 +1,5 @@
-/* What a key of a job, a cursor, a name, a run or an entry changes in the mirror, when it is read
- * or deleted, and how that is told. For the files of the mirror; where there is a `feed`, NULL
- * means that nobody is told. */
+/* Takes keys of jobs, cursors, names, runs and entries into the mirror when they are read or
+ * deleted, and feeds the changes. For the files of the mirror; `feed` NULL: nothing is fed. */
 #ifndef PEAL_STORE_ETCD_MIRROR_ITEMS_H
 #define PEAL_STORE_ETCD_MIRROR_ITEMS_H
 
@@ -22,15 +21,14 @@ void mirror_delete_name(struct mirror *mirror, const char *text);
 void mirror_delete_run(struct mirror *mirror, const struct id *id);
 void mirror_delete_entry(struct mirror *mirror, const struct id *id);
 
-/* The value is there and can't be read: the job is gone for all who are told, until it can.
- * E_NOMEM.
- */
+/* The value can't be decoded: the feed shows the job as removed until it can. E_NOMEM.
+ * */
 MUST_CHECK enum status mirror_set_job_aside(struct mirror *mirror, const struct id *uid,
                                             struct feed *feed);
 MUST_CHECK enum status mirror_set_cursor_aside(struct mirror *mirror, const struct id *uid,
                                                struct feed *feed);
 
-/* A job as it is, its end for good, and the wish to kill a run. */
+/* Feed a job, its purge, and the order to kill a run. */
 void mirror_feed_job(struct feed *feed, const struct mirror_job *job, enum store_change_kind kind);
 void mirror_feed_purge(struct feed *feed, const struct mirror_job *job);
 void mirror_feed_kill(struct feed *feed, const struct run_row *row);

@@ -1,4 +1,4 @@
-/* The part of the mirror that is about nodes: who is there, and who is to take nothing new. */
+/* The part of the mirror for nodes: those that are alive, and those that are drained. */
 #ifndef PEAL_STORE_ETCD_MIRROR_NODES_H
 #define PEAL_STORE_ETCD_MIRROR_NODES_H
 
@@ -23,8 +23,8 @@ struct mirror_nodes {
 void mirror_nodes_init(struct mirror_nodes *nodes);
 void mirror_nodes_release(struct mirror_nodes *nodes);
 
-/* A node's key was read or changed; `feed` is told, unless it is NULL. E_CORRUPT: the value can't
- * be read, and the node is as it was. E_NOMEM. */
+/* Takes in a node's key that was read or changed, and feeds it unless `feed` is NULL. E_CORRUPT:
+ * the value can't be decoded, and the node is unchanged. E_NOMEM. */
 MUST_CHECK enum status mirror_put_peer(struct mirror_nodes *nodes, const char *name,
                                        const struct etcd_kv *kv, struct feed *feed);
 void mirror_delete_peer(struct mirror_nodes *nodes, const char *name, struct feed *feed);

@@ -93,8 +93,8 @@ static bool is_waiting(const struct run_row *row)
     return row->run.state == RUN_QUEUED || row->run.state == RUN_DUE;
 }
 
-/* Nodes that boot together each run the job: `overlap` is between the runs of one node's boots, and
- * of its ticks. */
+/* Nodes that boot together each run the job: `overlap` applies to the runs of one node's boots, and
+ * to runs of ticks. */
 static bool is_in_the_way(const struct run *run, const char *booted)
 {
     return !booted || run->cause != CAUSE_REBOOT || strcmp(run->by, booted) == 0;
@@ -115,7 +115,7 @@ enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, co
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* Orders every open run of the job that is in the way to be killed, once. */
+/* Orders a kill of every open run of the job that blocks, once. */
 static enum status kill_open(struct rules *rules, const struct id *job_uid, const char *booted,
                              enum run_reason reason)
 {
@@ -134,7 +134,7 @@ static enum status kill_open(struct rules *rules, const struct id *job_uid, cons
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* How many runs are open and in the way, and how many wait. */
+/* Counts the open runs that block, and the queued ones. */
 static enum status count_rivals(struct rules *rules, const struct id *job_uid, const char *booted,
                                 int64_t *ret_open, int64_t *ret_queued)
 {
@@ -176,7 +176,7 @@ enum status rules_place(struct rules *rules, const struct id *job_uid, enum over
     return st;
 }
 
-/* One that somebody has asked for, or that another boot has made, may have this very instant. */
+/* A manual run, or one of another boot, may have this very tick. */
 enum status rules_find_free_tick(struct rules *rules, struct run *run)
 {
     struct id same;

@@ -1,14 +1,13 @@
-/* What the requests of store.h do, written once for the backends that hold all data themselves:
- * over a view of their tables (`struct tables`), inside one transaction of theirs. Every write
- * follows all checks of its item, so an item fails only when a table does; then the backend undoes
- * the transaction. */
+/* The rules of store.h's requests, written once for all backends: they work on a view of the
+ * backend's tables (`struct tables`), inside one of its transactions. All checks of an item come
+ * before its writes, so an item fails only when a table does; then the backend rolls back. */
 #ifndef PEAL_RULES_H
 #define PEAL_RULES_H
 
 #include "feed.h"
 #include "store.h"
 
-/* What claims ask of a job. */
+/* The columns of a job that the rules need. */
 struct job_row {
     struct id uid;
     int64_t revision;
@@ -19,27 +18,27 @@ struct job_row {
 };
 
 struct run_row {
-    int64_t seq; /* place in the order of making; the table's */
+    int64_t seq; /* creation order, assigned by the table */
     struct run run;
-    enum run_reason kill_reason; /* NONE: nobody wants it killed */
+    enum run_reason kill_reason; /* NONE: no kill was ordered */
     char kill_by[64];
 };
 
 struct tables;
 
-/* Each answers OK, or E_NOT_FOUND where it looks something up, or a fault of the table. A job, a
- * name or a document whose value can't be read is E_SET_ASIDE: it is not decided on, and not
- * written. A run or an entry like that is not found: only what can be read is anybody's. */
+/* Each returns OK, E_NOT_FOUND from a lookup, or a fault of the table. A job, a name or a document
+ * that can't be decoded is E_SET_ASIDE: no rule uses or writes it. A run or an entry like that is
+ * not found. */
 struct tables_ops {
     enum status (*get_job)(struct tables *tables, const struct id *uid, struct job_row *ret);
-    /* The same, for a decision that rests on its cursor or its last run though it is not written.
-     */
+    /* The same, for a decision that depends on the job's cursor or last run without writing it.
+     * */
     enum status (*hold_job)(struct tables *tables, const struct id *uid, struct job_row *ret);
-    /* Of the jobs that are not deleted. */
+    /* Among the jobs that are not deleted. */
     enum status (*find_name)(struct tables *tables, const char *name, struct id *ret);
     enum status (*put_job)(struct tables *tables, const struct job_row *row, const char *name,
                            const char *json);
-    /* cursor_ms, rewinds and last of a job that is there. */
+    /* Updates cursor_ms, rewinds and last of an existing job. */
     enum status (*move_job)(struct tables *tables, const struct job_row *row);
     enum status (*remove_job)(struct tables *tables, const struct id *uid);
 
@@ -54,7 +53,7 @@ struct tables_ops {
     enum status (*oldest_queued)(struct tables *tables, const struct id *job_uid,
                                  struct run_row *ret);
     enum status (*add_run)(struct tables *tables, const struct run *run);
-    /* All but what the run is: id, job, tick, attempt, cause. */
+    /* Updates all but its identity: id, job, tick, attempt, cause. */
     enum status (*set_run)(struct tables *tables, const struct run_row *row);
     enum status (*remove_ended_run)(struct tables *tables, const struct id *id);
 
@@ -66,7 +65,7 @@ struct tables_ops {
 
     enum status (*get_doc)(struct tables *tables, const char *kind, const char *name,
                            int64_t *ret_revision);
-    /* Without json: removes one that is there. */
+    /* Without json: removes an existing document. */
     enum status (*put_doc)(struct tables *tables, const struct store_doc *doc);
 };
 
@@ -86,20 +85,20 @@ struct tables {
     const struct tables_ops *ops;
 };
 
-/* The states of store.h are in the order of a run's life. */
+/* States are in the order of a run's life. */
 _Static_assert(RUN_QUEUED == 0 && RUN_OK == 5 && RUN_MISSED == RUN_STATES - 1, "states on disk");
 
-/* A state that only a newer peal has counts as open, so that nothing is started beside such a run;
- * but nobody who does not know it may change the run. */
+/* An unknown state of a newer version counts as open, so that nothing is started beside such a run;
+ * but this version must not change the run. */
 static inline bool state_is_open(enum run_state state)
 {
     return state < RUN_OK || !run_state_is_known(state);
 }
 
-/* Turns the row's run into what STORE_CHANGE_KILL tells: who wants it killed, and why. */
+/* Sets `by` and `reason` of the row's run to those of the kill order, for STORE_CHANGE_KILL. */
 void run_row_to_kill(struct run_row *row);
 
-/* Does all items of a request; what changed goes to the feed. Not OK: to be undone. */
+/* Applies all items of a request; changes go to the feed. Not OK: the caller rolls back. */
 MUST_CHECK enum status rules_apply(struct tables *tables, struct feed *feed,
                                    struct store_request *request);
 

@@ -1,57 +1,58 @@
-/* What the rules of runs and of jobs share. */
+/* Internals that the files of the rules share. */
 #ifndef PEAL_RULES_INTERNAL_H
 #define PEAL_RULES_INTERNAL_H
 
 #include "rules/rules.h"
 
-/* One turn of rules_apply. */
+/* The context of one rules_apply. */
 struct rules {
     struct tables *tables;
     const struct tables_ops *ops;
     struct feed *feed;
 };
 
-/* What the overlap rule makes of a new run. */
+/* The overlap rule's decision about a new run. */
 enum placement {
-    PLACE_NOW,   /* nothing is in its way */
-    PLACE_QUEUE, /* behind the others */
-    PLACE_SKIP,  /* not at all: another run is open */
-    PLACE_FULL,  /* not at all: too many wait */
+    PLACE_NOW,   /* start it: nothing blocks it */
+    PLACE_QUEUE, /* queue it */
+    PLACE_SKIP,  /* skip it: another run is open */
+    PLACE_FULL,  /* skip it: the queue is full */
 };
 
-/* `replace` makes room here: waiting runs end, the others are ordered to be killed. `booted`: it is
- * for a boot of this node, and what other nodes' boots have made is not in its way; NULL: of none.
- */
+/* Applies the overlap rule. `replace` acts here: waiting runs end, kills of the others are ordered.
+ * `booted`: the run is for a boot of this node, and runs of other nodes' boots do not block it;
+ * NULL: not a boot.
+ * */
 enum status rules_place(struct rules *rules, const struct id *job_uid, enum overlap_policy overlap,
                         int queue_limit, const char *booted, enum placement *ret);
 
-/* Writes a new run; one that is QUEUED or DUE is nobody's. */
+/* Writes a new run; a QUEUED or DUE run has no owner. */
 enum status rules_make_run(struct rules *rules, const struct run *run, enum run_state state);
 
 enum status rules_add_entry(struct rules *rules, const struct ledger_entry *entry);
 
-/* The entry of a tick whose run was not placed: as if the run had been claimed. */
+/* Writes the ledger entry of a tick whose run was skipped by the overlap rule. */
 enum status rules_skip_tick(struct rules *rules, const struct run *run, const struct id *entry_id,
                             enum placement placement);
 
 enum status rules_set_run(struct rules *rules, const struct run_row *row);
 
-/* Ends a run that never started. Its job's queue is not looked at. */
+/* Ends a run that never started. Does not release its job's queue. */
 enum status rules_skip_run(struct rules *rules, struct run_row *row, enum run_reason reason,
                            const char *by);
 
-/* Ends all runs of the job that are QUEUED or DUE, and in the way of one for a boot of `booted`;
+/* Ends all runs of the job that are QUEUED or DUE and would block a run for a boot of `booted`;
  * NULL: all. */
 enum status rules_skip_waiting(struct rules *rules, const struct id *job_uid, const char *booted,
                                enum run_reason reason);
 
-/* Something of the job has ended: lets its next run go. */
+/* A run of the job has ended: makes its oldest QUEUED run DUE if nothing else is open. */
 enum status rules_release_queue(struct rules *rules, const struct id *job_uid);
 
 /* Creates, changes or deletes a document. */
 enum status rules_put_doc(struct rules *rules, struct store_put_doc *put);
 
-/* Moves the run's tick to the first millisecond that has no run of its job yet. */
+/* Moves the run's tick to the first millisecond without a run of its job. */
 enum status rules_find_free_tick(struct rules *rules, struct run *run);
 
 void rules_feed_cursor(struct rules *rules, const struct job_row *job);
@@ -63,7 +64,7 @@ enum status rules_take(struct rules *rules, struct store_take *take);
 enum status rules_begin(struct rules *rules, struct store_begin *begin);
 enum status rules_finish(struct rules *rules, struct store_finish *finish);
 
-/* rules_next.c: what the end of `run`, which was `before`, makes due. */
+/* rules_next.c: dependents of `run`, whose state was `before`. */
 enum status rules_nexts_are_stale(struct rules *rules, const struct store_finish *finish,
                                   bool *ret);
 enum status rules_make_nexts(struct rules *rules, const struct run *run, enum run_state before,

@@ -1,4 +1,4 @@
-/* Definitions, and what people ask for: put, add a run, order a kill. */
+/* Definitions and people's requests: put a job, add a run, order a kill, rewind a cursor. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -96,17 +96,17 @@ enum status rules_put_job(struct rules *rules, struct store_put_job *put)
     return write_job(rules, put, &job);
 }
 
-/* The first open run of the job, which is in the way of another. */
+/* Names the first open run of the job, which blocks the new one. */
 static enum status name_open_run(struct rules *rules, struct store_add_run *add)
 {
     struct run_row row;
     enum status st = rules->ops->next_open(rules->tables, &add->run.job_uid, 0, &row);
     if (st == OK)
         add->open_run = row.run.id;
-    return st == E_NOT_FOUND ? OK : st; /* it can't be read */
+    return st == E_NOT_FOUND ? OK : st; /* it is set aside */
 }
 
-/* What starts now does not when the clock is set back. */
+/* Notes that this tick starts, so that it does not start again when the clock is set back. */
 static enum status note_start(struct rules *rules, struct job_row *job, int64_t tick_ms)
 {
     if (!rewinds_start(&job->rewinds, tick_ms))

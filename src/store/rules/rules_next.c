@@ -1,9 +1,9 @@
-/* What the end of a run makes due: jobs that wait for others to end. */
+/* The dependents of an ended run: jobs that wait for others to end. */
 #include <assert.h>
 
 #include "rules/rules_internal.h"
 
-/* Has each of the others ended as wanted, since the job was last made due? */
+/* Has the last run of each need ended as required, since the job was last made due? */
 static enum status are_met(struct rules *rules, const struct store_next *next, int64_t since_ms,
                            bool *ret)
 {
@@ -24,9 +24,9 @@ static enum status are_met(struct rules *rules, const struct store_next *next, i
     return OK;
 }
 
-/* After the clock was set back, the instant may have been one of the job's before: then the tick is
- * one after all that were, and only the cursor says when it was due. Should the job be given a
- * rhythm, that comes by there later: its names are kept free. */
+/* After the clock was set back, the instant may have been a tick of the job already: then the tick
+ * is put after all earlier ones, and only the cursor says when it was due. The milliseconds that
+ * ticks of an interval would use are left free, in case the job gets one. */
 static enum status move_cursor(struct rules *rules, struct job_row *job, struct store_next *next,
                                int64_t ended_ms)
 {

@@ -1,4 +1,4 @@
-/* A run's way: claim, take, begin, finish. */
+/* The life of a run: claim, take, begin, finish. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,8 @@ static enum status claim_run(struct rules *rules, struct store_claim *claim)
     return st;
 }
 
-/* Up to where nothing has started of what the claim goes past. After a restore nobody knows. */
+/* Up to where the passed ticks of the claim have surely not started. After a restore that is
+ * unknown. */
 static int64_t unstarted_ms(const struct store_claim *claim)
 {
     for (size_t i = 0; i < claim->passed_count; i++)
@@ -71,7 +72,7 @@ static enum status move_cursor(struct rules *rules, const struct job_row *from,
     return st;
 }
 
-/* The cursor has moved; perhaps by this very claim. */
+/* The cursor has moved, perhaps by this very claim: looks for its run. */
 static enum status find_claimed(struct rules *rules, struct store_claim *claim)
 {
     struct run_row row;
@@ -98,7 +99,7 @@ static enum status add_passed(struct rules *rules, const struct store_claim *cla
     return st;
 }
 
-/* Is the job as it was when the boot's claim was planned? */
+/* Has the job changed since the boot's claim was planned? */
 static enum status is_boot_stale(struct rules *rules, const struct store_claim *claim, bool *ret)
 {
     struct job_row job = {.revision = 0};
@@ -108,7 +109,7 @@ static enum status is_boot_stale(struct rules *rules, const struct store_claim *
     return st == E_NOT_FOUND ? OK : st;
 }
 
-/* Who writes the mark of the boot decides about it: nobody does so twice. */
+/* Writing the boot mark decides the boot, so it is decided once. */
 static enum status claim_boot(struct rules *rules, struct store_claim *claim)
 {
     char json[BOOT_JSON_SIZE];
@@ -159,12 +160,12 @@ enum status rules_claim(struct rules *rules, struct store_claim *claim)
         st = add_passed(rules, claim);
     if (st == OK && !claim->without_run)
         st = claim_run(rules, claim);
-    if (st == OK && claim->result == CLAIM_SKIPPED) /* did not start after all */
+    if (st == OK && claim->result == CLAIM_SKIPPED) /* skipped: it did not start */
         st = move_cursor(rules, &job, claim);
     return st;
 }
 
-/* DUE and its time has come, or claimed by somebody who has not begun it. */
+/* DUE and its time has come, or claimed with from_nonce and not begun. */
 static bool may_be_taken(const struct run *run, const struct store_take *take)
 {
     if (take->from_nonce)
@@ -196,7 +197,7 @@ enum status rules_take(struct rules *rules, struct store_take *take)
         return OK;
     if (st == OK)
         row.run.job_revision = job.revision;
-    else if (st != E_NOT_FOUND) /* begin ends the run of a job that is gone */
+    else if (st != E_NOT_FOUND) /* the begin will end the run of a purged job */
         return st;
     row.run.state = RUN_CLAIMED;
     row.run.nonce = take->nonce;
@@ -211,7 +212,7 @@ enum status rules_take(struct rules *rules, struct store_take *take)
     return OK;
 }
 
-/* Why a claimed run must not begin; NONE: it may. `job` is NULL when there is none. */
+/* Why a claimed run must not begin; NONE: it may. `job` NULL: purged. */
 static enum run_reason why_not(const struct run_row *row, const struct job_row *job)
 {
     bool asked_for = row->run.cause == CAUSE_MANUAL || row->run.cause == CAUSE_BACKFILL;
@@ -289,17 +290,18 @@ static enum status set_last_run(struct rules *rules, const struct run *run)
     return st;
 }
 
-/* A run that is lost because a backup was restored may have gone on since the backup. Claimed
- * there, it may have been taken over and run elsewhere; begun there, it may have ended, and its
- * spawner has forgotten it. So that it never started is no news: only an end with a process is. */
+/* A run that is lost because a backup was restored may have gone on since the backup: if it was
+ * claimed there, another node may have taken it over and run it; if begun, it may have ended, and
+ * its spawner has forgotten it. So an end that says it never started is not reliable: only an end
+ * with a process is. */
 static bool is_for_the_starter(const struct run *known, const struct run *end)
 {
     return known->state == RUN_LOST && known->reason == REASON_RESTORED && end->started_ms == 0;
 }
 
-/* Of a run that has ended: may `end` take the place of what is on record? Of one whose node was
- * taken for dead its home knows more: how it ended, or that its spawner died with it. If a backup
- * was restored since, its home may have said so already. */
+/* May `end` replace the recorded end of a run? Of a run whose node was taken for dead, its home
+ * knows more: how it ended, or that its spawner died with it. If a backup was restored since, its
+ * home may have amended it already. */
 static bool is_better_known(const struct run *recorded, const struct run *end)
 {
     if (recorded->state != RUN_LOST || is_for_the_starter(recorded, end))

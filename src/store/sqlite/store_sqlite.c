@@ -2,8 +2,8 @@
  *
  *     submit -> waiting -> [writer: one transaction for all that waits] -> answered -> dispatch
  *
- * What waits while a commit is being flushed goes into the next one together, so the more there is
- * to do, the more a flush carries. */
+ * Group commit: requests that come while a commit is being flushed go into the next one together,
+ * so that one flush serves more requests under load. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "data_dir.h"
 #include "sqlite/store_sqlite.h"
 
-/* Below this much room nothing new is claimed; what runs can still end. */
+/* With less free space nothing new is claimed; running jobs can still end. */
 #define RESERVE_BYTES (16 * 1024 * 1024)
 
 struct request_list {
@@ -32,8 +32,8 @@ struct store_sqlite {
     struct feed feed;
     struct feed_item *held;
     bool closing;
-    struct strbuf asides; /* keys of rows that could not be read, each with a 0 behind it */
-    bool leads;           /* it has announced a worker: there is no other */
+    struct strbuf asides; /* keys of rows that are set aside, each NUL-terminated */
+    bool leads;           /* a worker was announced: with one node it leads */
 
     /* The writer's. */
     struct sqlite_db *db;
@@ -43,9 +43,9 @@ struct store_sqlite {
     pthread_mutex_t mutex;
     pthread_cond_t work;
     struct request_list waiting, answered;
-    struct feed changes; /* of what is answered */
+    struct feed changes; /* of the answered requests */
     bool stopping;
-    enum status trouble; /* OK: none */
+    enum status trouble; /* OK: healthy */
     struct strbuf trouble_text;
 };
 
@@ -88,13 +88,13 @@ static enum status write_together(struct store_sqlite *store, struct store_reque
     return st;
 }
 
-/* If something is wrong with one request and not with the disk, the others must not suffer. */
+/* Is it a fault of one request, not of the disk? Then the other requests must not fail with it. */
 static bool is_request_fault(enum status st)
 {
     return st == E_INVALID || st == E_NOMEM || st == E_TOO_LARGE;
 }
 
-/* Answers the worst that is wrong with the store itself. */
+/* Returns the worst fault of the store itself. */
 static enum status write_batch(struct store_sqlite *store, const struct request_list *batch,
                                struct feed *changes)
 {
@@ -110,8 +110,8 @@ static enum status write_batch(struct store_sqlite *store, const struct request_
     return worst;
 }
 
-/* Waits for requests; also ends when it is time to look whether trouble is over. *ret_wrong is
- * what is wrong meanwhile. False: there will be no more. */
+/* Waits for requests, or until it is time to probe whether a fault is over. *ret_wrong is the
+ * current fault. False: the store is closing. */
 static bool next_batch(struct store_sqlite *store, struct request_list *ret, enum status *ret_wrong)
 {
     struct timespec probe_at;
@@ -132,7 +132,7 @@ static bool next_batch(struct store_sqlite *store, struct request_list *ret, enu
     return more;
 }
 
-/* A damaged database stays so until somebody has looked at it. */
+/* A damaged database stays unhealthy until it was repaired. */
 static void publish(struct store_sqlite *store, const struct request_list *batch,
                     struct feed *changes, enum status st)
 {
@@ -198,7 +198,7 @@ static void sqlite_dispatch(struct store *base)
     feed_move(&store->feed, &store->changes);
     pthread_mutex_unlock(&store->mutex);
     for (struct store_request *r = answered.first, *next; r; r = next) {
-        next = r->next; /* `done` may give it away */
+        next = r->next; /* `done` may free it */
         r->done(r, r->answer);
     }
 }
@@ -231,7 +231,7 @@ static bool sqlite_next_change(struct store *base, struct store_change *ret)
     return feed_next(&store->feed, &store->held, ret);
 }
 
-/* One agent at a time has the folder, so what it says need not be kept. */
+/* Only one agent has the folder, so its heartbeats need not be stored. */
 static enum status sqlite_announce(struct store *base, const struct peer *self)
 {
     struct store_sqlite *store = (struct store_sqlite *)base;
@@ -286,7 +286,7 @@ static void release(struct store_sqlite *store)
 {
     sqlite_loader_free(store->loader);
     sqlite_db_free(store->db);
-    data_dir_unlock(store->lock_fd); /* last: until here the files are ours */
+    data_dir_unlock(store->lock_fd); /* last: the files are ours until here */
     feed_release(&store->feed);
     feed_release(&store->changes);
     feed_item_free(store->held);
@@ -309,7 +309,7 @@ static struct store *sqlite_free(struct store *base)
     return NULL;
 }
 
-/* Rows are looked at when they are loaded: nobody else writes them. */
+/* Rows are checked only when they are loaded: no other process writes them. */
 static size_t sqlite_each_aside(const struct store *base,
                                 void (*visit)(void *context, const struct store_aside *aside),
                                 void *context)
@@ -373,7 +373,7 @@ static enum status open_files(struct store_sqlite *store, const char *dir, struc
     return st;
 }
 
-/* Signals are the loop's: the writer takes none. */
+/* Signals go to the loop's thread: the writer blocks them all. */
 static bool start_writer(struct store_sqlite *store)
 {
     sigset_t all, before;

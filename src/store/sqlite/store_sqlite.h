@@ -7,10 +7,10 @@
 #include "rules/rules.h"
 #include "store.h"
 
-/* ---- store_sqlite_file.c: words for what goes wrong in the data folder ---- */
+/* ---- store_sqlite_file.c: messages for failures of the database file ---- */
 
-/* Says in *why (which may be NULL) what an SQLite result other than OK, ROW and DONE means for the
- * user, and what to do. Answers the status for it. `db` may be NULL. */
+/* Explains an SQLite result other than OK, ROW and DONE to the user in *why (may be NULL), with
+ * what to do. Returns its status. `db` may be NULL. */
 enum status sqlite_explain(sqlite3 *db, int rc, const char *path, struct strbuf *why);
 
 /* ---- store_sqlite_schema.c ---- */
@@ -22,8 +22,8 @@ MUST_CHECK enum status sqlite_ask(sqlite3 *db, const char *sql, char answer[64],
 /* E_CORRUPT: the file is damaged. */
 MUST_CHECK enum status sqlite_check_whole(sqlite3 *db, const char *path, struct strbuf *why);
 
-/* Opens the database for writing, first made if there is none, brought up to date if it is old.
- * E_VERSION, E_CORRUPT, E_IO. */
+/* Opens the database for writing; creates it, or migrates an old one, if need be. E_VERSION,
+ * E_CORRUPT, E_IO. */
 MUST_CHECK enum status sqlite_open_database(const char *path, sqlite3 **ret, struct strbuf *why);
 
 /* ---- store_sqlite_db.c: the connection that writes ---- */
@@ -66,7 +66,7 @@ struct sqlite_db {
     const char *path;
     sqlite3_stmt *stmts[SQL_STATEMENTS];
     int log_pages;     /* length of the write-ahead log */
-    struct strbuf why; /* words for the last failure */
+    struct strbuf why; /* explains the last failure */
 };
 
 /* Takes over `handle`, also on failure. `path` is the caller's. */
@@ -82,16 +82,16 @@ MUST_CHECK enum status sqlite_first_row(struct sqlite_db *db, enum sql which);
 
 MUST_CHECK enum status sqlite_db_begin(struct sqlite_db *db);
 
-/* OK: all is durable. E_UNKNOWN: undone as far as this process sees, but after a crash it may turn
- * out to be done, until another commit has succeeded. Else: surely undone. */
+/* OK: durable. E_UNKNOWN: rolled back for this process, but after a crash the commit may turn out
+ * to be done, until another commit has succeeded. Else: surely rolled back. */
 MUST_CHECK enum status sqlite_db_commit(struct sqlite_db *db);
 void sqlite_db_rollback(struct sqlite_db *db);
 
-/* Commits next to nothing, to see whether that works. */
+/* Commits a tiny change, to test whether commits work. */
 MUST_CHECK enum status sqlite_db_probe(struct sqlite_db *db);
 
-/* Moves the write-ahead log into the database when it has grown long. No failure of this loses
- * anything; it is tried again. */
+/* Checkpoints the write-ahead log when it has grown long. A failure loses nothing; it is
+ * retried. */
 void sqlite_db_checkpoint(struct sqlite_db *db);
 
 /* ---- store_sqlite_tables.c ---- */
@@ -121,16 +121,16 @@ MUST_CHECK bool sqlite_read_job(sqlite3_stmt *stmt, struct job_row *ret, int *re
 MUST_CHECK bool sqlite_read_run(sqlite3_stmt *stmt, struct run_row *ret);
 MUST_CHECK bool sqlite_read_entry(sqlite3_stmt *stmt, struct ledger_entry *ret);
 
-/* ---- store_sqlite_load.c: everything there is, in one snapshot, row by row ---- */
+/* ---- store_sqlite_load.c: the initial state, one snapshot, row by row ---- */
 
 struct sqlite_loader;
 
-/* The snapshot is of now. */
+/* The snapshot is taken now. */
 MUST_CHECK enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret,
                                          struct strbuf *why);
 struct sqlite_loader *sqlite_loader_free(struct sqlite_loader *loader);
 
-/* OK: *ret is good until the next call; the last one is LOADED. E_IO, E_CORRUPT: *why. */
+/* OK: *ret is valid until the next call; the last one is LOADED. E_IO, E_CORRUPT: *why. */
 MUST_CHECK enum status sqlite_loader_next(struct sqlite_loader *loader, struct store_change *ret,
                                           struct strbuf *why);
 

@@ -4,8 +4,8 @@
 #include "sqlite/store_sqlite.h"
 #include "words.h"
 
-/* States that only a newer peal has count as open (rules.h), and are looked for apart, so that the
- * index over the others serves. */
+/* Unknown states of a newer version count as open (rules.h), and are queried separately, so that
+ * the index over the known ones can be used. */
 #define NEWER_STATE "state BETWEEN 12 AND 4095"
 _Static_assert(RUN_STATES == 12 && WORD_NUMBERS == 4096, "as in NEWER_STATE");
 
@@ -82,7 +82,7 @@ enum status sqlite_db_begin(struct sqlite_db *db)
     return sqlite_finish(db, SQL_BEGIN);
 }
 
-/* Some failures end the transaction by themselves. */
+/* Some failures have rolled back already. */
 void sqlite_db_rollback(struct sqlite_db *db)
 {
     if (sqlite3_get_autocommit(db->handle))
@@ -91,7 +91,7 @@ void sqlite_db_rollback(struct sqlite_db *db)
     sqlite3_reset(db->stmts[SQL_ROLLBACK]);
 }
 
-/* One commit. *ret_rc is SQLite's own answer. */
+/* One commit. *ret_rc is SQLite's result. */
 static enum status commit_once(struct sqlite_db *db, int *ret_rc)
 {
     *ret_rc = sqlite3_step(db->stmts[SQL_COMMIT]);
@@ -114,8 +114,8 @@ enum status sqlite_db_probe(struct sqlite_db *db)
     return st;
 }
 
-/* When the flush of a commit fails, its last frame may be on disk all the same, and a restart would
- * find it there. The next commit that succeeds writes over it, so one is made at once. */
+/* When the flush of a commit fails, its last frame may still be on disk, and a restart would find
+ * it there. The next successful commit overwrites it, so one is made at once. */
 enum status sqlite_db_commit(struct sqlite_db *db)
 {
     int rc;
@@ -130,7 +130,7 @@ enum status sqlite_db_commit(struct sqlite_db *db)
     return settled ? st : E_UNKNOWN;
 }
 
-/* Only this connection writes, so after each commit the log is as long as SQLite says. */
+/* Only this connection writes, so this is the length of the log after each commit. */
 static int note_log_pages(void *context, sqlite3 *handle, const char *name, int pages)
 {
     struct sqlite_db *db = context;

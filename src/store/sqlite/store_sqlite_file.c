@@ -1,4 +1,4 @@
-/* Words for what goes wrong with the database. */
+/* Messages for failures of the database. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>

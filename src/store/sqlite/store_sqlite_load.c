@@ -2,20 +2,19 @@
 
 #include "sqlite/store_sqlite.h"
 
-/* A connection of its own, in one read transaction: the writer goes on meanwhile, and this sees
- * none of it. */
+/* A connection of its own, in one read transaction: a snapshot, while the writer goes on. */
 struct sqlite_loader {
     sqlite3 *handle;
     const char *path;
     sqlite3_stmt *stmt; /* of the phase */
     int phase;
-    bool kill_follows; /* the last run was RUN; its KILL is next */
+    bool kill_follows; /* the last change was a RUN; its KILL is next */
     struct run_row run;
     struct ledger_entry entry;
     struct store_set_meta meta;
     struct store_drain drain;
     struct store_doc doc;
-    struct strbuf key; /* of a row that can't be read */
+    struct strbuf key; /* of a row that is set aside */
 };
 
 static bool load_meta(struct sqlite_loader *loader, struct store_change *ret)
@@ -48,7 +47,7 @@ static bool load_doc(struct sqlite_loader *loader, struct store_change *ret)
     return doc->json != NULL;
 }
 
-/* The row can't be read: it is told by its table and its id, whatever bytes that has. */
+/* The row can't be decoded: it is reported by its table and its id, whatever bytes that has. */
 static void set_aside(struct sqlite_loader *loader, const char *table, struct store_change *ret)
 {
     const unsigned char *bytes = sqlite3_column_blob(loader->stmt, 0);
@@ -68,7 +67,7 @@ static void set_aside(struct sqlite_loader *loader, const char *table, struct st
         (struct store_change){.kind = STORE_CHANGE_ASIDE, .aside = {loader->key.text, E_CORRUPT}};
 }
 
-/* The texts stay in SQLite's memory, which is theirs until the next row. */
+/* The texts stay in SQLite's memory, valid until the next row. */
 static bool load_job(struct sqlite_loader *loader, struct store_change *ret)
 {
     struct job_row job;
@@ -125,7 +124,7 @@ static bool load_entry(struct sqlite_loader *loader, struct store_change *ret)
     return true;
 }
 
-/* `read` is false when there was no memory for the row. */
+/* `read` returns false when memory is short. */
 static const struct {
     const char *sql;
     bool (*read)(struct sqlite_loader *loader, struct store_change *ret);
@@ -149,7 +148,7 @@ enum status sqlite_loader_new(const char *path, struct sqlite_loader **ret, stru
     strbuf_init(&loader->key);
     int rc =
         sqlite3_open_v2(path, &loader->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc == SQLITE_OK) /* reading anything is what fixes the snapshot */
+    if (rc == SQLITE_OK) /* the first read fixes the snapshot */
         rc = sqlite3_exec(loader->handle, "BEGIN; SELECT value FROM counters", NULL, NULL, NULL);
     if (rc != SQLITE_OK) {
         enum status st = sqlite_explain(loader->handle, rc, path, why);

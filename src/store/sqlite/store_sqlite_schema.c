@@ -48,11 +48,11 @@ static const char *const migrations[] = {
 
     "ALTER TABLE runs ADD COLUMN traceparent TEXT NOT NULL DEFAULT '';",
 
-    /* Known only where the last run was one that ended well. */
+    /* Known only where the last run succeeded. */
     "ALTER TABLE jobs ADD COLUMN succeeded_ms INTEGER NOT NULL DEFAULT 0;"
     "UPDATE jobs SET succeeded_ms = last_ended_ms WHERE last_state = 5;",
 
-    /* Which life of the node it is of. */
+    /* The node's incarnation. */
     "ALTER TABLE runs ADD COLUMN instance BLOB NOT NULL DEFAULT x'';"
     "ALTER TABLE runs ADD COLUMN home INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE entries ADD COLUMN instance BLOB NOT NULL DEFAULT x'';"
@@ -65,8 +65,8 @@ static const char *const migrations[] = {
 
 enum { NEWEST = sizeof(migrations) / sizeof(migrations[0]) };
 
-/* A write-ahead log as it should be: flushed at every commit, moved into the database by
- * sqlite_tables_checkpoint alone, and short when it has been. */
+/* The write-ahead log is flushed at every commit, checkpointed only by sqlite_db_checkpoint, and
+ * truncated then. */
 static const char settings[] = "PRAGMA synchronous = FULL;"
                                "PRAGMA wal_autocheckpoint = 0;"
                                "PRAGMA journal_size_limit = 16777216;"
@@ -123,14 +123,14 @@ static enum status connect_to(const char *path, sqlite3 **ret, struct strbuf *wh
     }
     sqlite3_extended_result_codes(db, 1);
     sqlite3_busy_timeout(db, 5000);
-    /* Until it is known to be good, closing it must not write to it. */
+    /* Until the file is checked, closing it must not write to it. */
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     *ret = db;
     return OK;
 }
 
-/* Writes the new database under another name first: a peal.db is always whole, and an empty one is
- * damage and not a beginning. */
+/* Creates the database under another name first: a peal.db is always complete, and an empty one is
+ * damaged, not new. */
 static enum status fill_new_file(const char *new_path, struct strbuf *why)
 {
     sqlite3 *db = NULL;
@@ -184,7 +184,7 @@ static enum status create(const char *path, const char *wal, struct strbuf *why)
     enum status st = strbuf_status(&new_path);
     if (st != OK)
         goto out;
-    unlink(new_path.text); /* left by a start that was cut short */
+    unlink(new_path.text); /* left by an interrupted start */
     st = fill_new_file(new_path.text, why);
     if (st == OK && rename(new_path.text, path) < 0) {
         strbuf_addf(why, "can't make %s: %s", path, strerror(errno));
@@ -199,7 +199,7 @@ out:
     return st;
 }
 
-/* Whose file it is, and of which version. */
+/* Is the file peal's, and of which version? */
 static enum status check_kind(sqlite3 *db, const char *path, int *ret_version, struct strbuf *why)
 {
     char answer[64];
@@ -250,7 +250,7 @@ static enum status use_wal(sqlite3 *db, const char *path, struct strbuf *why)
     return st == OK ? run_sql(db, settings, path, why) : st;
 }
 
-/* An end without a close leaves the log behind: then the whole file is looked at. */
+/* A log that was left behind means an unclean end: then the whole file is checked. */
 static enum status open_existing(const char *path, bool was_cut_short, sqlite3 **ret,
                                  struct strbuf *why)
 {

@@ -4,8 +4,8 @@
 
 #include "sqlite/store_sqlite.h"
 
-/* Binding can only fail for want of memory, and SQLite's own copies are not asked for: what is
- * bound lives until the statement is done. */
+/* Binding without copies (SQLITE_STATIC) can't fail: the values live until the statement is
+ * done. */
 static void bind_id(sqlite3_stmt *stmt, int at, const struct id *id)
 {
     sqlite3_bind_blob(stmt, at, id->bytes, sizeof(id->bytes), SQLITE_STATIC);
